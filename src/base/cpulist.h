@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of small numbers as users and sysfs write them: "0-3,7". */
+#ifndef BASE_CPULIST_H
+#define BASE_CPULIST_H
+
+#include <stddef.h>
+
+struct numlist {
+	int *v;               /* sorted, each once */
+	size_t n;
+};
+
+/* Parses "0-3,7,12"; spaces and a final newline are fine, an empty list is -EINVAL.
+ * Numbers from 0 to max. On -EINVAL *bad (if not NULL) points into text at the
+ * offending place. Returns 0, -EINVAL, -ERANGE (number > max), -ENOMEM. */
+int numlist_parse(struct numlist *list, const char *text, int max, const char **bad);
+void numlist_free(struct numlist *list);
+int numlist_has(const struct numlist *list, int v);
+int numlist_add(struct numlist *list, int v);
+/* "0-3,7" into buf; returns length that it would need. */
+size_t numlist_text(const struct numlist *list, char *buf, size_t size);
+
+/* CPUs that are online now, from sysfs. Returns 0 or -errno. */
+int cpulist_online(struct numlist *list);
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers with units as users type them, checked to the last character. */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All return 0, -EINVAL (not a number, empty, trailing text) or -ERANGE (overflow, negative). */
+int units_u64(const char *text, uint64_t *out);                 /* decimal or 0x hex */
+/* "8M", "64K", "1G", "4096B": bytes. *has_unit says whether a unit stood there. */
+int units_size(const char *text, uint64_t *bytes, int *has_unit);
+/* "10ms" "1s" "500us" "2m"; a bare number is ns. */
+int units_duration(const char *text, uint64_t *ns);
+/* "1.5 MiB", "812 KiB": for messages. Returns buf. */
+char *units_bytes_text(uint64_t bytes, char *buf, size_t size);
+#endif
