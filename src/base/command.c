@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands run, and explained in two renderings of one table: -h and roff. */
+#include "base/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int run_parsed(const struct command *cmd, struct opt_parser *p, struct fault *f)
+{
+	if (p->help) {
+		command_help(cmd, stdout);
+		return EXIT_DONE;
+	}
+	return cmd->run(p->config, p, f);
+}
+
+int command_run(const struct command *cmd, int argc, char **argv)
+{
+	struct opt_parser p = {
+		.groups = cmd->groups, .ngroups = cmd->ngroups, .mode = cmd->mode,
+		.command = cmd->name,
+	};
+	struct fault f = {0};
+	int code;
+
+	p.config = calloc(1, cmd->config_size ? cmd->config_size : 1);
+	if (!p.config) {
+		fault_set(&f, EXIT_FAILED, "out of memory");
+		fault_print(&f);
+		return EXIT_FAILED;
+	}
+	if (cmd->defaults)
+		cmd->defaults(p.config);
+	if (opt_parse(&p, argc, argv, &f))
+		code = f.exit_code;
+	else
+		code = run_parsed(cmd, &p, &f);
+	if (f.exit_code) {
+		fault_print(&f);
+		code = f.exit_code;
+	}
+	free(p.operands);
+	free(p.config);
+	return code;
+}
+
+/* "-e, --event LIST" */
+static int option_head(const struct opt *o, char *buf, size_t size)
+{
+	int n = 0;
+
+	if (o->key)
+		n += snprintf(buf + n, size - n, "-%c%s", o->key, o->name ? ", " : "");
+	if (o->name)
+		n += snprintf(buf + n, size - n, "--%s%s", o->negatable ? "[no-]" : "", o->name);
+	if (o->alias)
+		n += snprintf(buf + n, size - n, ", --%s", o->alias);
+	if (o->arg)
+		n += snprintf(buf + n, size - n, " %s", o->arg);
+	return n;
+}
+
+/* Prints text wrapped to `width` columns, later lines indented by `indent`. */
+static void wrap(FILE *out, const char *text, int column, int indent, int width)
+{
+	while (*text) {
+		int len = (int)strcspn(text, " \n");
+
+		if (column > indent && column + 1 + len > width) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', out);
+			column++;
+		}
+		fwrite(text, 1, (size_t)len, out);
+		column += len;
+		text += len;
+		text += strspn(text, " \n");
+	}
+	fputc('\n', out);
+}
+
+static void help_option(const struct opt *o, FILE *out)
+{
+	enum { INDENT = 30, WIDTH = 96 };
+	char head[128];
+	int n = option_head(o, head, sizeof(head));
+
+	fprintf(out, "  %s%s", o->key ? "" : "    ", head);
+	n += o->key ? 2 : 6;
+	if (n >= INDENT - 1) {
+		fputc('\n', out);
+		n = 0;
+	}
+	fprintf(out, "%*s", INDENT - n, "");
+	wrap(out, o->help, INDENT, INDENT, WIDTH);
+}
+
+void command_help(const struct command *cmd, FILE *out)
+{
+	fprintf(out, "perf-prof %s - %s\n\nUsage: perf-prof %s %s\n", cmd->name, cmd->summary,
+		cmd->name, cmd->usage);
+	for (size_t g = 0; g < cmd->ngroups; g++) {
+		fprintf(out, "\n%s:\n", cmd->groups[g].title);
+		for (size_t i = 0; i < cmd->groups[g].nopts; i++)
+			help_option(&cmd->groups[g].opts[i], out);
+	}
+	if (cmd->examples)
+		fputs("\nExamples:\n", out);
+	for (const struct command_example *e = cmd->examples; e && e->line; e++)
+		fprintf(out, "  %s\n      %s\n", e->line, e->what);
+	fprintf(out, "\nMore: man perf-prof-%s\n", cmd->name);
+}
+
+/* Text into roff: backslashes, and dots and quotes that begin a line, are taken by roff. */
+static void roff(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text; text++) {
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			fputc(*text, out);
+	}
+	fputc('\n', out);
+}
+
+void command_man(const struct command *cmd, FILE *out)
+{
+	char head[128];
+
+	fprintf(out, ".TH PERF-PROF-%s 1 \"\" \"perf-prof\" \"perf-prof manual\"\n", cmd->name);
+	fprintf(out, ".SH NAME\nperf\\-prof\\-%s \\- %s\n", cmd->name, cmd->summary);
+	fprintf(out, ".SH SYNOPSIS\n.B perf\\-prof %s\n", cmd->name);
+	roff(out, cmd->usage);
+	fputs(".SH DESCRIPTION\n", out);
+	for (const char *const *d = cmd->description; d && *d; d++) {
+		fputs(".PP\n", out);
+		roff(out, *d);
+	}
+	for (size_t g = 0; g < cmd->ngroups; g++) {
+		fprintf(out, ".SH \"%s\"\n", cmd->groups[g].title);
+		for (size_t i = 0; i < cmd->groups[g].nopts; i++) {
+			option_head(&cmd->groups[g].opts[i], head, sizeof(head));
+			fputs(".TP\n.B ", out);
+			roff(out, head);
+			roff(out, cmd->groups[g].opts[i].help);
+		}
+	}
+	fputs(".SH EXIT STATUS\n"
+	      "0 done (SIGINT is a way to be done); 1 failed while running; 2 wrong usage;\n"
+	      "130 on a second SIGINT.\n", out);
+	if (cmd->examples)
+		fputs(".SH EXAMPLES\n", out);
+	for (const struct command_example *e = cmd->examples; e && e->line; e++) {
+		fputs(".TP\n.B ", out);
+		roff(out, e->line);
+		roff(out, e->what);
+	}
+	fputs(".SH SEE ALSO\n.BR perf\\-prof (1)\n", out);
+}

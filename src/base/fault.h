@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A failure on its way to the user: the text to print and the exit code it means. */
+#ifndef BASE_FAULT_H
+#define BASE_FAULT_H
+
+#include <stddef.h>
+
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,     /* failed while running */
+	EXIT_USAGE = 2,      /* wrong usage */
+	EXIT_SECOND_SIGINT = 130,
+};
+
+struct fault {
+	int exit_code;       /* 0 = nothing is wrong */
+	char text[2048];     /* what, why, what to do; no final newline */
+};
+
+/* Both fill f (which may be NULL) and return -1, so that callers can `return fault_…`. */
+int fault_set(struct fault *f, int exit_code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Wrong usage: exit code 2. */
+int fault_usage(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "perf-prof: TEXT" to stderr. */
+void fault_print(const struct fault *f);
+#endif

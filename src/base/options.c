@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options.h"
+
+#include "base/nearest.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row that matched, and how. */
+struct match {
+	const struct opt *opt;
+	char *field;
+	bool negated;
+};
+
+static bool long_matches(const struct opt *o, const char *name, size_t len, bool *negated)
+{
+	*negated = false;
+	if (o->name && strlen(o->name) == len && !strncmp(o->name, name, len))
+		return true;
+	if (o->alias && strlen(o->alias) == len && !strncmp(o->alias, name, len))
+		return true;
+	if (o->negatable && len > 3 && !strncmp(name, "no-", 3) && strlen(o->name) == len - 3 &&
+	    !strncmp(o->name, name + 3, len - 3))
+		return *negated = true;
+	return false;
+}
+
+static bool find_long(struct opt_parser *p, const char *name, size_t len, struct match *m)
+{
+	for (size_t g = 0; g < p->ngroups; g++)
+		for (size_t i = 0; i < p->groups[g].nopts; i++) {
+			const struct opt *o = &p->groups[g].opts[i];
+
+			if (!long_matches(o, name, len, &m->negated))
+				continue;
+			m->opt = o;
+			m->field = (char *)p->config + p->groups[g].offset + o->offset;
+			return true;
+		}
+	return false;
+}
+
+static bool find_short(struct opt_parser *p, char key, struct match *m)
+{
+	for (size_t g = 0; g < p->ngroups; g++)
+		for (size_t i = 0; i < p->groups[g].nopts; i++) {
+			const struct opt *o = &p->groups[g].opts[i];
+
+			if (!o->key || o->key != key)
+				continue;
+			m->opt = o;
+			m->field = (char *)p->config + p->groups[g].offset + o->offset;
+			m->negated = false;
+			return true;
+		}
+	return false;
+}
+
+static int store_u64(const struct opt *o, const char *text, uint64_t *out, struct fault *f)
+{
+	int rc = units_u64(text, out);
+
+	if (rc == -ERANGE)
+		return fault_usage(f, "--%s %s: out of range; expected a number from 0 to %llu",
+				   o->name, text, (unsigned long long)UINT64_MAX);
+	if (rc)
+		return fault_usage(f, "--%s %s: not a number; expected %s", o->name, text, o->arg);
+	return 0;
+}
+
+static int store_strings(struct opt_strings *s, const char *text, struct fault *f)
+{
+	const char **v = realloc(s->v, (s->n + 1) * sizeof(*v));
+
+	if (!v)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	v[s->n++] = text;
+	s->v = v;
+	return 0;
+}
+
+static int store(const struct match *m, const char *text, struct fault *f)
+{
+	switch (m->opt->kind) {
+	case OPT_FLAG:
+		*(bool *)m->field = !m->negated;
+		return 0;
+	case OPT_COUNT:
+		++*(int *)m->field;
+		return 0;
+	case OPT_U64:
+		return store_u64(m->opt, text, (uint64_t *)m->field, f);
+	case OPT_STRING:
+		*(const char **)m->field = text;
+		return 0;
+	case OPT_STRINGS:
+		return store_strings((struct opt_strings *)m->field, text, f);
+	case OPT_CALL:
+		return m->opt->parse(text, m->field, f);
+	}
+	return 0;
+}
+
+static int complain_unknown(struct opt_parser *p, const char *word, size_t len, struct fault *f)
+{
+	struct nearest n;
+	char name[64];
+	const char *near;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word);
+	nearest_begin(&n, name);
+	for (size_t g = 0; g < p->ngroups; g++)
+		for (size_t i = 0; i < p->groups[g].nopts; i++)
+			if (p->groups[g].opts[i].name)
+				nearest_offer(&n, p->groups[g].opts[i].name);
+	near = nearest_get(&n);
+	if (near)
+		return fault_usage(f, "%s: unknown option --%s; did you mean --%s?", p->command,
+				   name, near);
+	return fault_usage(f, "%s: unknown option --%s; `perf-prof %s -h` lists them", p->command,
+			   name, p->command);
+}
+
+static void add_operand(struct opt_parser *p, char *word)
+{
+	p->operands[p->noperands++] = word;
+}
+
+static int missing_value(struct opt_parser *p, const struct opt *o, struct fault *f)
+{
+	return fault_usage(f, "%s: --%s needs a value: %s", p->command, o->name, o->arg);
+}
+
+/* --name, --name=value, --name value. Returns words used, 0 = not ours, -1 = fault. */
+static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault *f)
+{
+	const char *name = argv[0] + 2, *eq = strchr(name, '=');
+	size_t len = eq ? (size_t)(eq - name) : strlen(name);
+	struct match m;
+
+	if (len == 4 && !strncmp(name, "help", 4)) {
+		p->help = true;
+		return 1;
+	}
+	if (!find_long(p, name, len, &m)) {
+		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
+			return 0;
+		return complain_unknown(p, name, len, f);
+	}
+	if (!m.opt->arg) {
+		if (eq)
+			return fault_usage(f, "%s: --%s takes no value, but has \"%s\"", p->command,
+					   m.opt->name, eq + 1);
+		return store(&m, NULL, f) ? -1 : 1;
+	}
+	if (eq)
+		return store(&m, eq + 1, f) ? -1 : 1;
+	if (argc < 2)
+		return missing_value(p, m.opt, f);
+	return store(&m, argv[1], f) ? -1 : 2;
+}
+
+/* Whether every letter of a cluster like -vq is ours (or the rest is a value). */
+static bool cluster_is_ours(struct opt_parser *p, const char *word)
+{
+	struct match m;
+
+	for (const char *c = word + 1; *c; c++) {
+		if (*c == 'h')
+			continue;
+		if (!find_short(p, *c, &m))
+			return false;
+		if (m.opt->arg)
+			return true;
+	}
+	return true;
+}
+
+/* -k, -kvalue, -k value, -vq. Same return as parse_long(). */
+static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault *f)
+{
+	struct match m;
+
+	if (!cluster_is_ours(p, argv[0])) {
+		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
+			return 0;
+		return fault_usage(f, "%s: unknown option %s; `perf-prof %s -h` lists them",
+				   p->command, argv[0], p->command);
+	}
+	for (const char *c = argv[0] + 1; *c; c++) {
+		if (!find_short(p, *c, &m)) {
+			p->help = true;   /* cluster_is_ours() let only 'h' through */
+			continue;
+		}
+		if (!m.opt->arg) {
+			if (store(&m, NULL, f))
+				return -1;
+			continue;
+		}
+		if (c[1])
+			return store(&m, c + 1, f) ? -1 : 1;
+		if (argc < 2)
+			return missing_value(p, m.opt, f);
+		return store(&m, argv[1], f) ? -1 : 2;
+	}
+	return 1;
+}
+
+static int parse_word(struct opt_parser *p, int argc, char **argv, struct fault *f)
+{
+	int used = 0;
+
+	if (!strncmp(argv[0], "--", 2))
+		used = parse_long(p, argc, argv, f);
+	else if (argv[0][0] == '-' && argv[0][1])
+		used = parse_short(p, argc, argv, f);
+	if (used == 0) {
+		add_operand(p, argv[0]);
+		return 1;
+	}
+	return used;
+}
+
+int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
+{
+	p->noperands = 0;
+	p->after_dashes = -1;
+	p->operands = calloc((size_t)argc + 1, sizeof(*p->operands));
+	if (!p->operands)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (int i = 0; i < argc;) {
+		int used;
+
+		if (!strcmp(argv[i], "--")) {
+			p->after_dashes = p->noperands;
+			while (++i < argc)
+				add_operand(p, argv[i]);
+			break;
+		}
+		used = parse_word(p, argc - i, argv + i, f);
+		if (used < 0)
+			return -1;
+		i += used;
+	}
+	return 0;
+}
+
+void opt_strings_free(struct opt_strings *s)
+{
+	free(s->v);
+	s->v = NULL;
+	s->n = 0;
+}

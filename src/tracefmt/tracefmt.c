@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tracefmt/tracefmt.h"
+
+#include <errno.h>
+#include <event-parse.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace-seq.h>
+#include <unistd.h>
+
+struct tracefmt_db {
+	struct tep_handle *tep;
+	struct trace_seq seq;
+	struct tracefmt **fmts;
+	size_t nfmts;
+};
+
+struct tracefmt_db *tracefmt_db_new(void)
+{
+	struct tracefmt_db *db = calloc(1, sizeof(*db));
+
+	if (!db)
+		return NULL;
+	tep_set_loglevel(TEP_LOG_NONE);
+	db->tep = tep_alloc();
+	if (!db->tep) {
+		free(db);
+		return NULL;
+	}
+	tep_set_long_size(db->tep, sizeof(long));
+	tep_set_page_size(db->tep, (int)sysconf(_SC_PAGESIZE));
+	trace_seq_init(&db->seq);
+	return db;
+}
+
+static void fmt_free(struct tracefmt *fmt)
+{
+	free(fmt->sys);
+	free(fmt->name);
+	free(fmt->fields);
+	free(fmt);
+}
+
+void tracefmt_db_free(struct tracefmt_db *db)
+{
+	if (!db)
+		return;
+	for (size_t i = 0; i < db->nfmts; i++)
+		fmt_free(db->fmts[i]);
+	free(db->fmts);
+	trace_seq_destroy(&db->seq);
+	tep_free(db->tep);
+	free(db);
+}
+
+/* "char" arrays are text, whatever sign the kernel gives them; u8 arrays are bytes. */
+static bool is_text(const struct tep_format_field *f)
+{
+	return (f->flags & TEP_FIELD_IS_STRING) != 0;
+}
+
+static enum field_kind field_kind(const struct tep_format_field *f)
+{
+	bool text = is_text(f);
+
+	if (f->flags & TEP_FIELD_IS_DYNAMIC) {
+		if (f->flags & TEP_FIELD_IS_RELATIVE)
+			return text ? FIELD_REL_STR : FIELD_REL_BYTES;
+		return text ? FIELD_DYN_STR : FIELD_DYN_BYTES;
+	}
+	if (f->flags & TEP_FIELD_IS_ARRAY)
+		return text ? FIELD_STR : FIELD_BYTES;
+	if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
+		return FIELD_BYTES;
+	return f->flags & TEP_FIELD_IS_SIGNED ? FIELD_SINT : FIELD_UINT;
+}
+
+static size_t count_fields(const struct tep_format_field *f)
+{
+	size_t n = 0;
+
+	for (; f; f = f->next)
+		n++;
+	return n;
+}
+
+static void add_fields(struct tracefmt *fmt, const struct tep_format_field *f)
+{
+	for (; f; f = f->next) {
+		struct trace_field *out = &fmt->fields[fmt->nfields];
+		size_t end = (size_t)f->offset + (size_t)f->size;
+
+		/* a raw sample is at most 64 KiB: a field beyond can't exist */
+		if (f->offset < 0 || f->size <= 0 || end > UINT16_MAX)
+			continue;
+		*out = (struct trace_field){
+			.name = f->name, .type = f->type, .kind = field_kind(f),
+			.offset = (uint16_t)f->offset, .size = (uint16_t)f->size,
+		};
+		if (end > fmt->min_size)
+			fmt->min_size = (uint16_t)end;
+		fmt->nfields++;
+	}
+}
+
+static struct tracefmt *fmt_from_tep(struct tep_event *ev)
+{
+	struct tracefmt *fmt = calloc(1, sizeof(*fmt));
+	size_t n = count_fields(ev->format.common_fields) + count_fields(ev->format.fields);
+
+	if (!fmt)
+		return NULL;
+	fmt->fields = calloc(n ? n : 1, sizeof(*fmt->fields));
+	fmt->sys = strdup(ev->system);
+	fmt->name = strdup(ev->name);
+	fmt->id = (uint16_t)ev->id;
+	fmt->tep_event = ev;
+	if (!fmt->fields || !fmt->sys || !fmt->name) {
+		fmt_free(fmt);
+		return NULL;
+	}
+	add_fields(fmt, ev->format.common_fields);
+	fmt->ncommon = fmt->nfields;
+	add_fields(fmt, ev->format.fields);
+	return fmt;
+}
+
+static const struct tracefmt *db_add(struct tracefmt_db *db, struct tracefmt *fmt)
+{
+	struct tracefmt **v = realloc(db->fmts, (db->nfmts + 1) * sizeof(*v));
+
+	if (!v) {
+		fmt_free(fmt);
+		return NULL;
+	}
+	db->fmts = v;
+	return v[db->nfmts++] = fmt;
+}
+
+const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
+				      const char *sys, struct fault *f)
+{
+	struct tep_event *ev = NULL;
+	struct tracefmt *fmt;
+	enum tep_errno rc = tep_parse_format(db->tep, &ev, text, len, sys);
+
+	/* An unparsable "print fmt" leaves the fields usable; only printing suffers. */
+	if (!ev) {
+		char why[128] = "";
+
+		tep_strerror(db->tep, rc, why, sizeof(why));
+		fault_set(f, EXIT_FAILED, "format of an event of %s can't be read: %s", sys, why);
+		return NULL;
+	}
+	fmt = fmt_from_tep(ev);
+	if (!fmt || !db_add(db, fmt)) {
+		fault_set(f, EXIT_FAILED, "out of memory");
+		return NULL;
+	}
+	return fmt;
+}
+
+/* Whole small file; tracefs reports size 0, so it is read to the end. */
+static char *read_file(const char *path, size_t *len)
+{
+	size_t cap = 16384, n = 0;
+	char *buf = malloc(cap);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = -1;
+
+	while (buf && fd >= 0 && (got = read(fd, buf + n, cap - n - 1)) > 0) {
+		char *bigger;
+
+		n += (size_t)got;
+		if (cap - n > 1)
+			continue;
+		bigger = realloc(buf, cap *= 2);
+		if (!bigger) {
+			got = -1;
+			break;
+		}
+		buf = bigger;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (got < 0) {
+		free(buf);
+		return NULL;
+	}
+	buf[n] = '\0';
+	*len = n;
+	return buf;
+}
+
+const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs, const char *sys,
+				     const char *name, struct fault *f)
+{
+	const struct tracefmt *fmt;
+	char path[512], *text;
+	size_t len;
+
+	for (size_t i = 0; i < db->nfmts; i++)
+		if (!strcmp(db->fmts[i]->name, name) && !strcmp(db->fmts[i]->sys, sys))
+			return db->fmts[i];
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracefs, sys, name);
+	text = read_file(path, &len);
+	if (!text) {
+		fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	fmt = tracefmt_parse(db, text, len, sys, f);
+	free(text);
+	return fmt;
+}
+
+const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
+			   uint32_t raw_size, int cpu)
+{
+	struct tep_record rec = {
+		.cpu = cpu, .data = (void *)raw, .size = (int)raw_size,
+		.record_size = (int)raw_size,
+	};
+
+	if (raw_size < fmt->min_size)
+		return "[truncated]";
+	trace_seq_reset(&db->seq);
+	tep_print_event(db->tep, &db->seq, &rec, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&db->seq);
+	return db->seq.buffer;
+}
+
+uint64_t trace_field_uint(const struct trace_field *field, const void *raw)
+{
+	const char *p = (const char *)raw + field->offset;
+	uint64_t v8;
+	uint32_t v4;
+	uint16_t v2;
+
+	switch (field->size) {
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		memcpy(&v2, p, 2);
+		return v2;
+	case 4:
+		memcpy(&v4, p, 4);
+		return v4;
+	default:
+		memcpy(&v8, p, 8);
+		return v8;
+	}
+}
+
+int64_t trace_field_sint(const struct trace_field *field, const void *raw)
+{
+	unsigned int unused = 64 - 8u * field->size;
+
+	return (int64_t)(trace_field_uint(field, raw) << unused) >> unused;
+}
+
+static int dynamic_range(const struct trace_field *field, const void *raw, uint32_t *at,
+			 uint32_t *len)
+{
+	uint32_t loc;
+
+	if (field->size != 4)
+		return -1;
+	memcpy(&loc, (const char *)raw + field->offset, 4);
+	*at = loc & 0xffff;
+	*len = loc >> 16;
+	if (field->kind == FIELD_REL_STR || field->kind == FIELD_REL_BYTES)
+		*at += field->offset + 4u;
+	return 0;
+}
+
+int trace_field_data(const struct trace_field *field, const void *raw, uint32_t raw_size,
+		     const char **data, uint32_t *len)
+{
+	uint32_t at = field->offset;
+	bool text = field->kind == FIELD_STR || field->kind == FIELD_DYN_STR ||
+		    field->kind == FIELD_REL_STR;
+
+	*len = field->size;
+	if ((uint32_t)field->offset + field->size > raw_size)
+		return -1;
+	if (field->kind >= FIELD_DYN_STR && dynamic_range(field, raw, &at, len))
+		return -1;
+	if (at > raw_size || *len > raw_size - at)
+		return -1;
+	*data = (const char *)raw + at;
+	if (text)
+		*len = (uint32_t)strnlen(*data, *len);
+	return 0;
+}
