@@ -8,6 +8,12 @@
  *
  * Commas and slashes inside '...', "..." and (...) do not separate. This file knows
  * text only: whether an event exists is found out by whoever opens it.
+ *
+ * Quotes only protect: they stay where they are (comm=="x" keeps them, and so does a
+ * name, uprobe:f@"path"). The exception is a filter or a value that is one quoted string
+ * as a whole: alias="x y" means x y; in it, a backslash before the quote or before
+ * another backslash is taken away. An empty attribute (name/filter///) says nothing and
+ * is left out, so that a script may put an empty variable there.
  */
 #ifndef STREAM_SPEC_H
 #define STREAM_SPEC_H
@@ -19,6 +25,7 @@ struct spec_attr {
 	char *name;
 	char *value;          /* NULL where there was no "=" */
 	size_t at;            /* offset of the attribute in the list's text */
+	size_t value_at;      /* offset of the value; that of its end where there is none */
 };
 
 struct spec_item {
@@ -48,18 +55,19 @@ struct spec_error {
 };
 
 /* Appends the items of `text` to `list` (zeroed before the first call).
- * Returns 0, -EINVAL with err filled, or -ENOMEM. On failure list is as before. */
+ * Returns 0, -EINVAL with err (if not NULL) filled, or -ENOMEM. On failure list is as before. */
 int spec_parse(struct spec_list *list, const char *text, struct spec_error *err);
 void spec_free(struct spec_list *list);
 
 /* The attribute's value: NULL if absent, "" if present without "=". The last one wins. */
 const char *spec_attr(const struct spec_item *item, const char *name);
+/* Whether the name holds * ? or [ outside quotes. */
 bool spec_is_glob(const char *name);
 
 /* Fills err with a caret at offset `at` of the item's list (for errors found later). */
 void spec_complain(struct spec_error *err, const struct spec_item *item, size_t at,
 		   const char *message, const char *expected);
-/* "message\n  text\n    ^\nexpected" for a terminal. Returns the length. */
+/* "message\n  text\n    ^\nexpected: ..." for a terminal. Returns the length. */
 size_t spec_error_text(const struct spec_error *err, char *buf, size_t size);
 
 #endif

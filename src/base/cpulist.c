@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of small numbers. All numbers of all ranges are collected as they stand, then
+ * sorted and made unique once: no insertion per number, no bitmap of the whole range.
+ */
+#include "base/cpulist.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More than any machine has CPUs or pids (2^22): what a range may grow to. */
+#define LIST_MAX (1U << 23)
+/* More than CONFIG_NR_CPUS of any architecture. */
+#define CPU_MAX 65535
+
+static int append_range(struct numlist *list, size_t *room, int from, int to)
+{
+	size_t need = list->n + (size_t)to - (size_t)from + 1;
+
+	if (need > LIST_MAX)
+		return -ERANGE;
+	if (need > *room) {
+		size_t grown = need + need / 2;
+		int *v = realloc(list->v, grown * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		list->v = v;
+		*room = grown;
+	}
+	for (int i = from; list->n < need; i++)
+		list->v[list->n++] = i;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_unique(struct numlist *list)
+{
+	size_t n = 0;
+
+	qsort(list->v, list->n, sizeof(*list->v), compare);
+	for (size_t i = 0; i < list->n; i++)
+		if (!n || list->v[n - 1] != list->v[i])
+			list->v[n++] = list->v[i];
+	list->n = n;
+}
+
+static const char *skip_space(const char *p)
+{
+	while (isspace((unsigned char)*p))
+		p++;
+	return p;
+}
+
+/* On failure *p stays at the number. */
+static int parse_number(const char **p, int max, int *out)
+{
+	const char *s = *p;
+	long v = 0;
+
+	if (!isdigit((unsigned char)*s))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*s); s++) {
+		v = v * 10 + (*s - '0');
+		if (v > max)
+			return -ERANGE;
+	}
+	*out = (int)v;
+	*p = skip_space(s);
+	return 0;
+}
+
+/* "3" or "0-3"; on failure *p stands at the offending place. */
+static int parse_range(const char **p, int max, int *from, int *to)
+{
+	const char *last;
+	int err = parse_number(p, max, from);
+
+	*to = *from;
+	if (err || **p != '-')
+		return err;
+	*p = last = skip_space(*p + 1);
+	err = parse_number(p, max, to);
+	if (!err && *to < *from) {
+		*p = last;
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int parse_list(struct numlist *list, const char **p, int max)
+{
+	size_t room = 0;
+
+	for (;;) {
+		int from = 0, to, err;
+
+		*p = skip_space(*p);
+		err = parse_range(p, max, &from, &to);
+		if (!err)
+			err = append_range(list, &room, from, to);
+		if (err || !**p)
+			return err;
+		if (**p != ',')
+			return -EINVAL;
+		++*p;
+	}
+}
+
+int numlist_parse(struct numlist *list, const char *text, int max, const char **bad)
+{
+	int err;
+
+	*list = (struct numlist){ 0 };
+	err = parse_list(list, &text, max);
+	if (err) {
+		if (bad)
+			*bad = text;
+		numlist_free(list);
+		return err;
+	}
+	sort_unique(list);
+	return 0;
+}
+
+void numlist_free(struct numlist *list)
+{
+	free(list->v);
+	*list = (struct numlist){ 0 };
+}
+
+/* Index of the first number that is not below v. */
+static size_t lower_bound(const struct numlist *list, int v)
+{
+	size_t lo = 0, hi = list->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (list->v[mid] < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int numlist_has(const struct numlist *list, int v)
+{
+	size_t i = lower_bound(list, v);
+
+	return i < list->n && list->v[i] == v;
+}
+
+int numlist_add(struct numlist *list, int v)
+{
+	size_t i = lower_bound(list, v);
+	int *grown;
+
+	if (i < list->n && list->v[i] == v)
+		return 0;
+	grown = realloc(list->v, (list->n + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	list->v = grown;
+	memmove(grown + i + 1, grown + i, (list->n - i) * sizeof(*grown));
+	grown[i] = v;
+	list->n++;
+	return 0;
+}
+
+/* Index of the last number of the run that begins at i. */
+static size_t run_end(const struct numlist *list, size_t i)
+{
+	while (i + 1 < list->n && list->v[i + 1] == list->v[i] + 1)
+		i++;
+	return i;
+}
+
+size_t numlist_text(const struct numlist *list, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	if (size)
+		buf[0] = '\0';
+	for (size_t i = 0; i < list->n; i++) {
+		size_t end = run_end(list, i);
+		char *at = len < size ? buf + len : NULL;
+		size_t left = at ? size - len : 0;
+		const char *comma = i ? "," : "";
+
+		if (end == i)
+			len += (size_t)snprintf(at, left, "%s%d", comma, list->v[i]);
+		else
+			len += (size_t)snprintf(at, left, "%s%d-%d", comma, list->v[i], list->v[end]);
+		i = end;
+	}
+	return len;
+}
+
+int cpulist_online(struct numlist *list)
+{
+	char text[4096];
+	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	int err;
+
+	*list = (struct numlist){ 0 };
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	if (err)
+		return err;
+	text[n] = '\0';
+	return numlist_parse(list, text, CPU_MAX, NULL);
+}

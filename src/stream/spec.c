@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parser of event lists works on offsets into the text, so that every complaint can
+ * show its place. One pass finds out whether quotes and parentheses are balanced; what
+ * comes after may then skip them without asking.
+ */
+#include "stream/spec.h"
+
+#include "base/escape.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Characters shown on each side of the caret; each is at most 4 bytes once escaped. */
+#define SHOWN_BEFORE 50
+#define SHOWN_AFTER 60
+
+struct parser {
+	const char *text;
+	size_t pos;
+	struct spec_item *items;
+	size_t nitems;
+	struct spec_error *err;
+};
+
+/* ------------------------------------------------------------------------
+ * Complaints
+ */
+
+static bool continues_char(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static size_t columns(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += !continues_char(*text);
+	return n;
+}
+
+/* The offset n characters before or after at, on a character's first byte. */
+static size_t step_back(const char *text, size_t at, size_t n)
+{
+	while (at && n--)
+		for (at--; at && continues_char(text[at]);)
+			at--;
+	return at;
+}
+
+static size_t step_on(const char *text, size_t len, size_t at, size_t n)
+{
+	while (at < len && n--)
+		for (at++; at < len && continues_char(text[at]);)
+			at++;
+	return at;
+}
+
+static void show_place(struct spec_error *err, const char *text, size_t at)
+{
+	size_t len = strlen(text), from, to, used;
+
+	if (at > len)
+		at = len;
+	from = step_back(text, at, SHOWN_BEFORE);
+	to = step_on(text, len, at, SHOWN_AFTER);
+	used = (size_t)snprintf(err->text, sizeof(err->text), "%s", from ? "..." : "");
+	used += escape_terminal(text + from, at - from, err->text + used, sizeof(err->text) - used);
+	err->at = columns(err->text);
+	used += escape_terminal(text + at, to - at, err->text + used, sizeof(err->text) - used);
+	if (to < len)
+		snprintf(err->text + used, sizeof(err->text) - used, "...");
+}
+
+static void complain(struct spec_error *err, const char *text, size_t at, const char *message,
+		     const char *expected)
+{
+	if (!err)
+		return;
+	snprintf(err->message, sizeof(err->message), "%s", message);
+	snprintf(err->expected, sizeof(err->expected), "%s", expected ? expected : "");
+	show_place(err, text, at);
+}
+
+void spec_complain(struct spec_error *err, const struct spec_item *item, size_t at,
+		   const char *message, const char *expected)
+{
+	complain(err, item->text, at, message, expected);
+}
+
+size_t spec_error_text(const struct spec_error *err, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "%s\n  %s\n  %*s^%s%s", err->message, err->text, (int)err->at,
+			 "", err->expected[0] ? "\nexpected: " : "", err->expected);
+	size_t len = n < 0 ? 0 : (size_t)n;
+
+	return len < size ? len : size ? size - 1 : 0;
+}
+
+static int fail(struct parser *p, size_t at, const char *message, const char *expected)
+{
+	complain(p->err, p->text, at, message, expected);
+	return -EINVAL;
+}
+
+/* ------------------------------------------------------------------------
+ * Quotes and parentheses
+ */
+
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* The offset behind the string that begins at i, or end if it is not closed. */
+static size_t skip_string(const char *text, size_t i, size_t end)
+{
+	char quote = text[i++];
+
+	while (i < end && text[i] != quote)
+		i += text[i] == '\\' && i + 1 < end ? 2 : 1;
+	return i < end ? i + 1 : end;
+}
+
+static bool string_closed(const char *text, size_t from, size_t behind)
+{
+	size_t i = from + 1;
+
+	while (i < behind && text[i] != text[from])
+		i += text[i] == '\\' ? 2 : 1;
+	return i + 1 == behind;
+}
+
+static int check_balance(struct parser *p)
+{
+	size_t len = strlen(p->text), depth = 0, outermost = 0;
+
+	for (size_t i = 0, next; i < len; i = next) {
+		next = i + 1;
+		if (is_quote(p->text[i])) {
+			next = skip_string(p->text, i, len);
+			if (!string_closed(p->text, i, next))
+				return fail(p, i, "this quote is not closed",
+					    "the same quote again; a backslash before a quote "
+					    "makes it part of the string");
+		} else if (p->text[i] == '(') {
+			outermost = depth++ ? outermost : i;
+		} else if (p->text[i] == ')' && !depth--) {
+			return fail(p, i, "this parenthesis closes nothing",
+				    "an opening parenthesis before it");
+		}
+	}
+	if (depth)
+		return fail(p, outermost, "this parenthesis is not closed", "\")\"");
+	return 0;
+}
+
+/* The offset of the first of seps in text[from, end) outside strings and parentheses,
+ * else end. */
+static size_t find_sep(const char *text, size_t from, size_t end, const char *seps)
+{
+	size_t depth = 0;
+
+	for (size_t i = from; i < end;) {
+		if (!depth && strchr(seps, text[i]))
+			return i;
+		depth += text[i] == '(';
+		depth -= text[i] == ')';
+		i = is_quote(text[i]) ? skip_string(text, i, end) : i + 1;
+	}
+	return end;
+}
+
+/* ------------------------------------------------------------------------
+ * Pieces of text
+ */
+
+struct piece {
+	size_t from, to;
+};
+
+static struct piece trim(const char *text, size_t from, size_t to)
+{
+	while (from < to && isspace((unsigned char)text[from]))
+		from++;
+	while (to > from && isspace((unsigned char)text[to - 1]))
+		to--;
+	return (struct piece){ from, to };
+}
+
+static char *copy_piece(const char *text, struct piece s)
+{
+	return strndup(text + s.from, s.to - s.from);
+}
+
+/* One quoted string and nothing else? */
+static bool wholly_quoted(const char *text, struct piece s)
+{
+	return s.from < s.to && is_quote(text[s.from]) && skip_string(text, s.from, s.to) == s.to;
+}
+
+/* Copies what stands between the quotes and moves s there. */
+static char *unquote(const char *text, struct piece *s)
+{
+	char quote = text[s->from++];
+	char *out = copy_piece(text, (struct piece){ s->from, --s->to });
+	char *w = out;
+
+	for (const char *r = out; r && *r; *w++ = *r++)
+		if (*r == '\\' && (r[1] == quote || r[1] == '\\'))
+			r++;
+	if (w)
+		*w = '\0';
+	return out;
+}
+
+static char *copy_value(const char *text, struct piece *s)
+{
+	return wholly_quoted(text, *s) ? unquote(text, s) : copy_piece(text, *s);
+}
+
+/* ------------------------------------------------------------------------
+ * Names
+ */
+
+/* The second half of cpus=0-3,7 looks like this; no event's name does. */
+static bool only_numbers(const char *text, struct piece s)
+{
+	return strspn(text + s.from, "0123456789-") >= s.to - s.from;
+}
+
+static int check_name(struct parser *p, struct piece s)
+{
+	size_t space = find_sep(p->text, s.from, s.to, " \t\r\n\v\f");
+
+	if (s.from == s.to && p->text[s.to] == '/')
+		return fail(p, s.from, "no event name before the slash",
+			    "sys:name[/filter/attribute/.../]");
+	if (s.from == s.to)
+		return fail(p, s.from, "an empty item in the event list", "the name of an event");
+	if (space < s.to)
+		return fail(p, trim(p->text, space, s.to).from, "a space in an event's name",
+			    "\",\" between events, \"/\" before a filter");
+	if (p->nitems && only_numbers(p->text, s))
+		return fail(p, s.from, "a number where an event's name should be",
+			    "quotes around a list within an event: name//cpus=\"0-3,7\"/");
+	return 0;
+}
+
+static int take_name(struct parser *p, struct spec_item *item)
+{
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ",/");
+	struct piece s = trim(p->text, p->pos, end);
+	size_t colon = find_sep(p->text, s.from, s.to, ":");
+	int err = check_name(p, s);
+
+	if (err)
+		return err;
+	item->at = s.from;
+	p->pos = end;
+	if (colon < s.to) {
+		if (colon == s.from)
+			return fail(p, colon, "nothing before the colon", "sys:name");
+		item->sys = copy_piece(p->text, (struct piece){ s.from, colon });
+		s.from = colon + 1;
+		if (s.from == s.to)
+			return fail(p, s.from, "no event name behind the colon", "sys:name");
+		if (!item->sys)
+			return -ENOMEM;
+	}
+	item->name = copy_piece(p->text, s);
+	return item->name ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------------
+ * Filter and attributes
+ */
+
+/* The next slot; moves on behind the slash that ends it, if one does. */
+static struct piece take_slot(struct parser *p)
+{
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ",/");
+	struct piece s = trim(p->text, p->pos, end);
+
+	p->pos = p->text[end] == '/' ? end + 1 : end;
+	return s;
+}
+
+static int take_filter(struct parser *p, struct spec_item *item)
+{
+	struct piece s = take_slot(p);
+	char *filter = copy_value(p->text, &s);
+
+	item->filter_at = s.from;
+	if (!filter)
+		return -ENOMEM;
+	if (!filter[0]) {
+		free(filter);
+		return 0;
+	}
+	item->filter = filter;
+	return 0;
+}
+
+static size_t word_end(const char *text, struct piece s)
+{
+	size_t i = s.from;
+
+	if (i < s.to && (isalpha((unsigned char)text[i]) || text[i] == '_'))
+		while (i < s.to && (isalnum((unsigned char)text[i]) || strchr("_-.", text[i])))
+			i++;
+	return i;
+}
+
+/* Finds the parts of word[=value]; value.from is 0 where there is no "=". */
+static int split_attr(struct parser *p, struct piece s, struct piece *word, struct piece *value)
+{
+	size_t end = word_end(p->text, s);
+	size_t sign = trim(p->text, end, s.to).from;
+
+	*word = (struct piece){ s.from, end };
+	*value = (struct piece){ 0, 0 };
+	if (end == s.from)
+		return fail(p, s.from, "not an attribute",
+			    "word or word=value; a division needs quotes: top-by=\"runtime/1000\"");
+	if (sign == s.to)
+		return 0;
+	if (p->text[sign] != '=' || p->text[sign + 1] == '=')
+		return fail(p, sign, "not an attribute",
+			    "word or word=value; the filter is the first slot: name/filter/word/");
+	*value = trim(p->text, sign + 1, s.to);
+	if (value->from == value->to)
+		return fail(p, value->from, "an attribute without its value",
+			    "a value behind \"=\"; the empty one is \"\"");
+	return 0;
+}
+
+static struct spec_attr *add_attr(struct spec_item *item)
+{
+	struct spec_attr *grown = realloc(item->attrs, (item->nattrs + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	item->attrs = grown;
+	grown += item->nattrs++;
+	*grown = (struct spec_attr){ 0 };
+	return grown;
+}
+
+static int take_attr(struct parser *p, struct spec_item *item)
+{
+	struct piece s = take_slot(p), word, value;
+	struct spec_attr *attr;
+	int err;
+
+	if (s.from == s.to)
+		return 0;
+	err = split_attr(p, s, &word, &value);
+	if (err)
+		return err;
+	attr = add_attr(item);
+	if (!attr)
+		return -ENOMEM;
+	attr->name = copy_piece(p->text, word);
+	attr->at = word.from;
+	attr->value_at = word.to;
+	if (value.from) {
+		attr->value = copy_value(p->text, &value);
+		attr->value_at = value.from;
+	}
+	return attr->name && (attr->value || !value.from) ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------------
+ * Items and lists
+ */
+
+static struct spec_item *add_item(struct parser *p)
+{
+	struct spec_item *grown = realloc(p->items, (p->nitems + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	p->items = grown;
+	grown += p->nitems;
+	*grown = (struct spec_item){ .text = p->text };
+	return grown;
+}
+
+static void free_item(struct spec_item *item)
+{
+	for (size_t i = 0; i < item->nattrs; i++) {
+		free(item->attrs[i].name);
+		free(item->attrs[i].value);
+	}
+	free(item->attrs);
+	free(item->sys);
+	free(item->name);
+	free(item->filter);
+}
+
+static bool at_item_end(const struct parser *p)
+{
+	return !p->text[p->pos] || p->text[p->pos] == ',';
+}
+
+static int fill_item(struct parser *p, struct spec_item *item)
+{
+	int err = take_name(p, item);
+
+	item->filter_at = p->pos;
+	if (!err && p->text[p->pos] == '/') {
+		p->pos++;
+		err = take_filter(p, item);
+	}
+	while (!err && !at_item_end(p))
+		err = take_attr(p, item);
+	item->len = trim(p->text, item->at, p->pos).to - item->at;
+	return err;
+}
+
+static int take_items(struct parser *p)
+{
+	size_t len = strlen(p->text);
+
+	for (;;) {
+		struct spec_item *item;
+		int err;
+
+		p->pos = trim(p->text, p->pos, len).from;
+		if (p->pos == len)
+			return p->nitems ? 0 : fail(p, p->pos, "no event", "the name of an event");
+		item = add_item(p);
+		if (!item)
+			return -ENOMEM;
+		err = fill_item(p, item);
+		if (err) {
+			free_item(item);
+			return err;
+		}
+		p->nitems++;
+		p->pos += p->text[p->pos] == ',';
+	}
+}
+
+/* Moves the parser's items and its text into the list: all or nothing. */
+static int hand_over(struct parser *p, struct spec_list *list, char *text)
+{
+	struct spec_item *items;
+	char **texts = realloc(list->texts, (list->ntexts + 1) * sizeof(*texts));
+
+	if (!texts)
+		return -ENOMEM;
+	list->texts = texts;
+	items = realloc(list->items, (list->nitems + p->nitems) * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
+	memcpy(items + list->nitems, p->items, p->nitems * sizeof(*items));
+	list->nitems += p->nitems;
+	list->texts[list->ntexts++] = text;
+	p->nitems = 0;
+	return 0;
+}
+
+int spec_parse(struct spec_list *list, const char *text, struct spec_error *err)
+{
+	char *own = strdup(text);
+	struct parser p = { .text = own, .err = err };
+	int ret;
+
+	if (err)
+		*err = (struct spec_error){ 0 };
+	if (!own)
+		return -ENOMEM;
+	ret = check_balance(&p);
+	if (!ret)
+		ret = take_items(&p);
+	if (!ret)
+		ret = hand_over(&p, list, own);
+	if (ret)
+		free(own);
+	for (size_t i = 0; i < p.nitems; i++)
+		free_item(&p.items[i]);
+	free(p.items);
+	return ret;
+}
+
+void spec_free(struct spec_list *list)
+{
+	for (size_t i = 0; i < list->nitems; i++)
+		free_item(&list->items[i]);
+	for (size_t i = 0; i < list->ntexts; i++)
+		free(list->texts[i]);
+	free(list->items);
+	free(list->texts);
+	*list = (struct spec_list){ 0 };
+}
+
+const char *spec_attr(const struct spec_item *item, const char *name)
+{
+	for (size_t i = item->nattrs; i-- > 0;)
+		if (!strcmp(item->attrs[i].name, name))
+			return item->attrs[i].value ? item->attrs[i].value : "";
+	return NULL;
+}
+
+bool spec_is_glob(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < len; i = is_quote(name[i]) ? skip_string(name, i, len) : i + 1)
+		if (strchr("*?[", name[i]))
+			return true;
+	return false;
+}

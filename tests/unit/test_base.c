@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Number lists, units, nearest names, terminal escapes. */
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cpulist.h"
+#include "base/escape.h"
+#include "base/nearest.h"
+#include "base/units.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ------------------------------------------------------------------------
+ * Number lists
+ */
+
+static void list_reads_what_sysfs_and_users_write(void **state)
+{
+	static const struct {
+		const char *text, *normal;
+	} rows[] = {
+		{ "0", "0" },
+		{ "0-3,7", "0-3,7" },
+		{ " 7 , 0 - 3\n", "0-3,7" },
+		{ "3,2,1,0,2-3", "0-3" },
+		{ "5-5", "5" },
+		{ "1,2", "1-2" },
+		{ "0,2,4", "0,2,4" },
+		{ "0007", "7" },
+		{ "100", "100" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct numlist list;
+		char buf[64];
+
+		assert_int_equal(numlist_parse(&list, rows[i].text, 100, NULL), 0);
+		assert_int_equal(numlist_text(&list, buf, sizeof(buf)), strlen(rows[i].normal));
+		assert_string_equal(buf, rows[i].normal);
+		numlist_free(&list);
+		assert_int_equal(list.n, 0);
+	}
+}
+
+static void list_shows_where_it_is_wrong(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		size_t at;
+	} rows[] = {
+		{ "", -EINVAL, 0 },
+		{ " \n", -EINVAL, 2 },
+		{ "x", -EINVAL, 0 },
+		{ "0,,1", -EINVAL, 2 },
+		{ "0,", -EINVAL, 2 },
+		{ "0-", -EINVAL, 2 },
+		{ "-3", -EINVAL, 0 },
+		{ "0-3-5", -EINVAL, 3 },
+		{ "3-1", -EINVAL, 2 },
+		{ "1 2", -EINVAL, 2 },
+		{ "0x3", -EINVAL, 1 },
+		{ "0-101", -ERANGE, 2 },
+		{ "99999999999999999999", -ERANGE, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct numlist list;
+		const char *bad = NULL;
+
+		assert_int_equal(numlist_parse(&list, rows[i].text, 100, &bad), rows[i].err);
+		assert_int_equal(bad - rows[i].text, rows[i].at);
+		assert_null(list.v);
+		assert_int_equal(list.n, 0);
+	}
+}
+
+static void list_refuses_to_fill_the_memory(void **state)
+{
+	struct numlist list;
+
+	assert_int_equal(numlist_parse(&list, "0-2147483647", INT_MAX, NULL), -ERANGE);
+	assert_int_equal(numlist_parse(&list, "2147483647", INT_MAX, NULL), 0);
+	assert_int_equal(list.v[0], INT_MAX);
+	numlist_free(&list);
+}
+
+static void list_grows_one_by_one(void **state)
+{
+	static const int add[] = { 5, 1, 3, 5, 2, 9, 1 };
+	struct numlist list = { 0 };
+	char buf[64];
+
+	for (size_t i = 0; i < COUNT(add); i++)
+		assert_int_equal(numlist_add(&list, add[i]), 0);
+	numlist_text(&list, buf, sizeof(buf));
+	assert_string_equal(buf, "1-3,5,9");
+	assert_true(numlist_has(&list, 9));
+	assert_false(numlist_has(&list, 4));
+	assert_false(numlist_has(&list, 10));
+	numlist_free(&list);
+}
+
+static void list_text_is_cut_but_tells_its_length(void **state)
+{
+	struct numlist list;
+	char buf[5];
+
+	assert_int_equal(numlist_parse(&list, "1-3,5,9", 10, NULL), 0);
+	assert_int_equal(numlist_text(&list, buf, sizeof(buf)), 7);
+	assert_string_equal(buf, "1-3,");
+	assert_int_equal(numlist_text(&list, NULL, 0), 7);
+	numlist_free(&list);
+	assert_int_equal(numlist_text(&list, buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "");
+}
+
+static void a_machine_has_a_cpu(void **state)
+{
+	struct numlist list;
+
+	assert_int_equal(cpulist_online(&list), 0);
+	assert_true(list.n >= 1);
+	numlist_free(&list);
+}
+
+/* ------------------------------------------------------------------------
+ * Units
+ */
+
+struct unit_row {
+	const char *text;
+	int err;
+	uint64_t value;
+};
+
+static void numbers_are_read_to_the_last_character(void **state)
+{
+	static const struct unit_row rows[] = {
+		{ "0", 0, 0 },
+		{ "010", 0, 10 },
+		{ "0x1F", 0, 31 },
+		{ "18446744073709551615", 0, UINT64_MAX },
+		{ "0xffffffffffffffff", 0, UINT64_MAX },
+		{ "18446744073709551616", -ERANGE, 0 },
+		{ "0x10000000000000000", -ERANGE, 0 },
+		{ "-1", -ERANGE, 0 },
+		{ "", -EINVAL, 0 },
+		{ "-", -EINVAL, 0 },
+		{ "+1", -EINVAL, 0 },
+		{ " 1", -EINVAL, 0 },
+		{ "1 ", -EINVAL, 0 },
+		{ "12x", -EINVAL, 0 },
+		{ "0x", -EINVAL, 0 },
+		{ "1.5", -EINVAL, 0 },
+		{ "99999999999999999999x", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint64_t v = 77;
+
+		assert_int_equal(units_u64(rows[i].text, &v), rows[i].err);
+		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
+	}
+}
+
+static void sizes_have_units(void **state)
+{
+	static const struct unit_row rows[] = {
+		{ "8M", 0, 8 << 20 },
+		{ "64K", 0, 64 << 10 },
+		{ "64k", 0, 64 << 10 },
+		{ "1G", 0, 1 << 30 },
+		{ "4096B", 0, 4096 },
+		{ "2MiB", 0, 2 << 20 },
+		{ "16777215T", 0, 16777215ULL << 40 },
+		{ "16777216T", -ERANGE, 0 },
+		{ "-8M", -ERANGE, 0 },
+		{ "M", -EINVAL, 0 },
+		{ "8 M", -EINVAL, 0 },
+		{ "8MM", -EINVAL, 0 },
+		{ "8ms", -EINVAL, 0 },
+	};
+	uint64_t v;
+	int has_unit = -1;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		v = 77;
+		assert_int_equal(units_size(rows[i].text, &v, &has_unit), rows[i].err);
+		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
+	}
+	assert_int_equal(has_unit, 1);
+	assert_int_equal(units_size("128", &v, &has_unit), 0);
+	assert_int_equal(v, 128);
+	assert_int_equal(has_unit, 0);
+}
+
+static void durations_have_units(void **state)
+{
+	static const struct unit_row rows[] = {
+		{ "1", 0, 1 },
+		{ "7ns", 0, 7 },
+		{ "500us", 0, 500000 },
+		{ "10ms", 0, 10000000 },
+		{ "1s", 0, 1000000000 },
+		{ "2m", 0, 120000000000ULL },
+		{ "1h", 0, 3600000000000ULL },
+		{ "18446744074s", -ERANGE, 0 },
+		{ "-1ms", -ERANGE, 0 },
+		{ "10MS", -EINVAL, 0 },
+		{ "10mss", -EINVAL, 0 },
+		{ "ms", -EINVAL, 0 },
+		{ "", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint64_t v = 77;
+
+		assert_int_equal(units_duration(rows[i].text, &v), rows[i].err);
+		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
+	}
+}
+
+static void bytes_are_told_in_words(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} rows[] = {
+		{ 0, "0 B" },
+		{ 1023, "1023 B" },
+		{ 1024, "1 KiB" },
+		{ 812 << 10, "812 KiB" },
+		{ 3 << 19, "1.5 MiB" },
+		{ (1 << 20) - 1, "1 MiB" },
+		{ 10 << 20, "10 MiB" },
+		{ UINT64_MAX, "16 EiB" },
+	};
+	char buf[32];
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_string_equal(units_bytes_text(rows[i].bytes, buf, sizeof(buf)), rows[i].text);
+}
+
+/* ------------------------------------------------------------------------
+ * Nearest
+ */
+
+static void the_nearest_name_is_told_if_it_is_near(void **state)
+{
+	static const char *const names[] = {
+		"help", "list", "python", "profile", "task-state", "top", "sched:sched_wakeup",
+		"sched:sched_waking", "sched:sched_switch", "",
+	};
+	static const struct {
+		const char *wanted, *found;
+	} rows[] = {
+		{ "hlep", "help" },
+		{ "HELP", "help" },
+		{ "lst", "list" },
+		{ "pyhton", "python" },
+		{ "prof", "profile" },
+		{ "taskstate", "task-state" },
+		{ "sched:sched_wakup", "sched:sched_wakeup" },
+		{ "sched:sched_swich", "sched:sched_switch" },
+		{ "schd:sched_wakeup", "sched:sched_wakeup" },
+		{ "kvm-exit", NULL },
+		{ "x", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct nearest n;
+
+		nearest_begin(&n, rows[i].wanted);
+		for (size_t k = 0; k < COUNT(names); k++)
+			nearest_offer(&n, names[k]);
+		if (rows[i].found)
+			assert_string_equal(nearest_get(&n), rows[i].found);
+		else
+			assert_null(nearest_get(&n));
+	}
+}
+
+static void long_names_are_no_danger(void **state)
+{
+	char wanted[301], candidate[128];
+	struct nearest n;
+
+	memset(wanted, 'a', sizeof(wanted));
+	wanted[300] = '\0';
+	memset(candidate, 'a', sizeof(candidate));
+	candidate[127] = '\0';
+	nearest_begin(&n, wanted);
+	nearest_offer(&n, candidate);
+	nearest_offer(&n, wanted);
+	assert_null(nearest_get(&n));
+	nearest_begin(&n, candidate);
+	nearest_offer(&n, wanted);
+	assert_null(nearest_get(&n));
+	wanted[126] = '\0';
+	nearest_offer(&n, wanted);
+	assert_string_equal(nearest_get(&n), wanted);
+}
+
+/* ------------------------------------------------------------------------
+ * Escapes
+ */
+
+static void control_characters_become_visible(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+	} rows[] = {
+		{ "worker/0", "worker/0" },
+		{ "a\033[2Jb", "a\\x1b[2Jb" },
+		{ "a\nb\tc\177", "a\\x0ab\\x09c\\x7f" },
+		{ "\xc2\x9b" "31m", "\\xc2\\x9b31m" },             /* C1: CSI */
+		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+		{ "\xe6\x97\xa5\xf0\x9f\x90\x8c", "\xe6\x97\xa5\xf0\x9f\x90\x8c" },
+		{ "\xc3", "\\xc3" },                               /* cut short */
+		{ "\xc3(", "\\xc3(" },
+		{ "\xff\xfe", "\\xff\\xfe" },
+		{ "\xc0\xaf", "\\xc0\\xaf" },                      /* overlong */
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },             /* surrogate */
+		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" },    /* beyond Unicode */
+	};
+	char buf[64];
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		size_t n = escape_terminal(rows[i].text, strlen(rows[i].text), buf, sizeof(buf));
+
+		assert_int_equal(n, strlen(rows[i].shown));
+		assert_string_equal(buf, rows[i].shown);
+	}
+	assert_int_equal(escape_terminal("a\0b", 3, buf, sizeof(buf)), 6);
+	assert_string_equal(buf, "a\\x00b");
+}
+
+static void an_escape_is_never_cut_in_two(void **state)
+{
+	char buf[8];
+
+	assert_int_equal(escape_terminal("ab\033\033", 4, buf, 7), 6);
+	assert_string_equal(buf, "ab\\x1b");
+	assert_int_equal(escape_terminal("ab\033", 3, buf, 6), 2);
+	assert_string_equal(buf, "ab");
+	assert_int_equal(escape_terminal("a\xc3\xbc", 3, buf, 3), 1);
+	assert_string_equal(buf, "a");
+	assert_int_equal(escape_terminal("abc", 3, buf, 1), 0);
+	assert_string_equal(buf, "");
+	assert_int_equal(escape_terminal("abc", 3, NULL, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(list_reads_what_sysfs_and_users_write),
+		cmocka_unit_test(list_shows_where_it_is_wrong),
+		cmocka_unit_test(list_refuses_to_fill_the_memory),
+		cmocka_unit_test(list_grows_one_by_one),
+		cmocka_unit_test(list_text_is_cut_but_tells_its_length),
+		cmocka_unit_test(a_machine_has_a_cpu),
+		cmocka_unit_test(numbers_are_read_to_the_last_character),
+		cmocka_unit_test(sizes_have_units),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(bytes_are_told_in_words),
+		cmocka_unit_test(the_nearest_name_is_told_if_it_is_near),
+		cmocka_unit_test(long_names_are_no_danger),
+		cmocka_unit_test(control_characters_become_visible),
+		cmocka_unit_test(an_escape_is_never_cut_in_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
