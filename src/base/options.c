@@ -92,6 +92,9 @@ static int store(const struct match *m, const char *text, struct fault *f)
 	case OPT_COUNT:
 		++*(int *)m->field;
 		return 0;
+	case OPT_TRI:
+		*(int *)m->field = m->negated ? -1 : 1;
+		return 0;
 	case OPT_U64:
 		return store_u64(m->opt, text, (uint64_t *)m->field, f);
 	case OPT_STRING:

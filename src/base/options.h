@@ -20,6 +20,7 @@
 enum opt_kind {
 	OPT_FLAG,        /* bool; arg == NULL */
 	OPT_COUNT,       /* int, one more each time: -vv */
+	OPT_TRI,         /* int: 0 not said, 1 --NAME, -1 --no-NAME */
 	OPT_U64,         /* uint64_t */
 	OPT_STRING,      /* const char *, the last one wins */
 	OPT_STRINGS,     /* struct opt_strings, repeatable */

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin face over Meson and tests/run.
+#
+#   make                  build into build/
+#   make demo             what is missing, build, watch this machine's scheduler for 5 s
+#   make test             what is missing, build, every test
+#   make bench            the table of docs/… measured on this machine, under three minutes
+#   make fuzz             each fuzzer for an hour (FUZZ_SECONDS)
+#   make install          into PREFIX under DESTDIR
+#
+# PYTHON=/path/to/python3 embeds another Python than the system's.
+
+BUILD        = build
+PREFIX       = /usr/local
+DESTDIR      =
+PYTHON       =
+DEMO_SECONDS = 5
+FUZZ_SECONDS = 3600
+# Arguments for tests/run and tests/bench/run.
+ARGS         =
+
+python = $(if $(PYTHON),-Dpython-bin=$(PYTHON))
+
+all: build
+
+build: $(BUILD)/build.ninja
+	$(if $(PYTHON),@meson configure $(BUILD) $(python))
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) --prefix=$(PREFIX) $(python)
+
+demo:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory build
+	@tools/demo $(BUILD)/perf-prof $(DEMO_SECONDS)
+
+test:
+	@tools/install-deps all
+	@tests/run $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
+
+bench:
+	@tools/install-deps all
+	@$(MAKE) --no-print-directory build
+	@/usr/bin/python3 tests/bench/run --build $(BUILD) $(ARGS)
+
+fuzz:
+	@tools/install-deps all
+	@tests/run --only fuzz --fuzz-seconds $(FUZZ_SECONDS) $(ARGS)
+
+install: build
+	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all build demo test bench fuzz install clean

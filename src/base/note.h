@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hints to the user. Harnesses take any line on stderr for a failure, so a hint goes
+ * there only where somebody asked (-v) or looks (a terminal). */
+#ifndef BASE_NOTE_H
+#define BASE_NOTE_H
+
+/* verbose: -q is negative (never), 0 is the default, -v is 1. */
+void note(int verbose, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int redirect(const char *path, int flags)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | flags, 0644);
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	fflush(stdout);
+	fflush(stderr);
+	if (dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+int output_start(struct output *out, struct fault *f)
+{
+	int rc;
+
+	out->saved_stderr = -1;
+	if (!out->path)
+		return 0;
+	out->saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	rc = redirect(out->path, O_TRUNC);
+	if (rc)
+		return fault_set(f, EXIT_FAILED, "--output %s: %s", out->path, strerror(-rc));
+	return 0;
+}
+
+int output_reopen(const struct output *out)
+{
+	return out->path ? redirect(out->path, 0) : 0;
+}
+
+void output_end(struct output *out)
+{
+	if (out->saved_stderr < 0)
+		return;
+	fflush(stdout);
+	fflush(stderr);
+	dup2(out->saved_stderr, STDERR_FILENO);
+	close(out->saved_stderr);
+	out->saved_stderr = -1;
+}

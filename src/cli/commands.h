@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "base/command.h"
+#include "script/python_command.h"
+
+extern const struct command list_command, version_command, help_command;
+
+const struct command *command_at(size_t i);              /* NULL past the end */
+const struct command *command_find(const char *name);    /* NULL if unknown */
+int command_unknown(const char *name, struct fault *f);  /* fills f, suggests, -1 */
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof help and perf-prof version. */
+#include "cli/commands.h"
+
+#include "build_config.h"
+#include "script/python_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ---- help ------------------------------------------------------------------ */
+
+struct help_config {
+	bool man;
+};
+
+static const struct opt help_opts[] = {
+	{ "man", 0, NULL, OPT_FLAG, offsetof(struct help_config, man), NULL,
+	  "The manual page as roff: perf-prof help --man python | man -l -", false, NULL },
+};
+static const struct opt_group help_groups[] = { { "Options", help_opts, 1, 0 } };
+
+static void overview(FILE *out)
+{
+	fputs("perf-prof - count, sample and trace with Linux perf events\n\n"
+	      "Usage: perf-prof COMMAND [options]\n\nCommands:\n", out);
+	for (size_t i = 0; command_at(i); i++)
+		fprintf(out, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
+	fputs("\n`perf-prof COMMAND -h` explains a command; man perf-prof-COMMAND has it at length.\n\n"
+	      "First steps:\n"
+	      "  perf-prof list 'sched:*'                            what can be traced\n"
+	      "  perf-prof python -e sched:sched_wakeup script.py    events into Python functions\n",
+	      out);
+}
+
+static void overview_man(FILE *out)
+{
+	fputs(".TH PERF-PROF 1 \"\" \"perf-prof\" \"perf-prof manual\"\n"
+	      ".SH NAME\nperf\\-prof \\- count, sample and trace with Linux perf events\n"
+	      ".SH SYNOPSIS\n.B perf\\-prof\nCOMMAND [options]\n.SH COMMANDS\n", out);
+	for (size_t i = 0; command_at(i); i++)
+		fprintf(out, ".TP\n.BR perf\\-prof\\-%s (1)\n%s\n", command_at(i)->name,
+			command_at(i)->summary);
+	fputs(".SH EXIT STATUS\n0 done; 1 failed while running; 2 wrong usage; 130 on a second "
+	      "SIGINT.\n", out);
+}
+
+static int help_run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct help_config *c = config;
+	const struct command *cmd;
+
+	if (!args->noperands) {
+		if (c->man)
+			overview_man(stdout);
+		else
+			overview(stdout);
+		return 0;
+	}
+	cmd = command_find(args->operands[0]);
+	if (!cmd)
+		return command_unknown(args->operands[0], f);
+	if (c->man)
+		command_man(cmd, stdout);
+	else
+		command_help(cmd, stdout);
+	return 0;
+}
+
+const struct command help_command = {
+	.name = "help",
+	.summary = "list the commands, or explain one",
+	.usage = "[COMMAND]",
+	.groups = help_groups,
+	.ngroups = 1,
+	.config_size = sizeof(struct help_config),
+	.run = help_run,
+};
+
+/* ---- version --------------------------------------------------------------- */
+
+struct version_config {
+	bool build_options;
+};
+
+static const struct opt version_opts[] = {
+	{ "build-options", 0, NULL, OPT_FLAG, offsetof(struct version_config, build_options), NULL,
+	  "What this program was built with.", false, NULL },
+};
+static const struct opt_group version_groups[] = { { "Options", version_opts, 1, 0 } };
+
+static int version_run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct version_config *c = config;
+
+	if (args->noperands)
+		return fault_usage(f, "version: takes no operand, but has \"%s\"", args->operands[0]);
+	printf("perf-prof %s\n", PERF_PROF_VERSION);
+	if (!c->build_options)
+		return 0;
+	printf("%15s: %s\n", "python", python_version());
+	printf("%15s: %s\n", "libtraceevent", TRACEEVENT_VERSION);
+	printf("%15s: %s\n", "compiler", __VERSION__);
+	return 0;
+}
+
+const struct command version_command = {
+	.name = "version",
+	.summary = "print the version",
+	.usage = "[--build-options]",
+	.groups = version_groups,
+	.ngroups = 1,
+	.config_size = sizeof(struct version_config),
+	.run = version_run,
+};

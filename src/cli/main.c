@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/commands.h"
+
+#include "base/nearest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct command *const commands[] = {
+	&python_command, &list_command, &version_command, &help_command,
+};
+
+const struct command *command_at(size_t i)
+{
+	return i < sizeof(commands) / sizeof(*commands) ? commands[i] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; command_at(i); i++)
+		if (!strcmp(command_at(i)->name, name))
+			return command_at(i);
+	return NULL;
+}
+
+int command_unknown(const char *name, struct fault *f)
+{
+	struct nearest n;
+
+	nearest_begin(&n, name);
+	for (size_t i = 0; command_at(i); i++)
+		nearest_offer(&n, command_at(i)->name);
+	if (nearest_get(&n))
+		return fault_usage(f, "there is no command %s; did you mean %s?", name,
+				   nearest_get(&n));
+	return fault_usage(f, "there is no command %s; `perf-prof help` lists them", name);
+}
+
+/* A closed standard stream would be given to the next file that is opened. */
+static int check_streams(struct fault *f)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (fd == STDOUT_FILENO)
+			return fault_set(f, EXIT_FAILED, "standard output is closed; redirect it to "
+					 "/dev/null if nothing shall be printed");
+		if (open("/dev/null", O_RDWR) < 0)
+			return fault_set(f, EXIT_FAILED, "/dev/null: %s", strerror(errno));
+	}
+	return 0;
+}
+
+static int run(int argc, char **argv, struct fault *f)
+{
+	static const char *const aliases[][2] = {
+		{ "-h", "help" }, { "--help", "help" }, { "-V", "version" },
+		{ "--version", "version" },
+	};
+	const char *name = argc > 1 ? argv[1] : "help";
+	const struct command *cmd;
+
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+		if (!strcmp(name, aliases[i][0]))
+			name = aliases[i][1];
+	cmd = command_find(name);
+	if (!cmd)
+		return command_unknown(name, f);
+	if (argc <= 1) {
+		command_run(cmd, 0, argv + argc);
+		return EXIT_USAGE;
+	}
+	return command_run(cmd, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+	struct fault f = {0};
+	int code;
+
+	if (check_streams(&f)) {
+		fault_print(&f);
+		return f.exit_code;
+	}
+	code = run(argc, argv, &f);
+	if (f.exit_code) {
+		fault_print(&f);
+		code = f.exit_code;
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "perf-prof: stdout: can't be written: %s\n", strerror(errno));
+		code = code ? code : EXIT_FAILED;
+	}
+	return code;
+}

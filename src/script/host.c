@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script/host.h"
+
+#include "loader_source.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- the interpreter ------------------------------------------------------ */
+
+/* Undropped root takes no code from a path that the environment names. */
+static bool trusts_environment(void)
+{
+	return geteuid() != 0;
+}
+
+static PyStatus choose_python(PyConfig *config, const struct host_script *script)
+{
+	const char *venv = script->venv;
+	char python[4096] = PYTHON_BIN;
+
+	if (!venv && trusts_environment())
+		venv = getenv("VIRTUAL_ENV");
+	if (venv && *venv)
+		snprintf(python, sizeof(python), "%s/bin/python3", venv);
+	return PyConfig_SetBytesString(config, &config->program_name, python);
+}
+
+static int start_interpreter(const struct host_script *script, struct fault *f)
+{
+	PyConfig config;
+	PyStatus status;
+
+	PyImport_AppendInittab("perf_prof", PyInit_perf_prof);
+	PyConfig_InitPythonConfig(&config);
+	config.install_signal_handlers = 0;
+	config.parse_argv = 0;
+	config.use_environment = trusts_environment();
+	config.user_site_directory = trusts_environment();
+	status = choose_python(&config, script);
+	if (!PyStatus_Exception(status))
+		status = Py_InitializeFromConfig(&config);
+	PyConfig_Clear(&config);
+	if (PyStatus_Exception(status))
+		return fault_set(f, EXIT_FAILED, "Python (%s) can't be started: %s", PYTHON_BIN,
+				 status.err_msg ? status.err_msg : "unknown reason");
+	return 0;
+}
+
+/* The watchdog's interrupt() works through Python's own SIGINT handler, which has to be
+ * known to the interpreter; the process's handler is then replaced by the loop's. */
+static int teach_keyboard_interrupt(void)
+{
+	PyObject *module = PyImport_ImportModule("signal"), *handler = NULL, *rc = NULL;
+
+	if (module)
+		handler = PyObject_GetAttrString(module, "default_int_handler");
+	if (handler)
+		rc = PyObject_CallMethod(module, "signal", "iO", SIGINT, handler);
+	Py_XDECREF(module);
+	Py_XDECREF(handler);
+	Py_XDECREF(rc);
+	return rc ? 0 : -1;
+}
+
+/* ---- loading -------------------------------------------------------------- */
+
+static PyObject *import_loader(void)
+{
+	PyObject *code = Py_CompileString(loader_source, "<perf-prof loader>", Py_file_input);
+	PyObject *module;
+
+	if (!code)
+		return NULL;
+	module = PyImport_ExecCodeModule("_perf_prof_loader", code);
+	Py_DECREF(code);
+	return module;
+}
+
+static PyObject *argument_list(const struct host_script *script)
+{
+	PyObject *list = PyList_New(script->argc);
+
+	for (int i = 0; list && i < script->argc; i++) {
+		PyObject *s = PyUnicode_DecodeFSDefault(script->argv[i]);
+
+		if (!s)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, i, s);
+	}
+	return list;
+}
+
+/* The exit code a SystemExit asks for; clears it. What is no number is printed. */
+static int take_system_exit(void)
+{
+	PyObject *type, *value, *traceback, *code = NULL;
+	int rc = EXIT_FAILED;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (value)
+		code = PyObject_GetAttrString(value, "code");
+	if (!code || code == Py_None)
+		rc = 0;
+	else if (PyLong_Check(code))
+		rc = (int)(PyLong_AsLong(code) & 0xff);
+	else
+		PySys_FormatStderr("%S\n", code);
+	PyErr_Clear();
+	Py_XDECREF(code);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	return rc;
+}
+
+static bool is_load_error(PyObject *loader)
+{
+	PyObject *error = PyObject_GetAttrString(loader, "LoadError");
+	bool is = error && PyErr_ExceptionMatches(error);
+
+	Py_XDECREF(error);
+	return is;
+}
+
+static int load_failed(struct host *h, PyObject *loader, const char *module, struct fault *f)
+{
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_requested = true;
+		h->exit_code = take_system_exit();
+		return -1;
+	}
+	if (loader && is_load_error(loader)) {
+		PyObject *type, *value, *traceback, *text;
+
+		PyErr_Fetch(&type, &value, &traceback);
+		text = PyObject_Str(value);
+		fault_usage(f, "%s", text ? PyUnicode_AsUTF8(text) : module);
+		Py_XDECREF(text);
+		Py_XDECREF(type);
+		Py_XDECREF(value);
+		Py_XDECREF(traceback);
+		return -1;
+	}
+	PyErr_Print();
+	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
+			 "nothing was traced", module);
+}
+
+static int load_script(struct host *h, const struct host_script *script, struct fault *f)
+{
+	PyObject *loader = import_loader(), *argv = NULL, *name = NULL;
+	int rc = 0;
+
+	if (loader)
+		argv = argument_list(script);
+	if (argv)
+		name = PyUnicode_DecodeFSDefault(script->module);
+	if (name)
+		h->module = PyObject_CallMethod(loader, "load", "OO", name, argv);
+	if (!h->module)
+		rc = load_failed(h, loader, script->module, f);
+	else
+		h->namespace = PyModule_GetDict(h->module);
+	h->loader = loader;
+	Py_XDECREF(argv);
+	Py_XDECREF(name);
+	return rc;
+}
+
+static int fetch_event_type(struct host *h)
+{
+	PyObject *module = PyImport_ImportModule("perf_prof");
+
+	if (module)
+		h->event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
+	Py_XDECREF(module);
+	return h->event_type ? 0 : -1;
+}
+
+int host_start(struct host *h, const struct host_script *script, struct fault *f)
+{
+	if (start_interpreter(script, f))
+		return -1;
+	h->started = true;
+	if (teach_keyboard_interrupt() || fetch_event_type(h)) {
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "Python could not be set up");
+	}
+	return load_script(h, script, f);
+}
+
+void host_finish(struct host *h)
+{
+	if (!h->started)
+		return;
+	Py_CLEAR(h->on_sample);
+	Py_CLEAR(h->on_lost);
+	Py_CLEAR(h->on_interval);
+	Py_CLEAR(h->on_print_stat);
+	Py_CLEAR(h->on_exit);
+	Py_CLEAR(h->frames);
+	Py_CLEAR(h->event);
+	/* atexit functions may still look at events: classes live until after it */
+	if (Py_FinalizeEx() < 0 && !h->exit_code)
+		h->exit_code = EXIT_FAILED;
+	h->started = false;
+	kallsyms_free(h->kallsyms);
+	comms_free(h->comms);
+}
+
+/* ---- handlers ------------------------------------------------------------- */
+
+/* The script's function of that name, or NULL (no exception). */
+static PyObject *function(struct host *h, const char *name)
+{
+	PyObject *f = PyDict_GetItemString(h->namespace, name);
+
+	if (!f || !PyCallable_Check(f))
+		return NULL;
+	Py_INCREF(f);
+	return f;
+}
+
+/* "sched:sched-wakeup" -> "sched__sched_wakeup". */
+static void handler_name(const char *event, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	for (const char *p = event; *p && n + 3 < size; p++) {
+		if (*p == ':' && !memchr(event, ':', (size_t)(p - event)))
+			buf[n++] = '_';
+		buf[n++] = strchr(":-.", *p) ? '_' : *p;
+	}
+	buf[n] = '\0';
+}
+
+static void warn_no_handler(const struct stream_event *events, size_t n)
+{
+	char name[256];
+
+	fputs("perf-prof: the script has no handler for any event; define __sample__(event)", stderr);
+	for (size_t i = 0; i < n && i < 8; i++) {
+		handler_name(events[i].name, name, sizeof(name));
+		fprintf(stderr, "%s %s(event)", i ? "," : " or", name);
+	}
+	fputs(n > 8 ? ", ...\n" : "\n", stderr);
+}
+
+int host_attach(struct host *h, struct stream *stream, struct fault *f)
+{
+	struct stream_event *events = stream_events(stream, &h->nclasses);
+	size_t handled = 0;
+	char name[256];
+
+	h->stream = stream;
+	h->on_sample = function(h, "__sample__");
+	h->on_lost = function(h, "__lost__");
+	h->on_interval = function(h, "__interval__");
+	h->on_print_stat = function(h, "__print_stat__");
+	h->on_exit = function(h, "__exit__");
+	h->classes = calloc(h->nclasses, sizeof(*h->classes));
+	h->event = event_new(h->event_type);
+	h->frames = PyDict_New();
+	h->comms = comms_new();
+	if (!h->classes || !h->event || !h->frames || !h->comms)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < h->nclasses; i++) {
+		struct event_class *cls = &h->classes[i];
+
+		if (event_class_init(cls, &events[i], h, h->event_type)) {
+			PyErr_Print();
+			return fault_set(f, EXIT_FAILED, "%s: out of memory", events[i].name);
+		}
+		handler_name(events[i].name, name, sizeof(name));
+		cls->handler = function(h, name);
+		if (!cls->handler && h->on_sample)
+			cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
+		events[i].consumer = cls;
+		events[i].wanted = cls->handler != NULL;
+		handled += events[i].wanted;
+	}
+	if (!handled)
+		warn_no_handler(events, h->nclasses);
+	return 0;
+}
+
+/* ---- calls ------------------------------------------------------------------ */
+
+/* Whether sys.stdout can't be written any more: its flush() raises. */
+static bool output_is_broken(struct host *h)
+{
+	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+
+	if (rc) {
+		Py_DECREF(rc);
+		return false;
+	}
+	PyErr_Clear();
+	return true;
+}
+
+static void stop_broken_output(struct host *h, int error)
+{
+	if (!h->output_error)
+		h->output_error = error ? error : EIO;
+	if (h->stream)
+		stream_stop(h->stream);
+}
+
+static int os_error_number(void)
+{
+	PyObject *type, *value, *traceback, *number = NULL;
+	int n = 0;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (value)
+		number = PyObject_GetAttrString(value, "errno");
+	if (number && PyLong_Check(number))
+		n = (int)PyLong_AsLong(number);
+	PyErr_Clear();
+	Py_XDECREF(number);
+	PyErr_Restore(type, value, traceback);
+	return n;
+}
+
+/* An exception left a function of the script. */
+static void call_failed(struct host *h, const char *where)
+{
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_requested = true;
+		h->exit_code = take_system_exit();
+		stream_stop(h->stream);
+		return;
+	}
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+		PyErr_Clear();   /* the watchdog's: the stop is under way */
+		return;
+	}
+	if (PyErr_ExceptionMatches(PyExc_OSError)) {
+		int error = os_error_number();
+		PyObject *type, *value, *traceback;
+
+		PyErr_Fetch(&type, &value, &traceback);
+		if (output_is_broken(h)) {
+			Py_XDECREF(type);
+			Py_XDECREF(value);
+			Py_XDECREF(traceback);
+			stop_broken_output(h, error);
+			return;
+		}
+		PyErr_Restore(type, value, traceback);
+	}
+	trouble_take(&h->trouble, where);
+}
+
+static void call(struct host *h, PyObject *f, const char *where, PyObject *const *args, size_t n)
+{
+	PyObject *rc;
+
+	if (!f)
+		return;
+	rc = PyObject_Vectorcall(f, args, n, NULL);
+	if (rc)
+		Py_DECREF(rc);
+	else
+		call_failed(h, where);
+}
+
+int host_init(struct host *h, struct fault *f)
+{
+	PyObject *init = function(h, "__init__"), *rc;
+
+	if (!init)
+		return 0;
+	rc = PyObject_CallNoArgs(init);
+	Py_DECREF(init);
+	if (rc) {
+		Py_DECREF(rc);
+		return 0;
+	}
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_requested = true;
+		h->exit_code = take_system_exit();
+		return -1;
+	}
+	PyErr_Print();
+	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above: a script whose "
+			 "set-up failed does not run; nothing was traced");
+}
+
+void host_exit(struct host *h)
+{
+	/* an interrupt that came just before delivery ended is not for __exit__() */
+	if (PyErr_CheckSignals())
+		PyErr_Clear();
+	call(h, h->on_exit, "__exit__", NULL, 0);
+	trouble_summary(&h->trouble);
+	host_idle(h);
+}
+
+/* The hot path: no allocation unless the script kept the event before. */
+void host_sample(void *ctx, const struct stream_sample *sample)
+{
+	struct host *h = ctx;
+	struct event_class *cls = sample->event->consumer;
+	struct perf_event *e = h->event;
+	PyObject *args[2] = { NULL, (PyObject *)e }, *rc;
+
+	e->cls = cls;
+	e->rec = sample->rec;
+	e->raw = sample->raw;
+	e->raw_size = sample->raw_size;
+	e->cpu = sample->cpu;
+	rc = PyObject_Vectorcall(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+	if (__builtin_expect(rc != NULL, 1))
+		Py_DECREF(rc);
+	else
+		call_failed(h, sample->event->name);
+	if (__builtin_expect(event_is_kept(e), 0))
+		host_replace_event(h);
+}
+
+void host_replace_event(struct host *h)
+{
+	struct perf_event *fresh = event_new(h->event_type);
+
+	if (!fresh || event_keep(h->event)) {
+		PyErr_Clear();
+		Py_FatalError("perf-prof: out of memory for an event that the script keeps");
+	}
+	Py_DECREF(h->event);
+	h->event = fresh;
+}
+
+void host_lost(void *ctx, const struct stream_loss *loss)
+{
+	struct host *h = ctx;
+	PyObject *args[2];
+
+	if (!h->on_lost)
+		return;
+	args[0] = PyLong_FromUnsignedLongLong(loss->start);
+	args[1] = PyLong_FromUnsignedLongLong(loss->end);
+	if (args[0] && args[1])
+		call(h, h->on_lost, "__lost__", args, 2);
+	Py_XDECREF(args[0]);
+	Py_XDECREF(args[1]);
+}
+
+void host_interval(void *ctx)
+{
+	struct host *h = ctx;
+
+	call(h, h->on_interval, "__interval__", NULL, 0);
+	host_idle(h);
+}
+
+enum { STAT_INDENT = 4 };
+
+void host_print_stat(void *ctx)
+{
+	struct host *h = ctx;
+	struct stream_totals t;
+	PyObject *indent = PyLong_FromLong(STAT_INDENT);
+
+	stream_totals(h->stream, &t);
+	PySys_WriteStdout("python: events %llu lost %llu malformed %llu exceptions %llu ring KiB %llu\n",
+			  (unsigned long long)t.delivered, (unsigned long long)t.lost,
+			  (unsigned long long)t.malformed, (unsigned long long)h->trouble.count,
+			  (unsigned long long)t.ring_bytes >> 10);
+	if (indent)
+		call(h, h->on_print_stat, "__print_stat__", &indent, 1);
+	Py_XDECREF(indent);
+	host_idle(h);
+}
+
+/* What the script printed is seen now, not when a buffer is full. */
+void host_idle(void *ctx)
+{
+	struct host *h = ctx;
+	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+
+	if (rc) {
+		Py_DECREF(rc);
+		return;
+	}
+	if (PyErr_ExceptionMatches(PyExc_OSError)) {
+		int error = os_error_number();
+
+		PyErr_Clear();
+		stop_broken_output(h, error);
+		return;
+	}
+	PyErr_Clear();   /* the script replaced sys.stdout by something of its own */
+}
+
+void host_interrupt(void *ctx)
+{
+	(void)ctx;
+	PyErr_SetInterrupt();   /* may be called without the GIL */
+}
+
+/* ---- for events ------------------------------------------------------------- */
+
+int64_t host_realtime(struct host *h, uint64_t time)
+{
+	return (int64_t)time + stream_realtime_offset(h->stream);
+}
+
+const char *host_comm(struct host *h, pid_t tid)
+{
+	return comms_get(h->comms, tid);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interpreter that hosts a user's script: started through PyConfig, the script
+ * loaded by loader.py, its functions called by name.
+ */
+#ifndef SCRIPT_HOST_H
+#define SCRIPT_HOST_H
+
+#include "script/event.h"
+#include "script/trouble.h"
+#include "stream/stream.h"
+#include "symbols/kallsyms.h"
+#include "tasks/comms.h"
+
+struct host {
+	PyObject *module;             /* the script */
+	PyObject *namespace;          /* its __dict__ */
+	PyObject *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
+	PyTypeObject *event_type;
+	struct perf_event *event;     /* reused while the script keeps no reference */
+	struct event_class *classes;
+	size_t nclasses;
+	struct stream *stream;
+	struct trouble trouble;
+	struct kallsyms *kallsyms;    /* loaded when the first stack is looked at */
+	struct comms *comms;
+	PyObject *loader;             /* the module of loader.py */
+	PyObject *frames;             /* dict: ip -> frame */
+	int output_error;             /* errno: sys.stdout can't be written */
+	bool started;
+	bool exit_requested;          /* the script called sys.exit() */
+	int exit_code;
+};
+
+struct host_script {
+	const char *module;           /* path or name, as given */
+	char **argv;                  /* the script's own arguments */
+	int argc;
+	const char *venv;             /* --venv, or NULL */
+};
+
+/* Starts the interpreter and loads the script (its top level runs). 0, or -1 with f. */
+int host_start(struct host *h, const struct host_script *script, struct fault *f);
+/* Finds the handlers of the stream's events and says which events are wanted. */
+int host_attach(struct host *h, struct stream *stream, struct fault *f);
+/* __init__(): 0, or -1 with f if it raised. */
+int host_init(struct host *h, struct fault *f);
+void host_exit(struct host *h);       /* __exit__() */
+/* Ends the interpreter; events that the script kept are gone afterwards. */
+void host_finish(struct host *h);
+
+/* stream_ops, with the host as ctx. */
+void host_sample(void *ctx, const struct stream_sample *sample);
+void host_lost(void *ctx, const struct stream_loss *loss);
+void host_interval(void *ctx);
+void host_print_stat(void *ctx);
+void host_idle(void *ctx);
+void host_interrupt(void *ctx);
+
+/* The script kept the event: it gets a copy, and the next event another object. */
+void host_replace_event(struct host *h);
+
+/* For events. */
+int64_t host_realtime(struct host *h, uint64_t time);
+PyObject *host_callchain(struct host *h, const struct perf_event *e);
+const char *host_comm(struct host *h, pid_t tid);
+
+extern PyObject *PyInit_perf_prof(void);
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in module perf_prof: multi-phase, no globals. */
+#include "script/host.h"
+
+static int exec_module(PyObject *module)
+{
+	PyTypeObject *type = event_type_new(module);
+	int rc;
+
+	if (!type)
+		return -1;
+	rc = PyModule_AddObjectRef(module, "PerfEvent", (PyObject *)type);
+	Py_DECREF(type);
+	return rc;
+}
+
+static PyModuleDef_Slot slots[] = {
+	{ Py_mod_exec, exec_module },
+	{ 0, NULL },
+};
+
+static struct PyModuleDef def = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "perf_prof",
+	.m_doc = "Kernel events in Python functions. A script run by `perf-prof python` finds this\n"
+		 "module imported; its handlers get PerfEvent objects: help(perf_prof.PerfEvent).",
+	.m_slots = slots,
+};
+
+PyObject *PyInit_perf_prof(void)
+{
+	return PyModuleDef_Init(&def);
+}

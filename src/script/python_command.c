@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof python: events into a script's functions. */
+#include "script/python_command.h"
+
+#include "script/python_options.h"
+
+#include "base/note.h"
+#include "script/host.h"
+
+#include <string.h>
+
+static const struct stream_ops ops = {
+	.sample = host_sample,
+	.lost = host_lost,
+	.interval = host_interval,
+	.print_stat = host_print_stat,
+	.idle = host_idle,
+	.interrupt = host_interrupt,
+};
+
+static void say_totals(const struct python_config *config, const struct stream *stream)
+{
+	struct stream_totals t;
+	int verbose = stream_verbosity(&config->stream);
+
+	stream_totals(stream, &t);
+	if (t.lost || verbose > 0)
+		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
+			(unsigned long long)t.delivered, (unsigned long long)t.lost,
+			t.lost_at_least ? " at least" : "");
+}
+
+static int check_callchain(const struct stream_opts *o, struct fault *f)
+{
+	if (o->kernel_callchain < 0 && o->user_callchain <= 0 && o->call_graph)
+		return fault_usage(f, "-g with --no-kernel-callchain leaves no call chain; add "
+				   "--user-callchain");
+	return 0;
+}
+
+/* From the loaded script on: open, run, __exit__. */
+static int run_script(struct python_config *config, struct host *h, struct stream *stream,
+		      struct fault *f)
+{
+	int rc;
+
+	if (host_attach(h, stream, f) || host_init(h, f))
+		return -1;
+	rc = stream_open(stream, f);
+	if (!rc)
+		rc = stream_run(stream, &ops, h, f);
+	host_exit(h);
+	if (!rc)
+		say_totals(config, stream);
+	return rc;
+}
+
+static void tell_broken_output(struct python_config *config, const struct host *h, struct fault *f)
+{
+	const char *path = config->stream.output.path;
+
+	if (!h->output_error)
+		return;
+	output_end(&config->stream.output);
+	fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended", path ? path : "stdout",
+		  strerror(h->output_error));
+}
+
+int python_run(void *config_, const struct opt_parser *args, struct fault *f)
+{
+	struct python_config *config = config_;
+	struct host h = {0};
+	struct host_script script = { .venv = config->venv };
+	struct stream *stream;
+
+	if (!args->noperands)
+		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
+				   "[args...]");
+	if (check_callchain(&config->stream, f))
+		return -1;
+	script.module = args->operands[0];
+	script.argv = args->operands + 1;
+	script.argc = args->noperands - 1;
+	stream = stream_new(&config->stream, f);
+	if (!stream)
+		return -1;
+	if (!output_start(&config->stream.output, f) && !host_start(&h, &script, f))
+		run_script(config, &h, stream, f);
+	tell_broken_output(config, &h, f);
+	host_finish(&h);
+	output_end(&config->stream.output);
+	stream_free(stream);
+	stream_opts_free(&config->stream);
+	return h.exit_code;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script/python_options.h"
+
+#include "script/python_command.h"
+
+static const struct opt script_opts[] = {
+	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
+	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Events", stream_event_opts, 1, offsetof(struct python_config, stream) },
+	{ "Targets", stream_target_opts, 5, offsetof(struct python_config, stream) },
+	{ "Reading", stream_ring_opts, 4, offsetof(struct python_config, stream) },
+	{ "Call chains", stream_callchain_opts, 3, offsetof(struct python_config, stream) },
+	{ "Output", stream_output_opts, 3, offsetof(struct python_config, stream) },
+	{ "Script", script_opts, 1, 0 },
+};
+
+static const char *const description[] = {
+	"Hands kernel events, live, to the functions of a Python script. Each event is a PerfEvent "
+	"object, whose fields are read when they are asked for.",
+	"The script is a file, a package, an extension module (Cython), or a name that is looked up "
+	"in the current directory and then on sys.path. Its folder is importable after the standard "
+	"library.",
+	"Functions that the script may define: __init__(), before events are delivered; an exception "
+	"in it ends the run with exit code 1. __exit__(), at the end. __interval__(), every -i "
+	"milliseconds. __print_stat__(indent), on SIGUSR2. __lost__(start, end), when events were "
+	"lost. sys__name(event), for the event sys:name (-, . and : become _), sys__alias(event) for "
+	"one with alias=. __sample__(event), for all events without a handler of their own.",
+	"An exception in a handler prints its traceback and processing goes on: the first ones in "
+	"full, then a count per kind at most once a second, the total at the end. sys.exit(n) ends "
+	"the run with exit code n after __exit__().",
+	"Options may stand before or after the script; after it, words that are no option of ours go "
+	"to the script. After -- all words are the script and its arguments.",
+	"SIGINT or SIGTERM ends the run: what the rings hold is delivered for at most 500 ms, the "
+	"rest is counted as lost, __exit__() runs, the exit code is 0. A second one ends perf-prof "
+	"with 130.",
+	"On all-CPU targets perf-prof's own events are left out (but for sched_switch), or its "
+	"printing would feed itself.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof python -e sched:sched_wakeup -i 1000 counter.py", "Count wake-ups per second." },
+	{ "perf-prof python -e sched:sched_wakeup,sched:sched_switch -i 1000 latency.py",
+	  "Two events in one script." },
+	{ "perf-prof python -e 'sched:sched_wakeup/pid>1000/' -C 0-3 filter_events.py",
+	  "Filtered in the kernel, on four CPUs." },
+	{ "perf-prof python -e sched:sched_wakeup -- analyzer.py --threshold 100",
+	  "Arguments for the script." },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	stream_opts_defaults(&((struct python_config *)config)->stream);
+}
+
+const struct command python_command = {
+	.name = "python",
+	.summary = "hand events to the functions of a Python script",
+	.usage = "-e EVENT[,EVENT...] [options] [--] script.py [args...]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(*groups),
+	.examples = examples,
+	.mode = OPT_MODE_SCRIPT,
+	.config_size = sizeof(struct python_config),
+	.defaults = defaults,
+	.run = python_run,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script/trouble.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#define SECOND 1000000000ull
+
+static struct trouble_kind *kind_of(struct trouble *t, PyObject *type, const char *where)
+{
+	char name[sizeof(t->kinds[0].name)];
+	struct trouble_kind *k;
+
+	snprintf(name, sizeof(name), "%s in %s",
+		 PyType_Check(type) ? ((PyTypeObject *)type)->tp_name : "exception", where);
+	for (int i = 0; i < t->nkinds; i++)
+		if (!strcmp(t->kinds[i].name, name))
+			return &t->kinds[i];
+	if (t->nkinds == TROUBLE_KINDS)
+		return &t->kinds[TROUBLE_KINDS - 1];
+	k = &t->kinds[t->nkinds++];
+	snprintf(k->name, sizeof(k->name), "%s",
+		 t->nkinds == TROUBLE_KINDS ? "other exceptions" : name);
+	return k;
+}
+
+static void tell(struct trouble *t)
+{
+	struct timespec ts;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+	if (now - t->told_ns < SECOND)
+		return;
+	t->told_ns = now;
+	for (int i = 0; i < t->nkinds; i++) {
+		struct trouble_kind *k = &t->kinds[i];
+
+		if (k->count != k->told)
+			PySys_WriteStderr("perf-prof: %s: %" PRIu64 " more\n", k->name,
+					  k->count - k->told);
+		k->told = k->count;
+	}
+}
+
+void trouble_take(struct trouble *t, const char *where)
+{
+	PyObject *type, *value, *traceback;
+	struct trouble_kind *k;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	k = kind_of(t, type, where);
+	k->count++;
+	t->count++;
+	if (k->count <= TROUBLE_FULL) {
+		PyErr_Restore(type, value, traceback);
+		PyErr_Print();
+		k->told = k->count;
+		return;
+	}
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	tell(t);
+}
+
+void trouble_summary(const struct trouble *t)
+{
+	if (t->count <= 1)
+		return;
+	PySys_WriteStderr("perf-prof: the script raised %" PRIu64 " exceptions:\n", t->count);
+	for (int i = 0; i < t->nkinds; i++)
+		PySys_WriteStderr("  %10" PRIu64 "  %s\n", t->kinds[i].count, t->kinds[i].name);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/attention.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int handled[] = { SIGINT, SIGTERM, SIGUSR1, SIGUSR2 };
+enum { NHANDLED = sizeof(handled) / sizeof(*handled) };
+
+/* A signal handler has no argument of ours: the one place that needs a static. */
+static struct attention *_Atomic active;
+static struct sigaction previous[NHANDLED];
+
+uint64_t attention_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static void poke(int eventfd_)
+{
+	uint64_t one = 1;
+	ssize_t rc = write(eventfd_, &one, sizeof(one));
+
+	(void)rc;   /* full counter: it is awake already */
+}
+
+void attention_raise(struct attention *a, unsigned int bits)
+{
+	atomic_fetch_or(&a->bits, bits);
+	poke(a->kick);
+}
+
+void attention_nudge(struct attention *a)
+{
+	atomic_store(&a->nudging, true);
+	pthread_kill(a->main, SIGINT);
+}
+
+static void stop_signal(struct attention *a)
+{
+	if (atomic_fetch_add(&a->stops, 1) == 0)
+		atomic_store(&a->stop_ns, attention_now());
+	attention_raise(a, ATTN_STOP);
+	poke(a->tell);
+}
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+	struct attention *a = atomic_load(&active);
+
+	if (a && sig == SIGINT && atomic_exchange(&a->nudging, false))
+		;
+	else if (a && (sig == SIGINT || sig == SIGTERM))
+		stop_signal(a);
+	else if (a)
+		attention_raise(a, sig == SIGUSR1 ? ATTN_REOPEN : ATTN_STAT);
+	errno = saved;
+}
+
+static void watch_stop(struct attention *a, uint64_t *next_interrupt)
+{
+	int stops = atomic_load(&a->stops);
+
+	if (stops >= 2 && a->last_words)
+		a->last_words(a->ctx);   /* does not return */
+	if (stops && !*next_interrupt)
+		*next_interrupt = atomic_load(&a->stop_ns) + STOP_GRACE_MS * 1000000ull;
+	if (!*next_interrupt || attention_now() < *next_interrupt)
+		return;
+	if (a->interrupt)
+		a->interrupt(a->ctx);
+	*next_interrupt = attention_now() + STOP_GRACE_MS * 1000000ull;
+}
+
+static void *watchdog(void *arg)
+{
+	struct attention *a = arg;
+	struct pollfd p[2] = {
+		{ .fd = a->tell, .events = POLLIN }, { .fd = a->timer, .events = POLLIN },
+	};
+	uint64_t next_interrupt = 0, n;
+
+	while (a->running) {
+		poll(p, 2, next_interrupt ? 50 : -1);
+		if (p[0].revents && read(a->tell, &n, sizeof(n)) < 0 && errno != EAGAIN)
+			break;
+		if (p[1].revents && read(a->timer, &n, sizeof(n)) == sizeof(n))
+			attention_raise(a, ATTN_INTERVAL);
+		watch_stop(a, &next_interrupt);
+	}
+	return NULL;
+}
+
+static int start_timer(struct attention *a, uint64_t interval_ms)
+{
+	struct itimerspec it = {
+		.it_interval = { (time_t)(interval_ms / 1000), (long)(interval_ms % 1000) * 1000000 },
+	};
+
+	it.it_value = it.it_interval;
+	a->timer = -1;
+	if (!interval_ms)
+		return 0;
+	a->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return a->timer < 0 ? -1 : timerfd_settime(a->timer, 0, &it, NULL);
+}
+
+static int start_thread(struct attention *a)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	a->running = true;
+	rc = pthread_create(&a->watchdog, NULL, watchdog, a);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		a->running = false;
+	errno = rc;
+	return rc ? -1 : 0;
+}
+
+static void install_handlers(struct attention *a)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	a->main = pthread_self();
+	atomic_store(&active, a);
+	sigemptyset(&sa.sa_mask);
+	for (int i = 0; i < NHANDLED; i++)
+		sigaction(handled[i], &sa, &previous[i]);
+}
+
+int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
+{
+	a->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	a->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (a->kick < 0 || a->tell < 0 || start_timer(a, interval_ms) || start_thread(a)) {
+		fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
+		attention_stop(a);
+		return -1;
+	}
+	install_handlers(a);
+	return 0;
+}
+
+void attention_stop(struct attention *a)
+{
+	if (atomic_load(&active) == a) {
+		for (int i = 0; i < NHANDLED; i++)
+			sigaction(handled[i], &previous[i], NULL);
+		atomic_store(&active, NULL);
+	}
+	if (a->running) {
+		a->running = false;
+		poke(a->tell);
+		pthread_join(a->watchdog, NULL);
+	}
+	if (a->timer >= 0)
+		close(a->timer);
+	if (a->kick >= 0)
+		close(a->kick);
+	if (a->tell >= 0)
+		close(a->tell);
+	a->timer = a->kick = a->tell = -1;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hot path: records out of rings, samples to the consumer.
+ *
+ * Rings take turns, a slice each, so that a slow consumer sees all CPUs; a slice's
+ * space goes back to the kernel when it ends. A record lies in the ring itself while
+ * the consumer looks at it. Nothing is allocated.
+ */
+#include "stream/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICE_BYTES = 64 << 10 };
+
+/* ---- which event a sample is of ---------------------------------------- */
+
+static void index_id(struct stream *s, uint64_t id, struct stream_event *event)
+{
+	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & s->id_mask;
+
+	while (s->by_id[i].event)
+		i = (i + 1) & s->id_mask;
+	s->by_id[i] = (struct id_slot){ id, event };
+}
+
+static struct stream_event *event_by_id(const struct stream *s, uint64_t id)
+{
+	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & s->id_mask;
+
+	for (; s->by_id[i].event; i = (i + 1) & s->id_mask)
+		if (s->by_id[i].id == id)
+			return s->by_id[i].event;
+	return NULL;
+}
+
+void dispatch_index(struct stream *s)
+{
+	size_t slots = 16;
+
+	memset(s->by_type, 0, sizeof(s->by_type));
+	for (size_t i = 0; i < s->nevents; i++)
+		s->by_type[s->events[i].fmt->id] = &s->events[i];
+	free(s->by_id);
+	while (slots < 2 * s->nopened + 2)
+		slots *= 2;
+	s->by_id = calloc(slots, sizeof(*s->by_id));
+	s->id_mask = slots - 1;
+	for (size_t i = 0; s->by_id && i < s->nopened; i++) {
+		uint64_t id;
+
+		if (!pev_event_id(s->opened[i].ev, &id))
+			index_id(s, id, s->opened[i].event);
+	}
+}
+
+/* The event and its raw data; NULL for a sample that contradicts its format. */
+static struct stream_event *identify(const struct stream *s, const struct perf_event_header *rec,
+				     const void **raw, uint32_t *raw_size)
+{
+	const struct layout *l = &s->events[0].layout;
+	struct stream_event *event = NULL;
+
+	if (s->mixed) {
+		if (rec->size < 16)
+			return NULL;
+		event = event_by_id(s, layout_u64(rec, 8));
+		if (!event)
+			return NULL;
+		l = &event->layout;
+	}
+	*raw = layout_raw(l, rec, raw_size);
+	if (!*raw || *raw_size < 2)
+		return NULL;
+	if (!event)
+		event = s->by_type[*(const uint16_t *)*raw];
+	return event && *raw_size >= event->fmt->min_size ? event : NULL;
+}
+
+/* ---- delivery ---------------------------------------------------------- */
+
+static void deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	struct stream_sample sample;
+	struct stream_event *event = identify(s, rec, &sample.raw, &sample.raw_size);
+
+	if (__builtin_expect(!event, 0)) {
+		s->totals.malformed++;
+		return;
+	}
+	sample.event = event;
+	sample.rec = rec;
+	sample.cpu = (uint32_t)ring->cpu;
+	sample.time = layout_u64(rec, event->layout.time);
+	ring->last_time = sample.time;
+	if (s->skip_pid && layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid)
+		return;
+	if (!event->wanted) {
+		s->totals.unwanted++;
+		return;
+	}
+	event->delivered++;
+	s->totals.delivered++;
+	s->ops->sample(s->ctx, &sample);
+	if (s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
+
+/* Records other than samples. LOST and LOST_SAMPLES both hold their count as the last
+ * u64 before the sample_id trailer, which our ring events don't ask for. */
+static void other_record(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	const uint64_t *u = (const uint64_t *)(rec + 1);
+
+	if (rec->type == PERF_RECORD_LOST && rec->size >= 24)
+		loss_add(s, ring, u[1], STREAM_LOSS_RING);
+	else if (rec->type == PERF_RECORD_LOST_SAMPLES && rec->size >= 16)
+		loss_add(s, ring, u[0], STREAM_LOSS_RING);
+}
+
+static void check_damage(struct stream *s, struct ring *ring)
+{
+	uint64_t damaged = pev_ring_damaged(ring->ring);
+
+	if (damaged != ring->damaged)
+		loss_add(s, ring, damaged - ring->damaged, STREAM_LOSS_DAMAGED);
+	ring->damaged = damaged;
+}
+
+/* One slice of one ring; returns whether more was waiting. */
+static bool drain_slice(struct stream *s, struct ring *ring)
+{
+	uint64_t waiting = pev_ring_begin(ring->ring), taken = 0;
+	const struct perf_event_header *rec;
+
+	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next(ring->ring))) {
+		taken += rec->size;
+		if (rec->type == PERF_RECORD_SAMPLE)
+			deliver(s, ring, rec);
+		else
+			other_record(s, ring, rec);
+		if (attention_pending(&s->attn))
+			loop_attend(s);
+	}
+	pev_ring_end(ring->ring);
+	check_damage(s, ring);
+	return waiting > taken;
+}
+
+bool drain_round(struct stream *s)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
+		more |= drain_slice(s, &s->rings[i]);
+	return more;
+}
+
+/* ---- what is left when the run ends ------------------------------------ */
+
+static bool is_wanted_sample(const struct stream *s, const struct perf_event_header *rec)
+{
+	const void *raw;
+	uint32_t size;
+	struct stream_event *event;
+
+	if (rec->type != PERF_RECORD_SAMPLE)
+		return false;
+	event = identify(s, rec, &raw, &size);
+	return event && event->wanted;
+}
+
+void drain_discard(struct stream *s)
+{
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *ring = &s->rings[i];
+		const struct perf_event_header *rec;
+		uint64_t n = 0;
+
+		pev_ring_begin(ring->ring);
+		while ((rec = pev_ring_next(ring->ring))) {
+			if (is_wanted_sample(s, rec))
+				n++;
+			else
+				other_record(s, ring, rec);
+		}
+		pev_ring_end(ring->ring);
+		if (n)
+			loss_add(s, ring, n, STREAM_LOSS_STOP);
+	}
+}

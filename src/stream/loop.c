@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop: one epoll over the rings' watermark wake-ups, the watchdog's kick and the
+ * end of the watched tasks. It wakes 20 times a second in any case, so that an event
+ * reaches its handler within 100 ms without a wake-up per event.
+ */
+#include "stream/private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { TICK_MS = 50, MAX_WAKE = 64 };
+
+/* epoll data: PLAIN for a ring or the kick (nothing to remember), else the index of an
+ * opened event whose task may end. */
+#define PLAIN UINT64_MAX
+
+static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
+{
+	struct epoll_event ev = { .events = events, .data.u64 = data };
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+/* One descriptor per task reports its end (POLLHUP once it and its followed children
+ * are gone). */
+static int watch_tasks(struct stream *s)
+{
+	const struct opened *seen = NULL;
+
+	s->tasks_left = 0;
+	if (targets_everybody(s->opts) || s->opts->cgroups.n)
+		return 0;
+	for (size_t i = 0; i < s->nopened; i++) {
+		struct opened *o = &s->opened[i];
+
+		if (seen && seen->task == o->task)
+			continue;
+		seen = o;
+		if (watch_fd(s, pev_event_fd(o->ev), 0, i))
+			return -1;
+		s->tasks_left++;
+	}
+	return 0;
+}
+
+static int watch_all(struct stream *s, struct fault *f)
+{
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, PLAIN) || watch_tasks(s))
+		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
+	for (size_t i = 0; i < s->nrings; i++)
+		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, PLAIN))
+			return fault_set(f, EXIT_FAILED, "can't wait for a ring: %s",
+					 strerror(errno));
+	return 0;
+}
+
+static void task_ended(struct stream *s, uint64_t i)
+{
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, pev_event_fd(s->opened[i].ev), NULL);
+	if (--s->tasks_left == 0)
+		s->stop = STOP_TARGET;
+}
+
+static void wait_for_events(struct stream *s, int timeout_ms)
+{
+	struct epoll_event ev[MAX_WAKE];
+	uint64_t n;
+	int got = epoll_wait(s->epoll, ev, MAX_WAKE, timeout_ms);
+
+	if (read(s->attn.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		s->stop = STOP_SIGNAL;   /* the eventfd is ours: can't happen */
+	for (int i = 0; i < got; i++)
+		if (ev[i].data.u64 != PLAIN && ev[i].events & (EPOLLHUP | EPOLLERR))
+			task_ended(s, ev[i].data.u64);
+}
+
+/* ---- attention ---------------------------------------------------------- */
+
+void loop_attend(struct stream *s)
+{
+	unsigned int bits = atomic_exchange(&s->attn.bits, 0);
+
+	if (bits & ATTN_REOPEN)
+		output_reopen(&s->opts->output);
+	if (bits & ATTN_STAT && s->ops->print_stat)
+		s->ops->print_stat(s->ctx);
+	if (bits & ATTN_INTERVAL && s->ops->interval && !s->stop)
+		s->ops->interval(s->ctx);
+	if (bits & ATTN_STOP && !s->stop)
+		s->stop = STOP_SIGNAL;
+	if (bits & ATTN_DEADLINE)
+		s->deadline = true;
+	s->stopping = s->stop && (!s->draining || s->deadline || s->stop == STOP_CONSUMER);
+}
+
+void stream_stop(struct stream *s)
+{
+	s->stop = STOP_CONSUMER;
+	s->stopping = true;
+}
+
+static void last_words(void *ctx)
+{
+	struct stream *s = ctx;
+
+	loss_tell(s, true);
+	_exit(EXIT_SECOND_SIGINT);
+}
+
+static void interrupt(void *ctx)
+{
+	struct stream *s = ctx;
+
+	attention_raise(&s->attn, ATTN_DEADLINE);
+	pthread_mutex_lock(&s->attn.lock);
+	if (s->attn.delivering && s->ops->interrupt) {
+		s->ops->interrupt(s->ctx);
+		attention_nudge(&s->attn);
+	}
+	pthread_mutex_unlock(&s->attn.lock);
+}
+
+static void set_delivering(struct stream *s, bool on)
+{
+	pthread_mutex_lock(&s->attn.lock);
+	s->attn.delivering = on;
+	pthread_mutex_unlock(&s->attn.lock);
+}
+
+/* ---- the run ------------------------------------------------------------ */
+
+static int enable_all(struct stream *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nopened; i++) {
+		int rc = pev_event_enable(s->opened[i].ev);
+
+		if (rc)
+			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s",
+					 s->opened[i].event->name, strerror(-rc));
+	}
+	return 0;
+}
+
+static void disable_all(struct stream *s)
+{
+	for (size_t i = 0; i < s->nopened; i++)
+		pev_event_disable(s->opened[i].ev);
+}
+
+static void deliver_until_stopped(struct stream *s)
+{
+	bool more = false;
+
+	while (!s->stop) {
+		if (!more && s->ops->idle)
+			s->ops->idle(s->ctx);
+		wait_for_events(s, more ? 0 : TICK_MS);
+		if (attention_pending(&s->attn))
+			loop_attend(s);
+		more = drain_round(s);
+		loss_tell(s, false);
+	}
+}
+
+/* What the rings still hold: all of it when the target ended, for at most 500 ms after
+ * a signal, none after -N. */
+static void deliver_rest(struct stream *s)
+{
+	s->draining = true;
+	s->stopping = s->stop == STOP_CONSUMER;
+	while (!s->stopping && drain_round(s))
+		;
+}
+
+int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
+{
+	s->ops = ops;
+	s->ctx = ctx;
+	s->attn = (struct attention){
+		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
+		.interrupt = interrupt, .last_words = last_words,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	if (attention_start(&s->attn, s->opts->interval_ms, f))
+		return -1;
+	if (watch_all(s, f) || enable_all(s, f)) {
+		attention_stop(&s->attn);
+		return -1;
+	}
+	set_delivering(s, true);
+	deliver_until_stopped(s);
+	disable_all(s);
+	deliver_rest(s);
+	set_delivering(s, false);
+	if (s->stop != STOP_CONSUMER) {
+		drain_discard(s);
+		loss_tail(s);
+	}
+	loss_tell(s, true);
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Losses: counted, given to the consumer, told on stderr at most once a second.
+ *
+ * A LOST record comes only with the next record that finds room, so what was lost
+ * after a ring's last record is known only from PERF_FORMAT_LOST (Linux 6.0), read
+ * when all is disabled: what the descriptors lost, less what the records told.
+ */
+#include "stream/private.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ull
+
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause)
+{
+	struct stream_loss loss = { .count = count, .cpu = ring->cpu, .cause = cause };
+
+	if (cause == STREAM_LOSS_RING)
+		ring->lost += count;
+	s->totals.lost += count;
+	if (s->ops && s->ops->lost)
+		s->ops->lost(s->ctx, &loss);
+	loss_tell(s, false);
+}
+
+/* Straight to the descriptor: stdio may be in the hands of the interrupted thread. */
+void loss_tell(struct stream *s, bool now)
+{
+	uint64_t t = attention_now(), lost = s->totals.lost;
+	char line[128];
+	int n;
+
+	if (lost == s->told_lost || (!now && t - s->told_lost_ns < SECOND))
+		return;
+	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " events%s\n",
+		     lost - s->told_lost, s->totals.lost_at_least && now ? " at least" : "");
+	s->told_lost = lost;
+	s->told_lost_ns = t;
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return;
+}
+
+static struct ring *ring_lost_by_read(struct stream *s, struct ring *ring, uint64_t *lost)
+{
+	*lost = 0;
+	for (size_t i = 0; i < s->nopened; i++) {
+		struct pev_count c;
+
+		if (s->opened[i].ring == ring && !pev_event_read(s->opened[i].ev, &c))
+			*lost += c.lost;
+	}
+	return ring;
+}
+
+void loss_tail(struct stream *s)
+{
+	for (size_t i = 0; i < s->nrings; i++) {
+		uint64_t lost;
+		struct ring *ring = ring_lost_by_read(s, &s->rings[i], &lost);
+
+		if (!s->has_lost_format)
+			s->totals.lost_at_least |= ring->lost != 0;
+		else if (lost > ring->lost)
+			loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL);
+	}
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening: event × task × CPU, all into one ring per CPU.
+ *
+ * An inherited event on "any CPU" can't be mapped, so tasks are watched CPU by CPU and
+ * redirected (SET_OUTPUT) into that CPU's ring. The ring belongs to a dummy event of
+ * our own thread, so that the exit of a watched task never takes the wake-ups away.
+ *
+ * A thread that is born while its process is being opened is inherited by some of the
+ * events only. So the threads are listed again afterwards; if one is new, everything
+ * is closed and opened anew.
+ */
+#include "stream/private.h"
+
+#include "base/note.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+enum { DEFAULT_RING = 1 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
+
+/* Below: the id of init's pid namespace (PROC_PID_INIT_INO). Kernel filters know pids
+ * of that one only. */
+#define INIT_PID_NS "pid:[4026531836]"
+
+/* ---- attr ------------------------------------------------------------- */
+
+static void wake_attr(const struct stream *s, struct perf_event_attr *attr)
+{
+	uint64_t bytes = s->opts->ring.bytes, wake = bytes / 4;
+
+	if (s->opts->watermark == 0) {
+		pev_attr_wakeup_events(attr, 1);
+		return;
+	}
+	if (s->opts->watermark != UINT64_MAX)
+		wake = bytes / 100 * s->opts->watermark;
+	if (wake < MIN_WAKE_BYTES && bytes > 2 * MIN_WAKE_BYTES)
+		wake = MIN_WAKE_BYTES;
+	pev_attr_wakeup_watermark(attr, (uint32_t)(wake ? wake : 1));
+}
+
+static void callchain_attr(const struct stream *s, const struct stream_event *event,
+			   struct perf_event_attr *attr)
+{
+	bool user = s->opts->user_callchain > 0;
+	bool kernel = s->opts->kernel_callchain >= 0;
+
+	if (!event->callchain)
+		return;
+	attr->exclude_callchain_user = !user;
+	attr->exclude_callchain_kernel = !kernel;
+	attr->sample_max_stack = (uint16_t)event->max_stack;
+}
+
+static void event_attr(const struct stream *s, const struct stream_event *event,
+		       const struct task_target *task, struct perf_event_attr *attr)
+{
+	pev_attr_init(attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
+	pev_attr_sample_period(attr, 1);
+	attr->sample_type = event->layout.sample_type;
+	attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
+	attr->disabled = 1;
+	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
+	wake_attr(s, attr);
+	callchain_attr(s, event, attr);
+}
+
+/* Kernels before 6.0 refuse PERF_FORMAT_LOST: found by trying it once on ourselves. */
+static bool knows_lost_format(void)
+{
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	attr.read_format = PEV_FORMAT_LOST;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL))
+		return false;
+	pev_event_close(ev);
+	return true;
+}
+
+/* ---- our own events --------------------------------------------------- */
+
+static bool in_init_pid_namespace(void)
+{
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	if (n < 0)
+		return false;
+	link[n] = '\0';
+	return !strcmp(link, INIT_PID_NS);
+}
+
+/*
+ * What the tool itself does would feed it: printing an event makes a write, which is an
+ * event. So on all-CPU targets our thread is filtered out, in the kernel where its pid
+ * means the same there. sched_switch stays: it belongs as much to the task that comes
+ * as to the one that goes, and without it the next task's start would be missing.
+ */
+static int set_filter(struct stream *s, struct opened *o, struct pev_error *err)
+{
+	const char *user = o->event->filter;
+	bool skip_us = targets_everybody(s->opts) && strcmp(o->event->tracepoint, "sched_switch");
+	char filter[4096];
+
+	if (!skip_us || s->skip_pid)
+		return user ? pev_event_set_filter(o->ev, user, err) : 0;
+	if (user)   /* the user's own first, alone: a complaint then quotes what was typed */
+		snprintf(filter, sizeof(filter), "(%s) && common_pid != %d", user, (int)gettid());
+	else
+		snprintf(filter, sizeof(filter), "common_pid != %d", (int)gettid());
+	return pev_event_set_filter(o->ev, filter, err);
+}
+
+static int try_user_filter(struct stream *s, struct opened *o, struct fault *f)
+{
+	struct pev_error err = {0};
+	int rc = 0;
+
+	if (o->event->filter)
+		rc = pev_event_set_filter(o->ev, o->event->filter, &err);
+	if (!rc)
+		rc = set_filter(s, o, &err);
+	return rc ? fault_from_pev(f, EXIT_USAGE, &err) : 0;
+}
+
+/* ---- rings ------------------------------------------------------------ */
+
+static uint64_t power_of_two(uint64_t bytes)
+{
+	uint64_t p = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	while (p < bytes && p < 1ull << 40)
+		p <<= 1;
+	return p;
+}
+
+/* Rounds -m, and keeps all rings together below a quarter of memory. */
+static void choose_ring_size(struct stream *s)
+{
+	struct stream_opts *o = (struct stream_opts *)s->opts;
+	uint64_t asked = o->ring.bytes ? o->ring.bytes : DEFAULT_RING, size = power_of_two(asked);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
+	int verbose = stream_verbosity(o);
+	struct sysinfo si;
+	char a[32], b[32];
+
+	if (size != asked)
+		note(verbose, "-m: %s rounded up to %s, a power of two",
+		     units_bytes_text(asked, a, sizeof(a)), units_bytes_text(size, b, sizeof(b)));
+	sysinfo(&si);
+	limit = (uint64_t)si.totalram * si.mem_unit / 4 / s->targets.cpus.n;
+	/* the kernel counts a ring's pages in an int */
+	for (uint64_t was = size; size > page && (size > limit || size > 1ull << 31); size /= 2)
+		if (size == was)
+			note(verbose, "-m: %s for each of %zu CPUs is more than a quarter of memory: "
+			     "made smaller", units_bytes_text(size, a, sizeof(a)),
+			     s->targets.cpus.n);
+	o->ring.bytes = size;
+}
+
+static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
+{
+	struct stream_opts *o = (struct stream_opts *)s->opts;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), asked = o->ring.bytes;
+	struct pev_error err = {0};
+	char a[32], b[32];
+	int rc;
+
+	/* EPERM: the mlock limit. A smaller ring is better than none. */
+	while ((rc = pev_ring_map(&ring->ring, ring->owner, (unsigned int)(o->ring.bytes / page),
+				  &err)) == -EPERM && o->ring.bytes > page)
+		o->ring.bytes /= 2;
+	if (rc)
+		return fault_from_pev(f, EXIT_FAILED, &err);
+	if (o->ring.bytes != asked)
+		note(stream_verbosity(o), "rings of %s instead of %s: the limit on locked memory "
+		     "(ulimit -l, sysctl kernel.perf_event_mlock_kb)",
+		     units_bytes_text(o->ring.bytes, a, sizeof(a)),
+		     units_bytes_text(asked, b, sizeof(b)));
+	s->totals.ring_bytes += o->ring.bytes;
+	return 0;
+}
+
+static int open_ring(struct stream *s, int cpu, struct fault *f)
+{
+	struct ring *ring = &s->rings[s->nrings];
+	struct perf_event_attr attr;
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = "the ring's own event" };
+	struct pev_error err = {0};
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.sample_period = 1;
+	attr.sample_type = s->nevents ? s->events[0].layout.sample_type & ~(uint64_t)(
+		PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN) : 0;
+	wake_attr(s, &attr);
+	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
+			   &err))
+		return fault_from_pev(f, EXIT_FAILED, &err);
+	ring->cpu = cpu;
+	s->nrings++;
+	return map_ring(s, ring, f);
+}
+
+static int open_rings(struct stream *s, struct fault *f)
+{
+	s->rings = calloc(s->targets.cpus.n, sizeof(*s->rings));
+	if (!s->rings)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < s->targets.cpus.n; i++)
+		if (open_ring(s, s->targets.cpus.v[i], f))
+			return -1;
+	return 0;
+}
+
+/* ---- events ----------------------------------------------------------- */
+
+static struct pev_target target_of(const struct task_target *task, int cpu)
+{
+	if (task->cgroup_fd >= 0)
+		return pev_target_cgroup(task->cgroup_fd, cpu);
+	if (task->tid >= 0)
+		return pev_target_thread_on_cpu(task->tid, cpu);
+	return pev_target_cpu(cpu);
+}
+
+static int wire(struct stream *s, struct opened *o, struct fault *f)
+{
+	struct pev_error err = { .remedy = "this is a bug of perf-prof: please report it" };
+	int rc = pev_event_set_output(o->ev, o->ring->owner);
+
+	if (rc) {
+		snprintf(err.asked, sizeof(err.asked), "send %s into the ring of CPU %d",
+			 o->event->name, o->ring->cpu);
+		snprintf(err.said, sizeof(err.said), "%s", strerror(-rc));
+		return fault_from_pev(f, EXIT_FAILED, &err);
+	}
+	return try_user_filter(s, o, f);
+}
+
+/* 0, -ESRCH when the task is gone, -1 with f otherwise. */
+static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
+		    struct ring *ring, struct fault *f)
+{
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = event->name };
+	struct perf_event_attr attr;
+	struct pev_error err = {0};
+	struct opened *o = &s->opened[s->nopened];
+	int rc;
+
+	event_attr(s, event, task, &attr);
+	rc = pev_event_open(&o->ev, &attr, target_of(task, ring->cpu), &opts, &err);
+	if (rc == -ESRCH)
+		return -ESRCH;
+	if (rc)
+		return fault_from_pev(f, EXIT_FAILED, &err);
+	o->event = event;
+	o->ring = ring;
+	o->task = task;
+	s->nopened++;
+	return wire(s, o, f);
+}
+
+static int open_task(struct stream *s, const struct task_target *task, struct fault *f)
+{
+	int rc = 0;
+
+	for (size_t e = 0; e < s->nevents && !rc; e++) {
+		struct stream_event *event = &s->events[e];
+
+		for (size_t r = 0; event->wanted && r < s->nrings && !rc; r++)
+			if (!event->cpus.n || numlist_has(&event->cpus, s->rings[r].cpu))
+				rc = open_one(s, event, task, &s->rings[r], f);
+	}
+	return rc;
+}
+
+static int open_events(struct stream *s, struct fault *f)
+{
+	size_t alive = 0;
+
+	s->opened = calloc(s->nevents * s->nrings * s->targets.ntasks + 1, sizeof(*s->opened));
+	if (!s->opened)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t t = 0; t < s->targets.ntasks; t++) {
+		int rc = open_task(s, &s->targets.tasks[t], f);
+
+		if (rc && rc != -ESRCH)
+			return -1;
+		alive += rc == 0;
+	}
+	if (!alive)
+		return fault_set(f, EXIT_FAILED, "the watched processes ended before the events were "
+				 "open");
+	return 0;
+}
+
+static int check_event_cpus(struct stream *s, struct fault *f)
+{
+	for (size_t e = 0; e < s->nevents; e++) {
+		const struct numlist *cpus = &s->events[e].cpus;
+
+		for (size_t i = 0; i < cpus->n; i++)
+			if (!numlist_has(&s->targets.cpus, cpus->v[i]))
+				return fault_usage(f, "%s: cpus=%d: that CPU is not among the watched "
+						   "ones", s->events[e].name, cpus->v[i]);
+	}
+	return 0;
+}
+
+static void raise_descriptor_limit(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) || rl.rlim_cur == rl.rlim_max)
+		return;
+	rl.rlim_cur = rl.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &rl);
+}
+
+static int open_once(struct stream *s, struct fault *f)
+{
+	if (open_rings(s, f) || open_events(s, f))
+		return -1;
+	return 0;
+}
+
+static int list_again(struct stream *s, struct fault *f)
+{
+	close_all(s);
+	targets_free(&s->targets);
+	return targets_resolve(&s->targets, s->opts, f);
+}
+
+int open_all(struct stream *s, struct fault *f)
+{
+	raise_descriptor_limit();
+	s->has_lost_format = knows_lost_format();
+	s->skip_pid = targets_everybody(s->opts) && !in_init_pid_namespace() ? getpid() : 0;
+	if (check_event_cpus(s, f))
+		return -1;
+	choose_ring_size(s);
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		if (i && list_again(s, f))
+			return -1;
+		if (open_once(s, f))
+			return -1;
+		if (!targets_moved(&s->targets, s->opts))
+			return 0;
+	}
+	note(stream_verbosity(s->opts), "threads were born all the time while events were opened: "
+	     "some of their first events may be missing");
+	return 0;
+}
+
+void close_all(struct stream *s)
+{
+	for (size_t i = 0; i < s->nopened; i++)
+		pev_event_close(s->opened[i].ev);
+	for (size_t i = 0; i < s->nrings; i++) {
+		pev_ring_unmap(s->rings[i].ring);
+		pev_event_close(s->rings[i].owner);
+	}
+	free(s->opened);
+	free(s->rings);
+	s->opened = NULL;
+	s->rings = NULL;
+	s->nopened = s->nrings = 0;
+	s->totals.ring_bytes = 0;
+}
+
+int stream_open(struct stream *s, struct fault *f)
+{
+	if (open_all(s, f))
+		return -1;
+	dispatch_index(s);
+	return 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that commands share, as rows; each command names the groups it takes. */
+#include "stream/stream.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_CPU = 65535 };
+
+static int parse_numbers(const char *text, struct numlist *list, const char *what, int max,
+			 struct fault *f)
+{
+	struct numlist more;
+	const char *bad = text;
+	int rc = numlist_parse(&more, text, max, &bad);
+
+	if (rc == -ENOMEM)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (rc)
+		return fault_usage(f, "%s %s: \"%s\" is not a list of numbers up to %d; expected "
+				   "something like 0-3,7", what, text, bad, max);
+	for (size_t i = 0; i < more.n; i++)
+		if (numlist_add(list, more.v[i]))
+			rc = fault_set(f, EXIT_FAILED, "out of memory");
+	numlist_free(&more);
+	return rc;
+}
+
+static int parse_cpus(const char *text, void *field, struct fault *f)
+{
+	return parse_numbers(text, field, "--cpus", MAX_CPU, f);
+}
+
+static int parse_pids(const char *text, void *field, struct fault *f)
+{
+	return parse_numbers(text, field, "--pids", INT_MAX, f);
+}
+
+static int parse_tids(const char *text, void *field, struct fault *f)
+{
+	return parse_numbers(text, field, "--tids", INT_MAX, f);
+}
+
+static int parse_ring(const char *text, void *field, struct fault *f)
+{
+	uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int has_unit, rc = units_size(text, &n, &has_unit);
+
+	if (!rc && !has_unit && n > UINT64_MAX / page)
+		rc = -ERANGE;
+	if (rc || n == 0)
+		return fault_usage(f, "--mmap-pages %s: expected a number of pages above 0, or a "
+				   "size with a unit such as 8M", text);
+	*(uint64_t *)field = has_unit ? n : n * page;
+	return 0;
+}
+
+static int parse_watermark(const char *text, void *field, struct fault *f)
+{
+	uint64_t n;
+
+	if (units_u64(text, &n) || n > 100)
+		return fault_usage(f, "--watermark %s: expected a percentage from 0 (every event) "
+				   "to 100", text);
+	*(uint64_t *)field = n;
+	return 0;
+}
+
+static int parse_interval(const char *text, void *field, struct fault *f)
+{
+	uint64_t n;
+
+	/* a timer of more than a year is a mistake, and must not overflow as ns */
+	if (units_u64(text, &n) || n > 366ULL * 24 * 3600 * 1000)
+		return fault_usage(f, "--interval %s: expected milliseconds, such as 1000", text);
+	*(uint64_t *)field = n;
+	return 0;
+}
+
+#define AT(member) offsetof(struct stream_opts, member)
+
+const struct opt stream_event_opts[] = {
+	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
+	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
+	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST.", false, NULL },
+};
+const size_t stream_event_nopts = sizeof(stream_event_opts) / sizeof(*stream_event_opts);
+
+const struct opt stream_target_opts[] = {
+	{ "cpus", 'C', NULL, OPT_CALL, AT(cpus), "LIST",
+	  "Only these CPUs, such as 0-3,7. Without a target: all CPUs.", false, parse_cpus },
+	{ "pids", 'p', NULL, OPT_CALL, AT(pids), "LIST",
+	  "These processes, all their threads.", false, parse_pids },
+	{ "tids", 't', NULL, OPT_CALL, AT(tids), "LIST", "These threads.", false, parse_tids },
+	{ "cgroups", 0, "cgroup", OPT_STRINGS, AT(cgroups), "PATH",
+	  "The tasks of this control group: a path, absolute or below the cgroup mount. "
+	  "Repeatable.", false, NULL },
+	{ "inherit", 0, NULL, OPT_TRI, AT(inherit), NULL,
+	  "Follow new threads and children of -p and -t: on unless --no-inherit.", true, NULL },
+};
+const size_t stream_target_nopts = sizeof(stream_target_opts) / sizeof(*stream_target_opts);
+
+const struct opt stream_ring_opts[] = {
+	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
+	  "Periodic output every MS milliseconds; 0: never.", false, parse_interval },
+	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
+	  "Size of each CPU's ring in pages, or with a unit (8M); rounded up to a power of two. "
+	  "Default 1M.", false, parse_ring },
+	{ "watermark", 0, NULL, OPT_CALL, AT(watermark), "0-100",
+	  "Wake up when a ring is this full, in percent; 0: at every event (costs the watched "
+	  "program 20 times as much). Events are read 20 times a second in any case.", false,
+	  parse_watermark },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events.", false, NULL },
+};
+const size_t stream_ring_nopts = sizeof(stream_ring_opts) / sizeof(*stream_ring_opts);
+
+const struct opt stream_callchain_opts[] = {
+	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
+	  "Sample call chains (of the kernel; --user-callchain adds the user's).", false, NULL },
+	{ "user-callchain", 0, NULL, OPT_TRI, AT(user_callchain), NULL,
+	  "Sample the user's part of call chains.", true, NULL },
+	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
+	  "Sample the kernel's part of call chains.", true, NULL },
+};
+const size_t stream_callchain_nopts =
+	sizeof(stream_callchain_opts) / sizeof(*stream_callchain_opts);
+
+const struct opt stream_output_opts[] = {
+	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
+	  "Both output streams go to FILE; SIGUSR1 opens it anew (log "
+	  "rotation).", false, NULL },
+	{ "verbose", 'v', NULL, OPT_COUNT, AT(verbose), NULL,
+	  "Say more: hints, ring sizes, a closing summary.", false, NULL },
+	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "No hints, not even on a terminal.",
+	  false, NULL },
+};
+const size_t stream_output_nopts = sizeof(stream_output_opts) / sizeof(*stream_output_opts);
+
+void stream_opts_defaults(struct stream_opts *opts)
+{
+	memset(opts, 0, sizeof(*opts));
+	opts->watermark = UINT64_MAX;
+}
+
+void stream_opts_free(struct stream_opts *opts)
+{
+	opt_strings_free(&opts->events);
+	opt_strings_free(&opts->cgroups);
+	numlist_free(&opts->cpus);
+	numlist_free(&opts->pids);
+	numlist_free(&opts->tids);
+}
+
+int stream_verbosity(const struct stream_opts *opts)
+{
+	return opts->quiet ? -opts->quiet : opts->verbose;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this room share. */
+#ifndef STREAM_PRIVATE_H
+#define STREAM_PRIVATE_H
+
+#include "perfevent.h"
+#include "stream/attention.h"
+#include "stream/clock.h"
+#include "stream/stream.h"
+
+/* One thread (tid >= 0), one cgroup (cgroup_fd >= 0) or all tasks (both -1). */
+struct task_target {
+	pid_t tid;
+	int cgroup_fd;
+	const char *cgroup;
+};
+
+/* The targets, looked up: events are opened on every task × CPU. */
+struct targets {
+	struct task_target *tasks;
+	size_t ntasks;
+	struct numlist cpus;
+};
+
+/* One opened event: event × task × CPU. */
+struct opened {
+	struct pev_event *ev;
+	struct stream_event *event;
+	struct ring *ring;
+	const struct task_target *task;
+};
+
+/* One CPU's ring. Its descriptor is a dummy event of our own thread, so that the end
+ * of a watched task never takes the wake-ups away. */
+struct ring {
+	struct pev_event *owner;
+	struct pev_ring *ring;
+	int cpu;
+	uint64_t lost;              /* told by LOST records */
+	uint64_t last_time;         /* of the last sample seen */
+	uint64_t damaged;
+};
+
+enum stop_cause {
+	STOP_NOT,
+	STOP_SIGNAL,
+	STOP_TARGET,                /* all watched tasks ended */
+	STOP_CONSUMER,              /* -N, or the consumer said so */
+};
+
+struct id_slot {
+	uint64_t id;
+	struct stream_event *event;
+};
+
+struct stream {
+	const struct stream_opts *opts;
+	char tracefs[256];
+	struct tracefmt_db *formats;
+	struct stream_event *events;
+	size_t nevents;
+	struct targets targets;
+	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
+	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
+	pid_t skip_pid;             /* our own samples, where the kernel can't filter them */
+
+	struct opened *opened;
+	size_t nopened;
+	struct ring *rings;
+	size_t nrings;
+
+	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */
+	struct id_slot *by_id;                 /* open addressing, unless !mixed */
+	size_t id_mask;
+
+	struct attention attn;
+	const struct stream_ops *ops;
+	void *ctx;
+	int epoll;
+	size_t tasks_left;
+	enum stop_cause stop;
+	bool stopping;              /* deliver nothing more */
+	bool draining;              /* disabled; what the rings still hold is delivered */
+	bool deadline;              /* 500 ms after a signal */
+	struct stream_totals totals;
+	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
+	struct perf_clock clock;
+};
+
+/* targets.c */
+int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
+void targets_free(struct targets *t);
+/* Lists the threads again; true if some are there that `t` does not know. */
+bool targets_moved(const struct targets *t, const struct stream_opts *opts);
+bool targets_everybody(const struct stream_opts *opts);
+
+/* events.c */
+int events_from_specs(struct stream *s, struct fault *f);
+void events_free(struct stream *s);
+
+/* open.c */
+int open_all(struct stream *s, struct fault *f);
+void close_all(struct stream *s);
+
+/* drain.c */
+void dispatch_index(struct stream *s);
+/* Delivers up to one slice of every ring; returns whether something is left. */
+bool drain_round(struct stream *s);
+/* Counts what is left as lost, without delivering. */
+void drain_discard(struct stream *s);
+
+/* loss.c */
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause);
+void loss_tail(struct stream *s);
+void loss_tell(struct stream *s, bool now);
+
+/* loop.c */
+void loop_attend(struct stream *s);
+
+/* Converts a library error. */
+int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err);
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
+{
+	char text[1200];
+
+	pev_error_text(err, text, sizeof(text));
+	return fault_set(f, exit_code, "%s", text);
+}
+
+struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		fault_set(f, EXIT_FAILED, "out of memory");
+		return NULL;
+	}
+	s->opts = opts;
+	s->epoll = s->attn.kick = s->attn.tell = s->attn.timer = -1;
+	s->formats = tracefmt_db_new();
+	if (!s->formats) {
+		fault_set(f, EXIT_FAILED, "out of memory");
+		stream_free(s);
+		return NULL;
+	}
+	if (targets_resolve(&s->targets, opts, f) || events_from_specs(s, f)) {
+		stream_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void stream_free(struct stream *s)
+{
+	if (!s)
+		return;
+	attention_stop(&s->attn);
+	close_all(s);
+	perf_clock_close(&s->clock);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	targets_free(&s->targets);
+	events_free(s);
+	tracefmt_db_free(s->formats);
+	free(s->by_id);
+	free(s);
+}
+
+struct stream_event *stream_events(struct stream *s, size_t *n)
+{
+	*n = s->nevents;
+	return s->events;
+}
+
+struct tracefmt_db *stream_formats(struct stream *s)
+{
+	return s->formats;
+}
+
+void stream_totals(const struct stream *s, struct stream_totals *totals)
+{
+	*totals = s->totals;
+}
+
+int64_t stream_realtime_offset(struct stream *s)
+{
+	if (!s->clock.ring && !s->clock.measured_at && perf_clock_open(&s->clock))
+		s->clock.measured_at = 1;   /* can't be had: not tried again */
+	return perf_clock_offset(&s->clock);
+}

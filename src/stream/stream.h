@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stream: events opened on targets, their rings drained by one loop, samples handed
+ * to one consumer.
+ *
+ *	s = stream_new(&opts, &fault);            events named, formats read; nothing open
+ *	for each stream_event: set ->wanted       what nobody wants is never enabled
+ *	stream_open(s, &fault);                   descriptors and rings
+ *	stream_run(s, &ops, ctx, &fault);         until SIGINT, -N or the target's end
+ *	stream_free(s);
+ */
+#ifndef STREAM_STREAM_H
+#define STREAM_STREAM_H
+
+#include "base/cpulist.h"
+#include "base/fault.h"
+#include "base/options.h"
+#include "base/output.h"
+#include "stream/layout.h"
+#include "tracefmt/tracefmt.h"
+
+#include <linux/perf_event.h>
+
+struct stream;
+
+/* What the common options of a command say; rows of stream/options.c fill it. */
+struct stream_opts {
+	struct opt_strings events;      /* -e */
+	struct numlist cpus;            /* -C; n == 0: all online */
+	struct numlist pids, tids;
+	struct opt_strings cgroups;
+	int inherit;                    /* OPT_TRI; on by default */
+	struct {
+		uint64_t bytes;         /* 0: the default */
+	} ring;
+	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
+	uint64_t interval_ms;           /* -i; 0: never */
+	uint64_t exit_n;                /* -N; 0: no limit */
+	bool order;
+	bool call_graph;                /* -g */
+	int user_callchain, kernel_callchain;   /* OPT_TRI */
+	struct output output;           /* -o */
+	int verbose, quiet;
+};
+
+extern const struct opt stream_event_opts[], stream_target_opts[], stream_ring_opts[],
+	stream_output_opts[], stream_callchain_opts[];
+extern const size_t stream_event_nopts, stream_target_nopts, stream_ring_nopts,
+	stream_output_nopts, stream_callchain_nopts;
+
+void stream_opts_defaults(struct stream_opts *opts);
+void stream_opts_free(struct stream_opts *opts);
+/* -v minus -q, for note(). */
+int stream_verbosity(const struct stream_opts *opts);
+
+/* One event of the list, globs expanded. */
+struct stream_event {
+	const char *name;               /* what the user calls it: sys:name or sys:alias */
+	const char *sys, *tracepoint;
+	const char *alias;              /* NULL without one */
+	const char *filter;             /* NULL without one */
+	struct numlist cpus;            /* cpus=; n == 0: the target's */
+	bool callchain;
+	unsigned int max_stack;         /* 0: the kernel's */
+	const struct tracefmt *fmt;
+	struct layout layout;           /* where the parts of its samples lie */
+	bool wanted;                    /* set by the consumer before stream_open() */
+	void *consumer;                 /* the consumer's own */
+	uint64_t delivered;
+};
+
+/* One sample, borrowed for the length of the call. */
+struct stream_sample {
+	const struct stream_event *event;
+	const struct perf_event_header *rec;
+	const void *raw;                /* the tracepoint's data */
+	uint32_t raw_size;
+	uint32_t cpu;
+	uint64_t time;                  /* ns of the perf clock */
+};
+
+enum stream_loss_cause {
+	STREAM_LOSS_RING,               /* the ring was full */
+	STREAM_LOSS_TAIL,               /* full, and no record came after */
+	STREAM_LOSS_STOP,               /* undelivered when the run ended */
+	STREAM_LOSS_DAMAGED,            /* bytes that were no record */
+};
+
+struct stream_loss {
+	uint64_t count;
+	int cpu;
+	uint64_t start, end;            /* last sample before, first after; 0 without --order */
+	enum stream_loss_cause cause;
+};
+
+struct stream_ops {
+	void (*sample)(void *ctx, const struct stream_sample *sample);
+	void (*lost)(void *ctx, const struct stream_loss *loss);
+	void (*interval)(void *ctx);
+	void (*print_stat)(void *ctx);  /* SIGUSR2 */
+	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
+	/* Called from another thread when sample() is still inside its call 500 ms
+	 * after a stop: has to make it return. May be NULL. */
+	void (*interrupt)(void *ctx);
+};
+
+struct stream_totals {
+	uint64_t delivered;             /* samples handed to the consumer */
+	uint64_t unwanted;              /* samples of events that nobody handles */
+	uint64_t lost;                  /* all causes together */
+	uint64_t malformed;             /* samples too short for their own format */
+	uint64_t ring_bytes;            /* of all rings */
+	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
+};
+
+/* Takes the event list apart, expands globs, reads formats. Opens no event. The opts
+ * must outlive the stream. NULL with f. */
+struct stream *stream_new(const struct stream_opts *opts, struct fault *f);
+void stream_free(struct stream *s);
+struct stream_event *stream_events(struct stream *s, size_t *n);
+struct tracefmt_db *stream_formats(struct stream *s);
+
+/* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
+int stream_open(struct stream *s, struct fault *f);
+/* Enables, delivers until stopped, drains for at most 500 ms. 0, or -1 with f. */
+int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
+/* Ends the run after the present callback (for the consumer). */
+void stream_stop(struct stream *s);
+void stream_totals(const struct stream *s, struct stream_totals *totals);
+/* perf clock + this = ns since the Unix epoch; measured again while running. */
+int64_t stream_realtime_offset(struct stream *s);
+#endif

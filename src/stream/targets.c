@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* -C, -p, -t and --cgroups looked up on this machine: threads, CPUs, cgroup folders. */
+#include "stream/private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool targets_everybody(const struct stream_opts *opts)
+{
+	return !opts->pids.n && !opts->tids.n && !opts->cgroups.n;
+}
+
+static int add_task(struct targets *t, struct task_target task)
+{
+	struct task_target *v;
+
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (task.tid >= 0 && t->tasks[i].tid == task.tid)
+			return 0;
+	if ((t->ntasks & (t->ntasks - 1)) == 0) {   /* doubles at powers of two */
+		v = realloc(t->tasks, (t->ntasks ? t->ntasks * 2 : 1) * sizeof(*v));
+		if (!v)
+			return -ENOMEM;
+		t->tasks = v;
+	}
+	t->tasks[t->ntasks++] = task;
+	return 0;
+}
+
+/* Adds the threads of a process; -ESRCH if it is gone. */
+static int add_threads(struct targets *t, pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!rc && (d = readdir(dir)))
+		if (d->d_name[0] != '.')
+			rc = add_task(t, (struct task_target){ .tid = atoi(d->d_name),
+							       .cgroup_fd = -1 });
+	closedir(dir);
+	return rc;
+}
+
+static int resolve_pids(struct targets *t, const struct stream_opts *opts, struct fault *f)
+{
+	for (size_t i = 0; i < opts->pids.n; i++) {
+		int rc = add_threads(t, opts->pids.v[i]);
+
+		if (rc == -ESRCH)
+			return fault_set(f, EXIT_FAILED, "--pids %d: there is no such process; "
+					 "`pgrep NAME` finds the number", opts->pids.v[i]);
+		if (rc)
+			return fault_set(f, EXIT_FAILED, "--pids %d: its threads can't be listed: %s",
+					 opts->pids.v[i], strerror(-rc));
+	}
+	return 0;
+}
+
+static int resolve_tids(struct targets *t, const struct stream_opts *opts, struct fault *f)
+{
+	for (size_t i = 0; i < opts->tids.n; i++) {
+		int tid = opts->tids.v[i];
+
+		if (kill(tid, 0) && errno == ESRCH)
+			return fault_set(f, EXIT_FAILED, "--tids %d: there is no such thread; "
+					 "`ps -eLf` lists them", tid);
+		if (add_task(t, (struct task_target){ .tid = tid, .cgroup_fd = -1 }))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	return 0;
+}
+
+/* Mount point of the cgroup hierarchy that carries perf_event: v1's own, else v2. */
+static int cgroup_mount(char *buf, size_t size)
+{
+	FILE *m = setmntent("/proc/self/mounts", "r");
+	struct mntent *e;
+	int rc = -ENOENT;
+
+	while (m && (e = getmntent(m))) {
+		bool v1 = !strcmp(e->mnt_type, "cgroup") && hasmntopt(e, "perf_event");
+
+		if (!v1 && (rc == 0 || strcmp(e->mnt_type, "cgroup2")))
+			continue;
+		snprintf(buf, size, "%s", e->mnt_dir);
+		rc = 0;
+		if (v1)
+			break;
+	}
+	if (m)
+		endmntent(m);
+	return rc;
+}
+
+static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
+{
+	char mount[256] = "/sys/fs/cgroup", path[1024];
+	int fd;
+
+	if (cgroup_mount(mount, sizeof(mount)))
+		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
+				 "mount -t cgroup2 none /sys/fs/cgroup", name);
+	if (!strncmp(name, mount, strlen(mount)))
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
+				 name, path, strerror(errno), mount);
+	if (add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = fd, .cgroup = name })) {
+		close(fd);
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	return 0;
+}
+
+static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struct fault *f)
+{
+	struct numlist online = {0};
+	char text[512];
+	int rc = cpulist_online(&online);
+
+	if (rc)
+		return fault_set(f, EXIT_FAILED, "the list of online CPUs can't be read: %s",
+				 strerror(-rc));
+	numlist_text(&online, text, sizeof(text));
+	for (size_t i = 0; i < opts->cpus.n && !rc; i++) {
+		int cpu = opts->cpus.v[i];
+
+		if (!numlist_has(&online, cpu))
+			rc = fault_usage(f, "--cpus %d: there is no such CPU online; online: %s", cpu,
+					 text);
+		else if (numlist_add(&t->cpus, cpu))
+			rc = fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	if (rc || opts->cpus.n)
+		numlist_free(&online);
+	else
+		t->cpus = online;
+	return rc;
+}
+
+int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f)
+{
+	if (resolve_cpus(t, opts, f) || resolve_pids(t, opts, f) || resolve_tids(t, opts, f))
+		return -1;
+	for (size_t i = 0; i < opts->cgroups.n; i++)
+		if (resolve_cgroup(t, opts->cgroups.v[i], f))
+			return -1;
+	if (targets_everybody(opts) &&
+	    add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = -1 }))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return 0;
+}
+
+bool targets_moved(const struct targets *t, const struct stream_opts *opts)
+{
+	struct targets now = {0};
+	bool moved = false;
+
+	for (size_t i = 0; i < opts->pids.n; i++)
+		add_threads(&now, opts->pids.v[i]);
+	for (size_t i = 0; i < now.ntasks && !moved; i++) {
+		moved = true;
+		for (size_t k = 0; k < t->ntasks && moved; k++)
+			moved = t->tasks[k].tid != now.tasks[i].tid;
+	}
+	free(now.tasks);
+	return moved;
+}
+
+void targets_free(struct targets *t)
+{
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (t->tasks[i].cgroup_fd >= 0)
+			close(t->tasks[i].cgroup_fd);
+	free(t->tasks);
+	numlist_free(&t->cpus);
+	*t = (struct targets){0};
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python suites share: where the built program is, and cases declared in TOML."""
+import os
+import sys
+
+import pytest
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(TESTS)
+sys.path.insert(0, TESTS)
+
+from frame import declared  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption('--build', default=os.path.join(ROOT, 'build'),
+                     help='build folder whose programs are tested')
+
+
+def pytest_configure(config):
+    config.addinivalue_line('markers', 'slow: left out of the run under sanitizers')
+
+
+@pytest.fixture(scope='session')
+def build(request):
+    return os.path.abspath(request.config.getoption('--build'))
+
+
+@pytest.fixture(scope='session')
+def prof(build):
+    """Path of the built perf-prof."""
+    return os.path.join(build, 'perf-prof')
+
+
+@pytest.fixture(scope='session')
+def storm(build):
+    """Path of the program that makes a known number of system calls."""
+    return os.path.join(build, 'tests/helpers/storm')
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == '.toml':
+        return declared.File.from_parent(parent, path=file_path)
+    return None

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test may require of the machine, each judged by trying or by capabilities,
+never by uid: why_not("tracefs") is None, or the reason to skip."""
+import ctypes
+import functools
+import os
+import platform
+import re
+import shutil
+import struct
+import subprocess
+
+from . import kernel
+
+PARANOID = '/proc/sys/kernel/perf_event_paranoid'
+NOBODY = 65534
+CAP_SYS_ADMIN, CAP_PERFMON = 21, 38
+
+
+def has_capability(*numbers):
+    with open('/proc/self/status') as status:
+        effective = int(re.search(r'CapEff:\s*(\S+)', status.read()).group(1), 16)
+    return any(effective >> n & 1 for n in numbers)
+
+
+def root():
+    return None if has_capability(CAP_SYS_ADMIN) else 'needs root (CAP_SYS_ADMIN)'
+
+
+def cap_perfmon():
+    if has_capability(CAP_SYS_ADMIN, CAP_PERFMON):
+        return None
+    return 'needs CAP_PERFMON'
+
+
+def tracefs():
+    try:
+        with open('/sys/kernel/tracing/events/sched/sched_switch/id') as f:
+            int(f.read())
+        return None
+    except OSError as error:
+        return f'needs a readable tracefs ({error.strerror})'
+
+
+def pmu():
+    """Can a hardware counter of this task be opened?"""
+    attr = struct.pack('=IIQQQQQ', 0, 64, 0, 0, 0, 0, 1 | 1 << 5 | 1 << 6).ljust(64, b'\0')
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(kernel.SYSCALL.get(platform.machine(), 241),
+                      ctypes.create_string_buffer(attr, 64), 0, -1, -1, 0)
+    if fd < 0:
+        return f'needs a hardware PMU ({os.strerror(ctypes.get_errno())})'
+    os.close(fd)
+    return None
+
+
+def perf():
+    return program('perf')
+
+
+def program(name):
+    return None if shutil.which(name) else f'needs the program {name}'
+
+
+def unshare():
+    """A mount namespace of its own."""
+    done = subprocess.run(['unshare', '-m', 'true'], capture_output=True, text=True)
+    return None if done.returncode == 0 else f'needs unshare -m ({done.stderr.strip()})'
+
+
+def nobody():
+    done = subprocess.run(as_nobody(['true']), capture_output=True, text=True)
+    return None if done.returncode == 0 else f'needs to become nobody ({done.stderr.strip()})'
+
+
+def paranoid():
+    try:
+        with open(PARANOID) as f:
+            level = f.read()
+        with open(PARANOID, 'w') as f:
+            f.write(level)
+        return None
+    except OSError as error:
+        return f'needs to set perf_event_paranoid ({error.strerror})'
+
+
+PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, perf, unshare, nobody, paranoid)}
+
+
+def as_nobody(argv):
+    return ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups',
+            '--inh-caps=-all', '--'] + argv
+
+
+def version(text):
+    return tuple(int(n) for n in re.findall(r'\d+', text)[:2])
+
+
+@functools.lru_cache(None)
+def why_not(word):
+    """None if the machine has it, else the reason. ValueError for a word unknown here."""
+    compare = re.fullmatch(r'(kernel|cpus)>=([\d.]+)', word)
+    if compare and compare.group(1) == 'kernel':
+        good = version(platform.release()) >= version(compare.group(2))
+        return None if good else f'needs Linux {compare.group(2)}, this is {platform.release()}'
+    if compare:
+        have = len(os.sched_getaffinity(0))
+        return None if have >= int(compare.group(2)) else f'needs {compare.group(2)} CPUs'
+    if word.startswith('program:'):
+        return program(word[len('program:'):])
+    if word not in PROBES:
+        raise ValueError(f"unknown requirement '{word}': {', '.join(sorted(PROBES))}, "
+                         'kernel>=X.Y, cpus>=N, program:NAME')
+    return PROBES[word]()

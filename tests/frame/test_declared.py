@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runner of declared cases: each kind of mismatch must be found."""
+import os
+
+import pytest
+
+pytest_plugins = ['pytester']
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+GOOD = {
+    'exit code': 'cmd = ["sh", "-c", "exit 3"]\nexit = 3',
+    'one of several codes': 'cmd = "exit 2"\nexit = [1, 2]',
+    'stdout': 'cmd = "echo hello"\nstdout = {match = ["^hel"], not = ["x"], exact = "hello\\n"}',
+    'fault': 'cmd = "echo perf-prof: oh, bad: do this >&2; exit 1"\nexit = 1\nfault = ["do this"]',
+    'files': 'cmd = ["cat", "a/b"]\nfiles = {"a/b" = "x{y}"}\nstdout = {exact = "x{y}"}',
+    'stdin': 'cmd = "cat"\nstdin = "abc"\nstdout = {exact = "abc"}',
+    'env': 'cmd = "echo $A"\nenv = {A = "b"}\nstdout = {exact = "b\\n"}',
+    'signal': 'cmd = ["sh", "-c", "trap \'exit 4\' INT; echo ready; while :; do sleep 0.01; done"]\n'
+              'signals = [{send = "INT", on = "ready"}]\nwithin = 1.0\nexit = 4',
+    'each': 'cmd = "exit {n}"\neach = {n = [0, 0]}'.replace('0, 0', '0'),
+    'an allowed code above 128': 'cmd = "exit 130"\nexit = 130',
+}
+
+BAD = {
+    'exit code': ('cmd = "exit 1"', 'exit code 1, not 0'),
+    'signal death': ('cmd = ["sh", "-c", "kill -SEGV $$"]', 'died of signal 11'),
+    'signal death in a shell': ('cmd = "sh -c \'kill -SEGV $$\'; exit $?"\nexit = 1', 'died of signal 11'),
+    'missing text': ('cmd = "echo a"\nstdout = {match = ["b"]}', 'stdout lacks /b/'),
+    'unwanted text': ('cmd = "echo a"\nstdout = {not = ["a"]}', 'stdout has /a/'),
+    'exact': ('cmd = "echo a"\nstdout = {exact = "a"}', 'not exactly'),
+    'noise on stderr': ('cmd = "echo a >&2"', 'stderr is not empty'),
+    'no message': ('cmd = "exit 1"\nexit = 1\nfault = []', '0 messages'),
+    'two messages': ('cmd = "echo perf-prof: a >&2; echo perf-prof: b >&2; exit 1"\nexit = 1\n'
+                     'fault = ["a"]', '2 messages'),
+    'hang': ('cmd = "sleep 20"\ntimeout = 0.3', 'still running after'),
+    'no cue': ('cmd = "exit 0"\nsignals = [{send = "INT", on = "ready"}]', 'never showed'),
+    'late': ('cmd = ["sh", "-c", "trap : INT; echo ready; sleep 1; sleep 0.3"]\n'
+             'signals = [{send = "INT", on = "ready"}]\nwithin = 0.2', 'after the signal'),
+    'sanitizer': ('cmd = "echo a.c:1: runtime error: overflow >&2"\nstderr = {}', 'sanitizer'),
+    'unknown key': ('cmd = "true"\nexits = 1', "unknown key 'exits'"),
+    'unknown requirement': ('cmd = "true"\nrequires = ["luck"]', "unknown requirement 'luck'"),
+    'fault without a code': ('cmd = "true"\nfault = ["a"]', 'without an exit code'),
+}
+
+
+@pytest.fixture
+def run_case(pytester, monkeypatch):
+    monkeypatch.delenv('PYTEST_ADDOPTS', raising=False)
+
+    def run(text):
+        pytester.makeconftest(open(os.path.join(ROOT, 'tests/conftest.py')).read()
+                              .replace('os.path.dirname(os.path.abspath(__file__))',
+                                       repr(os.path.join(ROOT, 'tests')), 1))
+        pytester.makefile('.toml', cases=f'[[case]]\nname = "c"\n{text}\n')
+        return pytester.runpytest_subprocess('-p', 'no:cacheprovider')
+    return run
+
+
+@pytest.mark.parametrize('name', GOOD)
+def test_good(run_case, name):
+    run_case(GOOD[name]).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize('name', BAD)
+def test_bad(run_case, name):
+    text, told = BAD[name]
+    result = run_case(text)
+    assert result.ret != 0
+    result.stdout.fnmatch_lines([f'*{told}*'])
+    result.stdout.no_fnmatch_line('*INTERNALERROR*')
+
+
+def test_requirement_skips_with_its_reason(run_case):
+    result = run_case('cmd = "false"\nrequires = ["kernel>=99.0"]')
+    result.assert_outcomes(skipped=1)

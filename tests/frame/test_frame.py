@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame itself: a failure that it overlooks would be overlooked for good."""
+import os
+import subprocess
+import sys
+
+from frame import report, tap
+from frame.result import FAILED, PASSED, SKIPPED, Result
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def test_tap_of_cmocka():
+    points, whole, any_tap = tap.parse(
+        '1..3\nok 1 - first\nnot ok 2 - second\n# a.c:3: error\n# skip: needs tracefs\nok 3 # SKIP third\n')
+    assert whole and any_tap
+    assert [(p[0], p[1], p[2]) for p in points] == [
+        ('first', PASSED, ''), ('second', FAILED, ''), ('third', SKIPPED, 'needs tracefs')]
+
+
+def test_tap_skip_with_reason_behind_it():
+    points, _, _ = tap.parse('1..1\nok 1 - a # SKIP no PMU here\n')
+    assert points == [('a', SKIPPED, 'no PMU here', [])]
+
+
+def test_tap_that_breaks_off():
+    points, whole, _ = tap.parse('1..3\nok 1 - a\n')
+    assert len(points) == 1 and not whole
+
+
+def test_no_tap():
+    assert tap.parse('hello\n') == ([], False, False)
+
+
+def close(capsys, *statuses, **kw):
+    tally = report.Tally()
+    tally.end('s', [Result('s', str(i), status) for i, status in enumerate(statuses)], 0)
+    tally.details()
+    code = tally.close(**kw)
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_closing_line(capsys):
+    code, lines = close(capsys, PASSED, PASSED, SKIPPED)
+    assert code == 0 and lines[-1] == '2 passed, 0 failed, 1 skipped'
+
+
+def test_a_failure_is_exit_code_1(capsys):
+    code, lines = close(capsys, PASSED, FAILED)
+    assert code == 1 and lines[-1] == '1 passed, 1 failed, 0 skipped'
+
+
+def test_nothing_passed_is_exit_code_1(capsys):
+    assert close(capsys)[0] == 1
+    assert close(capsys, SKIPPED)[0] == 1
+
+
+def test_closing_line_into_a_file(capsys, tmp_path):
+    code, lines = close(capsys, PASSED, summary=str(tmp_path / 's'))
+    assert code == 0 and (tmp_path / 's').read_text() == '1 passed, 0 failed, 0 skipped\n'
+    assert not any('passed,' in line for line in lines)
+
+
+def test_unknown_suite_is_refused():
+    done = subprocess.run([sys.executable, os.path.join(ROOT, 'tests/run'), '--only', 'nonesuch'],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and 'nonesuch' in done.stderr
