@@ -387,21 +387,21 @@ static int walk_pmus(struct walk *w)
 
 static const struct {
 	enum catalog_kind kind;
-	const char *title, *words[3];
+	const char *words[3];
 	int (*walk)(struct walk *);
 } kinds_table[] = {
-	{ CATALOG_TRACEPOINT, "Tracepoint", { "tracepoint", "tracepoints" }, walk_tracepoints },
-	{ CATALOG_SOFTWARE, "Software", { "software", "sw" }, walk_software },
-	{ CATALOG_HARDWARE, "Hardware", { "hardware", "hw" }, walk_hardware },
-	{ CATALOG_CACHE, "Hardware cache", { "cache", "hwcache" }, walk_caches },
-	{ CATALOG_PMU, "PMU", { "pmu" }, walk_pmus },
+	{ CATALOG_TRACEPOINT, { "tracepoint", "tracepoints" }, walk_tracepoints },
+	{ CATALOG_SOFTWARE, { "software", "sw" }, walk_software },
+	{ CATALOG_HARDWARE, { "hardware", "hw" }, walk_hardware },
+	{ CATALOG_CACHE, { "cache", "hwcache" }, walk_caches },
+	{ CATALOG_PMU, { "pmu" }, walk_pmus },
 };
 
-const char *catalog_kind_title(enum catalog_kind kind)
+const char *catalog_kind_word(enum catalog_kind kind)
 {
 	for (size_t i = 0; i < COUNT(kinds_table); i++)
 		if (kinds_table[i].kind == kind)
-			return kinds_table[i].title;
+			return kinds_table[i].words[0];
 	return "";
 }
 

@@ -50,8 +50,8 @@ int catalog_each(unsigned int kinds, const char *glob, catalog_fn *fn, void *ctx
  * there is none near enough or it does not fit. */
 const char *catalog_nearest(const char *name, char *buf, size_t size);
 
-/* "Tracepoint", "Hardware cache"; the kind of a word as users type it ("tracepoint",
- * "hw", "sw", "cache", "pmu"), 0 if it is none. */
-const char *catalog_kind_title(enum catalog_kind kind);
+/* The kind as one word ("tracepoint", "software", "hardware", "cache", "pmu"), and the
+ * kind of a word as users type it (also "hw", "sw"), 0 if it is none. */
+const char *catalog_kind_word(enum catalog_kind kind);
 unsigned int catalog_kind_by_word(const char *word);
 #endif
