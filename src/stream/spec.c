@@ -82,8 +82,9 @@ static void complain(struct spec_error *err, const char *text, size_t at, const 
 {
 	if (!err)
 		return;
-	snprintf(err->message, sizeof(err->message), "%s", message);
-	snprintf(err->expected, sizeof(err->expected), "%s", expected ? expected : "");
+	expected = expected ? expected : "";
+	escape_terminal(message, strlen(message), err->message, sizeof(err->message));
+	escape_terminal(expected, strlen(expected), err->expected, sizeof(err->expected));
 	show_place(err, text, at);
 }
 
