@@ -117,12 +117,24 @@ static int take_system_exit(void)
 	return rc;
 }
 
-static bool is_load_error(PyObject *loader)
+/* Takes the current exception as the fault's text, if it is the loader's own. */
+static bool take_load_error(PyObject *loader, struct fault *f)
 {
-	PyObject *error = PyObject_GetAttrString(loader, "LoadError");
-	bool is = error && PyErr_ExceptionMatches(error);
+	PyObject *type, *value, *traceback, *error, *text = NULL;
+	bool is;
 
+	PyErr_Fetch(&type, &value, &traceback);
+	error = PyObject_GetAttrString(loader, "LoadError");
+	is = error && PyErr_GivenExceptionMatches(type, error);
+	if (is) {
+		text = PyObject_Str(value);
+		fault_usage(f, "%s", text ? PyUnicode_AsUTF8(text) : "the script can't be found");
+	}
 	Py_XDECREF(error);
+	Py_XDECREF(text);
+	PyErr_Restore(type, value, traceback);
+	if (is)
+		PyErr_Clear();
 	return is;
 }
 
@@ -133,18 +145,8 @@ static int load_failed(struct host *h, PyObject *loader, const char *module, str
 		h->exit_code = take_system_exit();
 		return -1;
 	}
-	if (loader && is_load_error(loader)) {
-		PyObject *type, *value, *traceback, *text;
-
-		PyErr_Fetch(&type, &value, &traceback);
-		text = PyObject_Str(value);
-		fault_usage(f, "%s", text ? PyUnicode_AsUTF8(text) : module);
-		Py_XDECREF(text);
-		Py_XDECREF(type);
-		Py_XDECREF(value);
-		Py_XDECREF(traceback);
+	if (loader && take_load_error(loader, f))
 		return -1;
-	}
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
 			 "nothing was traced", module);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#define SECOND 1000000000ull
+#define SECOND UINT64_C(1000000000)
 
 /* Flags of the trace entry (include/linux/trace_events.h): irqs off, need-resched,
  * in an interrupt, preemption depth. */

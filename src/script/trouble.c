@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SECOND 1000000000ull
+#define SECOND UINT64_C(1000000000)
 
 static struct trouble_kind *kind_of(struct trouble *t, PyObject *type, const char *where)
 {

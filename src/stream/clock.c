@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum { TRIES = 5 };
-#define SECOND 1000000000ull
+#define SECOND UINT64_C(1000000000)
 
 int perf_clock_open(struct perf_clock *c)
 {

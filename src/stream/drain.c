@@ -8,6 +8,8 @@
  */
 #include "stream/private.h"
 
+#include "perfevent/ring_private.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,10 +133,10 @@ static void check_damage(struct stream *s, struct ring *ring)
 /* One slice of one ring; returns whether more was waiting. */
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
-	uint64_t waiting = pev_ring_begin(ring->ring), taken = 0;
+	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0;
 	const struct perf_event_header *rec;
 
-	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next(ring->ring))) {
+	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(ring->ring))) {
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
 			deliver(s, ring, rec);
@@ -143,7 +145,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 		if (attention_pending(&s->attn))
 			loop_attend(s);
 	}
-	pev_ring_end(ring->ring);
+	pev_ring_release_(ring->ring);
 	check_damage(s, ring);
 	return waiting > taken;
 }
@@ -178,14 +180,14 @@ void drain_discard(struct stream *s)
 		const struct perf_event_header *rec;
 		uint64_t n = 0;
 
-		pev_ring_begin(ring->ring);
-		while ((rec = pev_ring_next(ring->ring))) {
+		pev_ring_begin_(ring->ring);
+		while ((rec = pev_ring_next_(ring->ring))) {
 			if (is_wanted_sample(s, rec))
 				n++;
 			else
 				other_record(s, ring, rec);
 		}
-		pev_ring_end(ring->ring);
+		pev_ring_release_(ring->ring);
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP);
 	}

@@ -9,8 +9,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int complain(struct fault *f, const struct spec_item *item, size_t at, const char *message,
 		    const char *expected)

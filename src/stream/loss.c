@@ -9,9 +9,10 @@
 #include "stream/private.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#define SECOND 1000000000ull
+#define SECOND UINT64_C(1000000000)
 
 void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause)
 {

@@ -16,6 +16,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -251,12 +252,14 @@ static int wire(struct stream *s, struct opened *o, struct fault *f)
 static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
 		    struct ring *ring, struct fault *f)
 {
-	struct pev_open_opts opts = { .size = sizeof(opts), .label = event->name };
+	char label[256];
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
 	struct perf_event_attr attr;
 	struct pev_error err = {0};
 	struct opened *o = &s->opened[s->nopened];
 	int rc;
 
+	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	event_attr(s, event, task, &attr);
 	rc = pev_event_open(&o->ev, &attr, target_of(task, ring->cpu), &opts, &err);
 	if (rc == -ESRCH)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PERFEVENT_EVENT_H
+#define PERFEVENT_EVENT_H
+
+#include "perfevent.h"
+
+struct pev_event {
+	int fd;
+	struct perf_event_attr attr;
+	struct pev_target target;
+	char label[96];
+};
+
+/* The bare system call with CLOEXEC: descriptor or -errno. */
+int pev_open_raw_(struct perf_event_attr *attr, struct pev_target target, int group_fd,
+		  unsigned long flags);
+#endif

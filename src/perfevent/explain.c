@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfevent/explain.h"
+
+#include "perfevent/kernel.h"
+#include "perfevent/target.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void remedy(struct pev_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void remedy(struct pev_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->remedy, sizeof(err->remedy), fmt, ap);
+	va_end(ap);
+}
+
+static void said_errno(struct pev_error *err, int code)
+{
+	const char *name = strerrorname_np(code);
+
+	snprintf(err->said, sizeof(err->said), "%s (%s)", strerror(code), name ? name : "?");
+}
+
+/* ---- one function per errno of the system call ------------------------------ */
+
+static void on_access(struct pev_error *err, const struct pev_event *ev)
+{
+	int level = 2, need = ev->attr.type == PERF_TYPE_TRACEPOINT ? -1 : ev->target.pid_ < 0 ? 0 : 1;
+
+	pev_paranoid(&level);
+	if (geteuid() == 0 && level < 3) {
+		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
+		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
+		       "--security-opt seccomp=unconfined)");
+		return;
+	}
+	remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+	       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+}
+
+static void on_perm(struct pev_error *err, const struct pev_event *ev)
+{
+	if (pev_supported()) {
+		remedy(err, "a seccomp filter refuses perf_event_open altogether, as containers do: "
+		       "allow it there (docker: --security-opt seccomp=unconfined --cap-add PERFMON)");
+		return;
+	}
+	on_access(err, ev);
+}
+
+static void on_noent(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.kind_ == TARGET_CGROUP)
+		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
+		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
+		 ev->attr.type == PERF_TYPE_RAW)
+		remedy(err, "this machine has no such hardware counter (virtual machines often have "
+		       "none): use a software event such as cpu-clock");
+	else
+		remedy(err, "no event source of this kernel knows it: `perf-prof list` shows what "
+		       "there is");
+}
+
+static void on_inval(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[128];
+
+	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
+		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
+		       "from 0 and a thread id from 0");
+	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+		remedy(err, "the kernel refuses %s: leave it out", culprit);
+	else
+		remedy(err, "the kernel refuses this combination of attributes and target");
+}
+
+static void on_mfile(struct pev_error *err, const struct pev_event *ev)
+{
+	struct rlimit rl = {0};
+
+	(void)ev;
+	getrlimit(RLIMIT_NOFILE, &rl);
+	remedy(err, "the limit of %llu open files is reached (one per event, task and CPU): raise it "
+	       "with ulimit -n, or watch fewer events, tasks or CPUs",
+	       (unsigned long long)rl.rlim_cur);
+}
+
+static void on_nfile(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "the whole system is out of file descriptors: sysctl fs.file-max");
+}
+
+static void on_nomem(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "the kernel has no memory for it: watch fewer events, or use smaller rings");
+}
+
+static void on_nodev(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.cpu_ >= 0)
+		remedy(err, "CPU %d is offline or does not exist (see "
+		       "/sys/devices/system/cpu/online), or lacks this counter", ev->target.cpu_);
+	else
+		remedy(err, "the counter does not exist on this machine");
+}
+
+static void on_nospc(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_BREAKPOINT)
+		remedy(err, "all hardware breakpoint registers are taken: close another breakpoint");
+	else
+		remedy(err, "the counters are taken: close other events, or shorten the group");
+}
+
+static void on_nosys(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox hides the call");
+}
+
+static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[128];
+
+	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+		remedy(err, "this hardware or event can't do %s: leave it out", culprit);
+	else
+		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
+}
+
+static void on_overflow(struct pev_error *err, const struct pev_event *ev)
+{
+	remedy(err, "sample_max_stack %u is above kernel.perf_event_max_stack %d: ask for less, or, as "
+	       "root, with no call chain being sampled: sysctl kernel.perf_event_max_stack=%u",
+	       ev->attr.sample_max_stack, pev_max_stack(), ev->attr.sample_max_stack);
+}
+
+static void on_srch(struct pev_error *err, const struct pev_event *ev)
+{
+	remedy(err, "thread %d does not exist, or has ended meanwhile", (int)ev->target.pid_);
+}
+
+static void on_busy(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "somebody else has the counter for himself (an exclusive event, or the NMI "
+	       "watchdog: sysctl kernel.nmi_watchdog=0)");
+}
+
+static void on_toobig(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[128];
+
+	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+		remedy(err, "this kernel does not know %s: leave it out", culprit);
+	else if (ev->attr.sample_stack_user || ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+		remedy(err, "a sample would be larger than 64 KiB: ask for less of the stack");
+	else
+		remedy(err, "the attributes are from a newer kernel than this one");
+}
+
+static const struct {
+	int code;
+	void (*explain)(struct pev_error *err, const struct pev_event *ev);
+} open_errors[] = {
+	{ EACCES, on_access }, { EPERM, on_perm }, { ENOENT, on_noent }, { EINVAL, on_inval },
+	{ E2BIG, on_toobig }, { EMFILE, on_mfile }, { ENFILE, on_nfile }, { ENOMEM, on_nomem },
+	{ ENODEV, on_nodev }, { ENXIO, on_nodev }, { ENOSPC, on_nospc }, { ENOSYS, on_nosys },
+	{ EOPNOTSUPP, on_opnotsupp }, { EOVERFLOW, on_overflow }, { ESRCH, on_srch },
+	{ EBUSY, on_busy },
+};
+
+int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
+		     const struct pev_event *group, uint64_t flags, int code)
+{
+	char target[64];
+
+	(void)group;
+	(void)flags;
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	pev_target_text(ev->target, target, sizeof(target));
+	snprintf(err->asked, sizeof(err->asked), "open %s on %s", ev->label, target);
+	said_errno(err, code);
+	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
+		if (open_errors[i].code == code)
+			open_errors[i].explain(err, ev);
+	if (!err->remedy[0])
+		remedy(err, "see perf_event_open(2)");
+	return -code;
+}
+
+/* ---- rings --------------------------------------------------------------------- */
+
+int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages, int code)
+{
+	struct rlimit rl = {0};
+	long long kb = 0;
+
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, ev->label);
+	said_errno(err, code);
+	getrlimit(RLIMIT_MEMLOCK, &rl);
+	pev_sysctl_("perf_event_mlock_kb", &kb);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: kernel.perf_event_mlock_kb is %lld KiB per "
+		       "user and CPU, ulimit -l is %llu KiB; use smaller rings, raise one of them, or "
+		       "run with CAP_IPC_LOCK", kb, (unsigned long long)rl.rlim_cur >> 10);
+	else if (code == ENOMEM)
+		remedy(err, "the kernel has no memory for a ring of that size: use a smaller one");
+	else if (code == EINVAL && ev->attr.inherit && ev->target.cpu_ < 0)
+		remedy(err, "an inherited event on any CPU can't be mapped: open one per CPU, or clear "
+		       "inherit");
+	else
+		remedy(err, "the event can't have a ring of its own of that size (it may have one)");
+	return -code;
+}
+
+/* ---- filters --------------------------------------------------------------------- */
+
+/* sys and name of a tracepoint from the label; false if it is not of that form. */
+static bool split_label(const struct pev_event *ev, char *sys, char *name, size_t size)
+{
+	const char *colon = strchr(ev->label, ':');
+
+	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(ev->label, '/'))
+		return false;
+	snprintf(sys, size, "%.*s", (int)(colon - ev->label), ev->label);
+	snprintf(name, size, "%s", colon + 1);
+	return true;
+}
+
+/* "comm, pid, prio": names after the last blank of each "field:" declaration. */
+static void list_fields(const char *format, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (const char *p = format; (p = strstr(p, "field:")); p++) {
+		const char *semi = strchr(p, ';'), *start, *end;
+
+		if (!semi)
+			break;
+		end = memchr(p, '[', (size_t)(semi - p));
+		/* "__data_loc char[] name": the brackets belong to the type */
+		if (!end || memchr(end, ' ', (size_t)(semi - end)))
+			end = semi;
+		for (start = end; start > p && start[-1] != ' ' && start[-1] != '*'; start--)
+			;
+		if (!strncmp(start, "common_", 7))
+			continue;
+		n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "",
+				      (int)(end - start), start);
+		if (n >= size)
+			break;
+	}
+}
+
+/*
+ * The kernel says only EINVAL to the ioctl. Its complaint can be had by writing the
+ * filter to an event of a tracing instance of our own (as root), which disturbs nobody.
+ */
+static bool ask_kernel(const char *tracefs, const char *sys, const char *name, const char *filter,
+		       char *said, size_t size)
+{
+	char dir[320], path[640];
+	bool got = false;
+	FILE *f;
+
+	snprintf(dir, sizeof(dir), "%s/instances/perfevent.%d", tracefs, (int)getpid());
+	if (mkdir(dir, 0700))
+		return false;
+	snprintf(path, sizeof(path), "%s/events/%s/%s/filter", dir, sys, name);
+	f = fopen(path, "we");
+	if (f) {
+		fputs(filter, f);
+		fclose(f);
+		got = pev_read_file_(path, said, size) > 0 && strstr(said, "parse_error");
+	}
+	rmdir(dir);
+	if (got && said[strlen(said) - 1] == '\n')
+		said[strlen(said) - 1] = '\0';
+	return got;
+}
+
+int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const char *filter, int code)
+{
+	char root[256], sys[96], name[96], path[512], format[16384], fields[320] = "";
+
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
+		 ev->label);
+	said_errno(err, code);
+	remedy(err, "expected something like pid > 1000 && comm ~ \"java*\"");
+	if (!split_label(ev, sys, name, sizeof(sys)) || pev_tracefs_path(root, sizeof(root), NULL))
+		return -code;
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", root, sys, name);
+	if (pev_read_file_(path, format, sizeof(format)) <= 0)
+		return -code;
+	if (filter && !ask_kernel(root, sys, name, filter, err->said, sizeof(err->said)))
+		said_errno(err, code);
+	list_fields(format, fields, sizeof(fields));
+	remedy(err, "the event's fields are: %s; and common_pid, common_type, common_flags", fields);
+	return -code;
+}

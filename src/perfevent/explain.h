@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an errno and the situation to a text that says what to do. All accept err NULL
+ * and return -code. */
+#ifndef PERFEVENT_EXPLAIN_H
+#define PERFEVENT_EXPLAIN_H
+
+#include "perfevent/event.h"
+
+int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
+		     const struct pev_event *group, uint64_t flags, int code);
+int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		    int code);
+int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const char *filter,
+		       int code);
+
+/* The attr bit or field that makes the kernel refuse ev->attr, found by opening it
+ * without: "sigtrap (Linux 5.13)". False if no single one is to blame. */
+bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
+#endif

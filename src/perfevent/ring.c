@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfevent/ring_private.h"
+
+#include "perfevent/explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void pev_ring_attach_(struct pev_ring *ring, struct perf_event_mmap_page *page, void *data,
+		      uint64_t size)
+{
+	ring->page = page;
+	ring->data = data;
+	ring->mask = size - 1;
+	ring->pos = ring->released = ring->head = page->data_tail;
+}
+
+const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_t at,
+						  uint16_t size)
+{
+	uint64_t first = ring->mask + 1 - at;
+
+	memcpy(ring->scratch, ring->data + at, first);
+	memcpy(ring->scratch + first, ring->data, size - first);
+	/* the copy says what was checked, whatever happened to the page meanwhile */
+	((struct perf_event_header *)ring->scratch)->size = size;
+	return (const struct perf_event_header *)ring->scratch;
+}
+
+const struct perf_event_header *pev_ring_abandon_(struct pev_ring *ring)
+{
+	ring->damaged++;
+	ring->pos = ring->head;
+	return NULL;
+}
+
+static int map_failed(struct pev_ring *ring, const struct pev_event *ev, unsigned int pages,
+		      struct pev_error *err)
+{
+	int code = errno;
+
+	free(ring);
+	return pev_explain_map(err, ev, pages, code);
+}
+
+int pev_ring_map(struct pev_ring **out, struct pev_event *ev, unsigned int pages,
+		 struct pev_error *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size;
+	struct pev_ring *ring;
+	void *map;
+
+	*out = NULL;
+	if (!pages)
+		pages = PEV_RING_DEFAULT_PAGES;
+	if (pages & (pages - 1))
+		return pev_explain_map(err, ev, pages, EINVAL);
+	ring = calloc(1, sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	size = (size_t)pages * page;
+	map = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_SHARED, pev_event_fd(ev), 0);
+	if (map == MAP_FAILED)
+		return map_failed(ring, ev, pages, err);
+	ring->map_size = size + page;
+	pev_ring_attach_(ring, map, (char *)map + page, size);
+	*out = ring;
+	return 0;
+}
+
+void pev_ring_unmap(struct pev_ring *ring)
+{
+	if (!ring)
+		return;
+	if (ring->map_size)
+		munmap(ring->page, ring->map_size);
+	free(ring);
+}
+
+uint64_t pev_ring_begin(struct pev_ring *ring)
+{
+	return pev_ring_begin_(ring);
+}
+
+const struct perf_event_header *pev_ring_next(struct pev_ring *ring)
+{
+	return pev_ring_next_(ring);
+}
+
+void pev_ring_release(struct pev_ring *ring)
+{
+	pev_ring_release_(ring);
+}
+
+void pev_ring_end(struct pev_ring *ring)
+{
+	pev_ring_release_(ring);
+}
+
+size_t pev_ring_size(const struct pev_ring *ring)
+{
+	return ring->mask + 1;
+}
+
+uint64_t pev_ring_damaged(const struct pev_ring *ring)
+{
+	return ring->damaged;
+}
