@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured, one function per kind: CPU time of the process that reads, CPU time
+of the program that is watched, memory, time to the first event.
+
+The program that is watched (storm) runs alone on the last CPU, everything else on the
+first: what is charged to one is never the other's."""
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+EVENT = 'syscalls:sys_enter_getppid'
+PAGES = 2048        # of a ring: 8 MiB hold 90 ms of a storm, so that a busy machine loses none
+PATIENCE = 30       # seconds until something that must happen has happened
+
+
+class Trouble(Exception):
+    """The measurement could not be made; the text says why."""
+
+
+def cpus():
+    """(CPU of the readers, CPU of the storm)"""
+    have = sorted(os.sched_getaffinity(0))
+    return have[0], have[-1]
+
+
+def median(values):
+    values = sorted(values)
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+
+
+def pinned(argv):
+    return ['taskset', '-c', str(cpus()[0])] + argv
+
+
+def task_ns(pid):
+    """CPU time of all threads of a process, ns (user and kernel)."""
+    total = 0
+    for tid in os.listdir(f'/proc/{pid}/task'):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f'/proc/{pid}/task/{tid}/schedstat') as f:
+                total += int(f.read().split()[0])
+    return total
+
+
+def read_line(stream, what, deadline):
+    """Next line of an unbuffered stream."""
+    line = b''
+    while not line.endswith(b'\n'):
+        if not select.select([stream], [], [], max(deadline - time.monotonic(), 0))[0]:
+            raise Trouble(f'{what}: nothing came for {PATIENCE} s')
+        byte = os.read(stream.fileno(), 1)
+        if not byte:
+            raise Trouble(f'{what}: ended early')
+        line += byte
+    return line.decode(errors='replace').rstrip('\n')
+
+
+class Storm:
+    """A program that makes n getppid calls, ready to go."""
+
+    def __init__(self, build, n, rate=None):
+        argv = [os.path.join(build, 'tests/helpers/storm'), '--cpu', str(cpus()[1]), '--wait',
+                'getppid', str(n)] + ([str(rate)] if rate else [])
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        bufsize=0)
+        self.deadline = time.monotonic() + PATIENCE + n / 100000
+        self.pid = int(read_line(self.process.stdout, 'storm', self.deadline).split()[1])
+
+    def go(self):
+        self.process.stdin.write(b'x')
+
+    def finish(self):
+        """CPU time of the calls, ns."""
+        line = read_line(self.process.stdout, 'storm', self.deadline)
+        self.close()
+        return int(re.search(r'cpu_ns (\d+)', line).group(1))
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def storm(build, n):
+    """Makes n calls; CPU ns that each took."""
+    one = Storm(build, n)
+    try:
+        one.go()
+        return one.finish() / n
+    finally:
+        one.close()
+
+
+READY = """
+_ready = False
+def __interval__():
+    global _ready
+    if not _ready:
+        _ready = True
+        print('ready', flush=True)
+"""
+
+
+class Prof:
+    """perf-prof python at work on EVENT. It is ready when its events are on: that is
+    told by the first __interval__()."""
+
+    def __init__(self, build, script, more=()):
+        self.folder = tempfile.TemporaryDirectory(prefix='perf-prof-bench-')
+        with open(os.path.join(self.folder.name, 's.py'), 'w') as f:
+            f.write(script + READY)
+        self.err = open(os.path.join(self.folder.name, 'stderr'), 'w+')
+        self.process = subprocess.Popen(
+            pinned([os.path.join(build, 'perf-prof'), 'python', '-e', EVENT, '-m', str(PAGES),
+                    '-i', '200', *more, 's.py']),
+            cwd=self.folder.name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=self.err, bufsize=0)
+        self.pid = self.process.pid
+        deadline = time.monotonic() + PATIENCE
+        try:
+            while read_line(self.process.stdout, 'perf-prof python', deadline) != 'ready':
+                pass
+        except Trouble as trouble:
+            self.process.kill()
+            raise Trouble(f'{trouble}: {self.stderr()}') from None
+
+    def stderr(self):
+        self.err.flush()
+        self.err.seek(0)
+        return self.err.read()[-2000:].strip()
+
+    def settled_ns(self):
+        """CPU time once it has handled all there is: it rests between two intervals."""
+        before, deadline = task_ns(self.pid), time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            time.sleep(0.12)        # longer than the 100 ms in which an event is delivered
+            now = task_ns(self.pid)
+            if now - before < 300000:
+                return now
+            before = now
+        raise Trouble('perf-prof does not come to rest')
+
+    def memory(self):
+        """(resident bytes without the rings, resident bytes of the rings)"""
+        rings = total = 0
+        in_ring = False
+        with open(f'/proc/{self.pid}/smaps') as f:
+            for line in f:
+                if re.match(r'[0-9a-f]+-[0-9a-f]+ ', line):
+                    in_ring = 'perf_event' in line
+                elif line.startswith('Rss:'):
+                    size = int(line.split()[1]) * 1024
+                    total += size
+                    rings += size if in_ring else 0
+        return total - rings, rings
+
+    def stop(self):
+        """SIGINT; what it printed after `ready`."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            out, _ = self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.close()
+            raise Trouble('perf-prof does not end on SIGINT') from None
+        err = self.stderr()
+        self.close()
+        if self.process.returncode:
+            raise Trouble(f'perf-prof ended with {self.process.returncode}: {err}')
+        return out.decode(errors='replace'), err
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        if not self.err.closed:
+            self.err.close()
+            self.folder.cleanup()
+
+
+def lost(stderr):
+    """Events that perf-prof says it lost."""
+    return max([int(n) for n in re.findall(r'lost (?:at least )?(\d+)', stderr)], default=0)
+
+
+def live(build, script, n):
+    """(ns of perf-prof per delivered event, ns of the storm per call, events lost)"""
+    prof = Prof(build, script)
+    try:
+        one = Storm(build, n)
+        try:
+            before, idle_from = prof.settled_ns(), time.monotonic()
+            one.go()
+            storm_ns = one.finish() / n
+            after, idle_to = prof.settled_ns(), time.monotonic()
+            # What it costs to be there at all (intervals, looking at the rings), over as long.
+            time.sleep(0.4)
+            rest = (task_ns(prof.pid) - after) / (time.monotonic() - idle_to)
+        finally:
+            one.close()
+        _, err = prof.stop()
+    finally:
+        prof.close()
+    gone = lost(err)
+    spent = after - before - rest * (idle_to - idle_from)
+    return max(spent, 0) / max(n - gone, 1), storm_ns, gone
+
+
+def to_dict_keys(build):
+    """How many keys the event's to_dict() has."""
+    prof = Prof(build, 'n = 0\ndef __sample__(e):\n    global n\n    n = len(e.to_dict())\n'
+                       'def __exit__():\n    print("keys", n)\n')
+    try:
+        storm(build, 1000)
+        out, _ = prof.stop()
+    finally:
+        prof.close()
+    return int(re.search(r'keys (\d+)', out).group(1))
+
+
+class Perf:
+    """`perf record -a` of EVENT, its events on."""
+
+    def __init__(self, folder, name):
+        self.path = os.path.join(folder, name)
+        ctl, ack = os.path.join(folder, 'ctl'), os.path.join(folder, 'ack')
+        for fifo in (ctl, ack):
+            if not os.path.exists(fifo):
+                os.mkfifo(fifo)
+        control, answer = os.open(ctl, os.O_RDWR), os.open(ack, os.O_RDWR)
+        self.process = subprocess.Popen(
+            pinned(['perf', 'record', '-q', '-a', '-m', str(PAGES), '-e', EVENT, '-o', self.path,
+                    '-D', '-1', '--control', f'fifo:{ctl},{ack}']),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            os.write(control, b'enable\n')
+            if not select.select([answer], [], [], PATIENCE)[0]:
+                self.process.kill()
+                raise Trouble(f'perf record: {self.process.communicate()[1].decode()[-500:]}')
+            os.read(answer, 100)
+        finally:
+            os.close(control)
+            os.close(answer)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise Trouble('perf record does not end on SIGINT') from None
+
+
+def under_perf_record(build, n, folder):
+    """CPU ns per call of a storm that `perf record` watches."""
+    perf = Perf(folder, 'storm.data')
+    try:
+        return storm(build, n)
+    finally:
+        perf.stop()
+        os.unlink(perf.path)
+
+
+def cpu_of(argv, cwd):
+    """CPU time of a command, ns."""
+    process = subprocess.Popen(pinned(argv), cwd=cwd, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise Trouble(f'{" ".join(argv)} ended with {process.returncode}')
+    return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+def perf_script_python(build, n, folder):
+    """ns per event of `perf script -s` with a script that counts."""
+    with open(os.path.join(folder, 'count.py'), 'w') as f:
+        # The arguments that `perf script -g python` writes: with others perf does less.
+        f.write('count = 0\n'
+                'def syscalls__sys_enter_getppid(event_name, context, common_cpu, common_secs,\n'
+                '        common_nsecs, common_pid, common_comm, common_callchain, __syscall_nr,\n'
+                '        perf_sample_dict):\n'
+                '    global count\n    count += 1\n')
+    for name, calls in (('few.data', 1), ('many.data', n)):
+        perf = Perf(folder, name)
+        try:
+            storm(build, calls)
+        finally:
+            perf.stop()
+    few, many = ([cpu_of(['perf', 'script', '-i', name, '-s', 'count.py'], folder)
+                  for _ in range(3)] for name in ('few.data', 'many.data'))
+    return (median(many) - median(few)) / n
+
+
+def startup(build):
+    """ms from the start of perf-prof until a handler holds the first event."""
+    one = Storm(build, 10 ** 9)
+    with tempfile.TemporaryDirectory(prefix='perf-prof-bench-') as folder:
+        with open(os.path.join(folder, 's.py'), 'w') as f:
+            f.write('import time\ndef __sample__(e):\n'
+                    '    print("at", time.monotonic_ns(), flush=True)\n')
+        try:
+            one.go()
+            begin = time.monotonic_ns()
+            done = subprocess.run(
+                pinned([os.path.join(build, 'perf-prof'), 'python', '-e', EVENT, '-N', '1', 's.py']),
+                cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Trouble('perf-prof python -N 1 does not end') from None
+        finally:
+            one.close()
+    at = re.search(r'at (\d+)', done.stdout)
+    if not at:
+        raise Trouble(f'no event came: {done.stderr[-500:]}')
+    return (int(at.group(1)) - begin) / 1e6
+
+
+def memory(build, script, first, then):
+    """(bytes after `first` events, bytes after `then` more, rings' bytes): resident."""
+    prof = Prof(build, script)
+    try:
+        storm(build, first)
+        prof.settled_ns()
+        early, _ = prof.memory()
+        storm(build, then)
+        prof.settled_ns()
+        late, rings = prof.memory()
+        prof.stop()
+    finally:
+        prof.close()
+    return early, late, rings
+
+
+def program_rows(build, name, rounds):
+    """{row: ns} of a C program of tests/bench."""
+    done = subprocess.run(pinned([os.path.join(build, 'tests/bench', name), str(rounds)]),
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Trouble(f'{name}: {done.stderr.strip()}')
+    return {row: float(ns) for row, ns in (line.split() for line in done.stdout.splitlines())}

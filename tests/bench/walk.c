@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk - what it costs to read a live ring in C: the lowest that any reader can do.
+ *
+ * Fills a ring with samples of syscalls:sys_enter_getppid (RAW|TIME|TID|CPU|ID|PERIOD,
+ * 72 bytes, as the python command samples them), then walks it with libperfevent and
+ * sums a field. Prints "walk NS" and "decode NS": ns of CPU time per event, the median
+ * of the rounds; "decode" runs pev_decode() on each record, too.
+ *
+ *   walk [ROUNDS]
+ */
+#include <perfevent.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGES = 4096, RECORD = 72, MAX_ROUNDS = 64 };
+
+static volatile uint64_t sink;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static int die(const struct pev_error *err)
+{
+	char text[1200];
+
+	pev_error_text(err, text, sizeof(text));
+	fprintf(stderr, "walk: %s\n", text);
+	return 1;
+}
+
+static uint64_t sum_raw(struct pev_ring *ring, uint64_t *events)
+{
+	const struct perf_event_header *rec;
+	uint64_t sum = 0;
+
+	while ((rec = pev_ring_next(ring))) {
+		if (rec->type != PERF_RECORD_SAMPLE)
+			continue;
+		sum += ((const uint64_t *)rec)[2];   /* the time: behind header and pid, tid */
+		++*events;
+	}
+	return sum;
+}
+
+static uint64_t sum_decoded(struct pev_ring *ring, uint64_t *events, const struct pev_format *fmt)
+{
+	const struct perf_event_header *rec;
+	struct pev_record out;
+	uint64_t sum = 0;
+
+	while ((rec = pev_ring_next(ring))) {
+		if (pev_decode(rec, rec->size, fmt, &out) || out.type != PERF_RECORD_SAMPLE)
+			continue;
+		sum += out.sample.time;
+		++*events;
+	}
+	return sum;
+}
+
+/* One ring full, one drain: ns per event. */
+static double drain(struct pev_event *ev, struct pev_ring *ring, const struct pev_format *fmt)
+{
+	uint64_t n = pev_ring_size(ring) / RECORD - 64, events = 0, begin;
+
+	pev_event_enable(ev);
+	for (uint64_t i = 0; i < n; i++)
+		syscall(SYS_getppid);
+	pev_event_disable(ev);
+	begin = cpu_ns();
+	pev_ring_begin(ring);
+	sink += fmt ? sum_decoded(ring, &events, fmt) : sum_raw(ring, &events);
+	pev_ring_end(ring);
+	begin = cpu_ns() - begin;
+	if (events != n)
+		fprintf(stderr, "walk: %llu events, not %llu\n", (unsigned long long)events,
+			(unsigned long long)n);
+	return (double)begin / (double)n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(*v), by_value);
+	return v[n / 2];
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 7;
+	double walked[MAX_ROUNDS], decoded[MAX_ROUNDS];
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+	struct pev_ring *ring;
+	struct pev_format fmt;
+	struct pev_error err = {0};
+
+	if (rounds < 1 || rounds > MAX_ROUNDS)
+		rounds = 7;
+	if (pev_attr_tracepoint(&attr, "syscalls", "sys_enter_getppid", &err))
+		return die(&err);
+	pev_attr_sample_period(&attr, 1);
+	attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU |
+			   PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
+	attr.disabled = 1;
+	pev_attr_wakeup_watermark(&attr, 1 << 30);
+	pev_format_from_attr(&fmt, &attr);
+	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, &err) ||
+	    pev_ring_map(&ring, ev, PAGES, &err))
+		return die(&err);
+	drain(ev, ring, NULL);   /* touches every page once */
+	for (int i = 0; i < rounds; i++) {
+		walked[i] = drain(ev, ring, NULL);
+		decoded[i] = drain(ev, ring, &fmt);
+	}
+	printf("walk %.2f\ndecode %.2f\n", median(walked, rounds), median(decoded, rounds));
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+	return 0;
+}
