@@ -98,6 +98,10 @@ PEV_API void pev_attr_wakeup_events(struct perf_event_attr *attr, uint32_t n);
 PEV_API void pev_attr_wakeup_watermark(struct perf_event_attr *attr, uint32_t bytes);
 
 /* ------------------------------------------------------------------------
+ * Events by name, PMUs, breakpoints, probes
+ */
+
+/* ------------------------------------------------------------------------
  * Targets: what an event watches. Made by a constructor only, so that "any task
  * on any CPU", which the kernel refuses, can't be written. A zeroed target is
  * refused with -EINVAL.
@@ -160,6 +164,10 @@ struct pev_count {
 
 /* Reads one counter (not PERF_FORMAT_GROUP). -ENODATA if a pinned event is in error. */
 PEV_API int pev_event_read(const struct pev_event *ev, struct pev_count *count);
+
+/* ------------------------------------------------------------------------
+ * Groups, controls, reads without a system call
+ */
 
 /* ------------------------------------------------------------------------
  * Rings

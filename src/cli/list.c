@@ -1,14 +1,303 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof list: the events of this machine. */
 #include "cli/commands.h"
+#include "cli/list.h"
+
+#include "base/escape.h"
+#include "base/nearest.h"
+#include "stream/spec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct list_config {
+	bool fields;
+	bool json;
+};
+
+/* ------------------------------------------------------------------------
+ * Gathering
+ */
+
+struct gathering {
+	struct listing *listing;
+	const char *tracefs;       /* where formats are read from; NULL without -v */
+	size_t matched;            /* by the current glob, those already listed included */
+	bool several;              /* globs: an event may match twice */
+};
+
+static char *copy(const char *text, bool *ok)
+{
+	char *own = text ? strdup(text) : NULL;
+
+	*ok &= own || !text;
+	return own;
+}
+
+static void free_listed(struct listed *e)
+{
+	free(e->name);
+	free(e->group);
+	free(e->event);
+	free(e->alias);
+	free(e->terms);
+	free(e->unit);
+}
+
+static bool copy_entry(struct listed *to, const struct catalog_entry *from)
+{
+	bool ok = true;
+
+	*to = (struct listed){
+		.kind = from->kind, .opens = from->opens,
+		.name = copy(from->name, &ok), .group = copy(from->group, &ok),
+		.event = copy(from->event, &ok), .alias = copy(from->alias, &ok),
+		.terms = copy(from->terms, &ok), .unit = copy(from->unit, &ok),
+	};
+	return ok;
+}
+
+static bool listed_already(const struct listing *l, const struct catalog_entry *e)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->events[i].kind == e->kind && !strcmp(l->events[i].name, e->name))
+			return true;
+	return false;
+}
+
+/* The fields of a tracepoint. One that vanished meanwhile, or that can't be read, costs
+ * only its own fields. */
+static void load_format(struct gathering *g, struct listed *e)
+{
+	struct listing *l = g->listing;
+	struct fault f = { 0 };
+
+	e->format = tracefmt_load(l->formats, g->tracefs, e->group, e->event, &f);
+	if (!e->format && !l->trouble.exit_code)
+		l->trouble = f;
+}
+
+static int take(const struct catalog_entry *entry, void *ctx)
+{
+	struct gathering *g = ctx;
+	struct listing *l = g->listing;
+	struct listed *grown;
+
+	g->matched++;
+	if (g->several && listed_already(l, entry))
+		return 0;
+	/* Doubled whenever n is a power of two. */
+	grown = l->n & (l->n - 1) ? l->events
+				  : reallocarray(l->events, l->n ? 2 * l->n : 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	l->events = grown;
+	if (!copy_entry(&grown[l->n++], entry))
+		return -ENOMEM;
+	if (g->tracefs && entry->kind == CATALOG_TRACEPOINT)
+		load_format(g, &grown[l->n - 1]);
+	return 0;
+}
+
+static void listing_free(struct listing *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free_listed(&l->events[i]);
+	free(l->events);
+	if (l->formats)
+		tracefmt_db_free(l->formats);
+}
+
+/* ------------------------------------------------------------------------
+ * A glob that matches nothing
+ */
+
+struct system_search {
+	struct nearest near;
+	size_t len;            /* of the system in the glob */
+	const char *glob;
+	bool exists;
+};
+
+static int offer_system(const struct catalog_entry *e, void *ctx)
+{
+	struct system_search *s = ctx;
+
+	nearest_offer(&s->near, e->group);
+	s->exists |= strlen(e->group) == s->len && !strncmp(e->group, s->glob, s->len);
+	return s->exists;
+}
+
+/* "sched:*" for "shced:*": the system is misspelt and the rest can't tell. */
+static bool nearest_system(const char *glob, char *buf, size_t size)
+{
+	struct system_search s = { .len = strcspn(glob, ":"), .glob = glob };
+	char system[128];
+
+	if (!glob[s.len] || s.len >= sizeof(system))
+		return false;
+	memcpy(system, glob, s.len);
+	system[s.len] = '\0';
+	nearest_begin(&s.near, system);
+	catalog_each(CATALOG_TRACEPOINT, NULL, offer_system, &s, NULL);
+	if (s.exists || !nearest_get(&s.near))
+		return false;
+	snprintf(buf, size, "%s%s", nearest_get(&s.near), glob + s.len);
+	return true;
+}
+
+/* The glob without its wildcards: "sched:sched_wakpu*" is near "sched:sched_wakeup". */
+static void strip_wildcards(const char *glob, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	for (; *glob && n + 1 < size; glob++)
+		if (!strchr("*?[]", *glob))
+			buf[n++] = *glob;
+	buf[n] = '\0';
+}
+
+static bool suggest(const char *glob, char *buf, size_t size)
+{
+	char plain[256];
+
+	if (spec_is_glob(glob) && nearest_system(glob, buf, size))
+		return true;
+	strip_wildcards(glob, plain, sizeof(plain));
+	return plain[0] && catalog_nearest(plain, buf, size);
+}
+
+static int complain_no_match(const char *glob, struct fault *f)
+{
+	char shown[256], near[512], shown_near[512];
+
+	escape_terminal(glob, strlen(glob), shown, sizeof(shown));
+	if (!suggest(glob, near, sizeof(near)))
+		return fault_usage(f, "list: no event matches %s; `perf-prof list` shows all",
+				   shown);
+	escape_terminal(near, strlen(near), shown_near, sizeof(shown_near));
+	return fault_usage(f, "list: no event matches %s; did you mean %s?", shown, shown_near);
+}
+
+/* ------------------------------------------------------------------------
+ * The command
+ */
+
+static void note_unreadable(struct listing *l, const struct pev_error *err)
+{
+	char text[1200];
+
+	pev_error_text(err, text, sizeof(text));
+	if (!l->trouble.exit_code)
+		fault_set(&l->trouble, EXIT_FAILED, "list: %s", text);
+}
+
+/* glob NULL: everything. 0, or -1 with f. */
+static int gather(struct gathering *g, const char *glob, struct fault *f)
+{
+	unsigned int kinds = glob ? catalog_kind_by_word(glob) : 0;
+	struct pev_error err;
+	bool complete;
+	int ret;
+
+	g->matched = 0;
+	ret = catalog_each(kinds ? kinds : CATALOG_ALL, kinds ? NULL : glob, take, g, &err);
+	if (ret == -ENOMEM)
+		return fault_set(f, EXIT_FAILED, "list: out of memory");
+	/* What was named and found needs nothing of what can't be read. */
+	complete = g->matched && glob && !kinds && !spec_is_glob(glob);
+	if (ret < 0 && !complete)
+		note_unreadable(g->listing, &err);
+	else if (!g->matched && glob && !kinds)
+		return complain_no_match(glob, f);
+	return 0;
+}
+
+static int gather_all(struct gathering *g, const struct opt_parser *args, struct fault *f)
+{
+	if (!args->noperands)
+		return gather(g, NULL, f);
+	g->several = args->noperands > 1;
+	for (int i = 0; i < args->noperands; i++)
+		if (gather(g, args->operands[i], f))
+			return -1;
+	return 0;
+}
+
+static int render(const struct listing *l, bool json, struct fault *f)
+{
+	if (!json)
+		listing_text(l, stdout);
+	else if (listing_json(l, stdout))
+		return fault_set(f, EXIT_FAILED, "list: out of memory");
+	if (!l->trouble.exit_code)
+		return EXIT_DONE;
+	fflush(stdout);
+	*f = l->trouble;
+	return f->exit_code;
+}
 
 static int list_run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	(void)config;
-	(void)args;
-	return fault_set(f, EXIT_FAILED, "list: not there yet");
+	const struct list_config *c = config;
+	struct listing listing = { 0 };
+	struct gathering g = { .listing = &listing };
+	char tracefs[1024];
+	int code;
+
+	if (c->fields && !pev_tracefs_path(tracefs, sizeof(tracefs), NULL)) {
+		listing.formats = tracefmt_db_new();
+		g.tracefs = listing.formats ? tracefs : NULL;
+	}
+	if (gather_all(&g, args, f))
+		code = f->exit_code;
+	else
+		code = render(&listing, c->json, f);
+	listing_free(&listing);
+	return code;
 }
 
+static const struct opt list_opts[] = {
+	{ "verbose", 'v', NULL, OPT_FLAG, offsetof(struct list_config, fields), NULL,
+	  "The fields of each tracepoint, too: name, type, offset and size in bytes", false, NULL },
+	{ "json", 0, NULL, OPT_FLAG, offsetof(struct list_config, json), NULL,
+	  "The same as JSON", false, NULL },
+};
+static const struct opt_group list_groups[] = {
+	{ "Options", list_opts, sizeof(list_opts) / sizeof(list_opts[0]), 0 },
+};
+
+static const char *const list_description[] = {
+	"Lists the events of this machine by kind: tracepoints, software events, hardware "
+	"events, hardware cache events, and the events that PMUs name in sysfs. Each is written "
+	"as an event list takes it.",
+	"A GLOB (* ? [ ]; case does not count) picks those whose name matches as a whole, "
+	"without the system before its colon, or by another name of the same event; the name of "
+	"a system or of a PMU picks all of it, and one of the words tracepoint, software (sw), "
+	"hardware (hw), cache, pmu that kind.",
+	"Whether a hardware event can be counted here is found out by opening it. Tracepoints "
+	"need a readable tracefs: without it the other kinds are still listed, and the exit code "
+	"is 1.",
+	NULL,
+};
+
+static const struct command_example list_examples[] = {
+	{ "perf-prof list 'sched:*'", "the tracepoints of the scheduler" },
+	{ "perf-prof list -v sched:sched_switch", "the fields of one of them" },
+	{ "perf-prof list hardware cache", "what this CPU can count" },
+	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "for programs" },
+	{ NULL, NULL },
+};
+
 const struct command list_command = {
-	.name = "list", .summary = "list the events of this machine", .usage = "[GLOB...]",
+	.name = "list",
+	.summary = "list the events of this machine",
+	.usage = "[-v] [--json] [GLOB...]",
+	.description = list_description,
+	.groups = list_groups,
+	.ngroups = sizeof(list_groups) / sizeof(list_groups[0]),
+	.examples = list_examples,
+	.config_size = sizeof(struct list_config),
 	.run = list_run,
 };

@@ -82,8 +82,9 @@ static void complain(struct spec_error *err, const char *text, size_t at, const 
 {
 	if (!err)
 		return;
-	snprintf(err->message, sizeof(err->message), "%s", message);
-	snprintf(err->expected, sizeof(err->expected), "%s", expected ? expected : "");
+	expected = expected ? expected : "";
+	escape_terminal(message, strlen(message), err->message, sizeof(err->message));
+	escape_terminal(expected, strlen(expected), err->expected, sizeof(err->expected));
 	show_place(err, text, at);
 }
 
@@ -340,9 +341,18 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 	return 0;
 }
 
+/* Room for one more element behind n: doubled whenever n reaches a power of two, so that
+ * a list of any length costs linear time. */
+static void *make_room(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * n : 1, size);
+}
+
 static struct spec_attr *add_attr(struct spec_item *item)
 {
-	struct spec_attr *grown = realloc(item->attrs, (item->nattrs + 1) * sizeof(*grown));
+	struct spec_attr *grown = make_room(item->attrs, item->nattrs, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
@@ -382,7 +392,7 @@ static int take_attr(struct parser *p, struct spec_item *item)
 
 static struct spec_item *add_item(struct parser *p)
 {
-	struct spec_item *grown = realloc(p->items, (p->nitems + 1) * sizeof(*grown));
+	struct spec_item *grown = make_room(p->items, p->nitems, sizeof(*grown));
 
 	if (!grown)
 		return NULL;

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each check below walks the whole text, so of very long lists the beginning must do. */
+#define CHECKED 32
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_item(const struct spec_item *item)
@@ -19,7 +22,7 @@ static void check_item(const struct spec_item *item)
 	assert(item->len && item->at + item->len <= len);
 	assert(!item->filter || item->filter[0]);
 	assert(item->filter_at <= len);
-	for (size_t i = 0; i < item->nattrs; i++) {
+	for (size_t i = 0; i < item->nattrs && i < CHECKED; i++) {
 		const struct spec_attr *a = &item->attrs[i];
 
 		assert(spec_attr(item, a->name));
@@ -73,11 +76,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(ret == -EINVAL && !list.nitems && !list.ntexts);
 		check_error(&err);
 	}
-	for (size_t i = 0; i < list.nitems; i++) {
+	for (size_t i = 0; i < list.nitems && i < CHECKED; i++) {
 		check_item(&list.items[i]);
-		/* quadratic in the list's length otherwise */
-		if (i < 8)
-			check_alone(&list.items[i]);
+		check_alone(&list.items[i]);
 	}
 	spec_free(&list);
 	free(text);

@@ -232,6 +232,9 @@ static void a_late_complaint_shows_the_item(void **state)
 	spec_complain(&err, &list.items[1], list.items[1].filter_at, "no field x", "y or z");
 	spec_error_text(&err, buf, sizeof(buf));
 	assert_string_equal(buf, "no field x\n  a:b,c:d/x>1/\n          ^\nexpected: y or z");
+	spec_complain(&err, &list.items[1], 0, "\033[31m", "\n");
+	assert_string_equal(err.message, "\\x1b[31m");
+	assert_string_equal(err.expected, "\\x0a");
 	spec_complain(&err, &list.items[1], 1000, "late", NULL);
 	assert_int_equal(err.at, 12);
 	assert_int_equal(spec_error_text(&err, buf, 4), 3);
@@ -270,6 +273,53 @@ static void of_a_long_list_the_neighbourhood_is_shown(void **state)
 	assert_int_equal(err.text[err.at], '(');
 }
 
+/* The words behind "-e " in the manual: up to the closing ' or the next space. */
+static char *next_example(char **text)
+{
+	char *start = strstr(*text, "-e "), *end;
+	const char *ends = " \n`";
+
+	if (!start)
+		return NULL;
+	start += 3;
+	if (*start == '\'') {
+		start++;
+		ends = "'";
+	}
+	end = start + strcspn(start, ends);
+	*text = *end ? end + 1 : end;
+	*end = '\0';
+	return start;
+}
+
+static void the_examples_of_the_manual_are_event_lists(void **state)
+{
+	const char *root = getenv("SOURCE_ROOT");
+	char path[4096], text[32768], *at = text, *example;
+	size_t n, count = 0;
+	FILE *file;
+
+	if (!root)
+		skip();
+	snprintf(path, sizeof(path), "%s/docs/events.md", root);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	assert_true(n < sizeof(text) - 1);
+	text[n] = '\0';
+	for (; (example = next_example(&at)); count++) {
+		struct spec_list list = { 0 };
+		struct spec_error err;
+		int ret = spec_parse(&list, example, &err);
+
+		if (ret)
+			fail_msg("%s: %s; expected %s", example, err.message, err.expected);
+		spec_free(&list);
+	}
+	assert_true(count > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +332,7 @@ int main(void)
 		cmocka_unit_test(a_late_complaint_shows_the_item),
 		cmocka_unit_test(the_caret_counts_columns_not_bytes),
 		cmocka_unit_test(of_a_long_list_the_neighbourhood_is_shown),
+		cmocka_unit_test(the_examples_of_the_manual_are_event_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `perf-prof list` found: gathered once, rendered for people or for programs. */
+#ifndef CLI_LIST_H
+#define CLI_LIST_H
+
+#include "stream/catalog.h"
+#include "tracefmt/tracefmt.h"
+
+#include <stdio.h>
+
+struct listed {
+	enum catalog_kind kind;
+	char *name, *group, *event, *alias, *terms, *unit;   /* as in struct catalog_entry */
+	int opens;
+	const struct tracefmt *format;   /* tracepoints with -v; owned by the listing's db */
+};
+
+struct listing {
+	struct listed *events;
+	size_t n;
+	struct tracefmt_db *formats;
+	struct fault trouble;            /* something could not be read; exit_code 0 = nothing */
+};
+
+void listing_text(const struct listing *l, FILE *out);
+/* 0 or -ENOMEM. */
+int listing_json(const struct listing *l, FILE *out);
+#endif

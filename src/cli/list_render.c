@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A listing as aligned columns and as JSON. */
+#include "cli/list.h"
+
+#include "base/escape.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define CELL 520
+
+/* ------------------------------------------------------------------------
+ * For people
+ */
+
+/* Each kind is a table; its cells are written by one function per column. */
+typedef void cell_fn(const struct listed *e, char *cell);
+
+static void show(const char *text, char *cell)
+{
+	escape_terminal(text ? text : "", text ? strlen(text) : 0, cell, CELL);
+}
+
+static void name_cell(const struct listed *e, char *cell)
+{
+	show(e->name, cell);
+}
+
+static void alias_cell(const struct listed *e, char *cell)
+{
+	show(e->alias, cell);
+}
+
+static void terms_cell(const struct listed *e, char *cell)
+{
+	show(e->terms, cell);
+}
+
+static void id_cell(const struct listed *e, char *cell)
+{
+	snprintf(cell, CELL, "%.0d", e->format ? e->format->id : 0);
+}
+
+static void unit_cell(const struct listed *e, char *cell)
+{
+	show(e->unit, cell);
+}
+
+static void opens_cell(const struct listed *e, char *cell)
+{
+	const char *text = e->opens == 0 ? "yes" : e->opens == -ENOENT ? "no" : strerror(-e->opens);
+
+	show(text, cell);
+}
+
+struct column {
+	const char *title;
+	cell_fn *cell;
+};
+
+#define COLUMNS 3
+
+static const struct table {
+	enum catalog_kind kind;
+	struct column columns[COLUMNS];
+} tables[] = {
+	{ CATALOG_TRACEPOINT, { { "Tracepoint", name_cell }, { "id", id_cell } } },
+	{ CATALOG_SOFTWARE, { { "Software", name_cell }, { "also called", alias_cell } } },
+	{ CATALOG_HARDWARE,
+	  { { "Hardware", name_cell }, { "also called", alias_cell }, { "opens here", opens_cell } } },
+	{ CATALOG_CACHE, { { "Hardware cache", name_cell }, { "opens here", opens_cell } } },
+	{ CATALOG_PMU, { { "PMU", name_cell }, { "terms", terms_cell }, { "unit", unit_cell } } },
+};
+
+/* 0: the column is empty and is left out. */
+static int column_width(const struct listing *l, const struct table *t, const struct column *c)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		char cell[CELL];
+
+		if (l->events[i].kind != t->kind)
+			continue;
+		c->cell(&l->events[i], cell);
+		if (strlen(cell) > width)
+			width = strlen(cell);
+	}
+	if (!width)
+		return 0;
+	return (int)(width > strlen(c->title) ? width : strlen(c->title)) + 2;
+}
+
+/* Cells of one line are held back until something follows them: no trailing spaces. */
+static void print_cell(FILE *out, int *pending, const char *text, int width)
+{
+	if (*text) {
+		fprintf(out, "%*s%s", *pending, "", text);
+		*pending = 0;
+	}
+	*pending += width - (int)strlen(text);
+}
+
+static void print_titles(const struct table *t, const int *widths, FILE *out)
+{
+	int pending = 0;
+
+	/* Names are indented by two below their title. */
+	for (size_t c = 0; c < COLUMNS && t->columns[c].cell; c++)
+		if (widths[c])
+			print_cell(out, &pending, t->columns[c].title, widths[c] + (c ? 0 : 2));
+	fputc('\n', out);
+}
+
+static void print_fields(const struct tracefmt *format, FILE *out)
+{
+	int name = 0, type = 0;
+
+	for (size_t i = 0; i < format->nfields; i++) {
+		char cell[CELL];
+
+		show(format->fields[i].name, cell);
+		name = (int)strlen(cell) > name ? (int)strlen(cell) : name;
+		show(format->fields[i].type, cell);
+		type = (int)strlen(cell) > type ? (int)strlen(cell) : type;
+	}
+	for (size_t i = 0; i < format->nfields; i++) {
+		const struct trace_field *field = &format->fields[i];
+		char shown_name[CELL], shown_type[CELL];
+
+		show(field->name, shown_name);
+		show(field->type, shown_type);
+		fprintf(out, "      %-*s  %-*s  offset %3u  size %2u\n", name, shown_name, type,
+			shown_type, field->offset, field->size);
+	}
+}
+
+static void print_event(const struct listed *e, const struct table *t, const int *widths, FILE *out)
+{
+	int pending = 2;
+
+	for (size_t c = 0; c < COLUMNS && t->columns[c].cell; c++) {
+		char cell[CELL];
+
+		t->columns[c].cell(e, cell);
+		print_cell(out, &pending, cell, widths[c]);
+	}
+	fputc('\n', out);
+	if (e->format)
+		print_fields(e->format, out);
+}
+
+static void print_table(const struct listing *l, const struct table *t, bool *first, FILE *out)
+{
+	int widths[COLUMNS] = { 0 };
+	bool titled = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->events[i].kind != t->kind)
+			continue;
+		for (size_t c = 0; !titled && c < COLUMNS && t->columns[c].cell; c++)
+			widths[c] = column_width(l, t, &t->columns[c]);
+		if (!titled) {
+			fputs(*first ? "" : "\n", out);
+			print_titles(t, widths, out);
+		}
+		titled = true;
+		*first = false;
+		print_event(&l->events[i], t, widths, out);
+	}
+}
+
+void listing_text(const struct listing *l, FILE *out)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < COUNT(tables); i++)
+		print_table(l, &tables[i], &first, out);
+}
+
+/* ------------------------------------------------------------------------
+ * For programs
+ */
+
+/* Takes over value; false when out of memory, so that calls can be chained by &&. */
+static bool put(json_object *to, const char *key, json_object *value)
+{
+	if (value && !json_object_object_add(to, key, value))
+		return true;
+	json_object_put(value);
+	return false;
+}
+
+static bool put_text(json_object *to, const char *key, const char *text)
+{
+	return !text || put(to, key, json_object_new_string(text));
+}
+
+static bool append(json_object *array, json_object *value)
+{
+	if (value && !json_object_array_add(array, value))
+		return true;
+	json_object_put(value);
+	return false;
+}
+
+static bool append_field(json_object *array, const struct trace_field *field, bool common)
+{
+	json_object *o = json_object_new_object();
+
+	return append(array, o) && put_text(o, "name", field->name) &&
+	       put_text(o, "type", field->type) &&
+	       put(o, "offset", json_object_new_int(field->offset)) &&
+	       put(o, "size", json_object_new_int(field->size)) &&
+	       put(o, "signed", json_object_new_boolean(field->kind == FIELD_SINT)) &&
+	       put(o, "common", json_object_new_boolean(common));
+}
+
+static bool put_format(json_object *to, const struct tracefmt *format)
+{
+	json_object *fields = json_object_new_array();
+
+	if (!put(to, "id", json_object_new_int(format->id)) || !put(to, "fields", fields))
+		return false;
+	for (size_t i = 0; i < format->nfields; i++)
+		if (!append_field(fields, &format->fields[i], i < format->ncommon))
+			return false;
+	return true;
+}
+
+static bool put_opens(json_object *to, const struct listed *e)
+{
+	if (!(e->kind & (CATALOG_HARDWARE | CATALOG_CACHE)))
+		return true;
+	return put(to, "opens", json_object_new_boolean(!e->opens)) &&
+	       (!e->opens || put_text(to, "why", strerror(-e->opens)));
+}
+
+static bool append_event(json_object *array, const struct listed *e)
+{
+	json_object *o = json_object_new_object();
+
+	return append(array, o) && put_text(o, "kind", catalog_kind_word(e->kind)) &&
+	       put_text(o, "name", e->name) &&
+	       put_text(o, e->kind == CATALOG_PMU ? "pmu" : "system", e->group) &&
+	       (!e->group || put_text(o, "event", e->event)) && put_text(o, "alias", e->alias) &&
+	       put_text(o, "terms", e->terms) && put_text(o, "unit", e->unit) && put_opens(o, e) &&
+	       (!e->format || put_format(o, e->format));
+}
+
+static bool fill(json_object *root, const struct listing *l)
+{
+	json_object *events = json_object_new_array();
+
+	if (!put(root, "events", events))
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (!append_event(events, &l->events[i]))
+			return false;
+	return !l->trouble.exit_code || put_text(root, "trouble", l->trouble.text);
+}
+
+int listing_json(const struct listing *l, FILE *out)
+{
+	const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+			  JSON_C_TO_STRING_NOSLASHESCAPE;
+	json_object *root = json_object_new_object();
+	const char *text = root && fill(root, l) ? json_object_to_json_string_ext(root, style) : NULL;
+
+	if (text)
+		fprintf(out, "%s\n", text);
+	json_object_put(root);
+	return text ? 0 : -ENOMEM;
+}
