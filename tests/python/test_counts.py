@@ -25,7 +25,8 @@ def counted(prof, storm, folder, storm_args, *args, script=COUNT):
     """What a session ended with that watched the storm; {pid} in args is the storm's."""
     with Storm(storm, *storm_args) as one:
         args = [a.replace('{pid}', str(one.pid)) for a in args]
-        with Session(prof, folder, script, '-i', '50', *args) as session:
+        # 16 MiB hold every event of a test, should the storm keep the reader from its CPU
+        with Session(prof, folder, script, '-i', '50', '-m', '16M', *args) as session:
             session.wait_for('ready')
             one.run()
             ended = session.stop()
@@ -35,7 +36,7 @@ def counted(prof, storm, folder, storm_args, *args, script=COUNT):
 
 def test_all_cpus(prof, storm, tmp_path):
     ended = counted(prof, storm, tmp_path, ['getppid', 200000], '-e', EVENT + '/common_pid=={pid}/')
-    assert ended.number('count') + ended.lost == 200000
+    assert ended.number('count') == 200000 and ended.stderr == ''
 
 
 @pytest.mark.parametrize('option', ['-p', '-t'])
