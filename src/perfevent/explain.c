@@ -234,6 +234,42 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	return -code;
 }
 
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+		 ev->label, to->label);
+	said_errno(err, code);
+	if (code == EINVAL)
+		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
+		       "write_backward, and the first must have no ring of its own");
+	return -code;
+}
+
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+		 ev->label);
+	said_errno(err, code);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EOPNOTSUPP)
+		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: use a smaller area, raise "
+		       "kernel.perf_event_mlock_kb or ulimit -l, or run with CAP_IPC_LOCK");
+	else
+		remedy(err, "see perf_event_open(2), aux_offset");
+	return -code;
+}
+
 /* ---- filters --------------------------------------------------------------------- */
 
 /* sys and name of a tracepoint from the label; false if it is not of that form. */
