@@ -348,6 +348,10 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 		cls->handler = function(h, name);
 		if (!cls->handler && h->on_sample)
 			cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
+		if (cls->handler)
+			cls->call = PyVectorcall_Function(cls->handler);
+		if (!cls->call)
+			cls->call = PyObject_Vectorcall;
 		events[i].consumer = cls;
 		events[i].wanted = cls->handler != NULL;
 		handled += events[i].wanted;
@@ -435,7 +439,7 @@ void host_sample(void *ctx, const struct stream_sample *sample)
 	e->raw = sample->raw;
 	e->raw_size = sample->raw_size;
 	e->cpu = sample->cpu;
-	rc = PyObject_Vectorcall(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+	rc = cls->call(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 	if (__builtin_expect(rc != NULL, 1))
 		Py_DECREF(rc);
 	else

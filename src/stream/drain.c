@@ -40,6 +40,7 @@ void dispatch_index(struct stream *s)
 	size_t slots = 16;
 
 	memset(s->by_type, 0, sizeof(s->by_type));
+	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->by_type[s->events[i].fmt->id] = &s->events[i];
 	free(s->by_id);
@@ -55,8 +56,26 @@ void dispatch_index(struct stream *s)
 	}
 }
 
+/* The usual layout: all events alike, nothing of variable length before the raw data. */
+static inline struct stream_event *identify_plain(const struct stream *s,
+						  const struct perf_event_header *rec,
+						  const void **raw, uint32_t *raw_size)
+{
+	uint32_t at = s->plain_raw;
+	struct stream_event *event;
+
+	if (rec->size < at + 8)
+		return NULL;
+	*raw_size = layout_u32(rec, (uint8_t)at);
+	*raw = (const char *)rec + at + 4;
+	if (*raw_size < 2 || *raw_size > rec->size - at - 4)
+		return NULL;
+	event = s->by_type[*(const uint16_t *)*raw];
+	return event && *raw_size >= event->fmt->min_size ? event : NULL;
+}
+
 /* The event and its raw data; NULL for a sample that contradicts its format. */
-static struct stream_event *identify(const struct stream *s, const struct perf_event_header *rec,
+static struct stream_event *identify_any(const struct stream *s, const struct perf_event_header *rec,
 				     const void **raw, uint32_t *raw_size)
 {
 	const struct layout *l = &s->events[0].layout;
@@ -76,6 +95,15 @@ static struct stream_event *identify(const struct stream *s, const struct perf_e
 	if (!event)
 		event = s->by_type[*(const uint16_t *)*raw];
 	return event && *raw_size >= event->fmt->min_size ? event : NULL;
+}
+
+static inline struct stream_event *identify(const struct stream *s,
+					    const struct perf_event_header *rec, const void **raw,
+					    uint32_t *raw_size)
+{
+	if (__builtin_expect(s->plain_raw != 0, 1))
+		return identify_plain(s, rec, raw, raw_size);
+	return identify_any(s, rec, raw, raw_size);
 }
 
 /* ---- delivery ---------------------------------------------------------- */

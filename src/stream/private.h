@@ -77,6 +77,7 @@ struct stream {
 	size_t nrings;
 
 	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */
+	uint8_t plain_raw;          /* offset of raw data in all samples, or 0 */
 	struct id_slot *by_id;                 /* open addressing, unless !mixed */
 	size_t id_mask;
 
