@@ -270,7 +270,7 @@ PEV_API int pev_event_reset_group(struct pev_event *ev);
 PEV_API int pev_event_refresh(struct pev_event *ev, unsigned int n);
 /* New period, or new frequency for an event with attr.freq. -EINVAL for 0, for a counting
  * event, and beyond kernel.perf_event_max_sample_rate. Takes effect at once since
- * Linux 3.14 (ARM 3.7). */
+ * Linux 3.14 (ARM 3.7); of software events and tracepoints after the next overflow. */
 PEV_API int pev_event_set_period(struct pev_event *ev, uint64_t period);
 /* Stops and restarts the writing of records into ev's ring; counting goes on. The ring
  * must be mapped (-EINVAL). Linux 4.7. */
