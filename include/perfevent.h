@@ -389,11 +389,12 @@ PEV_API int pev_event_wait(struct pev_event *ev, int timeout_ms, int cancel_fd);
 /*
  * Overwrite rings: the kernel never stops for want of room, the oldest records are lost
  * instead. ev must have been opened with attr.write_backward (Linux 4.7; -EINVAL else).
- * begin() pauses the output and waits for writers that are under way, next() then goes
- * from the newest record back in time, end() resumes. Between, nothing is recorded, and
- * that is not counted as lost. release() does nothing. The oldest record, half overwritten,
- * is left out silently. Several drains see what is still there again: the records that
- * came first in the last drain are where a reader that remembers stops.
+ * begin() pauses the output and waits for writers of other CPUs (ms), next() then
+ * goes from the newest record back in time, end() resumes. What happens between is not
+ * recorded: a PERF_RECORD_LOST tells it with the next record. release() does nothing.
+ * The oldest record, half overwritten, is left out silently. A later drain meets again
+ * what is still there; a reader that remembers the first record of its last drain stops
+ * at that.
  */
 PEV_API int pev_ring_map_overwrite(struct pev_ring **out, struct pev_event *ev,
 				   unsigned int pages, struct pev_error *err);

@@ -7,6 +7,7 @@
  */
 #include "perfevent/event.h"
 #include "perfevent/ring_private.h"
+#include "perfevent/target.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -15,9 +16,11 @@
 /* A writer that passed the kernel's look at `paused` before us may still be at work on
  * another CPU. Writers run with preemption off, so the barrier, which waits until every
  * CPU has been through the scheduler, waits for them. Where the kernel refuses (nohz_full)
- * the window is the time of one record. */
-static void wait_for_writers(void)
+ * the window is the time of one record. Our own thread is not writing now. */
+static void wait_for_writers(const struct pev_event *ev)
 {
+	if (pev_target_is_self_(ev->target))
+		return;
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
@@ -27,7 +30,7 @@ uint64_t pev_ring_begin_backward_(struct pev_ring *ring)
 
 	if (ring->ev) {
 		pev_event_pause_output(ring->ev, true);
-		wait_for_writers();
+		wait_for_writers(ring->ev);
 	}
 	ring->pos = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	written = 0 - ring->pos;
