@@ -684,7 +684,7 @@ PEV_API int pev_aux_piece(const struct pev_aux_area *aux, uint64_t offset, uint6
 #define PEV_MEM_LVLNUM_L2_MHB 0x05                     /* L2 miss handling buffer. Linux 6.11 */
 #define PEV_MEM_LVLNUM_MSC 0x06                        /* memory-side cache. Linux 6.11 */
 #define PEV_MEM_LVLNUM_L0 0x07                         /* Linux 7.0 */
-#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.3 */
+#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.6 */
 #define PEV_MEM_REGION_SHIFT 46                        /* data_src: 5 bits. Linux 7.0 */
 
 /* Whose register numbers a sample carries. */
