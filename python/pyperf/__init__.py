@@ -37,8 +37,8 @@ said, and what to do; missing privilege is a PermissionError, too. docs/pyperf.m
 import asyncio
 import os
 import time
-from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
-from typing import Tuple, Union
+from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
+                    Optional, Tuple, Union)
 
 from . import _pyperf
 from ._pyperf import *  # noqa: F401,F403
