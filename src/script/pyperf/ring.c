@@ -260,15 +260,19 @@ static int ring_init(PyObject *o, PyObject *args, PyObject *kw)
 {
 	SELF;
 	KEYWORDS("events", "pages", "overwrite");
-	unsigned int pages = 0;
+	Py_ssize_t pages = 0;
 	int overwrite = 0;
 	PyObject *events;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kw, "O!|I$p:Ring", keywords, &PyTuple_Type, &events,
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "O!|n$p:Ring", keywords, &PyTuple_Type, &events,
 					 &pages, &overwrite))
 		return -1;
 	if (self->ring || self->closing) {
 		PyErr_SetString(PyExc_ValueError, "the ring has been mapped already");
+		return -1;
+	}
+	if (pages < 0 || pages > INT_MAX) {
+		PyErr_Format(PyExc_ValueError, "a ring has 1 to 2**30 pages, not %zd", pages);
 		return -1;
 	}
 	if (check_events(self, events))
@@ -279,7 +283,7 @@ static int ring_init(PyObject *o, PyObject *args, PyObject *kw)
 	self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (self->wake_fd < 0)
 		raise_code(self->st, -errno, "make an eventfd");
-	if (self->wake_fd < 0 || make_sources(self) || map_ring(self, pages, overwrite)) {
+	if (self->wake_fd < 0 || make_sources(self) || map_ring(self, (unsigned int)pages, overwrite)) {
 		release(self);
 		return -1;
 	}
