@@ -16,14 +16,14 @@ The system call itself, to the letter:
 What a piece of code costs, events by the names that `perf stat -e` takes:
 
     >>> with pyperf.measure("task-clock,page-faults") as counts:
-    ...     data = bytearray(1 << 20)
+    ...     data = bytearray(64 << 20)
     >>> counts["page-faults"].value > 0
     True
 
 An Event counts or samples, a Group does so together, a Ring holds the records:
 
     >>> with pyperf.Event("page-faults:u", sample_period=1) as event, pyperf.Ring(event) as ring:
-    ...     data = bytearray(1 << 20)
+    ...     data = bytearray(64 << 20)
     ...     addresses = [sample.ip for sample in ring]
     >>> len(addresses) > 0
     True

@@ -10,42 +10,44 @@
 #include <stdio.h>
 #include <string.h>
 
-static PyObject *new_error(PyObject *module, const char *name, const char *doc, PyObject *bases)
+static PyObject *new_error(PyObject *module, const char *name, const char *doc, PyObject *bases,
+			   PyObject *dict)
 {
-	/* for those that a program makes itself */
-	PyObject *dict = Py_BuildValue("{ss ss ss sO}", "asked", "", "said", "", "remedy", "", "at",
-				       Py_None);
-	PyObject *error = NULL;
+	PyObject *error = bases ? PyErr_NewExceptionWithDoc(name, doc, bases, dict) : NULL;
 
-	if (bases && dict)
-		error = PyErr_NewExceptionWithDoc(name, doc, bases, dict);
-	Py_XDECREF(dict);
 	Py_XDECREF(bases);
 	return add_object(module, strrchr(name, '.') + 1, new_ref(error)) ? NULL : error;
 }
 
 int add_errors(PyObject *module, struct state *st)
 {
+	/* for those that a program makes itself */
+	PyObject *none = Py_BuildValue("{ss ss ss sO}", "asked", "", "said", "", "remedy", "", "at",
+				       Py_None);
+
+	if (!none)
+		return -1;
 	st->error = new_error(module, "pyperf.Error",
 			      "What the kernel refused: an OSError with errno, and\n\n"
 			      "  asked   what was asked of it\n"
 			      "  said    what it answered\n"
 			      "  remedy  what to do about it; may be empty\n"
 			      "  at      where in the text of an event, if that was at fault, else None",
-			      PyTuple_Pack(1, PyExc_OSError));
+			      PyTuple_Pack(1, PyExc_OSError), none);
+	Py_DECREF(none);
 	if (!st->error)
 		return -1;
 	st->denied = new_error(module, "pyperf.DeniedError",
 			       "No privilege: EACCES or EPERM. A PermissionError, too.",
-			       PyTuple_Pack(2, st->error, PyExc_PermissionError));
+			       PyTuple_Pack(2, st->error, PyExc_PermissionError), NULL);
 	st->not_found = new_error(module, "pyperf.NotFoundError",
 				  "The kernel or the machine has no such event: ENOENT. A "
 				  "FileNotFoundError, too.",
-				  PyTuple_Pack(2, st->error, PyExc_FileNotFoundError));
+				  PyTuple_Pack(2, st->error, PyExc_FileNotFoundError), NULL);
 	st->no_task = new_error(module, "pyperf.NoTaskError",
 				"The task to watch does not exist, or has ended: ESRCH. A "
 				"ProcessLookupError, too.",
-				PyTuple_Pack(2, st->error, PyExc_ProcessLookupError));
+				PyTuple_Pack(2, st->error, PyExc_ProcessLookupError), NULL);
 	return st->denied && st->not_found && st->no_task ? 0 : -1;
 }
 

@@ -246,6 +246,25 @@ static PyObject *event_exit(PyObject *o, PyObject *args)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
+/* A leader's read(2) gives its whole group. */
+static int read_leader(const struct pev_event *ev, struct pev_count *count)
+{
+	enum { FEW = 16, MANY = 4096 };
+	struct pev_count few[FEW], *many;
+	int rc = pev_event_read_group(ev, few, FEW);
+
+	*count = few[0];
+	if (rc != -EINVAL)
+		return rc < 0 ? rc : 0;
+	many = PyMem_Calloc(MANY, sizeof(*many));
+	if (!many)
+		return -ENOMEM;
+	rc = pev_event_read_group(ev, many, MANY);
+	*count = many[0];
+	PyMem_Free(many);
+	return rc < 0 ? rc : 0;
+}
+
 static PyObject *event_read(PyObject *o, PyObject *unused)
 {
 	SELF;
@@ -254,7 +273,10 @@ static PyObject *event_read(PyObject *o, PyObject *unused)
 
 	if (!is_open(self))
 		return NULL;
-	rc = pev_event_read(self->ev, &count);
+	if (pev_event_attr(self->ev)->read_format & PERF_FORMAT_GROUP)
+		rc = read_leader(self->ev, &count);
+	else
+		rc = pev_event_read(self->ev, &count);
 	if (rc == -ENODATA)
 		return raise_code(self->st, rc, "read a pinned event that lost its place on the PMU");
 	return rc ? raise_code(self->st, rc, "read an event") : count_tuple(&count);
