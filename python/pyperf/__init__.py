@@ -250,7 +250,7 @@ class Group(_pyperf._Group):
 
     if TYPE_CHECKING:
         def __getitem__(self, index: int) -> Event: ...
-        def __iter__(self) -> Iterator[Event]: ...      # type: ignore[override]
+        def __iter__(self) -> Iterator[Event]: ...
 
     def _counts(self, rows: Iterable[Tuple[str, Iterable[int]]]) -> Counts:
         counts = Counts()
