@@ -47,13 +47,10 @@ static const struct opt event_opts[] = {
 	  "page-faults, cycles, instructions, branches, branch-misses.", false, NULL },
 };
 
-static const struct opt target_opts[] = {
+static const struct opt measure_opts[] = {
 	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(all_cpus), NULL,
 	  "All tasks on all CPUs, also beside a command. What is counted without command or "
 	  "target.", false, NULL },
-};
-
-static const struct opt measure_opts[] = {
 	{ "repeat", 'r', NULL, OPT_CALL, AT(runs), "N",
 	  "Run the command N times; means, and +- their standard error (JSON and CSV: the standard "
 	  "deviation of the runs, too).", false, parse_runs },
@@ -84,10 +81,9 @@ static const struct opt output_opts[] = {
 
 #define GROUP(title, opts, offset) { title, opts, sizeof(opts) / sizeof((opts)[0]), offset }
 
-static struct opt_group groups[] = {
+static const struct opt_group groups[] = {
 	GROUP("Events", event_opts, 0),
-	GROUP("Targets", target_opts, 0),
-	{ "", stream_target_opts, 0, AT(common) },
+	{ "Targets", stream_target_opts, 5, AT(common) },
 	GROUP("Measuring", measure_opts, 0),
 	GROUP("Output", output_opts, 0),
 };
@@ -160,6 +156,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 	struct stat s = { .config = c, .by = chosen_by(c) };
 	int code;
 
+	getrlimit(RLIMIT_NOFILE, &s.files);
 	if (check_combination(c, argv, f)) {
 		code = f->exit_code;
 	} else {
@@ -184,7 +181,6 @@ static void defaults(void *config)
 	struct stat_config *c = config;
 
 	stream_opts_defaults(&c->common);
-	groups[2].nopts = stream_target_nopts;
 }
 
 static const char *const description[] = {
@@ -212,11 +208,12 @@ static const struct command_example examples[] = {
 const struct command stat_command = {
 	.name = "stat",
 	.summary = "count events",
-	.usage = "[options] [-- COMMAND [ARGUMENT...]]",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(groups[0]),
 	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct stat_config),
 	.defaults = defaults,
 	.run = stat_command_run,

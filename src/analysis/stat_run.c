@@ -171,7 +171,7 @@ static int prepare(struct stat *s, struct workload *child, char *const *argv,
 {
 	if (argv && workload_prepare(child, argv, &w->before, &s->files, f))
 		return -1;
-	if (stat_places_make(s, child->pid, f) || stat_open(s, f))
+	if (stat_places_make(s, child->pid, f) || stat_open(s, !argv, f))
 		return -1;
 	if (!s->on_command)
 		stat_enable(s);
