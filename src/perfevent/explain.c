@@ -92,7 +92,7 @@ static bool no_such_cpu(int cpu)
 
 static void on_inval(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
 		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
@@ -100,7 +100,7 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "the kernel refuses %s: leave it out", culprit);
+		remedy(err, "the kernel refuses %s", culprit);
 	else
 		remedy(err, "the kernel refuses this combination of attributes and target");
 }
@@ -144,10 +144,10 @@ static void on_nosys(struct pev_error *err, const struct pev_event *ev)
 
 static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
 	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "this hardware or event can't do %s: leave it out", culprit);
+		remedy(err, "this hardware or event can't do %s", culprit);
 	else
 		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
 }
@@ -173,9 +173,12 @@ static void on_busy(struct pev_error *err, const struct pev_event *ev)
 
 static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
-	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	if (ev->attr.size < PERF_ATTR_SIZE_VER0 || ev->attr.size > PEV_ATTR_SIZE_MAX)
+		remedy(err, "size = %u: from %d to %d bytes of attr can count, more only if they are "
+		       "zero", ev->attr.size, PERF_ATTR_SIZE_VER0, PEV_ATTR_SIZE_MAX);
+	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "this kernel does not know %s: leave it out", culprit);
 	else if (ev->attr.sample_stack_user || ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
 		remedy(err, "a sample would be larger than 64 KiB: ask for less of the stack");
@@ -242,6 +245,42 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 		       "inherit");
 	else
 		remedy(err, "the event can't have a ring of its own of that size (it may have one)");
+	return -code;
+}
+
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+		 ev->label, to->label);
+	said_errno(err, code);
+	if (code == EINVAL)
+		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
+		       "write_backward, and the first must have no ring of its own");
+	return -code;
+}
+
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+		 ev->label);
+	said_errno(err, code);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EOPNOTSUPP)
+		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: use a smaller area, raise "
+		       "kernel.perf_event_mlock_kb or ulimit -l, or run with CAP_IPC_LOCK");
+	else
+		remedy(err, "see perf_event_open(2), aux_offset");
 	return -code;
 }
 
