@@ -319,7 +319,7 @@ static int parse_tracepoint(struct pev_parser *p, const char *sys, size_t at)
 		return pev_parse_name_(p, sys, at);
 	}
 	if (!word[0])
-		return pev_parse_fail_(p, p->pos, EINVAL, "modifiers behind an event, or a tracepoint as "
+		return pev_parse_fail_(p, p->pos, here(p) == ':' ? ENOENT : EINVAL, "modifiers behind an event, or a tracepoint as "
 				       "SYSTEM:NAME", "nothing stands behind the colon");
 	rc = take_terms(p);
 	return rc ? rc : pev_parse_tracepoint_(p, sys, word, at);
