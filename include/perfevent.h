@@ -400,7 +400,7 @@ PEV_API int pev_event_id(const struct pev_event *ev, uint64_t *id);
 PEV_API int pev_event_set_output(struct pev_event *ev, struct pev_event *to);
 /* Sets a tracepoint filter, once: the kernel refuses a second one with EEXIST. On
  * EINVAL err->said quotes the kernel's own complaint where it can be had (as root) and
- * err->remedy lists the event's fields. */
+ * err->remedy lists the event's fields. NULL or "" is no filter: 0, unless there is one. */
 PEV_API int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err);
 
 /* One counter as read(2) gives it; fields not in attr.read_format are 0. */
@@ -458,6 +458,24 @@ PEV_API uint64_t pev_ring_damaged(const struct pev_ring *ring);
  * Decoding: bytes + format, no descriptor needed
  */
 
+/* What older headers lack of records and samples. */
+#define PEV_SAMPLE_BRANCH_COUNTERS (1U << 19)          /* branch_sample_type. Linux 6.8 */
+#define PEV_CONTEXT_USER_DEFERRED ((uint64_t)-640)     /* in call chains. Linux 6.19 */
+#define PEV_MEM_LVLNUM_L2_MHB 0x05                     /* L2 miss handling buffer. Linux 6.11 */
+#define PEV_MEM_LVLNUM_MSC 0x06                        /* memory-side cache. Linux 6.11 */
+#define PEV_MEM_LVLNUM_L0 0x07                         /* Linux 7.0 */
+#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.3 */
+#define PEV_MEM_REGION_SHIFT 46                        /* data_src: 5 bits. Linux 7.0 */
+
+/* Whose register numbers a sample carries. */
+enum pev_arch {
+	PEV_ARCH_NATIVE,        /* of this machine */
+	PEV_ARCH_X86_64,
+	PEV_ARCH_I386,
+	PEV_ARCH_ARM64,
+	PEV_ARCH_RISCV64,
+};
+
 /* What of an attr is needed to read its records. */
 struct pev_format {
 	uint64_t sample_type;
@@ -466,6 +484,7 @@ struct pev_format {
 	uint64_t regs_user;
 	uint64_t regs_intr;
 	bool sample_id_all;
+	uint8_t arch;           /* enum pev_arch, for names only */
 };
 
 PEV_API void pev_format_from_attr(struct pev_format *fmt, const struct perf_event_attr *attr);
@@ -480,6 +499,7 @@ struct pev_read {
 	uint32_t stride;        /* u64 words per entry */
 	uint64_t format;        /* read_format */
 };
+/* All 0 if i is not below nr. */
 PEV_API void pev_read_value(const struct pev_read *read, uint64_t i, struct pev_count *out);
 
 /* The sample_id trailer of records other than SAMPLE (attr.sample_id_all). */
@@ -492,17 +512,78 @@ struct pev_sample_id {
 	uint32_t cpu;
 };
 
-/* Pointers go into the record and live as long as it. */
+/* Branches taken before a sample, the youngest first (Linux 3.4). Pick with
+ * pev_branch_entry(). */
+struct pev_branches {
+	uint64_t nr;
+	bool has_hw_index;
+	uint64_t hw_index;          /* where the hardware's stack stood. Linux 5.7 */
+	const uint64_t *entries;    /* three words each */
+	const uint64_t *counters;   /* one word each, or NULL. Linux 6.8 */
+};
+
+struct pev_branch {
+	uint64_t from, to;
+	bool mispred, predicted;    /* both false: the hardware can't tell */
+	bool in_tx, abort;          /* in a hardware transaction; aborted it */
+	uint16_t cycles;            /* since the branch before, 0 = not told */
+	uint8_t type;               /* PERF_BR_*. Linux 4.14 */
+	uint8_t spec;               /* PERF_BR_SPEC_*. Linux 6.1 */
+	uint8_t new_type;           /* PERF_BR_NEW_*, if type is PERF_BR_EXTEND_ABI. Linux 6.1 */
+	uint8_t priv;               /* PERF_BR_PRIV_*. Linux 6.1 */
+	uint64_t counters;          /* occurrences of the group's events, as the PMU packs them */
+};
+/* All 0 if i is not below nr. */
+PEV_API void pev_branch_entry(const struct pev_branches *branches, uint64_t i, struct pev_branch *out);
+
+/* Registers: one value per bit of mask, lowest bit first (Linux 3.7 user, 3.19 intr). */
+struct pev_regs {
+	uint64_t abi;               /* PERF_SAMPLE_REGS_ABI_*; NONE: no registers */
+	uint64_t mask;              /* sample_regs_user or sample_regs_intr; 0 if abi is NONE */
+	const uint64_t *values;
+};
+/* Value of register `reg` (a bit of mask); false if it was not sampled. */
+PEV_API bool pev_regs_value(const struct pev_regs *regs, unsigned int reg, uint64_t *value);
+
+/* PERF_SAMPLE_WEIGHT has `full`; WEIGHT_STRUCT (Linux 5.12) has the three parts, whose
+ * meaning is the PMU's: on Intel latency, instruction latency, and retire latency. */
+struct pev_weight {
+	uint64_t full;
+	uint32_t var1;
+	uint16_t var2, var3;
+};
+
+/*
+ * Pointers go into the record and live as long as it. A field whose bit is not in
+ * sample_type is 0 or NULL.
+ */
 struct pev_sample {
 	uint64_t identifier, ip, time, addr, id, stream_id, period;
 	uint32_t pid, tid, cpu;
-	struct pev_read read;
-	uint64_t callchain_nr;
-	const uint64_t *callchain;   /* PERF_CONTEXT_* markers included */
 	uint32_t raw_size;
 	const void *raw;
-	/* bits of sample_type that were not decoded (part of a newer kernel) */
+	uint64_t callchain_nr;
+	const uint64_t *callchain;   /* PERF_CONTEXT_* markers included */
+	/* Bits of sample_type that were not decoded: part of a newer kernel, or behind
+	 * registers of an unknown ABI. */
 	uint64_t undecoded;
+	bool exact_ip;               /* misc EXACT_IP: ip is the instruction itself */
+
+	struct pev_read read;
+	struct pev_branches branches;
+	struct pev_regs regs_user, regs_intr;
+	uint64_t stack_size;         /* bytes at stack, user's from its stack pointer on */
+	const void *stack;
+	uint64_t stack_dyn_size;     /* how many of them could be read; never above stack_size */
+	struct pev_weight weight;    /* Linux 3.10 */
+	uint64_t data_src;           /* see pev_data_src(). Linux 3.10 */
+	uint64_t transaction;        /* PERF_TXN_*. Linux 3.13 */
+	uint64_t phys_addr;          /* of addr. Linux 4.14 */
+	uint64_t cgroup;             /* as in CGROUP records. Linux 5.7 */
+	uint64_t data_page_size;     /* bytes, of addr. Linux 5.11 */
+	uint64_t code_page_size;     /* bytes, of ip. Linux 5.11 */
+	uint64_t aux_size;           /* Linux 5.5 */
+	const void *aux;
 };
 
 struct pev_lost { uint64_t id, lost; };
@@ -522,6 +603,43 @@ struct pev_mmap {
 	uint32_t prot, flags;
 };
 struct pev_throttle { uint64_t time, id, stream_id; };
+struct pev_counts { uint32_t pid, tid; struct pev_read read; };      /* READ: inherit_stat */
+struct pev_aux { uint64_t offset, size, flags; };                    /* PERF_AUX_FLAG_* */
+struct pev_itrace_start { uint32_t pid, tid; };
+struct pev_switch {
+	bool out;                    /* else in */
+	bool preempt;                /* out, but runnable */
+	uint32_t next_prev_pid, next_prev_tid;   /* SWITCH_CPU_WIDE: who came, or went */
+};
+struct pev_namespace { uint64_t dev, inode; };
+struct pev_namespaces {
+	uint32_t pid, tid;
+	uint64_t nr;
+	const struct pev_namespace *entries;     /* index: see pev_namespace_name() */
+};
+struct pev_ksymbol {
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type;               /* PERF_RECORD_KSYMBOL_TYPE_* */
+	uint16_t flags;
+	bool unregister;             /* it went; else it came */
+	const char *name;
+};
+struct pev_bpf_event {
+	uint16_t type;               /* PERF_BPF_EVENT_* */
+	uint16_t flags;
+	uint32_t id;
+	uint8_t tag[8];
+};
+struct pev_cgroup { uint64_t id; const char *path; };
+struct pev_text_poke {
+	uint64_t addr;
+	uint16_t old_len, new_len;
+	const uint8_t *old_bytes, *new_bytes;
+};
+struct pev_aux_output_hw_id { uint64_t hw_id; };
+/* The user part of call chains that ended in PEV_CONTEXT_USER_DEFERRED, cookie. */
+struct pev_callchain_deferred { uint64_t cookie, nr; const uint64_t *ips; };
 
 /* A decoded record. `type` says which member of the union holds; types that the
  * library does not know have none: only type, misc, size and the bytes. */
@@ -533,19 +651,81 @@ struct pev_record {
 	struct pev_sample_id sample_id;   /* not for SAMPLE */
 	union {
 		struct pev_sample sample;
-		struct pev_lost lost;         /* LOST; LOST_SAMPLES has id 0 */
+		struct pev_lost lost;         /* LOST; LOST_SAMPLES (Linux 4.2) has id 0 */
 		struct pev_comm comm;
 		struct pev_task task;
 		struct pev_mmap mmap;         /* MMAP, MMAP2 */
 		struct pev_throttle throttle; /* THROTTLE, UNTHROTTLE */
+		struct pev_counts read;       /* READ */
+		struct pev_aux aux;           /* AUX. Linux 4.1 */
+		struct pev_itrace_start itrace_start;             /* Linux 4.1 */
+		struct pev_switch context_switch;                 /* SWITCH, SWITCH_CPU_WIDE. Linux 4.3 */
+		struct pev_namespaces namespaces;                 /* Linux 4.12 */
+		struct pev_ksymbol ksymbol;                       /* Linux 5.1 */
+		struct pev_bpf_event bpf_event;                   /* Linux 5.1 */
+		struct pev_cgroup cgroup;                         /* Linux 5.7 */
+		struct pev_text_poke text_poke;                   /* Linux 5.9 */
+		struct pev_aux_output_hw_id aux_output_hw_id;     /* Linux 5.16 */
+		struct pev_callchain_deferred callchain_deferred; /* Linux 6.19 */
 	};
 };
 
-/* Decodes the record of at most `avail` bytes at rec. 0, or -EBADMSG if the bytes
- * contradict themselves or the format: nothing outside [rec, rec + avail) is ever
- * read, and on failure *out is zeroed but for type, misc, size and header. */
+/* Decodes the record of at most `avail` bytes at rec, which is 8-byte aligned. 0, or
+ * -EBADMSG if the bytes contradict themselves or the format: nothing outside
+ * [rec, rec + avail) is ever read, and on failure *out is zeroed but for type, misc,
+ * size and header. Members of the record's own struct that it has no bytes for are 0. */
 PEV_API int pev_decode(const struct perf_event_header *rec, size_t avail,
 		       const struct pev_format *fmt, struct pev_record *out);
+
+/* ---- parts that are packed into a word ---- */
+
+/* PERF_SAMPLE_DATA_SRC taken apart; values are PERF_MEM_* without their shift. Bit sets:
+ * op, level, snoop, lock, tlb, snoopx, blk. Numbers: level_num, hops, region. */
+struct pev_data_src {
+	uint8_t op;
+	uint16_t level;
+	uint8_t snoop;
+	uint8_t lock;
+	uint8_t tlb;
+	uint8_t level_num;      /* Linux 4.14 */
+	bool remote;            /* Linux 4.14 */
+	uint8_t snoopx;         /* Linux 4.14 */
+	uint8_t blk;            /* Linux 5.12 */
+	uint8_t hops;           /* Linux 5.16 */
+	uint8_t region;         /* Linux 7.0 */
+	uint64_t unknown;       /* bits that none of the above took, in place */
+};
+PEV_API void pev_data_src(uint64_t word, struct pev_data_src *out);
+
+/* ---- text ----
+ * Functions that write text return the length of the whole text, as snprintf() does,
+ * and terminate what fits (unless size is 0). Those that return a name have NULL for
+ * what they do not know. */
+
+/* A record in one line, like `perf script -D`: names escaped, pointers' bytes in hex,
+ * long ones cut after 64 and told. */
+PEV_API int pev_record_text(const struct pev_record *rec, const struct pev_format *fmt, char *buf,
+			    size_t size);
+/* "op:load,level:hit|L1,tlb:hit" for people; 0 has the text "n/a". */
+PEV_API int pev_data_src_text(uint64_t word, char *buf, size_t size);
+/* "elision|retry|abort:0x12"; PERF_SAMPLE_TRANSACTION. */
+PEV_API int pev_transaction_text(uint64_t word, char *buf, size_t size);
+/* "truncated|partial"; flags of AUX records. */
+PEV_API int pev_aux_flags_text(uint64_t flags, char *buf, size_t size);
+/* "user exact-ip", "kernel", "out preempt": misc of a record of that type. */
+PEV_API int pev_misc_text(uint32_t type, uint16_t misc, char *buf, size_t size);
+
+PEV_API const char *pev_record_name(uint32_t type);              /* "MMAP2" */
+PEV_API const char *pev_sample_name(uint64_t bit);               /* "CALLCHAIN"; one PERF_SAMPLE_ bit */
+PEV_API const char *pev_cpu_mode_name(uint16_t misc);            /* "kernel", "guest-user" */
+PEV_API const char *pev_context_name(uint64_t ip);               /* "kernel" for PERF_CONTEXT_KERNEL */
+PEV_API const char *pev_reg_name(enum pev_arch arch, uint64_t abi, unsigned int reg); /* "SP" */
+PEV_API const char *pev_branch_type_name(const struct pev_branch *branch);  /* "COND" */
+PEV_API const char *pev_branch_spec_name(uint8_t spec);          /* "SPEC_WRONG_PATH" */
+PEV_API const char *pev_branch_priv_name(uint8_t priv);          /* "USER" */
+PEV_API const char *pev_namespace_name(uint64_t index);          /* "net" */
+PEV_API const char *pev_ksymbol_type_name(uint16_t type);        /* "BPF" */
+PEV_API const char *pev_bpf_event_name(uint16_t type);           /* "PROG_LOAD" */
 
 #ifdef __cplusplus
 }

@@ -56,14 +56,18 @@ static int open_sized(struct perf_event_attr *attr, struct pev_target target, in
 
 static const struct pev_open_opts no_opts = { .size = sizeof(no_opts) };
 
-static int check_opts(const struct pev_open_opts *opts)
+/* The caller's struct may be an older, shorter one, or a newer one with a zero tail: only
+ * what its size covers is read. */
+static int copy_opts(struct pev_open_opts *own, const struct pev_open_opts *opts)
 {
-	size_t known = sizeof(*opts);
+	size_t known = sizeof(*own);
 
 	if (opts->size < offsetof(struct pev_open_opts, group))
 		return -EINVAL;
 	if (opts->size > known && !is_zero((const char *)opts + known, opts->size - known))
 		return -EINVAL;
+	memset(own, 0, known);
+	memcpy(own, opts, opts->size < known ? opts->size : known);
 	return 0;
 }
 
@@ -84,14 +88,14 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 		   struct pev_target target, const struct pev_open_opts *opts,
 		   struct pev_error *err)
 {
+	struct pev_open_opts own;
 	struct pev_event *ev;
 	int rc;
 
 	*out = NULL;
-	if (!opts)
-		opts = &no_opts;
-	if (check_opts(opts))
+	if (copy_opts(&own, opts ? opts : &no_opts))
 		return -EINVAL;
+	opts = &own;
 	ev = calloc(1, sizeof(*ev));
 	if (!ev)
 		return -ENOMEM;
@@ -162,24 +166,28 @@ int pev_event_set_output(struct pev_event *ev, struct pev_event *to)
 
 int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err)
 {
-	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)filter);
+	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)(filter ? filter : ""));
 
+	/* EEXIST comes before the text is looked at: here there is none, and none is wanted */
+	if (rc == -EINVAL && (!filter || !*filter) && ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return 0;
 	return rc ? pev_explain_filter(err, ev, filter, -rc) : 0;
 }
 
 int pev_event_read(const struct pev_event *ev, struct pev_count *count)
 {
 	uint64_t v[5], format = ev->attr.read_format;
-	ssize_t n = read(ev->fd, v, sizeof(v));
 	const uint64_t *p = v;
+	ssize_t n;
 
 	memset(count, 0, sizeof(*count));
+	if (format & PERF_FORMAT_GROUP)
+		return -EINVAL;
+	n = read(ev->fd, v, sizeof(v));
 	if (n < 0)
 		return -errno;
 	if (n == 0)
 		return -ENODATA;   /* a pinned event that could not be kept on its counter */
-	if (format & PERF_FORMAT_GROUP)
-		return -EINVAL;
 	count->value = *p++;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		count->time_enabled = *p++;

@@ -72,6 +72,24 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 		       "there is");
 }
 
+static void on_nodev(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.cpu_ >= 0)
+		remedy(err, "CPU %d is offline or does not exist (see "
+		       "/sys/devices/system/cpu/online), or lacks this counter", ev->target.cpu_);
+	else
+		remedy(err, "the counter does not exist on this machine");
+}
+
+/* EINVAL is also what a CPU number beyond the last possible one gets. */
+static bool no_such_cpu(int cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
+	return cpu >= 0 && access("/sys/devices/system/cpu", F_OK) == 0 && access(path, F_OK);
+}
+
 static void on_inval(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[256];
@@ -79,6 +97,8 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
 		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
 		       "from 0 and a thread id from 0");
+	else if (no_such_cpu(ev->target.cpu_))
+		on_nodev(err, ev);
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);
 	else
@@ -106,15 +126,6 @@ static void on_nomem(struct pev_error *err, const struct pev_event *ev)
 {
 	(void)ev;
 	remedy(err, "the kernel has no memory for it: watch fewer events, or use smaller rings");
-}
-
-static void on_nodev(struct pev_error *err, const struct pev_event *ev)
-{
-	if (ev->target.cpu_ >= 0)
-		remedy(err, "CPU %d is offline or does not exist (see "
-		       "/sys/devices/system/cpu/online), or lacks this counter", ev->target.cpu_);
-	else
-		remedy(err, "the counter does not exist on this machine");
 }
 
 static void on_nospc(struct pev_error *err, const struct pev_event *ev)
@@ -314,6 +325,11 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
 		 ev->label);
 	said_errno(err, code);
+	if (code == EEXIST) {
+		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "
+		       "set the new one");
+		return -code;
+	}
 	remedy(err, "expected something like pid > 1000 && comm ~ \"java*\"");
 	if (!split_label(ev, sys, name, sizeof(sys)) || pev_tracefs_path(root, sizeof(root), NULL))
 		return -code;

@@ -14,7 +14,7 @@ void pev_ring_attach_(struct pev_ring *ring, struct perf_event_mmap_page *page, 
 	ring->page = page;
 	ring->data = data;
 	ring->mask = size - 1;
-	ring->pos = ring->released = ring->head = page->data_tail;
+	ring->pos = ring->released = ring->head = page->data_tail & ~7ULL;
 }
 
 const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_t at,
@@ -22,6 +22,9 @@ const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_
 {
 	uint64_t first = ring->mask + 1 - at;
 
+	/* a head that ran away lets a record look longer than the ring is */
+	if (size > ring->mask + 1)
+		return pev_ring_abandon_(ring);
 	memcpy(ring->scratch, ring->data + at, first);
 	memcpy(ring->scratch + first, ring->data, size - first);
 	/* the copy says what was checked, whatever happened to the page meanwhile */

@@ -30,14 +30,16 @@ struct pev_ring {
 /* A ring over `size` bytes at data (a power of two) and a made-up control page. */
 void pev_ring_attach_(struct pev_ring *ring, struct perf_event_mmap_page *page, void *data,
 		      uint64_t size);
-/* The rare ends of pev_ring_next_(): a record that wraps, or one that is none. */
+/* The rare ends of pev_ring_next_(): a record that wraps (NULL if it is larger than the
+ * whole ring), or one that is none. */
 const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_t at,
 						  uint16_t size);
 const struct perf_event_header *pev_ring_abandon_(struct pev_ring *ring);
 
 static inline uint64_t pev_ring_begin_(struct pev_ring *ring)
 {
-	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	/* records lie on an 8-byte grid: a head off it can't make us look elsewhere */
+	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) & ~7ULL;
 	return ring->head - ring->pos;
 }
 

@@ -39,7 +39,6 @@ struct ring {
 	struct pev_ring *ring;
 	int cpu;
 	uint64_t lost;              /* told by LOST records */
-	uint64_t last_time;         /* of the last sample seen */
 	uint64_t damaged;
 	uint64_t gap;               /* --order: lost since the last sample read */
 	uint64_t read_time;         /* --order: of the last sample read */

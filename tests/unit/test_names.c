@@ -1,320 +1,250 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of generic events, fields of an attr, breakpoints. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+/* Numbers in records and their names: registers, data_src, branches, misc, flags. */
+#include "cmocka_all.h"
 
-#include <cmocka.h>
-
-#include <linux/hw_breakpoint.h>
 #include <perfevent.h>
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static void hardware_names_and_aliases(void **state)
+static void registers_by_architecture(void **state)
 {
 	static const struct {
+		enum pev_arch arch;
+		uint64_t abi;
+		unsigned int reg;
 		const char *name;
-		uint64_t config;
 	} rows[] = {
-		{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
-		{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
-		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
-		{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
-		{ "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
-		{ "stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
-		{ "idle-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
-		{ "stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-		{ "idle-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-		{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 0, "AX" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 7, "SP" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 8, "IP" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 23, "R15" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 24, NULL },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 32, "XMM0" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 63, "XMM15_HI" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_64, 64, NULL },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_32, 15, "GS" },
+		{ PEV_ARCH_X86_64, PERF_SAMPLE_REGS_ABI_32, 16, NULL },
+		{ PEV_ARCH_I386, PERF_SAMPLE_REGS_ABI_32, 8, "IP" },
+		{ PEV_ARCH_I386, PERF_SAMPLE_REGS_ABI_32, 16, NULL },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 0, "x0" },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 29, "x29" },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 30, "lr" },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 31, "sp" },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 32, "pc" },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 33, NULL },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 46, "vg" },
+		{ PEV_ARCH_ARM64, PERF_SAMPLE_REGS_ABI_64, 47, NULL },
+		{ PEV_ARCH_RISCV64, PERF_SAMPLE_REGS_ABI_64, 0, "pc" },
+		{ PEV_ARCH_RISCV64, PERF_SAMPLE_REGS_ABI_64, 2, "sp" },
+		{ PEV_ARCH_RISCV64, PERF_SAMPLE_REGS_ABI_64, 10, "a0" },
+		{ PEV_ARCH_RISCV64, PERF_SAMPLE_REGS_ABI_64, 18, "s2" },
+		{ PEV_ARCH_RISCV64, PERF_SAMPLE_REGS_ABI_64, 31, "t6" },
+		{ PEV_ARCH_RISCV64, PERF_SAMPLE_REGS_ABI_64, 32, NULL },
+		{ (enum pev_arch)99, 0, 0, NULL },
+#ifdef __x86_64__
+		{ PEV_ARCH_NATIVE, PERF_SAMPLE_REGS_ABI_64, 16, "R8" },
+#endif
 	};
-	unsigned int seen = 0;
-	uint64_t config;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(pev_hardware_lookup(rows[i].name, &config), 0);
-		assert_int_equal(config, rows[i].config);
+		const char *name = pev_reg_name(rows[i].arch, rows[i].abi, rows[i].reg);
+
+		if (rows[i].name)
+			assert_string_equal(name, rows[i].name);
+		else
+			assert_null(name);
 	}
-	for (unsigned int i = 0; pev_hardware_name(i, &config); i++)
-		seen |= 1u << config;
-	assert_int_equal(seen, (1u << PERF_COUNT_HW_MAX) - 1);
-	assert_int_equal(pev_hardware_lookup("cycle", &config), -ENOENT);
-	assert_int_equal(pev_hardware_lookup("", &config), -ENOENT);
-	assert_null(pev_hardware_name(10000, &config));
 }
 
-static void every_cache_event_has_a_name_that_finds_it(void **state)
+/* ------------------------------------------------------------------------
+ * data_src
+ */
+
+static void data_src_taken_apart(void **state)
 {
-	unsigned int n = 0, usual = 0;
-	uint64_t config, found;
-	bool is_usual;
+	union perf_mem_data_src u = { 0 };
+	struct pev_data_src d;
 
-	for (; pev_cache_at(n, &config, &is_usual); n++) {
-		char name[64];
-
-		usual += is_usual;
-		assert_int_equal(pev_cache_name(config, name, sizeof(name)), 0);
-		assert_int_equal(pev_cache_lookup(name, &found), 0);
-		assert_int_equal(found, config);
-	}
-	assert_int_equal(n, PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX *
-				    PERF_COUNT_HW_CACHE_RESULT_MAX);
-	assert_int_equal(usual, 32);
+	u.mem_op = PERF_MEM_OP_STORE;
+	u.mem_lvl = PERF_MEM_LVL_MISS | PERF_MEM_LVL_UNC;
+	u.mem_snoop = PERF_MEM_SNOOP_HITM;
+	u.mem_lock = PERF_MEM_LOCK_LOCKED;
+	u.mem_dtlb = PERF_MEM_TLB_OS | PERF_MEM_TLB_MISS;
+	u.mem_lvl_num = PERF_MEM_LVLNUM_PMEM;
+	u.mem_remote = 1;
+	u.mem_snoopx = PERF_MEM_SNOOPX_PEER;
+	u.mem_blk = PERF_MEM_BLK_ADDR;
+	u.mem_hops = PERF_MEM_HOPS_3;
+	pev_data_src(u.val, &d);
+	assert_int_equal(d.op, PERF_MEM_OP_STORE);
+	assert_int_equal(d.level, PERF_MEM_LVL_MISS | PERF_MEM_LVL_UNC);
+	assert_int_equal(d.snoop, PERF_MEM_SNOOP_HITM);
+	assert_int_equal(d.lock, PERF_MEM_LOCK_LOCKED);
+	assert_int_equal(d.tlb, PERF_MEM_TLB_OS | PERF_MEM_TLB_MISS);
+	assert_int_equal(d.level_num, PERF_MEM_LVLNUM_PMEM);
+	assert_true(d.remote);
+	assert_int_equal(d.snoopx, PERF_MEM_SNOOPX_PEER);
+	assert_int_equal(d.blk, PERF_MEM_BLK_ADDR);
+	assert_int_equal(d.hops, PERF_MEM_HOPS_3);
+	assert_int_equal(d.region, 0);
+	assert_int_equal(d.unknown, 0);
 }
 
-static void cache_names_as_perf_takes_them(void **state)
+/* Any single bit ends up in one part. */
+static void every_bit_of_data_src_has_a_place(void **state)
+{
+	for (unsigned int i = 0; i < 64; i++) {
+		struct pev_data_src d;
+		char text[64];
+
+		pev_data_src(1ULL << i, &d);
+		assert_int_equal(!!d.op + !!d.level + !!d.snoop + !!d.lock + !!d.tlb + !!d.level_num +
+				 !!d.remote + !!d.snoopx + !!d.blk + !!d.hops + !!d.region +
+				 !!d.unknown, 1);
+		assert_true(pev_data_src_text(1ULL << i, text, sizeof(text)) > 0);
+		assert_non_null(strchr(text, ':'));
+	}
+}
+
+static void text_of_data_src(void **state)
 {
 	static const struct {
-		const char *name;
-		unsigned int cache, op, result;
+		uint64_t word;
+		const char *text;
 	} rows[] = {
-		{ "L1-dcache-loads", 0, 0, 0 }, { "L1-dcache-load-misses", 0, 0, 1 },
-		{ "L1-dcache-stores", 0, 1, 0 }, { "L1-dcache-prefetch-misses", 0, 2, 1 },
-		{ "l1d-read-miss", 0, 0, 1 }, { "L1-data-write", 0, 1, 0 },
-		{ "l1-i-loads", 1, 0, 0 }, { "L1-icache", 1, 0, 0 }, { "LLC-misses", 2, 0, 1 },
-		{ "LLC-misses-stores", 2, 1, 1 }, { "L2-speculative-read", 2, 2, 0 },
-		{ "dTLB-loads", 3, 0, 0 }, { "DATA-TLB-MISSES", 3, 0, 1 }, { "iTLB-misses", 4, 0, 1 },
-		{ "branch-loads", 5, 0, 0 }, { "bpc-misses", 5, 0, 1 }, { "node-stores-refs", 6, 1, 0 },
+		{ 0, "n/a" },
+		{ PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, L1) | PERF_MEM_S(LVL, HIT),
+		  "op:load,level:hit|L1" },
+		{ PERF_MEM_S(OP, STORE) | PERF_MEM_S(LVLNUM, ANY_CACHE) | PERF_MEM_S(REMOTE, REMOTE) |
+		  PERF_MEM_S(HOPS, 2),
+		  "op:store,at:any-cache,remote:yes,hops:other-socket" },
+		{ PERF_MEM_S(SNOOPX, FWD) | PERF_MEM_S(TLB, WK) | PERF_MEM_S(LOCK, LOCKED) |
+		  PERF_MEM_S(BLK, DATA),
+		  "snoopx:forward,tlb:walker,lock:locked,blocked:data" },
+		{ (uint64_t)PEV_MEM_LVLNUM_MSC << PERF_MEM_LVLNUM_SHIFT, "at:memory-side-cache" },
+		{ 7ULL << PEV_MEM_REGION_SHIFT, "region:MMIO" },
+		{ 31ULL << PEV_MEM_REGION_SHIFT, "region:31" },
+		{ 7ULL << PERF_MEM_HOPS_SHIFT, "hops:7" },
+		{ 1ULL << 60, "unknown:0x1000000000000000" },
 	};
-	static const char *const none[] = {
-		"", "L1", "L1-dcache-", "L1-dcache-loads-stores", "L1-dcache-misses-refs", "L1-dcachex",
-		"L1-dcache--loads", "loads", "L1-dcache-load-misses-", "node-x", "-",
-	};
-	uint64_t config, want;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(pev_cache_lookup(rows[i].name, &config), 0);
-		assert_int_equal(pev_cache_config(rows[i].cache, rows[i].op, rows[i].result, &want), 0);
-		assert_int_equal(config, want);
+		char text[256];
+
+		assert_int_equal(pev_data_src_text(rows[i].word, text, sizeof(text)), strlen(rows[i].text));
+		assert_string_equal(text, rows[i].text);
 	}
-	for (size_t i = 0; i < COUNT(none); i++)
-		assert_int_equal(pev_cache_lookup(none[i], &config), -ENOENT);
-	assert_int_equal(pev_cache_config(7, 0, 0, &config), -EINVAL);
-	assert_int_equal(pev_cache_config(0, 3, 0, &config), -EINVAL);
-	assert_int_equal(pev_cache_config(0, 0, 2, &config), -EINVAL);
-	assert_int_equal(pev_cache_name(7, (char[8]){ 0 }, 8), -EINVAL);
-	assert_int_equal(pev_cache_name(UINT64_MAX, (char[8]){ 0 }, 8), -EINVAL);
 }
 
-/* ---- fields ------------------------------------------------------------------------- */
+/* ------------------------------------------------------------------------
+ * Flags and small tables
+ */
 
-static uint64_t get(const struct perf_event_attr *attr, const char *name)
+static void text_of_transactions(void **state)
 {
-	uint64_t value = ~0ull;
+	char text[128];
 
-	assert_int_equal(pev_attr_get(attr, name, &value), 0);
-	return value;
+	pev_transaction_text(0, text, sizeof(text));
+	assert_string_equal(text, "");
+	pev_transaction_text(PERF_TXN_TRANSACTION | PERF_TXN_SYNC | PERF_TXN_CONFLICT, text, sizeof(text));
+	assert_string_equal(text, "transaction|sync|conflict");
+	pev_transaction_text(PERF_TXN_ASYNC | PERF_TXN_CAPACITY_READ | 0xff00000000, text, sizeof(text));
+	assert_string_equal(text, "async|capacity-read|abort:0xff");
+	pev_transaction_text(1 << 20, text, sizeof(text));
+	assert_string_equal(text, "0x100000");
 }
 
-#define SAME(field, value)                                                                         \
-	do {                                                                                       \
-		union pev_attr_buf b_;                                                             \
-		pev_attr_buf_init(&b_, 0, 0);                                                      \
-		b_.attr.field = (value);                                                           \
-		assert_int_equal(get(&b_.attr, #field), (uint64_t)(value));                        \
-		pev_attr_buf_init(&b_, 0, 0);                                                      \
-		assert_int_equal(pev_attr_set(&b_, #field, (value)), 0);                           \
-		assert_int_equal((uint64_t)b_.attr.field, (uint64_t)(value));                      \
-		b_.attr.field = 0;                                                                 \
-		assert_int_equal(b_.attr.size, PERF_ATTR_SIZE_VER7);                               \
-		b_.attr.size = 0;                                                                  \
-		assert_memory_equal(&b_, &(union pev_attr_buf){ 0 }, sizeof(b_));                  \
-	} while (0)
-
-/* The table's offsets and bits against the compiler's. */
-static void fields_are_where_the_kernel_has_them(void **state)
+static void text_of_aux_flags(void **state)
 {
-	SAME(type, 5);
-	SAME(config, 0x123456789abcdef0);
-	SAME(sample_period, 7);
-	SAME(sample_freq, 7);
-	SAME(sample_type, 1ull << 40);
-	SAME(read_format, 9);
-	SAME(disabled, 1);
-	SAME(inherit, 1);
-	SAME(pinned, 1);
-	SAME(exclusive, 1);
-	SAME(exclude_user, 1);
-	SAME(exclude_kernel, 1);
-	SAME(exclude_hv, 1);
-	SAME(exclude_idle, 1);
-	SAME(mmap, 1);
-	SAME(comm, 1);
-	SAME(freq, 1);
-	SAME(inherit_stat, 1);
-	SAME(enable_on_exec, 1);
-	SAME(task, 1);
-	SAME(watermark, 1);
-	SAME(precise_ip, 2);
-	SAME(mmap_data, 1);
-	SAME(sample_id_all, 1);
-	SAME(exclude_host, 1);
-	SAME(exclude_guest, 1);
-	SAME(exclude_callchain_kernel, 1);
-	SAME(exclude_callchain_user, 1);
-	SAME(mmap2, 1);
-	SAME(comm_exec, 1);
-	SAME(use_clockid, 1);
-	SAME(context_switch, 1);
-	SAME(write_backward, 1);
-	SAME(namespaces, 1);
-	SAME(ksymbol, 1);
-	SAME(bpf_event, 1);
-	SAME(aux_output, 1);
-	SAME(cgroup, 1);
-	SAME(text_poke, 1);
-	SAME(build_id, 1);
-	SAME(inherit_thread, 1);
-	SAME(remove_on_exec, 1);
-	SAME(sigtrap, 1);
-	SAME(wakeup_events, 3);
-	SAME(wakeup_watermark, 3);
-	SAME(bp_type, 3);
-	SAME(bp_addr, 3);
-	SAME(kprobe_func, 3);
-	SAME(uprobe_path, 3);
-	SAME(config1, 3);
-	SAME(bp_len, 3);
-	SAME(kprobe_addr, 3);
-	SAME(probe_offset, 3);
-	SAME(config2, 3);
-	SAME(branch_sample_type, 3);
-	SAME(sample_regs_user, 3);
-	SAME(sample_stack_user, 3);
-	SAME(sample_regs_intr, 3);
-	SAME(aux_watermark, 3);
-	SAME(sample_max_stack, 3);
-	SAME(aux_sample_size, 3);
-	SAME(sig_data, 3);
+	char text[128];
+
+	pev_aux_flags_text(0, text, sizeof(text));
+	assert_string_equal(text, "");
+	pev_aux_flags_text(0xf, text, sizeof(text));
+	assert_string_equal(text, "truncated|overwrite|partial|collision");
+	pev_aux_flags_text(0x10100, text, sizeof(text));
+	assert_string_equal(text, "0x10000|format:0x1");
 }
 
-static void fields_younger_than_the_header(void **state)
+static void misc_depends_on_the_type(void **state)
 {
-	union pev_attr_buf buf;
-	uint64_t value;
-
-	pev_attr_buf_init(&buf, PERF_TYPE_RAW, 1);
-	assert_int_equal(buf.attr.size, 128);
-	assert_int_equal(pev_attr_set(&buf, "config3", 0), 0);
-	assert_int_equal(buf.attr.size, 128);
-	pev_attr_set_config3(&buf, 0x33);
-	assert_int_equal(buf.attr.size, 136);
-	assert_int_equal(buf.words_[16], 0x33);
-	pev_attr_set_config4(&buf, 0x44);
-	assert_int_equal(buf.attr.size, 144);
-	assert_int_equal(buf.words_[17], 0x44);
-	pev_attr_set_config3(&buf, 0x55);
-	assert_int_equal(buf.attr.size, 144);
-	pev_attr_set_aux_action(&buf.attr, PEV_AUX_PAUSE);
-	assert_int_equal(get(&buf.attr, "aux_action"), 2);
-	assert_int_equal(get(&buf.attr, "aux_pause"), 1);
-	assert_int_equal(get(&buf.attr, "aux_resume"), 0);
-	pev_attr_set_aux_action(&buf.attr, PEV_AUX_RESUME | PEV_AUX_START_PAUSED);
-	assert_int_equal(get(&buf.attr, "aux_action"), 5);
-	pev_attr_set_defer(&buf.attr, true, false);
-	assert_int_equal(get(&buf.attr, "defer_callchain"), 1);
-	assert_int_equal(get(&buf.attr, "defer_output"), 0);
-	assert_int_equal(((uint64_t *)&buf)[5], 1ull << 38);
-	assert_int_equal(pev_attr_get(&buf.attr, "nonsense", &value), -ENOENT);
-	assert_int_equal(pev_attr_set(&buf, "nonsense", 1), -ENOENT);
-	assert_int_equal(pev_attr_set(&buf, "precise_ip", 4), -ERANGE);
-	assert_int_equal(pev_attr_set(&buf, "sample_max_stack", 65536), -ERANGE);
-	assert_int_equal(pev_attr_set(&buf, "clockid", (uint64_t)-1), 0);
-	assert_int_equal(buf.attr.clockid, -1);
-}
-
-static void every_field_is_documented(void **state)
-{
-	const struct pev_attr_field *f;
-	unsigned int n = 0;
-
-	for (; (f = pev_attr_field_at(n)); n++) {
-		assert_true(f->name[0] && f->since[0] && f->what[0]);
-		assert_true(f->offset + f->size <= PEV_ATTR_SIZE_MAX);
-		assert_true(f->bit + f->width <= 8 * f->size);
-	}
-	assert_true(n > 65);
-}
-
-static void copies_take_what_counts(void **state)
-{
-	union pev_attr_buf big, copy;
-	struct perf_event_attr small;
-	unsigned char huge[4200] = { 0 };
-
-	pev_attr_init(&small, PERF_TYPE_SOFTWARE, 3);
-	assert_int_equal(pev_attr_buf_copy(&copy, &small), 0);
-	assert_int_equal(copy.attr.config, 3);
-	small.size = 0;
-	assert_int_equal(pev_attr_buf_copy(&copy, &small), 0);
-	assert_int_equal(copy.attr.size, 128);
-	small.size = 63;
-	assert_int_equal(pev_attr_buf_copy(&copy, &small), -E2BIG);
-	pev_attr_buf_init(&big, 8, 9);
-	pev_attr_set_config4(&big, 77);
-	assert_int_equal(pev_attr_buf_copy(&copy, &big.attr), 0);
-	assert_memory_equal(&copy, &big, sizeof(copy));
-
-	memcpy(huge, &small, sizeof(small));
-	((struct perf_event_attr *)(void *)huge)->size = 4096;
-	assert_int_equal(pev_attr_buf_copy(&copy, (void *)huge), 0);
-	assert_int_equal(copy.attr.size, PEV_ATTR_SIZE_MAX);
-	huge[4000] = 1;
-	assert_int_equal(pev_attr_buf_copy(&copy, (void *)huge), -E2BIG);
-	((struct perf_event_attr *)(void *)huge)->size = 4097;
-	assert_int_equal(pev_attr_buf_copy(&copy, (void *)huge), -E2BIG);
-}
-
-/* ---- breakpoints --------------------------------------------------------------------- */
-
-static void breakpoints(void **state)
-{
-	static const uint32_t types[] = {
-		HW_BREAKPOINT_R, HW_BREAKPOINT_W, HW_BREAKPOINT_RW, HW_BREAKPOINT_X,
+	static const struct {
+		uint32_t type;
+		uint16_t misc;
+		const char *text;
+	} rows[] = {
+		{ PERF_RECORD_SAMPLE, 0, "" },
+		{ PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, "kernel" },
+		{ PERF_RECORD_SAMPLE, PERF_RECORD_MISC_GUEST_USER | PERF_RECORD_MISC_EXACT_IP,
+		  "guest-user exact-ip" },
+		{ PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, "exec" },
+		{ PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, "exec" },
+		{ PERF_RECORD_MMAP, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, "user data" },
+		{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, "user build-id" },
+		{ PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+		  "out preempt" },
+		{ PERF_RECORD_LOST, PERF_RECORD_MISC_EXACT_IP, "0x4000" },
+		{ PERF_RECORD_SAMPLE, 7, "0x7" },
+		{ 1000, PERF_RECORD_MISC_USER | 0x8000, "user 0x8000" },
 	};
-	static const uint32_t wrong[] = { 0, HW_BREAKPOINT_X | HW_BREAKPOINT_R, 7, 8, ~0u };
-	struct perf_event_attr attr;
-	struct pev_error err;
 
-	for (size_t i = 0; i < COUNT(types); i++)
-		for (uint64_t len = 0; len <= 8; len++) {
-			bool exec = types[i] == HW_BREAKPOINT_X;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[64];
 
-			assert_int_equal(pev_attr_breakpoint(&attr, types[i], 0x1000, len, &err), 0);
-			assert_int_equal(attr.type, PERF_TYPE_BREAKPOINT);
-			assert_int_equal(attr.bp_type, types[i]);
-			assert_int_equal(attr.bp_addr, 0x1000);
-			assert_int_equal(attr.bp_len, len ? len : exec ? sizeof(long) : 4);
-		}
-	for (size_t i = 0; i < COUNT(wrong); i++) {
-		assert_int_equal(pev_attr_breakpoint(&attr, wrong[i], 0, 4, &err), -EINVAL);
-		assert_non_null(strstr(err.said, "bp_type"));
+		assert_int_equal(pev_misc_text(rows[i].type, rows[i].misc, text, sizeof(text)),
+				 strlen(rows[i].text));
+		assert_string_equal(text, rows[i].text);
 	}
-	assert_int_equal(pev_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0, 9, &err), -EINVAL);
-	assert_non_null(strstr(err.said, "bp_len"));
-	assert_int_equal(pev_attr_breakpoint(&attr, 0, 0, 4, NULL), -EINVAL);
-	assert_int_equal(pev_breakpoint_exec_length(), sizeof(long));
+}
+
+static void small_tables_end(void **state)
+{
+	struct pev_branch b = { .type = 8 };
+
+	for (uint32_t type = 1; type <= PEV_RECORD_MAX_KNOWN; type++)
+		assert_non_null(pev_record_name(type));
+	assert_string_equal(pev_record_name(PERF_RECORD_MMAP2), "MMAP2");
+	assert_null(pev_record_name(0));
+	assert_null(pev_record_name(PEV_RECORD_MAX_KNOWN + 1));
+	assert_null(pev_record_name(UINT32_MAX));
+	for (uint64_t bit = 1; bit < PERF_SAMPLE_MAX; bit <<= 1)
+		assert_non_null(pev_sample_name(bit));
+	assert_string_equal(pev_sample_name(PERF_SAMPLE_WEIGHT_STRUCT), "WEIGHT_STRUCT");
+	assert_string_equal(pev_sample_name(PERF_SAMPLE_IDENTIFIER), "IDENTIFIER");
+	assert_null(pev_sample_name(0));
+	assert_null(pev_sample_name(3));
+	assert_null(pev_sample_name(1ULL << 63));
+	assert_string_equal(pev_context_name((uint64_t)PERF_CONTEXT_KERNEL), "kernel");
+	assert_string_equal(pev_context_name(PEV_CONTEXT_USER_DEFERRED), "user-deferred");
+	assert_null(pev_context_name(0x401000));
+	assert_string_equal(pev_namespace_name(0), "net");
+	assert_string_equal(pev_namespace_name(6), "cgroup");
+	assert_null(pev_namespace_name(7));
+	assert_null(pev_namespace_name(UINT64_MAX));
+	assert_string_equal(pev_ksymbol_type_name(1), "BPF");
+	assert_null(pev_ksymbol_type_name(3));
+	assert_string_equal(pev_bpf_event_name(2), "PROG_UNLOAD");
+	assert_null(pev_bpf_event_name(3));
+	assert_string_equal(pev_branch_type_name(&b), "SYSRET");
+	b = (struct pev_branch){ .type = 15, .new_type = 8 };
+	assert_null(pev_branch_type_name(&b));
+	assert_string_equal(pev_branch_spec_name(1), "SPEC_WRONG_PATH");
+	assert_null(pev_branch_spec_name(4));
+	assert_string_equal(pev_branch_priv_name(3), "HV");
+	assert_null(pev_branch_priv_name(4));
+	assert_null(pev_cpu_mode_name(0));
+	assert_string_equal(pev_cpu_mode_name(PERF_RECORD_MISC_USER | 0x4000), "user");
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hardware_names_and_aliases),
-		cmocka_unit_test(every_cache_event_has_a_name_that_finds_it),
-		cmocka_unit_test(cache_names_as_perf_takes_them),
-		cmocka_unit_test(fields_are_where_the_kernel_has_them),
-		cmocka_unit_test(fields_younger_than_the_header),
-		cmocka_unit_test(every_field_is_documented),
-		cmocka_unit_test(copies_take_what_counts),
-		cmocka_unit_test(breakpoints),
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registers_by_architecture),
+		cmocka_unit_test(data_src_taken_apart),
+		cmocka_unit_test(every_bit_of_data_src_has_a_place),
+		cmocka_unit_test(text_of_data_src),
+		cmocka_unit_test(text_of_transactions),
+		cmocka_unit_test(text_of_aux_flags),
+		cmocka_unit_test(misc_depends_on_the_type),
+		cmocka_unit_test(small_tables_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

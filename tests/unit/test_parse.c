@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event lists and labels, on a made-up machine with two core types and uncore PMUs. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "cmocka_all.h"
 
-#include <cmocka.h>
+#include <errno.h>
 
 #include <linux/hw_breakpoint.h>
 
 #include "perfevent/parse.h"
 #include "tree.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 struct machine {
 	char *root;
