@@ -163,6 +163,9 @@ PEV_API void pev_attr_set_defer(struct perf_event_attr *attr, bool callchain, bo
 PEV_API int pev_hardware_lookup(const char *name, uint64_t *config);
 PEV_API const char *pev_hardware_name(unsigned int index, uint64_t *config);
 
+/* PERF_TYPE_RAW: "rNNN", up to 16 hexadecimal digits. -ENOENT if name is no such thing. */
+PEV_API int pev_raw_lookup(const char *name, uint64_t *config);
+
 /* PERF_TYPE_HW_CACHE: config of PERF_COUNT_HW_CACHE_x, _OP_x, _RESULT_x. -EINVAL if one
  * is out of its range. All 42 combinations are possible; hardware has a few. */
 PEV_API int pev_cache_config(unsigned int cache, unsigned int op, unsigned int result,
