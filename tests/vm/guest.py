@@ -9,8 +9,8 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
-import initramfs
-from archive import Archive, Unavailable
+from . import initramfs
+from .archive import Archive, Unavailable
 
 # Debian's name of the architecture -> how its guests start
 MACHINES = {
@@ -102,6 +102,7 @@ class Guest:
         `seconds` the guest is ended."""
         start = time.monotonic()
         with tempfile.TemporaryDirectory(prefix='perf-prof-vm.') as share:
+            os.chmod(share, 0o755)
             for path in files:
                 shutil.copy(path, share)
             for i, command in enumerate(commands):

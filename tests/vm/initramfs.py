@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 
-from archive import CACHE, Unavailable, locked
+from .archive import CACHE, Unavailable, locked
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
@@ -75,6 +75,7 @@ def make(version, kernel, extra=()):
 
 def pack(path, init, modules, busybox):
     with tempfile.TemporaryDirectory() as top:
+        os.chmod(top, 0o755)            # it becomes / of the guest, also for nobody
         for folder in 'bin dev proc sys tmp mods host root'.split():
             os.mkdir(os.path.join(top, folder))
         shutil.copy(busybox, os.path.join(top, 'bin/busybox'))
