@@ -149,8 +149,9 @@ PEV_API int pev_event_reset(struct pev_event *ev);
 PEV_API int pev_event_id(const struct pev_event *ev, uint64_t *id);
 /* Sends ev's records into the ring of `to` (same CPU, or same task); NULL detaches. */
 PEV_API int pev_event_set_output(struct pev_event *ev, struct pev_event *to);
-/* Sets a tracepoint filter; err->said quotes the kernel's own complaint where
- * tracefs holds one. NULL or "" removes the filter. */
+/* Sets a tracepoint filter, once: the kernel refuses a second one with EEXIST. On
+ * EINVAL err->said quotes the kernel's own complaint where it can be had (as root) and
+ * err->remedy lists the event's fields. */
 PEV_API int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err);
 
 /* One counter as read(2) gives it; fields not in attr.read_format are 0. */

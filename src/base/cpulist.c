@@ -34,8 +34,8 @@ static int append_range(struct numlist *list, size_t *room, int from, int to)
 		list->v = v;
 		*room = grown;
 	}
-	for (int i = from; list->n < need; i++)
-		list->v[list->n++] = i;
+	for (size_t i = 0; list->n < need; i++)   /* from + i: an int would overflow at INT_MAX */
+		list->v[list->n++] = (int)((size_t)from + i);
 	return 0;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fault.h"
 
+#include "base/escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static int set(struct fault *f, int exit_code, const char *fmt, va_list ap)
 {
@@ -33,7 +36,19 @@ int fault_usage(struct fault *f, const char *fmt, ...)
 	return -1;
 }
 
+/* The text quotes what users, kernel and files gave: control characters are made
+ * visible, lines stay lines. */
 void fault_print(const struct fault *f)
 {
-	fprintf(stderr, "perf-prof: %s\n", f->text);
+	char line[sizeof(f->text) * 4];
+	const char *p = f->text;
+
+	fputs("perf-prof: ", stderr);
+	while (*p) {
+		size_t n = strcspn(p, "\n");
+
+		escape_terminal(p, n, line, sizeof(line));
+		fprintf(stderr, "%s\n", line);
+		p += n + (p[n] == '\n');
+	}
 }

@@ -20,7 +20,7 @@ static const struct opt help_opts[] = {
 };
 static const struct opt_group help_groups[] = { { "Options", help_opts, 1, 0 } };
 
-static void overview(FILE *out)
+void help_overview(FILE *out)
 {
 	fputs("perf-prof - count, sample and trace with Linux perf events\n\n"
 	      "Usage: perf-prof COMMAND [options]\n\nCommands:\n", out);
@@ -54,7 +54,7 @@ static int help_run(void *config, const struct opt_parser *args, struct fault *f
 		if (c->man)
 			overview_man(stdout);
 		else
-			overview(stdout);
+			help_overview(stdout);
 		return 0;
 	}
 	cmd = command_find(args->operands[0]);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ static int run(int argc, char **argv, struct fault *f)
 	if (!cmd)
 		return command_unknown(name, f);
 	if (argc <= 1) {
-		command_run(cmd, 0, argv + argc);
+		help_overview(stderr);
 		return EXIT_USAGE;
 	}
 	return command_run(cmd, argc - 2, argv + 2);
@@ -85,6 +86,7 @@ int main(int argc, char **argv)
 		fault_print(&f);
 		return f.exit_code;
 	}
+	signal(SIGPIPE, SIG_IGN);   /* a reader that goes away is an error of write() */
 	code = run(argc, argv, &f);
 	if (f.exit_code) {
 		fault_print(&f);

@@ -166,11 +166,8 @@ int pev_event_set_output(struct pev_event *ev, struct pev_event *to)
 
 int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err)
 {
-	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)(filter ? filter : ""));
+	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)filter);
 
-	/* the kernel knows no empty filter: removing one is setting one that always holds */
-	if (rc == -EINVAL && (!filter || !*filter))
-		rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)"common_type >= 0");
 	return rc ? pev_explain_filter(err, ev, filter, -rc) : 0;
 }
 

@@ -43,15 +43,21 @@ uint64_t event_time(const struct perf_event *e)
 /* Raw data may lie at any address: fields are copied out, not dereferenced. */
 #define RAW(type) __extension__({ type v_; memcpy(&v_, (const char *)e->raw + r->offset, sizeof(v_)); v_; })
 
+/* PyLong_FromLong() has a short path for numbers of one digit; the unsigned ones don't. */
+static inline PyObject *from_u64(uint64_t v)
+{
+	return v <= LONG_MAX ? PyLong_FromLong((long)v) : PyLong_FromUnsignedLongLong(v);
+}
+
 PyObject *event_read(struct perf_event *e, const struct reader *r)
 {
-	switch (r->kind) {
+	switch ((enum reader_kind)r->kind) {
 	case READ_REC_U32:
-		return PyLong_FromUnsignedLong(layout_u32(e->rec, (uint8_t)r->offset));
+		return PyLong_FromLong((long)layout_u32(e->rec, (uint8_t)r->offset));
 	case READ_REC_U64:
-		return PyLong_FromUnsignedLongLong(layout_u64(e->rec, (uint8_t)r->offset));
+		return from_u64(layout_u64(e->rec, (uint8_t)r->offset));
 	case READ_CPU:
-		return PyLong_FromUnsignedLong(e->cpu);
+		return PyLong_FromLong((long)e->cpu);
 	case READ_REALTIME:
 		return PyLong_FromLongLong(host_realtime(e->cls->host, event_time(e)));
 	case READ_CALLCHAIN:
@@ -63,9 +69,9 @@ PyObject *event_read(struct perf_event *e, const struct reader *r)
 	case READ_U16:
 		return PyLong_FromLong(RAW(uint16_t));
 	case READ_U32:
-		return PyLong_FromUnsignedLong(RAW(uint32_t));
+		return PyLong_FromLong((long)RAW(uint32_t));
 	case READ_U64:
-		return PyLong_FromUnsignedLongLong(RAW(uint64_t));
+		return from_u64(RAW(uint64_t));
 	case READ_S8:
 		return PyLong_FromLong(RAW(int8_t));
 	case READ_S16:

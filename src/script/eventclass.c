@@ -9,7 +9,7 @@ static int add_reader(struct event_class *cls, const char *name, enum reader_kin
 	struct reader *r = &cls->readers[cls->nreaders];
 
 	r->name = PyUnicode_InternFromString(name);
-	r->kind = kind;
+	r->kind = (uint16_t)kind;
 	r->offset = offset;
 	r->field = field;
 	if (!r->name)
@@ -82,15 +82,6 @@ static int add_readers(struct event_class *cls)
 	return add_trace_fields(cls, fmt->ncommon, fmt->nfields);
 }
 
-static void add_slot(struct event_class *cls, const struct reader *r)
-{
-	size_t i = ((uintptr_t)r->name >> 4) & cls->slot_mask;
-
-	while (cls->slots[i].name)
-		i = (i + 1) & cls->slot_mask;
-	cls->slots[i] = (struct reader_slot){ r->name, r };
-}
-
 /* A field that is named like a method is reached by [] only: the methods are the
  * interface that scripts rely on. */
 static int is_method(PyTypeObject *type, PyObject *name)
@@ -98,31 +89,74 @@ static int is_method(PyTypeObject *type, PyObject *name)
 	return PyObject_HasAttr((PyObject *)type, name);
 }
 
+/* Fills the slots by one multiplier; false if two names collide. */
+static bool fill_slots(struct event_class *cls, const bool *as_attribute)
+{
+	memset(cls->slots, 0, sizeof(*cls->slots) << (64 - cls->slot_shift));
+	for (size_t i = 0; i < cls->nreaders; i++) {
+		uintptr_t name = (uintptr_t)cls->readers[i].name;
+		struct reader *slot = &cls->slots[name * cls->slot_factor >> cls->slot_shift];
+
+		if (!as_attribute[i])
+			continue;
+		if (slot->name)
+			return false;
+		*slot = cls->readers[i];
+	}
+	return true;
+}
+
+/* With n names in at least n * n slots, every second multiplier is free of collisions. */
+static int build_slots(struct event_class *cls, const bool *as_attribute)
+{
+	unsigned int bits = 4;
+
+	while (1ul << bits < 2 * cls->nreaders)
+		bits++;
+	cls->slot_factor = 0x9e3779b97f4a7c15ull;
+	for (int tries = 0;; tries++, cls->slot_factor = cls->slot_factor * 6364136223846793005ull + 2) {
+		if (!cls->slots || tries == 32) {
+			tries = 0;
+			bits++;
+			PyMem_Free(cls->slots);
+			cls->slot_shift = 64 - bits;
+			cls->slots = PyMem_Calloc(1ul << bits, sizeof(*cls->slots));
+			if (!cls->slots)
+				return -1;
+		}
+		if (fill_slots(cls, as_attribute))
+			return 0;
+	}
+}
+
+static int index_name(struct event_class *cls, size_t i)
+{
+	PyObject *name = cls->readers[i].name, *index = PyLong_FromSize_t(i);
+	int rc = -1;
+
+	if (index && !PyDict_SetItem(cls->by_name, name, index))
+		rc = PyDict_SetItem(cls->template, name, Py_None);
+	Py_XDECREF(index);
+	return rc;
+}
+
 static int build_index(struct event_class *cls, PyTypeObject *type)
 {
-	size_t slots = 16;
+	bool *as_attribute = PyMem_Calloc(cls->nreaders + 1, sizeof(*as_attribute));
+	int rc = 0;
 
-	while (slots < 4 * cls->nreaders)
-		slots *= 2;
-	cls->slots = PyMem_Calloc(slots, sizeof(*cls->slots));
-	cls->slot_mask = slots - 1;
 	cls->by_name = PyDict_New();
 	cls->template = PyDict_New();
-	if (!cls->slots || !cls->by_name || !cls->template)
-		return -1;
-	for (size_t i = 0; i < cls->nreaders; i++) {
-		PyObject *name = cls->readers[i].name, *index = PyLong_FromSize_t(i);
-
-		if (!is_method(type, name))
-			add_slot(cls, &cls->readers[i]);
-		if (!index || PyDict_SetItem(cls->by_name, name, index) ||
-		    PyDict_SetItem(cls->template, name, Py_None)) {
-			Py_XDECREF(index);
-			return -1;
-		}
-		Py_DECREF(index);
+	if (!as_attribute || !cls->by_name || !cls->template)
+		rc = -1;
+	for (size_t i = 0; !rc && i < cls->nreaders; i++) {
+		as_attribute[i] = !is_method(type, cls->readers[i].name);
+		rc = index_name(cls, i);
 	}
-	return 0;
+	if (!rc)
+		rc = build_slots(cls, as_attribute);
+	PyMem_Free(as_attribute);
+	return rc;
 }
 
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,

@@ -3,10 +3,10 @@
  * What Python knows of one event of the stream: its fields as compiled readers, found
  * by the address of the interned name.
  *
- * `event.prio` reaches us with the interned string "prio": its address is hashed into
- * a table at most a quarter full, so a hit is one or two pointer compares. A name that
- * was built at run time is another object with the same text: it misses, and is then
- * looked up by equality.
+ * `event.prio` reaches us with the interned string "prio": its address is hashed into a
+ * table without collisions (the multiplier was searched for), so a hit is one pointer
+ * compare. A name that was built at run time is another object with the same text: it
+ * misses, and is then looked up by equality.
  */
 #ifndef SCRIPT_EVENTCLASS_H
 #define SCRIPT_EVENTCLASS_H
@@ -30,15 +30,10 @@ enum reader_kind {
 };
 
 struct reader {
-	PyObject *name;        /* interned */
-	enum reader_kind kind;
+	PyObject *name;        /* interned; NULL: a free slot */
+	uint16_t kind;         /* enum reader_kind */
 	uint16_t offset;
 	const struct trace_field *field;   /* NULL for the underscored ones */
-};
-
-struct reader_slot {
-	PyObject *name;
-	const struct reader *reader;
 };
 
 struct event_class {
@@ -46,28 +41,28 @@ struct event_class {
 	struct host *host;
 	PyObject *name;        /* str: sys:name or sys:alias */
 	PyObject *handler;     /* what is called; NULL = nothing handles the event */
+	vectorcallfunc call;   /* its vectorcall, or PyObject_Vectorcall */
 	struct reader *readers;   /* in the order of keys() */
 	size_t nreaders;
-	struct reader_slot *slots;
-	size_t slot_mask;
+	struct reader *slots;  /* copies of the readers, by hash of the name's address */
+	uint64_t slot_factor;
+	unsigned int slot_shift;
 	PyObject *by_name;     /* dict: name -> index, for names built at run time */
 	PyObject *template;    /* dict of all names, copied by to_dict() */
 };
 
-/* Compiles the readers. `methods` are names that stay methods as attributes. 0, or -1
- * with a Python exception. */
+/* Compiles the readers. Names that `type` has as methods stay methods. 0, or -1 with a
+ * Python exception. */
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,
 		     PyTypeObject *type);
 void event_class_clear(struct event_class *cls);
 
 static inline const struct reader *event_class_find(const struct event_class *cls, PyObject *name)
 {
-	size_t i = ((uintptr_t)name >> 4) & cls->slot_mask;
+	const struct reader *r =
+		&cls->slots[(uintptr_t)name * cls->slot_factor >> cls->slot_shift];
 
-	for (; cls->slots[i].name; i = (i + 1) & cls->slot_mask)
-		if (cls->slots[i].name == name)
-			return cls->slots[i].reader;
-	return NULL;
+	return r->name == name ? r : NULL;
 }
 
 /* By equality; NULL without an exception if there is no such field. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/host.h"
 
+#include "script/template.h"
+
 #include "loader_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -62,6 +65,67 @@ static int teach_keyboard_interrupt(void)
 	Py_XDECREF(handler);
 	Py_XDECREF(rc);
 	return rc ? 0 : -1;
+}
+
+/* ---- output that fails ---------------------------------------------------- */
+
+/* Whether sys.stdout can't be written any more: its flush() raises. */
+static bool output_is_broken(struct host *h)
+{
+	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+
+	if (rc) {
+		Py_DECREF(rc);
+		return false;
+	}
+	PyErr_Clear();
+	return true;
+}
+
+static void stop_broken_output(struct host *h, int error)
+{
+	if (!h->output_error)
+		h->output_error = error ? error : EIO;
+	if (h->stream)
+		stream_stop(h->stream);
+}
+
+static int os_error_number(void)
+{
+	PyObject *type, *value, *traceback, *number = NULL;
+	int n = 0;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (value)
+		number = PyObject_GetAttrString(value, "errno");
+	if (number && PyLong_Check(number))
+		n = (int)PyLong_AsLong(number);
+	PyErr_Clear();
+	Py_XDECREF(number);
+	PyErr_Restore(type, value, traceback);
+	return n;
+}
+
+/* Whether the current OSError comes from sys.stdout itself; takes it if so. */
+static bool take_broken_output(struct host *h)
+{
+	PyObject *type, *value, *traceback;
+	int error;
+
+	if (!h->loader || !PyErr_ExceptionMatches(PyExc_OSError))
+		return false;
+	error = os_error_number();
+	PyErr_Fetch(&type, &value, &traceback);
+	if (!output_is_broken(h)) {
+		PyErr_Restore(type, value, traceback);
+		return false;
+	}
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	stop_broken_output(h, error);
+	return true;
 }
 
 /* ---- loading -------------------------------------------------------------- */
@@ -147,6 +211,8 @@ static int load_failed(struct host *h, PyObject *loader, const char *module, str
 	}
 	if (loader && take_load_error(loader, f))
 		return -1;
+	if (take_broken_output(h))
+		return -1;
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
 			 "nothing was traced", module);
@@ -161,13 +227,13 @@ static int load_script(struct host *h, const struct host_script *script, struct 
 		argv = argument_list(script);
 	if (argv)
 		name = PyUnicode_DecodeFSDefault(script->module);
+	h->loader = loader;
 	if (name)
 		h->module = PyObject_CallMethod(loader, "load", "OO", name, argv);
 	if (!h->module)
 		rc = load_failed(h, loader, script->module, f);
 	else
 		h->namespace = PyModule_GetDict(h->module);
-	h->loader = loader;
 	Py_XDECREF(argv);
 	Py_XDECREF(name);
 	return rc;
@@ -195,6 +261,18 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	return load_script(h, script, f);
 }
 
+/* What can't be written any more is not tried again, with another complaint, by the
+ * interpreter's last flush. */
+static void drop_output(void)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dup2(fd, STDOUT_FILENO);
+	close(fd);
+}
+
 void host_finish(struct host *h)
 {
 	if (!h->started)
@@ -206,6 +284,8 @@ void host_finish(struct host *h)
 	Py_CLEAR(h->on_exit);
 	Py_CLEAR(h->frames);
 	Py_CLEAR(h->event);
+	if (h->output_error)
+		drop_output();
 	/* atexit functions may still look at events: classes live until after it */
 	if (Py_FinalizeEx() < 0 && !h->exit_code)
 		h->exit_code = EXIT_FAILED;
@@ -227,26 +307,13 @@ static PyObject *function(struct host *h, const char *name)
 	return f;
 }
 
-/* "sched:sched-wakeup" -> "sched__sched_wakeup". */
-static void handler_name(const char *event, char *buf, size_t size)
-{
-	size_t n = 0;
-
-	for (const char *p = event; *p && n + 3 < size; p++) {
-		if (*p == ':' && !memchr(event, ':', (size_t)(p - event)))
-			buf[n++] = '_';
-		buf[n++] = strchr(":-.", *p) ? '_' : *p;
-	}
-	buf[n] = '\0';
-}
-
 static void warn_no_handler(const struct stream_event *events, size_t n)
 {
 	char name[256];
 
 	fputs("perf-prof: the script has no handler for any event; define __sample__(event)", stderr);
 	for (size_t i = 0; i < n && i < 8; i++) {
-		handler_name(events[i].name, name, sizeof(name));
+		template_handler_name(events[i].name, name, sizeof(name));
 		fprintf(stderr, "%s %s(event)", i ? "," : " or", name);
 	}
 	fputs(n > 8 ? ", ...\n" : "\n", stderr);
@@ -277,10 +344,14 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 			PyErr_Print();
 			return fault_set(f, EXIT_FAILED, "%s: out of memory", events[i].name);
 		}
-		handler_name(events[i].name, name, sizeof(name));
+		template_handler_name(events[i].name, name, sizeof(name));
 		cls->handler = function(h, name);
 		if (!cls->handler && h->on_sample)
 			cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
+		if (cls->handler)
+			cls->call = PyVectorcall_Function(cls->handler);
+		if (!cls->call)
+			cls->call = PyObject_Vectorcall;
 		events[i].consumer = cls;
 		events[i].wanted = cls->handler != NULL;
 		handled += events[i].wanted;
@@ -291,44 +362,6 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 }
 
 /* ---- calls ------------------------------------------------------------------ */
-
-/* Whether sys.stdout can't be written any more: its flush() raises. */
-static bool output_is_broken(struct host *h)
-{
-	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
-
-	if (rc) {
-		Py_DECREF(rc);
-		return false;
-	}
-	PyErr_Clear();
-	return true;
-}
-
-static void stop_broken_output(struct host *h, int error)
-{
-	if (!h->output_error)
-		h->output_error = error ? error : EIO;
-	if (h->stream)
-		stream_stop(h->stream);
-}
-
-static int os_error_number(void)
-{
-	PyObject *type, *value, *traceback, *number = NULL;
-	int n = 0;
-
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	if (value)
-		number = PyObject_GetAttrString(value, "errno");
-	if (number && PyLong_Check(number))
-		n = (int)PyLong_AsLong(number);
-	PyErr_Clear();
-	Py_XDECREF(number);
-	PyErr_Restore(type, value, traceback);
-	return n;
-}
 
 /* An exception left a function of the script. */
 static void call_failed(struct host *h, const char *where)
@@ -343,20 +376,8 @@ static void call_failed(struct host *h, const char *where)
 		PyErr_Clear();   /* the watchdog's: the stop is under way */
 		return;
 	}
-	if (PyErr_ExceptionMatches(PyExc_OSError)) {
-		int error = os_error_number();
-		PyObject *type, *value, *traceback;
-
-		PyErr_Fetch(&type, &value, &traceback);
-		if (output_is_broken(h)) {
-			Py_XDECREF(type);
-			Py_XDECREF(value);
-			Py_XDECREF(traceback);
-			stop_broken_output(h, error);
-			return;
-		}
-		PyErr_Restore(type, value, traceback);
-	}
+	if (take_broken_output(h))
+		return;
 	trouble_take(&h->trouble, where);
 }
 
@@ -418,7 +439,7 @@ void host_sample(void *ctx, const struct stream_sample *sample)
 	e->raw = sample->raw;
 	e->raw_size = sample->raw_size;
 	e->cpu = sample->cpu;
-	rc = PyObject_Vectorcall(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+	rc = cls->call(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 	if (__builtin_expect(rc != NULL, 1))
 		Py_DECREF(rc);
 	else

@@ -109,8 +109,14 @@ def load(module, arguments):
     result = util.module_from_spec(spec)
     sys.modules[name] = result
     result.perf_prof = perf_prof
-    loader.exec_module(result)
+    code = None
+    if not _is_extension(file):
+        code = loader.get_code(loader.name)     # a syntax error comes before the first line
     print("Loaded module:", file, flush=True)
+    if code is None:
+        loader.exec_module(result)
+    else:
+        exec(code, result.__dict__)
     return result
 
 

@@ -6,6 +6,7 @@
 
 #include "base/note.h"
 #include "script/host.h"
+#include "script/template.h"
 
 #include <string.h>
 
@@ -84,7 +85,12 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	stream = stream_new(&config->stream, f);
 	if (!stream)
 		return -1;
-	if (!output_start(&config->stream.output, f) && !host_start(&h, &script, f))
+	if (!strcmp(script.module, "help") && args->noperands == 1) {
+		size_t n;
+		struct stream_event *events = stream_events(stream, &n);
+
+		template_print(events, n, stdout);
+	} else if (!output_start(&config->stream.output, f) && !host_start(&h, &script, f))
 		run_script(config, &h, stream, f);
 	tell_broken_output(config, &h, f);
 	host_finish(&h);

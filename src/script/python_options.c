@@ -11,7 +11,7 @@ static const struct opt script_opts[] = {
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, 1, offsetof(struct python_config, stream) },
 	{ "Targets", stream_target_opts, 5, offsetof(struct python_config, stream) },
-	{ "Reading", stream_ring_opts, 4, offsetof(struct python_config, stream) },
+	{ "Reading", stream_ring_opts, 5, offsetof(struct python_config, stream) },
 	{ "Call chains", stream_callchain_opts, 3, offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, 3, offsetof(struct python_config, stream) },
 	{ "Script", script_opts, 1, 0 },

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE_BYTES = 64 << 10 };
-
 /* ---- which event a sample is of ---------------------------------------- */
 
 static void index_id(struct stream *s, uint64_t id, struct stream_event *event)
@@ -42,6 +40,7 @@ void dispatch_index(struct stream *s)
 	size_t slots = 16;
 
 	memset(s->by_type, 0, sizeof(s->by_type));
+	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->by_type[s->events[i].fmt->id] = &s->events[i];
 	free(s->by_id);
@@ -57,8 +56,26 @@ void dispatch_index(struct stream *s)
 	}
 }
 
+/* The usual layout: all events alike, nothing of variable length before the raw data. */
+static inline struct stream_event *identify_plain(const struct stream *s,
+						  const struct perf_event_header *rec,
+						  const void **raw, uint32_t *raw_size)
+{
+	uint32_t at = s->plain_raw;
+	struct stream_event *event;
+
+	if (rec->size < at + 8)
+		return NULL;
+	*raw_size = layout_u32(rec, (uint8_t)at);
+	*raw = (const char *)rec + at + 4;
+	if (*raw_size < 2 || *raw_size > rec->size - at - 4)
+		return NULL;
+	event = s->by_type[*(const uint16_t *)*raw];
+	return event && *raw_size >= event->fmt->min_size ? event : NULL;
+}
+
 /* The event and its raw data; NULL for a sample that contradicts its format. */
-static struct stream_event *identify(const struct stream *s, const struct perf_event_header *rec,
+static struct stream_event *identify_any(const struct stream *s, const struct perf_event_header *rec,
 				     const void **raw, uint32_t *raw_size)
 {
 	const struct layout *l = &s->events[0].layout;
@@ -80,9 +97,18 @@ static struct stream_event *identify(const struct stream *s, const struct perf_e
 	return event && *raw_size >= event->fmt->min_size ? event : NULL;
 }
 
+static inline struct stream_event *identify(const struct stream *s,
+					    const struct perf_event_header *rec, const void **raw,
+					    uint32_t *raw_size)
+{
+	if (__builtin_expect(s->plain_raw != 0, 1))
+		return identify_plain(s, rec, raw, raw_size);
+	return identify_any(s, rec, raw, raw_size);
+}
+
 /* ---- delivery ---------------------------------------------------------- */
 
-static void deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	struct stream_sample sample;
 	struct stream_event *event = identify(s, rec, &sample.raw, &sample.raw_size);
@@ -109,24 +135,29 @@ static void deliver(struct stream *s, struct ring *ring, const struct perf_event
 		stream_stop(s);
 }
 
-/* Records other than samples. LOST and LOST_SAMPLES both hold their count as the last
- * u64 before the sample_id trailer, which our ring events don't ask for. */
-static void other_record(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+uint64_t drain_lost_count(const struct perf_event_header *rec)
 {
 	const uint64_t *u = (const uint64_t *)(rec + 1);
 
 	if (rec->type == PERF_RECORD_LOST && rec->size >= 24)
-		loss_add(s, ring, u[1], STREAM_LOSS_RING);
-	else if (rec->type == PERF_RECORD_LOST_SAMPLES && rec->size >= 16)
-		loss_add(s, ring, u[0], STREAM_LOSS_RING);
+		return u[1];   /* u[0] is the id */
+	return rec->type == PERF_RECORD_LOST_SAMPLES && rec->size >= 16 ? u[0] : 0;
 }
 
-static void check_damage(struct stream *s, struct ring *ring)
+static void other_record(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	uint64_t lost = drain_lost_count(rec);
+
+	if (lost)
+		loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
+}
+
+void drain_check_damage(struct stream *s, struct ring *ring)
 {
 	uint64_t damaged = pev_ring_damaged(ring->ring);
 
 	if (damaged != ring->damaged)
-		loss_add(s, ring, damaged - ring->damaged, STREAM_LOSS_DAMAGED);
+		loss_add(s, ring, damaged - ring->damaged, STREAM_LOSS_DAMAGED, 0, 0);
 	ring->damaged = damaged;
 }
 
@@ -139,14 +170,14 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(ring->ring))) {
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
-			deliver(s, ring, rec);
+			drain_deliver(s, ring, rec);
 		else
 			other_record(s, ring, rec);
 		if (attention_pending(&s->attn))
 			loop_attend(s);
 	}
 	pev_ring_release_(ring->ring);
-	check_damage(s, ring);
+	drain_check_damage(s, ring);
 	return waiting > taken;
 }
 
@@ -161,7 +192,7 @@ bool drain_round(struct stream *s)
 
 /* ---- what is left when the run ends ------------------------------------ */
 
-static bool is_wanted_sample(const struct stream *s, const struct perf_event_header *rec)
+bool drain_is_wanted(const struct stream *s, const struct perf_event_header *rec)
 {
 	const void *raw;
 	uint32_t size;
@@ -182,13 +213,13 @@ void drain_discard(struct stream *s)
 
 		pev_ring_begin_(ring->ring);
 		while ((rec = pev_ring_next_(ring->ring))) {
-			if (is_wanted_sample(s, rec))
+			if (drain_is_wanted(s, rec))
 				n++;
 			else
 				other_record(s, ring, rec);
 		}
 		pev_ring_release_(ring->ring);
 		if (n)
-			loss_add(s, ring, n, STREAM_LOSS_STOP);
+			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
 	}
 }

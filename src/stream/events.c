@@ -3,6 +3,7 @@
 #include "stream/private.h"
 
 #include "base/nearest.h"
+#include "base/note.h"
 #include "base/units.h"
 #include "stream/spec.h"
 
@@ -12,7 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
+
+#define TRACEFS "/sys/kernel/tracing"
 
 static int complain(struct fault *f, const struct spec_item *item, size_t at, const char *message,
 		    const char *expected)
@@ -173,7 +177,7 @@ typedef int (*each_fn)(struct stream *s, const char *sys, const char *name, void
 
 static int each_in_system(struct stream *s, const char *sys, each_fn fn, void *arg)
 {
-	char path[512];
+	char path[1024];
 	struct dirent **d;
 	int n, rc = 0;
 
@@ -327,10 +331,13 @@ static int parse_all(struct stream *s, struct spec_list *list, struct fault *f)
 static int find_tracefs(struct stream *s, struct fault *f)
 {
 	struct pev_error err = {0};
+	int rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
 
-	if (pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err))
-		return fault_from_pev(f, EXIT_FAILED, &err);
-	return 0;
+	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
+		note(stream_verbosity(s->opts), "tracefs was not mounted: mounted it on " TRACEFS);
+		rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
+	}
+	return rc ? fault_from_pev(f, EXIT_FAILED, &err) : 0;
 }
 
 /* Two items with one name would share a handler without being told apart. */

@@ -153,6 +153,11 @@ static void disable_all(struct stream *s)
 		pev_event_disable(s->opened[i].ev);
 }
 
+static bool round_of(struct stream *s)
+{
+	return s->order ? ordered_round(s) : drain_round(s);
+}
+
 static void deliver_until_stopped(struct stream *s)
 {
 	bool more = false;
@@ -163,7 +168,7 @@ static void deliver_until_stopped(struct stream *s)
 		wait_for_events(s, more ? 0 : TICK_MS);
 		if (attention_pending(&s->attn))
 			loop_attend(s);
-		more = drain_round(s);
+		more = round_of(s);
 		loss_tell(s, false);
 	}
 }
@@ -174,7 +179,7 @@ static void deliver_rest(struct stream *s)
 {
 	s->draining = true;
 	s->stopping = s->stop == STOP_CONSUMER;
-	while (!s->stopping && drain_round(s))
+	while (!s->stopping && round_of(s))
 		;
 }
 
@@ -189,7 +194,7 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	};
 	if (attention_start(&s->attn, s->opts->interval_ms, f))
 		return -1;
-	if (watch_all(s, f) || enable_all(s, f)) {
+	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || enable_all(s, f)) {
 		attention_stop(&s->attn);
 		return -1;
 	}
@@ -199,6 +204,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	deliver_rest(s);
 	set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
+		if (s->order)
+			ordered_discard(s);
 		drain_discard(s);
 		loss_tail(s);
 	}

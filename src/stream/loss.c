@@ -14,9 +14,12 @@
 
 #define SECOND UINT64_C(1000000000)
 
-void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause)
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
+	      uint64_t start, uint64_t end)
 {
-	struct stream_loss loss = { .count = count, .cpu = ring->cpu, .cause = cause };
+	struct stream_loss loss = {
+		.count = count, .cpu = ring->cpu, .cause = cause, .start = start, .end = end,
+	};
 
 	if (cause == STREAM_LOSS_RING)
 		ring->lost += count;
@@ -64,6 +67,7 @@ void loss_tail(struct stream *s)
 		if (!s->has_lost_format)
 			s->totals.lost_at_least |= ring->lost != 0;
 		else if (lost > ring->lost)
-			loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL);
+			loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL,
+				 s->order ? ring->last_time : 0, 0);
 	}
 }

@@ -106,31 +106,69 @@ static bool in_init_pid_namespace(void)
  * means the same there. sched_switch stays: it belongs as much to the task that comes
  * as to the one that goes, and without it the next task's start would be missing.
  */
-static int set_filter(struct stream *s, struct opened *o, struct pev_error *err)
+static void filter_text(const struct stream *s, const struct stream_event *event, char *buf,
+			size_t size)
 {
-	const char *user = o->event->filter;
-	bool skip_us = targets_everybody(s->opts) && strcmp(o->event->tracepoint, "sched_switch");
-	char filter[4096];
+	bool skip_us = targets_everybody(s->opts) && !s->skip_pid &&
+		       strcmp(event->tracepoint, "sched_switch");
+	const char *user = event->filter ? event->filter : "";
 
-	if (!skip_us || s->skip_pid)
-		return user ? pev_event_set_filter(o->ev, user, err) : 0;
-	if (user)   /* the user's own first, alone: a complaint then quotes what was typed */
-		snprintf(filter, sizeof(filter), "(%s) && common_pid != %d", user, (int)gettid());
+	if (!skip_us)
+		snprintf(buf, size, "%s", user);
+	else if (*user)
+		snprintf(buf, size, "(%s) && common_pid != %d", user, (int)gettid());
 	else
-		snprintf(filter, sizeof(filter), "common_pid != %d", (int)gettid());
-	return pev_event_set_filter(o->ev, filter, err);
+		snprintf(buf, size, "common_pid != %d", (int)gettid());
 }
 
-static int try_user_filter(struct stream *s, struct opened *o, struct fault *f)
+static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
 	struct pev_error err = {0};
-	int rc = 0;
+	char filter[4096];
 
-	if (o->event->filter)
-		rc = pev_event_set_filter(o->ev, o->event->filter, &err);
-	if (!rc)
-		rc = set_filter(s, o, &err);
+	filter_text(s, o->event, filter, sizeof(filter));
+	if (*filter && pev_event_set_filter(o->ev, filter, &err))
+		return fault_from_pev(f, EXIT_USAGE, &err);
+	return 0;
+}
+
+/* A filter that the kernel refuses is found before anything is opened for real: on an
+ * event of our own thread, with the user's own words, which the complaint then quotes.
+ * That event stays open until the end, since closing a tracepoint takes 40 ms. */
+static int try_filter(const struct stream_event *event, struct pev_event **ev, struct fault *f)
+{
+	char label[256];
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
+	struct perf_event_attr attr;
+	struct pev_error err = {0};
+	int rc;
+
+	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
+	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
+	attr.disabled = 1;
+	if (pev_event_open(ev, &attr, pev_target_self(), &opts, NULL))
+		return 0;   /* not permitted: told when it is opened for real */
+	rc = pev_event_set_filter(*ev, event->filter, &err);
 	return rc ? fault_from_pev(f, EXIT_USAGE, &err) : 0;
+}
+
+int filters_try(struct stream *s, struct fault *f)
+{
+	s->trials = calloc(s->nevents, sizeof(*s->trials));
+	if (!s->trials)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].filter && try_filter(&s->events[i], &s->trials[i], f))
+			return -1;
+	return 0;
+}
+
+void filters_forget(struct stream *s)
+{
+	for (size_t i = 0; s->trials && i < s->nevents; i++)
+		pev_event_close(s->trials[i]);
+	free(s->trials);
+	s->trials = NULL;
 }
 
 /* ---- rings ------------------------------------------------------------ */
@@ -155,8 +193,9 @@ static void choose_ring_size(struct stream *s)
 	char a[32], b[32];
 
 	if (size != asked)
-		note(verbose, "-m: %s rounded up to %s, a power of two",
-		     units_bytes_text(asked, a, sizeof(a)), units_bytes_text(size, b, sizeof(b)));
+		note(verbose, "-m: %s rounded up to %s (%llu pages), a power of two",
+		     units_bytes_text(asked, a, sizeof(a)), units_bytes_text(size, b, sizeof(b)),
+		     (unsigned long long)(size / page));
 	sysinfo(&si);
 	limit = (uint64_t)si.totalram * si.mem_unit / 4 / s->targets.cpus.n;
 	/* the kernel counts a ring's pages in an int */
@@ -245,7 +284,7 @@ static int wire(struct stream *s, struct opened *o, struct fault *f)
 		snprintf(err.said, sizeof(err.said), "%s", strerror(-rc));
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	}
-	return try_user_filter(s, o, f);
+	return set_filter(s, o, f);
 }
 
 /* 0, -ESRCH when the task is gone, -1 with f otherwise. */

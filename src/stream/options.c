@@ -115,6 +115,9 @@ const struct opt stream_ring_opts[] = {
 	  "Wake up when a ring is this full, in percent; 0: at every event (costs the watched "
 	  "program 20 times as much). Events are read 20 times a second in any case.", false,
 	  parse_watermark },
+	{ "order", 0, NULL, OPT_FLAG, AT(order), NULL,
+	  "Deliver in order of time over all CPUs, some 20 ms later. Without it, order holds within a "
+	  "CPU only.", false, NULL },
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events.", false, NULL },
 };
 const size_t stream_ring_nopts = sizeof(stream_ring_opts) / sizeof(*stream_ring_opts);

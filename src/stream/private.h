@@ -5,7 +5,9 @@
 
 #include "perfevent.h"
 #include "stream/attention.h"
+#include "stream/barrier.h"
 #include "stream/clock.h"
+#include "stream/order.h"
 #include "stream/stream.h"
 
 /* One thread (tid >= 0), one cgroup (cgroup_fd >= 0) or all tasks (both -1). */
@@ -39,6 +41,8 @@ struct ring {
 	uint64_t lost;              /* told by LOST records */
 	uint64_t last_time;         /* of the last sample seen */
 	uint64_t damaged;
+	uint64_t gap;               /* --order: lost since the last sample read */
+	uint64_t read_time;         /* --order: of the last sample read */
 };
 
 enum stop_cause {
@@ -47,6 +51,8 @@ enum stop_cause {
 	STOP_TARGET,                /* all watched tasks ended */
 	STOP_CONSUMER,              /* -N, or the consumer said so */
 };
+
+enum { SLICE_BYTES = 64 << 10 };   /* what one ring gets in its turn */
 
 struct id_slot {
 	uint64_t id;
@@ -64,12 +70,14 @@ struct stream {
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
 	pid_t skip_pid;             /* our own samples, where the kernel can't filter them */
 
+	struct pev_event **trials;  /* one per event, or NULL: filters tried */
 	struct opened *opened;
 	size_t nopened;
 	struct ring *rings;
 	size_t nrings;
 
 	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */
+	uint8_t plain_raw;          /* offset of raw data in all samples, or 0 */
 	struct id_slot *by_id;                 /* open addressing, unless !mixed */
 	size_t id_mask;
 
@@ -85,6 +93,9 @@ struct stream {
 	struct stream_totals totals;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
+	struct order *order;        /* --order, or NULL */
+	struct barrier barrier;
+	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
 /* targets.c */
@@ -99,8 +110,15 @@ int events_from_specs(struct stream *s, struct fault *f);
 void events_free(struct stream *s);
 
 /* open.c */
+/* Tries the filters of all events: 0, or -1 with the kernel's complaint in f. */
+int filters_try(struct stream *s, struct fault *f);
+void filters_forget(struct stream *s);
 int open_all(struct stream *s, struct fault *f);
 void close_all(struct stream *s);
+
+/* closer.c: the end of the pipe that holds the descriptors in another process, or -1. */
+int closer_start(struct stream *s);
+void closer_release(int fd);
 
 /* drain.c */
 void dispatch_index(struct stream *s);
@@ -108,9 +126,22 @@ void dispatch_index(struct stream *s);
 bool drain_round(struct stream *s);
 /* Counts what is left as lost, without delivering. */
 void drain_discard(struct stream *s);
+/* For ordered.c: one sample to the consumer; the count of a LOST record (0: none). */
+void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
+uint64_t drain_lost_count(const struct perf_event_header *rec);
+bool drain_is_wanted(const struct stream *s, const struct perf_event_header *rec);
+void drain_check_damage(struct stream *s, struct ring *ring);
+
+/* ordered.c: the same in time order. */
+int ordered_start(struct stream *s, struct fault *f);
+void ordered_stop(struct stream *s);
+bool ordered_round(struct stream *s);
+void ordered_discard(struct stream *s);
 
 /* loss.c */
-void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause);
+/* start and end: times of the samples around the gap, 0 where they are not known. */
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
+	      uint64_t start, uint64_t end);
 void loss_tail(struct stream *s);
 void loss_tell(struct stream *s, bool now);
 

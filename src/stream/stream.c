@@ -30,7 +30,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		stream_free(s);
 		return NULL;
 	}
-	if (targets_resolve(&s->targets, opts, f) || events_from_specs(s, f)) {
+	if (targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) || filters_try(s, f)) {
 		stream_free(s);
 		return NULL;
 	}
@@ -39,10 +39,16 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 
 void stream_free(struct stream *s)
 {
+	int closer;
+
 	if (!s)
 		return;
+	ordered_stop(s);
 	attention_stop(&s->attn);
+	closer = closer_start(s);
+	filters_forget(s);
 	close_all(s);
+	closer_release(closer);
 	perf_clock_close(&s->clock);
 	if (s->epoll >= 0)
 		close(s->epoll);
@@ -67,6 +73,7 @@ struct tracefmt_db *stream_formats(struct stream *s)
 void stream_totals(const struct stream *s, struct stream_totals *totals)
 {
 	*totals = s->totals;
+	totals->late = s->order ? order_late(s->order) : 0;
 }
 
 int64_t stream_realtime_offset(struct stream *s)

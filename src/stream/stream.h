@@ -109,6 +109,7 @@ struct stream_totals {
 	uint64_t unwanted;              /* samples of events that nobody handles */
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
+	uint64_t late;                  /* --order: delivered below a time already passed */
 	uint64_t ring_bytes;            /* of all rings */
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };

@@ -131,18 +131,19 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struct fault *f)
 {
 	struct numlist online = {0};
-	char text[512];
+	char text[512], asked[256];
 	int rc = cpulist_online(&online);
 
 	if (rc)
 		return fault_set(f, EXIT_FAILED, "the list of online CPUs can't be read: %s",
 				 strerror(-rc));
 	numlist_text(&online, text, sizeof(text));
+	numlist_text(&opts->cpus, asked, sizeof(asked));
 	for (size_t i = 0; i < opts->cpus.n && !rc; i++) {
 		int cpu = opts->cpus.v[i];
 
 		if (!numlist_has(&online, cpu))
-			rc = fault_usage(f, "--cpus %d: there is no such CPU online; online: %s", cpu,
+			rc = fault_usage(f, "--cpus %s: CPU %d is not online; online: %s", asked, cpu,
 					 text);
 		else if (numlist_add(&t->cpus, cpu))
 			rc = fault_set(f, EXIT_FAILED, "out of memory");

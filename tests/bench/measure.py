@@ -148,18 +148,18 @@ class Prof:
         raise Trouble('perf-prof does not come to rest')
 
     def memory(self):
-        """(resident bytes without the rings, resident bytes of the rings)"""
-        rings = total = 0
+        """(resident bytes without the rings, bytes of the rings)"""
+        rings = rest = 0
         in_ring = False
         with open(f'/proc/{self.pid}/smaps') as f:
             for line in f:
                 if re.match(r'[0-9a-f]+-[0-9a-f]+ ', line):
                     in_ring = 'perf_event' in line
-                elif line.startswith('Rss:'):
-                    size = int(line.split()[1]) * 1024
-                    total += size
-                    rings += size if in_ring else 0
-        return total - rings, rings
+                elif line.startswith('Size:') and in_ring:
+                    rings += int(line.split()[1]) * 1024
+                elif line.startswith('Rss:') and not in_ring:
+                    rest += int(line.split()[1]) * 1024
+        return rest, rings
 
     def stop(self):
         """SIGINT; what it printed after `ready`."""
@@ -325,7 +325,7 @@ def startup(build):
 
 
 def memory(build, script, first, then):
-    """(bytes after `first` events, bytes after `then` more, rings' bytes): resident."""
+    """(resident bytes after `first` events, after `then` more, bytes of the rings)"""
     prof = Prof(build, script)
     try:
         storm(build, first)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build folders of the tests: one per way to build."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -13,6 +14,8 @@ class BuildFailed(Exception):
 
 
 SANITIZE = ['-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dbuildtype=debugoptimized']
+
+PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
 
 # folder -> meson options, environment of the set-up
 KINDS = {
@@ -28,7 +31,8 @@ def execute(what, argv, cwd, env=None):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors='replace')
     if done.returncode:
-        raise BuildFailed(what, done.stdout)
+        # What ninja did well is no help to who looks for what failed.
+        raise BuildFailed(what, PROGRESS.sub('', done.stdout))
     return done.stdout
 
 
@@ -49,9 +53,11 @@ class Builds:
                 self.state[kind] = self._build(kind)
             except BuildFailed as failed:
                 self.state[kind] = failed
-        if isinstance(self.state[kind], BuildFailed):
-            raise self.state[kind]
-        return self.state[kind]
+        state = self.state[kind]
+        if isinstance(state, BuildFailed):
+            self.state[kind] = BuildFailed(state.what, 'the build failed, see above')
+            raise state
+        return state
 
     def _build(self, kind):
         options, env = KINDS[kind]

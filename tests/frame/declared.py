@@ -193,7 +193,7 @@ def environment(case):
     env.update({'LC_ALL': 'C.UTF-8', 'PYTHONDONTWRITEBYTECODE': '1'})
     env.update(case.get('env', {}))
     # CPython keeps memory until its end; and what changed its ids can't look for leaks.
-    if 'ASAN_OPTIONS' in env and ('user' in case or 'python' in str(case['cmd'])):
+    if 'ASAN_OPTIONS' in env and ('user' in case or 'python' in str((case['cmd'], case.get('files')))):
         env['ASAN_OPTIONS'] += ':detect_leaks=0'
     return env
 

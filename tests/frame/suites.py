@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -128,7 +129,7 @@ def pytest_suite(label, folder, kind='build-test', env=None, args=()):
 
 def junit_results(label, path):
     for case in ElementTree.parse(path).getroot().iter('testcase'):
-        where = case.get('classname', '').split('.')[-1]
+        where = re.sub(r'\.toml$', '', case.get('classname', '')).split('.')[-1]
         name = f'{where}: {case.get("name")}' if where else case.get('name')
         bad = [e for e in case if e.tag in ('failure', 'error')]
         skip = case.find('skipped')

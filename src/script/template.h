@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCRIPT_TEMPLATE_H
+#define SCRIPT_TEMPLATE_H
+
+#include "stream/stream.h"
+
+#include <stdio.h>
+
+/* "sched:sched-wakeup" -> "sched__sched_wakeup": what a handler is called. */
+void template_handler_name(const char *event, char *buf, size_t size);
+/* A whole script, ready to run, with a handler per event. */
+void template_print(const struct stream_event *events, size_t n, FILE *out);
+#endif

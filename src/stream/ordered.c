@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --order: rings are emptied into queues, which are merged up to the watermark.
+ *
+ * Rings and delivery take turns, a slice each, so that neither starves; when the
+ * queues are full, rings wait (and lose there, where it is counted).
+ */
+#include "stream/private.h"
+
+#include "perfevent/ring_private.h"
+
+#include <errno.h>
+
+enum { MAX_HELD = 48 << 20 };
+
+/* What stands in a queue for a gap: delivered as a loss in its place. */
+struct gap {
+	struct perf_event_header header;   /* type PERF_RECORD_LOST */
+	uint64_t count, start, end;
+};
+
+int ordered_start(struct stream *s, struct fault *f)
+{
+	int rc;
+
+	s->order = order_new((uint32_t)s->nrings, MAX_HELD);
+	rc = s->order ? barrier_start(&s->barrier, s->attn.kick) : -ENOMEM;
+	return rc ? fault_set(f, EXIT_FAILED, "--order can't be set up: %s", strerror(-rc)) : 0;
+}
+
+void ordered_stop(struct stream *s)
+{
+	barrier_stop(&s->barrier);
+	order_free(s->order);
+	s->order = NULL;
+}
+
+static void push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size)
+{
+	if (order_push(s->order, (uint32_t)(ring - s->rings), time, rec, size))
+		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
+}
+
+/* A gap becomes a record once the sample behind it is known. */
+static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
+{
+	struct gap gap = {
+		.header = { .type = PERF_RECORD_LOST, .size = sizeof(gap) },
+		.count = ring->gap, .start = ring->read_time, .end = end,
+	};
+
+	ring->lost += ring->gap;
+	ring->gap = 0;
+	push(s, ring, end, &gap, sizeof(gap));
+}
+
+static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	uint8_t time_at = s->events[0].layout.time;   /* the same in all layouts of a stream */
+	uint64_t time;
+
+	if (rec->size < time_at + 8) {
+		s->totals.malformed++;
+		return;
+	}
+	time = layout_u64(rec, time_at);
+	if (ring->gap)
+		push_gap(s, ring, time);
+	ring->read_time = time;
+	if (time > s->newest)
+		s->newest = time;
+	push(s, ring, time, rec, rec->size);
+}
+
+static bool collect_slice(struct stream *s, struct ring *ring)
+{
+	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0;
+	const struct perf_event_header *rec;
+
+	while (taken < SLICE_BYTES && (rec = pev_ring_next_(ring->ring))) {
+		taken += rec->size;
+		if (rec->type == PERF_RECORD_SAMPLE)
+			take_sample(s, ring, rec);
+		else
+			ring->gap += drain_lost_count(rec);
+	}
+	pev_ring_release_(ring->ring);
+	drain_check_damage(s, ring);
+	return waiting > taken;
+}
+
+static bool collect(struct stream *s)
+{
+	bool more = false;
+
+	/* once events are off, what the rings hold is bounded: it is all taken */
+	for (size_t i = 0; i < s->nrings && (s->draining || !order_full(s->order)); i++)
+		more |= collect_slice(s, &s->rings[i]);
+	return more || (!s->draining && order_full(s->order));
+}
+
+static void deliver_item(struct stream *s, const struct order_item *item)
+{
+	const struct perf_event_header *rec = item->rec;
+	struct ring *ring = &s->rings[item->queue];
+
+	if (rec->type == PERF_RECORD_LOST) {
+		const struct gap *gap = item->rec;
+
+		ring->lost -= gap->count;   /* loss_add() counts it again */
+		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
+		return;
+	}
+	drain_deliver(s, ring, rec);
+}
+
+/* Delivers up to the watermark, a slice per ring at most. */
+static bool merge(struct stream *s, uint64_t watermark)
+{
+	size_t left = s->nrings * SLICE_BYTES;
+	struct order_item item;
+
+	while (left && !s->stopping) {
+		uint16_t size;
+
+		if (!order_pop(s->order, watermark, &item))
+			return false;
+		size = ((const struct perf_event_header *)item.rec)->size;
+		left = left > size ? left - size : 0;
+		deliver_item(s, &item);
+		if (attention_pending(&s->attn))
+			loop_attend(s);
+	}
+	return !order_empty(s->order);
+}
+
+bool ordered_round(struct stream *s)
+{
+	/* the watermark is taken before the rings are read: see barrier.h */
+	uint64_t watermark = s->draining ? UINT64_MAX : barrier_passed(&s->barrier);
+	bool more = collect(s);
+
+	barrier_ask(&s->barrier, s->newest);
+	if (s->draining && more)
+		watermark = 0;   /* all events are off: first take all there is, then merge */
+	return merge(s, watermark) | more;
+}
+
+/* Gaps that no sample followed, then all that was held back, by ring. */
+void ordered_discard(struct stream *s)
+{
+	struct order_item item;
+
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *ring = &s->rings[i];
+
+		if (ring->gap)
+			loss_add(s, ring, ring->gap, STREAM_LOSS_RING, ring->read_time, 0);
+		ring->gap = 0;
+	}
+	while (order_pop(s->order, UINT64_MAX, &item)) {
+		const struct perf_event_header *rec = item.rec;
+
+		if (rec->type == PERF_RECORD_LOST)
+			deliver_item(s, &item);
+		else
+			s->rings[item.queue].gap += drain_is_wanted(s, rec);
+	}
+	for (size_t i = 0; i < s->nrings; i++) {
+		if (s->rings[i].gap)
+			loss_add(s, &s->rings[i], s->rings[i].gap, STREAM_LOSS_STOP, 0, 0);
+		s->rings[i].gap = 0;
+	}
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delivery in time, intervals on time, an end within a second, whatever the rate."""
+import re
+
+import pytest
+
+from frame import requires
+from frame.session import EVENT, READY, Session, Storm
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+
+def test_an_event_reaches_its_handler_within_100_ms(prof, storm, tmp_path):
+    """The clocks differ by a constant, so the spread of (now - _time) is what delivery adds."""
+    script = """
+import time
+def __sample__(e):
+    print('late', time.monotonic_ns() - e._time, flush=True)
+"""
+    with Storm(storm, 'getppid', 10 ** 6, 13) as one, \
+            Session(prof, tmp_path, script, '-e', EVENT, '-p', str(one.pid)) as session:
+        one.go()
+        session.wait_for(r'(?s)(late.*){20}')
+        ended = session.stop()
+    late = [int(n) for n in re.findall(r'late (-?\d+)', ended.stdout)]
+    assert (max(late) - min(late)) / 1e6 <= 100
+
+
+BUSY = """
+import time
+def __sample__(e):
+    end = time.monotonic() + 0.0003
+    while time.monotonic() < end:
+        pass
+def __interval__():
+    print('tick', time.monotonic_ns(), flush=True)
+def __exit__():
+    print('exit')
+"""
+
+
+@pytest.mark.parametrize('event', [EVENT, 'sched:*,' + EVENT])
+def test_a_slow_handler_under_a_flood(prof, storm, tmp_path, event):
+    with Storm(storm, 'getppid', 10 ** 8, 100000) as one, \
+            Session(prof, tmp_path, BUSY, '-e', event, '-i', '500') as session:
+        one.go()
+        session.wait_for(r'(?s)(tick.*){6}')
+        ended = session.stop()
+    assert ended.code == 0
+    assert ended.seconds <= 1.0
+    assert 'exit' in ended.stdout and ended.lost > 0
+    ticks = [int(n) / 1e6 for n in re.findall(r'tick (\d+)', ended.stdout)]
+    gaps = [b - a for a, b in zip(ticks, ticks[1:])]
+    assert all(abs(gap - 500) <= 100 for gap in gaps), gaps
+
+
+def test_intervals_without_events(prof, tmp_path):
+    script = READY + """
+import time
+_told = __interval__
+def __interval__():
+    _told()
+    print('tick', time.monotonic_ns(), flush=True)
+def __sample__(e):
+    pass
+"""
+    with Session(prof, tmp_path, script, '-e', EVENT + '/common_pid==1/', '-i', '100') as session:
+        session.wait_for(r'(?s)(tick.*){10}')
+        ended = session.stop()
+    ticks = [int(n) / 1e6 for n in re.findall(r'tick (\d+)', ended.stdout)]
+    assert all(abs(t - ticks[0] - 100 * i) <= 50 for i, t in enumerate(ticks)), ticks
