@@ -59,6 +59,7 @@ class Guest:
     suite: str                      # of Debian, for the kernel
     arch: str
     root: str = None                # folder that is the system; None = busybox only
+    shares: dict = field(default_factory=dict)      # name -> folder, read-only at /name
     memory: int = 512               # MiB
     cpus: int = 1
     qemu: list = field(default_factory=list)        # more arguments
@@ -89,22 +90,26 @@ class Guest:
             '-accel', 'tcg', '-m', str(self.memory), '-smp', str(self.cpus), '-display', 'none',
             '-monitor', 'none', '-serial', f'file:{share}/console', '-no-reboot',
             '-nic', 'none', '-kernel', self._image(), '-initrd', self.initrd]
-        argv += ['-virtfs', f'local,path={share},mount_tag=host,security_model=none,'
-                            'multidevs=remap']
+        argv += self._virtfs('host', share, '')
         if self.root:
-            argv += ['-virtfs', f'local,path={self.root},mount_tag=root,security_model=none,'
-                                'readonly=on,multidevs=remap']
-            append += ' vm_root'
+            argv += self._virtfs('root', self.root, ',readonly=on')
+            append += ' vm_root'            # before the others, which lie in it
+        for name, folder in self.shares.items():
+            argv += self._virtfs(name, folder, ',readonly=on')
+            append += f' vm_share={name}'
         return argv + ['-append', append] + self.qemu
 
-    def run(self, commands, files=(), seconds=120):
-        """Runs the shell commands one after the other; `files` lie in /host. After
-        `seconds` the guest is ended."""
+    @staticmethod
+    def _virtfs(tag, folder, more):
+        return ['-virtfs', f'local,path={folder},mount_tag={tag},security_model=none,'
+                           f'multidevs=remap{more}']
+
+    def run(self, commands, seconds=120):
+        """Runs the shell commands one after the other, in /host, a folder of this run.
+        After `seconds` the guest is ended."""
         start = time.monotonic()
         with tempfile.TemporaryDirectory(prefix='perf-prof-vm.') as share:
             os.chmod(share, 0o755)
-            for path in files:
-                shutil.copy(path, share)
             for i, command in enumerate(commands):
                 with open(os.path.join(share, f'{i:02}.cmd'), 'w') as f:
                     f.write(f'cd /host\n{command}\n')

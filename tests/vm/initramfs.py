@@ -63,7 +63,8 @@ def make(version, kernel, extra=()):
     with open(os.path.join(HERE, 'init'), 'rb') as f:
         init = f.read()
     wanted = MODULES + tuple(extra)
-    key = hashlib.sha256(init + ' '.join(wanted).encode()).hexdigest()[:8]
+    with open(__file__, 'rb') as f:         # what was packed otherwise is packed anew
+        key = hashlib.sha256(f.read() + init + ' '.join(wanted).encode()).hexdigest()[:8]
     here = os.path.join(CACHE, 'initramfs')
     path = os.path.join(here, f'{version}-{key}.cpio.gz')
     with locked(here):
