@@ -9,12 +9,13 @@ import glob
 import os
 import re
 from dataclasses import dataclass, field
+from typing import Callable
 
 from frame import tap
 from frame.build import BuildFailed
 from frame.result import FAILED, PASSED, SKIPPED, Result
 
-from . import cross, guest
+from . import checks, cross, guest
 from .archive import Unavailable
 
 SECONDS = 240       # the longest that a guest may take
@@ -37,28 +38,19 @@ class Job:
     """A command in a guest, and what it has to say."""
     name: str
     command: str
-    match: list = field(default_factory=list)   # patterns that stdout has; none = it speaks TAP
+    judge: Callable                             # judge_..., below
+    match: list = field(default_factory=list)   # patterns that stdout has
 
 
-def program_jobs(build):
-    storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
-    return [
-        Job('perf-prof list', f'{build}/perf-prof list',
-            [r'\bsched:sched_switch\b', r'\bpage-faults\b']),
-        Job('perf-prof python',
-            f"cat >script.py <<'END'\n{SCRIPT}\nEND\n{storm} &\n"
-            f'{build}/perf-prof python -e sched:sched_wakeup,sched:sched_switch -N 100 script.py\n'
-            'code=$?; kill $!; exit $code',
-            [r'^seen 100 sched:sched_switch sched:sched_wakeup$']),
-    ]
-
-
-def test_jobs(root, build):
-    """The C tests, which speak TAP by cmocka."""
-    for path in sorted(glob.glob(os.path.join(root, build, 'tests/*/test_*'))):
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            yield Job(os.path.basename(path), 'CMOCKA_MESSAGE_OUTPUT=TAP SOURCE_ROOT=/src '
-                                              f'/src/{os.path.relpath(path, root)}')
+def judge_checks(label, where, job, done):
+    """tests/vm/check: the name of a point is short, what was expected and seen is output."""
+    for one in checks.parse(done.out):
+        status = {checks.FAILED: FAILED, checks.SKIPPED: SKIPPED}.get(one.outcome, PASSED)
+        yield Result(label, f'{where}: {one.name}', status,
+                     one.text if status == SKIPPED else '', one.text if status == FAILED else '')
+    trouble = checks.trouble(done)
+    if trouble:
+        yield Result(label, f'{where}: {job.name}', FAILED, trouble, done.out + done.err)
 
 
 def judge_tap(label, where, job, done):
@@ -80,12 +72,33 @@ def judge_text(label, where, job, done):
                  done.out + done.err if bad else '')
 
 
+def program_jobs(build):
+    storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
+    return [
+        Job('perf-prof list', f'{build}/perf-prof list', judge_text,
+            [r'\bsched:sched_switch\b', r'\bpage-faults\b']),
+        Job('perf-prof python',
+            f"cat >script.py <<'END'\n{SCRIPT}\nEND\n{storm} &\n"
+            f'{build}/perf-prof python -e sched:sched_wakeup,sched:sched_switch -N 100 script.py\n'
+            'code=$?; kill $!; exit $code', judge_text,
+            [r'^seen 100 sched:sched_switch sched:sched_wakeup$']),
+    ]
+
+
+def test_jobs(root, build):
+    """The C tests, which speak TAP by cmocka."""
+    for path in sorted(glob.glob(os.path.join(root, build, 'tests/*/test_*'))):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            yield Job(os.path.basename(path), 'CMOCKA_MESSAGE_OUTPUT=TAP SOURCE_ROOT=/src '
+                                              f'/src/{os.path.relpath(path, root)}', judge_tap)
+
+
 def judge(label, where, jobs, run):
     for job, done in zip(jobs, run.commands):
         if done.code is None:
             yield Result(label, f'{where}: {job.name}', FAILED, 'it did not end', run.trouble())
             return
-        yield from (judge_text if job.match else judge_tap)(label, where, job, done)
+        yield from job.judge(label, where, job, done)
 
 
 def plan(builds, suite, arch):
@@ -97,7 +110,7 @@ def plan(builds, suite, arch):
         build, root, more = builds.get('build-test'), '/', {'cpus': 2}
     build = os.path.relpath(build, builds.root)
     check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
-    jobs = [Job('check', f'/src/{check}')] + program_jobs(f'/src/{build}')
+    jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}')
     jobs += test_jobs(builds.root, build)
     return guest.Guest(suite, arch, root=root, shares={'src': builds.root}, **more), jobs
 
