@@ -33,19 +33,32 @@ static void said_errno(struct pev_error *err, int code)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
+/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+static int level_needed(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	if (ev->target.pid_ < 0)
+		return 0;
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
-	int level = 2, need = ev->attr.type == PERF_TYPE_TRACEPOINT ? -1 : ev->target.pid_ < 0 ? 0 : 1;
+	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 
-	pev_paranoid(&level);
-	if (geteuid() == 0 && level < 3) {
+	if (!unknown && geteuid() == 0 && level < 3) {
 		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
 		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
 		       "--security-opt seccomp=unconfined)");
 		return;
 	}
-	remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
-	       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	if (unknown)
+		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
+		       "sysctl kernel.perf_event_paranoid=%d", need);
+	else
+		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
 }
 
 static void on_perm(struct pev_error *err, const struct pev_event *ev)

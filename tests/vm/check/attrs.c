@@ -76,16 +76,16 @@ static const struct row {
 	void (*set)(struct perf_event_attr *attr);
 	const char *named;       /* in the error */
 } rows[] = {
-	{ "attr.cgroup", 5, 7, set_cgroup, "cgroup (Linux 5.7)" },
+	{ "attr.cgroup", 5, 7, set_cgroup, "cgroup" },
 	{ "PERF_SAMPLE_CGROUP", 5, 7, set_sample_cgroup, "PERF_SAMPLE_CGROUP" },
-	{ "attr.text_poke", 5, 9, set_text_poke, "text_poke (Linux 5.9)" },
-	{ "PERF_SAMPLE_DATA_PAGE_SIZE", 5, 11, set_data_page_size, "DATA_PAGE_SIZE (Linux 5.11)" },
-	{ "PERF_SAMPLE_WEIGHT_STRUCT", 5, 12, set_weight_struct, "WEIGHT_STRUCT (Linux 5.12)" },
-	{ "attr.build_id", 5, 12, set_build_id, "build_id (Linux 5.12)" },
-	{ "attr.inherit_thread", 5, 13, set_inherit_thread, "inherit_thread (Linux 5.13" },
-	{ "attr.remove_on_exec", 5, 13, set_remove_on_exec, "remove_on_exec (Linux 5.13" },
-	{ "attr.sigtrap", 5, 13, set_sigtrap, "(Linux 5.13" },
-	{ "attr.sig_data", 5, 13, set_sig_data, "sig_data (Linux 5.13)" },
+	{ "attr.text_poke", 5, 9, set_text_poke, "text_poke" },
+	{ "PERF_SAMPLE_DATA_PAGE_SIZE", 5, 11, set_data_page_size, "DATA_PAGE_SIZE" },
+	{ "PERF_SAMPLE_WEIGHT_STRUCT", 5, 12, set_weight_struct, "WEIGHT_STRUCT" },
+	{ "attr.build_id", 5, 12, set_build_id, "build_id" },
+	{ "attr.inherit_thread", 5, 13, set_inherit_thread, "inherit_thread" },
+	{ "attr.remove_on_exec", 5, 13, set_remove_on_exec, "remove_on_exec" },
+	{ "attr.sigtrap", 5, 13, set_sigtrap, "sigtrap" },
+	{ "attr.sig_data", 5, 13, set_sig_data, "sig_data" },
 	{ "inherit with SAMPLE_READ", 6, 12, set_inherit_read, "inherit" },
 };
 
