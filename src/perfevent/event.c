@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,13 +55,22 @@ static int open_sized(struct perf_event_attr *attr, struct pev_target target, in
 
 static const struct pev_open_opts no_opts = { .size = sizeof(no_opts) };
 
-static int check_opts(const struct pev_open_opts *opts)
+/* The caller's struct may be an older, shorter one, or a newer one with a zero tail: only
+ * what its size covers is read. */
+static int copy_opts(struct pev_open_opts *own, const struct pev_open_opts *opts,
+		     struct pev_target target)
 {
-	size_t known = sizeof(*opts);
+	size_t known = sizeof(*own);
 
 	if (opts->size < offsetof(struct pev_open_opts, group))
 		return -EINVAL;
 	if (opts->size > known && !is_zero((const char *)opts + known, opts->size - known))
+		return -EINVAL;
+	memset(own, 0, known);
+	memcpy(own, opts, opts->size < known ? opts->size : known);
+	/* whose output, and which folder? */
+	if ((own->flags & PERF_FLAG_FD_OUTPUT && !own->group) ||
+	    (own->flags & PERF_FLAG_PID_CGROUP && !pev_target_is_cgroup_(target)))
 		return -EINVAL;
 	return 0;
 }
@@ -86,30 +94,48 @@ static void set_label(struct pev_event *ev, const struct pev_open_opts *opts)
 		}
 }
 
+/* PERF_FLAG_FD_OUTPUT does nothing good since Linux 2.6.35; the ioctl does what it meant. */
+static int open_output(struct pev_event *ev, const struct pev_open_opts *opts,
+		       struct pev_error *err)
+{
+	int rc;
+
+	if (!(opts->flags & PERF_FLAG_FD_OUTPUT))
+		return 0;
+	rc = pev_event_set_output(ev, opts->group);
+	return rc ? pev_explain_output_(err, ev, opts->group, -rc) : 0;
+}
+
 int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 		   struct pev_target target, const struct pev_open_opts *opts,
 		   struct pev_error *err)
 {
+	struct pev_open_opts own;
 	struct pev_event *ev;
 	int rc;
 
 	*out = NULL;
-	if (!opts)
-		opts = &no_opts;
-	if (check_opts(opts))
+	if (copy_opts(&own, opts ? opts : &no_opts, target))
 		return -EINVAL;
+	opts = &own;
 	ev = calloc(1, sizeof(*ev));
 	if (!ev)
 		return -ENOMEM;
 	ev->attr = *attr;
 	ev->target = target;
 	set_label(ev, opts);
-	ev->fd = open_sized(&ev->attr, target, opts->group ? opts->group->fd : -1, opts->flags);
+	ev->fd = open_sized(&ev->attr, target, opts->group ? opts->group->fd : -1,
+			    opts->flags & ~PERF_FLAG_FD_OUTPUT);
 	if (ev->fd < 0) {
 		rc = ev->fd;
 		ev->attr = *attr;
 		pev_explain_open(err, ev, opts->group, opts->flags, -rc);
 		free(ev);
+		return rc;
+	}
+	rc = open_output(ev, opts, err);
+	if (rc) {
+		pev_event_close(ev);
 		return rc;
 	}
 	*out = ev;
@@ -134,56 +160,20 @@ const struct perf_event_attr *pev_event_attr(const struct pev_event *ev)
 	return &ev->attr;
 }
 
-static int control(const struct pev_event *ev, unsigned long request, unsigned long arg)
-{
-	return ioctl(ev->fd, request, arg) < 0 ? -errno : 0;
-}
-
-int pev_event_enable(struct pev_event *ev)
-{
-	return control(ev, PERF_EVENT_IOC_ENABLE, 0);
-}
-
-int pev_event_disable(struct pev_event *ev)
-{
-	return control(ev, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-int pev_event_reset(struct pev_event *ev)
-{
-	return control(ev, PERF_EVENT_IOC_RESET, 0);
-}
-
-int pev_event_id(const struct pev_event *ev, uint64_t *id)
-{
-	return control(ev, PERF_EVENT_IOC_ID, (unsigned long)id);
-}
-
-int pev_event_set_output(struct pev_event *ev, struct pev_event *to)
-{
-	return control(ev, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(to ? to->fd : -1));
-}
-
-int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err)
-{
-	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)filter);
-
-	return rc ? pev_explain_filter(err, ev, filter, -rc) : 0;
-}
-
 int pev_event_read(const struct pev_event *ev, struct pev_count *count)
 {
 	uint64_t v[5], format = ev->attr.read_format;
-	ssize_t n = read(ev->fd, v, sizeof(v));
 	const uint64_t *p = v;
+	ssize_t n;
 
 	memset(count, 0, sizeof(*count));
+	if (format & PERF_FORMAT_GROUP)
+		return -EINVAL;
+	n = read(ev->fd, v, sizeof(v));
 	if (n < 0)
 		return -errno;
 	if (n == 0)
 		return -ENODATA;   /* a pinned event that could not be kept on its counter */
-	if (format & PERF_FORMAT_GROUP)
-		return -EINVAL;
 	count->value = *p++;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		count->time_enabled = *p++;

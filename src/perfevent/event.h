@@ -9,6 +9,7 @@ struct pev_event {
 	struct perf_event_attr attr;
 	struct pev_target target;
 	char label[96];
+	bool has_ring;          /* its own, or another event's by set_output */
 };
 
 /* The bare system call with CLOEXEC: descriptor or -errno. */

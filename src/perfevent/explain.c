@@ -85,6 +85,24 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 		       "there is");
 }
 
+static void on_nodev(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.cpu_ >= 0)
+		remedy(err, "CPU %d is offline or does not exist (see "
+		       "/sys/devices/system/cpu/online), or lacks this counter", ev->target.cpu_);
+	else
+		remedy(err, "the counter does not exist on this machine");
+}
+
+/* EINVAL is also what a CPU number beyond the last possible one gets. */
+static bool no_such_cpu(int cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
+	return cpu >= 0 && access("/sys/devices/system/cpu", F_OK) == 0 && access(path, F_OK);
+}
+
 static void on_inval(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[128];
@@ -92,6 +110,8 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
 		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
 		       "from 0 and a thread id from 0");
+	else if (no_such_cpu(ev->target.cpu_))
+		on_nodev(err, ev);
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s: leave it out", culprit);
 	else
@@ -119,15 +139,6 @@ static void on_nomem(struct pev_error *err, const struct pev_event *ev)
 {
 	(void)ev;
 	remedy(err, "the kernel has no memory for it: watch fewer events, or use smaller rings");
-}
-
-static void on_nodev(struct pev_error *err, const struct pev_event *ev)
-{
-	if (ev->target.cpu_ >= 0)
-		remedy(err, "CPU %d is offline or does not exist (see "
-		       "/sys/devices/system/cpu/online), or lacks this counter", ev->target.cpu_);
-	else
-		remedy(err, "the counter does not exist on this machine");
 }
 
 static void on_nospc(struct pev_error *err, const struct pev_event *ev)
@@ -247,6 +258,42 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	return -code;
 }
 
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+		 ev->label, to->label);
+	said_errno(err, code);
+	if (code == EINVAL)
+		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
+		       "write_backward, and the first must have no ring of its own");
+	return -code;
+}
+
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+		 ev->label);
+	said_errno(err, code);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EOPNOTSUPP)
+		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: use a smaller area, raise "
+		       "kernel.perf_event_mlock_kb or ulimit -l, or run with CAP_IPC_LOCK");
+	else
+		remedy(err, "see perf_event_open(2), aux_offset");
+	return -code;
+}
+
 /* ---- filters --------------------------------------------------------------------- */
 
 /* sys and name of a tracepoint from the label; false if it is not of that form. */
@@ -324,6 +371,11 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
 		 ev->label);
 	said_errno(err, code);
+	if (code == EEXIST) {
+		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "
+		       "set the new one");
+		return -code;
+	}
 	remedy(err, "expected something like pid > 1000 && comm ~ \"java*\"");
 	if (!split_label(ev, sys, name, sizeof(sys)) || pev_tracefs_path(root, sizeof(root), NULL))
 		return -code;

@@ -24,20 +24,24 @@ struct pev_ring {
 	uint64_t released;       /* data_tail as we published it */
 	uint64_t damaged;
 	size_t map_size;         /* 0: memory of a test */
+	struct pev_event *ev;    /* NULL: memory of a test */
+	bool backward;           /* overwrite ring: see ring_backward.c */
 	_Alignas(8) char scratch[PEV_RECORD_MAX_SIZE];
 };
 
 /* A ring over `size` bytes at data (a power of two) and a made-up control page. */
 void pev_ring_attach_(struct pev_ring *ring, struct perf_event_mmap_page *page, void *data,
 		      uint64_t size);
-/* The rare ends of pev_ring_next_(): a record that wraps, or one that is none. */
+/* The rare ends of pev_ring_next_(): a record that wraps (NULL if it is larger than the
+ * whole ring), or one that is none. */
 const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_t at,
 						  uint16_t size);
 const struct perf_event_header *pev_ring_abandon_(struct pev_ring *ring);
 
 static inline uint64_t pev_ring_begin_(struct pev_ring *ring)
 {
-	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	/* records lie on an 8-byte grid: a head off it can't make us look elsewhere */
+	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) & ~7ULL;
 	return ring->head - ring->pos;
 }
 
@@ -67,5 +71,10 @@ static inline void pev_ring_release_(struct pev_ring *ring)
 	ring->released = ring->pos;
 	__atomic_store_n(&ring->page->data_tail, ring->pos, __ATOMIC_RELEASE);
 }
+
+/* ring_backward.c: begin() and end() of overwrite rings. next() is the same: a drain goes
+ * from data_head upwards to where the oldest record ends. */
+uint64_t pev_ring_begin_backward_(struct pev_ring *ring);
+void pev_ring_end_backward_(struct pev_ring *ring);
 
 #endif

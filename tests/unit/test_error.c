@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every errno of opening and mapping has its words. */
+#include "cmocka_all.h"
+
+#include "perfevent/explain.h"
+
+#include <errno.h>
+
+static struct pev_event event_of(uint32_t type, struct pev_target target)
+{
+	struct pev_event ev = { .fd = -1, .target = target, .label = "my event" };
+
+	pev_attr_init(&ev.attr, type, 0);
+	return ev;
+}
+
+static void text_of_an_error(void **state)
+{
+	struct pev_error err = { 1, "open x", "No (E)", "do y" };
+	char buf[64], tiny[8];
+
+	assert_int_equal(pev_error_text(&err, buf, sizeof(buf)), 20);
+	assert_string_equal(buf, "open x: No (E); do y");
+	assert_int_equal(pev_error_text(&err, tiny, sizeof(tiny)), 7);
+	assert_string_equal(tiny, "open x:");
+	assert_int_equal(pev_error_text(&err, NULL, 0), 0);
+	err.remedy[0] = '\0';
+	pev_error_text(&err, buf, sizeof(buf));
+	assert_string_equal(buf, "open x: No (E)");
+}
+
+/* Some words that only this errno's remedy has; those that try at the kernel what it
+ * refuses (EINVAL, E2BIG, EOPNOTSUPP) are in tests/live. */
+static void every_errno_has_a_remedy(void **state)
+{
+	static const struct {
+		int code;
+		const char *words;
+	} rows[] = {
+		{ EMFILE, "ulimit -n" },
+		{ ENFILE, "fs.file-max" },
+		{ ENOMEM, "memory" },
+		{ ENODEV, "CPU 5" },
+		{ ENXIO, "CPU 5" },
+		{ ENOSPC, "counters are taken" },
+		{ ENOSYS, "CONFIG_PERF_EVENTS" },
+		{ EOVERFLOW, "perf_event_max_stack" },
+		{ ESRCH, "thread" },
+		{ EBUSY, "watchdog" },
+		{ ENOENT, "perf-prof list" },
+		{ EACCES, "CAP_PERFMON" },
+		{ EPERM, "perf" },
+		{ EXDEV, "perf_event_open(2)" },
+	};
+	struct pev_event ev = event_of(PERF_TYPE_TRACEPOINT, pev_target_cpu(5));
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct pev_error err;
+
+		memset(&err, 0xff, sizeof(err));
+		assert_int_equal(pev_explain_open(&err, &ev, NULL, 0, rows[i].code), -rows[i].code);
+		assert_int_equal(err.code, rows[i].code);
+		assert_string_equal(err.asked, "open my event on CPU 5");
+		assert_non_null(strstr(err.said, strerrorname_np(rows[i].code)));
+		assert_non_null(strstr(err.remedy, rows[i].words));
+	}
+	assert_int_equal(pev_explain_open(NULL, &ev, NULL, 0, EACCES), -EACCES);
+}
+
+static void remedies_look_at_the_event(void **state)
+{
+	struct pev_event hw = event_of(PERF_TYPE_HARDWARE, pev_target_self());
+	struct pev_event bp = event_of(PERF_TYPE_BREAKPOINT, pev_target_thread(77));
+	struct pev_event cg = event_of(PERF_TYPE_SOFTWARE, pev_target_cgroup(3, 0));
+	struct pev_error err;
+
+	pev_explain_open(&err, &hw, NULL, 0, ENOENT);
+	assert_non_null(strstr(err.remedy, "no such hardware counter"));
+	pev_explain_open(&err, &hw, NULL, 0, ENODEV);
+	assert_non_null(strstr(err.remedy, "does not exist on this machine"));
+	pev_explain_open(&err, &cg, NULL, 0, ENOENT);
+	assert_non_null(strstr(err.remedy, "control group"));
+	pev_explain_open(&err, &bp, NULL, 0, ENOSPC);
+	assert_non_null(strstr(err.remedy, "breakpoint"));
+	pev_explain_open(&err, &bp, NULL, 0, ESRCH);
+	assert_non_null(strstr(err.remedy, "thread 77"));
+}
+
+static void mapping_errors(void **state)
+{
+	struct pev_event ev = event_of(PERF_TYPE_SOFTWARE, pev_target_self());
+	struct pev_error err;
+
+	assert_int_equal(pev_explain_map(&err, &ev, 3, EINVAL), -EINVAL);
+	assert_string_equal(err.asked, "map a ring of 3 pages for my event");
+	assert_non_null(strstr(err.remedy, "3 is no power of two"));
+	pev_explain_map(&err, &ev, 8, EPERM);
+	assert_non_null(strstr(err.remedy, "perf_event_mlock_kb"));
+	pev_explain_map(&err, &ev, 8, ENOMEM);
+	assert_non_null(strstr(err.remedy, "smaller"));
+	ev.attr.inherit = 1;
+	pev_explain_map(&err, &ev, 8, EINVAL);
+	assert_non_null(strstr(err.remedy, "inherit"));
+	assert_int_equal(pev_explain_map(NULL, &ev, 8, EPERM), -EPERM);
+}
+
+/* Labels and filters are a user's: as long as they like, the texts end in time. */
+static void long_words_are_cut(void **state)
+{
+	struct pev_event ev = event_of(PERF_TYPE_SOFTWARE, pev_target_self());
+	char filter[4096], buf[64];
+	struct pev_error err;
+
+	memset(filter, 'x', sizeof(filter) - 1);
+	filter[sizeof(filter) - 1] = '\0';
+	assert_int_equal(pev_explain_filter(&err, &ev, filter, EINVAL), -EINVAL);
+	assert_true(strlen(err.asked) < sizeof(err.asked));
+	assert_non_null(strstr(err.asked, "my event"));
+	assert_int_equal(pev_error_text(&err, buf, sizeof(buf)), sizeof(buf) - 1);
+	assert_int_equal(pev_explain_filter(&err, &ev, NULL, EINVAL), -EINVAL);
+	assert_int_equal(pev_explain_filter(NULL, &ev, filter, EINVAL), -EINVAL);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_of_an_error),
+		cmocka_unit_test(every_errno_has_a_remedy),
+		cmocka_unit_test(remedies_look_at_the_event),
+		cmocka_unit_test(mapping_errors),
+		cmocka_unit_test(long_words_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
