@@ -157,6 +157,7 @@ static void group_limit(void)
 
 		for (size_t i = 0; i < n; i++) {
 			hardware_attr(&attr, PERF_COUNT_HW_INSTRUCTIONS);
+			attr.disabled = !i;     /* or it runs while it is still small */
 			pev_group_add(group, &attr, NULL);
 		}
 		rc = pev_group_open(group, pev_target_self(), NULL, &err);
