@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int give_up(struct pev_aux *aux, const struct pev_event *ev, unsigned int pages,
+static int give_up(struct pev_aux_area *aux, const struct pev_event *ev, unsigned int pages,
 		   struct pev_error *err)
 {
 	int code = errno;
@@ -23,20 +23,20 @@ static int give_up(struct pev_aux *aux, const struct pev_event *ev, unsigned int
 	return pev_explain_aux_(err, ev, pages, code);
 }
 
-void pev_aux_attach_(struct pev_aux *aux, struct perf_event_mmap_page *page, void *data,
+void pev_aux_attach_(struct pev_aux_area *aux, struct perf_event_mmap_page *page, void *data,
 		     uint64_t size, bool snapshot)
 {
-	*aux = (struct pev_aux){ .page = page, .data = data, .size = size, .snapshot = snapshot };
+	*aux = (struct pev_aux_area){ .page = page, .data = data, .size = size, .snapshot = snapshot };
 	aux->tail = page->aux_tail;
 }
 
-int pev_aux_map(struct pev_aux **out, struct pev_ring *ring, unsigned int pages, bool snapshot,
+int pev_aux_map(struct pev_aux_area **out, struct pev_ring *ring, unsigned int pages, bool snapshot,
 		struct pev_error *err)
 {
 	int prot = snapshot ? PROT_READ : PROT_READ | PROT_WRITE;
 	size_t size = (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *page = ring->page;
-	struct pev_aux *aux;
+	struct pev_aux_area *aux;
 	void *map;
 
 	*out = NULL;
@@ -59,7 +59,7 @@ int pev_aux_map(struct pev_aux **out, struct pev_ring *ring, unsigned int pages,
 	return 0;
 }
 
-void pev_aux_unmap(struct pev_aux *aux)
+void pev_aux_unmap(struct pev_aux_area *aux)
 {
 	if (!aux)
 		return;
@@ -68,13 +68,13 @@ void pev_aux_unmap(struct pev_aux *aux)
 	free(aux);
 }
 
-size_t pev_aux_size(const struct pev_aux *aux)
+size_t pev_aux_size(const struct pev_aux_area *aux)
 {
 	return aux->size;
 }
 
 /* `bytes` from position `at` on, in at most two pieces. */
-static void pieces(const struct pev_aux *aux, uint64_t at, uint64_t bytes, struct pev_aux_data *out)
+static void pieces(const struct pev_aux_area *aux, uint64_t at, uint64_t bytes, struct pev_aux_data *out)
 {
 	uint64_t start = at & (aux->size - 1), first = aux->size - start;
 
@@ -94,7 +94,7 @@ static bool all_zero(const char *p, size_t n)
 	return true;
 }
 
-static uint64_t peek_snapshot(const struct pev_aux *aux, uint64_t head, struct pev_aux_data *out)
+static uint64_t peek_snapshot(const struct pev_aux_area *aux, uint64_t head, struct pev_aux_data *out)
 {
 	uint64_t at = head & (aux->size - 1);
 
@@ -106,7 +106,7 @@ static uint64_t peek_snapshot(const struct pev_aux *aux, uint64_t head, struct p
 	return aux->size;
 }
 
-uint64_t pev_aux_peek(const struct pev_aux *aux, struct pev_aux_data *out)
+uint64_t pev_aux_peek(const struct pev_aux_area *aux, struct pev_aux_data *out)
 {
 	uint64_t head = __atomic_load_n(&aux->page->aux_head, __ATOMIC_ACQUIRE), bytes;
 
@@ -119,7 +119,7 @@ uint64_t pev_aux_peek(const struct pev_aux *aux, struct pev_aux_data *out)
 	return bytes;
 }
 
-void pev_aux_consume(struct pev_aux *aux, uint64_t bytes)
+void pev_aux_consume(struct pev_aux_area *aux, uint64_t bytes)
 {
 	if (aux->snapshot)
 		return;
@@ -127,7 +127,7 @@ void pev_aux_consume(struct pev_aux *aux, uint64_t bytes)
 	__atomic_store_n(&aux->page->aux_tail, aux->tail, __ATOMIC_RELEASE);
 }
 
-int pev_aux_piece(const struct pev_aux *aux, uint64_t offset, uint64_t size,
+int pev_aux_piece(const struct pev_aux_area *aux, uint64_t offset, uint64_t size,
 		  struct pev_aux_data *out)
 {
 	if (size > aux->size) {

@@ -6,7 +6,7 @@
 #include "perfevent/event.h"
 #include "perfevent/ring_private.h"
 
-struct pev_aux {
+struct pev_aux_area {
 	struct perf_event_mmap_page *page;   /* of the ring */
 	char *data;
 	uint64_t size;                       /* a power of two */
@@ -16,6 +16,6 @@ struct pev_aux {
 };
 
 /* An area over `size` bytes at data and a made-up control page. */
-void pev_aux_attach_(struct pev_aux *aux, struct perf_event_mmap_page *page, void *data,
+void pev_aux_attach_(struct pev_aux_area *aux, struct perf_event_mmap_page *page, void *data,
 		     uint64_t size, bool snapshot);
 #endif

@@ -241,15 +241,18 @@ int pev_event_query_bpf(const struct pev_event *ev, uint32_t *ids, size_t n, siz
 int pev_event_modify(struct pev_event *ev, const struct perf_event_attr *attr,
 		     struct pev_error *err)
 {
-	struct perf_event_attr copy = *attr;
+	union pev_attr_buf copy;
 	const char *remedy = "only bp_addr, bp_type, bp_len and disabled of a breakpoint can change; "
 			     "open another event for the rest";
-	int rc;
+	int rc = pev_attr_buf_copy(&copy, attr);
 
-	copy.size = ev->attr.size;
+	if (rc)
+		return rc;
+	/* the size that this kernel knows */
+	copy.attr.size = ev->attr.size;
 	rc = control(ev, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (unsigned long)&copy);
 	if (rc)
 		return explain(err, ev, "modify", rc, remedy);
-	ev->attr = copy;
+	ev->buf = copy;
 	return 0;
 }

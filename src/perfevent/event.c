@@ -41,10 +41,9 @@ static bool is_zero(const char *p, size_t n)
 static int open_sized(struct perf_event_attr *attr, struct pev_target target, int group_fd,
 		      unsigned long flags)
 {
-	uint32_t full = sizeof(*attr);
+	uint32_t full = attr->size;
 	int fd;
 
-	attr->size = full;
 	fd = pev_open_raw_(attr, target, group_fd, flags);
 	if (fd != -E2BIG || attr->size >= full || attr->size < PERF_ATTR_SIZE_VER0)
 		return fd;
@@ -121,14 +120,15 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	ev = calloc(1, sizeof(*ev));
 	if (!ev)
 		return -ENOMEM;
-	ev->attr = *attr;
+	rc = pev_attr_buf_copy(&ev->buf, attr);
 	ev->target = target;
+	ev->group_fd = opts->group ? opts->group->fd : -1;
+	ev->flags = opts->flags & ~PERF_FLAG_FD_OUTPUT;
 	set_label(ev, opts);
-	ev->fd = open_sized(&ev->attr, target, opts->group ? opts->group->fd : -1,
-			    opts->flags & ~PERF_FLAG_FD_OUTPUT);
+	ev->fd = rc ? rc : open_sized(&ev->attr, target, ev->group_fd, ev->flags);
 	if (ev->fd < 0) {
 		rc = ev->fd;
-		ev->attr = *attr;
+		pev_attr_buf_copy(&ev->buf, attr);
 		pev_explain_open(err, ev, opts->group, opts->flags, -rc);
 		free(ev);
 		return rc;

@@ -6,8 +6,13 @@
 
 struct pev_event {
 	int fd;
-	struct perf_event_attr attr;
+	union {
+		struct perf_event_attr attr;
+		union pev_attr_buf buf;   /* the same, with room for what the header lacks */
+	};
 	struct pev_target target;
+	int group_fd;              /* how it was opened: -1 without a leader */
+	uint64_t flags;
 	char label[96];
 	bool has_ring;          /* its own, or another event's by set_output */
 };

@@ -105,7 +105,7 @@ static bool no_such_cpu(int cpu)
 
 static void on_inval(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
 		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
@@ -113,7 +113,7 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "the kernel refuses %s: leave it out", culprit);
+		remedy(err, "the kernel refuses %s", culprit);
 	else
 		remedy(err, "the kernel refuses this combination of attributes and target");
 }
@@ -157,10 +157,10 @@ static void on_nosys(struct pev_error *err, const struct pev_event *ev)
 
 static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
 	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "this hardware or event can't do %s: leave it out", culprit);
+		remedy(err, "this hardware or event can't do %s", culprit);
 	else
 		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
 }
@@ -186,9 +186,12 @@ static void on_busy(struct pev_error *err, const struct pev_event *ev)
 
 static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
-	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	if (ev->attr.size < PERF_ATTR_SIZE_VER0 || ev->attr.size > PEV_ATTR_SIZE_MAX)
+		remedy(err, "size = %u: from %d to %d bytes of attr can count, more only if they are "
+		       "zero", ev->attr.size, PERF_ATTR_SIZE_VER0, PEV_ATTR_SIZE_MAX);
+	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "this kernel does not know %s: leave it out", culprit);
 	else if (ev->attr.sample_stack_user || ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
 		remedy(err, "a sample would be larger than 64 KiB: ask for less of the stack");

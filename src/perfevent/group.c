@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct member {
-	struct perf_event_attr attr;
+	union pev_attr_buf buf;
 	char *label;                 /* NULL: the event's own */
 	struct pev_event *ev;
 	struct pev_self *self;       /* after pev_group_map_self() */
@@ -37,18 +37,18 @@ struct pev_group *pev_group_new(void)
 
 int pev_group_add(struct pev_group *g, const struct perf_event_attr *attr, const char *label)
 {
-	struct member *grown;
-	char *copy = NULL;
+	struct member *grown, new = { .label = NULL };
+	int rc = g->open ? -EBUSY : pev_attr_buf_copy(&new.buf, attr);
 
-	if (g->open)
-		return -EBUSY;
+	if (rc)
+		return rc;
 	grown = reallocarray(g->members, g->n + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	g->members = grown;
-	if (label && !(copy = strdup(label)))
+	if (label && !(new.label = strdup(label)))
 		return -ENOMEM;
-	grown[g->n] = (struct member){ .attr = *attr, .label = copy };
+	grown[g->n] = new;
 	return (int)g->n++;
 }
 
@@ -74,12 +74,12 @@ static int check_rules(const struct pev_group *g, struct pev_error *err)
 	if (!g->n)
 		return refuse(err, g, 0, "the group is empty", "add an event first");
 	for (size_t i = 1; i < g->n; i++) {
-		const struct perf_event_attr *a = &g->members[i].attr;
+		const struct perf_event_attr *a = &g->members[i].buf.attr;
 
 		if (a->pinned || a->exclusive)
 			return refuse(err, g, i, "only the leader can be pinned or exclusive",
 				      "set the bit in the first member, or put this one first");
-		if (a->inherit != g->members[0].attr.inherit)
+		if (a->inherit != g->members[0].buf.attr.inherit)
 			return refuse(err, g, i, "inherit differs from the leader's",
 				      "set or clear inherit in all members");
 	}
@@ -90,32 +90,32 @@ enum { TIMES = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING }
 
 /* A member opened disabled stays off when the leader alone is enabled: only the leader's
  * disabled and enable_on_exec say when the group counts. */
-static struct perf_event_attr member_attr(const struct pev_group *g, size_t i, uint64_t lost)
+static void member_attr(const struct pev_group *g, size_t i, uint64_t lost,
+			union pev_attr_buf *buf)
 {
-	struct perf_event_attr attr = g->members[i].attr;
-
-	attr.read_format |= PERF_FORMAT_ID | TIMES | lost;
+	*buf = g->members[i].buf;
+	buf->attr.read_format |= PERF_FORMAT_ID | TIMES | lost;
 	if (i == 0) {
-		attr.read_format |= PERF_FORMAT_GROUP;
-		return attr;
+		buf->attr.read_format |= PERF_FORMAT_GROUP;
+		return;
 	}
 	/* a member alone stays readable by pev_event_read() */
-	attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
-	attr.disabled = 0;
-	attr.enable_on_exec = 0;
-	return attr;
+	buf->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	buf->attr.disabled = 0;
+	buf->attr.enable_on_exec = 0;
 }
 
 static int open_member(struct pev_group *g, size_t i, struct pev_target target, uint64_t flags,
 		       uint64_t lost, struct pev_error *err)
 {
-	struct perf_event_attr attr = member_attr(g, i, lost);
 	struct pev_open_opts opts = {
 		.size = sizeof(opts), .label = g->members[i].label, .flags = flags,
 		.group = i ? g->members[0].ev : NULL,
 	};
+	union pev_attr_buf buf;
 
-	return pev_event_open(&g->members[i].ev, &attr, target, &opts, err);
+	member_attr(g, i, lost, &buf);
+	return pev_event_open(&g->members[i].ev, &buf.attr, target, &opts, err);
 }
 
 static void close_members(struct pev_group *g)

@@ -49,11 +49,32 @@ static inline PyObject *from_u64(uint64_t v)
 	return v <= LONG_MAX ? PyLong_FromLong((long)v) : PyLong_FromUnsignedLongLong(v);
 }
 
-PyObject *event_read(struct perf_event *e, const struct reader *r)
+/* A number of 32 bits, told by its bits: the same object as last time if they are the
+ * same. What fits the interpreter's own cache of small ints is left to it. */
+static inline PyObject *from_bits(struct reader *r, uint32_t bits, long value)
+{
+	PyObject *v = r->last_int;
+
+	if (v && r->last == bits) {
+		Py_INCREF(v);
+		return v;
+	}
+	v = PyLong_FromLong(value);
+	if (v && (value < -5 || value > 256)) {
+		Py_XDECREF(r->last_int);
+		Py_INCREF(v);
+		r->last_int = v;
+		r->last = bits;
+	}
+	return v;
+}
+
+PyObject *event_read(struct perf_event *e, struct reader *r)
 {
 	switch ((enum reader_kind)r->kind) {
 	case READ_REC_U32:
-		return PyLong_FromLong((long)layout_u32(e->rec, (uint8_t)r->offset));
+		return from_bits(r, layout_u32(e->rec, (uint8_t)r->offset),
+				 (long)layout_u32(e->rec, (uint8_t)r->offset));
 	case READ_REC_U64:
 		return from_u64(layout_u64(e->rec, (uint8_t)r->offset));
 	case READ_CPU:
@@ -69,7 +90,7 @@ PyObject *event_read(struct perf_event *e, const struct reader *r)
 	case READ_U16:
 		return PyLong_FromLong(RAW(uint16_t));
 	case READ_U32:
-		return PyLong_FromLong((long)RAW(uint32_t));
+		return from_bits(r, RAW(uint32_t), (long)RAW(uint32_t));
 	case READ_U64:
 		return from_u64(RAW(uint64_t));
 	case READ_S8:
@@ -77,7 +98,7 @@ PyObject *event_read(struct perf_event *e, const struct reader *r)
 	case READ_S16:
 		return PyLong_FromLong(RAW(int16_t));
 	case READ_S32:
-		return PyLong_FromLong(RAW(int32_t));
+		return from_bits(r, RAW(uint32_t), RAW(int32_t));
 	case READ_S64:
 		return PyLong_FromLongLong(RAW(int64_t));
 	case READ_STR:
@@ -90,9 +111,9 @@ PyObject *event_read(struct perf_event *e, const struct reader *r)
 
 /* ---- attribute and item access ------------------------------------------ */
 
-static const struct reader *find(struct perf_event *e, PyObject *name)
+static struct reader *find(struct perf_event *e, PyObject *name)
 {
-	const struct reader *r = event_class_find(e->cls, name);
+	struct reader *r = event_class_find(e->cls, name);
 
 	return r ? r : event_class_find_equal(e->cls, name);
 }
@@ -100,7 +121,7 @@ static const struct reader *find(struct perf_event *e, PyObject *name)
 static PyObject *getattro_slow(struct perf_event *e, PyObject *name)
 {
 	PyObject *value = PyObject_GenericGetAttr((PyObject *)e, name);
-	const struct reader *r;
+	struct reader *r;
 
 	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
 		return value;
@@ -117,7 +138,7 @@ static PyObject *getattro_slow(struct perf_event *e, PyObject *name)
 static PyObject *getattro(PyObject *self, PyObject *name)
 {
 	struct perf_event *e = (struct perf_event *)self;
-	const struct reader *r = event_class_find(e->cls, name);
+	struct reader *r = event_class_find(e->cls, name);
 
 	if (r)
 		return event_read(e, r);
@@ -127,7 +148,7 @@ static PyObject *getattro(PyObject *self, PyObject *name)
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
 	struct perf_event *e = (struct perf_event *)self;
-	const struct reader *r = find(e, key);
+	struct reader *r = find(e, key);
 
 	if (!r) {
 		PyErr_SetObject(PyExc_KeyError, key);
@@ -148,7 +169,7 @@ static int contains(PyObject *self, PyObject *key)
 
 /* ---- views --------------------------------------------------------------- */
 
-static PyObject *pair(struct perf_event *e, const struct reader *r)
+static PyObject *pair(struct perf_event *e, struct reader *r)
 {
 	PyObject *value = event_read(e, r), *t;
 
@@ -159,7 +180,7 @@ static PyObject *pair(struct perf_event *e, const struct reader *r)
 	return t;
 }
 
-static PyObject *name_of(struct perf_event *e, const struct reader *r)
+static PyObject *name_of(struct perf_event *e, struct reader *r)
 {
 	(void)e;
 	Py_INCREF(r->name);
@@ -167,7 +188,7 @@ static PyObject *name_of(struct perf_event *e, const struct reader *r)
 }
 
 static PyObject *list_of(PyObject *self,
-			 PyObject *(*item)(struct perf_event *e, const struct reader *r))
+			 PyObject *(*item)(struct perf_event *e, struct reader *r))
 {
 	struct perf_event *e = (struct perf_event *)self;
 	PyObject *list = PyList_New((Py_ssize_t)e->cls->nreaders);
@@ -233,7 +254,7 @@ static PyObject *get(PyObject *self, PyObject *args, PyObject *kwargs)
 	static char *names[] = { "field", "default", NULL };
 	struct perf_event *e = (struct perf_event *)self;
 	PyObject *name, *fallback = Py_None;
-	const struct reader *r;
+	struct reader *r;
 
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:get", names, &name, &fallback))
 		return NULL;

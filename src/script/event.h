@@ -26,7 +26,7 @@ PyTypeObject *event_type_new(PyObject *module);
 struct perf_event *event_new(PyTypeObject *type);
 /* Makes `e` own its record. 0, or -1 with an exception (it then is an empty event). */
 int event_keep(struct perf_event *e);
-PyObject *event_read(struct perf_event *e, const struct reader *r);
+PyObject *event_read(struct perf_event *e, struct reader *r);
 uint64_t event_time(const struct perf_event *e);
 
 /* print.c: event.print() and its text. */

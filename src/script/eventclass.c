@@ -176,8 +176,12 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 
 void event_class_clear(struct event_class *cls)
 {
-	for (size_t i = 0; i < cls->nreaders; i++)
+	for (size_t i = 0; i < cls->nreaders; i++) {
 		Py_CLEAR(cls->readers[i].name);
+		Py_CLEAR(cls->readers[i].last_int);
+	}
+	for (size_t i = 0; cls->slots && i < 1ul << (64 - cls->slot_shift); i++)
+		Py_CLEAR(cls->slots[i].last_int);
 	PyMem_Free(cls->readers);
 	PyMem_Free(cls->slots);
 	Py_CLEAR(cls->name);
@@ -187,7 +191,7 @@ void event_class_clear(struct event_class *cls)
 	memset(cls, 0, sizeof(*cls));
 }
 
-const struct reader *event_class_find_equal(const struct event_class *cls, PyObject *name)
+struct reader *event_class_find_equal(const struct event_class *cls, PyObject *name)
 {
 	PyObject *index = PyDict_GetItemWithError(cls->by_name, name);
 

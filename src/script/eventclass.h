@@ -33,6 +33,10 @@ struct reader {
 	PyObject *name;        /* interned; NULL: a free slot */
 	uint16_t kind;         /* enum reader_kind */
 	uint16_t offset;
+	/* The number read last: pids, CPUs and the like come again and again, and making
+	 * an int costs more than comparing. Times are not kept. */
+	uint32_t last;
+	PyObject *last_int;
 	const struct trace_field *field;   /* NULL for the underscored ones */
 };
 
@@ -57,14 +61,14 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 		     PyTypeObject *type);
 void event_class_clear(struct event_class *cls);
 
-static inline const struct reader *event_class_find(const struct event_class *cls, PyObject *name)
+static inline struct reader *event_class_find(const struct event_class *cls, PyObject *name)
 {
-	const struct reader *r =
+	struct reader *r =
 		&cls->slots[(uintptr_t)name * cls->slot_factor >> cls->slot_shift];
 
 	return r->name == name ? r : NULL;
 }
 
 /* By equality; NULL without an exception if there is no such field. */
-const struct reader *event_class_find_equal(const struct event_class *cls, PyObject *name);
+struct reader *event_class_find_equal(const struct event_class *cls, PyObject *name);
 #endif

@@ -427,23 +427,24 @@ void host_exit(struct host *h)
 }
 
 /* The hot path: no allocation unless the script kept the event before. */
-void host_sample(void *ctx, const struct stream_sample *sample)
+void host_sample(void *ctx, const struct stream_event *event, const struct perf_event_header *rec,
+		 const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	struct host *h = ctx;
-	struct event_class *cls = sample->event->consumer;
+	struct event_class *cls = event->consumer;
 	struct perf_event *e = h->event;
 	PyObject *args[2] = { NULL, (PyObject *)e }, *rc;
 
 	e->cls = cls;
-	e->rec = sample->rec;
-	e->raw = sample->raw;
-	e->raw_size = sample->raw_size;
-	e->cpu = sample->cpu;
+	e->rec = rec;
+	e->raw = raw;
+	e->raw_size = raw_size;
+	e->cpu = cpu;
 	rc = cls->call(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 	if (__builtin_expect(rc != NULL, 1))
 		Py_DECREF(rc);
 	else
-		call_failed(h, sample->event->name);
+		call_failed(h, event->name);
 	if (__builtin_expect(event_is_kept(e), 0))
 		host_replace_event(h);
 }

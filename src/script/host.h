@@ -50,7 +50,8 @@ void host_exit(struct host *h);       /* __exit__() */
 void host_finish(struct host *h);
 
 /* stream_ops, with the host as ctx. */
-void host_sample(void *ctx, const struct stream_sample *sample);
+void host_sample(void *ctx, const struct stream_event *event, const struct perf_event_header *rec,
+		 const void *raw, uint32_t raw_size, uint32_t cpu);
 void host_lost(void *ctx, const struct stream_loss *loss);
 void host_interval(void *ctx);
 void host_print_stat(void *ctx);

@@ -68,6 +68,6 @@ void loss_tail(struct stream *s)
 			s->totals.lost_at_least |= ring->lost != 0;
 		else if (lost > ring->lost)
 			loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL,
-				 s->order ? ring->last_time : 0, 0);
+				 s->order ? ring->read_time : 0, 0);
 	}
 }

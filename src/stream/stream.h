@@ -66,17 +66,6 @@ struct stream_event {
 	struct layout layout;           /* where the parts of its samples lie */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	void *consumer;                 /* the consumer's own */
-	uint64_t delivered;
-};
-
-/* One sample, borrowed for the length of the call. */
-struct stream_sample {
-	const struct stream_event *event;
-	const struct perf_event_header *rec;
-	const void *raw;                /* the tracepoint's data */
-	uint32_t raw_size;
-	uint32_t cpu;
-	uint64_t time;                  /* ns of the perf clock */
 };
 
 enum stream_loss_cause {
@@ -94,7 +83,11 @@ struct stream_loss {
 };
 
 struct stream_ops {
-	void (*sample)(void *ctx, const struct stream_sample *sample);
+	/* One sample; rec and raw (the tracepoint's data, checked against its format) are
+	 * borrowed for the length of the call. Six words, so that all go in registers. */
+	void (*sample)(void *ctx, const struct stream_event *event,
+		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size,
+		       uint32_t cpu);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
 	void (*print_stat)(void *ctx);  /* SIGUSR2 */
@@ -106,7 +99,6 @@ struct stream_ops {
 
 struct stream_totals {
 	uint64_t delivered;             /* samples handed to the consumer */
-	uint64_t unwanted;              /* samples of events that nobody handles */
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */

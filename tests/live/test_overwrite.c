@@ -181,7 +181,7 @@ static void software_events_have_no_aux_area(void **state)
 	struct pev_error err = { 0 };
 	struct pev_ring *ring;
 	struct pev_event *ev;
-	struct pev_aux *aux;
+	struct pev_aux_area *aux;
 
 	getppid_attr(&attr);
 	ev = open_on(&attr, pev_target_self());

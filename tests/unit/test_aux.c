@@ -27,7 +27,7 @@ static void full_trace_is_read_and_given_back(void **state)
 	struct perf_event_mmap_page page = { 0 };
 	char area[SIZE] = { 0 }, got[SIZE + 1];
 	struct pev_aux_data d;
-	struct pev_aux aux;
+	struct pev_aux_area aux;
 
 	pev_aux_attach_(&aux, &page, area, SIZE, false);
 	assert_int_equal(pev_aux_size(&aux), SIZE);
@@ -54,7 +54,7 @@ static void a_page_that_lies_shows_no_more_than_there_is(void **state)
 	struct perf_event_mmap_page page = { .aux_head = 1ULL << 40 };
 	char area[SIZE] = { 0 };
 	struct pev_aux_data d;
-	struct pev_aux aux;
+	struct pev_aux_area aux;
 
 	pev_aux_attach_(&aux, &page, area, SIZE, false);
 	assert_int_equal(pev_aux_peek(&aux, &d), SIZE);
@@ -69,7 +69,7 @@ static void snapshots_begin_with_the_oldest(void **state)
 	struct perf_event_mmap_page page = { 0 };
 	char area[SIZE] = { 0 }, got[SIZE + 1], all[SIZE + 1] = { 0 };
 	struct pev_aux_data d;
-	struct pev_aux aux;
+	struct pev_aux_area aux;
 
 	pev_aux_attach_(&aux, &page, area, SIZE, true);
 	assert_int_equal(pev_aux_peek(&aux, &d), 0);
