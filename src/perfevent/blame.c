@@ -43,7 +43,9 @@ static int try_open(const struct trial *t, union pev_attr_buf *copy, int group_f
 {
 	int fd;
 
-	copy->attr.disabled = 1;
+	/* on arm64 a disabled member takes no counter when the group's size is judged */
+	if (group_fd < 0)
+		copy->attr.disabled = 1;
 	fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
 	if (fd == -E2BIG && t->code != -E2BIG && copy->attr.size < t->attr->attr.size)
 		fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
@@ -292,6 +294,9 @@ static bool is_meant(const struct perf_event_attr *a, const char *name)
 	static const char *const never[] = {
 		"type", "size", "disabled", "kprobe_func", "uprobe_path", "kprobe_addr",
 		"probe_offset", "aux_action",
+		/* bit by bit, see masks */
+		"sample_type", "read_format", "branch_sample_type", "sample_regs_user",
+		"sample_regs_intr",
 	};
 
 	for (size_t i = 0; i < COUNT(never); i++)
@@ -520,6 +525,7 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 	};
 	union pev_attr_buf copy = *t.attr;
 
+	t.code = -E2BIG;   /* a tail that the kernel does not know is what may be to blame */
 	t.code = try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
 			  blame_field(&t) || blame_masks(&t) || blame_group(&t) ||
