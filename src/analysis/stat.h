@@ -36,7 +36,9 @@ struct stat_event {
 	size_t ncpus;
 	bool snapshot;                  /* a level: intervals don't subtract */
 	bool asked;                     /* by -e, not by default: its trouble is told */
+	bool user_only;                 /* the kernel's part was refused */
 	bool opened;                    /* in one place at least */
+	bool told;                      /* its trouble, to the user */
 	char *why;                      /* why it could not be */
 };
 
@@ -55,6 +57,7 @@ struct stat_counter {
 struct stat {
 	const struct stat_config *config;
 	enum stat_by by;
+	struct pev_attr_list *list;     /* what events borrow from */
 	struct stat_event *events;
 	size_t nevents;
 	struct targets targets;
@@ -92,7 +95,6 @@ void stat_metrics(struct stat *s, double seconds);
 /* stat_compare.c: two commands in turns. The exit code. */
 int stat_compare(struct stat *s, char **argv, struct fault *f);
 /* stat_run.c */
-struct stat_runner;
 int stat_run(struct stat *s, char **argv, struct fault *f);
 /* One run of a command, without a word about it: rows are filled. Its exit status, or -1
  * with f. *interrupted: a signal asked to stop. */
