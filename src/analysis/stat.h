@@ -81,8 +81,8 @@ void stat_places_free(struct stat *s);
 
 /* stat_counters.c */
 /* Opens all events in all places, off (on_command: on with exec). What can't be opened is
- * told and left out; a fault if nothing is left. */
-int stat_open(struct stat *s, struct fault *f);
+ * told and left out; needs_one: a fault if nothing is left. */
+int stat_open(struct stat *s, bool needs_one, struct fault *f);
 void stat_enable(struct stat *s);
 void stat_disable(struct stat *s);
 void stat_close(struct stat *s);

@@ -121,18 +121,26 @@ static int open_one(struct stat *s, size_t event, size_t place, struct pev_error
 
 static void remember(struct stat_event *e, const struct pev_error *err)
 {
-	char text[1200];
+	char *why;
 
-	if (e->why)
-		return;
-	pev_error_text(err, text, sizeof(text));
-	e->why = strdup(text);
+	if (!e->why && asprintf(&why, "%s%s%s", err->said, err->remedy[0] ? "; " : "",
+				err->remedy) >= 0)
+		e->why = why;
 }
 
 /* Trouble that belongs to one thread or CPU, not to the event. */
 static bool is_of_place(const struct stat *s, size_t place, int rc)
 {
 	return rc == -ESRCH || (rc == -ENODEV && s->places[place].cpu >= 0 && place);
+}
+
+static void drop_event(struct stat *s, size_t event)
+{
+	s->events[event].opened = false;
+	for (size_t p = 0; p < s->nplaces; p++) {
+		pev_event_close(counter(s, event, p)->ev);
+		counter(s, event, p)->ev = NULL;
+	}
 }
 
 static int open_event(struct stat *s, size_t event, struct fault *f)
@@ -153,19 +161,12 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			return fault_set(f, EXIT_FAILED, "stat: %s", text);
 		}
 		remember(e, &err);
-		if (!is_of_place(s, p, rc))
-			return 0;   /* it would fail everywhere */
+		if (is_of_place(s, p, rc))
+			continue;
+		drop_event(s, event);   /* in some places only it would give half a sum */
+		break;
 	}
 	return 0;
-}
-
-/* An event that opened in some places only would give half a sum. */
-static void drop_event(struct stat *s, size_t event)
-{
-	for (size_t p = 0; p < s->nplaces; p++) {
-		pev_event_close(counter(s, event, p)->ev);
-		counter(s, event, p)->ev = NULL;
-	}
 }
 
 static void tell(struct stat_event *e)
@@ -178,13 +179,11 @@ static void tell(struct stat_event *e)
 		note(1, "%s: not counted: %s", e->label, e->why);
 }
 
-static void raise_file_limit(struct stat *s)
+/* Events × places may be many descriptors; the command gets the limit that was. */
+static void raise_file_limit(const struct stat *s)
 {
-	struct rlimit most;
+	struct rlimit most = { s->files.rlim_max, s->files.rlim_max };
 
-	if (getrlimit(RLIMIT_NOFILE, &s->files))
-		return;
-	most = (struct rlimit){ s->files.rlim_max, s->files.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 
@@ -198,13 +197,8 @@ static int make_tables(struct stat *s, struct fault *f)
 	return fault_set(f, EXIT_FAILED, "stat: out of memory");
 }
 
-int stat_open(struct stat *s, struct fault *f)
+static int open_events(struct stat *s, struct fault *f)
 {
-	bool any = false;
-
-	if (make_tables(s, f))
-		return -1;
-	raise_file_limit(s);
 	for (size_t i = 0; i < s->nevents; i++) {
 		struct stat_event *e = &s->events[i];
 
@@ -214,17 +208,32 @@ int stat_open(struct stat *s, struct fault *f)
 		if (open_event(s, i, f))
 			return -1;
 		if (!e->opened)
-			drop_event(s, i);
-		any |= e->opened;
+			tell(e);
 	}
+	return 0;
+}
+
+static bool is_any_open(const struct stat *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].opened)
+			return true;
+	return false;
+}
+
+int stat_open(struct stat *s, bool needs_one, struct fault *f)
+{
+	int rc;
+
+	if (make_tables(s, f))
+		return -1;
+	raise_file_limit(s);
+	rc = open_events(s, f);
 	setrlimit(RLIMIT_NOFILE, &s->files);
-	if (!any)
+	if (!rc && needs_one && !is_any_open(s))
 		return fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s",
 				 s->nevents && s->events[0].why ? s->events[0].why : "there is none");
-	for (size_t i = 0; i < s->nevents; i++)
-		if (!s->events[i].opened)
-			tell(&s->events[i]);
-	return 0;
+	return rc;
 }
 
 static void each(struct stat *s, int (*control)(struct pev_event *))
@@ -248,8 +257,8 @@ void stat_disable(struct stat *s)
 void stat_close(struct stat *s)
 {
 	if (s->counters)
-		for (size_t i = s->nevents; i-- > 0;)
-			drop_event(s, i);
+		for (size_t i = s->nevents * s->nplaces; i-- > 0;)
+			pev_event_close(s->counters[i].ev);
 	free(s->counters);
 	s->counters = NULL;
 }

@@ -32,7 +32,17 @@ static bool is_clock(const struct perf_event_attr *attr)
 						    attr->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-static int add_event(struct stat *s, const struct pev_parsed *p, bool asked)
+/* "cycles" stays so, where the event's own name is "cpu-cycles"; but only a plain name
+ * tells the whole event: no modifiers of a group, no wildcards. */
+static char *label_of(const struct pev_parsed *p, const char *text)
+{
+	if (strcspn(text + p->at, ":/*?[{},") == p->length && !strchr(p->label, ':') &&
+	    p->attr->type != PERF_TYPE_TRACEPOINT)
+		return strndup(text + p->at, p->length);
+	return strdup(p->label);
+}
+
+static int add_event(struct stat *s, const struct pev_parsed *p, const char *text, bool asked)
 {
 	struct stat_event *e = &s->events[s->nevents];
 	int rc = pev_attr_buf_copy(&e->buf, p->attr);
@@ -42,7 +52,7 @@ static int add_event(struct stat *s, const struct pev_parsed *p, bool asked)
 	e->buf.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	/* nothing is sampled here: precision would only make the event harder to open */
 	e->buf.attr.precise_ip = 0;
-	e->label = strdup(p->label);
+	e->label = label_of(p, text);
 	e->unit = p->unit;
 	e->scale = p->scale != 0 ? p->scale : 1;
 	if (is_clock(p->attr) && !p->unit) {   /* ns, told in ms as perf stat does */
@@ -58,16 +68,15 @@ static int add_event(struct stat *s, const struct pev_parsed *p, bool asked)
 	return e->label ? 0 : -ENOMEM;
 }
 
-static int complain(const char *text, size_t at, const struct pev_error *err, int rc,
-		    struct fault *f)
+static int complain(const struct pev_error *err, int rc, struct fault *f)
 {
 	int code = rc == -EINVAL || rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
+	char text[1200];
 
 	if (rc == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "stat: out of memory");
-	return fault_set(f, code, "-e %s: %s, at \"%s\": %s%s%s", text, err->asked,
-			 at <= strlen(text) ? text + at : "", err->said,
-			 err->remedy[0] ? "; " : "", err->remedy);
+	pev_error_text(err, text, sizeof(text));
+	return fault_set(f, code, "stat -e: %s", text);
 }
 
 int stat_events_parse(struct stat *s, struct fault *f)
@@ -75,18 +84,18 @@ int stat_events_parse(struct stat *s, struct fault *f)
 	const struct opt_strings *lists = &s->config->events;
 	char *text = lists->n ? join(lists) : strdup(defaults);
 	struct pev_error err = { 0 };
-	size_t at = 0, n;
+	size_t n;
 	int rc;
 
-	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
+	rc = text ? pev_attr_parse(&s->list, text, NULL, &err) : -ENOMEM;
 	n = rc ? 0 : pev_attr_list_size(s->list);
 	s->events = calloc(n ? n : 1, sizeof(*s->events));
 	if (!rc && !s->events)
 		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_event(s, pev_attr_list_at(s->list, i), lists->n);
+		rc = add_event(s, pev_attr_list_at(s->list, i), text, lists->n);
 	if (rc)
-		rc = complain(text ? text : "", at, &err, rc, f);
+		rc = complain(&err, rc, f);
 	free(text);
 	return rc;
 }
