@@ -82,5 +82,23 @@ def program(builds, arch='arm64'):
     with open(path, 'w') as f:
         f.write(CROSS_FILE.format(prefix=COMPILERS[arch], root=root, family=family,
                                   triplet=COMPILERS[arch][:-1]))
+    folder = os.path.join(builds.root, f'build-{arch}')
+    forget_other_root(folder, root)
     return builds.get(f'build-{arch}', ['--cross-file', path, '-Dpython-bin=/usr/bin/python3']), root
+
+
+def forget_other_root(folder, root):
+    """Meson keeps the cross file of the first set-up: with other packages begin anew."""
+    note = os.path.join(folder, 'made-for-root')
+    if os.path.isdir(folder):
+        try:
+            with open(note) as f:
+                if f.read() == root:
+                    return
+        except OSError:
+            pass
+        shutil.rmtree(folder)
+    os.makedirs(folder)
+    with open(note, 'w') as f:
+        f.write(root)
 

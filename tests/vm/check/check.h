@@ -32,12 +32,10 @@ struct check {
 };
 /* The tables, each ended by a check without a name. */
 extern const struct check count_checks[], ring_checks[], attr_checks[], probe_checks[],
-	permission_checks[], pmu_checks[];
+	permission_checks[], pmu_checks[], name_checks[];
 
 /* Is this kernel at least major.minor? */
 bool kernel_has(int major, int minor);
-/* sysfs type of a PMU, or -errno. */
-int pmu_type(const char *name);
 
 /* Opens on the calling thread: 0, or the check is over: failed, with the error told. */
 int open_self(struct pev_event **ev, const struct perf_event_attr *attr, const char *tried);

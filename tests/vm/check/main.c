@@ -88,21 +88,6 @@ bool kernel_has(int major, int minor)
 	return a > major || (a == major && b >= minor);
 }
 
-int pmu_type(const char *name)
-{
-	char path[128];
-	int type = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%d", &type) != 1)
-		type = -1;
-	if (f)
-		fclose(f);
-	return type;
-}
-
 int open_self(struct pev_event **ev, const struct perf_event_attr *attr, const char *tried)
 {
 	struct pev_error err = { 0 };
@@ -178,6 +163,7 @@ void burn(uint64_t ns)
 
 static const struct check *const tables[] = {
 	count_checks, ring_checks, attr_checks, probe_checks, permission_checks, pmu_checks,
+	name_checks,
 };
 enum { NTABLES = sizeof(tables) / sizeof(*tables) };
 

@@ -57,39 +57,34 @@ static bool no_breakpoints(const struct perf_event_attr *attr)
 	return false;
 }
 
-static void breakpoint(uint32_t type, const volatile void *at, uint64_t len, const char *tried,
+static void breakpoint(uint32_t type, const volatile void *at, const char *tried,
 		       void (*work)(void))
 {
 	struct perf_event_attr attr;
+	struct pev_error err = { 0 };
 	uint64_t seen;
+	int rc = pev_attr_breakpoint(&attr, type, (uintptr_t)at, 0, &err);
 
-	pev_attr_init(&attr, PERF_TYPE_BREAKPOINT, 0);
-	attr.bp_type = type;
-	attr.bp_addr = (uintptr_t)at;
-	attr.bp_len = len;
 	attr.exclude_kernel = 1;
-	if (!no_breakpoints(&attr) && !count_work(&seen, &attr, tried, work))
+	if (rc)
+		failed_with(tried, rc, &err);
+	else if (!no_breakpoints(&attr) && !count_work(&seen, &attr, tried, work))
 		works_exactly(tried, HITS, seen);
 }
 
 static void breakpoint_write(void)
 {
-	breakpoint(HW_BREAKPOINT_W, &watched, 4, "100 writes", write_watched);
+	breakpoint(HW_BREAKPOINT_W, &watched, "100 writes", write_watched);
 }
 
 static void breakpoint_read(void)
 {
-	breakpoint(HW_BREAKPOINT_RW, &watched, 4, "100 reads", read_watched);
+	breakpoint(HW_BREAKPOINT_RW, &watched, "100 reads", read_watched);
 }
 
 static void breakpoint_execute(void)
 {
-#if defined(__aarch64__)
-	uint64_t len = 4;
-#else
-	uint64_t len = sizeof(long);
-#endif
-	breakpoint(HW_BREAKPOINT_X, (void *)leaf, len, "100 calls of a function", call_leaf);
+	breakpoint(HW_BREAKPOINT_X, (void *)leaf, "100 calls of a function", call_leaf);
 }
 
 static volatile sig_atomic_t traps;
@@ -160,75 +155,73 @@ static void sigtrap(void)
 
 /* ---- kprobes and uprobes ------------------------------------------------------- */
 
-static void kernel_probe(const char *pmu, bool at_return)
+static void kernel_probe(bool at_return)
 {
-	static const char function[] = "do_sys_openat2";
 	struct perf_event_attr attr;
-	uint64_t seen;
-	int type = pmu_type(pmu);
+	struct pev_error err = { 0 };
+	uint64_t seen, offset = 0;
+	int rc;
 
-	if (type < 0) {
-		skip("needs the PMU kprobe");
-		return;
-	}
-	pev_attr_init(&attr, (uint32_t)type, at_return);
-	attr.config1 = (uintptr_t)function;
 #if defined(__riscv)
 	/* Without KPROBES_ON_FTRACE nothing can stand on the 8 bytes that ftrace patches. */
 	if (at_return) {
 		skip("riscv64 kernels refuse probes at the entry of a function");
 		return;
 	}
-	attr.config2 = 8;
+	offset = 8;
 #endif
-	if (!count_work(&seen, &attr, "100 calls of open", open_null))
+	rc = pev_attr_kprobe(&attr, "do_sys_openat2", offset, at_return, &err);
+	if (rc == -ENOENT)
+		skip("%s", error_text(&err));
+	else if (rc)
+		failed_with("do_sys_openat2", rc, &err);
+	else if (!count_work(&seen, &attr, "100 calls of open", open_null))
 		works_exactly("100 calls of open", HITS, seen);
 }
 
 static void kprobe(void)
 {
-	kernel_probe("kprobe", false);
+	kernel_probe(false);
 }
 
 static void kretprobe(void)
 {
-	kernel_probe("kprobe", true);
+	kernel_probe(true);
 }
 
-/* Where leaf() lies in this file. */
-static uint64_t file_offset(uintptr_t address)
+/* No function of that name: shows only when it is opened. */
+static void unknown_function(void)
 {
-	unsigned long start, end, offset;
-	FILE *maps = fopen("/proc/self/maps", "r");
-	uint64_t found = 0;
-	char line[512];
+	struct perf_event_attr attr;
+	struct pev_error err = { 0 };
+	struct pev_event *ev = NULL;
+	int rc = pev_attr_kprobe(&attr, "nonesuch_function", 0, false, &err);
 
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && address >= start &&
-		    address < end)
-			found = address - start + offset;
-	if (maps)
-		fclose(maps);
-	return found;
+	if (rc == -ENOENT) {
+		skip("%s", error_text(&err));
+		return;
+	}
+	rc = pev_event_open(&ev, &attr, pev_target_self(), NULL, &err);
+	pev_event_close(ev);
+	refused_if(rc < 0 && strstr(error_text(&err), "nonesuch_function"),
+		   "nonesuch_function; expected an error that names it, seen \"%s\"",
+		   rc ? error_text(&err) : "it opened");
 }
 
 static void user_probe(bool at_return)
 {
 	struct perf_event_attr attr;
+	struct pev_error err = { 0 };
 	char path[512];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	int type = pmu_type("uprobe");
 	uint64_t seen;
+	int rc;
 
-	if (type < 0 || n < 0) {
-		skip("needs the PMU uprobe");
-		return;
-	}
-	path[n] = '\0';
-	pev_attr_init(&attr, (uint32_t)type, at_return);
-	attr.config1 = (uintptr_t)path;
-	attr.config2 = file_offset((uintptr_t)leaf);
-	if (!count_work(&seen, &attr, "100 calls of a function", call_leaf))
+	path[n < 0 ? 0 : n] = '\0';
+	rc = pev_attr_uprobe_symbol(&attr, path, "leaf", 0, at_return, &err);
+	if (rc)
+		failed_with("leaf() of this program", rc, &err);
+	else if (!count_work(&seen, &attr, "100 calls of a function", call_leaf))
 		works_exactly("100 calls of a function", HITS, seen);
 }
 
@@ -249,6 +242,7 @@ const struct check probe_checks[] = {
 	{ "SIGTRAP", sigtrap },
 	{ "kprobe", kprobe },
 	{ "kretprobe", kretprobe },
+	{ "unknown function", unknown_function },
 	{ "uprobe", uprobe },
 	{ "uretprobe", uretprobe },
 	{ NULL, NULL },
