@@ -5,9 +5,8 @@
  * Prints "NAME NS" lines: ns of CPU time, the median of the rounds.
  *   one-cycle       one event: reset, enable, disable, read, by the library
  *   one-always      one event left on: two reads
- *   group-cycle     four events, each one's own reset, enable, disable and read: what a
- *                   program pays that knows no groups
- *   group-leader    pev_group_measure() of the four
+ *   group-cycle     a group of four: reset, enable, disable with the group flag, read
+ *   group-measure   pev_group_measure() of the four
  *   group-always    pev_group_begin() and pev_group_end() of the four
  *   open-close      pev_event_open() and pev_event_close()
  *   open-close-bare the two system calls
@@ -30,7 +29,7 @@ static const char *const members[MEMBERS] = { "task-clock", "page-faults", "cont
 
 struct rig {
 	struct pev_group *group;
-	struct pev_event *single[MEMBERS];
+	struct pev_event *single;
 	struct perf_event_attr attr;
 };
 
@@ -47,40 +46,37 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-static void cycle(struct pev_event **events, int n)
+static void one_cycle(struct rig *r)
 {
 	struct pev_count c;
 
-	for (int i = 0; i < n; i++) {
-		pev_event_reset(events[i]);
-		pev_event_enable(events[i]);
-	}
-	for (int i = 0; i < n; i++) {
-		pev_event_disable(events[i]);
-		pev_event_read(events[i], &c);
-	}
-}
-
-static void one_cycle(struct rig *r)
-{
-	cycle(r->single, 1);
+	pev_event_reset(r->single);
+	pev_event_enable(r->single);
+	pev_event_disable(r->single);
+	pev_event_read(r->single, &c);
 }
 
 static void one_always(struct rig *r)
 {
 	struct pev_count before, after;
 
-	pev_event_read(r->single[0], &before);
-	pev_event_read(r->single[0], &after);
+	pev_event_read(r->single, &before);
+	pev_event_read(r->single, &after);
 	after = pev_count_delta(&before, &after);
 }
 
 static void group_cycle(struct rig *r)
 {
-	cycle(r->single, MEMBERS);
+	struct pev_event *leader = pev_group_event(r->group, 0);
+	struct pev_count counts[MEMBERS];
+
+	pev_event_reset_group(leader);
+	pev_event_enable_group(leader);
+	pev_event_disable_group(leader);
+	pev_event_read_group(leader, counts, MEMBERS);
 }
 
-static void group_leader(struct rig *r)
+static void group_measure(struct rig *r)
 {
 	struct pev_count counts[MEMBERS];
 
@@ -117,7 +113,7 @@ static const struct {
 	{ "one-cycle", one_cycle, TURNS, false },
 	{ "one-always", one_always, TURNS, true },
 	{ "group-cycle", group_cycle, TURNS, false },
-	{ "group-leader", group_leader, TURNS, false },
+	{ "group-measure", group_measure, TURNS, false },
 	{ "group-always", group_always, TURNS, true },
 	{ "open-close", open_close, OPEN_TURNS, false },
 	{ "open-close-bare", open_close_bare, OPEN_TURNS, false },
@@ -126,8 +122,7 @@ enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
 static void switch_all(struct rig *r, bool on)
 {
-	for (int i = 0; i < MEMBERS; i++)
-		(on ? pev_event_enable : pev_event_disable)(r->single[i]);
+	(on ? pev_event_enable : pev_event_disable)(r->single);
 	(on ? pev_group_enable : pev_group_disable)(r->group);
 }
 
@@ -150,10 +145,11 @@ static int open_rig(struct rig *r, struct pev_error *err)
 		r->attr.disabled = 1;
 		r->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 				      PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
-		if (!r->group || pev_group_add(r->group, &r->attr, NULL) < 0 ||
-		    pev_event_open(&r->single[i], &r->attr, pev_target_self(), NULL, err))
+		if (!r->group || pev_group_add(r->group, &r->attr, NULL) < 0)
 			return -1;
 	}
+	if (pev_event_open(&r->single, &r->attr, pev_target_self(), NULL, err))
+		return -1;
 	return pev_group_open(r->group, pev_target_self(), NULL, err);
 }
 
@@ -186,8 +182,7 @@ int main(int argc, char **argv)
 		qsort(got[row], (size_t)rounds, sizeof(double), by_value);
 		printf("%s %.1f\n", rows[row].name, got[row][rounds / 2]);
 	}
-	for (int i = 0; i < MEMBERS; i++)
-		pev_event_close(r.single[i]);
+	pev_event_close(r.single);
 	pev_group_close(r.group);
 	return 0;
 }
