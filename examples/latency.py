@@ -19,6 +19,7 @@ def sched__sched_wakeup(event):
 
 
 def sched__sched_switch(event):
+    woken.pop(event.prev_pid, None)     # woken while it still ran: it never waited
     since = woken.pop(event.next_pid, None)
     if since is None:
         return

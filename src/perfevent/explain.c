@@ -33,19 +33,32 @@ static void said_errno(struct pev_error *err, int code)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
+/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+static int level_needed(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	if (ev->target.pid_ < 0)
+		return 0;
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
-	int level = 2, need = ev->attr.type == PERF_TYPE_TRACEPOINT ? -1 : ev->target.pid_ < 0 ? 0 : 1;
+	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 
-	pev_paranoid(&level);
-	if (geteuid() == 0 && level < 3) {
+	if (!unknown && geteuid() == 0 && level < 3) {
 		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
 		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
 		       "--security-opt seccomp=unconfined)");
 		return;
 	}
-	remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
-	       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	if (unknown)
+		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
+		       "sysctl kernel.perf_event_paranoid=%d", need);
+	else
+		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
 }
 
 static void on_perm(struct pev_error *err, const struct pev_event *ev)
@@ -58,11 +71,21 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 	on_access(err, ev);
 }
 
+static bool is_kprobe(const struct pev_event *ev)
+{
+	uint32_t type;
+
+	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
+}
+
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	if (ev->target.kind_ == TARGET_CGROUP)
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+	else if (is_kprobe(ev))
+		remedy(err, "the kernel has no function \"%.100s\", or doesn't let it be probed: "
+		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
 	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 		 ev->attr.type == PERF_TYPE_RAW)
 		remedy(err, "this machine has no such hardware counter (virtual machines often have "

@@ -334,7 +334,8 @@ static int find_tracefs(struct stream *s, struct fault *f)
 	int rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
 
 	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
-		note(stream_verbosity(s->opts), "tracefs was not mounted: mounted it on " TRACEFS);
+		/* the machine was changed: that is said to whoever listens at all */
+		note(s->opts->quiet ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
 		rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
 	}
 	return rc ? fault_from_pev(f, EXIT_FAILED, &err) : 0;
