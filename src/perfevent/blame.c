@@ -306,11 +306,7 @@ static bool is_meant(const struct trial *t, const char *name)
 	static const char *const never[] = {
 		"type", "size", "disabled", "kprobe_func", "uprobe_path", "kprobe_addr",
 		"probe_offset", "aux_action",
-<<<<<<< HEAD
-		/* bit by bit, see masks */
-=======
 		/* bit by bit: blame_masks() */
->>>>>>> names
 		"sample_type", "read_format", "branch_sample_type", "sample_regs_user",
 		"sample_regs_intr",
 	};
