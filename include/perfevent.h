@@ -163,6 +163,9 @@ PEV_API void pev_attr_set_defer(struct perf_event_attr *attr, bool callchain, bo
 PEV_API int pev_hardware_lookup(const char *name, uint64_t *config);
 PEV_API const char *pev_hardware_name(unsigned int index, uint64_t *config);
 
+/* PERF_TYPE_RAW: "rNNN", up to 16 hexadecimal digits. -ENOENT if name is no such thing. */
+PEV_API int pev_raw_lookup(const char *name, uint64_t *config);
+
 /* PERF_TYPE_HW_CACHE: config of PERF_COUNT_HW_CACHE_x, _OP_x, _RESULT_x. -EINVAL if one
  * is out of its range. All 42 combinations are possible; hardware has a few. */
 PEV_API int pev_cache_config(unsigned int cache, unsigned int op, unsigned int result,
@@ -684,7 +687,7 @@ PEV_API int pev_aux_piece(const struct pev_aux_area *aux, uint64_t offset, uint6
 #define PEV_MEM_LVLNUM_L2_MHB 0x05                     /* L2 miss handling buffer. Linux 6.11 */
 #define PEV_MEM_LVLNUM_MSC 0x06                        /* memory-side cache. Linux 6.11 */
 #define PEV_MEM_LVLNUM_L0 0x07                         /* Linux 7.0 */
-#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.3 */
+#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.6 */
 #define PEV_MEM_REGION_SHIFT 46                        /* data_src: 5 bits. Linux 7.0 */
 
 /* Whose register numbers a sample carries. */

@@ -55,8 +55,9 @@ static const struct opt measure_opts[] = {
 	  "Run the command N times; means, and +- their standard error (JSON and CSV: the standard "
 	  "deviation of the runs, too).", false, parse_runs },
 	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
-	  "Compare with another command, run by sh -c in turns with the first, N times each "
-	  "(-r; 10): the difference of the means with its 95% confidence interval.", false, NULL },
+	  "Compare with another command, run in turns with the first, N times each (-r; 10): the "
+	  "difference of the means with its 95% confidence interval. Where COMMAND needs a shell, both "
+	  "get one.", false, NULL },
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
 	  "Print what was counted in each MS milliseconds.", false, parse_interval },
 };

@@ -2,6 +2,9 @@
 /*
  * perf-prof stat --vs: two commands in turns, so that a machine that grows slower or
  * warmer does it to both, and the difference of their means with its confidence interval.
+ *
+ * Both are started alike: where the second needs a shell, the first gets one, too, or the
+ * shell's own cost would be taken for a difference.
  */
 #include "analysis/stat.h"
 
@@ -106,7 +109,8 @@ static int print(const struct stat *s, const struct compared_table *t, struct fa
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
-static int compare(struct stat *s, struct side *sides, struct compared_row *rows, struct fault *f)
+static int compare(struct stat *s, struct side *sides, struct compared_row *rows, char *const *argv,
+		   struct fault *f)
 {
 	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows };
 	char *a;
@@ -114,7 +118,7 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 
 	if (run_in_turns(s, sides, rows, f))
 		return -1;
-	a = words_of(sides[0].argv);
+	a = words_of(argv);
 	t.a = a ? a : "";
 	t.n = fill(s, sides, rows);
 	rc = print(s, &t, f);
@@ -122,26 +126,92 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 	return rc;
 }
 
-int stat_compare(struct stat *s, char **argv, struct fault *f)
+/* ---- the second command ---------------------------------------------------------- */
+
+/* Words parted by blanks, in place; NULL without memory. */
+static char **split(char *text)
 {
-	char shell[] = "/bin/sh", option[] = "-c", *vs = strdup(s->config->vs);
-	char *other[] = { shell, option, vs, NULL };
+	char **argv = calloc(strlen(text) / 2 + 2, sizeof(*argv)), *save = NULL;
+	size_t n = 0;
+
+	for (char *word = argv ? strtok_r(text, " \t", &save) : NULL; word;
+	     word = strtok_r(NULL, " \t", &save))
+		argv[n++] = word;
+	return argv;
+}
+
+/* sh -c 'exec "$0" "$@"' and the words of argv. */
+static char **through_shell(char **argv)
+{
+	static char shell[] = "/bin/sh", option[] = "-c", script[] = "exec \"$0\" \"$@\"";
+	size_t n = 0;
+	char **longer;
+
+	while (argv[n])
+		n++;
+	longer = calloc(n + 4, sizeof(*longer));
+	if (!longer)
+		return NULL;
+	longer[0] = shell;
+	longer[1] = option;
+	longer[2] = script;
+	memcpy(longer + 3, argv, n * sizeof(*argv));
+	return longer;
+}
+
+static char **shell_command(char *text)
+{
+	static char shell[] = "/bin/sh", option[] = "-c";
+	char **argv = calloc(4, sizeof(*argv));
+
+	if (!argv)
+		return NULL;
+	argv[0] = shell;
+	argv[1] = option;
+	argv[2] = text;
+	return argv;
+}
+
+/* As make has it: without any of these a shell would only split the words. */
+static bool needs_shell(const char *text)
+{
+	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n") || !text[strspn(text, " \t")];
+}
+
+/* argv: the first command as typed. */
+static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *const *argv,
+			 struct fault *f)
+{
 	struct compared_row *rows = calloc(s->nevents + 1, sizeof(*rows));
 	struct side sides[2] = {
-		{ argv, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
-		{ other, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
+		{ a, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
+		{ b, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
 	};
 	int rc = -1;
 
-	if (!vs || !rows || !sides[0].values || !sides[1].values)
+	if (!a || !b || !rows || !sides[0].values || !sides[1].values)
 		fault_set(f, EXIT_FAILED, "stat: out of memory");
 	else
-		rc = compare(s, sides, rows, f);
-	free(vs);
+		rc = compare(s, sides, rows, argv, f);
 	free(rows);
 	free(sides[0].values);
 	free(sides[1].values);
 	if (rc)
 		return f->exit_code;
 	return sides[0].status ? sides[0].status : sides[1].status;
+}
+
+int stat_compare(struct stat *s, char **argv, struct fault *f)
+{
+	bool shell = needs_shell(s->config->vs);
+	char *vs = strdup(s->config->vs);
+	char **a = shell ? through_shell(argv) : argv;
+	char **b = !vs ? NULL : shell ? shell_command(vs) : split(vs);
+	int code = compare_argvs(s, a, b, argv, f);
+
+	if (shell)
+		free(a);
+	free(b);
+	free(vs);
+	return code;
 }

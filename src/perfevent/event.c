@@ -2,6 +2,7 @@
 #include "perfevent/event.h"
 
 #include "perfevent/explain.h"
+#include "perfevent/parse.h"
 #include "perfevent/target.h"
 
 #include <errno.h>
@@ -76,21 +77,15 @@ static int copy_opts(struct pev_open_opts *own, const struct pev_open_opts *opts
 
 static void set_label(struct pev_event *ev, const struct pev_open_opts *opts)
 {
-	uint64_t config;
-	const char *name;
+	const struct perf_event_attr *a = &ev->attr;
 
-	if (opts->label) {
+	if (opts->label)
 		snprintf(ev->label, sizeof(ev->label), "%s", opts->label);
-		return;
-	}
-	snprintf(ev->label, sizeof(ev->label), "event of type %u, config 0x%llx", ev->attr.type,
-		 (unsigned long long)ev->attr.config);
-	for (unsigned int i = 0; ev->attr.type == PERF_TYPE_SOFTWARE &&
-				 (name = pev_software_name(i, &config)); i++)
-		if (config == ev->attr.config) {
-			snprintf(ev->label, sizeof(ev->label), "%s", name);
-			return;
-		}
+	else if (a->type < PERF_TYPE_MAX && a->type != PERF_TYPE_TRACEPOINT)
+		pev_label_at_(a, NULL, ev->label, sizeof(ev->label));
+	else
+		snprintf(ev->label, sizeof(ev->label), "event of type %u, config 0x%llx", a->type,
+			 (unsigned long long)a->config);
 }
 
 /* PERF_FLAG_FD_OUTPUT does nothing good since Linux 2.6.35; the ioctl does what it meant. */
