@@ -216,7 +216,7 @@ static void garbage_is_no_format(void **state)
 		"", "\n", "name", "name:", "name: x", "name: x\nID:", "name: x\nID: y\n",
 		"name: x\nID: 1\n", "name: x\nID: 1\nformat:", "name: x\nID: 1\nformat:\n\tfield:",
 		"name: x\nID: 1\nformat:\n\tfield:int a;\toffset:\n",
-		"\x7f" "ELF\x02\x01\x01", "<html>404</html>", "ID: 5\nname: x\n",
+		"\177ELF\2\1\1", "<html>404</html>", "ID: 5\nname: x\n",
 	};
 	char long_text[4096];
 
