@@ -419,6 +419,160 @@ PEV_API int pev_event_read(const struct pev_event *ev, struct pev_count *count);
  * Groups, controls, reads without a system call
  */
 
+/*
+ * A group is counted together or not at all: all its members are on the PMU for the
+ * same time, so their values may be divided by each other.
+ *
+ *   struct pev_group *g = pev_group_new();
+ *   pev_group_add(g, &instructions, NULL);          // the first one leads
+ *   pev_group_add(g, &cycles, NULL);
+ *   pev_group_open(g, pev_target_self(), NULL, &err);   // all or nothing
+ *   pev_group_measure(g, work, arg, counts, 2);
+ *   pev_group_close(g);
+ *
+ * Leader rules, kept by pev_group_open():
+ *   - the first member leads; only it may be `pinned` or `exclusive` (-EINVAL else);
+ *   - only the leader's `disabled` and `enable_on_exec` count. A member is opened
+ *     running and follows its leader; one opened disabled would stay off when the
+ *     leader alone is enabled. A zeroed leader counts from its opening on;
+ *   - all have the leader's `inherit` (-EINVAL else);
+ *   - read_format is GROUP | ID | both times, and LOST where the kernel has it (6.0);
+ *   - members of two hardware PMUs can't form a group (the kernel's EINVAL).
+ */
+struct pev_group;
+
+/* An empty group, or NULL without memory. pev_group_close() frees it. */
+PEV_API struct pev_group *pev_group_new(void);
+/* Adds a copy of attr; label NULL = the event's own name. Returns the index of the member,
+ * -EBUSY once the group is open, -E2BIG (see pev_attr_buf_copy()), -ENOMEM. */
+PEV_API int pev_group_add(struct pev_group *g, const struct perf_event_attr *attr,
+			  const char *label);
+/* Opens all members on target, or none: err names the member that was refused. Of opts,
+ * `flags` is used; `group` and `label` must be NULL. -EINVAL for an empty group, -EBUSY
+ * if it is open. */
+PEV_API int pev_group_open(struct pev_group *g, struct pev_target target,
+			   const struct pev_open_opts *opts, struct pev_error *err);
+/* Closes all members and frees the group; NULL is fine. */
+PEV_API void pev_group_close(struct pev_group *g);
+
+PEV_API size_t pev_group_size(const struct pev_group *g);
+/* Member i, owned by the group; NULL before the opening and past the end. 0 is the leader. */
+PEV_API struct pev_event *pev_group_event(const struct pev_group *g, size_t i);
+PEV_API const char *pev_group_label(const struct pev_group *g, size_t i);
+
+/* All members at once. -EBADF before the opening. */
+PEV_API int pev_group_enable(struct pev_group *g);
+PEV_API int pev_group_disable(struct pev_group *g);
+PEV_API int pev_group_reset(struct pev_group *g);
+
+/* Reads all members into counts[0..n), n >= pev_group_size() (-EINVAL else), by one
+ * system call, or by none after pev_group_map_self(). Returns their number. Values are
+ * the kernel's, never scaled: see pev_count_estimate(). The times are the group's.
+ * -ENODATA: a pinned group lost its place on the PMU and counts no more, until it is
+ * disabled and enabled again. -ECHILD: an inherited copy of the group is no longer whole. */
+PEV_API int pev_group_read(const struct pev_group *g, struct pev_count *counts, size_t n);
+
+/* Disables, resets and enables the group, runs fn(arg), disables, reads as above. The
+ * times are those of this run only (the kernel can't reset them). */
+PEV_API int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg,
+			      struct pev_count *counts, size_t n);
+
+/* The cheap way to measure often: the group stays on, and what happened between begin and
+ * end is the difference of two reads. end() may be called repeatedly after one begin().
+ * -EINVAL for an end without begin. What happens in the two reads themselves (a handful
+ * of instructions, the syscalls of tracepoints) is in the difference. */
+PEV_API int pev_group_begin(struct pev_group *g);
+PEV_API int pev_group_end(struct pev_group *g, struct pev_count *counts, size_t n);
+
+/* Like the above for a single event, or for a leader that was opened by hand with
+ * PERF_FORMAT_GROUP. read_group returns the number of members; -EINVAL if attr.read_format
+ * lacks GROUP or n is too small. */
+PEV_API int pev_event_measure(struct pev_event *ev, void (*fn)(void *), void *arg,
+			      struct pev_count *count);
+PEV_API int pev_event_read_group(const struct pev_event *ev, struct pev_count *counts, size_t n);
+
+/* after - before, each field; id is after's, lost the difference. */
+PEV_API struct pev_count pev_count_delta(const struct pev_count *before,
+					 const struct pev_count *after);
+
+/* A count as it would have been without multiplexing, and how much of the time it was
+ * seen: share is time_running / time_enabled, 1 = exact. */
+struct pev_estimate {
+	double value;
+	double share;     /* 0..1 */
+	bool exact;       /* it ran all the time (or was never enabled): value is the count */
+};
+
+/* Needs both times in count (-EINVAL if it was read without). -ENODATA: enabled but never
+ * running, nothing can be said. */
+PEV_API int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est);
+
+/* ---- Controls. pev_event_enable() and friends act on one event; these on all of its
+ * group, whichever member is given (PERF_IOC_FLAG_GROUP). */
+PEV_API int pev_event_enable_group(struct pev_event *ev);
+PEV_API int pev_event_disable_group(struct pev_event *ev);
+PEV_API int pev_event_reset_group(struct pev_event *ev);
+
+/* Enables a sampling event for n more overflows, after which the kernel disables it and
+ * signals POLL_HUP (see pev_event_signal()). n >= 1, since 0 means "for ever"; refused
+ * with -EINVAL, as are inherited and counting events by the kernel. */
+PEV_API int pev_event_refresh(struct pev_event *ev, unsigned int n);
+/* New period, or new frequency for an event with attr.freq. -EINVAL for 0, for a counting
+ * event, and beyond kernel.perf_event_max_sample_rate. Takes effect at once since
+ * Linux 3.14 (ARM 3.7); of software events and tracepoints after the next overflow. */
+PEV_API int pev_event_set_period(struct pev_event *ev, uint64_t period);
+/* Stops and restarts the writing of records into ev's ring; counting goes on. The ring
+ * must be mapped (-EINVAL). Linux 4.7. */
+PEV_API int pev_event_pause_output(struct pev_event *ev, bool pause);
+/* Attaches a BPF program: to a kprobe, uprobe or tracepoint event (it filters and acts,
+ * Linux 4.1), or to an overflow of a sampling event (4.9). prog_fd may be closed then.
+ * err says whether the program's type or the privilege is at fault. */
+PEV_API int pev_event_set_bpf(struct pev_event *ev, int prog_fd, struct pev_error *err);
+/* Ids of the BPF programs on the tracepoint of ev into ids[0..n); *nr is their number.
+ * -ENOSPC if n is too small, then *nr says what is needed. Needs CAP_PERFMON. Linux 4.16. */
+PEV_API int pev_event_query_bpf(const struct pev_event *ev, uint32_t *ids, size_t n, size_t *nr);
+/* Gives a breakpoint another address, type, length or `disabled`; nothing else can be
+ * modified (-EOPNOTSUPP for other types, -EINVAL for another field). Linux 4.17. */
+PEV_API int pev_event_modify(struct pev_event *ev, const struct perf_event_attr *attr,
+			     struct pev_error *err);
+
+/* Enables / disables every event that the calling thread opened, by prctl(2). */
+PEV_API int pev_tasks_enable(void);
+PEV_API int pev_tasks_disable(void);
+
+/* What an address filter does with the trace of a PMU that has them (Intel PT, CoreSight). */
+enum pev_range { PEV_RANGE_FILTER, PEV_RANGE_START, PEV_RANGE_STOP };
+/* Appends "filter 0x1000/0x20@/usr/bin/x" to text, for pev_event_set_filter(). path NULL =
+ * addresses of the kernel. size 0 with START and STOP only. -EINVAL, -E2BIG (no room). */
+PEV_API int pev_filter_range(char *text, size_t text_size, enum pev_range what, uint64_t addr,
+			     uint64_t size, const char *path);
+
+/* Who gets the signal of pev_event_signal(). */
+enum pev_owner { PEV_OWNER_THREAD, PEV_OWNER_PROCESS, PEV_OWNER_GROUP };
+/* Sends signo to a thread, process or process group at every wake-up of ev (overflow
+ * by attr.wakeup_events; POLL_HUP when a refresh ran out): fcntl O_ASYNC, F_SETSIG,
+ * F_SETOWN_EX. si_fd is pev_event_fd(), si_code POLL_IN or POLL_HUP. signo 0 ends it. */
+PEV_API int pev_event_signal(struct pev_event *ev, int signo, enum pev_owner owner, pid_t id);
+
+/* ---- Reads without a system call, where the PMU allows (x86: rdpmc; arm64 with
+ * kernel.perf_user_access=1 and config1 bit 1; riscv). Which way is taken is found out
+ * at every read: a counter that is not on the PMU now is read by read(2). Only for events
+ * of the calling thread on any CPU, and only in the thread that opened them; for others
+ * read(2) is used. */
+struct pev_self;
+
+/* Maps the control page of ev, which must outlive it and can't have a ring then. 0 too if
+ * the event can't be read that way; -ENOMEM. */
+PEV_API int pev_self_map(struct pev_self **out, struct pev_event *ev);
+PEV_API void pev_self_unmap(struct pev_self *self);
+/* Like pev_event_read(). */
+PEV_API int pev_self_read(const struct pev_self *self, struct pev_count *count);
+/* Would a read need no system call now? */
+PEV_API bool pev_self_fast(const struct pev_self *self);
+/* From here on pev_group_read() of an open group goes through the pages. A member's value
+ * is then that of its own instant, ns apart from the next. 0 or -errno. */
+PEV_API int pev_group_map_self(struct pev_group *g);
+
 /* ------------------------------------------------------------------------
  * Rings
  *
@@ -454,6 +608,75 @@ PEV_API void pev_ring_end(struct pev_ring *ring);
 PEV_API size_t pev_ring_size(const struct pev_ring *ring);    /* data bytes */
 PEV_API uint64_t pev_ring_damaged(const struct pev_ring *ring);
 
+/* True if records wait: no system call, no begin() needed. Not for overwrite rings. */
+PEV_API bool pev_ring_has_record(const struct pev_ring *ring);
+/* For poll, epoll, select of other loops: POLLIN at every wake-up, POLLHUP once the watched
+ * task ended. Owned by the event. */
+PEV_API int pev_ring_fd(const struct pev_ring *ring);
+
+/*
+ * Waits for the ring's wake-up: attr.wakeup_events samples or wakeup_watermark bytes.
+ * timeout_ms < 0 waits for ever, 0 just looks. cancel_fd: any descriptor (an eventfd)
+ * that ends the wait by becoming readable, also from another thread or a signal handler;
+ * -1 = none. Wake-ups come by what is written, not by what is left unread: drain the
+ * ring after each.
+ *   1            records are there: a wake-up, or less than a wake-up's worth when the
+ *                time was over or the task had ended
+ *   0            the time is over and nothing is there
+ *   -ECANCELED   cancel_fd is readable (it is not read)
+ *   -ESRCH       the watched task (with attr.inherit: and its last child) has ended, and
+ *                all that it left was read. Linux 3.18
+ *   -ENODATA     a pinned event is in error (Linux 6.15)
+ *   -EINTR       a signal
+ */
+PEV_API int pev_ring_wait(struct pev_ring *ring, int timeout_ms, int cancel_fd);
+/* The same for an event whose records go into a ring, its own or by set_output another's:
+ * the end that is told is this event's. 1 means a wake-up of that ring. -EINVAL if it has
+ * no ring: the kernel tells nothing then. */
+PEV_API int pev_event_wait(struct pev_event *ev, int timeout_ms, int cancel_fd);
+
+/*
+ * Overwrite rings: the kernel never stops for want of room, the oldest records are lost
+ * instead. ev must have been opened with attr.write_backward (Linux 4.7; -EINVAL else).
+ * begin() pauses the output and waits for writers of other CPUs (ms), next() then
+ * goes from the newest record back in time, end() resumes. What happens between is not
+ * recorded: a PERF_RECORD_LOST tells it with the next record. release() does nothing.
+ * The oldest record, half overwritten, is left out silently. A later drain meets again
+ * what is still there; a reader that remembers the first record of its last drain stops
+ * at that.
+ */
+PEV_API int pev_ring_map_overwrite(struct pev_ring **out, struct pev_event *ev,
+				   unsigned int pages, struct pev_error *err);
+
+/*
+ * The AUX area: raw trace that some PMUs write (Intel PT, ARM SPE, CoreSight). Its data
+ * is announced by PERF_RECORD_AUX in the ring. Linux 4.1. Needs ev's mapped ring.
+ */
+struct pev_aux_area;
+
+/* pages: a power of two. snapshot: the PMU overwrites the oldest data for ever. Unmap it
+ * before the ring. -EOPNOTSUPP: the PMU has none; -EPERM, -ENOMEM, -EINVAL explained in err. */
+PEV_API int pev_aux_map(struct pev_aux_area **out, struct pev_ring *ring, unsigned int pages,
+			bool snapshot, struct pev_error *err);
+PEV_API void pev_aux_unmap(struct pev_aux_area *aux);
+PEV_API size_t pev_aux_size(const struct pev_aux_area *aux);
+
+/* Data in the area: the second piece follows the first in time, where it wraps. */
+struct pev_aux_data {
+	const void *data[2];
+	size_t size[2];
+};
+/* What is there to read since the last consume; borrowed until then. Returns the bytes.
+ * Of a snapshot area: all of it from the oldest byte on (disable the event first); what was
+ * never written is left out. */
+PEV_API uint64_t pev_aux_peek(const struct pev_aux_area *aux, struct pev_aux_data *out);
+/* Gives `bytes` of what peek() returned back to the PMU. Nothing for a snapshot area. */
+PEV_API void pev_aux_consume(struct pev_aux_area *aux, uint64_t bytes);
+/* The piece that a PERF_RECORD_AUX announces by offset and size; -EBADMSG if it doesn't
+ * lie in the area. */
+PEV_API int pev_aux_piece(const struct pev_aux_area *aux, uint64_t offset, uint64_t size,
+			  struct pev_aux_data *out);
+
 /* ------------------------------------------------------------------------
  * Decoding: bytes + format, no descriptor needed
  */
@@ -464,7 +687,7 @@ PEV_API uint64_t pev_ring_damaged(const struct pev_ring *ring);
 #define PEV_MEM_LVLNUM_L2_MHB 0x05                     /* L2 miss handling buffer. Linux 6.11 */
 #define PEV_MEM_LVLNUM_MSC 0x06                        /* memory-side cache. Linux 6.11 */
 #define PEV_MEM_LVLNUM_L0 0x07                         /* Linux 7.0 */
-#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.3 */
+#define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.6 */
 #define PEV_MEM_REGION_SHIFT 46                        /* data_src: 5 bits. Linux 7.0 */
 
 /* Whose register numbers a sample carries. */

@@ -3,6 +3,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+#include "analysis/commands.h"
 #include "base/command.h"
 #include "script/python_command.h"
 

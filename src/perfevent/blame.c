@@ -53,7 +53,9 @@ static int try_open(const struct trial *t, union pev_attr_buf *copy, int group_f
 {
 	int fd;
 
-	copy->attr.disabled = 1;
+	/* on arm64 a disabled member takes no counter when the group's size is judged */
+	if (group_fd < 0)
+		copy->attr.disabled = 1;
 	fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
 	if (fd == -E2BIG && copy->attr.size < t->attr->attr.size && fits(copy, t->attr->attr.size))
 		fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
@@ -295,9 +297,11 @@ static unsigned int version(const char *since)
 	return major * 1000 + minor;
 }
 
-/* Of the members of a union the one that the rest of the attr speaks of. */
-static bool is_meant(const struct perf_event_attr *a, const char *name)
+/* Of the members of a union the one that the rest of the attr speaks of. In a group that is
+ * too large another event may still find a counter: that doesn't make this one wrong. */
+static bool is_meant(const struct trial *t, const char *name)
 {
+	const struct perf_event_attr *a = &t->attr->attr;
 	static const char *const breakpoint[] = { "bp_addr", "bp_len", "bp_type" };
 	static const char *const never[] = {
 		"type", "size", "disabled", "kprobe_func", "uprobe_path", "kprobe_addr",
@@ -313,6 +317,8 @@ static bool is_meant(const struct perf_event_attr *a, const char *name)
 	for (size_t i = 0; i < COUNT(breakpoint); i++)
 		if (!strcmp(name, breakpoint[i]))
 			return a->type == PERF_TYPE_BREAKPOINT;
+	if (t->group_fd >= 0 && !strncmp(name, "config", 6))
+		return false;
 	if (!strcmp(name, "config1") || !strcmp(name, "config2"))
 		return a->type != PERF_TYPE_BREAKPOINT;
 	if (!strcmp(name, "sample_freq") || !strcmp(name, "sample_period"))
@@ -325,13 +331,13 @@ static bool is_meant(const struct perf_event_attr *a, const char *name)
 #define MAX_FIELDS 128
 
 /* The fields that are set, youngest first. */
-static size_t fields_set(const union pev_attr_buf *buf, const struct pev_attr_field **list)
+static size_t fields_set(const struct trial *t, const struct pev_attr_field **list)
 {
 	const struct pev_attr_field *f;
 	size_t n = 0, at;
 
 	for (unsigned int i = 0; (f = pev_attr_field_at(i)) && n < MAX_FIELDS; i++) {
-		if (!is_meant(&buf->attr, f->name) || !pev_field_get_(&buf->attr, f))
+		if (!is_meant(t, f->name) || !pev_field_get_(&t->attr->attr, f))
 			continue;
 		for (at = n++; at && version(list[at - 1]->since) < version(f->since); at--)
 			list[at] = list[at - 1];
@@ -350,7 +356,7 @@ static void leave_out(union pev_attr_buf *buf, const struct pev_attr_field *f)
 static bool blame_field(const struct trial *t)
 {
 	const struct pev_attr_field *list[MAX_FIELDS];
-	size_t n = fields_set(t->attr, list);
+	size_t n = fields_set(t, list);
 
 	for (size_t i = 0; i < n; i++) {
 		union pev_attr_buf copy = *t->attr;
@@ -371,7 +377,7 @@ static bool blame_field(const struct trial *t)
 static bool blame_pair(const struct trial *t)
 {
 	const struct pev_attr_field *list[MAX_FIELDS];
-	size_t n = fields_set(t->attr, list);
+	size_t n = fields_set(t, list);
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++) {
@@ -509,8 +515,9 @@ static bool blame_group(const struct trial *t)
 
 	if (t->group_fd < 0 || !gone(t, try_open(t, &copy, -1, t->target)))
 		return false;
-	return verdict(t, "the group: its leader has to be no other group's member and to have the same "
-		       "task, CPU, clock and inherit");
+	return verdict(t, "the group: it may have more events than the PMU has counters; its leader has "
+		       "to be no other group's member and to have the same task, CPU, clock and "
+		       "inherit");
 }
 
 static bool blame_target(const struct trial *t)

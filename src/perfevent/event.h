@@ -14,6 +14,7 @@ struct pev_event {
 	int group_fd;              /* how it was opened: -1 without a leader */
 	uint64_t flags;
 	char label[96];
+	bool has_ring;          /* its own, or another event's by set_output */
 };
 
 /* The bare system call with CLOEXEC: descriptor or -errno. */

@@ -33,19 +33,32 @@ static void said_errno(struct pev_error *err, int code)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
+/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+static int level_needed(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	if (ev->target.pid_ < 0)
+		return 0;
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
-	int level = 2, need = ev->attr.type == PERF_TYPE_TRACEPOINT ? -1 : ev->target.pid_ < 0 ? 0 : 1;
+	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 
-	pev_paranoid(&level);
-	if (geteuid() == 0 && level < 3) {
+	if (!unknown && geteuid() == 0 && level < 3) {
 		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
 		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
 		       "--security-opt seccomp=unconfined)");
 		return;
 	}
-	remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
-	       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	if (unknown)
+		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
+		       "sysctl kernel.perf_event_paranoid=%d", need);
+	else
+		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
 }
 
 static void on_perm(struct pev_error *err, const struct pev_event *ev)
@@ -58,11 +71,21 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 	on_access(err, ev);
 }
 
+static bool is_kprobe(const struct pev_event *ev)
+{
+	uint32_t type;
+
+	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
+}
+
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	if (ev->target.kind_ == TARGET_CGROUP)
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+	else if (is_kprobe(ev))
+		remedy(err, "the kernel has no function \"%.100s\", or doesn't let it be probed: "
+		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
 	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 		 ev->attr.type == PERF_TYPE_RAW)
 		remedy(err, "this machine has no such hardware counter (virtual machines often have "
@@ -245,6 +268,42 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 		       "inherit");
 	else
 		remedy(err, "the event can't have a ring of its own of that size (it may have one)");
+	return -code;
+}
+
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+		 ev->label, to->label);
+	said_errno(err, code);
+	if (code == EINVAL)
+		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
+		       "write_backward, and the first must have no ring of its own");
+	return -code;
+}
+
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+		 ev->label);
+	said_errno(err, code);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EOPNOTSUPP)
+		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: use a smaller area, raise "
+		       "kernel.perf_event_mlock_kb or ulimit -l, or run with CAP_IPC_LOCK");
+	else
+		remedy(err, "see perf_event_open(2), aux_offset");
 	return -code;
 }
 

@@ -12,6 +12,11 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 		    int code);
 int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const char *filter,
 		       int code);
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code);
+/* For the AUX area of ev's ring. */
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code);
 
 /* What makes the kernel refuse ev->attr found by opening it otherwise:
  * "sigtrap (needs remove_on_exec, Linux 5.13)". False if nothing was found. */
