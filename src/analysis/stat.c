@@ -172,8 +172,6 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 	stat_events_free(&s);
 	targets_free(&s.targets);
 	free(s.rows);
-	opt_strings_free(&c->events);
-	stream_opts_free(&c->common);
 	return code;
 }
 
@@ -182,6 +180,14 @@ static void defaults(void *config)
 	struct stat_config *c = config;
 
 	stream_opts_defaults(&c->common);
+}
+
+static void release(void *config)
+{
+	struct stat_config *c = config;
+
+	opt_strings_free(&c->events);
+	stream_opts_free(&c->common);
 }
 
 static const char *const description[] = {
@@ -217,5 +223,6 @@ const struct command stat_command = {
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct stat_config),
 	.defaults = defaults,
+	.release = release,
 	.run = stat_command_run,
 };

@@ -40,6 +40,8 @@ int command_run(const struct command *cmd, int argc, char **argv)
 		code = f.exit_code;
 	}
 	free(p.operands);
+	if (cmd->release)
+		cmd->release(p.config);
 	free(p.config);
 	return code;
 }
