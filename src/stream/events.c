@@ -145,7 +145,10 @@ static int event_fill(struct stream *s, struct stream_event *ev, const struct sp
 	if (!ev->name || !ev->sys || !ev->tracepoint || (item->filter && !ev->filter))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	ev->fmt = tracefmt_load(s->formats, s->tracefs, sys, name, f);
-	return ev->fmt ? 0 : -1;
+	if (!ev->fmt)
+		return -1;
+	ev->min_raw = ev->fmt->min_size;
+	return 0;
 }
 
 static int add_event(struct stream *s, const struct spec_item *item, const char *sys,

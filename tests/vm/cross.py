@@ -52,7 +52,7 @@ def checks(root, arch):
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, f'check-{arch}')
     execute(f'checks for {arch}',
-            [compiler(arch)] + CFLAGS + ['-Iinclude', '-Isrc'] + sources + ['-o', program, '-lm'], root)
+            [compiler(arch)] + CFLAGS + ['-Isrc', '-Iinclude'] + sources + ['-o', program, '-lm'], root)
     return program
 
 
