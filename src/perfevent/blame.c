@@ -38,14 +38,26 @@ struct trial {
 	size_t size;
 };
 
+/* As pev_event_open() does it: what an older kernel does not know counts as nothing where
+ * it is zero. */
+static bool fits(const union pev_attr_buf *copy, uint32_t from)
+{
+	for (uint32_t i = copy->attr.size; i < from; i++)
+		if (((const char *)copy)[i])
+			return false;
+	return true;
+}
+
 static int try_open(const struct trial *t, union pev_attr_buf *copy, int group_fd,
 		    struct pev_target target)
 {
 	int fd;
 
-	copy->attr.disabled = 1;
+	/* on arm64 a disabled member takes no counter when the group's size is judged */
+	if (group_fd < 0)
+		copy->attr.disabled = 1;
 	fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
-	if (fd == -E2BIG && t->code != -E2BIG && copy->attr.size < t->attr->attr.size)
+	if (fd == -E2BIG && copy->attr.size < t->attr->attr.size && fits(copy, t->attr->attr.size))
 		fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
 	if (fd >= 0)
 		close(fd);
@@ -226,8 +238,8 @@ static const struct {
 	  "hardware events" },
 	{ "sigtrap", fix_sigtrap, "needs remove_on_exec, Linux 5.13" },
 	{ "inherit_thread", fix_inherit_thread, "needs inherit, Linux 5.13" },
-	{ "bp_len", fix_bp_len, "1, 2, 4 or 8; sizeof(long) for HW_BREAKPOINT_X" },
 	{ "bp_addr", fix_bp_addr, "has to be a multiple of bp_len" },
+	{ "bp_len", fix_bp_len, "1, 2, 4 or 8; sizeof(long) for HW_BREAKPOINT_X" },
 	{ "bp_type", fix_bp_type, "HW_BREAKPOINT_W, HW_BREAKPOINT_R | HW_BREAKPOINT_W, or "
 	  "HW_BREAKPOINT_X alone" },
 	{ "bp_addr", fix_bp_user, "not an address that can be watched here" },
@@ -285,13 +297,18 @@ static unsigned int version(const char *since)
 	return major * 1000 + minor;
 }
 
-/* Of the members of a union the one that the rest of the attr speaks of. */
-static bool is_meant(const struct perf_event_attr *a, const char *name)
+/* Of the members of a union the one that the rest of the attr speaks of. In a group that is
+ * too large another event may still find a counter: that doesn't make this one wrong. */
+static bool is_meant(const struct trial *t, const char *name)
 {
+	const struct perf_event_attr *a = &t->attr->attr;
 	static const char *const breakpoint[] = { "bp_addr", "bp_len", "bp_type" };
 	static const char *const never[] = {
 		"type", "size", "disabled", "kprobe_func", "uprobe_path", "kprobe_addr",
 		"probe_offset", "aux_action",
+		/* bit by bit: blame_masks() */
+		"sample_type", "read_format", "branch_sample_type", "sample_regs_user",
+		"sample_regs_intr",
 	};
 
 	for (size_t i = 0; i < COUNT(never); i++)
@@ -300,6 +317,8 @@ static bool is_meant(const struct perf_event_attr *a, const char *name)
 	for (size_t i = 0; i < COUNT(breakpoint); i++)
 		if (!strcmp(name, breakpoint[i]))
 			return a->type == PERF_TYPE_BREAKPOINT;
+	if (t->group_fd >= 0 && !strncmp(name, "config", 6))
+		return false;
 	if (!strcmp(name, "config1") || !strcmp(name, "config2"))
 		return a->type != PERF_TYPE_BREAKPOINT;
 	if (!strcmp(name, "sample_freq") || !strcmp(name, "sample_period"))
@@ -312,13 +331,13 @@ static bool is_meant(const struct perf_event_attr *a, const char *name)
 #define MAX_FIELDS 128
 
 /* The fields that are set, youngest first. */
-static size_t fields_set(const union pev_attr_buf *buf, const struct pev_attr_field **list)
+static size_t fields_set(const struct trial *t, const struct pev_attr_field **list)
 {
 	const struct pev_attr_field *f;
 	size_t n = 0, at;
 
 	for (unsigned int i = 0; (f = pev_attr_field_at(i)) && n < MAX_FIELDS; i++) {
-		if (!is_meant(&buf->attr, f->name) || !pev_field_get_(&buf->attr, f))
+		if (!is_meant(t, f->name) || !pev_field_get_(&t->attr->attr, f))
 			continue;
 		for (at = n++; at && version(list[at - 1]->since) < version(f->since); at--)
 			list[at] = list[at - 1];
@@ -337,7 +356,7 @@ static void leave_out(union pev_attr_buf *buf, const struct pev_attr_field *f)
 static bool blame_field(const struct trial *t)
 {
 	const struct pev_attr_field *list[MAX_FIELDS];
-	size_t n = fields_set(t->attr, list);
+	size_t n = fields_set(t, list);
 
 	for (size_t i = 0; i < n; i++) {
 		union pev_attr_buf copy = *t->attr;
@@ -358,7 +377,7 @@ static bool blame_field(const struct trial *t)
 static bool blame_pair(const struct trial *t)
 {
 	const struct pev_attr_field *list[MAX_FIELDS];
-	size_t n = fields_set(t->attr, list);
+	size_t n = fields_set(t, list);
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++) {
@@ -496,8 +515,9 @@ static bool blame_group(const struct trial *t)
 
 	if (t->group_fd < 0 || !gone(t, try_open(t, &copy, -1, t->target)))
 		return false;
-	return verdict(t, "the group: its leader has to be no other group's member and to have the same "
-		       "task, CPU, clock and inherit");
+	return verdict(t, "the group: it may have more events than the PMU has counters; its leader has "
+		       "to be no other group's member and to have the same task, CPU, clock and "
+		       "inherit");
 }
 
 static bool blame_target(const struct trial *t)
@@ -512,6 +532,19 @@ static bool blame_target(const struct trial *t)
 					     : "that CPU as target");
 }
 
+/* What a dummy would not be refused with. */
+static bool blame_event(const struct trial *t)
+{
+	union pev_attr_buf copy = *t->attr;
+
+	copy.attr.type = PERF_TYPE_SOFTWARE;
+	copy.attr.config = PERF_COUNT_SW_DUMMY;
+	return cures(t, &copy) &&
+	       verdict(t, "config = %#llx (the event source of type %u has no such event, or config1 "
+		       "and config2 don't fit it)", (unsigned long long)t->attr->attr.config,
+		       t->attr->attr.type);
+}
+
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 {
 	struct trial t = {
@@ -523,5 +556,5 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 	t.code = try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
 			  blame_field(&t) || blame_masks(&t) || blame_group(&t) ||
-			  blame_target(&t) || blame_pair(&t));
+			  blame_target(&t) || blame_pair(&t) || blame_event(&t));
 }

@@ -33,19 +33,32 @@ static void said_errno(struct pev_error *err, int code)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
+/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+static int level_needed(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	if (ev->target.pid_ < 0)
+		return 0;
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
-	int level = 2, need = ev->attr.type == PERF_TYPE_TRACEPOINT ? -1 : ev->target.pid_ < 0 ? 0 : 1;
+	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 
-	pev_paranoid(&level);
-	if (geteuid() == 0 && level < 3) {
+	if (!unknown && geteuid() == 0 && level < 3) {
 		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
 		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
 		       "--security-opt seccomp=unconfined)");
 		return;
 	}
-	remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
-	       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	if (unknown)
+		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
+		       "sysctl kernel.perf_event_paranoid=%d", need);
+	else
+		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
 }
 
 static void on_perm(struct pev_error *err, const struct pev_event *ev)
@@ -58,11 +71,21 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 	on_access(err, ev);
 }
 
+static bool is_kprobe(const struct pev_event *ev)
+{
+	uint32_t type;
+
+	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
+}
+
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	if (ev->target.kind_ == TARGET_CGROUP)
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+	else if (is_kprobe(ev))
+		remedy(err, "the kernel has no function \"%.100s\", or doesn't let it be probed: "
+		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
 	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 		 ev->attr.type == PERF_TYPE_RAW)
 		remedy(err, "this machine has no such hardware counter (virtual machines often have "
@@ -208,7 +231,7 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	pev_target_text(ev->target, target, sizeof(target));
-	snprintf(err->asked, sizeof(err->asked), "open %s on %s", ev->label, target);
+	snprintf(err->asked, sizeof(err->asked), "open %s on %s", pev_event_label(ev), target);
 	said_errno(err, code);
 	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
 		if (open_errors[i].code == code)
@@ -228,7 +251,7 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	if (!err)
 		return -code;
 	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, ev->label);
+	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, pev_event_label(ev));
 	said_errno(err, code);
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	pev_sysctl_("perf_event_mlock_kb", &kb);
@@ -255,7 +278,7 @@ int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
-		 ev->label, to->label);
+		 pev_event_label(ev), pev_event_label(to));
 	said_errno(err, code);
 	if (code == EINVAL)
 		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
@@ -270,7 +293,7 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
-		 ev->label);
+		 pev_event_label(ev));
 	said_errno(err, code);
 	if (pages & (pages - 1))
 		remedy(err, "%u is no power of two", pages);
@@ -289,11 +312,11 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 /* sys and name of a tracepoint from the label; false if it is not of that form. */
 static bool split_label(const struct pev_event *ev, char *sys, char *name, size_t size)
 {
-	const char *colon = strchr(ev->label, ':');
+	const char *colon = strchr(pev_event_label(ev), ':');
 
-	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(ev->label, '/'))
+	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(pev_event_label(ev), '/'))
 		return false;
-	snprintf(sys, size, "%.*s", (int)(colon - ev->label), ev->label);
+	snprintf(sys, size, "%.*s", (int)(colon - pev_event_label(ev)), pev_event_label(ev));
 	snprintf(name, size, "%s", colon + 1);
 	return true;
 }
@@ -359,7 +382,7 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
-		 ev->label);
+		 pev_event_label(ev));
 	said_errno(err, code);
 	if (code == EEXIST) {
 		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "

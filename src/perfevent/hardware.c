@@ -2,7 +2,9 @@
 /* Generic hardware events by perf's names. */
 #include "perfevent.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Canonical names before their aliases. */
@@ -45,6 +47,17 @@ const char *pev_hardware_name(unsigned int index, uint64_t *config)
 	if (config)
 		*config = hardware[index].config;
 	return hardware[index].name;
+}
+
+int pev_raw_lookup(const char *name, uint64_t *config)
+{
+	char *end;
+
+	if (name[0] != 'r' || !isxdigit((unsigned char)name[1]))
+		return -ENOENT;
+	errno = 0;
+	*config = strtoull(name + 1, &end, 16);
+	return *end || errno ? -ENOENT : 0;
 }
 
 void pev_attr_set_core_type(struct perf_event_attr *attr, uint32_t pmu_type)

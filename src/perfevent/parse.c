@@ -251,10 +251,11 @@ static uint32_t take_access(struct pev_parser *p)
 /* Behind "mem:". */
 static int parse_breakpoint(struct pev_parser *p)
 {
-	size_t at = p->pos;
+	size_t at = p->pos, access_at;
 	struct pev_parsed_own *e;
 	struct perf_event_attr attr;
 	uint64_t addr, len = 0;
+	uint32_t access;
 	char word[WORD_MAX];
 	int rc = take_word(p, NAME_ENDS, word);
 
@@ -272,9 +273,11 @@ static int parse_breakpoint(struct pev_parser *p)
 			return pev_parse_fail_(p, at, EINVAL, "a length of 1 to 8 bytes",
 					       "there is no length");
 	}
-	rc = pev_attr_breakpoint(&attr, take_access(p), addr, len, p->err);
+	access_at = p->pos + 1;
+	access = take_access(p);
+	rc = pev_attr_breakpoint(&attr, access, addr, len, p->err);
 	if (rc)
-		return pev_parse_fail_in_(p, at, rc);
+		return pev_parse_fail_in_(p, len > HW_BREAKPOINT_LEN_8 ? at : access_at, rc);
 	e = pev_parse_add_(p, attr.type, 0);
 	if (!e)
 		return no_memory(p);
@@ -319,7 +322,7 @@ static int parse_tracepoint(struct pev_parser *p, const char *sys, size_t at)
 		return pev_parse_name_(p, sys, at);
 	}
 	if (!word[0])
-		return pev_parse_fail_(p, p->pos, EINVAL, "modifiers behind an event, or a tracepoint as "
+		return pev_parse_fail_(p, p->pos, here(p) == ':' ? ENOENT : EINVAL, "modifiers behind an event, or a tracepoint as "
 				       "SYSTEM:NAME", "nothing stands behind the colon");
 	rc = take_terms(p);
 	return rc ? rc : pev_parse_tracepoint_(p, sys, word, at);
@@ -349,8 +352,9 @@ static int parse_what(struct pev_parser *p)
 	rc = take_terms(p);
 	if (rc)
 		return rc;
-	return p->has_terms && !pev_parse_is_generic_(word) ? pev_parse_pmu_(p, word, at)
-							    : pev_parse_name_(p, word, at);
+	if (p->has_terms && !pev_parse_is_generic_(word) && !pev_parse_is_pmu_event_(p, word))
+		return pev_parse_pmu_(p, word, at);
+	return pev_parse_name_(p, word, at);
 }
 
 /* ":u", or "u" behind a slash; for the events from `first` on. */
@@ -378,13 +382,15 @@ static int parse_vendor(struct pev_parser *p, size_t start, int failed)
 	struct pev_parsed_own *e;
 	union pev_attr_buf buf;
 	char word[WORD_MAX];
-	size_t end = p->pos;
+	size_t len = strcspn(p->text + start, ",{} \t\n");
 
-	p->pos = start;
-	if (take_word(p, ",{} \t\n", word) || pev_pfm_encode_(word, &buf)) {
-		p->pos = end;
+	if (len >= sizeof(word))
 		return failed;
-	}
+	memcpy(word, p->text + start, len);
+	word[len] = '\0';
+	if (pev_pfm_encode_(word, &buf))
+		return failed;
+	p->pos = start + len;
 	pev_attr_list_cut_(p->list, p->first);
 	e = pev_parse_add_(p, 0, 0);
 	if (!e)

@@ -75,9 +75,6 @@ int pev_parse_number_(struct pev_parser *p, uint32_t type, uint64_t config);
 bool pev_parse_is_generic_(const char *name);
 /* True if a PMU of this machine has an event of that name. */
 bool pev_parse_is_pmu_event_(const struct pev_parser *p, const char *name);
-/* "rNNN": hexadecimal. */
-bool pev_parse_raw_(const char *name, uint64_t *config);
-
 /* A term that every event takes (period=, name=, ...). -ENOENT: it is none of those. */
 int pev_parse_term_(struct pev_parser *p, struct pev_parsed_own *e, const struct pev_term *term);
 /* All p->terms into an event that no PMU describes. */

@@ -5,7 +5,6 @@
 #include "perfevent/complain.h"
 #include "perfevent/pmu.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -24,17 +23,6 @@ static int no_memory(struct pev_parser *p)
 
 /* ---- generic names ---------------------------------------------------------------------- */
 
-bool pev_parse_raw_(const char *name, uint64_t *config)
-{
-	char *end;
-
-	if (name[0] != 'r' || !isxdigit((unsigned char)name[1]))
-		return false;
-	errno = 0;
-	*config = strtoull(name + 1, &end, 16);
-	return !*end && !errno;
-}
-
 static bool generic(const char *name, uint32_t *type, uint64_t *config)
 {
 	static const struct {
@@ -52,7 +40,7 @@ static bool generic(const char *name, uint32_t *type, uint64_t *config)
 			return true;
 	}
 	*type = PERF_TYPE_RAW;
-	return pev_parse_raw_(name, config);
+	return !pev_raw_lookup(name, config);
 }
 
 bool pev_parse_is_generic_(const char *name)
@@ -123,7 +111,9 @@ static int add_generic(struct pev_parser *p, const char *name, uint32_t type, ui
 
 	if (!n) {
 		e = pev_parse_add_(p, type, config);
-		return e ? pev_parse_own_terms_(p, e) : no_memory(p);
+		if (!e || !(e->label = strdup(name)))
+			return no_memory(p);
+		return pev_parse_own_terms_(p, e);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (!rc)

@@ -108,7 +108,7 @@ static int on_callgraph(struct setting *s)
 	a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (!strcmp(s->value, "fp"))
 		return 0;
-	if (!strcmp(s->value, "dwarf") && REGS_USER) {
+	if (!strcmp(s->value, "dwarf") && REGS_USER != 0) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = REGS_USER;
 		a->sample_stack_user = a->sample_stack_user ? a->sample_stack_user : DEFAULT_STACK;

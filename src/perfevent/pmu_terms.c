@@ -167,7 +167,6 @@ static bool set_generic(struct pev_pmu_build *b, const char *name)
 {
 	struct perf_event_attr *a = &b->buf->attr;
 	uint64_t config;
-	char *end;
 
 	if (!b->pmu->core)
 		return false;
@@ -176,10 +175,9 @@ static bool set_generic(struct pev_pmu_build *b, const char *name)
 	} else if (!pev_cache_lookup(name, &config)) {
 		a->type = PERF_TYPE_HW_CACHE;
 	} else {
-		if (name[0] != 'r' || strlen(name) > 17 || strspn(name + 1, "0123456789abcdefABCDEF") !=
-		    strlen(name) - 1 || !name[1])
+		if (pev_raw_lookup(name, &config))
 			return false;
-		a->config = strtoull(name + 1, &end, 16);
+		a->config = config;
 		return true;
 	}
 	a->config = config;

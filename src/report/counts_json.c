@@ -31,11 +31,14 @@ static bool append(json_object *array, json_object *value)
 /* Counts are whole numbers and stay so; json-c would write 5.0. */
 static json_object *number(double value)
 {
+	char text[40];
+
 	if (isinf(value) || isnan(value))
 		return NULL;
 	if (value == floor(value) && fabs(value) < 9e15)
 		return json_object_new_int64((int64_t)value);
-	return json_object_new_double(value);
+	snprintf(text, sizeof(text), "%.12g", value);
+	return json_object_new_double_s(value, text);
 }
 
 /* What is not known is left out. */

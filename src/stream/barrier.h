@@ -7,8 +7,9 @@
  * when R was read, the clock had passed R, so a sample with a time below R that is not
  * yet visible is inside its section right now. membarrier(GLOBAL) returns after every
  * CPU has left the section it was in when the call began (it is a grace period of RCU).
- * So once a membarrier that began after R was read has returned, and rings have been
- * read again, every sample below R is in our hands: R is the watermark.
+ * So once a membarrier that began after R was read has returned, every sample below R is
+ * in a ring: a ring that was read to the end it has then can bring no more of them, and
+ * once all rings were, R is the watermark.
  *
  * membarrier takes some 10 ms, so a thread of its own runs it while rings are drained.
  * Where the kernel has none (nohz_full, seccomp), the same role is played by an age of
@@ -37,7 +38,7 @@ int barrier_start(struct barrier *b, int kick);
 void barrier_stop(struct barrier *b);
 /* R was read from a ring just now. Cheap; may be called for every round. */
 void barrier_ask(struct barrier *b, uint64_t r);
-/* The watermark, valid for what is read from the rings from now on. */
+/* All samples up to this time are in the rings that are read from now on. */
 uint64_t barrier_passed(const struct barrier *b);
 
 #endif

@@ -5,38 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 128 << 10, FIRST_ENTRIES = 256, NO_PLACE = -1 };
+enum { NO_QUEUE = -1 };
 
-/* Copies lie in chunks, freed (to a list) when all their records were popped. */
+/* A held record, in its queue's list. */
+struct node {
+	uint64_t time;
+	struct node *next, *prev;
+	struct chunk *chunk;
+	_Alignas(8) char rec[];
+};
+
+enum {
+	SMALL_CHUNK = 4 << 10,
+	LARGE_CHUNK = sizeof(struct node) + ORDER_MAX_RECORD,
+};
+
+/*
+ * Nodes lie in chunks; what a small one can't hold gets a large one, which holds any. The
+ * chunk that its queue still fills begins anew when all its records were popped, so that
+ * a queue which keeps up stays within a few lines of the cache; a small one that was left
+ * full is free for any queue when they were.
+ */
 struct chunk {
 	struct chunk *next;
-	uint32_t used, live;           /* bytes; records not popped */
-	bool filling;                  /* a queue still writes to it */
-	_Alignas(16) char data[CHUNK_BYTES];
+	uint32_t size, used;           /* bytes of data */
+	uint32_t live;                 /* records not popped */
+	bool filling;                  /* its queue still writes to it */
+	_Alignas(8) char data[];
 };
 
-struct entry {
-	uint64_t time;
-	const void *rec;
-	struct chunk *chunk;
-};
-
-/* A sorted circular buffer of entries. */
 struct queue {
-	struct entry *entries;
-	uint32_t mask, head, count;
+	struct node *head, *tail;      /* sorted by time */
 	struct chunk *chunk;           /* the one being filled */
-	int32_t place;                 /* in the heap, or NO_PLACE */
+	uint64_t known;
+};
+
+/* A queue and the time of its head; an empty queue is NO_QUEUE at the end of time. */
+struct first {
+	uint64_t time;
+	uint32_t queue;
 };
 
 struct order {
 	struct queue *queues;
 	uint32_t nqueues;
-	uint32_t *heap;                /* queue numbers */
-	uint32_t nheap;
-	struct chunk *free_chunks;
+	struct first *tree;            /* [1] is the earliest, [leaves + q] is queue q */
+	uint32_t leaves;               /* nqueues, rounded up to a power of two */
+	struct chunk *free_small;
 	struct chunk *popped;          /* chunk of the record that was popped last */
-	size_t bytes, max_bytes;       /* of chunks in use */
+	size_t bytes;                  /* of all chunks */
+	size_t full_bytes;             /* of those left full, with records not popped */
+	size_t max_bytes;
 	uint64_t last, late;
 };
 
@@ -48,29 +67,41 @@ struct order *order_new(uint32_t nqueues, size_t max_bytes)
 
 	if (!o)
 		return NULL;
-	o->queues = calloc(nqueues, sizeof(*o->queues));
-	o->heap = calloc(nqueues, sizeof(*o->heap));
+	for (o->leaves = 1; o->leaves < nqueues;)
+		o->leaves *= 2;
 	o->nqueues = nqueues;
 	o->max_bytes = max_bytes;
-	if (!o->queues || !o->heap) {
+	o->queues = calloc(nqueues ? nqueues : 1, sizeof(*o->queues));
+	o->tree = calloc(2 * (size_t)o->leaves, sizeof(*o->tree));
+	if (!o->queues || !o->tree) {
 		order_free(o);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < nqueues; i++)
-		o->queues[i].place = NO_PLACE;
+	for (size_t i = 0; i < 2 * (size_t)o->leaves; i++)
+		o->tree[i] = (struct first){ UINT64_MAX, (uint32_t)NO_QUEUE };
 	return o;
 }
 
+/* A full chunk is freed with its last record. */
 static void free_queue(struct queue *q)
 {
-	for (uint32_t i = 0; i < q->count; i++) {
-		struct chunk *c = q->entries[(q->head + i) & q->mask].chunk;
+	for (struct node *n = q->head, *next; n; n = next) {
+		struct chunk *c = n->chunk;
 
+		next = n->next;
 		if (--c->live == 0 && !c->filling)
 			free(c);
 	}
 	free(q->chunk);
-	free(q->entries);
+}
+
+static void free_one(struct order *o)
+{
+	struct chunk *c = o->free_small;
+
+	o->free_small = c->next;
+	o->bytes -= c->size;
+	free(c);
 }
 
 void order_free(struct order *o)
@@ -81,179 +112,149 @@ void order_free(struct order *o)
 		free(o->popped);
 	for (uint32_t i = 0; o->queues && i < o->nqueues; i++)
 		free_queue(&o->queues[i]);
-	while (o->free_chunks) {
-		struct chunk *c = o->free_chunks;
-
-		o->free_chunks = c->next;
-		free(c);
-	}
+	while (o->free_small)
+		free_one(o);
 	free(o->queues);
-	free(o->heap);
+	free(o->tree);
 	free(o);
 }
 
-/* ---- the heap of queues ----------------------------------------------------- */
+/* ---- the tournament of queues ------------------------------------------------ */
 
-static inline uint64_t head_time(const struct order *o, uint32_t queue)
+/* Of equal times the lower queue's. As one number, for which compilers write no jump: it
+ * would be guessed wrong every other time. */
+static inline struct first earlier(struct first a, struct first b)
 {
-	const struct queue *q = &o->queues[queue];
+#ifdef __SIZEOF_INT128__
+	unsigned __int128 x = (unsigned __int128)a.time << 64 | a.queue;
+	unsigned __int128 y = (unsigned __int128)b.time << 64 | b.queue;
 
-	return q->entries[q->head].time;
+	x = y < x ? y : x;
+	return (struct first){ (uint64_t)(x >> 64), (uint32_t)x };
+#else
+	return b.time < a.time || (b.time == a.time && b.queue < a.queue) ? b : a;
+#endif
 }
 
-static inline bool before(const struct order *o, uint32_t a, uint32_t b)
+/* The head of a queue is another one: its matches are played again, up to the root. */
+static inline void replay(struct order *o, uint32_t queue)
 {
-	uint64_t ta = head_time(o, a), tb = head_time(o, b);
+	const struct node *head = o->queues[queue].head;
+	struct first winner = { UINT64_MAX, (uint32_t)NO_QUEUE };
+	uint32_t at = o->leaves + queue;
 
-	return ta < tb || (ta == tb && a < b);
-}
-
-static void sift_up(struct order *o, uint32_t at)
-{
-	uint32_t queue = o->heap[at];
-
-	while (at) {
-		uint32_t parent = (at - 1) / 2;
-
-		if (!before(o, queue, o->heap[parent]))
-			break;
-		o->heap[at] = o->heap[parent];
-		o->queues[o->heap[at]].place = (int32_t)at;
-		at = parent;
+	if (head)
+		winner = (struct first){ head->time, queue };
+	for (o->tree[at] = winner; at > 1; at /= 2) {
+		winner = earlier(winner, o->tree[at ^ 1]);
+		o->tree[at / 2] = winner;
 	}
-	o->heap[at] = queue;
-	o->queues[queue].place = (int32_t)at;
-}
-
-static void sift_down(struct order *o, uint32_t at)
-{
-	uint32_t queue = o->heap[at];
-
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= o->nheap)
-			break;
-		if (child + 1 < o->nheap && before(o, o->heap[child + 1], o->heap[child]))
-			child++;
-		if (!before(o, o->heap[child], queue))
-			break;
-		o->heap[at] = o->heap[child];
-		o->queues[o->heap[at]].place = (int32_t)at;
-		at = child;
-	}
-	o->heap[at] = queue;
-	o->queues[queue].place = (int32_t)at;
-}
-
-static void heap_add(struct order *o, uint32_t queue)
-{
-	o->heap[o->nheap] = queue;
-	sift_up(o, o->nheap++);
-}
-
-static void heap_remove_top(struct order *o)
-{
-	o->queues[o->heap[0]].place = NO_PLACE;
-	o->heap[0] = o->heap[--o->nheap];
-	if (o->nheap)
-		sift_down(o, 0);
 }
 
 /* ---- push --------------------------------------------------------------------- */
 
-static struct chunk *new_chunk(struct order *o)
+static struct chunk *reuse_chunk(struct order *o)
 {
-	struct chunk *c = o->free_chunks;
+	struct chunk *c = o->free_small;
 
-	if (c)
-		o->free_chunks = c->next;
-	else
-		c = malloc(sizeof(*c));
-	if (!c)
-		return NULL;
-	c->used = c->live = 0;
-	c->filling = true;
-	o->bytes += CHUNK_BYTES;
+	o->free_small = c->next;
 	return c;
 }
 
-static void retire_chunk(struct order *o, struct chunk *c)
+static struct chunk *make_chunk(struct order *o, uint32_t size)
 {
-	c->next = o->free_chunks;
-	o->free_chunks = c;
-	o->bytes -= CHUNK_BYTES;
+	struct chunk *c;
+
+	/* free ones make room: the bound holds for all there are */
+	while (o->free_small && o->bytes + size > o->max_bytes)
+		free_one(o);
+	c = malloc(sizeof(*c) + size);
+	if (c)
+		o->bytes += size;
+	return c;
 }
 
-static char *reserve(struct order *o, struct queue *q, uint32_t size)
+static struct chunk *new_chunk(struct order *o, uint32_t size)
 {
-	struct chunk *c = q->chunk;
-	char *p;
+	bool free_one_fits = o->free_small && size == SMALL_CHUNK;
+	struct chunk *c = free_one_fits ? reuse_chunk(o) : make_chunk(o, size);
 
-	if (!c || CHUNK_BYTES - c->used < size) {
-		if (c && !c->live) {
-			c->used = 0;   /* all popped: it serves again */
-		} else {
-			if (c)
-				c->filling = false;
-			c = new_chunk(o);
-		}
-		q->chunk = c;
+	if (c)
+		*c = (struct chunk){ .size = size, .filling = true };
+	return c;
+}
+
+/* All records of a chunk were popped. */
+static void renew_chunk(struct order *o, struct chunk *c)
+{
+	c->used = 0;
+	if (c->filling)
+		return;
+	o->full_bytes -= c->size;
+	c->next = o->free_small;
+	o->free_small = c;
+	if (c->size != SMALL_CHUNK)
+		free_one(o);   /* rare: not worth keeping */
+}
+
+/* Its queue begins another chunk. */
+static void leave_chunk(struct order *o, struct chunk *c)
+{
+	c->filling = false;
+	o->full_bytes += c->size;
+	if (!c->live)
+		renew_chunk(o, c);   /* empty, but too small for what comes */
+}
+
+static struct node *new_node(struct order *o, struct queue *q, uint32_t size)
+{
+	uint32_t bytes = (uint32_t)sizeof(struct node) + ((size + 7) & ~7u);
+	struct chunk *c = q->chunk;
+	struct node *n;
+
+	if (!c || c->size - c->used < bytes) {
+		if (c)
+			leave_chunk(o, c);
+		c = q->chunk = new_chunk(o, bytes <= SMALL_CHUNK ? SMALL_CHUNK : LARGE_CHUNK);
 		if (!c)
 			return NULL;
 	}
-	p = c->data + c->used;
-	c->used += size;
+	n = (struct node *)(c->data + c->used);
+	c->used += bytes;
 	c->live++;
-	return p;
+	n->chunk = c;
+	return n;
 }
 
-static int grow(struct queue *q)
+/* Behind the last one that is not later: records come inverted by a few at most. */
+static void insert(struct queue *q, struct node *n)
 {
-	uint32_t size = q->entries ? (q->mask + 1) * 2 : FIRST_ENTRIES;
-	struct entry *e = malloc(size * sizeof(*e));
+	struct node *before = q->tail;
 
-	if (!e)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < q->count; i++)
-		e[i] = q->entries[(q->head + i) & q->mask];
-	free(q->entries);
-	q->entries = e;
-	q->mask = size - 1;
-	q->head = 0;
-	return 0;
-}
-
-/* Where an entry of that time belongs, counted from the head; later ones are moved. */
-static uint32_t make_room(struct queue *q, uint64_t time)
-{
-	uint32_t i = q->count;
-
-	for (; i && q->entries[(q->head + i - 1) & q->mask].time > time; i--)
-		q->entries[(q->head + i) & q->mask] = q->entries[(q->head + i - 1) & q->mask];
-	return i;
+	while (before && before->time > n->time)
+		before = before->prev;
+	n->prev = before;
+	n->next = before ? before->next : q->head;
+	*(before ? &before->next : &q->head) = n;
+	*(n->next ? &n->next->prev : &q->tail) = n;
 }
 
 int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size)
 {
 	struct queue *q = &o->queues[queue];
-	uint32_t at;
-	char *copy;
+	struct node *n;
 
-	if ((!q->entries || q->count > q->mask) && grow(q))
+	if (size > ORDER_MAX_RECORD)
+		return -E2BIG;
+	n = new_node(o, q, size);
+	if (!n)
 		return -ENOMEM;
-	copy = reserve(o, q, size);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, rec, size);
-	at = make_room(q, time);
-	q->entries[(q->head + at) & q->mask] = (struct entry){ time, copy, q->chunk };
-	q->count++;
+	memcpy(n->rec, rec, size);
+	n->time = time;
+	insert(q, n);
 	o->late += time < o->last;
-	if (q->place == NO_PLACE)
-		heap_add(o, queue);
-	else if (at == 0)
-		sift_up(o, (uint32_t)q->place);
+	if (q->head == n)
+		replay(o, queue);
 	return 0;
 }
 
@@ -264,40 +265,64 @@ static void forget_popped(struct order *o)
 	struct chunk *c = o->popped;
 
 	o->popped = NULL;
-	if (c && --c->live == 0 && !c->filling)
-		retire_chunk(o, c);
+	if (c && --c->live == 0)
+		renew_chunk(o, c);
 }
 
 bool order_pop(struct order *o, uint64_t watermark, struct order_item *item)
 {
-	struct entry *e;
+	struct first first = o->tree[1];
 	struct queue *q;
+	struct node *n;
 
 	forget_popped(o);
-	if (!o->nheap || head_time(o, o->heap[0]) > watermark)
+	if (first.queue == (uint32_t)NO_QUEUE || first.time > watermark)
 		return false;
-	q = &o->queues[o->heap[0]];
-	e = &q->entries[q->head];
-	*item = (struct order_item){ e->time, e->rec, o->heap[0] };
-	o->popped = e->chunk;
-	if (e->time > o->last)
-		o->last = e->time;
-	q->head = (q->head + 1) & q->mask;
-	if (--q->count)
-		sift_down(o, 0);
-	else
-		heap_remove_top(o);
+	q = &o->queues[first.queue];
+	n = q->head;
+	*item = (struct order_item){ n->time, n->rec, first.queue };
+	o->popped = n->chunk;
+	if (n->time > o->last)
+		o->last = n->time;
+	q->head = n->next;
+	*(q->head ? &q->head->prev : &q->tail) = NULL;
+	if (q->head)
+		__builtin_prefetch(q->head->next);   /* its time is needed at the next pop */
+	replay(o, first.queue);
 	return true;
+}
+
+/* ---- state -------------------------------------------------------------------- */
+
+void order_set_known(struct order *o, uint32_t queue, uint64_t time)
+{
+	if (time > o->queues[queue].known)
+		o->queues[queue].known = time;
+}
+
+uint64_t order_known(const struct order *o, uint32_t queue)
+{
+	return o->queues[queue].known;
+}
+
+uint64_t order_watermark(const struct order *o)
+{
+	uint64_t t = UINT64_MAX;
+
+	for (uint32_t i = 0; i < o->nqueues; i++)
+		if (o->queues[i].known < t)
+			t = o->queues[i].known;
+	return t;
 }
 
 bool order_full(const struct order *o)
 {
-	return o->bytes >= o->max_bytes;
+	return o->full_bytes >= o->max_bytes;
 }
 
 bool order_empty(const struct order *o)
 {
-	return o->nheap == 0;
+	return o->tree[1].queue == (uint32_t)NO_QUEUE;
 }
 
 uint64_t order_late(const struct order *o)

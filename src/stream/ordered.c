@@ -2,8 +2,15 @@
 /*
  * --order: rings are emptied into queues, which are merged up to the watermark.
  *
- * Rings and delivery take turns, a slice each, so that neither starves; when the
- * queues are full, rings wait (and lose there, where it is counted).
+ * Rings and delivery take turns, a slice each, so that neither starves. What a slice
+ * leaves in its ring holds the watermark back: the barrier's word is about what rings
+ * hold, not about what was taken out of them. So the word is kept until the ring was read
+ * to where it stood then.
+ *
+ * When the queues are full, rings wait (and lose there, where it is counted), but for those
+ * that hold the watermark back: what they bring can be delivered at once. Nor is there
+ * room to wait for the end of a ring then: it is taken as known up to its slice before
+ * the last. What lies inverted over more than a slice can come late then, and is counted.
  */
 #include "stream/private.h"
 
@@ -46,7 +53,9 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 {
 	struct gap gap = {
 		.header = { .type = PERF_RECORD_LOST, .size = sizeof(gap) },
-		.count = ring->gap, .start = ring->read_time, .end = end,
+		.count = ring->gap, .end = end,
+		/* the sample behind the gap can be inverted */
+		.start = ring->read_time < end ? ring->read_time : end,
 	};
 
 	ring->lost += ring->gap;
@@ -72,11 +81,30 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	push(s, ring, time, rec, rec->size);
 }
 
-static bool collect_slice(struct stream *s, struct ring *ring)
+/* What the slice that was read says about the times to come. `before` is where the one
+ * before it ended. */
+static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint64_t before,
+		      bool emptied)
 {
-	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0;
-	const struct perf_event_header *rec;
+	uint32_t queue = (uint32_t)(ring - s->rings);
 
+	if (emptied)
+		order_set_known(s->order, queue, passed);
+	else if (!ring->ahead)
+		order_set_known(s->order, queue, ring->ahead_of);
+	else if (order_full(s->order))
+		order_set_known(s->order, queue, before < passed ? before : passed);
+}
+
+static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
+{
+	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0, before = ring->read_time;
+	const struct perf_event_header *rec = NULL;
+
+	if (!ring->ahead) {
+		ring->ahead = waiting;
+		ring->ahead_of = passed;
+	}
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(ring->ring))) {
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
@@ -86,16 +114,27 @@ static bool collect_slice(struct stream *s, struct ring *ring)
 	}
 	pev_ring_release_(ring->ring);
 	drain_check_damage(s, ring);
+	ring->ahead = rec && ring->ahead > taken ? ring->ahead - taken : 0;
+	set_known(s, ring, passed, before, !rec);
 	return waiting > taken;
 }
 
-static bool collect(struct stream *s)
+/* Once events are off, what the rings hold is bounded: it is all taken. */
+static bool may_read(const struct stream *s, size_t ring, uint64_t passed, uint64_t watermark)
 {
+	uint64_t known = order_known(s->order, (uint32_t)ring);
+
+	return s->draining || !order_full(s->order) || (known < passed && known <= watermark);
+}
+
+static bool collect(struct stream *s, uint64_t passed)
+{
+	uint64_t watermark = order_watermark(s->order);
 	bool more = false;
 
-	/* once events are off, what the rings hold is bounded: it is all taken */
-	for (size_t i = 0; i < s->nrings && (s->draining || !order_full(s->order)); i++)
-		more |= collect_slice(s, &s->rings[i]);
+	for (size_t i = 0; i < s->nrings; i++)
+		if (may_read(s, i, passed, watermark))
+			more |= collect_slice(s, &s->rings[i], passed);
 	return more || (!s->draining && order_full(s->order));
 }
 
@@ -136,14 +175,15 @@ static bool merge(struct stream *s, uint64_t watermark)
 
 bool ordered_round(struct stream *s)
 {
-	/* the watermark is taken before the rings are read: see barrier.h */
-	uint64_t watermark = s->draining ? UINT64_MAX : barrier_passed(&s->barrier);
-	bool more = collect(s);
+	/* the barrier's word is taken before the rings are read: see barrier.h */
+	uint64_t passed = barrier_passed(&s->barrier);
+	bool more = collect(s, passed);
 
 	barrier_ask(&s->barrier, s->newest);
-	if (s->draining && more)
-		watermark = 0;   /* all events are off: first take all there is, then merge */
-	return merge(s, watermark) | more;
+	if (!s->draining)
+		return merge(s, order_watermark(s->order)) | more;
+	/* all events are off: first take all there is, then merge */
+	return more || merge(s, UINT64_MAX);
 }
 
 /* Gaps that no sample followed, then all that was held back, by ring. */

@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from typing import Callable
 
+from vm import suite as guests
+
 from . import fuzz, kernel, tap
 from .build import Builds
 from .result import FAILED, PASSED, SKIPPED, Result
@@ -167,6 +169,10 @@ def run_fuzz(context):
                         context.opts.fuzz_seconds)
 
 
+def run_vm(context):
+    yield from guests.run('vm', context.builds)
+
+
 TABLE = [
     Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})',
           run_kernel, essential=True),
@@ -179,6 +185,8 @@ TABLE = [
     Suite('python', 'scripts in the embedded Python, and the modules',
           pytest_suite('python', 'tests/python')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),
+    Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
+          pytest_suite('package', 'tests/package')),
     Suite('nopython', 'a build without Python', pytest_suite('nopython', 'tests/nopython',
                                                              'build-nopython')),
     Suite('asan-unit', 'unit under ASan and UBSan',
@@ -188,5 +196,6 @@ TABLE = [
     Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
           pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow'])),
     Suite('asan-pyperf', 'the module pyperf under ASan and UBSan', run_asan_pyperf),
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', run_vm),
     Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found', run_fuzz),
 ]

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The merge against a model of it, under hostile interleavings: every record comes out
+ * once, whole, in its place; late ones are counted exactly; memory stays in its bounds.
+ *
+ * The allocator of order.c is counted here, and fails when told to.
+ */
+#include "cmocka_all.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdbool.h>
+
+static size_t allocated, peak;
+static long fail_after = -1;     /* allocations that still succeed; -1: all */
+
+static void *counted(void *p)
+{
+	if (p)
+		allocated += malloc_usable_size(p);
+	if (allocated > peak)
+		peak = allocated;
+	return p;
+}
+
+static bool fails(void)
+{
+	if (fail_after > 0)
+		fail_after--;
+	else
+		return fail_after == 0;
+	return false;
+}
+
+static void *test_allocate(size_t n)
+{
+	return fails() ? NULL : counted(malloc(n));
+}
+
+static void *test_allocate_zeroed(size_t n, size_t size)
+{
+	return fails() ? NULL : counted(calloc(n, size));
+}
+
+static void test_release(void *p)
+{
+	allocated -= p ? malloc_usable_size(p) : 0;
+	free(p);
+}
+
+#define malloc test_allocate
+#define calloc test_allocate_zeroed
+#define free test_release
+#include "stream/order.c"
+#undef malloc
+#undef calloc
+#undef free
+
+/* ------------------------------------------------------------------------
+ * The model
+ */
+
+enum { MAX_K = 512, MAX_HELD = 20000, MAX_SIZE = ORDER_MAX_RECORD };
+
+static uint64_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)((seed >> 32) * n >> 32);
+}
+
+struct held {
+	uint64_t time, number;
+	uint32_t queue, size;
+	bool late;
+};
+
+/* What was pushed and is not popped, in no order. */
+struct model {
+	struct order *o;
+	uint32_t k;
+	size_t max_bytes;
+	struct held held[MAX_HELD];
+	size_t nheld;
+	uint64_t now[MAX_K];         /* newest time of each queue */
+	uint64_t number;             /* of records pushed */
+	uint64_t popped, late, delivered;
+	uint64_t bytes;
+};
+
+static uint64_t buffer[MAX_SIZE / 8];
+
+/* Words of a record follow from its number; the first ones say what it is. */
+static void make_record(const struct held *h)
+{
+	uint64_t head[] = { h->number, h->time };
+
+	for (uint32_t i = 0; i < h->size / 8; i++)
+		buffer[i] = h->number * 0x9e3779b97f4a7c15ULL + i;
+	memcpy(buffer, head, h->size < sizeof(head) ? h->size : sizeof(head));
+}
+
+static uint32_t random_size(void)
+{
+	switch (random_below(64)) {
+	case 0:
+		return MAX_SIZE - 8 * random_below(4);
+	case 1:
+		return 8 + 8 * random_below(MAX_SIZE / 8);
+	case 2: case 3:
+		return 8 * (1 + random_below(1024));
+	default:
+		return 8 * (1 + random_below(24));
+	}
+}
+
+static void push(struct model *m, uint32_t queue, uint64_t time, uint32_t size)
+{
+	struct held *h = &m->held[m->nheld];
+
+	assert_true(m->nheld < MAX_HELD);
+	*h = (struct held){ time, m->number, queue, size, time < m->delivered };
+	make_record(h);
+	assert_int_equal(order_push(m->o, queue, time, buffer, size), 0);
+	m->nheld++;
+	m->number++;
+	m->late += h->late;
+	m->bytes += size;
+}
+
+/* Whether a is due before b. Records that are late have no place of their own. */
+static bool due_before(const struct held *a, const struct held *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	return a->queue != b->queue ? a->queue < b->queue : a->number < b->number;
+}
+
+static size_t model_first(const struct model *m)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i < m->nheld; i++)
+		if (due_before(&m->held[i], &m->held[first]))
+			first = i;
+	return first;
+}
+
+/* One pop against the model; false where both are at the watermark. */
+static bool pop(struct model *m, uint64_t watermark)
+{
+	size_t first = model_first(m);
+	struct held h = m->held[first];
+	struct order_item item;
+
+	assert_int_equal(order_empty(m->o), m->nheld == 0);
+	if (!order_pop(m->o, watermark, &item)) {
+		assert_true(!m->nheld || h.time > watermark);
+		return false;
+	}
+	assert_true(m->nheld && h.time <= watermark);
+	assert_int_equal(item.time, h.time);
+	assert_int_equal(item.queue, h.queue);
+	assert_int_equal((uintptr_t)item.rec % 8, 0);
+	make_record(&h);
+	assert_memory_equal(item.rec, buffer, h.size);
+	assert_true(h.late || h.time >= m->delivered);
+	m->delivered = h.time > m->delivered ? h.time : m->delivered;
+	m->held[first] = m->held[--m->nheld];
+	m->popped++;
+	m->bytes -= h.size;
+	return true;
+}
+
+static void check_bounds(const struct model *m)
+{
+	size_t chunks = (m->k + 1) * (sizeof(struct chunk) + LARGE_CHUNK + 32);
+	size_t fixed = sizeof(struct order) + 64 + m->k * sizeof(struct queue) +
+		       2 * m->o->leaves * sizeof(struct first);
+	/* heads of chunks and of the allocator are not counted by max_bytes */
+	size_t small = m->max_bytes / SMALL_CHUNK * (sizeof(struct chunk) + 32);
+
+	assert_true(allocated <= m->max_bytes + chunks + fixed + small);
+	assert_int_equal(order_late(m->o), m->late);
+}
+
+/* ------------------------------------------------------------------------
+ * Interleavings
+ */
+
+enum habit { HABIT_PLAIN, HABIT_INVERTED, HABIT_LATE, HABIT_EQUAL, HABITS };
+
+static uint64_t next_time(struct model *m, uint32_t queue, enum habit habit)
+{
+	uint64_t t = m->now[queue];
+
+	switch (habit) {
+	case HABIT_EQUAL:
+		return t;
+	case HABIT_INVERTED:
+		return t > 50 ? t - random_below(50) : t;
+	case HABIT_LATE:
+		return random_below((uint32_t)t + 1);
+	default:
+		return m->now[queue] = t + random_below(20);
+	}
+}
+
+static void burst(struct model *m, uint32_t queue)
+{
+	uint32_t n = 1 + random_below(random_below(8) ? 4 : 40);
+
+	/* some queues fall behind the others, some catch up */
+	if (random_below(4) == 0 && m->now[queue] < m->delivered)
+		m->now[queue] = m->delivered;
+	while (n-- && m->nheld < MAX_HELD && !order_full(m->o)) {
+		uint32_t kind = random_below(32);
+		enum habit habit = kind < HABITS ? (enum habit)kind : HABIT_PLAIN;
+
+		push(m, queue, next_time(m, queue, habit), random_size());
+	}
+}
+
+static void drain(struct model *m)
+{
+	uint64_t watermark = m->delivered + random_below(100);
+	uint32_t n = random_below(4) ? UINT32_MAX : random_below(8);
+
+	if (random_below(16) == 0 || order_full(m->o))
+		watermark = UINT64_MAX;
+	while (n-- && pop(m, watermark))
+		;
+}
+
+static struct model *model_new(uint32_t k, size_t max_bytes)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	m->k = k;
+	m->max_bytes = max_bytes;
+	m->o = order_new(k, max_bytes);
+	assert_non_null(m->o);
+	return m;
+}
+
+static void model_free(struct model *m)
+{
+	order_free(m->o);
+	free(m);
+	assert_int_equal(allocated, 0);
+}
+
+static void simulate(uint32_t k, size_t max_bytes, uint64_t from)
+{
+	struct model *m = model_new(k, max_bytes);
+
+	seed = from * 0x9e3779b97f4a7c15ULL + 1;
+	for (int step = 0; step < 1500; step++) {
+		uint32_t times = 1 + random_below(8);
+
+		while (times--)
+			burst(m, random_below(k));
+		drain(m);
+		check_bounds(m);
+	}
+	if (from % 2)   /* else what is held is dropped with the order */
+		while (pop(m, UINT64_MAX))
+			;
+	assert_int_equal(m->popped + m->nheld, m->number);
+	assert_true(m->popped > 500 && m->late > 10);
+	model_free(m);
+}
+
+static void any_interleaving_of_any_number_of_queues(void **state)
+{
+	static const uint32_t ks[] = { 1, 2, 3, 64, 512 };
+
+	for (size_t i = 0; i < COUNT(ks); i++)
+		for (uint64_t n = 0; n < 4; n++)
+			simulate(ks[i], n < 2 ? 1 << 20 : 16 << 20, i * 16 + n);
+}
+
+/* ------------------------------------------------------------------------
+ * Corners
+ */
+
+static void equal_times_come_in_a_fixed_order(void **state)
+{
+	static const uint32_t queues[] = { 4, 0, 2, 4, 1, 0, 3 };
+	static const uint32_t order[] = { 0, 0, 1, 2, 3, 4, 4 };
+	struct order *o = order_new(5, 1 << 20);
+	struct order_item item;
+	uint64_t last = 0;
+
+	for (uint64_t i = 0; i < COUNT(queues); i++)
+		assert_int_equal(order_push(o, queues[i], 7, &i, sizeof(i)), 0);
+	for (size_t i = 0; i < COUNT(order); i++) {
+		assert_true(order_pop(o, 7, &item));
+		assert_int_equal(item.queue, order[i]);
+		if (i && order[i] == order[i - 1])
+			assert_true(*(const uint64_t *)item.rec > last);
+		last = *(const uint64_t *)item.rec;
+	}
+	assert_false(order_pop(o, UINT64_MAX, &item));
+	order_free(o);
+}
+
+/* Times out of damaged bytes are times like others. */
+static void the_ends_of_time(void **state)
+{
+	static const uint64_t times[] = { UINT64_MAX, 0, UINT64_MAX - 1, 1, UINT64_MAX, 0 };
+	static const uint64_t sorted[] = { 0, 0, 1, UINT64_MAX - 1, UINT64_MAX, UINT64_MAX };
+
+	for (uint32_t k = 1; k <= 6; k++) {
+		struct order *o = order_new(k, 1 << 20);
+		struct order_item item;
+
+		for (uint32_t i = 0; i < COUNT(times); i++)
+			assert_int_equal(order_push(o, i % k, times[i], &times[i], 8), 0);
+		for (size_t i = 0; i < COUNT(sorted); i++) {
+			assert_true(order_pop(o, UINT64_MAX, &item));
+			assert_int_equal(item.time, sorted[i]);
+		}
+		assert_false(order_pop(o, UINT64_MAX, &item));
+		assert_true(order_empty(o));
+		order_free(o);
+	}
+}
+
+static void a_record_stays_until_the_next_pop(void **state)
+{
+	struct model *m = model_new(1, 1 << 20);
+	struct order_item item;
+	uint64_t words[40], copy[40];
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		copy[i] = words[i] = i;
+	assert_int_equal(order_push(m->o, 0, 1, words, sizeof(words)), 0);
+	assert_true(order_pop(m->o, 1, &item));
+	memset(words, 0xff, sizeof(words));
+	for (uint64_t t = 2; t < 5000; t++)   /* through many chunks */
+		assert_int_equal(order_push(m->o, 0, t, words, sizeof(words)), 0);
+	assert_memory_equal(item.rec, copy, sizeof(copy));
+	model_free(m);
+}
+
+static void sizes_from_nothing_to_the_largest(void **state)
+{
+	struct order *o = order_new(2, 1 << 20);
+	struct order_item item;
+
+	for (uint32_t size = 0; size <= MAX_SIZE; size += size < 80 ? 1 : 4096 - 8)
+		assert_int_equal(order_push(o, size & 1, size, buffer, size), 0);
+	assert_int_equal(order_push(o, 0, 1, buffer, MAX_SIZE), 0);
+	assert_int_equal(order_push(o, 0, 1, buffer, MAX_SIZE + 1), -E2BIG);
+	assert_int_equal(order_push(o, 0, 1, buffer, UINT32_MAX), -E2BIG);
+	while (order_pop(o, UINT64_MAX, &item))
+		assert_int_equal((uintptr_t)item.rec % 8, 0);
+	order_free(o);
+	assert_int_equal(allocated, 0);
+}
+
+/* A queue that was used keeps a chunk: 512 of them are not "full" when nothing is held. */
+static void many_queues_are_not_full(void **state)
+{
+	struct order *o = order_new(512, 1 << 20);
+	struct order_item item;
+
+	for (uint32_t round = 0; round < 10; round++) {
+		for (uint32_t q = 0; q < 512; q++)
+			assert_int_equal(order_push(o, q, round, buffer, 4000), 0);
+		assert_false(order_full(o));
+		while (order_pop(o, UINT64_MAX, &item))
+			;
+		assert_false(order_full(o));
+	}
+	order_free(o);
+	assert_int_equal(allocated, 0);
+}
+
+/* Small ones are kept for use, but not on top of as many large ones. */
+static void what_is_free_counts(void **state)
+{
+	struct model *m = model_new(3, 4 << 20);
+	struct order_item item;
+	uint64_t now = 0;
+
+	for (int round = 0; round < 6; round++) {
+		uint32_t size = round & 1 ? 40000 : 64, n = 0;
+
+		for (; !order_full(m->o); n++)
+			assert_int_equal(order_push(m->o, n % 3, now++, buffer, size), 0);
+		assert_true((size_t)n * size > 2 << 20);
+		check_bounds(m);
+		while (order_pop(m->o, UINT64_MAX, &item))
+			;
+		assert_true(order_empty(m->o));
+	}
+	model_free(m);
+}
+
+/* A queue that keeps up needs one chunk, however much goes through it. */
+static void who_keeps_up_needs_little(void **state)
+{
+	struct order *o = order_new(2, 48 << 20);
+	struct order_item item;
+
+	peak = allocated;
+	for (uint64_t i = 0; i < 100000; i++) {
+		assert_int_equal(order_push(o, i & 1, i, buffer, 72), 0);
+		assert_true(order_pop(o, i, &item));
+	}
+	assert_true(peak < 16384);
+	order_free(o);
+}
+
+static void late_ones_are_counted_exactly(void **state)
+{
+	struct order *o = order_new(2, 1 << 20);
+	struct order_item item;
+
+	order_push(o, 0, 100, buffer, 8);
+	order_push(o, 1, 90, buffer, 8);     /* another queue, not delivered yet */
+	order_push(o, 0, 80, buffer, 8);     /* inverted, not late */
+	assert_int_equal(order_late(o), 0);
+	assert_true(order_pop(o, 95, &item) && item.time == 80);
+	assert_true(order_pop(o, 95, &item) && item.time == 90);
+	assert_false(order_pop(o, 95, &item));
+	order_push(o, 1, 90, buffer, 8);     /* as late as what was delivered: in time */
+	order_push(o, 1, 92, buffer, 8);
+	assert_int_equal(order_late(o), 0);
+	order_push(o, 1, 89, buffer, 8);
+	assert_int_equal(order_late(o), 1);
+	assert_true(order_pop(o, 0xffff, &item) && item.time == 89);
+	order_push(o, 0, 89, buffer, 8);     /* 89 came after 90: what counts is the latest */
+	assert_int_equal(order_late(o), 2);
+	order_free(o);
+}
+
+static void the_watermark_is_the_least_that_is_known(void **state)
+{
+	struct order *o = order_new(3, 1 << 20);
+
+	assert_int_equal(order_watermark(o), 0);
+	order_set_known(o, 0, 10);
+	order_set_known(o, 1, 20);
+	assert_int_equal(order_watermark(o), 0);
+	order_set_known(o, 2, 15);
+	assert_int_equal(order_watermark(o), 10);
+	order_set_known(o, 0, 5);            /* what was known stays known */
+	assert_int_equal(order_known(o, 0), 10);
+	order_set_known(o, 0, 30);
+	assert_int_equal(order_watermark(o), 15);
+	order_free(o);
+}
+
+/* Where memory ends: each allocation in turn fails; nothing is damaged, nothing leaks. */
+static void out_of_memory_at_every_place(void **state)
+{
+	for (long n = 0; n < 40; n++) {
+		struct order_item item;
+		uint64_t pushed = 0, popped = 0, last = 0;
+		struct order *o;
+
+		fail_after = n;
+		o = order_new(4, 1 << 20);
+		for (uint64_t i = 0; o && i < 2000; i++) {
+			int rc = order_push(o, i % 4, i, &i, 8);
+
+			assert_true(rc == 0 || rc == -ENOMEM);
+			pushed += rc == 0;
+		}
+		for (; o && order_pop(o, UINT64_MAX, &item); popped++) {
+			assert_true(item.time >= last);
+			assert_int_equal(*(const uint64_t *)item.rec, item.time);
+			last = item.time;
+		}
+		assert_int_equal(popped, pushed);
+		fail_after = -1;
+		for (uint64_t i = 0; o && i < 8; i++)
+			assert_int_equal(order_push(o, i % 4, i, &i, 8), 0);
+		order_free(o);
+		assert_int_equal(allocated, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_interleaving_of_any_number_of_queues),
+		cmocka_unit_test(equal_times_come_in_a_fixed_order),
+		cmocka_unit_test(the_ends_of_time),
+		cmocka_unit_test(a_record_stays_until_the_next_pop),
+		cmocka_unit_test(sizes_from_nothing_to_the_largest),
+		cmocka_unit_test(many_queues_are_not_full),
+		cmocka_unit_test(what_is_free_counts),
+		cmocka_unit_test(who_keeps_up_needs_little),
+		cmocka_unit_test(late_ones_are_counted_exactly),
+		cmocka_unit_test(the_watermark_is_the_least_that_is_known),
+		cmocka_unit_test(out_of_memory_at_every_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
