@@ -251,13 +251,15 @@ def test_sample_fields(pyperf):
     sample_type = sum(getattr(pyperf, f'PERF_SAMPLE_{kind}') for kind in kinds)
     with faults(pyperf, sample_type=sample_type, sample_regs_user=0xff, sample_stack_user=512,
                 read_format=pyperf.PERF_FORMAT_ID) as event, pyperf.Ring(event) as ring:
+        import ctypes
         import mmap
         with mmap.mmap(-1, mmap.PAGESIZE) as memory:
-            list(ring)
+            first = ctypes.c_char.from_buffer(memory)
+            address = ctypes.addressof(first)
             memory[0] = 1
-        sample = next(s for s in ring if s.name == 'SAMPLE')
+            del first
+        sample = next(s for s in ring if s.name == 'SAMPLE' and s.addr == address)
         number = event.id
-    assert sample.addr % 4096 == 0
     assert sample.read[0][0] >= 1 and sample.read[0][3] == number
     frames = pyperf.callchain_frames(sample.callchain)
     assert frames and ('user', sample.ip) in frames
