@@ -2,6 +2,7 @@
 """pyperf's upper half: Event, Group, Ring, records, measure(), asyncio."""
 import asyncio
 import errno
+import gc
 import os
 import selectors
 import signal
@@ -533,3 +534,27 @@ def test_breakpoint(pyperf):
         event.modify(attr)
         word.value += 1
         assert event.read().value == 5
+
+
+def test_uprobe(pyperf):
+    """The attr that an event gives back points to text that is still there."""
+    need('root')
+    path = os.path.realpath('/bin/true')
+    try:
+        with open('/sys/bus/event_source/devices/uprobe/type') as f:
+            attr = pyperf.perf_event_attr(type=int(f.read()), uprobe_path=path, probe_offset=0x1000)
+        event = pyperf.Event(attr)
+    except OSError as error:
+        pytest.skip(f'needs uprobes ({error})')
+    with event:
+        del attr
+        again = event.attr
+    gc.collect()
+    with pyperf.Event(again):
+        pass
+    with pyperf.Group(again, 'dummy') as group:
+        again = group[0].attr
+    del group
+    gc.collect()
+    import ctypes
+    assert ctypes.string_at(again.uprobe_path) == path.encode()
