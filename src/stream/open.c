@@ -102,15 +102,15 @@ static bool in_init_pid_namespace(void)
 
 /*
  * What the tool itself does would feed it: printing an event makes a write, which is an
- * event. So on all-CPU targets our thread is filtered out, in the kernel where its pid
- * means the same there. sched_switch stays: it belongs as much to the task that comes
- * as to the one that goes, and without it the next task's start would be missing.
+ * event. So on all-CPU targets our samples are dropped: those of the main thread, which
+ * prints, in the kernel where its pid means the same there, all others when they are
+ * read. sched_switch stays: it belongs as much to the task that comes as to the one that
+ * goes, and without it the next task's start would be missing.
  */
 static void filter_text(const struct stream *s, const struct stream_event *event, char *buf,
 			size_t size)
 {
-	bool skip_us = targets_everybody(s->opts) && !s->skip_pid &&
-		       strcmp(event->tracepoint, "sched_switch");
+	bool skip_us = s->filter_self && !event->keep_own;
 	const char *user = event->filter ? event->filter : "";
 
 	if (!skip_us)
@@ -312,6 +312,13 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	return wire(s, o, f);
 }
 
+/* A few tracepoints can't be sampled by anybody: a glob that meets one goes on without. */
+static void leave_out(struct stream *s, struct stream_event *event, const struct fault *f)
+{
+	note(stream_verbosity(s->opts), "left out: %s", f->text);
+	event->wanted = false;
+}
+
 static int open_task(struct stream *s, const struct task_target *task, struct fault *f)
 {
 	int rc = 0;
@@ -322,6 +329,10 @@ static int open_task(struct stream *s, const struct task_target *task, struct fa
 		for (size_t r = 0; event->wanted && r < s->nrings && !rc; r++)
 			if (!event->cpus.n || numlist_has(&event->cpus, s->rings[r].cpu))
 				rc = open_one(s, event, task, &s->rings[r], f);
+		if (rc == -1 && event->from_glob) {
+			leave_out(s, event, f);
+			rc = 0;
+		}
 	}
 	return rc;
 }
@@ -343,6 +354,9 @@ static int open_events(struct stream *s, struct fault *f)
 	if (!alive)
 		return fault_set(f, EXIT_FAILED, "the watched processes ended before the events were "
 				 "open");
+	if (!s->nopened && f->exit_code)
+		return -1;   /* all that the globs found was refused: the last reason stands */
+	f->exit_code = 0;
 	return 0;
 }
 
@@ -387,7 +401,8 @@ int open_all(struct stream *s, struct fault *f)
 {
 	raise_descriptor_limit();
 	s->has_lost_format = knows_lost_format();
-	s->skip_pid = targets_everybody(s->opts) && !in_init_pid_namespace() ? getpid() : 0;
+	s->skip_pid = targets_everybody(s->opts) ? getpid() : 0;
+	s->filter_self = s->skip_pid && in_init_pid_namespace();
 	if (check_event_cpus(s, f))
 		return -1;
 	choose_ring_size(s);

@@ -55,7 +55,8 @@ struct stream {
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
-	pid_t skip_pid;             /* our own samples, where the kernel can't filter them */
+	pid_t skip_pid;             /* our own samples are not delivered; 0: they are */
+	bool filter_self;           /* the kernel drops those of our main thread itself */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
 	struct opened *opened;

@@ -65,6 +65,8 @@ struct stream_event {
 	const struct tracefmt *fmt;
 	struct layout layout;           /* where the parts of its samples lie */
 	uint32_t min_raw;               /* raw data shorter than this lacks a field */
+	bool keep_own;                  /* perf-prof's own samples too: see open.c */
+	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	void *consumer;                 /* the consumer's own */
 };

@@ -113,7 +113,7 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 	if (cgroup_mount(mount, sizeof(mount)))
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
 				 "mount -t cgroup2 none /sys/fs/cgroup", name);
-	if (!strncmp(name, mount, strlen(mount)))
+	if (name[0] == '/' && access(name, F_OK) == 0)
 		snprintf(path, sizeof(path), "%s", name);
 	else
 		snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
