@@ -2,6 +2,7 @@
 #include "script/host.h"
 
 #include "base/nearest.h"
+#include "perfevent.h"
 #include "script/template.h"
 
 #include "loader_source.h"
@@ -606,7 +607,23 @@ int64_t host_realtime(struct host *h, uint64_t time)
 	return (int64_t)time + stream_realtime_offset(h->stream);
 }
 
-const char *host_comm(struct host *h, pid_t tid)
+static void learn_name(const struct pev_record *rec, void *ctx)
 {
+	struct comms *comms = ctx;
+	const char *parent;
+	char name[16];
+
+	if (rec->type == PERF_RECORD_COMM) {
+		comms_set(comms, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
+		return;
+	}
+	parent = comms_get(comms, (pid_t)rec->task.ptid);
+	snprintf(name, sizeof(name), "%s", parent);
+	comms_set(comms, (pid_t)rec->task.tid, name, strlen(name));
+}
+
+const char *host_comm(struct host *h, pid_t tid, uint64_t time)
+{
+	stream_tasks_until(h->stream, time, learn_name, h->comms);
 	return comms_get(h->comms, tid);
 }

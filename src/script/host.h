@@ -67,7 +67,8 @@ void host_load_kernel_symbols(struct host *h, int verbose);
 /* For events. */
 int64_t host_realtime(struct host *h, uint64_t time);
 PyObject *host_callchain(struct host *h, const struct perf_event *e);
-const char *host_comm(struct host *h, pid_t tid);
+/* What the task was called at that time (perf clock, ns). */
+const char *host_comm(struct host *h, pid_t tid, uint64_t time);
 
 extern PyObject *PyInit_perf_prof(void);
 #endif

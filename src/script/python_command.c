@@ -77,6 +77,7 @@ static int run_script(struct python_config *config, struct host *h, struct strea
 		host_load_kernel_symbols(h, stream_verbosity(&config->stream));
 	if (stream_open(stream, f))
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
+	comms_snapshot(h->comms);
 	rc = stream_run(stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)

@@ -264,15 +264,6 @@ static int open_rings(struct stream *s, struct fault *f)
 
 /* ---- events ----------------------------------------------------------- */
 
-static struct pev_target target_of(const struct task_target *task, int cpu)
-{
-	if (task->cgroup_fd >= 0)
-		return pev_target_cgroup(task->cgroup_fd, cpu);
-	if (task->tid >= 0)
-		return pev_target_thread_on_cpu(task->tid, cpu);
-	return pev_target_cpu(cpu);
-}
-
 static int wire(struct stream *s, struct opened *o, struct fault *f)
 {
 	struct pev_error err = { .remedy = "this is a bug of perf-prof: please report it" };
@@ -300,7 +291,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 
 	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	event_attr(s, event, task, &attr);
-	rc = pev_event_open(&o->ev, &attr, target_of(task, ring->cpu), &opts, &err);
+	rc = pev_event_open(&o->ev, &attr, targets_of(task, ring->cpu), &opts, &err);
 	if (rc == -ESRCH)
 		return -ESRCH;
 	if (rc)
@@ -427,6 +418,8 @@ void close_all(struct stream *s)
 		pev_ring_unmap(s->rings[i].ring);
 		pev_event_close(s->rings[i].owner);
 	}
+	sideband_free(s->sideband);
+	s->sideband = NULL;
 	free(s->opened);
 	free(s->rings);
 	s->opened = NULL;
@@ -439,6 +432,7 @@ int stream_open(struct stream *s, struct fault *f)
 {
 	if (open_all(s, f))
 		return -1;
+	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0);
 	dispatch_index(s);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "stream/barrier.h"
 #include "stream/clock.h"
 #include "stream/order.h"
+#include "stream/sideband.h"
 #include "stream/stream.h"
 #include "stream/targets.h"
 
@@ -81,6 +82,7 @@ struct stream {
 	struct stream_totals totals;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
+	struct sideband *sideband;  /* NULL: could not be had */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	uint64_t newest;            /* --order: latest time read from any ring */

@@ -85,3 +85,10 @@ int64_t stream_realtime_offset(struct stream *s)
 		s->clock.measured_at = 1;   /* can't be had: not tried again */
 	return perf_clock_offset(&s->clock);
 }
+
+void stream_tasks_until(struct stream *s, uint64_t time,
+			void (*fn)(const struct pev_record *rec, void *ctx), void *ctx)
+{
+	if (s->sideband)
+		sideband_take(s->sideband, time, fn, ctx);
+}

@@ -184,6 +184,15 @@ bool targets_moved(const struct targets *t, const struct stream_opts *opts)
 	return moved;
 }
 
+struct pev_target targets_of(const struct task_target *task, int cpu)
+{
+	if (task->cgroup_fd >= 0)
+		return pev_target_cgroup(task->cgroup_fd, cpu);
+	if (task->tid >= 0)
+		return pev_target_thread_on_cpu(task->tid, cpu);
+	return pev_target_cpu(cpu);
+}
+
 void targets_free(struct targets *t)
 {
 	for (size_t i = 0; i < t->ntasks; i++)
