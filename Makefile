@@ -4,6 +4,7 @@
 #   make                  build into build/
 #   make demo             what is missing, build, watch this machine's scheduler for 5 s
 #   make test             what is missing, build, every test
+#   make test-kernels     old and new kernels in guests: a table kernel x feature (KERNELS=...)
 #   make bench            the table of docs/… measured on this machine, under three minutes
 #   make fuzz             each fuzzer for an hour (FUZZ_SECONDS)
 #   make install          into PREFIX under DESTDIR
@@ -16,6 +17,7 @@ DESTDIR      =
 PYTHON       =
 DEMO_SECONDS = 5
 FUZZ_SECONDS = 3600
+KERNELS      =
 # Arguments for tests/run and tests/bench/run.
 ARGS         =
 
@@ -39,6 +41,12 @@ test:
 	@tools/install-deps all
 	@tests/run $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
+# All, or KERNELS="bullseye sid/arm64": see tests/vm/kernels.
+test-kernels:
+	@tools/install-deps all
+	@tools/install-deps kernels
+	@tests/vm/kernels $(KERNELS)
+
 bench:
 	@tools/install-deps all
 	@$(MAKE) --no-print-directory build
@@ -55,4 +63,4 @@ install: build
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo test bench fuzz install clean
+.PHONY: all build demo test test-kernels bench fuzz install clean

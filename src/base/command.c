@@ -39,9 +39,9 @@ int command_run(const struct command *cmd, int argc, char **argv)
 		fault_print(&f);
 		code = f.exit_code;
 	}
+	free(p.operands);
 	if (cmd->release)
 		cmd->release(p.config);
-	free(p.operands);
 	free(p.config);
 	return code;
 }

@@ -246,6 +246,10 @@ int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
 	for (int i = 0; i < argc;) {
 		int used;
 
+		if (p->mode == OPT_MODE_COMMAND && p->noperands) {
+			add_operand(p, argv[i++]);
+			continue;
+		}
 		if (!strcmp(argv[i], "--")) {
 			p->after_dashes = p->noperands;
 			while (++i < argc)

@@ -55,6 +55,7 @@ struct opt_group {
 enum opt_mode {
 	OPT_MODE_PLAIN,        /* options and operands in any order; "--" ends options */
 	OPT_MODE_SCRIPT,       /* after the first operand, what is not ours is the operand's */
+	OPT_MODE_COMMAND,      /* the first operand is a command: all behind it is its own */
 };
 
 struct opt_parser {

@@ -50,8 +50,9 @@ const char *pev_software_name(unsigned int index, uint64_t *config)
 
 void pev_attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 {
-	memset(attr, 0, sizeof(*attr));
-	attr->size = sizeof(*attr);
+	/* not sizeof: the program's header may be older than ours */
+	memset(attr, 0, PERF_ATTR_SIZE_VER7);
+	attr->size = PERF_ATTR_SIZE_VER7;
 	attr->type = type;
 	attr->config = config;
 }

@@ -6,9 +6,15 @@
 
 struct pev_event {
 	int fd;
-	struct perf_event_attr attr;
+	union {
+		struct perf_event_attr attr;
+		union pev_attr_buf buf;   /* the same, with room for what the header lacks */
+	};
 	struct pev_target target;
-	char label[96];
+	int group_fd;              /* how it was opened: -1 without a leader */
+	uint64_t flags;
+	char label[96];            /* "" until pev_event_label() is called */
+	bool has_ring;          /* its own, or another event's by set_output */
 };
 
 /* The bare system call with CLOEXEC: descriptor or -errno. */

@@ -33,19 +33,32 @@ static void said_errno(struct pev_error *err, int code)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
+/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+static int level_needed(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	if (ev->target.pid_ < 0)
+		return 0;
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
-	int level = 2, need = ev->attr.type == PERF_TYPE_TRACEPOINT ? -1 : ev->target.pid_ < 0 ? 0 : 1;
+	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 
-	pev_paranoid(&level);
-	if (geteuid() == 0 && level < 3) {
+	if (!unknown && geteuid() == 0 && level < 3) {
 		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
 		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
 		       "--security-opt seccomp=unconfined)");
 		return;
 	}
-	remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
-	       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	if (unknown)
+		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
+		       "sysctl kernel.perf_event_paranoid=%d", need);
+	else
+		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
 }
 
 static void on_perm(struct pev_error *err, const struct pev_event *ev)
@@ -58,11 +71,21 @@ static void on_perm(struct pev_error *err, const struct pev_event *ev)
 	on_access(err, ev);
 }
 
+static bool is_kprobe(const struct pev_event *ev)
+{
+	uint32_t type;
+
+	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
+}
+
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	if (ev->target.kind_ == TARGET_CGROUP)
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+	else if (is_kprobe(ev))
+		remedy(err, "the kernel has no function \"%.100s\", or doesn't let it be probed: "
+		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
 	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 		 ev->attr.type == PERF_TYPE_RAW)
 		remedy(err, "this machine has no such hardware counter (virtual machines often have "
@@ -92,7 +115,7 @@ static bool no_such_cpu(int cpu)
 
 static void on_inval(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
 		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
@@ -100,7 +123,7 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "the kernel refuses %s: leave it out", culprit);
+		remedy(err, "the kernel refuses %s", culprit);
 	else
 		remedy(err, "the kernel refuses this combination of attributes and target");
 }
@@ -144,10 +167,10 @@ static void on_nosys(struct pev_error *err, const struct pev_event *ev)
 
 static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
 	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "this hardware or event can't do %s: leave it out", culprit);
+		remedy(err, "this hardware or event can't do %s", culprit);
 	else
 		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
 }
@@ -173,9 +196,12 @@ static void on_busy(struct pev_error *err, const struct pev_event *ev)
 
 static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 {
-	char culprit[128];
+	char culprit[256];
 
-	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	if (ev->attr.size < PERF_ATTR_SIZE_VER0 || ev->attr.size > PEV_ATTR_SIZE_MAX)
+		remedy(err, "size = %u: from %d to %d bytes of attr can count, more only if they are "
+		       "zero", ev->attr.size, PERF_ATTR_SIZE_VER0, PEV_ATTR_SIZE_MAX);
+	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "this kernel does not know %s: leave it out", culprit);
 	else if (ev->attr.sample_stack_user || ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
 		remedy(err, "a sample would be larger than 64 KiB: ask for less of the stack");
@@ -205,7 +231,7 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	pev_target_text(ev->target, target, sizeof(target));
-	snprintf(err->asked, sizeof(err->asked), "open %s on %s", ev->label, target);
+	snprintf(err->asked, sizeof(err->asked), "open %s on %s", pev_event_label(ev), target);
 	said_errno(err, code);
 	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
 		if (open_errors[i].code == code)
@@ -225,7 +251,7 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	if (!err)
 		return -code;
 	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, ev->label);
+	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, pev_event_label(ev));
 	said_errno(err, code);
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	pev_sysctl_("perf_event_mlock_kb", &kb);
@@ -245,16 +271,52 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	return -code;
 }
 
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+		 pev_event_label(ev), pev_event_label(to));
+	said_errno(err, code);
+	if (code == EINVAL)
+		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
+		       "write_backward, and the first must have no ring of its own");
+	return -code;
+}
+
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+		 pev_event_label(ev));
+	said_errno(err, code);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EOPNOTSUPP)
+		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: use a smaller area, raise "
+		       "kernel.perf_event_mlock_kb or ulimit -l, or run with CAP_IPC_LOCK");
+	else
+		remedy(err, "see perf_event_open(2), aux_offset");
+	return -code;
+}
+
 /* ---- filters --------------------------------------------------------------------- */
 
 /* sys and name of a tracepoint from the label; false if it is not of that form. */
 static bool split_label(const struct pev_event *ev, char *sys, char *name, size_t size)
 {
-	const char *colon = strchr(ev->label, ':');
+	const char *colon = strchr(pev_event_label(ev), ':');
 
-	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(ev->label, '/'))
+	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(pev_event_label(ev), '/'))
 		return false;
-	snprintf(sys, size, "%.*s", (int)(colon - ev->label), ev->label);
+	snprintf(sys, size, "%.*s", (int)(colon - pev_event_label(ev)), pev_event_label(ev));
 	snprintf(name, size, "%s", colon + 1);
 	return true;
 }
@@ -320,7 +382,7 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
-		 ev->label);
+		 pev_event_label(ev));
 	said_errno(err, code);
 	if (code == EEXIST) {
 		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "

@@ -12,8 +12,13 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 		    int code);
 int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const char *filter,
 		       int code);
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code);
+/* For the AUX area of ev's ring. */
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code);
 
-/* The attr bit or field that makes the kernel refuse ev->attr, found by opening it
- * without: "sigtrap (Linux 5.13)". False if no single one is to blame. */
+/* What makes the kernel refuse ev->attr found by opening it otherwise:
+ * "sigtrap (needs remove_on_exec, Linux 5.13)". False if nothing was found. */
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfevent/ring_private.h"
 
+#include "perfevent/event.h"
 #include "perfevent/explain.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,7 +36,9 @@ const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_
 
 const struct perf_event_header *pev_ring_abandon_(struct pev_ring *ring)
 {
-	ring->damaged++;
+	/* the oldest record of an overwrite ring is half overwritten: no damage */
+	if (!ring->backward)
+		ring->damaged++;
 	ring->pos = ring->head;
 	return NULL;
 }
@@ -48,10 +52,12 @@ static int map_failed(struct pev_ring *ring, const struct pev_event *ev, unsigne
 	return pev_explain_map(err, ev, pages, code);
 }
 
-int pev_ring_map(struct pev_ring **out, struct pev_event *ev, unsigned int pages,
-		 struct pev_error *err)
+static int map_ring(struct pev_ring **out, struct pev_event *ev, unsigned int pages, bool backward,
+		    struct pev_error *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size;
+	/* what can't be written is overwritten: the kernel looks at the protection */
+	int prot = backward ? PROT_READ : PROT_READ | PROT_WRITE;
 	struct pev_ring *ring;
 	void *map;
 
@@ -64,13 +70,36 @@ int pev_ring_map(struct pev_ring **out, struct pev_event *ev, unsigned int pages
 	if (!ring)
 		return -ENOMEM;
 	size = (size_t)pages * page;
-	map = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_SHARED, pev_event_fd(ev), 0);
+	map = mmap(NULL, size + page, prot, MAP_SHARED, ev->fd, 0);
 	if (map == MAP_FAILED)
 		return map_failed(ring, ev, pages, err);
 	ring->map_size = size + page;
+	ring->ev = ev;
+	ring->backward = backward;
+	ev->has_ring = true;
 	pev_ring_attach_(ring, map, (char *)map + page, size);
 	*out = ring;
 	return 0;
+}
+
+int pev_ring_map(struct pev_ring **out, struct pev_event *ev, unsigned int pages,
+		 struct pev_error *err)
+{
+	return map_ring(out, ev, pages, false, err);
+}
+
+int pev_ring_map_overwrite(struct pev_ring **out, struct pev_event *ev, unsigned int pages,
+			   struct pev_error *err)
+{
+	if (ev->attr.write_backward)
+		return map_ring(out, ev, pages, true, err);
+	*out = NULL;
+	/* written forwards, the place of the oldest record could not be found */
+	pev_explain_map(err, ev, pages, EINVAL);
+	if (err)
+		snprintf(err->remedy, sizeof(err->remedy), "an overwrite ring needs an event opened "
+			 "with write_backward (Linux 4.7)");
+	return -EINVAL;
 }
 
 void pev_ring_unmap(struct pev_ring *ring)
@@ -79,12 +108,14 @@ void pev_ring_unmap(struct pev_ring *ring)
 		return;
 	if (ring->map_size)
 		munmap(ring->page, ring->map_size);
+	if (ring->ev)
+		ring->ev->has_ring = false;
 	free(ring);
 }
 
 uint64_t pev_ring_begin(struct pev_ring *ring)
 {
-	return pev_ring_begin_(ring);
+	return ring->backward ? pev_ring_begin_backward_(ring) : pev_ring_begin_(ring);
 }
 
 const struct perf_event_header *pev_ring_next(struct pev_ring *ring)
@@ -94,12 +125,16 @@ const struct perf_event_header *pev_ring_next(struct pev_ring *ring)
 
 void pev_ring_release(struct pev_ring *ring)
 {
-	pev_ring_release_(ring);
+	if (!ring->backward)
+		pev_ring_release_(ring);
 }
 
 void pev_ring_end(struct pev_ring *ring)
 {
-	pev_ring_release_(ring);
+	if (ring->backward)
+		pev_ring_end_backward_(ring);
+	else
+		pev_ring_release_(ring);
 }
 
 size_t pev_ring_size(const struct pev_ring *ring)
@@ -110,4 +145,14 @@ size_t pev_ring_size(const struct pev_ring *ring)
 uint64_t pev_ring_damaged(const struct pev_ring *ring)
 {
 	return ring->damaged;
+}
+
+bool pev_ring_has_record(const struct pev_ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->pos;
+}
+
+int pev_ring_fd(const struct pev_ring *ring)
+{
+	return ring->ev ? ring->ev->fd : -1;
 }

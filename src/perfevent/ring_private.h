@@ -24,6 +24,8 @@ struct pev_ring {
 	uint64_t released;       /* data_tail as we published it */
 	uint64_t damaged;
 	size_t map_size;         /* 0: memory of a test */
+	struct pev_event *ev;    /* NULL: memory of a test */
+	bool backward;           /* overwrite ring: see ring_backward.c */
 	_Alignas(8) char scratch[PEV_RECORD_MAX_SIZE];
 };
 
@@ -69,5 +71,10 @@ static inline void pev_ring_release_(struct pev_ring *ring)
 	ring->released = ring->pos;
 	__atomic_store_n(&ring->page->data_tail, ring->pos, __ATOMIC_RELEASE);
 }
+
+/* ring_backward.c: begin() and end() of overwrite rings. next() is the same: a drain goes
+ * from data_head upwards to where the oldest record ends. */
+uint64_t pev_ring_begin_backward_(struct pev_ring *ring);
+void pev_ring_end_backward_(struct pev_ring *ring);
 
 #endif

@@ -69,3 +69,13 @@ int pev_target_args(struct pev_target t, pid_t *pid, int *cpu, unsigned long *fl
 	}
 	return -EINVAL;
 }
+
+bool pev_target_is_self_(struct pev_target t)
+{
+	return t.kind_ == TARGET_TASK && t.pid_ == 0 && t.cpu_ < 0;
+}
+
+bool pev_target_is_cgroup_(struct pev_target t)
+{
+	return t.kind_ == TARGET_CGROUP;
+}

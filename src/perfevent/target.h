@@ -11,4 +11,7 @@ void pev_target_text(struct pev_target t, char *buf, size_t size);
 /* pid, cpu and flags of the system call: 0, or -EINVAL for a target that no
  * constructor made. */
 int pev_target_args(struct pev_target t, pid_t *pid, int *cpu, unsigned long *flags);
+/* The calling thread on any CPU? */
+bool pev_target_is_self_(struct pev_target t);
+bool pev_target_is_cgroup_(struct pev_target t);
 #endif

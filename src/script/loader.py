@@ -60,6 +60,10 @@ def _in_folder(folder, name):
     return None
 
 
+def _standard_names():
+    return getattr(sys, "stdlib_module_names", sys.builtin_module_names)     # Python < 3.10
+
+
 def _find(module):
     """(file, dotted name or None) of what the user typed."""
     if _path.isdir(module):
@@ -96,7 +100,7 @@ def load(module, arguments):
     package = _path.basename(file) == "__init__.py"
     name = dotted or _stem(_path.dirname(file) if package else file)
     init_name = name
-    if not dotted and (name in sys.stdlib_module_names or name in sys.modules):
+    if not dotted and (name in _standard_names() or name in sys.modules):
         name = "script_" + name     # io.py loads, and the real io stays what it is
     sys.argv = [module, *arguments]
     if not dotted:

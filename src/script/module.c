@@ -9,7 +9,7 @@ static int exec_module(PyObject *module)
 
 	if (!type)
 		return -1;
-	rc = PyModule_AddObjectRef(module, "PerfEvent", (PyObject *)type);
+	rc = PyModule_AddType(module, type);
 	Py_DECREF(type);
 	return rc;
 }

@@ -145,7 +145,10 @@ static int event_fill(struct stream *s, struct stream_event *ev, const struct sp
 	if (!ev->name || !ev->sys || !ev->tracepoint || (item->filter && !ev->filter))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	ev->fmt = tracefmt_load(s->formats, s->tracefs, sys, name, f);
-	return ev->fmt ? 0 : -1;
+	if (!ev->fmt)
+		return -1;
+	ev->min_raw = ev->fmt->min_size;
+	return 0;
 }
 
 static int add_event(struct stream *s, const struct spec_item *item, const char *sys,
@@ -334,7 +337,8 @@ static int find_tracefs(struct stream *s, struct fault *f)
 	int rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
 
 	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
-		note(stream_verbosity(s->opts), "tracefs was not mounted: mounted it on " TRACEFS);
+		/* the machine was changed: that is said to whoever listens at all */
+		note(s->opts->quiet ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
 		rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
 	}
 	return rc ? fault_from_pev(f, EXIT_FAILED, &err) : 0;

@@ -9,20 +9,7 @@
 #include "stream/clock.h"
 #include "stream/order.h"
 #include "stream/stream.h"
-
-/* One thread (tid >= 0), one cgroup (cgroup_fd >= 0) or all tasks (both -1). */
-struct task_target {
-	pid_t tid;
-	int cgroup_fd;
-	const char *cgroup;
-};
-
-/* The targets, looked up: events are opened on every task × CPU. */
-struct targets {
-	struct task_target *tasks;
-	size_t ntasks;
-	struct numlist cpus;
-};
+#include "stream/targets.h"
 
 /* One opened event: event × task × CPU. */
 struct opened {
@@ -98,12 +85,6 @@ struct stream {
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
-/* targets.c */
-int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
-void targets_free(struct targets *t);
-/* Lists the threads again; true if some are there that `t` does not know. */
-bool targets_moved(const struct targets *t, const struct stream_opts *opts);
-bool targets_everybody(const struct stream_opts *opts);
 
 /* events.c */
 int events_from_specs(struct stream *s, struct fault *f);

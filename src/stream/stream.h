@@ -64,6 +64,7 @@ struct stream_event {
 	unsigned int max_stack;         /* 0: the kernel's */
 	const struct tracefmt *fmt;
 	struct layout layout;           /* where the parts of its samples lie */
+	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	void *consumer;                 /* the consumer's own */
 };

@@ -143,8 +143,8 @@ static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struc
 		int cpu = opts->cpus.v[i];
 
 		if (!numlist_has(&online, cpu))
-			rc = fault_usage(f, "--cpus %s: CPU %d is not online; online: %s", asked, cpu,
-					 text);
+			rc = fault_usage(f, "--cpus %s: there is no such CPU online as %d; online: "
+					 "%s", asked, cpu, text);
 		else if (numlist_add(&t->cpus, cpu))
 			rc = fault_set(f, EXIT_FAILED, "out of memory");
 	}

@@ -46,11 +46,12 @@ class Builds:
             self.common.append(f'-Dpython-bin={python}')
         self.state = {}
 
-    def get(self, kind):
-        """Path of the built folder; BuildFailed (each time) if it can't be built."""
+    def get(self, kind, options=None):
+        """Path of the built folder; BuildFailed (each time) if it can't be built. options:
+        of a kind that is not in KINDS."""
         if kind not in self.state:
             try:
-                self.state[kind] = self._build(kind)
+                self.state[kind] = self._build(kind, options)
             except BuildFailed as failed:
                 self.state[kind] = failed
         state = self.state[kind]
@@ -59,8 +60,8 @@ class Builds:
             raise state
         return state
 
-    def _build(self, kind):
-        options, env = KINDS[kind]
+    def _build(self, kind, options):
+        options, env = (options, {}) if options else KINDS[kind]
         path = os.path.join(self.root, kind)
         if not shutil.which('meson'):
             raise BuildFailed('meson', 'meson is not installed: tools/install-deps all')

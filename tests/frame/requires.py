@@ -54,6 +54,10 @@ def pmu():
     return None
 
 
+def no_pmu():
+    return None if pmu() else 'needs a machine without a hardware PMU'
+
+
 def perf():
     return program('perf')
 
@@ -84,7 +88,7 @@ def paranoid():
         return f'needs to set perf_event_paranoid ({error.strerror})'
 
 
-PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, perf, unshare, nobody, paranoid)}
+PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, perf, unshare, nobody, paranoid)}
 
 
 def as_nobody(argv):

@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from typing import Callable
 
+from vm import suite as guests
+
 from . import fuzz, kernel, tap
 from .build import Builds
 from .result import FAILED, PASSED, SKIPPED, Result
@@ -152,6 +154,10 @@ def run_fuzz(context):
                         context.opts.fuzz_seconds)
 
 
+def run_vm(context):
+    yield from guests.run('vm', context.builds)
+
+
 TABLE = [
     Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})',
           run_kernel, essential=True),
@@ -172,5 +178,6 @@ TABLE = [
           meson_suite('asan-live', 'live', 'build-asan', SANITIZERS)),
     Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
           pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow'])),
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', run_vm),
     Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found', run_fuzz),
 ]

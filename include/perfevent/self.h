@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perfevent/self.h - reading own counters without a system call */
+#ifndef PEV_SELF_H
+#define PEV_SELF_H
+
+#include "group.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Reads without a system call, where the PMU allows (x86: rdpmc; arm64 with
+ * kernel.perf_user_access=1 and config1 bit 1; riscv). Which way is taken is found out
+ * at every read: a counter that is not on the PMU now is read by read(2). Only for events
+ * of the calling thread on any CPU, and only in the thread that opened them; for others
+ * read(2) is used. */
+struct pev_self;
+
+/* Maps the control page of ev, which must outlive it and can't have a ring then. 0 too if
+ * the event can't be read that way; -ENOMEM. */
+PEV_API int pev_self_map(struct pev_self **out, struct pev_event *ev);
+PEV_API void pev_self_unmap(struct pev_self *self);
+/* Like pev_event_read(). */
+PEV_API int pev_self_read(const struct pev_self *self, struct pev_count *count);
+/* Would a read need no system call now? */
+PEV_API bool pev_self_fast(const struct pev_self *self);
+/* From here on pev_group_read() of an open group goes through the pages. A member's value
+ * is then that of its own instant, ns apart from the next. 0 or -errno. */
+PEV_API int pev_group_map_self(struct pev_group *g);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events × places: opened, switched, read, added up.
+ *
+ * What can't be opened costs only itself: its row says "not supported", a line on stderr
+ * says why, and the rest is counted. Members of a group whose leader could not be opened
+ * follow the first one that could.
+ */
+#include "analysis/stat.h"
+
+#include "base/note.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct stat_counter *counter(const struct stat *s, size_t event, size_t place)
+{
+	return &s->counters[event * s->nplaces + place];
+}
+
+/* ---- opening ------------------------------------------------------------------- */
+
+static bool runs_on(const struct stat_event *e, int cpu)
+{
+	if (!e->cpus || cpu < 0)
+		return true;
+	for (size_t i = 0; i < e->ncpus; i++)
+		if (e->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* The first member of the event's group that is open there. */
+static struct pev_event *leader_of(const struct stat *s, size_t event, size_t place)
+{
+	for (size_t i = s->events[event].leader; i < event; i++)
+		if (s->events[i].leader == s->events[event].leader && counter(s, i, place)->ev)
+			return counter(s, i, place)->ev;
+	return NULL;
+}
+
+static void fill_attr(const struct stat *s, const struct stat_event *e, bool leads,
+		      union pev_attr_buf *buf)
+{
+	bool tasks = s->on_command || s->config->common.pids.n || s->config->common.tids.n;
+
+	*buf = e->buf;
+	/* a member opened disabled would not follow its leader */
+	buf->attr.disabled = leads;
+	buf->attr.enable_on_exec = leads && s->on_command;
+	buf->attr.inherit = tasks && s->config->common.inherit >= 0;
+	if (e->user_only)
+		buf->attr.exclude_kernel = buf->attr.exclude_hv = 1;
+}
+
+static int try_open(const struct stat *s, size_t event, size_t place, struct pev_event *leader,
+		    struct pev_error *err)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_open_opts opts = { .size = sizeof(opts), .group = leader, .label = e->label };
+	union pev_attr_buf buf;
+
+	fill_attr(s, e, !leader, &buf);
+	return pev_event_open(&counter(s, event, place)->ev, &buf.attr, s->places[place].target, &opts,
+			      err);
+}
+
+/* Without privilege the kernel's part is left out, and the name says so: ":u". */
+static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_event *leader,
+			 struct pev_error *err)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_error second;
+	char *label;
+	int rc;
+
+	if (e->opened || e->user_only || e->buf.attr.exclude_kernel || e->buf.attr.exclude_user ||
+	    e->buf.attr.type == PERF_TYPE_TRACEPOINT)
+		return -EACCES;
+	e->user_only = true;
+	rc = try_open(s, event, place, leader, &second);
+	if (rc || asprintf(&label, "%s%s", e->label, strchr(e->label, ':') ? "u" : ":u") < 0) {
+		e->user_only = false;
+		(void)err;   /* the first refusal is the one to tell */
+		return rc ? rc : -ENOMEM;
+	}
+	free(e->label);
+	e->label = label;
+	return 0;
+}
+
+/* A group that doesn't fit the PMU: this member is counted on its own, and that is said. */
+static int try_alone(struct stat *s, size_t event, size_t place, struct pev_error *err)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_error second;
+	int rc = try_open(s, event, place, NULL, &second);
+
+	(void)err;
+	if (rc)
+		return rc;
+	e->leader = event;
+	note(1, "%s: does not fit into its group; counted on its own, for other times than the rest",
+	     e->label);
+	return 0;
+}
+
+static int open_one(struct stat *s, size_t event, size_t place, struct pev_error *err)
+{
+	struct pev_event *leader = leader_of(s, event, place);
+	int rc = try_open(s, event, place, leader, err);
+
+	if (rc == -EACCES || rc == -EPERM)
+		return try_user_only(s, event, place, leader, err) ? rc : 0;
+	if (rc == -EINVAL && leader)
+		return try_alone(s, event, place, err) ? rc : 0;
+	return rc;
+}
+
+static void remember(struct stat_event *e, const struct pev_error *err)
+{
+	char *why;
+
+	if (!e->why && asprintf(&why, "%s%s%s", err->said, err->remedy[0] ? "; " : "",
+				err->remedy) >= 0)
+		e->why = why;
+}
+
+/* Trouble that belongs to one thread or CPU, not to the event. */
+static bool is_of_place(const struct stat *s, size_t place, int rc)
+{
+	return rc == -ESRCH || (rc == -ENODEV && s->places[place].cpu >= 0 && place);
+}
+
+static void drop_event(struct stat *s, size_t event)
+{
+	s->events[event].opened = false;
+	for (size_t p = 0; p < s->nplaces; p++) {
+		pev_event_close(counter(s, event, p)->ev);
+		counter(s, event, p)->ev = NULL;
+	}
+}
+
+static int open_event(struct stat *s, size_t event, struct fault *f)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_error err = { 0 };
+	char text[1200];
+
+	for (size_t p = 0; p < s->nplaces; p++) {
+		int rc = runs_on(e, s->places[p].cpu) ? open_one(s, event, p, &err) : 0;
+
+		if (!rc) {
+			e->opened |= counter(s, event, p)->ev != NULL;
+			continue;
+		}
+		if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM) {
+			pev_error_text(&err, text, sizeof(text));
+			return fault_set(f, EXIT_FAILED, "stat: %s", text);
+		}
+		remember(e, &err);
+		if (is_of_place(s, p, rc))
+			continue;
+		drop_event(s, event);   /* in some places only it would give half a sum */
+		break;
+	}
+	return 0;
+}
+
+static void tell(struct stat_event *e)
+{
+	if (e->told || !e->why)
+		return;
+	e->told = true;
+	/* of the events that nobody asked for by name, the row tells enough */
+	if (e->asked)
+		note(1, "%s: not counted: %s", e->label, e->why);
+}
+
+/* Events × places may be many descriptors; the command gets the limit that was. */
+static void raise_file_limit(const struct stat *s)
+{
+	struct rlimit most = { s->files.rlim_max, s->files.rlim_max };
+
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
+static int make_tables(struct stat *s, struct fault *f)
+{
+	s->counters = calloc(s->nevents * s->nplaces + 1, sizeof(*s->counters));
+	if (!s->rows)
+		s->rows = calloc(s->nevents * s->nwheres + 1, sizeof(*s->rows));
+	if (s->counters && s->rows)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "stat: out of memory");
+}
+
+static int open_events(struct stat *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct stat_event *e = &s->events[i];
+
+		if (e->why && !e->opened)   /* an earlier run found out */
+			continue;
+		e->opened = false;
+		if (open_event(s, i, f))
+			return -1;
+		if (!e->opened)
+			tell(e);
+	}
+	return 0;
+}
+
+static bool is_any_open(const struct stat *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].opened)
+			return true;
+	return false;
+}
+
+int stat_open(struct stat *s, bool needs_one, struct fault *f)
+{
+	int rc;
+
+	if (make_tables(s, f))
+		return -1;
+	raise_file_limit(s);
+	rc = open_events(s, f);
+	setrlimit(RLIMIT_NOFILE, &s->files);
+	if (!rc && needs_one && !is_any_open(s))
+		return fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s",
+				 s->nevents && s->events[0].why ? s->events[0].why : "there is none");
+	return rc;
+}
+
+static void each(struct stat *s, int (*control)(struct pev_event *))
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		for (size_t p = 0; p < s->nplaces; p++)
+			if (counter(s, i, p)->ev && !leader_of(s, i, p))
+				control(counter(s, i, p)->ev);
+}
+
+void stat_enable(struct stat *s)
+{
+	each(s, pev_event_enable);
+}
+
+void stat_disable(struct stat *s)
+{
+	each(s, pev_event_disable);
+}
+
+void stat_close(struct stat *s)
+{
+	if (s->counters)
+		for (size_t i = s->nevents * s->nplaces; i-- > 0;)
+			pev_event_close(s->counters[i].ev);
+	free(s->counters);
+	s->counters = NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------- */
+
+static void add_count(struct count_row *r, const struct pev_count *c)
+{
+	struct pev_estimate est;
+
+	r->counters++;
+	r->counted += (double)c->value;
+	r->enabled += c->time_enabled;
+	r->running += c->time_running;
+	if (pev_count_estimate(c, &est) == -ENODATA)
+		r->state = COUNT_NEVER_RAN;   /* a sum with a part unknown is unknown */
+	else
+		r->value += est.value;
+}
+
+static void begin_row(const struct stat *s, const struct stat_event *e, size_t where,
+		      struct count_row *r)
+{
+	*r = (struct count_row){
+		.event = e->label, .where = s->wheres[where], .unit = e->unit, .scale = e->scale,
+		.state = e->opened ? COUNT_GOOD : COUNT_NOT_SUPPORTED, .share = 1,
+		.why = e->opened ? NULL : e->why, .runs = r->runs,
+	};
+}
+
+static void read_place(struct stat *s, size_t event, size_t place)
+{
+	struct stat_counter *c = counter(s, event, place);
+	struct count_row *r = &s->rows[event * s->nwheres + s->places[place].where];
+	struct pev_count now, since;
+	int rc;
+
+	if (!c->ev)
+		return;
+	rc = pev_event_read(c->ev, &now);
+	if (rc) {   /* a pinned event in error */
+		r->state = COUNT_NEVER_RAN;
+		return;
+	}
+	since = pev_count_delta(&c->last, &now);
+	if (s->events[event].snapshot)
+		since.value = now.value;
+	c->last = now;
+	add_count(r, &since);
+}
+
+void stat_read(struct stat *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct count_row *rows = &s->rows[i * s->nwheres];
+
+		for (size_t w = 0; w < s->nwheres; w++)
+			begin_row(s, &s->events[i], w, &rows[w]);
+		for (size_t p = 0; p < s->nplaces; p++)
+			read_place(s, i, p);
+		for (size_t w = 0; w < s->nwheres; w++)
+			if (rows[w].enabled > rows[w].running)
+				rows[w].share = (double)rows[w].running / (double)rows[w].enabled;
+	}
+}

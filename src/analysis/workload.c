@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* In the child: waits for the byte, becomes the program. A parent that dies closes the
+ * pipe, and nothing is run. */
+static void become(int go, int trouble, char *const *argv, const sigset_t *signals,
+		   const struct rlimit *files)
+{
+	ssize_t n;
+	char byte;
+	int code;
+
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(WORKLOAD_REFUSED);
+	setrlimit(RLIMIT_NOFILE, files);
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	execvp(argv[0], argv);
+	code = errno;
+	n = write(trouble, &code, sizeof(code));
+	(void)n;
+	_exit(code == ENOENT ? WORKLOAD_MISSING : WORKLOAD_REFUSED);
+}
+
+int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,
+		     const struct rlimit *files, struct fault *f)
+{
+	int go[2] = { -1, -1 }, trouble[2] = { -1, -1 };
+
+	*w = (struct workload){ .pidfd = -1, .go = -1, .trouble = -1, .name = argv[0] };
+	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
+		goto failed;
+	w->pid = fork();
+	if (!w->pid) {
+		close(go[1]);
+		close(trouble[0]);
+		become(go[0], trouble[1], argv, signals, files);
+	}
+	close_fd(&go[0]);
+	close_fd(&trouble[1]);
+	if (w->pid < 0)
+		goto failed;
+	w->go = go[1];
+	w->trouble = trouble[0];
+	w->pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd >= 0)
+		return 0;
+	workload_abandon(w);
+	return fault_set(f, EXIT_FAILED, "stat: can't watch the command: pidfd_open: %s (Linux 5.3)",
+			 strerror(errno));
+failed:
+	w->pid = 0;
+	for (int i = 0; i < 2; i++) {
+		close_fd(&go[i]);
+		close_fd(&trouble[i]);
+	}
+	return fault_set(f, EXIT_FAILED, "can't start %s: %s", argv[0], strerror(errno));
+}
+
+int workload_start(struct workload *w, struct fault *f)
+{
+	int code = 0;
+	ssize_t n;
+
+	n = write(w->go, "g", 1);
+	close_fd(&w->go);
+	if (n == 1)
+		n = read(w->trouble, &code, sizeof(code));   /* 0: exec closed it */
+	close_fd(&w->trouble);
+	if (n == 0)
+		return 0;
+	workload_abandon(w);
+	if (code == ENOENT)
+		return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; a command of "
+				 "several words or a built-in of the shell is run by sh -c '...'",
+				 w->name);
+	return fault_set(f, WORKLOAD_REFUSED, "%s: can't be executed: %s", w->name, strerror(code));
+}
+
+int workload_collect(struct workload *w, struct rusage *usage)
+{
+	int status = 0;
+
+	while (wait4(w->pid, &status, 0, usage) < 0 && errno == EINTR)
+		;
+	w->pid = 0;
+	workload_abandon(w);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void workload_abandon(struct workload *w)
+{
+	close_fd(&w->go);
+	close_fd(&w->trouble);
+	close_fd(&w->pidfd);
+	if (w->pid > 0) {
+		kill(w->pid, SIGTERM);
+		kill(w->pid, SIGCONT);
+		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	w->pid = 0;
+}

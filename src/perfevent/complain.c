@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfevent/complain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pev_ask_(struct pev_error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	*err = (struct pev_error){ .code = code };
+	va_start(ap, fmt);
+	vsnprintf(err->asked, sizeof(err->asked), fmt, ap);
+	va_end(ap);
+}
+
+void pev_say_(struct pev_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->said, sizeof(err->said), fmt, ap);
+	va_end(ap);
+}
+
+void pev_advise_(struct pev_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->remedy, sizeof(err->remedy), fmt, ap);
+	va_end(ap);
+}
+
+void pev_say_errno_(struct pev_error *err, int code)
+{
+	const char *name = strerrorname_np(code);
+
+	pev_say_(err, "%s (%s)", strerror(code), name ? name : "?");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts as CSV (RFC 4180): a title line, and the same columns whatever was asked for. */
+#include "report/counts.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const states[] = {
+	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
+	[COUNT_NOT_SUPPORTED] = "not supported",
+};
+
+/* Quoted where a separator, a quote or a line's end is in it. */
+static void put_text(const char *text, char separator, FILE *out)
+{
+	const char special[] = { separator, '"', '\n', '\r', '\0' };
+
+	if (!text)
+		return;
+	if (!strpbrk(text, special)) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++)
+		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+	fputc('"', out);
+}
+
+/* A number, or nothing where there is none. */
+static void put_number(bool there, double value, char separator, FILE *out)
+{
+	fputc(separator, out);
+	if (there && !isinf(value) && !isnan(value))
+		fprintf(out, "%.15g", value);
+}
+
+static void put_titles(const char *const *titles, char separator, FILE *out)
+{
+	for (size_t i = 0; titles[i]; i++)
+		fprintf(out, "%s%.1s", titles[i], titles[i + 1] ? &separator : "\n");
+}
+
+static void print_row(const struct count_table *t, const struct count_row *r, char sep, FILE *out)
+{
+	bool good = r->state == COUNT_GOOD;
+
+	if (t->is_interval)
+		fprintf(out, "%.9f", t->time);
+	fputc(sep, out);
+	put_text(r->where, sep, out);
+	fputc(sep, out);
+	put_text(r->event, sep, out);
+	put_number(good, r->value * r->scale, sep, out);
+	fputc(sep, out);
+	put_text(r->unit, sep, out);
+	fprintf(out, "%c%s", sep, states[r->state]);
+	put_number(good, r->counted, sep, out);
+	put_number(r->state != COUNT_NOT_SUPPORTED, (double)r->enabled, sep, out);
+	put_number(r->state != COUNT_NOT_SUPPORTED, (double)r->running, sep, out);
+	put_number(good, 100 * r->share, sep, out);
+	put_number(good && r->runs.n > 1, stats_stddev(&r->runs) * r->scale, sep, out);
+	put_number(good && r->metric.unit, r->metric.value, sep, out);
+	fputc(sep, out);
+	if (good && r->metric.unit) {
+		fprintf(out, "%.1s", &r->metric.prefix);
+		put_text(r->metric.unit, sep, out);
+	}
+	fputc(sep, out);
+	put_text(r->why, sep, out);
+	fputc('\n', out);
+}
+
+static void print_time(const char *name, const struct stats *s, char sep, FILE *out)
+{
+	if (!s->n)
+		return;
+	fprintf(out, "%c%c%s", sep, sep, name);
+	put_number(true, s->mean, sep, out);
+	fprintf(out, "%cs%ccounted%c%c%c", sep, sep, sep, sep, sep);
+	put_number(false, 0, sep, out);
+	put_number(s->n > 1, stats_stddev(s), sep, out);
+	fprintf(out, "%c%c%c\n", sep, sep, sep);
+}
+
+void counts_csv(const struct count_table *t, char separator, bool first, FILE *out)
+{
+	static const char *const titles[] = {
+		"time", "where", "event", "value", "unit", "state", "counted", "enabled_ns",
+		"running_ns", "share_percent", "stddev", "metric", "metric_unit", "why", NULL,
+	};
+
+	if (first)
+		put_titles(titles, separator, out);
+	for (size_t i = 0; i < t->n; i++)
+		print_row(t, &t->rows[i], separator, out);
+	if (t->is_interval)
+		return;
+	print_time("elapsed", &t->elapsed, separator, out);
+	print_time("user", &t->user, separator, out);
+	print_time("sys", &t->sys, separator, out);
+}
+
+void compared_csv(const struct compared_table *t, char separator, FILE *out)
+{
+	static const char *const titles[] = {
+		"event", "unit", "runs", "a_mean", "a_stddev", "b_mean", "b_stddev", "difference",
+		"half_width", "confidence_percent", "share_percent", NULL,
+	};
+
+	put_titles(titles, separator, out);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct compared_row *r = &t->rows[i];
+
+		put_text(r->event, separator, out);
+		fputc(separator, out);
+		put_text(r->unit, separator, out);
+		put_number(true, (double)r->a.n, separator, out);
+		put_number(true, r->a.mean * r->scale, separator, out);
+		put_number(true, stats_stddev(&r->a) * r->scale, separator, out);
+		put_number(true, r->b.mean * r->scale, separator, out);
+		put_number(true, stats_stddev(&r->b) * r->scale, separator, out);
+		put_number(true, r->difference.mean * r->scale, separator, out);
+		put_number(true, r->difference.half * r->scale, separator, out);
+		put_number(true, 100 * t->confidence, separator, out);
+		put_number(true, 100 * r->share, separator, out);
+		fputc('\n', out);
+	}
+}

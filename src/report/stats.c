@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/stats.h"
+
+#include <math.h>
+
+void stats_add(struct stats *s, double value)
+{
+	double delta = value - s->mean;
+
+	if (!s->n || value < s->min)
+		s->min = value;
+	if (!s->n || value > s->max)
+		s->max = value;
+	s->n++;
+	s->mean += delta / (double)s->n;
+	s->m2 += delta * (value - s->mean);
+}
+
+static double variance(const struct stats *s)
+{
+	return s->n > 1 ? s->m2 / (double)(s->n - 1) : 0;
+}
+
+double stats_stddev(const struct stats *s)
+{
+	return sqrt(variance(s));
+}
+
+double stats_error(const struct stats *s)
+{
+	return s->n ? sqrt(variance(s) / (double)s->n) : 0;
+}
+
+/* ---- Student's t --------------------------------------------------------------- */
+
+/* The continued fraction of the incomplete beta function, by Lentz's method (Numerical
+ * Recipes, 6.4): converges in O(sqrt(max(a, b))) steps for x < (a + 1) / (a + b + 2). */
+static double beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 1 - (a + b) * x / (a + 1), h;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	h = d;
+	for (int m = 1; m < 10000; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
+		d = 1 + even * d;
+		c = 1 + even / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		h *= d * c;
+		d = 1 + odd * d;
+		c = 1 + odd / c;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = fabs(c) < tiny ? tiny : c;
+		h *= d * c;
+		if (fabs(d * c - 1) < 1e-14)
+			break;
+	}
+	return h;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+	double front;
+
+	if (x <= 0 || x >= 1)
+		return x <= 0 ? 0 : 1;
+	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(a, b, x) / a;
+	return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+/* Probability that t stays below x >= 0. */
+static double t_below(double x, double df)
+{
+	return 1 - incomplete_beta(df / 2, 0.5, df / (df + x * x)) / 2;
+}
+
+double stats_t_quantile(double p, double df)
+{
+	double low = 0, high = 1;
+
+	if (p < 0.5)
+		return -stats_t_quantile(1 - p, df);
+	while (t_below(high, df) < p && high < 1e12)
+		high *= 2;
+	for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
+		double mid = (low + high) / 2;
+
+		if (t_below(mid, df) < p)
+			low = mid;
+		else
+			high = mid;
+	}
+	return (low + high) / 2;
+}
+
+struct stats_difference stats_compare(const struct stats *a, const struct stats *b,
+				      double confidence)
+{
+	struct stats_difference d = { b->mean - a->mean, INFINITY };
+	double va, vb, df;
+
+	if (a->n < 2 || b->n < 2)
+		return d;
+	va = variance(a) / (double)a->n;
+	vb = variance(b) / (double)b->n;
+	if (va + vb <= 0) {   /* all values alike, as counts of syscalls are */
+		d.half = 0;
+		return d;
+	}
+	df = (va + vb) * (va + vb) /
+	     (va * va / (double)(a->n - 1) + vb * vb / (double)(b->n - 1));
+	d.half = stats_t_quantile(0.5 + confidence / 2, df) * sqrt(va + vb);
+	return d;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom to watch, looked up from -C, -p, -t and --cgroups on this machine. */
+#ifndef STREAM_TARGETS_H
+#define STREAM_TARGETS_H
+
+#include "base/cpulist.h"
+#include "base/fault.h"
+#include "stream/stream.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* One thread (tid >= 0), one cgroup (cgroup_fd >= 0) or all tasks (both -1). */
+struct task_target {
+	pid_t tid;
+	int cgroup_fd;
+	const char *cgroup;
+};
+
+/* The targets, looked up: events are opened on every task × CPU. */
+struct targets {
+	struct task_target *tasks;
+	size_t ntasks;
+	struct numlist cpus;
+};
+
+/* targets.c */
+int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
+void targets_free(struct targets *t);
+/* Lists the threads again; true if some are there that `t` does not know. */
+bool targets_moved(const struct targets *t, const struct stream_opts *opts);
+bool targets_everybody(const struct stream_opts *opts);
+#endif

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perf-prof stat beside perf stat, and its runs beside each other."""
+import json
+import os
+import signal
+import statistics
+import subprocess
+
+import pytest
+
+from frame import requires
+
+WORK = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; head -c 3000000 /dev/zero | tr a b >/dev/null'
+EVENTS = 'task-clock,page-faults,context-switches'
+
+
+def need(word):
+    reason = requires.why_not(word)
+    if reason:
+        pytest.skip(reason)
+
+
+def ours(prof, folder, *args):
+    path = os.path.join(folder, 'ours.json')
+    subprocess.run([prof, 'stat', '--json', '-o', path, *args], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(path) as f:
+        return {e['event']: e for e in json.load(f)['events']}
+
+
+def perfs(folder, *args):
+    path = os.path.join(folder, 'perf.csv')
+    subprocess.run(['perf', 'stat', '-x;', '-o', path, *args], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(path) as f:
+        rows = [line.split(';') for line in f if ';' in line]
+    return {row[2]: float(row[0]) for row in rows}
+
+
+@pytest.mark.slow
+def test_agrees_with_perf_stat(prof, tmp_path):
+    """The same command in turns: medians within the spread of either."""
+    need('perf')
+    got = {'ours': [], 'perf': []}
+    for _ in range(7):
+        mine = ours(prof, tmp_path, '-e', EVENTS, 'sh', '-c', WORK)
+        got['ours'].append({name: e['value'] for name, e in mine.items()})
+        got['perf'].append(perfs(tmp_path, '-e', EVENTS, 'sh', '-c', WORK))
+    for name, slack in (('task-clock', 0), ('page-faults', 3), ('context-switches', 20)):
+        a = [run[name] for run in got['ours']]
+        b = [run[name] for run in got['perf']]
+        spread = max(max(a) - min(a), max(b) - min(b))
+        assert abs(statistics.median(a) - statistics.median(b)) <= spread + slack, (name, a, b)
+
+
+def test_exact_counts_are_perfs(prof, storm, tmp_path):
+    need('perf')
+    need('tracefs')
+    event = 'syscalls:sys_enter_getppid'
+    for args in (['getppid', '12345'], ['threads', '3', '500'], ['fork', '3', '500']):
+        mine = ours(prof, tmp_path, '-e', event, storm, *args)[event]['value']
+        assert mine == perfs(tmp_path, '-e', event, storm, *args)[event]
+
+
+def test_spread_is_that_of_the_runs(prof, tmp_path):
+    """-r: stddev, standard error, least and most belong together."""
+    runs = 5
+    event = ours(prof, tmp_path, '-r', str(runs), '-e', 'task-clock', 'true')['task-clock']
+    assert event['min'] <= event['value'] <= event['max']
+    assert event['standard_error'] == pytest.approx(event['stddev'] / runs ** 0.5, rel=1e-6)
+
+
+def test_cpus_add_up(prof, tmp_path):
+    """Each CPU's clock is the time that passed."""
+    need('cap_perfmon')
+    path = os.path.join(tmp_path, 'out')
+    subprocess.run([prof, 'stat', '--json', '-o', path, '-a', '-A', '-e', 'task-clock', 'sleep',
+                    '0.3'], check=True)
+    with open(path) as f:
+        doc = json.load(f)
+    assert len(doc['events']) == len(os.sched_getaffinity(0)) or len(doc['events']) == os.cpu_count()
+    for event in doc['events']:
+        assert event['value'] == pytest.approx(doc['elapsed_s']['mean'] * 1000, rel=0.1)
+
+
+def test_threads_apart(prof):
+    code = ('import threading, sys, os; go = threading.Event()\n'
+            'def work():\n'
+            '    go.wait(); [os.getppid() for _ in range(100)]; stay.wait()\n'
+            'stay = threading.Event()\n'
+            'ts = [threading.Thread(target=work, daemon=True) for _ in range(2)]\n'
+            '[t.start() for t in ts]; print("ready", flush=True)\n'
+            'sys.stdin.readline(); go.set(); sys.stdin.readline()')
+    need('tracefs')
+    event = 'syscalls:sys_enter_getppid'
+    target = subprocess.Popen(['/usr/bin/python3', '-c', code], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        target.stdout.readline()
+        with subprocess.Popen([prof, 'stat', '--json', '-i', '100', '--per-thread', '-e', event, '-p',
+                               str(target.pid)], stdout=subprocess.PIPE, text=True) as process:
+            first = json.loads(process.stdout.readline())
+            target.stdin.write('go\n')
+            target.stdin.flush()
+            second = json.loads(process.stdout.readline())
+            third = json.loads(process.stdout.readline())
+            target.stdin.close()            # it ends, and so does the counting
+            process.wait(10)
+    finally:
+        target.kill()
+        target.wait()
+        target.stdout.close()
+    assert [e['value'] for e in first['events']] == [0, 0, 0]
+    names = {e['thread'] for e in second['events']}
+    assert len(names) == 3 and all(name.endswith(tuple('0123456789')) for name in names)
+    both = [a['value'] + b['value'] for a, b in zip(second['events'], third['events'])]
+    assert sorted(both) == [0, 100, 100]
+
+
+def test_a_control_group(prof, storm):
+    """Only what its members do is counted."""
+    need('root')
+    need('tracefs')
+    mount = next((line.split()[1] for line in open('/proc/self/mounts')
+                  if line.split()[2] == 'cgroup2'), None)
+    if not mount:
+        pytest.skip('needs a mounted cgroup v2')
+    group = os.path.join(mount, f'perf-prof-test-{os.getpid()}')
+    try:
+        os.mkdir(group)
+    except OSError as error:
+        pytest.skip(f'needs to make a control group ({error.strerror})')
+    event = 'syscalls:sys_enter_getppid'
+    inside = f'echo $$ > {group}/cgroup.procs; {storm} getppid 777; echo $$ > {mount}/cgroup.procs'
+    try:
+        with subprocess.Popen([prof, 'stat', '--json', '-i', '100', '--cgroup', group, '-e', event],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            lines = [process.stdout.readline()]      # it counts
+            if not lines[0]:
+                pytest.skip(f'needs events of control groups ({process.stderr.read().strip()})')
+            subprocess.run(['sh', '-c', inside], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([storm, 'getppid', '100'], check=True, stdout=subprocess.DEVNULL)
+            process.send_signal(signal.SIGINT)
+            lines += process.stdout.read().splitlines()
+        events = [e for line in lines for e in json.loads(line)['events']]
+        assert {e['cgroup'] for e in events} == {group}
+        assert 777 <= sum(e['value'] for e in events) <= 779      # the shell's own
+    finally:
+        os.rmdir(group)

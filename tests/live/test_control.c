@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Controls of an open event: refresh, period, signals, output, BPF, breakpoints that move.
+ * Requires: perf_event_open(2), a readable tracefs, tracepoints; bpf(2) and breakpoints
+ * for the tests of those.
+ */
+#include "live.h"
+
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+static void prctl_switches_all(void **state)
+{
+	struct perf_event_attr attr;
+	struct pev_event *a, *b;
+
+	getppid_attr(&attr);
+	a = open_on(&attr, pev_target_self());
+	b = open_on(&attr, pev_target_self());
+	assert_int_equal(pev_tasks_enable(), 0);
+	call_getppid(3);
+	assert_int_equal(pev_tasks_disable(), 0);
+	call_getppid(3);
+	assert_int_equal(count_of(a), 3);
+	assert_int_equal(count_of(b), 3);
+	pev_event_close(a);
+	pev_event_close(b);
+}
+
+static struct pev_event *sampling(uint64_t period, struct pev_ring **ring)
+{
+	struct perf_event_attr attr;
+	struct pev_error err = { 0 };
+	struct pev_event *ev;
+
+	getppid_attr(&attr);
+	attr.sample_type = PERF_SAMPLE_TIME;
+	pev_attr_sample_period(&attr, period);
+	pev_attr_wakeup_events(&attr, 1);
+	ev = open_on(&attr, pev_target_self());
+	if (ring)
+		skip_if_refused(pev_ring_map(ring, ev, 8, &err), &err);
+	return ev;
+}
+
+static unsigned int records(struct pev_ring *ring)
+{
+	unsigned int n = 0;
+
+	pev_ring_begin(ring);
+	while (pev_ring_next(ring))
+		n++;
+	pev_ring_end(ring);
+	return n;
+}
+
+static void refresh_counts_down(void **state)
+{
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(1, &ring);
+
+	assert_int_equal(pev_event_refresh(ev, 0), -EINVAL);
+	assert_int_equal(pev_event_refresh(ev, 3), 0);
+	call_getppid(10);
+	assert_int_equal(records(ring), 3);
+	assert_int_equal(pev_event_refresh(ev, 2), 0);
+	call_getppid(10);
+	assert_int_equal(records(ring), 2);
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+static void the_period_changes(void **state)
+{
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(10, &ring);
+
+	assert_int_equal(pev_event_enable(ev), 0);
+	call_getppid(100);
+	assert_int_equal(records(ring), 10);
+	assert_int_equal(pev_event_set_period(ev, 0), -EINVAL);
+	assert_int_equal(pev_event_set_period(ev, 2), 0);
+	call_getppid(100);   /* the period that had begun is done first */
+	assert_in_range(records(ring), 45, 51);
+	call_getppid(100);
+	assert_in_range(records(ring), 49, 51);
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+static void output_pauses(void **state)
+{
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(1, NULL);
+	struct pev_error err = { 0 };
+
+	assert_int_equal(pev_event_pause_output(ev, true), -EINVAL);
+	skip_if_refused(pev_ring_map(&ring, ev, 8, &err), &err);
+	assert_int_equal(pev_event_enable(ev), 0);
+	call_getppid(2);
+	assert_int_equal(pev_event_pause_output(ev, true), 0);
+	call_getppid(50);
+	assert_int_equal(pev_event_pause_output(ev, false), 0);
+	call_getppid(3);
+	assert_int_equal(pev_event_disable(ev), 0);
+	assert_int_equal(count_of(ev), 55);
+	assert_in_range(records(ring), 5, 6);   /* and perhaps a LOST */
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+static void output_into_nothing_and_another(void **state)
+{
+	struct pev_open_opts opts = { .size = sizeof(opts), .flags = PERF_FLAG_FD_OUTPUT |
+							    PERF_FLAG_FD_NO_GROUP };
+	struct pev_ring *ring;
+	struct pev_event *to = sampling(1, &ring), *ev;
+	struct pev_error err = { 0 };
+
+	/* without an event to send to, the flag means nothing */
+	assert_int_equal(pev_event_open(&ev, pev_event_attr(to), pev_target_self(), &opts, &err),
+			 -EINVAL);
+	opts.group = to;
+	assert_int_equal(pev_event_open(&ev, pev_event_attr(to), pev_target_self(), &opts, &err), 0);
+	assert_int_equal(pev_event_enable(ev), 0);   /* no group: `to` stays off */
+	call_getppid(4);
+	assert_int_equal(records(ring), 4);
+	assert_int_equal(count_of(to), 0);
+	assert_int_equal(pev_event_set_output(ev, NULL), 0);
+	call_getppid(4);
+	assert_int_equal(records(ring), 0);
+	assert_int_equal(pev_event_wait(ev, 0, -1), -EINVAL);
+	pev_event_close(ev);
+	pev_ring_unmap(ring);
+	pev_event_close(to);
+}
+
+static void cgroup_flag_needs_a_cgroup(void **state)
+{
+	struct pev_open_opts opts = { .size = sizeof(opts), .flags = PERF_FLAG_PID_CGROUP };
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+
+	getppid_attr(&attr);
+	assert_int_equal(pev_event_open(&ev, &attr, pev_target_self(), &opts, NULL), -EINVAL);
+	assert_null(ev);
+}
+
+/* ---- signals --------------------------------------------------------------- */
+
+static volatile sig_atomic_t overflows, hangups, last_fd;
+
+static void on_overflow(int signo, siginfo_t *info, void *context)
+{
+	(void)signo;
+	(void)context;
+	last_fd = info->si_fd;
+	if (info->si_code == POLL_HUP)
+		hangups = hangups + 1;
+	else
+		overflows = overflows + 1;
+}
+
+static void overflows_send_signals(void **state)
+{
+	struct sigaction sa = { .sa_sigaction = on_overflow, .sa_flags = SA_SIGINFO };
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(5, &ring);
+	int signo = SIGRTMIN;
+
+	sigaction(signo, &sa, NULL);
+	assert_int_equal(pev_event_signal(ev, -1, PEV_OWNER_THREAD, gettid()), -EINVAL);
+	assert_int_equal(pev_event_signal(ev, signo, (enum pev_owner)9, gettid()), -EINVAL);
+	assert_int_equal(pev_event_signal(ev, signo, PEV_OWNER_THREAD, gettid()), 0);
+	assert_int_equal(pev_event_refresh(ev, 4), 0);
+	for (int i = 0; i < 100; i++)
+		call_getppid(1);
+	assert_int_equal(hangups, 1);      /* the last of them */
+	assert_int_equal(overflows, 3);
+	assert_int_equal(last_fd, pev_event_fd(ev));
+	assert_int_equal(pev_event_signal(ev, 0, PEV_OWNER_THREAD, 0), 0);
+	assert_int_equal(pev_event_refresh(ev, 4), 0);
+	call_getppid(100);
+	assert_int_equal(overflows, 3);
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+/* ---- waits ------------------------------------------------------------------ */
+
+static int64_t ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void waits_end_in_time_and_by_a_wakeup(void **state)
+{
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(1, &ring);
+	int64_t start = ms();
+
+	assert_int_equal(pev_ring_wait(ring, 0, -1), 0);
+	assert_int_equal(pev_ring_wait(ring, 30, -1), 0);
+	assert_in_range(ms() - start, 29, 5000);
+	assert_false(pev_ring_has_record(ring));
+	assert_int_equal(pev_event_enable(ev), 0);
+	call_getppid(1);
+	assert_true(pev_ring_has_record(ring));
+	assert_int_equal(pev_ring_wait(ring, -1, -1), 1);
+	assert_int_equal(records(ring), 1);
+	/* a wake-up whose record was read meanwhile */
+	call_getppid(1);
+	assert_int_equal(records(ring), 1);
+	assert_int_equal(pev_ring_wait(ring, 20, -1), 0);
+	assert_int_equal(pev_ring_fd(ring), pev_event_fd(ev));
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+static void *cancel_later(void *arg)
+{
+	uint64_t one = 1;
+
+	usleep(20000);
+	assert_int_equal(write(*(int *)arg, &one, sizeof(one)), sizeof(one));
+	return NULL;
+}
+
+static void a_wait_is_cancelled(void **state)
+{
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(1, &ring);
+	int fd = eventfd(0, EFD_CLOEXEC);
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, cancel_later, &fd), 0);
+	assert_int_equal(pev_ring_wait(ring, 10000, fd), -ECANCELED);
+	assert_int_equal(pev_event_wait(ev, 10000, fd), -ECANCELED);
+	pthread_join(thread, NULL);
+	close(fd);
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+static void less_than_a_watermark_is_told_at_the_end(void **state)
+{
+	struct perf_event_attr attr;
+	struct pev_error err = { 0 };
+	struct pev_ring *ring;
+	struct pev_event *ev;
+	int go[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &byte, 1) == 1)
+			call_getppid(3);
+		_exit(0);
+	}
+	getppid_attr(&attr);
+	attr.sample_type = PERF_SAMPLE_TIME;
+	attr.disabled = 0;
+	pev_attr_sample_period(&attr, 1);
+	pev_attr_wakeup_watermark(&attr, 16384);
+	ev = open_on(&attr, pev_target_thread(pid));
+	skip_if_refused(pev_ring_map(&ring, ev, 8, &err), &err);
+	assert_int_equal(pev_ring_wait(ring, 0, -1), 0);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	assert_int_equal(pev_ring_wait(ring, 10000, -1), 1);
+	assert_int_equal(records(ring), 3);
+	assert_int_equal(pev_ring_wait(ring, 10000, -1), -ESRCH);
+	assert_int_equal(pev_event_wait(ev, -1, -1), -ESRCH);
+	waitpid(pid, NULL, 0);
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+	close(go[0]);
+	close(go[1]);
+}
+
+/* ---- BPF --------------------------------------------------------------------- */
+
+static long bpf(int cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+/* A program that returns `verdict` at once: 0 keeps the event from being recorded. */
+static int load(uint32_t type, int verdict, uint32_t *id)
+{
+	struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = verdict },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = { .prog_type = type, .insns = (uintptr_t)insns, .insn_cnt = 2,
+				.license = (uintptr_t) "GPL" };
+	struct bpf_prog_info info = { 0 };
+	int fd = (int)bpf(BPF_PROG_LOAD, &attr);
+
+	if (fd < 0)
+		SKIP("needs bpf(2): %s", strerror(errno));
+	attr = (union bpf_attr){ .info = { .bpf_fd = (uint32_t)fd, .info_len = sizeof(info),
+					   .info = (uintptr_t)&info } };
+	assert_int_equal(bpf(BPF_OBJ_GET_INFO_BY_FD, &attr), 0);
+	*id = info.id;
+	return fd;
+}
+
+static void bpf_programs_are_attached_and_listed(void **state)
+{
+	struct pev_ring *ring;
+	struct pev_event *ev = sampling(1, &ring);
+	struct pev_error err = { 0 };
+	uint32_t id, ids[8];
+	size_t nr;
+	int fd = load(BPF_PROG_TYPE_TRACEPOINT, 0, &id);
+
+	assert_int_equal(pev_event_query_bpf(ev, ids, 8, &nr), 0);
+	assert_int_equal(nr, 0);
+	assert_int_equal(pev_event_set_bpf(ev, fd, &err), 0);
+	close(fd);
+	assert_int_equal(pev_event_query_bpf(ev, ids, 8, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(ids[0], id);
+	nr = 77;
+	assert_int_equal(pev_event_query_bpf(ev, NULL, 0, &nr), -ENOSPC);
+	assert_int_equal(nr, 1);
+	assert_int_equal(pev_event_enable(ev), 0);
+	call_getppid(5);
+	assert_int_equal(records(ring), 0);
+	pev_ring_unmap(ring);
+	pev_event_close(ev);
+}
+
+static void wrong_bpf_is_explained(void **state)
+{
+	struct pev_event *ev = sampling(1, NULL);
+	struct pev_error err = { 0 };
+	uint32_t id;
+	int fd = load(BPF_PROG_TYPE_SOCKET_FILTER, 0, &id);
+
+	assert_true(pev_event_set_bpf(ev, fd, &err) < 0);
+	assert_non_null(strstr(err.remedy, "type"));
+	close(fd);
+	assert_int_equal(pev_event_set_bpf(ev, fd, &err), -EBADF);
+	assert_non_null(strstr(err.asked, "sys_enter_getppid"));
+	pev_event_close(ev);
+}
+
+/* ---- breakpoints -------------------------------------------------------------- */
+
+static volatile uint64_t words[2];
+
+static void a_breakpoint_moves(void **state)
+{
+	struct perf_event_attr attr, moved;
+	struct pev_error err = { 0 };
+	struct pev_event *ev;
+
+	pev_attr_init(&attr, PERF_TYPE_BREAKPOINT, 0);
+	attr.bp_type = HW_BREAKPOINT_W;
+	attr.bp_addr = (uintptr_t)&words[0];
+	attr.bp_len = 8;
+	attr.exclude_kernel = 1;
+	skip_if_refused(pev_event_open(&ev, &attr, pev_target_self(), NULL, &err), &err);
+	for (uint64_t i = 0; i < 5; i++)
+		words[0] = i;
+	if (!count_of(ev))
+		SKIP("needs breakpoints that fire");
+	assert_int_equal(count_of(ev), 5);
+	moved = *pev_event_attr(ev);
+	moved.bp_addr = (uintptr_t)&words[1];
+	assert_int_equal(pev_event_modify(ev, &moved, &err), 0);
+	for (uint64_t i = 0; i < 5; i++)
+		words[0] = i;
+	assert_int_equal(count_of(ev), 5);
+	for (uint64_t i = 0; i < 7; i++)
+		words[1] = i;
+	assert_int_equal(count_of(ev), 12);
+	moved.exclude_user = 1;
+	assert_int_equal(pev_event_modify(ev, &moved, &err), -EINVAL);
+	assert_non_null(strstr(err.remedy, "bp_addr"));
+	pev_event_close(ev);
+}
+
+static void only_breakpoints_can_be_modified(void **state)
+{
+	struct pev_event *ev = sampling(1, NULL);
+	struct pev_error err = { 0 };
+
+	assert_int_equal(pev_event_modify(ev, pev_event_attr(ev), &err), -EOPNOTSUPP);
+	assert_true(err.remedy[0]);
+	pev_event_close(ev);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prctl_switches_all),
+		cmocka_unit_test(refresh_counts_down),
+		cmocka_unit_test(the_period_changes),
+		cmocka_unit_test(output_pauses),
+		cmocka_unit_test(output_into_nothing_and_another),
+		cmocka_unit_test(cgroup_flag_needs_a_cgroup),
+		cmocka_unit_test(overflows_send_signals),
+		cmocka_unit_test(waits_end_in_time_and_by_a_wakeup),
+		cmocka_unit_test(a_wait_is_cancelled),
+		cmocka_unit_test(less_than_a_watermark_is_told_at_the_end),
+		cmocka_unit_test(bpf_programs_are_attached_and_listed),
+		cmocka_unit_test(wrong_bpf_is_explained),
+		cmocka_unit_test(a_breakpoint_moves),
+		cmocka_unit_test(only_breakpoints_can_be_modified),
+	};
+
+	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);
+}

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other kernels: guests under QEMU, and what is run in them."""

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite `vm`: two guests, each with all that runs there, at the same time.
+
+    bookworm amd64   this machine's own system on another kernel: kprobes, the built program
+    trixie arm64     a system of its own from Debian packages: a PMU, the cross-built program
+"""
+import concurrent.futures
+import glob
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Callable
+
+from frame import tap
+from frame.build import BuildFailed
+from frame.result import FAILED, PASSED, SKIPPED, Result
+
+from . import checks, cross, guest
+from .archive import Unavailable
+
+SECONDS = 240       # the longest that a guest may take
+
+SCRIPT = '''
+seen = {}
+def __sample__(event):
+    seen[event._event] = seen.get(event._event, 0) + 1
+    assert event._time > 0 and event._cpu >= 0 and event.common_type > 0
+def sched__sched_switch(event):
+    __sample__(event)
+    assert isinstance(event.next_comm, str) and event.next_pid >= 0
+def __exit__():
+    print('seen', sum(seen.values()), *sorted(seen))
+'''
+
+
+@dataclass
+class Job:
+    """A command in a guest, and what it has to say."""
+    name: str
+    command: str
+    judge: Callable                             # judge_..., below
+    match: list = field(default_factory=list)   # patterns that stdout has
+
+
+def judge_checks(label, where, job, done):
+    """tests/vm/check: the name of a point is short, what was expected and seen is output."""
+    for one in checks.parse(done.out):
+        status = {checks.FAILED: FAILED, checks.SKIPPED: SKIPPED}.get(one.outcome, PASSED)
+        yield Result(label, f'{where}: {one.name}', status,
+                     one.text if status == SKIPPED else '', one.text if status == FAILED else '')
+    trouble = checks.trouble(done)
+    if trouble:
+        yield Result(label, f'{where}: {job.name}', FAILED, trouble, done.out + done.err)
+
+
+def judge_tap(label, where, job, done):
+    points, whole, any_tap = tap.parse(done.out)
+    for point, status, reason, notes in points:
+        yield Result(label, f'{where}: {job.name}: {point}', status, reason,
+                     '\n'.join(notes) if status == FAILED else '')
+    if not any_tap or not whole or (done.code and not any(p[1] == FAILED for p in points)):
+        yield Result(label, f'{where}: {job.name}', FAILED, f'exit code {done.code}',
+                     done.out + done.err)
+
+
+def judge_text(label, where, job, done):
+    lacks = [p for p in job.match if not re.search(p, done.out, re.M)]
+    bad = [f'stdout lacks /{p}/' for p in lacks]
+    if done.code:
+        bad.append(f'exit code {done.code}')
+    yield Result(label, f'{where}: {job.name}', FAILED if bad else PASSED, ', '.join(bad),
+                 done.out + done.err if bad else '')
+
+
+def program_jobs(build):
+    storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
+    return [
+        Job('perf-prof list', f'{build}/perf-prof list', judge_text,
+            [r'\bsched:sched_switch\b', r'\bpage-faults\b']),
+        Job('perf-prof python',
+            f"cat >script.py <<'END'\n{SCRIPT}\nEND\n{storm} &\n"
+            f'{build}/perf-prof python -e sched:sched_wakeup,sched:sched_switch -N 100 script.py\n'
+            'code=$?; kill $!; exit $code', judge_text,
+            [r'^seen 100 sched:sched_switch sched:sched_wakeup$']),
+    ]
+
+
+def test_jobs(root, build, folder):
+    """The C tests, which speak TAP by cmocka."""
+    for path in sorted(glob.glob(os.path.join(root, build, f'tests/{folder}/test_*'))):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            yield Job(os.path.basename(path), 'CMOCKA_MESSAGE_OUTPUT=TAP SOURCE_ROOT=/src '
+                                              f'/src/{os.path.relpath(path, root)}', judge_tap)
+
+
+def judge(label, where, jobs, run):
+    for job, done in zip(jobs, run.commands):
+        if done.code is None:
+            yield Result(label, f'{where}: {job.name}', FAILED, 'it did not end', run.trouble())
+            return
+        yield from job.judge(label, where, job, done)
+
+
+def plan(builds, suite, arch):
+    """(guest, jobs) for one guest, which sees this project as /src."""
+    if arch == 'arm64':
+        build, root = cross.program(builds)
+        more = {'qemu': guest.ICOUNT}
+    else:
+        build, root, more = builds.get('build-test'), '/', {'cpus': 2}
+    build = os.path.relpath(build, builds.root)
+    check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
+    jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}')
+    # what needs no kernel was tested on this machine already, unless the CPU is another
+    jobs += test_jobs(builds.root, build, '*' if arch == 'arm64' else 'live')
+    return guest.Guest(suite, arch, root=root, shares={'src': builds.root}, **more), jobs
+
+
+GUESTS = [('bookworm', 'amd64'), ('trixie', 'arm64')]
+
+
+def run(label, builds):
+    """Results of both guests. What can't be had is skipped, with the reason."""
+    running = []
+    with concurrent.futures.ThreadPoolExecutor(len(GUESTS)) as pool:
+        for suite, arch in GUESTS:
+            try:
+                machine, jobs = plan(builds, suite, arch)
+            except Unavailable as reason:
+                yield Result(label, f'{suite} {arch}', SKIPPED, str(reason))
+                continue
+            except BuildFailed as failed:
+                yield Result(label, f'{suite} {arch}: {failed.what}', FAILED, output=failed.output)
+                continue
+            where = f'{arch} {".".join(map(str, machine.release))}'
+            running.append((where, jobs, pool.submit(
+                machine.run, [job.command for job in jobs], SECONDS)))
+        for where, jobs, future in running:
+            yield from judge(label, where, jobs, future.result())
