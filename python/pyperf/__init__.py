@@ -38,7 +38,7 @@ import asyncio
 import os
 import time
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-                    Optional, Tuple, Union)
+                    Optional, TYPE_CHECKING, Tuple, Union)
 
 from . import _pyperf
 from ._pyperf import *  # noqa: F401,F403
@@ -65,7 +65,9 @@ _SAMPLE_TYPE = (_pyperf.PERF_SAMPLE_IDENTIFIER | _pyperf.PERF_SAMPLE_IP | _pyper
 
 def PERF_MEM_S(a: str, s: str) -> int:
     """The kernel's macro of that name: PERF_MEM_S("LVL", "L1") is a bit of data_src."""
-    return getattr(_pyperf, f'PERF_MEM_{a}_{s}') << getattr(_pyperf, f'PERF_MEM_{a}_SHIFT')
+    value: int = getattr(_pyperf, f'PERF_MEM_{a}_{s}')
+    shift: int = getattr(_pyperf, f'PERF_MEM_{a}_SHIFT')
+    return value << shift
 
 
 # ---------------------------------------------------------------- counts
@@ -169,7 +171,7 @@ def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) ->
         attr.sample_id_all = 1
 
 
-class Event(_pyperf.Event):
+class Event(_pyperf._Event):
     """Event(event, pid=0, cpu=-1, *, cgroup=-1, group=None, label=None, flags=0, **fields)
 
     An open event. `event` is a name as in parse(), or a perf_event_attr. It counts from
@@ -228,7 +230,7 @@ def _open_precisely(attr: perf_event_attr, opened: Callable[[perf_event_attr], N
     return opened(attr)
 
 
-class Group(_pyperf.Group):
+class Group(_pyperf._Group):
     """Group(*events, pid=0, cpu=-1, cgroup=-1, flags=0, **fields)
 
     Events that are on the PMU together or not at all, so that their counts can be compared.
@@ -245,6 +247,10 @@ class Group(_pyperf.Group):
                 _set_fields(one.attr, dict(fields), not isinstance(what, perf_event_attr))
                 members.append((one.attr, one.label))
         super().__init__(Event, tuple(members), pid, cpu, cgroup=cgroup, flags=flags)
+
+    if TYPE_CHECKING:
+        def __getitem__(self, index: int) -> Event: ...
+        def __iter__(self) -> Iterator[Event]: ...
 
     def _counts(self, rows: Iterable[Tuple[str, Iterable[int]]]) -> Counts:
         counts = Counts()
@@ -318,9 +324,8 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
     Counted is the calling thread; with inherit=1, threads and processes that it starts, too.
     Events in braces form a group, others are each their own. To measure often, keep a Group
     and use its begin() and end()."""
-    one = isinstance(events, (str, perf_event_attr, Parsed))
-    measurement = Measurement([events] if one else events,  # type: ignore[list-item]
-                              dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
+    several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
+    measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
     if function:
         with measurement:
             measurement.result = function()
@@ -329,7 +334,7 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
 
 # ---------------------------------------------------------------- rings
 
-class Ring(_pyperf.Ring):
+class Ring(_pyperf._Ring):
     """Ring(*events, pages=128, overwrite=False)
 
     The memory into which the kernel writes records of an event, or of several events of
@@ -377,7 +382,12 @@ class Ring(_pyperf.Ring):
 
 async def _readable(loop: asyncio.AbstractEventLoop, fd: int) -> None:
     ready = loop.create_future()
-    loop.add_reader(fd, lambda: ready.done() or ready.set_result(None))
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(fd, wake)
     try:
         await ready
     finally:
