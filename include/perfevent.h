@@ -31,5 +31,6 @@
 #include "perfevent/aux.h"
 #include "perfevent/record.h"
 #include "perfevent/text.h"
+#include "perfevent/features.h"
 
 #endif

@@ -26,7 +26,7 @@ extern "C" {
  *     running and follows its leader; one opened disabled would stay off when the
  *     leader alone is enabled. A zeroed leader counts from its opening on;
  *   - all have the leader's `inherit` (-EINVAL else);
- *   - read_format is GROUP | ID | both times, and LOST where the kernel has it (6.0);
+ *   - read_format is GROUP | ID | both times; LOST if a member samples (Linux 6.0);
  *   - members of two hardware PMUs can't form a group (the kernel's EINVAL).
  */
 struct pev_group;
@@ -63,8 +63,9 @@ PEV_API int pev_group_reset(struct pev_group *g);
  * disabled and enabled again. -ECHILD: an inherited copy of the group is no longer whole. */
 PEV_API int pev_group_read(const struct pev_group *g, struct pev_count *counts, size_t n);
 
-/* Disables, resets and enables the group, runs fn(arg), disables, reads as above. The
- * times are those of this run only (the kernel can't reset them). */
+/* Runs fn(arg) with the group enabled, and disabled before and after. Counts and times are
+ * those of this run: the difference of a read before and one behind it, so that nothing
+ * that was counted earlier is lost. */
 PEV_API int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg,
 			      struct pev_count *counts, size_t n);
 

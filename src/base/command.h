@@ -23,6 +23,7 @@ struct command {
 	enum opt_mode mode;
 	size_t config_size;               /* zeroed config that run() gets */
 	void (*defaults)(void *config);   /* may be NULL */
+	void (*release)(void *config);    /* frees what options put there; may be NULL */
 	/* Does the work; returns the exit code. Where it fails it fills f and the
 	 * caller prints it. */
 	int (*run)(void *config, const struct opt_parser *args, struct fault *f);

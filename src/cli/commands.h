@@ -7,7 +7,7 @@
 #include "base/command.h"
 #include "script/python_command.h"
 
-extern const struct command list_command, version_command, help_command;
+extern const struct command list_command, check_command, version_command, help_command;
 
 const struct command *command_at(size_t i);              /* NULL past the end */
 const struct command *command_find(const char *name);    /* NULL if unknown */

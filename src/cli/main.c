@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-	&python_command, &stat_command, &list_command, &version_command, &help_command,
+	&python_command, &stat_command, &list_command, &check_command, &version_command,
+	&help_command,
 };
 
 const struct command *command_at(size_t i)

@@ -38,6 +38,16 @@ struct trial {
 	size_t size;
 };
 
+/* As pev_event_open() does it: what an older kernel does not know counts as nothing where
+ * it is zero. */
+static bool fits(const union pev_attr_buf *copy, uint32_t from)
+{
+	for (uint32_t i = copy->attr.size; i < from; i++)
+		if (((const char *)copy)[i])
+			return false;
+	return true;
+}
+
 static int try_open(const struct trial *t, union pev_attr_buf *copy, int group_fd,
 		    struct pev_target target)
 {
@@ -47,7 +57,7 @@ static int try_open(const struct trial *t, union pev_attr_buf *copy, int group_f
 	if (group_fd < 0)
 		copy->attr.disabled = 1;
 	fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
-	if (fd == -E2BIG && t->code != -E2BIG && copy->attr.size < t->attr->attr.size)
+	if (fd == -E2BIG && copy->attr.size < t->attr->attr.size && fits(copy, t->attr->attr.size))
 		fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
 	if (fd >= 0)
 		close(fd);
@@ -228,8 +238,8 @@ static const struct {
 	  "hardware events" },
 	{ "sigtrap", fix_sigtrap, "needs remove_on_exec, Linux 5.13" },
 	{ "inherit_thread", fix_inherit_thread, "needs inherit, Linux 5.13" },
-	{ "bp_len", fix_bp_len, "1, 2, 4 or 8; sizeof(long) for HW_BREAKPOINT_X" },
 	{ "bp_addr", fix_bp_addr, "has to be a multiple of bp_len" },
+	{ "bp_len", fix_bp_len, "1, 2, 4 or 8; sizeof(long) for HW_BREAKPOINT_X" },
 	{ "bp_type", fix_bp_type, "HW_BREAKPOINT_W, HW_BREAKPOINT_R | HW_BREAKPOINT_W, or "
 	  "HW_BREAKPOINT_X alone" },
 	{ "bp_addr", fix_bp_user, "not an address that can be watched here" },
@@ -296,7 +306,7 @@ static bool is_meant(const struct trial *t, const char *name)
 	static const char *const never[] = {
 		"type", "size", "disabled", "kprobe_func", "uprobe_path", "kprobe_addr",
 		"probe_offset", "aux_action",
-		/* bit by bit, see masks */
+		/* bit by bit: blame_masks() */
 		"sample_type", "read_format", "branch_sample_type", "sample_regs_user",
 		"sample_regs_intr",
 	};
@@ -522,6 +532,19 @@ static bool blame_target(const struct trial *t)
 					     : "that CPU as target");
 }
 
+/* What a dummy would not be refused with. */
+static bool blame_event(const struct trial *t)
+{
+	union pev_attr_buf copy = *t->attr;
+
+	copy.attr.type = PERF_TYPE_SOFTWARE;
+	copy.attr.config = PERF_COUNT_SW_DUMMY;
+	return cures(t, &copy) &&
+	       verdict(t, "config = %#llx (the event source of type %u has no such event, or config1 "
+		       "and config2 don't fit it)", (unsigned long long)t->attr->attr.config,
+		       t->attr->attr.type);
+}
+
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 {
 	struct trial t = {
@@ -530,9 +553,8 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 	};
 	union pev_attr_buf copy = *t.attr;
 
-	t.code = -E2BIG;   /* a tail that the kernel does not know is what may be to blame */
 	t.code = try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
 			  blame_field(&t) || blame_masks(&t) || blame_group(&t) ||
-			  blame_target(&t) || blame_pair(&t));
+			  blame_target(&t) || blame_pair(&t) || blame_event(&t));
 }

@@ -27,7 +27,7 @@ static int explain(struct pev_error *err, const struct pev_event *ev, const char
 	if (!err || !rc)
 		return rc;
 	*err = (struct pev_error){ .code = -rc };
-	snprintf(err->asked, sizeof(err->asked), "%s %s", what, ev->label);
+	snprintf(err->asked, sizeof(err->asked), "%s %s", what, pev_event_label(ev));
 	snprintf(err->said, sizeof(err->said), "%s (%s)", strerror(-rc), name ? name : "?");
 	snprintf(err->remedy, sizeof(err->remedy), "%s", remedy);
 	return rc;

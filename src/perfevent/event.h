@@ -13,7 +13,7 @@ struct pev_event {
 	struct pev_target target;
 	int group_fd;              /* how it was opened: -1 without a leader */
 	uint64_t flags;
-	char label[96];
+	char label[96];            /* "" until pev_event_label() is called */
 	bool has_ring;          /* its own, or another event's by set_output */
 };
 

@@ -231,7 +231,7 @@ int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	pev_target_text(ev->target, target, sizeof(target));
-	snprintf(err->asked, sizeof(err->asked), "open %s on %s", ev->label, target);
+	snprintf(err->asked, sizeof(err->asked), "open %s on %s", pev_event_label(ev), target);
 	said_errno(err, code);
 	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
 		if (open_errors[i].code == code)
@@ -251,7 +251,7 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	if (!err)
 		return -code;
 	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, ev->label);
+	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, pev_event_label(ev));
 	said_errno(err, code);
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	pev_sysctl_("perf_event_mlock_kb", &kb);
@@ -278,7 +278,7 @@ int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
-		 ev->label, to->label);
+		 pev_event_label(ev), pev_event_label(to));
 	said_errno(err, code);
 	if (code == EINVAL)
 		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
@@ -293,7 +293,7 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
-		 ev->label);
+		 pev_event_label(ev));
 	said_errno(err, code);
 	if (pages & (pages - 1))
 		remedy(err, "%u is no power of two", pages);
@@ -312,11 +312,11 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 /* sys and name of a tracepoint from the label; false if it is not of that form. */
 static bool split_label(const struct pev_event *ev, char *sys, char *name, size_t size)
 {
-	const char *colon = strchr(ev->label, ':');
+	const char *colon = strchr(pev_event_label(ev), ':');
 
-	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(ev->label, '/'))
+	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(pev_event_label(ev), '/'))
 		return false;
-	snprintf(sys, size, "%.*s", (int)(colon - ev->label), ev->label);
+	snprintf(sys, size, "%.*s", (int)(colon - pev_event_label(ev)), pev_event_label(ev));
 	snprintf(name, size, "%s", colon + 1);
 	return true;
 }
@@ -382,7 +382,7 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 		return -code;
 	*err = (struct pev_error){ .code = code };
 	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
-		 ev->label);
+		 pev_event_label(ev));
 	said_errno(err, code);
 	if (code == EEXIST) {
 		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "

@@ -129,13 +129,22 @@ static void close_members(struct pev_group *g)
 	}
 }
 
+/* Only what samples can lose samples. */
+static bool has_samples(const struct pev_group *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->members[i].buf.attr.sample_period)
+			return true;
+	return false;
+}
+
 static int open_members(struct pev_group *g, struct pev_target target, uint64_t flags,
 			struct pev_error *err)
 {
-	uint64_t lost = PEV_FORMAT_LOST;
+	uint64_t lost = has_samples(g) ? PEV_FORMAT_LOST : 0;
 	int rc = open_member(g, 0, target, flags, lost, err);
 
-	if (rc == -EINVAL) {   /* before 6.0 there is no LOST */
+	if (rc == -EINVAL && lost) {   /* before 6.0 there is no LOST */
 		lost = 0;
 		rc = open_member(g, 0, target, flags, lost, err);
 	}
@@ -198,7 +207,7 @@ const char *pev_group_label(const struct pev_group *g, size_t i)
 {
 	if (i >= g->n)
 		return NULL;
-	return g->members[i].ev ? g->members[i].ev->label : g->members[i].label;
+	return g->members[i].ev ? pev_event_label(g->members[i].ev) : g->members[i].label;
 }
 
 /* ---- control ------------------------------------------------------------------- */
@@ -347,9 +356,8 @@ int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg, struct
 
 	if (n < g->n)
 		return -EINVAL;
-	/* values start at zero, times where they are: both as a difference */
-	if ((rc = pev_group_disable(g)) || (rc = pev_group_reset(g)) || (rc = pev_group_begin(g)) ||
-	    (rc = pev_group_enable(g)))
+	/* no reset: it would cost as much again, and times know none */
+	if ((rc = pev_group_disable(g)) || (rc = pev_group_begin(g)) || (rc = pev_group_enable(g)))
 		return rc;
 	fn(arg);
 	rc = pev_group_disable(g);
@@ -361,8 +369,8 @@ int pev_event_measure(struct pev_event *ev, void (*fn)(void *), void *arg, struc
 	struct pev_count before;
 	int rc;
 
-	if ((rc = pev_event_disable(ev)) || (rc = pev_event_reset(ev)) ||
-	    (rc = pev_event_read(ev, &before)) || (rc = pev_event_enable(ev)))
+	if ((rc = pev_event_disable(ev)) || (rc = pev_event_read(ev, &before)) ||
+	    (rc = pev_event_enable(ev)))
 		return rc;
 	fn(arg);
 	if ((rc = pev_event_disable(ev)) || (rc = pev_event_read(ev, count)))

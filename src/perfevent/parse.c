@@ -382,13 +382,15 @@ static int parse_vendor(struct pev_parser *p, size_t start, int failed)
 	struct pev_parsed_own *e;
 	union pev_attr_buf buf;
 	char word[WORD_MAX];
-	size_t end = p->pos;
+	size_t len = strcspn(p->text + start, ",{} \t\n");
 
-	p->pos = start;
-	if (take_word(p, ",{} \t\n", word) || pev_pfm_encode_(word, &buf)) {
-		p->pos = end;
+	if (len >= sizeof(word))
 		return failed;
-	}
+	memcpy(word, p->text + start, len);
+	word[len] = '\0';
+	if (pev_pfm_encode_(word, &buf))
+		return failed;
+	p->pos = start + len;
 	pev_attr_list_cut_(p->list, p->first);
 	e = pev_parse_add_(p, 0, 0);
 	if (!e)

@@ -8,8 +8,8 @@
  * yet visible is inside its section right now. membarrier(GLOBAL) returns after every
  * CPU has left the section it was in when the call began (it is a grace period of RCU).
  * So once a membarrier that began after R was read has returned, every sample below R is
- * in a ring: a ring that has been emptied since can bring none, and once all have been, R
- * is the watermark. A ring of which a slice was read holds it back at what was read.
+ * in a ring: a ring that was read to the end it has then can bring no more of them, and
+ * once all rings were, R is the watermark.
  *
  * membarrier takes some 10 ms, so a thread of its own runs it while rings are drained.
  * Where the kernel has none (nohz_full, seccomp), the same role is played by an age of

@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes were just written by another CPU; while the consumer runs, those of the
- * records to come travel here. Beyond the ring's end a prefetch does nothing. */
-enum { PREFETCH_AHEAD = 512 };
-
 /* ---- which event a sample is of ---------------------------------------- */
 
 static void index_id(struct stream *s, uint64_t id, struct stream_event *event)
@@ -76,7 +72,7 @@ static inline struct stream_event *identify_plain(const struct stream *s,
 	if (*raw_size < 2 || *raw_size > rec->size - at - 4)
 		return NULL;
 	event = s->by_type[*(const uint16_t *)*raw];
-	return event && *raw_size >= event->fmt->min_size ? event : NULL;
+	return event && *raw_size >= event->min_raw ? event : NULL;
 }
 
 /* The event and its raw data; NULL for a sample that contradicts its format. */
@@ -161,12 +157,12 @@ void drain_check_damage(struct stream *s, struct ring *ring)
 /* One slice of one ring; returns whether more was waiting. */
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
-	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0;
+	struct pev_ring *const bytes = ring->ring;
+	uint64_t waiting = pev_ring_begin_(bytes), taken = 0;
 	const struct perf_event_header *rec;
 
-	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(ring->ring))) {
+	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(bytes))) {
 		taken += rec->size;
-		__builtin_prefetch((const char *)rec + PREFETCH_AHEAD);
 		if (rec->type == PERF_RECORD_SAMPLE)
 			drain_deliver(s, ring, rec);
 		else
@@ -174,7 +170,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 		if (attention_pending(&s->attn))
 			loop_attend(s);
 	}
-	pev_ring_release_(ring->ring);
+	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
 	return waiting > taken;
 }

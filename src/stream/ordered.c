@@ -4,9 +4,13 @@
  *
  * Rings and delivery take turns, a slice each, so that neither starves. What a slice
  * leaves in its ring holds the watermark back: the barrier's word is about what rings
- * hold, not about what was taken out of them. When the queues are full, rings wait (and
- * lose there, where it is counted), but for those that hold the watermark back: what they
- * bring can be delivered at once.
+ * hold, not about what was taken out of them. So the word is kept until the ring was read
+ * to where it stood then.
+ *
+ * When the queues are full, rings wait (and lose there, where it is counted), but for those
+ * that hold the watermark back: what they bring can be delivered at once. Nor is there
+ * room to wait for the end of a ring then: it is taken as known up to its slice before
+ * the last. What lies inverted over more than a slice can come late then, and is counted.
  */
 #include "stream/private.h"
 
@@ -49,7 +53,9 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 {
 	struct gap gap = {
 		.header = { .type = PERF_RECORD_LOST, .size = sizeof(gap) },
-		.count = ring->gap, .start = ring->read_time, .end = end,
+		.count = ring->gap, .end = end,
+		/* the sample behind the gap can be inverted */
+		.start = ring->read_time < end ? ring->read_time : end,
 	};
 
 	ring->lost += ring->gap;
@@ -75,22 +81,30 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	push(s, ring, time, rec, rec->size);
 }
 
-/* Once the ring is empty, it can bring nothing from before the barrier. If it isn't, what
- * is left is later than what was taken, but for records that are inverted: these lie near
- * each other, so the end of the slice before is far enough back. */
+/* What the slice that was read says about the times to come. `before` is where the one
+ * before it ended. */
 static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint64_t before,
-		      bool more)
+		      bool emptied)
 {
-	if (more && before < passed)
-		passed = before;
-	order_set_known(s->order, (uint32_t)(ring - s->rings), passed);
+	uint32_t queue = (uint32_t)(ring - s->rings);
+
+	if (emptied)
+		order_set_known(s->order, queue, passed);
+	else if (!ring->ahead)
+		order_set_known(s->order, queue, ring->ahead_of);
+	else if (order_full(s->order))
+		order_set_known(s->order, queue, before < passed ? before : passed);
 }
 
 static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 {
 	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0, before = ring->read_time;
-	const struct perf_event_header *rec;
+	const struct perf_event_header *rec = NULL;
 
+	if (!ring->ahead) {
+		ring->ahead = waiting;
+		ring->ahead_of = passed;
+	}
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(ring->ring))) {
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
@@ -100,7 +114,8 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	}
 	pev_ring_release_(ring->ring);
 	drain_check_damage(s, ring);
-	set_known(s, ring, passed, before, waiting > taken);
+	ring->ahead = rec && ring->ahead > taken ? ring->ahead - taken : 0;
+	set_known(s, ring, passed, before, !rec);
 	return waiting > taken;
 }
 

@@ -29,6 +29,7 @@ struct ring {
 	uint64_t damaged;
 	uint64_t gap;               /* --order: lost since the last sample read */
 	uint64_t read_time;         /* --order: of the last sample read */
+	uint64_t ahead, ahead_of;   /* --order: in so many bytes, known up to that time */
 };
 
 enum stop_cause {

@@ -64,6 +64,7 @@ struct stream_event {
 	unsigned int max_stack;         /* 0: the kernel's */
 	const struct tracefmt *fmt;
 	struct layout layout;           /* where the parts of its samples lie */
+	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	void *consumer;                 /* the consumer's own */
 };
@@ -92,8 +93,8 @@ struct stream_ops {
 	void (*interval)(void *ctx);
 	void (*print_stat)(void *ctx);  /* SIGUSR2 */
 	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
-	/* Called from another thread when sample() is still inside its call 500 ms
-	 * after a stop: has to make it return. May be NULL. */
+	/* Called in a signal handler on the loop's thread when sample() is still inside
+	 * its call 500 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
 };
 

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof check: what this kernel lets a user open. For another user, a child becomes
+ * that user for good, probes, and reports through a pipe.
+ */
+#include "cli/check.h"
+#include "cli/commands.h"
+
+#include "base/nearest.h"
+
+#include <perfevent.h>
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct check_config {
+	const char *user;
+	bool json;
+};
+
+/* ------------------------------------------------------------------------
+ * Gathering, as whoever we are
+ */
+
+static uint64_t effective_capabilities(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long mask = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %llx", &mask) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return mask;
+}
+
+static void find_who(struct check_who *who)
+{
+	const struct passwd *pw = getpwuid(geteuid());
+	struct utsname uts = { 0 };
+	int level = INT32_MIN;
+
+	uname(&uts);
+	pev_paranoid(&level);
+	*who = (struct check_who){
+		.uid = geteuid(), .capabilities = effective_capabilities(), .paranoid = level,
+	};
+	snprintf(who->user, sizeof(who->user), "%s", pw ? pw->pw_name : "");
+	snprintf(who->kernel, sizeof(who->kernel), "%s", uts.release);
+}
+
+static bool wanted(const struct pev_feature *f, const struct opt_parser *args)
+{
+	for (int i = 0; i < args->noperands; i++)
+		if (!strcmp(args->operands[i], f->name) || !strcmp(args->operands[i], f->group))
+			return true;
+	return !args->noperands;
+}
+
+static void copy_row(struct checked *to, const struct pev_feature *f)
+{
+	memset(to, 0, sizeof(*to));
+	*to = (struct checked){
+		.name = f->name, .group = f->group, .what = f->what, .code = f->code,
+		.partial = f->partial,
+	};
+	snprintf(to->said, sizeof(to->said), "%s", f->said);
+	snprintf(to->remedy, sizeof(to->remedy), "%s", f->remedy);
+}
+
+/* 0 or -ENOMEM. The names in rows live as long as the program: they are constants. */
+static int gather(struct checkup *c)
+{
+	struct pev_features *features;
+	const struct pev_feature *f;
+	int rc = pev_features_probe(&features);
+
+	if (rc)
+		return rc;
+	while (pev_features_at(features, c->n))
+		c->n++;
+	c->rows = calloc(c->n, sizeof(*c->rows));
+	for (size_t i = 0; c->rows && (f = pev_features_at(features, i)); i++)
+		copy_row(&c->rows[i], f);
+	pev_features_free(features);
+	find_who(&c->who);
+	return c->rows ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------------
+ * As another user
+ */
+
+struct account {
+	char name[64];
+	uid_t uid;
+	gid_t gid;
+};
+
+static int find_account(const char *name, struct account *a, struct fault *f)
+{
+	const struct passwd *pw = getpwnam(name);
+	char *end;
+	unsigned long uid = strtoul(name, &end, 10);
+
+	if (!pw && *name && !*end && uid < UINT32_MAX)
+		pw = getpwuid((uid_t)uid);
+	if (!pw)
+		return fault_usage(f, "check: there is no user %s", name);
+	*a = (struct account){ .uid = pw->pw_uid, .gid = pw->pw_gid };
+	snprintf(a->name, sizeof(a->name), "%s", pw->pw_name);
+	return 0;
+}
+
+/* Groups, ids, and with the ids all capabilities. 0 or -errno. */
+static int become(const struct account *a)
+{
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
+		return -errno;
+	if (initgroups(a->name, a->gid) || setresgid(a->gid, a->gid, a->gid) ||
+	    setresuid(a->uid, a->uid, a->uid))
+		return -errno;
+	if (a->uid && !setuid(0))
+		return -EPERM;   /* it did not take */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);   /* as a login of that user has it */
+	return 0;
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+	for (const char *p = data; size; ) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+static bool read_all(int fd, void *data, size_t size)
+{
+	for (char *p = data; size; ) {
+		ssize_t n = read(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* In the child. The exit status is an errno. */
+static int report(const struct account *a, int fd)
+{
+	struct checkup c = { 0 };
+	/* who looks as himself keeps what he has */
+	int rc = a->uid == geteuid() && a->uid ? 0 : become(a);
+
+	if (!rc)
+		rc = gather(&c);
+	if (rc)
+		return -rc;
+	return write_all(fd, &c.who, sizeof(c.who)) && write_all(fd, &c.n, sizeof(c.n)) &&
+	       write_all(fd, c.rows, c.n * sizeof(*c.rows)) ? 0 : EIO;
+}
+
+#define ROWS_MAX 10000
+
+static bool receive(struct checkup *c, int fd)
+{
+	if (!read_all(fd, &c->who, sizeof(c->who)) || !read_all(fd, &c->n, sizeof(c->n)) ||
+	    c->n > ROWS_MAX)
+		return false;
+	c->rows = calloc(c->n, sizeof(*c->rows));
+	return c->rows && read_all(fd, c->rows, c->n * sizeof(*c->rows));
+}
+
+/* The child's exit status; 128 + n for a signal. */
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int gather_as(struct checkup *c, const char *name, struct fault *f)
+{
+	struct account a;
+	int fds[2], status;
+	bool got;
+	pid_t pid;
+
+	if (find_account(name, &a, f))
+		return -1;
+	if (a.uid != geteuid() && geteuid())
+		return fault_set(f, EXIT_FAILED, "check: --user %s: only root can look as somebody else; "
+				 "use sudo", name);
+	if (pipe(fds))
+		return fault_set(f, EXIT_FAILED, "check: pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		close(fds[0]);
+		_exit(report(&a, fds[1]));
+	}
+	close(fds[1]);
+	got = pid > 0 && receive(c, fds[0]);
+	close(fds[0]);
+	status = pid > 0 ? wait_for(pid) : errno;
+	if (got && !status)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "check: can't become %s: %s", name,
+			 status < 128 ? strerror(status) : "the process that tried was killed");
+}
+
+/* ------------------------------------------------------------------------
+ * The command
+ */
+
+/* Leaves the rows that were asked for; -1 with f if one of them is none. */
+static int choose(struct checkup *c, const struct opt_parser *args, struct fault *f)
+{
+	size_t kept = 0;
+
+	for (int i = 0; i < args->noperands; i++) {
+		struct nearest near;
+		bool known = false;
+
+		nearest_begin(&near, args->operands[i]);
+		for (size_t k = 0; k < c->n && !known; k++) {
+			known = !strcmp(args->operands[i], c->rows[k].name) ||
+				!strcmp(args->operands[i], c->rows[k].group);
+			nearest_offer(&near, c->rows[k].name);
+			nearest_offer(&near, c->rows[k].group);
+		}
+		if (!known && nearest_get(&near))
+			return fault_usage(f, "check: there is no feature %s; did you mean %s?",
+					   args->operands[i], nearest_get(&near));
+		if (!known)
+			return fault_usage(f, "check: there is no feature %s; `perf-prof check` shows all",
+					   args->operands[i]);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		struct pev_feature name = { .name = c->rows[i].name, .group = c->rows[i].group };
+
+		if (wanted(&name, args))
+			c->rows[kept++] = c->rows[i];
+	}
+	c->n = kept;
+	return 0;
+}
+
+static bool all_work(const struct checkup *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->rows[i].code)
+			return false;
+	return true;
+}
+
+static int render(const struct checkup *c, bool json, const struct opt_parser *args,
+		  struct fault *f)
+{
+	if (!json)
+		checkup_text(c, stdout);
+	else if (checkup_json(c, stdout))
+		return fault_set(f, EXIT_FAILED, "check: out of memory");
+	return args->noperands && !all_work(c) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int check_run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	const struct check_config *cfg = config;
+	struct checkup c = { 0 };
+	int code = 0;
+
+	if (cfg->user)
+		code = gather_as(&c, cfg->user, f);
+	else if (gather(&c))
+		code = fault_set(f, EXIT_FAILED, "check: out of memory");
+	if (!code)
+		code = choose(&c, args, f);
+	code = code ? f->exit_code : render(&c, cfg->json, args, f);
+	free(c.rows);
+	return code;
+}
+
+static const struct opt check_opts[] = {
+	{ "user", 'u', NULL, OPT_STRING, offsetof(struct check_config, user), "NAME",
+	  "What NAME may do: that user's ids and groups, no capabilities (needs root)", false, NULL },
+	{ "json", 0, NULL, OPT_FLAG, offsetof(struct check_config, json), NULL,
+	  "The same as JSON", false, NULL },
+};
+static const struct opt_group check_groups[] = {
+	{ "Options", check_opts, sizeof(check_opts) / sizeof(check_opts[0]), 0 },
+};
+
+static const char *const check_description[] = {
+	"Shows what this kernel lets you do with events: which kinds there are, on whom they may "
+	"be opened, what samples may hold, which attributes are known. Each row was found out by "
+	"doing it; a row that is refused says by what, and its note what to do about it.",
+	"\"user space\" stands where the user's side is allowed and the kernel's is not.",
+	"With names of features or of groups of them (events, targets, samples, attr, controls) only "
+	"those are shown, and the exit code is 1 if one of them does not work: `perf-prof check "
+	"tracepoint cpu || exit`.",
+	NULL,
+};
+
+static const struct command_example check_examples[] = {
+	{ "perf-prof check", "what I may do" },
+	{ "sudo perf-prof check --user nobody", "what nobody may do" },
+	{ "perf-prof check --json | jq '.features[] | select(.works | not) | .name'",
+	  "what is refused" },
+	{ "perf-prof check tracepoint cpu", "for scripts: the exit code tells" },
+	{ NULL, NULL },
+};
+
+const struct command check_command = {
+	.name = "check",
+	.summary = "show what this kernel lets a user do",
+	.usage = "[--user NAME] [--json] [FEATURE...]",
+	.description = check_description,
+	.groups = check_groups,
+	.ngroups = sizeof(check_groups) / sizeof(check_groups[0]),
+	.examples = check_examples,
+	.config_size = sizeof(struct check_config),
+	.run = check_run,
+};

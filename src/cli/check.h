@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `perf-prof check` found: gathered in a process of that user, rendered here. */
+#ifndef CLI_CHECK_H
+#define CLI_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Goes through a pipe: no pointers into the other process but to constants, which are the
+ * same there after a fork. */
+struct checked {
+	const char *name, *group, *what;
+	int32_t code;                /* errno, 0 = works */
+	bool partial;                /* in user space only */
+	char said[256], remedy[512];
+};
+
+struct check_who {
+	char user[64];
+	uint32_t uid;
+	uint64_t capabilities;       /* effective */
+	int32_t paranoid;            /* INT32_MIN: can't be read */
+	char kernel[65];
+};
+
+struct checkup {
+	struct check_who who;
+	struct checked *rows;
+	size_t n;
+};
+
+void checkup_text(const struct checkup *c, FILE *out);
+/* 0 or -ENOMEM. */
+int checkup_json(const struct checkup *c, FILE *out);
+#endif

@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is tried, row by row. Each trial is as small as the feature allows. */
+#include "perfevent/feature_rows.h"
+
+#include "perfevent/complain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/hw_breakpoint.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define SOME_REGS (1ull << 8 | 1ull << 7)   /* IP, SP */
+#elif defined(__aarch64__)
+#define SOME_REGS (1ull << 32 | 1ull << 31)
+#else
+#define SOME_REGS 1ull
+#endif
+
+static struct perf_event_attr *begin(union pev_attr_buf *buf, uint32_t type, uint64_t config)
+{
+	pev_attr_buf_init(buf, type, config);
+	buf->attr.disabled = 1;
+	return &buf->attr;
+}
+
+/* User space of the calling task, by a clock: what everybody may have. */
+static struct perf_event_attr *begin_clock(union pev_attr_buf *buf)
+{
+	struct perf_event_attr *a = begin(buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+
+	a->sample_period = 1000000;
+	a->exclude_kernel = a->exclude_hv = 1;
+	return a;
+}
+
+/* ---- events ---------------------------------------------------------------------------- */
+
+static int own_task(struct pev_trial *t, uint32_t type, uint64_t config)
+{
+	union pev_attr_buf buf;
+
+	begin(&buf, type, config);
+	return pev_try_levels_(t, &buf, pev_target_self());
+}
+
+static int on_software(struct pev_trial *t)
+{
+	return own_task(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static int on_hardware(struct pev_trial *t)
+{
+	return own_task(t, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+}
+
+static int on_cache(struct pev_trial *t)
+{
+	return own_task(t, PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D);
+}
+
+static int on_cgroup_switches(struct pev_trial *t)
+{
+	return own_task(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static int on_bpf_output(struct pev_trial *t)
+{
+	return own_task(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+}
+
+static int on_tracefs(struct pev_trial *t)
+{
+	int64_t id = pev_tracepoint_id("sched", "sched_switch", &t->err);
+
+	return id < 0 ? (int)id : 0;
+}
+
+static int begin_tracepoint(struct pev_trial *t, union pev_attr_buf *buf)
+{
+	if (t->tracepoint < 0) {
+		pev_ask_(&t->err, ENOENT, "find a tracepoint");
+		pev_say_(&t->err, "the kernel seems to have none");
+		pev_advise_(&t->err, "it has to be built with CONFIG_EVENT_TRACING");
+		return -ENOENT;
+	}
+	begin(buf, PERF_TYPE_TRACEPOINT, (uint64_t)t->tracepoint);
+	return 0;
+}
+
+static int on_tracepoint(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	int rc = begin_tracepoint(t, &buf);
+
+	return rc ? rc : pev_try_(t, &buf, pev_target_self());
+}
+
+static int breakpoint(struct pev_trial *t, uint32_t type, const void *addr)
+{
+	struct perf_event_attr attr;
+	union pev_attr_buf buf;
+
+	pev_attr_breakpoint(&attr, type, (uint64_t)(uintptr_t)addr, 0, NULL);
+	pev_attr_buf_copy(&buf, &attr);
+	buf.attr.disabled = 1;
+	return pev_try_levels_(t, &buf, pev_target_self());
+}
+
+static int on_breakpoint(struct pev_trial *t)
+{
+	uint64_t word = 0;
+
+	return breakpoint(t, HW_BREAKPOINT_W, &word);
+}
+
+static int on_exec_breakpoint(struct pev_trial *t)
+{
+	return breakpoint(t, HW_BREAKPOINT_X, (const void *)on_exec_breakpoint);
+}
+
+static int kprobe(struct pev_trial *t, bool ret)
+{
+	struct perf_event_attr attr;
+	union pev_attr_buf buf;
+	int rc = pev_attr_kprobe(&attr, "vfs_read", 0, ret, &t->err);
+
+	if (rc)
+		return rc;
+	pev_attr_buf_copy(&buf, &attr);
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_kprobe(struct pev_trial *t)
+{
+	return kprobe(t, false);
+}
+
+static int on_kretprobe(struct pev_trial *t)
+{
+	return kprobe(t, true);
+}
+
+/* The file and offset that a function of ours was mapped from. */
+static bool find_mapping(const void *function, char *path, uint64_t *offset)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)function, from, to, at;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 128];
+	bool found = false;
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		path[0] = '\0';
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %4095[^\n]", &from, &to,
+			   &at, path) < 3)
+			continue;
+		found = addr >= from && addr < to && path[0] == '/';
+		*offset = at + (addr - from);
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static int uprobe(struct pev_trial *t, bool ret)
+{
+	struct perf_event_attr attr;
+	union pev_attr_buf buf;
+	char path[PATH_MAX];
+	uint64_t offset;
+	int rc;
+
+	if (!find_mapping((const void *)find_mapping, path, &offset)) {
+		pev_ask_(&t->err, ENOENT, "find a function of this program");
+		pev_say_(&t->err, "/proc/self/maps does not tell");
+		return -ENOENT;
+	}
+	rc = pev_attr_uprobe(&attr, path, offset, 0, ret, &t->err);
+	if (rc)
+		return rc;
+	pev_attr_buf_copy(&buf, &attr);
+	buf.attr.disabled = 1;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_uprobe(struct pev_trial *t)
+{
+	return uprobe(t, false);
+}
+
+static int on_uretprobe(struct pev_trial *t)
+{
+	return uprobe(t, true);
+}
+
+static int on_msr(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	uint32_t type;
+	int rc = pev_pmu_lookup_type("msr", &type);
+
+	if (rc) {
+		pev_ask_(&t->err, -rc, "the PMU \"msr\"");
+		pev_say_(&t->err, "this machine has none of that name");
+		pev_advise_(&t->err, "x86 kernels have it where the CPU does");
+		return rc;
+	}
+	begin(&buf, type, 0);
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+/* ---- targets ------------------------------------------------------------------------------ */
+
+static int on_user_side(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+
+	begin_clock(&buf);
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_kernel_side(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+
+	begin_clock(&buf)->exclude_kernel = 0;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_other_task(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+
+	begin_clock(&buf);
+	return pev_try_(t, &buf, pev_target_thread(1));
+}
+
+static int on_cpu(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+
+	begin_clock(&buf)->exclude_kernel = 0;
+	return pev_try_(t, &buf, pev_target_cpu(0));
+}
+
+/* Where control groups that perf can watch are mounted: v1's perf_event, else v2. */
+static bool find_cgroups(char *dir, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent *m;
+	bool found = false, v1 = false;
+
+	while (mounts && !v1 && (m = getmntent(mounts))) {
+		v1 = !strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "perf_event");
+		if (!v1 && (found || strcmp(m->mnt_type, "cgroup2")))
+			continue;
+		found = true;
+		snprintf(dir, size, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+/* The root of the hierarchy, which holds every task. */
+static int open_cgroup(void)
+{
+	char dir[PATH_MAX];
+
+	return find_cgroups(dir, sizeof(dir)) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+static int on_cgroup(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	int fd = open_cgroup(), rc;
+
+	if (fd < 0) {
+		pev_ask_(&t->err, ENOENT, "open the root of the control groups");
+		pev_say_(&t->err, "no cgroup v2, and no v1 with perf_event, is mounted");
+		pev_advise_(&t->err, "as root: mount -t cgroup2 none /sys/fs/cgroup");
+		return -ENOENT;
+	}
+	begin(&buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	rc = pev_try_(t, &buf, pev_target_cgroup(fd, 0));
+	close(fd);
+	return rc;
+}
+
+/* ---- what samples hold ----------------------------------------------------------------------- */
+
+/* A sampled clock with something more. */
+static int sampled(struct pev_trial *t, uint64_t sample_type, uint64_t regs, uint32_t stack)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin_clock(&buf);
+
+	a->sample_type = sample_type;
+	a->sample_regs_user = sample_type & PERF_SAMPLE_REGS_USER ? regs : 0;
+	a->sample_regs_intr = sample_type & PERF_SAMPLE_REGS_INTR ? regs : 0;
+	a->sample_stack_user = stack;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_callchain_user(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_CALLCHAIN, 0, 0);
+}
+
+static int on_callchain_kernel(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin_clock(&buf);
+
+	a->sample_type = PERF_SAMPLE_CALLCHAIN;
+	a->exclude_kernel = 0;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_stack_user(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, SOME_REGS, 8192);
+}
+
+static int on_regs_intr(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_REGS_INTR, SOME_REGS, 0);
+}
+
+static int on_phys_addr(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_PHYS_ADDR, 0, 0);
+}
+
+static int on_sample_cgroup(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_CGROUP, 0, 0);
+}
+
+static int on_page_sizes(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE, 0, 0);
+}
+
+static int on_weight_struct(struct pev_trial *t)
+{
+	return sampled(t, PERF_SAMPLE_WEIGHT_STRUCT, 0, 0);
+}
+
+static int on_tracepoint_raw(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	int rc = begin_tracepoint(t, &buf);
+
+	buf.attr.sample_type = PERF_SAMPLE_RAW;
+	buf.attr.sample_period = 1;
+	/* the trace data of one's own task are allowed earlier, in whole-CPU never */
+	return rc ? rc : pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_branches(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin(&buf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	a->sample_period = 1000000;
+	a->sample_type = PERF_SAMPLE_BRANCH_STACK;
+	a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	a->exclude_kernel = a->exclude_hv = 1;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_precise(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin(&buf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	a->sample_period = 1000000;
+	a->precise_ip = 2;
+	a->exclude_kernel = a->exclude_hv = 1;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_aux(struct pev_trial *t)
+{
+	static const char *const pmus[] = { "intel_pt", "arm_spe_0", "cs_etm", "intel_bts" };
+	union pev_attr_buf buf;
+	uint32_t type;
+
+	for (size_t i = 0; i < sizeof(pmus) / sizeof(*pmus); i++)
+		if (!pev_pmu_lookup_type(pmus[i], &type)) {
+			begin(&buf, type, 0)->exclude_kernel = 1;
+			return pev_try_(t, &buf, pev_target_self());
+		}
+	pev_ask_(&t->err, ENOENT, "a PMU that writes an AUX area");
+	pev_say_(&t->err, "this machine has none of intel_pt, arm_spe, cs_etm, intel_bts");
+	pev_advise_(&t->err, "it takes such a CPU; virtual machines hide it as a rule");
+	return -ENOENT;
+}
+
+/* ---- fields of the attr ------------------------------------------------------------------------ */
+
+static int with_field(struct pev_trial *t, const char *field, uint64_t value)
+{
+	union pev_attr_buf buf;
+
+	begin_clock(&buf);
+	pev_attr_set(&buf, field, value);
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+#define FIELD(name) static int on_##name(struct pev_trial *t) { return with_field(t, #name, 1); }
+
+FIELD(write_backward)
+FIELD(context_switch)
+FIELD(namespaces)
+FIELD(ksymbol)
+FIELD(bpf_event)
+FIELD(text_poke)
+FIELD(build_id)
+FIELD(remove_on_exec)
+FIELD(defer_callchain)
+
+static int on_cgroup_field(struct pev_trial *t)
+{
+	return with_field(t, "cgroup", 1);
+}
+
+static int on_clockid(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin_clock(&buf);
+
+	a->use_clockid = 1;
+	a->clockid = CLOCK_MONOTONIC;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_inherit_thread(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin_clock(&buf);
+
+	a->inherit = a->inherit_thread = 1;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_sigtrap(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin_clock(&buf);
+
+	a->sigtrap = a->remove_on_exec = 1;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+static int on_format_lost(struct pev_trial *t)
+{
+	return with_field(t, "read_format", PEV_FORMAT_LOST);
+}
+
+/* A field that only PMUs read: known if a value of it is refused for another reason than
+ * that the attr is too long. */
+static int on_config3(struct pev_trial *t)
+{
+	return with_field(t, "config3", 1);
+}
+
+static int on_config4(struct pev_trial *t)
+{
+	return with_field(t, "config4", 1);
+}
+
+static int on_inherit_read(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin_clock(&buf);
+
+	a->inherit = 1;
+	a->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+	a->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	return pev_try_(t, &buf, pev_target_self());
+}
+
+/* ---- rings and controls --------------------------------------------------------------------------- */
+
+static int on_ring(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct pev_event *ev;
+	struct pev_ring *ring;
+	int rc;
+
+	begin_clock(&buf);
+	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, &t->err);
+	if (rc)
+		return rc;
+	rc = pev_ring_map(&ring, ev, 0, &t->err);
+	if (!rc)
+		pev_ring_unmap(ring);
+	pev_event_close(ev);
+	return rc;
+}
+
+static int on_filter(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct pev_event *ev;
+	int rc = begin_tracepoint(t, &buf);
+
+	if (!rc)
+		rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, &t->err);
+	if (rc)
+		return rc;
+	rc = pev_event_set_filter(ev, "common_pid > 1", &t->err);
+	pev_event_close(ev);
+	return rc;
+}
+
+/* Whether the mapped page says that the counter can be read by an instruction. */
+static int has_user_read(struct pev_trial *t, const struct pev_event *ev)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	const struct perf_event_mmap_page *page =
+		mmap(NULL, size, PROT_READ, MAP_SHARED, pev_event_fd(ev), 0);
+	bool can;
+
+	if (page == MAP_FAILED)
+		return -errno;
+	can = page->cap_user_rdpmc;
+	munmap((void *)page, size);
+	if (can)
+		return 0;
+	pev_ask_(&t->err, EOPNOTSUPP, "read a counter without a system call");
+	pev_say_(&t->err, "the kernel does not offer it for this counter");
+	pev_advise_(&t->err, "x86: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc; arm64: sysctl "
+		    "kernel.perf_user_access=1; reads by read(2) go on working");
+	return -EOPNOTSUPP;
+}
+
+static int on_user_read(struct pev_trial *t)
+{
+	union pev_attr_buf buf;
+	struct perf_event_attr *a = begin(&buf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	struct pev_event *ev;
+	int rc;
+
+	a->exclude_kernel = a->exclude_hv = 1;
+	a->disabled = 0;
+	rc = pev_event_open(&ev, a, pev_target_self(), NULL, &t->err);
+	if (rc)
+		return rc;
+	rc = has_user_read(t, ev);
+	pev_event_close(ev);
+	return rc;
+}
+
+#define ANY PEV_LEVEL_ANY, NULL
+#define KERNEL PEV_LEVEL_KERNEL, NULL
+
+const struct pev_feature_row pev_feature_rows_[] = {
+	{ "software", "events", "software events of one's own task", KERNEL, on_software },
+	{ "hardware", "events", "hardware events: cycles, instructions", KERNEL, on_hardware },
+	{ "cache", "events", "hardware cache events", KERNEL, on_cache },
+	{ "tracefs", "events", "names, ids and formats of tracepoints", PEV_LEVEL_NEVER,
+	  "CAP_DAC_READ_SEARCH", on_tracefs },
+	{ "tracepoint", "events", "counting a tracepoint in one's own task", KERNEL, on_tracepoint },
+	{ "breakpoint", "events", "watching an address of one's own", KERNEL, on_breakpoint },
+	{ "breakpoint-exec", "events", "an execution breakpoint", KERNEL, on_exec_breakpoint },
+	{ "kprobe", "events", "probes of kernel functions", PEV_LEVEL_NEVER, NULL, on_kprobe },
+	{ "kretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, NULL, on_kretprobe },
+	{ "uprobe", "events", "probes of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN",
+	  on_uprobe },
+	{ "uretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN",
+	  on_uretprobe },
+	{ "bpf-output", "events", "what BPF programs write", KERNEL, on_bpf_output },
+	{ "cgroup-switches", "events", "switches between control groups; Linux 5.13", KERNEL,
+	  on_cgroup_switches },
+	{ "msr", "events", "time stamp counter and the like, x86", KERNEL, on_msr },
+	{ "user-side", "targets", "one's own task in user space", ANY, on_user_side },
+	{ "kernel-side", "targets", "one's own task in the kernel", KERNEL, on_kernel_side },
+	{ "other-task", "targets", "a task of root (pid 1)", PEV_LEVEL_NEVER, NULL, on_other_task },
+	{ "cpu", "targets", "all tasks on a CPU", PEV_LEVEL_CPU, NULL, on_cpu },
+	{ "cgroup", "targets", "all tasks of a control group", PEV_LEVEL_CPU, NULL, on_cgroup },
+	{ "callchain-user", "samples", "call chains in user space", ANY, on_callchain_user },
+	{ "callchain-kernel", "samples", "call chains in the kernel", KERNEL, on_callchain_kernel },
+	{ "stack-user", "samples", "registers and stack, for unwinding by DWARF", ANY, on_stack_user },
+	{ "regs-intr", "samples", "registers at the interrupt", ANY, on_regs_intr },
+	{ "phys-addr", "samples", "physical addresses; Linux 4.14", KERNEL, on_phys_addr },
+	{ "sample-cgroup", "samples", "ids of control groups; Linux 5.7", ANY, on_sample_cgroup },
+	{ "page-sizes", "samples", "page sizes of data and code; Linux 5.11", ANY, on_page_sizes },
+	{ "weight-struct", "samples", "weights of several kinds; Linux 5.12", ANY, on_weight_struct },
+	{ "tracepoint-raw", "samples", "the fields of tracepoints", PEV_LEVEL_RAW, NULL,
+	  on_tracepoint_raw },
+	{ "branch-stack", "samples", "recent branches of the CPU", ANY, on_branches },
+	{ "precise", "samples", "instruction addresses without skid", ANY, on_precise },
+	{ "aux", "samples", "instruction traces (AUX area)", KERNEL, on_aux },
+	{ "clockid", "attr", "time stamps of a chosen clock; Linux 4.1", ANY, on_clockid },
+	{ "context-switch", "attr", "SWITCH records; Linux 4.3", ANY, on_context_switch },
+	{ "write-backward", "attr", "overwritten rings; Linux 4.7", ANY, on_write_backward },
+	{ "namespaces", "attr", "NAMESPACES records; Linux 4.12", PEV_LEVEL_NEVER, NULL,
+	  on_namespaces },
+	{ "ksymbol", "attr", "KSYMBOL records; Linux 5.1", ANY, on_ksymbol },
+	{ "bpf-event", "attr", "BPF_EVENT records; Linux 5.1", ANY, on_bpf_event },
+	{ "cgroup-records", "attr", "CGROUP records; Linux 5.7", ANY, on_cgroup_field },
+	{ "text-poke", "attr", "TEXT_POKE records; Linux 5.9", ANY, on_text_poke },
+	{ "build-id", "attr", "build ids in MMAP2 records; Linux 5.12", ANY, on_build_id },
+	{ "inherit-thread", "attr", "inheritance by threads alone; Linux 5.13", ANY,
+	  on_inherit_thread },
+	{ "remove-on-exec", "attr", "events that end at exec; Linux 5.13", ANY, on_remove_on_exec },
+	{ "sigtrap", "attr", "a signal at once for each overflow; Linux 5.13", ANY, on_sigtrap },
+	{ "format-lost", "attr", "losses told by read(2); Linux 6.0", ANY, on_format_lost },
+	{ "config3", "attr", "attr.config3; Linux 6.3", ANY, on_config3 },
+	{ "inherit-read", "attr", "inherited groups that are sampled; Linux 6.13", ANY,
+	  on_inherit_read },
+	{ "defer-callchain", "attr", "user call chains after the fact; Linux 6.19", ANY,
+	  on_defer_callchain },
+	{ "config4", "attr", "attr.config4; Linux 6.19", ANY, on_config4 },
+	{ "ring", "controls", "a ring of 128 pages", ANY, on_ring },
+	{ "filter", "controls", "filters of tracepoints", KERNEL, on_filter },
+	{ "user-read", "controls", "counters read without a system call", ANY, on_user_read },
+};
+const size_t pev_feature_nrows_ = sizeof(pev_feature_rows_) / sizeof(*pev_feature_rows_);

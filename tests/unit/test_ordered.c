@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule of stream/barrier.h, tried on made-up CPUs: each takes a time, then publishes
+ * the record later, and interrupts may come between. Rings are real ones in plain memory,
+ * read by the real ordered.c; the membarrier ends once all sections have ended that were
+ * open when it began. Then nothing may ever come late. That this simulation can bring
+ * late ones is shown by two wrong rules.
+ */
+#include "cmocka_all.h"
+
+#include "stream/private.h"
+
+/* What is tried with less memory, and with a rule that is wrong. */
+static size_t max_held;
+static bool ignore_slices;
+static bool calm;        /* nothing is inverted over more than a slice */
+
+static struct order *test_order_new(uint32_t nqueues, size_t max_bytes)
+{
+	return order_new(nqueues, max_held < max_bytes ? max_held : max_bytes);
+}
+
+static uint64_t word_of_barrier;
+
+static void test_set_known(struct order *o, uint32_t queue, uint64_t time)
+{
+	order_set_known(o, queue, ignore_slices ? word_of_barrier : time);
+}
+
+#define order_new test_order_new
+#define order_set_known test_set_known
+#include "stream/ordered.c"
+#undef order_new
+#undef order_set_known
+
+enum { MAX_CPUS = 64, RING_BYTES = 256 << 10, MAX_DEPTH = 3, MAX_RECORD = 60 << 10 };
+
+/* Between taking a time and publishing the record. */
+struct section {
+	uint64_t time;
+	uint32_t size;
+};
+
+struct cpu {
+	struct section open[MAX_DEPTH];   /* nested: interrupts and NMIs */
+	int depth;
+	bool awaited;                     /* by the membarrier that runs */
+	uint64_t lost;                    /* to be told with the next record */
+	struct perf_event_mmap_page page;
+	char *data;
+};
+
+struct sim {
+	struct stream *s;
+	struct cpu *cpus;
+	uint32_t ncpus;
+	uint64_t now;
+	bool hasty;                       /* the wrong rule: what is newest is known */
+	bool barrier_runs;
+	uint64_t barrier_for;
+	uint64_t written, lost;
+	uint64_t delivered, told_lost, last, backwards;
+	/* that the simulation is worth its time: */
+	uint64_t inverted;
+	uint64_t in_time;                 /* delivered while it went on */
+};
+
+static struct sim sim;
+static uint64_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)((seed >> 32) * n >> 32);
+}
+
+/* ------------------------------------------------------------------------
+ * The kernel
+ */
+
+static bool put_bytes(struct cpu *c, const void *bytes, uint32_t n)
+{
+	if (c->page.data_head + n - c->page.data_tail > RING_BYTES)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		c->data[(c->page.data_head + i) % RING_BYTES] = ((const char *)bytes)[i];
+	c->page.data_head += n;
+	return true;
+}
+
+static bool put_lost(struct cpu *c)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+	} rec = { { PERF_RECORD_LOST, 0, sizeof(rec) }, 0, c->lost };
+
+	if (c->lost && put_bytes(c, &rec, sizeof(rec)))
+		c->lost = 0;
+	return !c->lost;
+}
+
+static void publish(struct cpu *c, const struct section *section)
+{
+	static union {
+		struct perf_event_header header;
+		uint64_t words[MAX_RECORD / 8];
+	} rec;
+
+	rec.header = (struct perf_event_header){ PERF_RECORD_SAMPLE, 0, (uint16_t)section->size };
+	rec.words[1] = section->time;
+	if (put_lost(c) && put_bytes(c, &rec, section->size)) {
+		sim.written++;
+		return;
+	}
+	c->lost++;
+	sim.lost++;
+}
+
+static void enter(struct cpu *c)
+{
+	uint32_t size = random_below(100) ? 16 + 8 * random_below(40)
+					  : 16 + 8 * random_below(MAX_RECORD / 8 - 2);
+
+	if (c->depth == MAX_DEPTH)
+		return;
+	sim.inverted += c->depth > 0;
+	sim.now += random_below(3);
+	c->open[c->depth++] = (struct section){ sim.now, size };
+}
+
+static void leave(struct cpu *c)
+{
+	if (!c->depth)
+		return;
+	publish(c, &c->open[--c->depth]);
+	if (!c->depth)
+		c->awaited = false;
+}
+
+static void leave_all(struct cpu *c)
+{
+	while (c->depth)
+		leave(c);
+}
+
+static void storm(struct cpu *c)
+{
+	for (uint32_t n = random_below(1500); n; n--) {
+		enter(c);
+		leave(c);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * What ordered.c calls
+ */
+
+int barrier_start(struct barrier *b, int kick)
+{
+	return 0;
+}
+
+void barrier_stop(struct barrier *b)
+{
+}
+
+uint64_t barrier_passed(const struct barrier *b)
+{
+	word_of_barrier = atomic_load(&b->passed);
+	return word_of_barrier;
+}
+
+void barrier_ask(struct barrier *b, uint64_t r)
+{
+	if (r > atomic_load(&b->asked))
+		atomic_store(&b->asked, r);
+	if (sim.hasty)
+		atomic_store(&b->passed, r);
+}
+
+/* The thread's turn: a membarrier begins, or ends if nothing holds it up. */
+static void barrier_turn(struct barrier *b)
+{
+	bool awaited = false;
+
+	for (uint32_t i = 0; i < sim.ncpus; i++) {
+		struct cpu *c = &sim.cpus[i];
+
+		if (!sim.barrier_runs)
+			c->awaited = c->depth > 0;
+		awaited |= c->awaited;
+	}
+	if (!sim.barrier_runs) {
+		sim.barrier_for = atomic_load(&b->asked);
+		sim.barrier_runs = true;
+	} else if (!awaited) {
+		sim.barrier_runs = false;
+		if (!sim.hasty)
+			atomic_store(&b->passed, sim.barrier_for);
+	}
+}
+
+void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	uint64_t time = layout_u64(rec, 8);
+
+	sim.delivered++;
+	sim.backwards += time < sim.last;
+	sim.last = time > sim.last ? time : sim.last;
+}
+
+uint64_t drain_lost_count(const struct perf_event_header *rec)
+{
+	return ((const uint64_t *)rec)[2];
+}
+
+bool drain_is_wanted(const struct stream *s, const struct perf_event_header *rec)
+{
+	return true;
+}
+
+void drain_check_damage(struct stream *s, struct ring *ring)
+{
+	assert_int_equal(pev_ring_damaged(ring->ring), 0);
+}
+
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
+	      uint64_t start, uint64_t end)
+{
+	assert_true(!end || start <= end);
+	sim.told_lost += count;
+}
+
+void loop_attend(struct stream *s)
+{
+}
+
+/* ------------------------------------------------------------------------
+ * The world
+ */
+
+static void begin(uint32_t ncpus, uint64_t from)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	struct fault f;
+
+	seed = from * 0x9e3779b97f4a7c15ULL + 1;
+	sim = (struct sim){ .s = s, .ncpus = ncpus, .now = 1000 };
+	sim.cpus = calloc(ncpus, sizeof(*sim.cpus));
+	assert_true(s && sim.cpus);
+	s->rings = calloc(ncpus, sizeof(*s->rings));
+	s->events = calloc(1, sizeof(*s->events));
+	assert_true(s->rings && s->events);
+	s->nrings = ncpus;
+	s->events[0].layout.time = 8;
+	for (uint32_t i = 0; i < ncpus; i++) {
+		struct cpu *c = &sim.cpus[i];
+
+		c->data = calloc(1, RING_BYTES);
+		s->rings[i].ring = calloc(1, sizeof(*s->rings[i].ring));
+		assert_true(c->data && s->rings[i].ring);
+		pev_ring_attach_(s->rings[i].ring, &c->page, c->data, RING_BYTES);
+	}
+	assert_int_equal(ordered_start(s, &f), 0);
+}
+
+static void end(void)
+{
+	ordered_stop(sim.s);
+	for (uint32_t i = 0; i < sim.ncpus; i++) {
+		free(sim.cpus[i].data);
+		free(sim.s->rings[i].ring);
+	}
+	free(sim.s->rings);
+	free(sim.s->events);
+	free(sim.s);
+	free(sim.cpus);
+}
+
+static void step(void)
+{
+	uint32_t what = random_below(1000), which = random_below(sim.ncpus);
+	struct cpu *c = &sim.cpus[which];
+	bool slow = which == sim.ncpus - 1;   /* stays in its sections for long */
+
+	if (what < 350)
+		enter(c);
+	else if (what < 900 && !slow)
+		leave(c);
+	else if (what < 400)
+		leave_all(c);
+	else if (what >= 900 && what < 920)
+		barrier_turn(&sim.s->barrier);
+	else if (what >= 920 && what < 930)
+		ordered_round(sim.s);
+	else if (what == 930 && (!calm || !c->depth))
+		storm(c);
+}
+
+static uint64_t unread(void)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < sim.ncpus; i++)
+		lost += sim.cpus[i].lost + sim.s->rings[i].gap;
+	return lost;
+}
+
+/* Nothing new happens: what is held gets delivered all the same, in a bounded time. */
+static void settle(void)
+{
+	for (uint32_t i = 0; i < sim.ncpus; i++)
+		leave_all(&sim.cpus[i]);
+	for (int round = 0; round < 2000 && sim.delivered < sim.written; round++) {
+		ordered_round(sim.s);
+		barrier_turn(&sim.s->barrier);
+		barrier_turn(&sim.s->barrier);
+	}
+	assert_int_equal(sim.delivered, sim.written);
+	assert_int_equal(sim.told_lost + unread(), sim.lost);
+}
+
+/* Late records of a run of so many steps. */
+static uint64_t run(uint32_t ncpus, uint64_t from, bool hasty, int steps)
+{
+	uint64_t late;
+
+	begin(ncpus, from);
+	sim.hasty = hasty;
+	while (steps--)
+		step();
+	sim.in_time = sim.delivered;
+	settle();
+	late = order_late(sim.s->order);
+	assert_true((late > 0) == (sim.backwards > 0));
+	return late;
+}
+
+enum { STEPS = 40000 };
+
+static void nothing_comes_late(void **state)
+{
+	static const uint32_t cpus[] = { 1, 2, 7, 64 };
+
+	max_held = SIZE_MAX;
+	for (size_t i = 0; i < COUNT(cpus); i++)
+		for (uint64_t n = 0; n < 3; n++) {
+			assert_int_equal(run(cpus[i], i * 16 + n, false, STEPS), 0);
+			assert_true(sim.in_time > 5000 && sim.inverted > 100);
+			assert_int_equal(sim.backwards, 0);
+			end();
+		}
+}
+
+/* Queues that are full most of the time lose in the rings, but neither order nor way. */
+static void nor_when_memory_is_short(void **state)
+{
+	static const uint32_t cpus[] = { 1, 2, 7, 64 };
+
+	for (size_t i = 0; i < COUNT(cpus); i++)
+		for (uint64_t n = 0; n < 3; n++) {
+			max_held = n ? 64 << 10 : 1;
+			calm = true;
+			assert_int_equal(run(cpus[i], 100 + i * 16 + n, false, STEPS), 0);
+			assert_true(sim.in_time > 1000 && sim.lost > 0);
+			end();
+		}
+	max_held = SIZE_MAX;
+	calm = false;
+}
+
+static void the_newest_time_is_no_watermark(void **state)
+{
+	max_held = SIZE_MAX;
+	for (uint64_t n = 0; n < 3; n++) {
+		assert_true(run(7, n, true, STEPS) > 0);
+		end();
+	}
+}
+
+/* What a slice left in its ring was forgotten once. */
+static void nor_is_the_barrier_alone(void **state)
+{
+	uint64_t late = 0;
+
+	max_held = SIZE_MAX;
+	ignore_slices = true;
+	for (uint64_t n = 0; n < 3; n++) {
+		late += run(7, n, false, STEPS);
+		end();
+	}
+	ignore_slices = false;
+	assert_true(late > 0);
+}
+
+/* After the end of the run, no barrier is needed: all rings are taken first. */
+static void the_rest_comes_in_order(void **state)
+{
+	max_held = 64 << 10;
+	calm = true;
+	begin(7, 5);
+	for (int i = 0; i < STEPS; i++)
+		step();
+	for (uint32_t i = 0; i < sim.ncpus; i++) {
+		leave_all(&sim.cpus[i]);
+		storm(&sim.cpus[i]);
+	}
+	sim.s->draining = true;
+	while (ordered_round(sim.s))
+		;
+	assert_int_equal(sim.delivered, sim.written);
+	assert_int_equal(order_late(sim.s->order), 0);
+	assert_int_equal(sim.backwards, 0);
+	assert_int_equal(sim.told_lost + unread(), sim.lost);
+	end();
+	max_held = SIZE_MAX;
+	calm = false;
+}
+
+/* What is held when the run is broken off is counted as lost, all of it. */
+static void what_is_discarded_is_told(void **state)
+{
+	uint64_t waiting = 0;
+
+	begin(7, 6);
+	for (int i = 0; i < STEPS; i++)
+		step();
+	ordered_round(sim.s);
+	for (size_t i = 0; i < sim.ncpus; i++) {
+		const struct perf_event_header *rec;
+		struct pev_ring *ring = sim.s->rings[i].ring;
+
+		pev_ring_begin(ring);
+		while ((rec = pev_ring_next(ring)))
+			if (rec->type == PERF_RECORD_LOST)
+				sim.told_lost += drain_lost_count(rec);
+			else
+				waiting++;
+		waiting += sim.cpus[i].lost;
+	}
+	ordered_discard(sim.s);
+	assert_true(order_empty(sim.s->order));
+	assert_int_equal(sim.delivered + sim.told_lost + waiting, sim.written + sim.lost);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_comes_late),
+		cmocka_unit_test(nor_when_memory_is_short),
+		cmocka_unit_test(the_newest_time_is_no_watermark),
+		cmocka_unit_test(nor_is_the_barrier_alone),
+		cmocka_unit_test(the_rest_comes_in_order),
+		cmocka_unit_test(what_is_discarded_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
