@@ -39,6 +39,8 @@ int command_run(const struct command *cmd, int argc, char **argv)
 		fault_print(&f);
 		code = f.exit_code;
 	}
+	if (cmd->release)
+		cmd->release(p.config);
 	free(p.operands);
 	free(p.config);
 	return code;
