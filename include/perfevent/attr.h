@@ -35,8 +35,8 @@ PEV_API void pev_attr_wakeup_watermark(struct perf_event_attr *attr, uint32_t by
  * more of a plain struct perf_event_attr than those 128, so that a program and the library
  * may have been built against different headers. Fields behind them (config3, config4)
  * need a pev_attr_buf, whose first member is the kernel's own struct: fill in buf.attr,
- * pass &buf.attr, and set what the header lacks with pev_attr_set(). docs/attr.md is the
- * table of all fields.
+ * pass &buf.attr, and set what the header lacks with pev_attr_set(). perfevent-attr(7)
+ * is the table of all fields.
  */
 #define PEV_ATTR_SIZE_MAX 256
 

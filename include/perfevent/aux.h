@@ -19,7 +19,9 @@ struct pev_aux_area;
  * before the ring. -EOPNOTSUPP: the PMU has none; -EPERM, -ENOMEM, -EINVAL explained in err. */
 PEV_API int pev_aux_map(struct pev_aux_area **out, struct pev_ring *ring, unsigned int pages,
 			bool snapshot, struct pev_error *err);
+/* NULL is fine. */
 PEV_API void pev_aux_unmap(struct pev_aux_area *aux);
+/* Its bytes. */
 PEV_API size_t pev_aux_size(const struct pev_aux_area *aux);
 
 /* Data in the area: the second piece follows the first in time, where it wraps. */

@@ -30,14 +30,20 @@ PEV_API int pev_event_open(struct pev_event **out, const struct perf_event_attr 
 /* Closes the descriptor and frees the object; NULL is fine. Unmap its ring first. */
 PEV_API void pev_event_close(struct pev_event *ev);
 
-PEV_API int pev_event_fd(const struct pev_event *ev);  /* owned by ev; for poll */
+/* The descriptor, owned by ev: for poll(2), fcntl(2), and what this library lacks. */
+PEV_API int pev_event_fd(const struct pev_event *ev);
+/* The attr as the kernel took it, owned by ev. */
 /* The name of an event: as given when it was opened, else pev_attr_label(), looked up at
  * the first call. Owned by ev. */
 PEV_API const char *pev_event_label(const struct pev_event *ev);
 PEV_API const struct perf_event_attr *pev_event_attr(const struct pev_event *ev);
+/* Starts and stops the counting of this event alone; a member of a group counts while its
+ * leader is enabled, too. Both may be called in any state. */
 PEV_API int pev_event_enable(struct pev_event *ev);
 PEV_API int pev_event_disable(struct pev_event *ev);
+/* Sets the count to 0. The kernel has no way to reset the times. */
 PEV_API int pev_event_reset(struct pev_event *ev);
+/* The id that records and PERF_FORMAT_ID carry. */
 PEV_API int pev_event_id(const struct pev_event *ev, uint64_t *id);
 /* Sends ev's records into the ring of `to` (same CPU, or same task); NULL detaches. */
 PEV_API int pev_event_set_output(struct pev_event *ev, struct pev_event *to);
@@ -46,7 +52,8 @@ PEV_API int pev_event_set_output(struct pev_event *ev, struct pev_event *to);
  * err->remedy lists the event's fields. NULL or "" is no filter: 0, unless there is one. */
 PEV_API int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err);
 
-#define PEV_FORMAT_LOST (1U << 4)   /* attr.read_format; older <linux/perf_event.h> lack it */
+/* attr.read_format: pev_count.lost. Older <linux/perf_event.h> lack its name. Linux 6.0. */
+#define PEV_FORMAT_LOST (1U << 4)
 
 /* One counter as read(2) gives it; fields not in attr.read_format are 0. */
 struct pev_count {

@@ -45,6 +45,7 @@ PEV_API int pev_group_open(struct pev_group *g, struct pev_target target,
 /* Closes all members and frees the group; NULL is fine. */
 PEV_API void pev_group_close(struct pev_group *g);
 
+/* Number of members. */
 PEV_API size_t pev_group_size(const struct pev_group *g);
 /* Member i, owned by the group; NULL before the opening and past the end. 0 is the leader. */
 PEV_API struct pev_event *pev_group_event(const struct pev_group *g, size_t i);

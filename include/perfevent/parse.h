@@ -38,9 +38,11 @@ struct pev_parsed {
  * (tracefs), -ENOMEM. */
 PEV_API int pev_attr_parse(struct pev_attr_list **out, const char *text, size_t *at,
 			   struct pev_error *err);
+/* NULL is fine. What was borrowed from it goes with it. */
 PEV_API void pev_attr_list_free(struct pev_attr_list *list);
+/* Number of events. */
 PEV_API size_t pev_attr_list_size(const struct pev_attr_list *list);
-/* NULL past the end. */
+/* Event i; NULL past the end. */
 PEV_API const struct pev_parsed *pev_attr_list_at(const struct pev_attr_list *list, size_t i);
 
 /* The name of attr that pev_attr_parse() takes, modifiers included ("cycles:u",

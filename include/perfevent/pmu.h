@@ -30,7 +30,9 @@ struct pev_pmu_format {
 
 /* -ENOENT: no such PMU; -EBADMSG: a file of it makes no sense (err says which). */
 PEV_API int pev_pmu_open(struct pev_pmu **out, const char *name, struct pev_error *err);
+/* NULL is fine. What was borrowed from it goes with it. */
 PEV_API void pev_pmu_close(struct pev_pmu *pmu);
+/* As sysfs calls it. */
 PEV_API const char *pev_pmu_name(const struct pev_pmu *pmu);
 /* attr.type. */
 PEV_API uint32_t pev_pmu_type(const struct pev_pmu *pmu);

@@ -57,6 +57,7 @@ struct pev_usdt_probe {
 
 /* Reads the notes of path. A file without any has 0 probes. -EBADMSG: damaged. */
 PEV_API int pev_usdt_open(struct pev_usdt **out, const char *path, struct pev_error *err);
+/* NULL is fine. What was borrowed from it goes with it. */
 PEV_API void pev_usdt_close(struct pev_usdt *usdt);
 /* In the file's order; a probe may stand several times (inlined); NULL past the end. */
 PEV_API const struct pev_usdt_probe *pev_usdt_at(const struct pev_usdt *usdt, size_t i);

@@ -47,6 +47,7 @@ struct pev_format {
 	uint8_t arch;           /* enum pev_arch, for names only */
 };
 
+/* What attr's records look like. */
 PEV_API void pev_format_from_attr(struct pev_format *fmt, const struct perf_event_attr *attr);
 
 /* Counter values inside a sample (PERF_SAMPLE_READ): nr == 1 unless PERF_FORMAT_GROUP.

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /*
- * Rings
+ * The bytes between the kernel and the program.
  *
  *   pev_ring_begin(r);                       // one acquire of data_head
  *   while ((rec = pev_ring_next(r)))         // borrowed until the next call
@@ -31,6 +31,7 @@ struct pev_ring;
  * event must outlive the ring. -EPERM: mlock limit, -ENOMEM, -EINVAL explained in err. */
 PEV_API int pev_ring_map(struct pev_ring **out, struct pev_event *ev, unsigned int pages,
 			 struct pev_error *err);
+/* Unmaps it; NULL is fine. */
 PEV_API void pev_ring_unmap(struct pev_ring *ring);
 /* Starts a drain; returns the bytes waiting. */
 PEV_API uint64_t pev_ring_begin(struct pev_ring *ring);
@@ -41,7 +42,9 @@ PEV_API const struct perf_event_header *pev_ring_next(struct pev_ring *ring);
 PEV_API void pev_ring_release(struct pev_ring *ring);
 /* Ends the drain and releases all of what next() returned. */
 PEV_API void pev_ring_end(struct pev_ring *ring);
-PEV_API size_t pev_ring_size(const struct pev_ring *ring);    /* data bytes */
+/* Bytes of its data pages. */
+PEV_API size_t pev_ring_size(const struct pev_ring *ring);
+/* How often a drain was abandoned for a damaged record. */
 PEV_API uint64_t pev_ring_damaged(const struct pev_ring *ring);
 
 /* True if records wait: no system call, no begin() needed. Not for overwrite rings. */

@@ -19,6 +19,7 @@ struct pev_self;
 /* Maps the control page of ev, which must outlive it and can't have a ring then. 0 too if
  * the event can't be read that way; -ENOMEM. */
 PEV_API int pev_self_map(struct pev_self **out, struct pev_event *ev);
+/* NULL is fine. */
 PEV_API void pev_self_unmap(struct pev_self *self);
 /* Like pev_event_read(). */
 PEV_API int pev_self_read(const struct pev_self *self, struct pev_count *count);

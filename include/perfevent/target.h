@@ -24,7 +24,7 @@ struct pev_target {
 PEV_API struct pev_target pev_target_self(void);                      /* calling thread, any CPU */
 PEV_API struct pev_target pev_target_thread(pid_t tid);               /* a thread, any CPU */
 PEV_API struct pev_target pev_target_cpu(int cpu);                    /* all tasks on a CPU */
-PEV_API struct pev_target pev_target_thread_on_cpu(pid_t tid, int cpu);
+PEV_API struct pev_target pev_target_thread_on_cpu(pid_t tid, int cpu); /* a thread, there */
 PEV_API struct pev_target pev_target_cgroup(int cgroup_fd, int cpu);  /* fd of a cgroup folder */
 
 #ifdef __cplusplus

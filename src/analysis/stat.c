@@ -100,18 +100,19 @@ static bool has_tasks(const struct stream_opts *o)
 static int check_combination(const struct stat_config *c, bool command, struct fault *f)
 {
 	const struct stream_opts *o = &c->common;
-	bool targets = has_tasks(o) || o->cgroups.n;
 	bool on_cpus = c->all_cpus || o->cpus.n || (!command && !has_tasks(o));
 	const struct {
 		bool wrong;
 		const char *text;
 	} rules[] = {
-		{ command && targets, "a command, or -p, -t or --cgroup: not both" },
 		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it does not go with -p or -t" },
 		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it behind --" },
 		{ c->vs && !command, "--vs compares with a command, and there is none; put it behind --" },
 		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it does not go with -r or "
 							    "--vs" },
+		{ c->per_thread && c->runs > 1, "--per-thread does not go with -r: threads come and go" },
+		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it does not "
+							   "go with -p, -t or --cgroup" },
 		{ c->json && (c->csv || c->separator), "--json or CSV: not both" },
 		{ c->per_cpu + c->per_core + c->per_thread > 1, "-A, --per-core, --per-thread: one of "
 								"them" },
@@ -164,7 +165,8 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 		c->csv |= c->separator != NULL;
 		if (!c->separator)
 			c->separator = ",";
-		s.on_command = argv && !c->all_cpus && !c->common.cpus.n;
+		s.on_command = argv && !c->all_cpus && !c->common.cpus.n &&
+			       targets_everybody(&c->common);
 		code = count(&s, argv, f);
 	}
 	stat_close(&s);
@@ -191,8 +193,9 @@ static void release(void *config)
 }
 
 static const char *const description[] = {
-	"Counts events while a command runs, or in processes, threads, control groups or CPUs until "
-	"they end or a signal comes.",
+	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
+	"or a signal comes. A command beside such a target only says how long to count: -p 1234 -- "
+	"sleep 10.",
 	"An event that can't be counted here costs only itself: its line says so, a message says why, "
 	"and the rest is counted. Counts that had to share a counter are estimates; each then has the "
 	"share of the time that was seen behind it. Without the privilege for the kernel's part only "
@@ -208,6 +211,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof stat --vs './job --fast' -- ./job", "which of two is faster, and how sure that is" },
 	{ "perf-prof stat -a -A -i 1000 -e context-switches", "each CPU, each second" },
 	{ "perf-prof stat -p 1234 --per-thread -e task-clock", "the threads of a process, until Ctrl-C" },
+	{ "perf-prof stat -p 1234 -- sleep 10", "a process, for ten seconds" },
 	{ "perf-prof stat --json -o counts.json -- ./job", "for programs" },
 	{ NULL, NULL },
 };

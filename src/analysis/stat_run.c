@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { OPEN_TRIES = 5 };
+
 static double now(void)
 {
 	struct timespec t;
@@ -166,12 +168,32 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 	}
 }
 
+/* A thread that is born while its process is being opened is inherited by some of the
+ * events only: then all is opened anew. */
+static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct fault *f)
+{
+	for (int tries = 0; tries < OPEN_TRIES; tries++) {
+		if (stat_places_make(s, child, f) || stat_open(s, needs_one, f))
+			return -1;
+		if (!s->config->common.pids.n || !targets_moved(&s->targets, &s->config->common))
+			return 0;
+		stat_close(s);
+		free(s->rows);
+		s->rows = NULL;
+		targets_free(&s->targets);
+		if (targets_resolve(&s->targets, &s->config->common, f))
+			return -1;
+	}
+	return fault_set(f, EXIT_FAILED, "--pids: its threads come and go faster than events can be "
+			 "opened; count its control group, or a whole CPU");
+}
+
 static int prepare(struct stat *s, struct workload *child, char *const *argv,
 		   const struct stat_wait *w, struct fault *f)
 {
 	if (argv && workload_prepare(child, argv, &w->before, &s->files, f))
 		return -1;
-	if (stat_places_make(s, child->pid, f) || stat_open(s, !argv, f))
+	if (open_until_stable(s, child->pid, !argv, f))
 		return -1;
 	if (!s->on_command)
 		stat_enable(s);
@@ -295,7 +317,7 @@ static int run_all(struct stat *s, char **argv, struct stat_wait *w, struct prin
 		if (one < 0 || !sum)
 			break;
 		status = one ? one : status;
-		add_run(s, t, sum, &times, argv);
+		add_run(s, t, sum, &times, s->on_command);
 	}
 	if (one >= 0 && sum)
 		average(s, t, sum);
@@ -322,7 +344,7 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 	p.out = stat_output(s, argv, f);
 	if (!p.out)
 		return f->exit_code;
-	p.title = argv ? title_of_command(argv) : title_of_targets(s);
+	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
 			  : stat_wait_begin(&w, s->config->interval_ms, f);
 	if (!status) {

@@ -39,9 +39,9 @@ int command_run(const struct command *cmd, int argc, char **argv)
 		fault_print(&f);
 		code = f.exit_code;
 	}
-	free(p.operands);
 	if (cmd->release)
 		cmd->release(p.config);
+	free(p.operands);
 	free(p.config);
 	return code;
 }
@@ -115,19 +115,36 @@ void command_help(const struct command *cmd, FILE *out)
 	fprintf(out, "\nMore: man perf-prof-%s\n", cmd->name);
 }
 
-/* Text into roff: backslashes, and dots and quotes that begin a line, are taken by roff. */
-static void roff(FILE *out, const char *text)
+/* Text into roff, which has its own mind about these: a macro's argument ends at a double
+ * quote, and what shall be copied into a shell must not become typographic. */
+static void roff_inline(FILE *out, const char *text)
 {
-	if (*text == '.' || *text == '\'')
-		fputs("\\&", out);
+	static const struct {
+		char c;
+		const char *roff;
+	} rows[] = {
+		{ '\\', "\\e" }, { '-', "\\-" }, { '"', "\\(dq" }, { '\'', "\\(aq" },
+		{ '`', "\\(ga" }, { '^', "\\(ha" }, { '~', "\\(ti" },
+	};
+
 	for (; *text; text++) {
-		if (*text == '\\')
-			fputs("\\e", out);
-		else if (*text == '-')
-			fputs("\\-", out);
+		size_t i = 0;
+
+		while (i < sizeof(rows) / sizeof(*rows) && rows[i].c != *text)
+			i++;
+		if (i < sizeof(rows) / sizeof(*rows))
+			fputs(rows[i].roff, out);
 		else
 			fputc(*text, out);
 	}
+}
+
+/* The same as a line, which a dot must not begin. */
+static void roff(FILE *out, const char *text)
+{
+	if (*text == '.')
+		fputs("\\&", out);
+	roff_inline(out, text);
 	fputc('\n', out);
 }
 
@@ -136,8 +153,12 @@ void command_man(const struct command *cmd, FILE *out)
 	char head[128];
 
 	fprintf(out, ".TH PERF-PROF-%s 1 \"\" \"perf-prof\" \"perf-prof manual\"\n", cmd->name);
-	fprintf(out, ".SH NAME\nperf\\-prof\\-%s \\- %s\n", cmd->name, cmd->summary);
-	fprintf(out, ".SH SYNOPSIS\n.B perf\\-prof %s\n", cmd->name);
+	fputs(".SH NAME\nperf\\-prof\\-", out);
+	roff_inline(out, cmd->name);
+	fputs(" \\- ", out);
+	roff(out, cmd->summary);
+	fputs(".SH SYNOPSIS\n.B perf\\-prof ", out);
+	roff(out, cmd->name);
 	roff(out, cmd->usage);
 	fputs(".SH DESCRIPTION\n", out);
 	for (const char *const *d = cmd->description; d && *d; d++) {

@@ -108,22 +108,30 @@ static int store(const struct match *m, const char *text, struct fault *f)
 	return 0;
 }
 
+static void offer(struct nearest *n, const struct opt *o, bool no)
+{
+	if (o->name && (!no || o->negatable))
+		nearest_offer(n, o->name);
+	if (o->alias && !no)
+		nearest_offer(n, o->alias);
+}
+
 static int complain_unknown(struct opt_parser *p, const char *word, size_t len, struct fault *f)
 {
+	bool no = !strncmp(word, "no-", 3) && len > 3;
 	struct nearest n;
 	char name[64];
 	const char *near;
 
 	snprintf(name, sizeof(name), "%.*s", (int)len, word);
-	nearest_begin(&n, name);
+	nearest_begin(&n, name + (no ? 3 : 0));
 	for (size_t g = 0; g < p->ngroups; g++)
 		for (size_t i = 0; i < p->groups[g].nopts; i++)
-			if (p->groups[g].opts[i].name)
-				nearest_offer(&n, p->groups[g].opts[i].name);
+			offer(&n, &p->groups[g].opts[i], no);
 	near = nearest_get(&n);
 	if (near)
-		return fault_usage(f, "%s: unknown option --%s; did you mean --%s?", p->command,
-				   name, near);
+		return fault_usage(f, "%s: unknown option --%s; did you mean --%s%s?", p->command,
+				   name, no ? "no-" : "", near);
 	return fault_usage(f, "%s: unknown option --%s; `perf-prof %s -h` lists them", p->command,
 			   name, p->command);
 }
@@ -156,8 +164,8 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 	}
 	if (!m.opt->arg) {
 		if (eq)
-			return fault_usage(f, "%s: --%s takes no value, but has \"%s\"", p->command,
-					   m.opt->name, eq + 1);
+			return fault_usage(f, "%s: --%.*s takes no value, but has \"%s\"", p->command,
+					   (int)len, name, eq + 1);
 		return store(&m, NULL, f) ? -1 : 1;
 	}
 	if (eq)

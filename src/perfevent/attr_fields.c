@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every field of struct perf_event_attr as a row: what reads and sets fields by name, what
- * finds the field that the kernel refuses, and docs/attr.md come out of this table.
+ * finds the field that the kernel refuses, and perfevent-attr(7) come out of this table.
  *
  * Offsets are written out for what is younger than the oldest header that we build with.
  */

@@ -553,7 +553,6 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 	};
 	union pev_attr_buf copy = *t.attr;
 
-	t.code = -E2BIG;   /* a tail that the kernel does not know is what may be to blame */
 	t.code = try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
 			  blame_field(&t) || blame_masks(&t) || blame_group(&t) ||

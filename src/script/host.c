@@ -202,6 +202,13 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	return is;
 }
 
+static int interrupted(struct fault *f)
+{
+	PyErr_Clear();
+	return fault_set(f, EXIT_SECOND_SIGINT, "interrupted while the script was being set up; "
+			 "nothing was traced");
+}
+
 static int load_failed(struct host *h, PyObject *loader, const char *module, struct fault *f)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
@@ -213,6 +220,8 @@ static int load_failed(struct host *h, PyObject *loader, const char *module, str
 		return -1;
 	if (take_broken_output(h))
 		return -1;
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		return interrupted(f);
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
 			 "nothing was traced", module);
@@ -411,6 +420,8 @@ int host_init(struct host *h, struct fault *f)
 		h->exit_code = take_system_exit();
 		return -1;
 	}
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		return interrupted(f);
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above: a script whose "
 			 "set-up failed does not run; nothing was traced");
@@ -526,7 +537,7 @@ void host_idle(void *ctx)
 void host_interrupt(void *ctx)
 {
 	(void)ctx;
-	PyErr_SetInterrupt();   /* may be called without the GIL */
+	PyErr_SetInterrupt();   /* made for signal handlers; on the main thread only */
 }
 
 /* ---- for events ------------------------------------------------------------- */

@@ -96,6 +96,5 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	host_finish(&h);
 	output_end(&config->stream.output);
 	stream_free(stream);
-	stream_opts_free(&config->stream);
 	return h.exit_code;
 }

@@ -57,6 +57,11 @@ static void defaults(void *config)
 	stream_opts_defaults(&((struct python_config *)config)->stream);
 }
 
+static void release(void *config)
+{
+	stream_opts_free(&((struct python_config *)config)->stream);
+}
+
 const struct command python_command = {
 	.name = "python",
 	.summary = "hand events to the functions of a Python script",
@@ -68,5 +73,6 @@ const struct command python_command = {
 	.mode = OPT_MODE_SCRIPT,
 	.config_size = sizeof(struct python_config),
 	.defaults = defaults,
+	.release = release,
 	.run = python_run,
 };

@@ -59,7 +59,7 @@ static void on_signal(int sig)
 	struct attention *a = atomic_load(&active);
 
 	if (a && sig == SIGINT && atomic_exchange(&a->nudging, false))
-		;
+		a->nudge(a->ctx);
 	else if (a && (sig == SIGINT || sig == SIGTERM))
 		stop_signal(a);
 	else if (a)

@@ -37,7 +37,8 @@ struct attention {
 	_Atomic uint64_t stop_ns;      /* CLOCK_MONOTONIC of the first */
 	pthread_mutex_t lock;
 	bool delivering;               /* under lock: the consumer is being handed events */
-	_Atomic bool nudging;          /* the next SIGINT only interrupts a system call */
+	_Atomic bool nudging;          /* the next SIGINT is the watchdog's */
+	void (*nudge)(void *ctx);      /* called by it, in the signal handler */
 	pthread_t main;
 	int kick;                      /* eventfd for the loop */
 	int tell;                      /* eventfd for the watchdog */
@@ -54,7 +55,7 @@ int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f);
 /* Restores the handlers that were there and ends the watchdog. */
 void attention_stop(struct attention *a);
 void attention_raise(struct attention *a, unsigned int bits);
-/* Makes the main thread's present system call return EINTR. */
+/* Runs nudge() in a signal handler on the main thread, whose system call returns EINTR. */
 void attention_nudge(struct attention *a);
 uint64_t attention_now(void);   /* CLOCK_MONOTONIC, ns */
 

@@ -5,9 +5,9 @@
 #include "base/nearest.h"
 #include "base/note.h"
 #include "base/units.h"
+#include "stream/catalog.h"
 #include "stream/spec.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -170,118 +170,48 @@ static int add_event(struct stream *s, const struct spec_item *item, const char 
 
 /* ---- names on this machine -------------------------------------------- */
 
-static int visible_dir(const struct dirent *d)
-{
-	/* what is no folder (enable, filter, header_page) fails to open later */
-	return d->d_name[0] != '.';
-}
-
-typedef int (*each_fn)(struct stream *s, const char *sys, const char *name, void *arg);
-
-static int each_in_system(struct stream *s, const char *sys, each_fn fn, void *arg)
-{
-	char path[1024];
-	struct dirent **d;
-	int n, rc = 0;
-
-	snprintf(path, sizeof(path), "%s/events/%s", s->tracefs, sys);
-	n = scandir(path, &d, visible_dir, alphasort);
-	for (int i = 0; i < n; i++) {
-		if (!rc && d[i]->d_type == DT_DIR)
-			rc = fn(s, sys, d[i]->d_name, arg);
-		free(d[i]);
-	}
-	if (n >= 0)
-		free(d);
-	return rc;
-}
-
-/* Calls fn for each tracepoint whose system matches `sys_glob`. */
-static int each_tracepoint(struct stream *s, const char *sys_glob, each_fn fn, void *arg)
-{
-	char path[512];
-	struct dirent **d;
-	int n, rc = 0;
-
-	snprintf(path, sizeof(path), "%s/events", s->tracefs);
-	n = scandir(path, &d, visible_dir, alphasort);
-	for (int i = 0; i < n; i++) {
-		/* ftrace:* are formats of the ring buffer, not events that can be opened */
-		if (!rc && d[i]->d_type == DT_DIR && !fnmatch(sys_glob, d[i]->d_name, 0) &&
-		    strcmp(d[i]->d_name, "ftrace"))
-			rc = each_in_system(s, d[i]->d_name, fn, arg);
-		free(d[i]);
-	}
-	if (n >= 0)
-		free(d);
-	return rc;
-}
-
 struct expansion {
+	struct stream *s;
 	const struct spec_item *item;
 	struct fault *f;
 	size_t found;
 };
 
-static int expand_one(struct stream *s, const char *sys, const char *name, void *arg)
+static int expand_one(const struct catalog_entry *entry, void *ctx)
 {
-	struct expansion *x = arg;
+	struct expansion *x = ctx;
 
-	if (fnmatch(x->item->name, name, 0))
+	if (fnmatch(x->item->sys, entry->group, 0) || fnmatch(x->item->name, entry->event, 0))
 		return 0;
 	x->found++;
-	return add_event(s, x->item, sys, name, x->f);
+	return add_event(x->s, x->item, entry->group, entry->event, x->f);
 }
 
-static int offer_name(struct stream *s, const char *sys, const char *name, void *arg)
+static int unknown_event(const struct spec_item *item, struct fault *f)
 {
-	char full[256];
-
-	(void)s;
-	snprintf(full, sizeof(full), "%s:%s", sys, name);
-	nearest_offer(arg, full);
-	return 0;
-}
-
-static int offer_bare(struct stream *s, const char *sys, const char *name, void *arg)
-{
-	struct nearest *n = arg;
-	char *colon = strchr(n->name, ':');
-
-	(void)s;
-	if (!strcmp(n->wanted, name) && !colon)
-		snprintf(n->name, sizeof(n->name), "%s:%s", sys, name);
-	return 0;
-}
-
-static int unknown_event(struct stream *s, const struct spec_item *item, struct fault *f)
-{
-	struct nearest near;
-	char wanted[128], message[256], expected[160] = "`perf-prof list` shows the events";
-	const char *best;
+	char wanted[128], message[256], near[128], expected[160] = "`perf-prof list` shows the events";
 
 	snprintf(wanted, sizeof(wanted), "%s%s%s", item->sys ? item->sys : "",
 		 item->sys ? ":" : "", item->name);
-	snprintf(message, sizeof(message), "there is no event %s on this machine", wanted);
-	nearest_begin(&near, wanted);
-	each_tracepoint(s, "*", item->sys ? offer_name : offer_bare, &near);
-	best = item->sys ? nearest_get(&near) : (near.name[0] ? near.name : NULL);
-	if (!item->sys)
-		snprintf(message, sizeof(message), "\"%s\" has no system: expected sys:name",
-			 wanted);
-	if (best)
-		snprintf(expected, sizeof(expected), "did you mean %s?", best);
+	if (item->sys)
+		snprintf(message, sizeof(message), "there is no event %s on this machine", wanted);
+	else
+		snprintf(message, sizeof(message), "\"%s\" has no system: expected sys:name", wanted);
+	if (catalog_nearest(wanted, near, sizeof(near)))
+		snprintf(expected, sizeof(expected), "did you mean %s?", near);
 	return complain(f, item, item->at, message, expected);
 }
 
 static int expand_glob(struct stream *s, const struct spec_item *item, struct fault *f)
 {
-	struct expansion x = { .item = item, .f = f };
+	struct expansion x = { .s = s, .item = item, .f = f };
+	char glob[256];
 
 	if (spec_attr(item, "alias"))
 		return complain(f, item, item->at, "alias= can't name all events of a glob",
 				"a full event name, or no alias");
-	if (each_tracepoint(s, item->sys, expand_one, &x))
+	snprintf(glob, sizeof(glob), "%s:%s", item->sys, item->name);
+	if (catalog_each(CATALOG_TRACEPOINT, glob, expand_one, &x, NULL))
 		return -1;
 	if (!x.found)
 		return complain(f, item, item->at, "this matches no event",
@@ -302,11 +232,11 @@ static bool tracepoint_exists(struct stream *s, const char *sys, const char *nam
 static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	if (!item->sys)
-		return unknown_event(s, item, f);
+		return unknown_event(item, f);
 	if (spec_is_glob(item->sys) || spec_is_glob(item->name))
 		return expand_glob(s, item, f);
 	if (!tracepoint_exists(s, item->sys, item->name))
-		return unknown_event(s, item, f);
+		return unknown_event(item, f);
 	return add_event(s, item, item->sys, item->name, f);
 }
 

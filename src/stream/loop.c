@@ -119,11 +119,16 @@ static void interrupt(void *ctx)
 
 	attention_raise(&s->attn, ATTN_DEADLINE);
 	pthread_mutex_lock(&s->attn.lock);
-	if (s->attn.delivering && s->ops->interrupt) {
-		s->ops->interrupt(s->ctx);
+	if (s->attn.delivering && s->ops->interrupt)
 		attention_nudge(&s->attn);
-	}
 	pthread_mutex_unlock(&s->attn.lock);
+}
+
+static void nudge(void *ctx)
+{
+	struct stream *s = ctx;
+
+	s->ops->interrupt(s->ctx);
 }
 
 static void set_delivering(struct stream *s, bool on)
@@ -178,7 +183,7 @@ static void deliver_until_stopped(struct stream *s)
 static void deliver_rest(struct stream *s)
 {
 	s->draining = true;
-	s->stopping = s->stop == STOP_CONSUMER;
+	s->stopping = s->stop == STOP_CONSUMER || s->deadline;
 	while (!s->stopping && round_of(s))
 		;
 }
@@ -189,7 +194,7 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	s->ctx = ctx;
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
-		.interrupt = interrupt, .last_words = last_words,
+		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	if (attention_start(&s->attn, s->opts->interval_ms, f))

@@ -93,8 +93,8 @@ struct stream_ops {
 	void (*interval)(void *ctx);
 	void (*print_stat)(void *ctx);  /* SIGUSR2 */
 	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
-	/* Called from another thread when sample() is still inside its call 500 ms
-	 * after a stop: has to make it return. May be NULL. */
+	/* Called in a signal handler on the loop's thread when sample() is still inside
+	 * its call 500 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
 };
 

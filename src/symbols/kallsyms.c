@@ -60,14 +60,24 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* Takes the address off a line; 0 if there is none. */
+static uint64_t take_address(char **p, const char *end)
+{
+	const char *start = *p;
+	uint64_t addr = 0;
+
+	for (; *p < end && hex(**p) >= 0; ++*p)
+		addr = addr << 4 | (uint64_t)hex(**p);
+	return *p - start <= 16 ? addr : 0;
+}
+
 /* Reads the line at p into sym; returns whether it is text (code) with an address. */
 static int parse_line(struct kallsyms *k, char *p, char *end, struct sym *sym)
 {
 	char *tab;
 
-	for (sym->addr = 0; p < end && hex(*p) >= 0; p++)
-		sym->addr = sym->addr << 4 | (uint64_t)hex(*p);
-	if (!sym->addr || end - p < 4 || !strchr("tTwW", p[1]))
+	sym->addr = take_address(&p, end);
+	if (!sym->addr || end - p < 4 || p[0] != ' ' || !memchr("tTwW", p[1], 4) || p[2] != ' ')
 		return 0;
 	p += 3;
 	*end = '\0';

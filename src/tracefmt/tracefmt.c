@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tracefmt/tracefmt.h"
 
+#include "tracefmt/guard.h"
+
 #include <errno.h>
 #include <event-parse.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 struct tracefmt_db {
 	struct tep_handle *tep;
 	struct trace_seq seq;
+	char *raw;               /* of the event that is printed, and zeroes behind it */
 	struct tracefmt **fmts;
 	size_t nfmts;
 };
@@ -25,10 +28,15 @@ struct tracefmt_db *tracefmt_db_new(void)
 		return NULL;
 	tep_set_loglevel(TEP_LOG_NONE);
 	db->tep = tep_alloc();
-	if (!db->tep) {
+	db->raw = calloc(1, GUARD_REACH);   /* the end of it is never touched */
+	if (!db->tep || !db->raw) {
+		if (db->tep)
+			tep_free(db->tep);
+		free(db->raw);
 		free(db);
 		return NULL;
 	}
+	tep_set_file_bigendian(db->tep, tep_is_bigendian() ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_long_size(db->tep, sizeof(long));
 	tep_set_page_size(db->tep, (int)sysconf(_SC_PAGESIZE));
 	trace_seq_init(&db->seq);
@@ -51,14 +59,22 @@ void tracefmt_db_free(struct tracefmt_db *db)
 		fmt_free(db->fmts[i]);
 	free(db->fmts);
 	trace_seq_destroy(&db->seq);
+	free(db->raw);
 	tep_free(db->tep);
 	free(db);
 }
 
-/* "char" arrays are text, whatever sign the kernel gives them; u8 arrays are bytes. */
+/* Arrays of char are text, whatever sign the kernel gives them; those of u8 and unsigned
+ * char are bytes: addresses and the like. libtraceevent takes all of them for text. */
 static bool is_text(const struct tep_format_field *f)
 {
-	return (f->flags & TEP_FIELD_IS_STRING) != 0;
+	static const char *const before[] = { "__data_loc ", "__rel_loc ", "const " };
+	const char *type = f->type;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++)
+		if (!strncmp(type, before[i], strlen(before[i])))
+			type += strlen(before[i]);
+	return !strncmp(type, "char", 4) && (type[4] == '[' || type[4] == ' ' || !type[4]);
 }
 
 static enum field_kind field_kind(const struct tep_format_field *f)
@@ -144,8 +160,10 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 {
 	struct tep_event *ev = NULL;
 	struct tracefmt *fmt;
-	enum tep_errno rc = tep_parse_format(db->tep, &ev, text, len, sys);
+	enum tep_errno rc = TEP_ERRNO__READ_FORMAT_FAILED;
 
+	if (guard_format(text, len))
+		rc = tep_parse_format(db->tep, &ev, text, len, sys);
 	/* An unparsable "print fmt" leaves the fields usable; only printing suffers. */
 	if (!ev) {
 		char why[128] = "";
@@ -215,18 +233,34 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 	return fmt;
 }
 
+static void print_whole(struct tracefmt_db *db, const struct tracefmt *fmt, uint32_t raw_size,
+			int cpu)
+{
+	struct tep_record rec = {
+		.cpu = cpu, .data = db->raw, .size = (int)raw_size, .record_size = (int)raw_size,
+	};
+	const struct trace_field *beyond = guard_dynamic(fmt, db->raw, raw_size);
+
+	if (beyond)
+		trace_seq_printf(&db->seq, "[%s reaches beyond the event]", beyond->name);
+	else if (tep_data_type(db->tep, &rec) != fmt->id)
+		trace_seq_printf(&db->seq, "[not of %s:%s]", fmt->sys, fmt->name);
+	else if (guard_print_fmt(fmt->tep_event, db->raw, raw_size))
+		tep_print_event(db->tep, &db->seq, &rec, "%s", TEP_PRINT_INFO);
+	else
+		tep_print_fields(&db->seq, db->raw, (int)raw_size, fmt->tep_event);
+}
+
 const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
 			   uint32_t raw_size, int cpu)
 {
-	struct tep_record rec = {
-		.cpu = cpu, .data = (void *)raw, .size = (int)raw_size,
-		.record_size = (int)raw_size,
-	};
-
-	if (raw_size < fmt->min_size)
+	if (raw_size < fmt->min_size || raw_size > GUARD_MAX_RAW)
 		return "[truncated]";
+	/* libtraceevent wants the last string to end, and numbers to be aligned */
+	memcpy(db->raw, raw, raw_size);
+	memset(db->raw + raw_size, 0, 8);
 	trace_seq_reset(&db->seq);
-	tep_print_event(db->tep, &db->seq, &rec, "%s", TEP_PRINT_INFO);
+	print_whole(db, fmt, raw_size, cpu);
 	trace_seq_terminate(&db->seq);
 	return db->seq.buffer;
 }

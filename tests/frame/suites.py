@@ -170,6 +170,8 @@ TABLE = [
     Suite('python', 'scripts in the embedded Python, and the modules',
           pytest_suite('python', 'tests/python')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),
+    Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
+          pytest_suite('package', 'tests/package')),
     Suite('nopython', 'a build without Python', pytest_suite('nopython', 'tests/nopython',
                                                              'build-nopython')),
     Suite('asan-unit', 'unit under ASan and UBSan',

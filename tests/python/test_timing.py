@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Delivery in time, intervals on time, an end within a second, whatever the rate."""
 import re
+import signal
+import subprocess
+import time
 
 import pytest
 
@@ -71,3 +74,29 @@ def __sample__(e):
         ended = session.stop()
     ticks = [int(n) / 1e6 for n in re.findall(r'tick (\d+)', ended.stdout)]
     assert all(abs(t - ticks[0] - 100 * i) <= 50 for i, t in enumerate(ticks)), ticks
+
+
+@pytest.mark.parametrize('handler', [
+    'time.sleep(60)',
+    'while True: pass',
+])
+def test_sigint_ends_a_handler_that_hangs(prof, tmp_path, handler):
+    script = tmp_path / 's.py'
+    script.write_text('import time\n'
+                      'def __sample__(e):\n'
+                      '    print("in", flush=True)\n'
+                      f'    {handler}\n'
+                      'def __exit__(): print("exit")\n')
+    run = subprocess.Popen([prof, 'python', '-e', 'sched:sched_switch', script],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert run.stdout.readline().startswith('Loaded module')
+        assert run.stdout.readline() == 'in\n'
+        begin = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        out, _ = run.communicate(timeout=10)
+        assert time.monotonic() - begin < 1
+        assert run.returncode == 0
+        assert out.endswith('exit\n')
+    finally:
+        run.kill()

@@ -80,6 +80,10 @@ def program_jobs(build, arch):
     return [
         Job('perf-prof list', f'{build}/perf-prof list', judge_text,
             [r'\bsched:sched_switch\b', r'\bpage-faults\b']),
+        Job('perf-prof stat',
+            f'{build}/perf-prof stat -e "{{task-clock,syscalls:sys_enter_getppid}},page-faults" '
+            f'{build}/tests/helpers/storm getppid 1000 2>&1', judge_text,
+            [r'^ +1000 +syscalls:sys_enter_getppid', r'CPUs utilized$', r'^ +[1-9]\d* +page-faults']),
         Job('perf-prof python',
             f"cat >script.py <<'END'\n{SCRIPT}\nEND\n{storm} &\n"
             f'{build}/perf-prof python -e sched:sched_wakeup,sched:sched_switch -N 100 script.py\n'
@@ -89,6 +93,18 @@ def program_jobs(build, arch):
             f'{build}/perf-prof stat -e syscalls:sys_enter_getppid,{{cycles:u,instructions:u}} '
             f'-- {build}/tests/helpers/storm getppid 1000 2>&1',
             judge_text, [r'^ +1000 +syscalls:sys_enter_getppid\b', counted]),
+    ]
+
+
+def counting_jobs(build):
+    """Where a PMU counts: a group, and more events than there are counters."""
+    many = ','.join(['cycles', 'instructions'] * 6)
+    work = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' 2>&1"
+    return [
+        Job('perf-prof stat of a group', f'{build}/perf-prof stat -e "{{cycles,instructions}}" {work}',
+            judge_text, [r'^ +[1-9]\d* +instructions +# +[0-9.]+ insn per cycle$']),
+        Job('perf-prof stat tells estimates', f'{build}/perf-prof stat -e {many} {work}', judge_text,
+            [r'^ +[1-9]\d* +cycles +.*\(\d\d\.\d\d%\)$', r'counters were shared']),
     ]
 
 
@@ -118,6 +134,8 @@ def plan(builds, suite, arch):
     build = os.path.relpath(build, builds.root)
     check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
     jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}', arch)
+    if arch == 'arm64':
+        jobs += counting_jobs(f'/src/{build}')
     # what needs no kernel was tested on this machine already, unless the CPU is another
     jobs += test_jobs(builds.root, build, '*' if arch == 'arm64' else 'live')
     return guest.Guest(suite, arch, root=root, shares={'src': builds.root}, **more), jobs

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linux perf events: perf_event_open(2), and objects above it.
+
+The system call itself, to the letter:
+
+    >>> import os, pyperf, struct
+    >>> attr = pyperf.perf_event_attr()
+    >>> attr.type = pyperf.PERF_TYPE_SOFTWARE
+    >>> attr.config = pyperf.PERF_COUNT_SW_PAGE_FAULTS
+    >>> fd = pyperf.perf_event_open(attr, 0, -1, -1, 0)   # this thread, all CPUs
+    >>> faults = struct.unpack("Q", os.read(fd, 8))[0]
+    >>> pyperf.ioc(fd, pyperf.PERF_EVENT_IOC_DISABLE, 0)
+    0
+    >>> os.close(fd)
+
+What a piece of code costs, events by the names that `perf stat -e` takes:
+
+    >>> with pyperf.measure("task-clock,page-faults") as counts:
+    ...     data = bytearray(64 << 20)
+    >>> counts["page-faults"].value > 0
+    True
+
+An Event counts or samples, a Group does so together, a Ring holds the records:
+
+    >>> with pyperf.Event("page-faults:u", sample_period=1) as event, pyperf.Ring(event) as ring:
+    ...     data = bytearray(64 << 20)
+    ...     addresses = [sample.ip for sample in ring]
+    >>> len(addresses) > 0
+    True
+
+Values are the kernel's own. Where a counter had to be shared, Count.share says how much of
+the time it was on; Count.estimate() is what it would have been, never given unasked.
+
+Whatever the kernel refuses raises Error, an OSError, with what was asked, what the kernel
+said, and what to do; missing privilege is a PermissionError, too. docs/pyperf.md has more.
+"""
+import asyncio
+import os
+import time
+from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
+                    Optional, Tuple, Union)
+
+from . import _pyperf
+from ._pyperf import *  # noqa: F401,F403
+from ._pyperf import (DeniedError, Error, NotFoundError, NoTaskError, Record, Sample, __version__,
+                      context_name, decode, ioc, label, max_stack, paranoid, perf_event_attr,
+                      perf_event_open, pmus, prctl)
+
+__all__ = ['Count', 'Counts', 'DeniedError', 'Error', 'Estimate', 'Event', 'Group', 'Measurement',
+           'NoTaskError', 'NotFoundError', 'PERF_MEM_S', 'Parsed', 'Record', 'Ring', 'Sample',
+           'callchain_frames', 'context_name', 'decode', 'ioc', 'label', 'max_stack', 'measure',
+           'paranoid', 'parse', 'perf_event_attr', 'perf_event_open', 'pmus', 'prctl']
+__all__ += [name for name, value in vars(_pyperf).items()
+            if name.startswith(('PERF_', 'PR_TASK_', 'HW_BREAKPOINT_'))
+            or (isinstance(value, type) and issubclass(value, Record) and name not in __all__)]
+
+# A ring is not mapped in a child of fork(): touching it there would be a crash.
+os.register_at_fork(after_in_child=_pyperf._forked)
+
+_READ_FORMAT = (_pyperf.PERF_FORMAT_TOTAL_TIME_ENABLED | _pyperf.PERF_FORMAT_TOTAL_TIME_RUNNING
+                | _pyperf.PERF_FORMAT_ID)
+_SAMPLE_TYPE = (_pyperf.PERF_SAMPLE_IDENTIFIER | _pyperf.PERF_SAMPLE_IP | _pyperf.PERF_SAMPLE_TID
+                | _pyperf.PERF_SAMPLE_TIME | _pyperf.PERF_SAMPLE_CPU | _pyperf.PERF_SAMPLE_PERIOD)
+
+
+def PERF_MEM_S(a: str, s: str) -> int:
+    """The kernel's macro of that name: PERF_MEM_S("LVL", "L1") is a bit of data_src."""
+    return getattr(_pyperf, f'PERF_MEM_{a}_{s}') << getattr(_pyperf, f'PERF_MEM_{a}_SHIFT')
+
+
+# ---------------------------------------------------------------- counts
+
+class Estimate(NamedTuple):
+    """A count as it would have been without sharing the counter."""
+    value: float
+    share: float        #: of the time that it was seen, 0 to 1
+    exact: bool         #: it was on all the time: value is the count
+
+
+class Count(NamedTuple):
+    """What a counter said, as the kernel gives it: never scaled."""
+    value: int
+    time_enabled: int   #: ns that it was enabled
+    time_running: int   #: ns that it was on a counter; less = shared (multiplexed)
+    id: int
+    lost: int           #: samples that found no room, where the kernel says so (Linux 6.0)
+
+    @property
+    def share(self) -> float:
+        """time_running / time_enabled: 1 = it counted all the time."""
+        return self.time_running / self.time_enabled if self.time_enabled else 1.0
+
+    def estimate(self) -> Estimate:
+        """The count extrapolated to all of the time; Error if it never ran."""
+        return Estimate(*_pyperf._estimate(self.value, self.time_enabled, self.time_running))
+
+
+class Counts(Dict[str, Count]):
+    """Counts by the names of their events. If a name comes twice, the second is "name#2"."""
+    result: Any = None      #: of the function that was measured
+
+    def _add(self, name: str, values: Iterable[int]) -> None:
+        unique, n = name, 1
+        while unique in self:
+            n += 1
+            unique = f'{name}#{n}'
+        self[unique] = Count(*values)
+
+
+# ---------------------------------------------------------------- events by name
+
+class Parsed(NamedTuple):
+    """An event out of a list, as parse() gives it."""
+    label: str
+    attr: perf_event_attr
+    unit: Optional[str]                 #: of a PMU's event
+    scale: float                        #: count * scale is in units
+    leader: int                         #: index of its group's leader; its own if in none
+    group_name: Optional[str]           #: of "name:{...}"
+    cpus: Optional[Tuple[int, ...]]     #: CPUs of its PMU; None = all
+    per_package: bool                   #: one counter per package
+    snapshot: bool                      #: a level, not a count: don't subtract
+    precise_max: bool                   #: ":P": as precise as can be had
+    weak: bool                          #: ":W"
+    group_read: bool                    #: ":S"
+    percore: bool
+    start: int                          #: where it stands in the text
+    end: int
+
+
+def parse(events: str) -> List[Parsed]:
+    """Events of a list as `perf stat -e` takes it: "cycles:u,{task-clock,page-faults}",
+    "sched:sched_switch", "msr/tsc/", "L1-dcache-loads", "r1a8", "mem:0x1000:w".
+
+    Error.at is the place in the text that is wrong."""
+    return [Parsed(*event) for event in _pyperf._parse(events)]
+
+
+What = Union[str, perf_event_attr, Parsed]
+
+
+def _parsed(what: What) -> List[Parsed]:
+    """Every event of `what`; attrs are copies."""
+    if isinstance(what, str):
+        found = parse(what)
+        for event in found:
+            event.attr.read_format = _READ_FORMAT
+        return found
+    if isinstance(what, Parsed):
+        return [what._replace(attr=what.attr.copy(), leader=0)]
+    if isinstance(what, perf_event_attr):
+        return [Parsed(label(what), what.copy(), None, 1.0, 0, None, None, False, False, False,
+                       False, False, False, 0, 0)]
+    raise TypeError(f'an event is a name or a perf_event_attr, not {what!r}')
+
+
+def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) -> None:
+    """sample_freq says freq; an event that is given by name and samples tells what is usual."""
+    if 'sample_freq' in fields:
+        fields.setdefault('freq', 1)
+    for name, value in fields.items():
+        if not hasattr(attr, name):
+            raise TypeError(f'perf_event_attr has no field {name!r}')
+        setattr(attr, name, value)
+    if by_name and attr.sample_period and 'sample_type' not in fields:
+        attr.sample_type = _SAMPLE_TYPE
+        if attr.type == _pyperf.PERF_TYPE_TRACEPOINT:
+            attr.sample_type |= _pyperf.PERF_SAMPLE_RAW
+        attr.sample_id_all = 1
+
+
+class Event(_pyperf.Event):
+    """Event(event, pid=0, cpu=-1, *, cgroup=-1, group=None, label=None, flags=0, **fields)
+
+    An open event. `event` is a name as in parse(), or a perf_event_attr. It counts from
+    the opening on, unless disabled=1.
+
+      pid     0 the calling thread, > 0 that thread, -1 all tasks (then give a cpu)
+      cpu     -1 all, else that one
+      cgroup  descriptor of a cgroup's folder (then give a cpu)
+      group   the Event that leads the group that this one joins
+      flags   PERF_FLAG_*
+      fields  of the attr: inherit=1, sample_period=1000, sample_freq=997, mmap2=1, …
+
+    An event by name reads its times as well, so that Count.share is known; if it samples,
+    and sample_type is not given, samples have id, ip, pid, tid, time, cpu, period, and raw of
+    a tracepoint.
+
+    with closes it at the end."""
+
+    unit: Optional[str]
+    scale: float
+
+    def __init__(self, event: What, pid: int = 0, cpu: int = -1, *, cgroup: int = -1,
+                 group: Optional['Event'] = None, label: Optional[str] = None, flags: int = 0,
+                 **fields: Any) -> None:
+        found = _parsed(event)
+        if len(found) != 1:
+            raise ValueError(f'{event!r} is {len(found)} events: use a Group, or one Event for '
+                             'each that parse() gives')
+        one = found[0]
+        _set_fields(one.attr, fields, not isinstance(event, perf_event_attr))
+        self.unit, self.scale = one.unit, one.scale
+
+        def opened(attr: perf_event_attr) -> None:
+            super(Event, self).__init__(attr, pid, cpu, cgroup=cgroup, group=group,
+                                        label=label or one.label, flags=flags)
+
+        if one.precise_max and 'precise_ip' not in fields:
+            _open_precisely(one.attr, opened)
+        else:
+            opened(one.attr)
+
+    def read(self) -> Count:
+        """The count until now."""
+        return Count(*self._read())
+
+
+def _open_precisely(attr: perf_event_attr, opened: Callable[[perf_event_attr], None]) -> None:
+    for attr.precise_ip in (3, 2, 1):
+        try:
+            return opened(attr)
+        except DeniedError:
+            raise
+        except Error:
+            pass
+    attr.precise_ip = 0
+    return opened(attr)
+
+
+class Group(_pyperf.Group):
+    """Group(*events, pid=0, cpu=-1, cgroup=-1, flags=0, **fields)
+
+    Events that are on the PMU together or not at all, so that their counts can be compared.
+    The first leads. Events are names (several in one text are fine), or perf_event_attrs;
+    fields apply to all, `disabled` to the leader. All are opened, or none.
+
+    A group is a sequence of its Events. with closes it at the end."""
+
+    def __init__(self, *events: What, pid: int = 0, cpu: int = -1, cgroup: int = -1,
+                 flags: int = 0, **fields: Any) -> None:
+        members = []
+        for what in events:
+            for one in _parsed(what):
+                _set_fields(one.attr, dict(fields), not isinstance(what, perf_event_attr))
+                members.append((one.attr, one.label))
+        super().__init__(Event, tuple(members), pid, cpu, cgroup=cgroup, flags=flags)
+
+    def _counts(self, rows: Iterable[Tuple[str, Iterable[int]]]) -> Counts:
+        counts = Counts()
+        for name, values in rows:
+            counts._add(name, values)
+        return counts
+
+    def read(self) -> Counts:
+        """All counts until now, by one system call."""
+        return self._counts(self._read())
+
+    def end(self) -> Counts:
+        """What was counted since begin(). May be called several times after one begin()."""
+        return self._counts(self._end())
+
+
+# ---------------------------------------------------------------- measuring
+
+class Measurement(Counts):
+    """What measure() gives: a context manager, and the Counts after it."""
+
+    def __init__(self, events: Iterable[What], options: Dict[str, Any]) -> None:
+        super().__init__()
+        self._events = list(events)
+        self._options = options
+        self._groups: List[Group] = []
+
+    def _open(self) -> None:
+        for what in self._events:
+            found = _parsed(what)
+            for leader in sorted({one.leader for one in found}):
+                members = [one for one in found if one.leader == leader]
+                self._groups.append(Group(*members, disabled=1, **self._options))
+
+    def _close(self) -> None:
+        while self._groups:
+            self._groups.pop().close()
+
+    def __enter__(self) -> 'Measurement':
+        self.clear()
+        try:
+            self._open()
+            for group in self._groups:
+                group.enable()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        try:
+            for group in self._groups:
+                group.disable()
+            for group in self._groups:
+                for name, values in group._read():
+                    self._add(name, values)
+        finally:
+            self._close()
+
+
+def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[], Any]] = None, *,
+            pid: int = 0, cpu: int = -1, cgroup: int = -1, **fields: Any) -> Measurement:
+    """Counts events while a block, or a function, runs.
+
+        with measure("task-clock,page-faults") as counts:
+            work()
+        print(counts["page-faults"].value)
+
+        counts = measure("task-clock", work)        # and counts.result
+
+    Counted is the calling thread; with inherit=1, threads and processes that it starts, too.
+    Events in braces form a group, others are each their own. To measure often, keep a Group
+    and use its begin() and end()."""
+    one = isinstance(events, (str, perf_event_attr, Parsed))
+    measurement = Measurement([events] if one else events,  # type: ignore[list-item]
+                              dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
+    if function:
+        with measurement:
+            measurement.result = function()
+    return measurement
+
+
+# ---------------------------------------------------------------- rings
+
+class Ring(_pyperf.Ring):
+    """Ring(*events, pages=128, overwrite=False)
+
+    The memory into which the kernel writes records of an event, or of several events of
+    the same CPU or task. pages is a power of two.
+
+    Iterating gives the records that are there, each once, and ends: it never waits. wait()
+    waits, follow() does both; `async for` in asyncio does as follow().
+
+    With overwrite=True (events with write_backward=1), the kernel never stops for want of
+    room: the newest records survive, and iterating goes back in time from the newest. Until
+    that ends, nothing is recorded."""
+
+    def __init__(self, *events: Event, pages: int = 0, overwrite: bool = False) -> None:
+        super().__init__(events, pages, overwrite=overwrite)
+
+    def follow(self, timeout: Optional[float] = None) -> Iterator[Record]:
+        """Records as they come, until the watched task has ended, or `timeout` seconds are
+        over. How soon they come is up to attr.wakeup_events or wakeup_watermark."""
+        end = None if timeout is None else time.monotonic() + timeout
+        left = timeout
+        while True:
+            try:
+                self.wait(left)
+            except NoTaskError:
+                return
+            yield from self
+            if end is not None:
+                left = end - time.monotonic()
+                if left <= 0:
+                    return
+
+    async def __aiter__(self) -> AsyncIterator[Record]:
+        """Records as they come, until the watched task has ended."""
+        loop = asyncio.get_running_loop()
+        while True:
+            for record in list(self):
+                yield record
+            try:
+                if self.wait(0):
+                    continue
+            except NoTaskError:
+                return
+            await _readable(loop, self.fileno())
+
+
+async def _readable(loop: asyncio.AbstractEventLoop, fd: int) -> None:
+    ready = loop.create_future()
+    loop.add_reader(fd, lambda: ready.done() or ready.set_result(None))
+    try:
+        await ready
+    finally:
+        loop.remove_reader(fd)
+
+
+def callchain_frames(callchain: Iterable[int]) -> List[Tuple[str, int]]:
+    """("kernel" | "user" | …, address) for each frame of a call chain, its markers taken out."""
+    frames, context = [], 'user'
+    for ip in callchain:
+        name = context_name(ip)
+        if name:
+            context = name
+        else:
+            frames.append((context, ip))
+    return frames

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed tree: headers in both languages, both libraries, pkg-config."""
+import os
+import re
+
+import pytest
+
+import header
+from conftest import C, ROOT, run
+
+CXX = ['c++', '-std=c++17', '-O2', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
+PROGRAM = '''#include <perfevent.h>
+int main(void)
+{
+	struct perf_event_attr attr;
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	return attr.config == PERF_COUNT_SW_TASK_CLOCK ? 0 : 1;
+}
+'''
+
+
+def version():
+    with open(os.path.join(ROOT, 'meson.build')) as f:
+        return re.search(r"version: '([\d.]+)'", f.read()).group(1)
+
+
+@pytest.mark.parametrize('name', ['perfevent.h'] + [os.path.relpath(p, header.INCLUDE)
+                                                    for p in header.parts()])
+@pytest.mark.parametrize('language', ['c', 'c++'])
+def test_each_header_compiles_alone(installed, tmp_path, name, language):
+    """In both languages, without a warning, twice included."""
+    compiler = [w for w in (C if language == 'c' else CXX) if w != '-D_GNU_SOURCE']
+    source = tmp_path / ('x.c' if language == 'c' else 'x.cc')
+    source.write_text(f'#include <{name}>\n#include <{name}>\nint main(void) {{ return 0; }}\n')
+    # Not as a system header: those are not warned about.
+    done = run([*compiler, '-fsyntax-only', f'-I{installed.include}', source])
+    assert done.returncode == 0, done.stderr
+
+
+def test_pkg_config(installed):
+    assert run(['pkg-config', '--modversion', 'libperfevent'], installed.env).stdout.strip() == version()
+    assert '-lperfevent' in installed.flags('--libs')
+    assert installed.flags('--libs').count('-lpfm') == 0
+
+
+def test_shared(installed, tmp_path):
+    (tmp_path / 'x.c').write_text(PROGRAM)
+    program = installed.compile(tmp_path / 'x.c', tmp_path / 'x')
+    assert 'libperfevent.so.0' in run(['readelf', '-d', program]).stdout
+    assert installed.run(program).returncode == 0
+
+
+def test_static(installed, tmp_path):
+    (tmp_path / 'x.c').write_text(PROGRAM)
+    program = installed.compile(tmp_path / 'x.c', tmp_path / 'x', static=True)
+    assert 'libperfevent' not in run(['readelf', '-d', program]).stdout
+    assert installed.run(program).returncode == 0
+
+
+@pytest.mark.parametrize('static', [False, True])
+def test_from_cxx(installed, tmp_path, static):
+    (tmp_path / 'x.cc').write_text(PROGRAM)
+    program = installed.compile(tmp_path / 'x.cc', tmp_path / 'x', tuple(CXX), static)
+    assert installed.run(program).returncode == 0
+
+
+def test_soname_and_links(installed):
+    so = os.path.join(installed.lib, f'libperfevent.so.{version()}')
+    assert 'SONAME' in run(['readelf', '-d', so]).stdout
+    assert re.search(r'SONAME.*\[libperfevent\.so\.0\]', run(['readelf', '-d', so]).stdout)
+    for link in ('libperfevent.so', 'libperfevent.so.0'):
+        assert os.path.realpath(os.path.join(installed.lib, link)) == os.path.realpath(so)
+
+
+def test_every_name_in_the_archive_is_ours(installed):
+    """Who links statically must not meet names like `fail` in it."""
+    done = run(['nm', '-g', '--defined-only', os.path.join(installed.lib, 'libperfevent.a')])
+    names = [line.split()[2] for line in done.stdout.splitlines() if len(line.split()) == 3]
+    assert [n for n in names if not n.startswith('pev_')] == []
+
+
+def test_no_writable_data_is_shared(installed):
+    """No state outside of objects: only what libpfm's set-up needs, once per process."""
+    done = run(['objdump', '-t', os.path.join(installed.lib, 'libperfevent.a')])
+    found = re.findall(r' O (\.data|\.bss|\.data\.rel(?:\.local)?)\t\S+ (?:\.hidden )?(\w+)', done.stdout)
+    assert {name for _, name in found} <= {'once', 'status'}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Header, symbol map, shared library and manual pages name the same functions."""
+import os
+import re
+
+import pytest
+
+import header
+from conftest import ROOT, run
+
+MAP = os.path.join(ROOT, 'src/perfevent/libperfevent.map')
+# Written down, but nobody has written the code: not part of <perfevent.h>.
+NOT_YET = {'perfevent/features.h'}
+
+
+def in_map():
+    with open(MAP) as f:
+        text = re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S)
+    return re.findall(r'\b(pev_\w+);', text)
+
+
+def exported(so):
+    done = run(['nm', '-D', '--defined-only', so])
+    assert done.returncode == 0, done.stderr
+    return [line.split()[-1] for line in done.stdout.splitlines() if line.split()[1] != 'A']
+
+
+def test_the_reader_of_headers_misses_none():
+    """What tools/header.py finds is every word behind PEV_API."""
+    count = 0
+    for path in header.parts():
+        with open(path) as f:
+            text = re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S)
+        count += len(re.findall(r'^PEV_API\b', text, re.M))
+    assert count == len(header.functions()) > 100
+
+
+def test_every_header_is_part_of_the_whole():
+    folder = os.path.join(header.INCLUDE, 'perfevent')
+    assert sorted(f'perfevent/{n}' for n in os.listdir(folder)) == sorted(
+        [os.path.relpath(p, header.INCLUDE) for p in header.parts()] + list(NOT_YET))
+
+
+def test_map_and_header():
+    names = in_map()
+    assert len(names) == len(set(names))
+    assert sorted(names) == sorted(header.functions())
+
+
+def test_library_exports_the_map_and_nothing_else(installed):
+    names = exported(installed.so)
+    assert sorted(n.split('@')[0] for n in names) == sorted(in_map())
+    assert all('@@LIBPERFEVENT_' in n for n in names)
+
+
+def test_every_public_function_says_what_it_does():
+    silent = [n for n, item in header.functions().items() if not item.doc]
+    assert silent == []
+
+
+def pages(installed, section):
+    folder = os.path.join(installed.man, f'man{section}')
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name)) as f:
+            yield name[:-2], f.read()
+
+
+def test_every_function_has_a_page_and_every_page_a_function(installed):
+    assert [name for name, _ in pages(installed, 3)] == sorted(header.functions())
+
+
+def test_pages_refer_to_pages_that_name_them(installed):
+    found = dict(pages(installed, 3))
+    for name, text in found.items():
+        target = re.match(r'\.so man3/(\w+)\.3\n$', text)
+        if target:
+            assert not found[target.group(1)].startswith('.so'), name
+            text = found[target.group(1)]
+        names = re.search(r'^\.SH NAME\n(.*) \\- ', text, re.M).group(1)
+        assert name in names.replace('\\e', '').split(', '), name
+
+
+def test_pages_that_are_referred_to_exist(installed):
+    have = {f'{n}({s})' for s in (3, 7) for n, _ in pages(installed, s)}
+    for section in (3, 7):
+        for name, text in pages(installed, section):
+            see = re.findall(r'^\.BR (\S+) \((\d)\)', text, re.M)
+            ours = {f'{n}({s})'.replace('\\-', '-') for n, s in see if s in '37'}
+            outside = {'snprintf(3)', 'capabilities(7)'}
+            assert ours <= have | outside, name
+
+
+def test_summaries_are_short_and_unlike(installed):
+    summaries = [re.search(r'^\.SH NAME\n.* \\- (.*)$', text, re.M).group(1)
+                 for s in (3, 7) for _, text in pages(installed, s) if not text.startswith('.so')]
+    assert len(summaries) == len(set(summaries))
+    assert all(len(s) < 80 for s in summaries)
+
+
+@pytest.mark.parametrize('where', [('pev_ring_next',), ('3', 'pev_group_add'), ('7', 'perfevent-groups')])
+def test_man_finds_them(installed, where):
+    done = run(['man', '-M', installed.man, '-w', *where])
+    assert done.returncode == 0 and installed.man in done.stdout, done.stderr
+
+
+def test_man_has_nothing_to_complain_about(installed):
+    for section in (3, 7):
+        for name, text in pages(installed, section):
+            if text.startswith('.so'):
+                continue
+            path = os.path.join(installed.man, f'man{section}', f'{name}.{section}')
+            done = run(['man', '--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z', path],
+                       {'LC_ALL': 'C.UTF-8', 'MANROFFSEQ': ''})
+            assert done.returncode == 0 and done.stderr == '', f'{name}: {done.stderr}'
+
+
+def test_fields_of_the_attr_are_all_in_their_page(installed, tmp_path):
+    source = tmp_path / 'fields.c'
+    source.write_text('#include <perfevent.h>\n#include <stdio.h>\n'
+                      'int main(void)\n{\n\tconst struct pev_attr_field *f;\n\n'
+                      '\tfor (unsigned int i = 0; (f = pev_attr_field_at(i)); i++)\n'
+                      '\t\tprintf("%s %s\\n", f->name, f->since);\n\treturn 0;\n}\n')
+    done = installed.run(installed.compile(source, tmp_path / 'fields'))
+    page = dict(pages(installed, 7))['perfevent-attr']
+    rows = re.findall(r'^\\fB(\w+)\\fP  \(Linux ([\d.]+)\)$', page, re.M)
+    assert [' '.join(r) for r in rows] == done.stdout.splitlines() and len(rows) > 70

@@ -1,0 +1,533 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pyperf's upper half: Event, Group, Ring, records, measure(), asyncio."""
+import asyncio
+import errno
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from frame import requires
+from test_pyperf import PAGES, in_child, touch
+
+
+def need(*words):
+    for word in words:
+        reason = requires.why_not(word)
+        if reason:
+            pytest.skip(reason)
+
+
+# ---------------------------------------------------------------- counting
+
+def test_event(pyperf):
+    with pyperf.Event('page-faults') as event:
+        touch()
+        count = event.read()
+        assert PAGES <= count.value < PAGES + 100
+        assert count.time_enabled >= count.time_running > 0 and count.id == event.id
+        assert count.share == 1 and count.estimate() == (count.value, 1, True)
+        assert event.label == 'page-faults' and repr(event) == "<Event 'page-faults'>"
+        assert event.attr.config == pyperf.PERF_COUNT_SW_PAGE_FAULTS
+        event.disable()
+        event.reset()
+        touch()
+        assert event.read().value == 0
+        event.enable()
+        touch()
+        assert event.read().value >= PAGES
+    assert event.closed and repr(event) == "<closed Event 'page-faults'>"
+
+
+def test_event_by_attr_is_left_as_it_is(pyperf):
+    attr = pyperf.perf_event_attr(type=1, config=2, sample_period=1)
+    with pyperf.Event(attr) as event:
+        assert event.attr.read_format == 0 and event.attr.sample_type == 0
+        assert event.read().time_enabled == 0
+    with pyperf.Event(attr, sample_type=pyperf.PERF_SAMPLE_IP) as event:
+        assert event.attr.sample_type == pyperf.PERF_SAMPLE_IP
+    assert attr.sample_type == 0
+
+
+def test_event_inherit(pyperf):
+    with pyperf.Event('page-faults', inherit=1) as event:
+        in_child(touch)
+        assert event.read().value >= PAGES
+
+
+def test_event_of_another_process(pyperf):
+    child = subprocess.Popen([sys.executable, '-c', 'input(); bytearray(8 << 20)'],
+                             stdin=subprocess.PIPE, text=True)
+    with pyperf.Event('page-faults', child.pid) as event:
+        child.communicate('\n', timeout=20)
+        assert event.read().value >= 2048
+
+
+def test_targets(pyperf):
+    with pyperf.Event('cpu-clock', -1, 0) as event:
+        assert event.read().value >= 0
+    for arguments, words in (((-1, -1), 'any task on any CPU'), ((-2, 0), 'pid -2'),
+                             ((0, -2), 'cpu -2')):
+        with pytest.raises(ValueError, match=words):
+            pyperf.Event('cpu-clock', *arguments)
+    with pytest.raises(ValueError, match='cgroup'):
+        pyperf.Event('cpu-clock', cgroup=0)
+    with pytest.raises(OverflowError):
+        pyperf.Event('cpu-clock', 2**40)
+
+
+def test_cgroup(pyperf):
+    need('root')
+    for folder in ('/sys/fs/cgroup', '/sys/fs/cgroup/perf_event'):
+        if os.path.exists(os.path.join(folder, 'cgroup.procs')):
+            break
+    else:
+        pytest.skip('needs a cgroup file system')
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        with pyperf.Event('cpu-clock', cpu=0, cgroup=fd) as event:
+            assert event.read().value >= 0
+    except pyperf.Error as error:
+        pytest.skip(f'needs cgroup events ({error.said})')
+    finally:
+        os.close(fd)
+
+
+def test_wrong_arguments(pyperf):
+    with pytest.raises(TypeError, match='no field'):
+        pyperf.Event('page-faults', sample_perid=1)
+    with pytest.raises(ValueError, match='2 events'):
+        pyperf.Event('page-faults,cpu-clock')
+    with pytest.raises(TypeError, match='name or a perf_event_attr'):
+        pyperf.Event(5)
+    with pytest.raises(TypeError, match='Event is needed'):
+        pyperf.Event('page-faults', group=5)
+    with pytest.raises(TypeError, match='label'):
+        pyperf.Event('page-faults', label=5)
+    with pytest.raises(ValueError, match='already'):
+        pyperf.Event('page-faults').__init__('page-faults')
+
+
+def test_group_by_hand(pyperf):
+    with pyperf.Event('page-faults', disabled=1) as leader:
+        member = pyperf.Event('cpu-clock', group=leader)
+        touch()
+        assert member.read().value == 0         # follows the leader, which is off
+        leader.enable()
+        touch()
+        assert member.read().value > 0
+        member.close()
+
+
+def test_group(pyperf):
+    with pyperf.Group('page-faults', 'task-clock,minor-faults') as group:
+        assert len(group) == 3 and [e.label for e in group] == [
+            'page-faults', 'task-clock', 'minor-faults']
+        group.reset()
+        touch()
+        counts = group.read()
+        assert list(counts) == ['page-faults', 'task-clock', 'minor-faults']
+        assert counts['page-faults'].value == counts['minor-faults'].value >= PAGES
+        group.begin()
+        touch(10)
+        delta = group.end()
+        assert 10 <= delta['page-faults'].value < 110
+        assert delta['page-faults'].time_enabled < counts['page-faults'].time_enabled
+        group.map_self()
+        assert group.read()['page-faults'].value >= PAGES + 10
+        group.disable()
+        member = group[1]
+        assert member.id == counts['task-clock'].id
+        with pytest.raises(IndexError):
+            group[3]
+        member.close()          # its group's
+        assert not member.closed
+    assert group.closed and member.closed
+    with pytest.raises(ValueError):
+        member.read()
+    with pytest.raises(ValueError):
+        group.read()
+
+
+def test_group_is_all_or_nothing(pyperf):
+    before = len(os.listdir('/proc/self/fd'))
+    with pytest.raises(pyperf.Error):
+        pyperf.Group('page-faults', pyperf.perf_event_attr(type=4242))
+    with pytest.raises(pyperf.Error, match='empty'):
+        pyperf.Group()
+    assert len(os.listdir('/proc/self/fd')) == before
+    with pyperf.Group('page-faults', 'page-faults') as group:
+        assert list(group.read()) == ['page-faults', 'page-faults#2']
+        with pytest.raises(pyperf.Error):
+            pyperf.Group('cpu-clock').end()     # no begin
+
+
+# ---------------------------------------------------------------- measure()
+
+def test_measure(pyperf):
+    with pyperf.measure('task-clock,{page-faults,minor-faults}') as counts:
+        touch()
+    assert list(counts) == ['task-clock', 'page-faults', 'minor-faults']
+    assert PAGES <= counts['page-faults'].value < PAGES + 100
+    with counts:                # again
+        pass
+    assert counts['page-faults'].value < 100
+
+
+def test_measure_a_function(pyperf):
+    counts = pyperf.measure(['page-faults', pyperf.perf_event_attr(type=1, config=9)],
+                            lambda: touch() or 'done')
+    assert counts.result == 'done' and counts['page-faults'].value >= PAGES
+    assert counts['dummy'].value == 0
+
+
+def test_measure_inherit_and_threads(pyperf):
+    def work():
+        thread = threading.Thread(target=touch)
+        thread.start()
+        thread.join()
+    assert pyperf.measure('page-faults', work)['page-faults'].value < PAGES
+    assert pyperf.measure('page-faults', work, inherit=1)['page-faults'].value >= PAGES
+
+
+def test_measure_leaves_nothing_open(pyperf):
+    before = len(os.listdir('/proc/self/fd'))
+    with pytest.raises(ZeroDivisionError):
+        pyperf.measure('page-faults,cpu-clock', lambda: 1 / 0)
+    with pytest.raises(pyperf.Error):
+        pyperf.measure(['page-faults', pyperf.perf_event_attr(type=4242)], touch)
+    assert len(os.listdir('/proc/self/fd')) == before
+
+
+# ---------------------------------------------------------------- rings and records
+
+def faults(pyperf, **fields):
+    return pyperf.Event('page-faults:u', sample_period=1, **fields)
+
+
+def test_every_sample_arrives(pyperf):
+    with faults(pyperf) as event, pyperf.Ring(event, pages=64) as ring:
+        event.disable()
+        list(ring)
+        event.reset()
+        event.enable()
+        touch()
+        event.disable()
+        samples = list(ring)
+        assert len(samples) == event.read().value >= PAGES
+        assert all(isinstance(s, pyperf.Sample) and s.name == 'SAMPLE' for s in samples)
+        assert {(s.pid, s.tid) for s in samples} == {(os.getpid(), threading.get_native_id())}
+        times = [s.time for s in samples]
+        assert times == sorted(times)
+        assert {s.period for s in samples} == {1} and {s.id for s in samples} == {event.id}
+        assert samples[0].event == 'page-faults:u' and samples[0].cpu_mode == 'user'
+        assert list(ring) == [] and not ring.ready and ring.damaged == 0
+        assert ring.events == (event,) and ring.size == 64 * os.sysconf('SC_PAGESIZE')
+    # records outlive all of it
+    assert samples[5].ip and 'SAMPLE' in str(samples[5]) and samples[5].asdict()['period'] == 1
+
+
+def test_missing_field_says_what_would_help(pyperf):
+    with faults(pyperf, comm=1) as event, pyperf.Ring(event) as ring:
+        touch(1)
+        sample = next(iter(ring))
+        assert not hasattr(sample, 'addr')
+        with pytest.raises(AttributeError, match='PERF_SAMPLE_ADDR'):
+            sample.addr
+        with pytest.raises(AttributeError):
+            sample.nothing
+        with pytest.raises(AttributeError):
+            sample.ip = 5
+
+
+def test_sample_fields(pyperf):
+    kinds = ('IP', 'TID', 'TIME', 'ADDR', 'READ', 'CALLCHAIN', 'ID', 'CPU', 'PERIOD', 'STREAM_ID',
+             'IDENTIFIER', 'REGS_USER', 'STACK_USER', 'WEIGHT', 'DATA_SRC', 'TRANSACTION')
+    sample_type = sum(getattr(pyperf, f'PERF_SAMPLE_{kind}') for kind in kinds)
+    with faults(pyperf, sample_type=sample_type, sample_regs_user=0xff, sample_stack_user=512,
+                read_format=pyperf.PERF_FORMAT_ID) as event, pyperf.Ring(event) as ring:
+        import mmap
+        with mmap.mmap(-1, mmap.PAGESIZE) as memory:
+            list(ring)
+            memory[0] = 1
+        sample = next(s for s in ring if s.name == 'SAMPLE')
+        number = event.id
+    assert sample.addr % 4096 == 0
+    assert sample.read[0][0] >= 1 and sample.read[0][3] == number
+    frames = pyperf.callchain_frames(sample.callchain)
+    assert frames and ('user', sample.ip) in frames
+    assert len(sample.regs_user) == 8 and len(sample.stack) <= 512
+    assert sample.weight == 0 and sample.transaction == 0 and sample.data_src_text
+    assert sample.stream_id == sample.id == number
+    assert set(sample.asdict()) > {'addr', 'callchain', 'stack', 'cpu'}
+    assert pyperf.decode(bytes(sample), event_attr(pyperf, sample_type)).addr == sample.addr
+
+
+def event_attr(pyperf, sample_type):
+    return pyperf.perf_event_attr(sample_type=sample_type, sample_regs_user=0xff,
+                                  sample_stack_user=512, read_format=pyperf.PERF_FORMAT_ID)
+
+
+def child_records(pyperf, **fields):
+    """Records of a child that execs and ends, after its end."""
+    child = subprocess.Popen([sys.executable, '-c',
+                              'import os; input(); os.execvp("true", ["true"])'],
+                             stdin=subprocess.PIPE, text=True)
+    with pyperf.Event('dummy', child.pid, sample_id_all=1, **fields) as event, \
+            pyperf.Ring(event) as ring:
+        child.communicate('\n', timeout=20)
+        records = list(ring.follow(20))
+        with pytest.raises(ProcessLookupError):
+            ring.wait(1)
+    return child.pid, records
+
+
+def test_records_of_a_child(pyperf):
+    sample_type = pyperf.PERF_SAMPLE_TID | pyperf.PERF_SAMPLE_TIME | pyperf.PERF_SAMPLE_CPU
+    pid, records = child_records(pyperf, sample_type=sample_type, comm=1, comm_exec=1, task=1,
+                                 mmap=1, mmap2=1, context_switch=1)
+    comm = next(r for r in records if isinstance(r, pyperf.Comm))
+    assert (comm.comm, comm.exec, comm.pid, comm.type) == ('true', True, pid, pyperf.PERF_RECORD_COMM)
+    mapped = [r for r in records if isinstance(r, pyperf.Mmap)]
+    assert any('libc' in r.filename and r.prot & 4 for r in mapped) and mapped[0].name == 'MMAP2'
+    end = next(r for r in records if r.name == 'EXIT')
+    assert isinstance(end, pyperf.Task) and end.pid == pid and end.time > comm.time
+    assert any(isinstance(r, pyperf.Switch) for r in records)
+    assert all(r.cpu in range(os.cpu_count() + 64) for r in records)
+
+
+def test_names_that_are_no_utf8(pyperf):
+    import ctypes
+    libc = ctypes.CDLL(None)
+    with pyperf.Event('dummy', comm=1) as event, pyperf.Ring(event) as ring:
+        with open('/proc/self/comm', 'rb') as f:
+            old = f.read().rstrip(b'\n')
+        libc.prctl(15, b'\xff\x1bx')
+        libc.prctl(15, old)
+        record = next(r for r in ring)
+    assert record.comm == '\udcff\x1bx' and '\x1b' not in str(record)
+
+
+def test_shared_ring(pyperf):
+    first = faults(pyperf, sample_id_all=1)
+    second = pyperf.Event('dummy', comm=1, sample_id_all=1, sample_type=first.attr.sample_type)
+    with first, second, pyperf.Ring(first, second) as ring:
+        touch(5)
+        with open('/proc/self/comm', 'r+') as f:
+            f.write(f.read().strip())
+        by_name = {}
+        for record in ring:
+            by_name.setdefault(record.event, set()).add(record.name)
+    assert by_name == {'page-faults:u': {'SAMPLE'}, 'dummy': {'COMM'}}
+
+
+def test_shared_ring_of_different_layouts(pyperf):
+    plain, other = pyperf.PERF_SAMPLE_IP, pyperf.PERF_SAMPLE_IP | pyperf.PERF_SAMPLE_TIME
+    first, second = (faults(pyperf, sample_type=t) for t in (plain, other))
+    with pytest.raises(ValueError, match='PERF_SAMPLE_IDENTIFIER'):
+        pyperf.Ring(first, second)
+    identified = pyperf.PERF_SAMPLE_IDENTIFIER
+    # Two events: to two of the same software event, Linux 6.18 gives the first one's id.
+    first, second = (pyperf.Event(event, sample_period=1, sample_id_all=1, label=name,
+                                  sample_type=t | identified)
+                     for event, t, name in (('page-faults:u', plain, 'a'),
+                                            ('minor-faults:u', other, 'b')))
+    with pyperf.Ring(first, second) as ring:
+        touch(20)
+        records = list(ring)
+    assert {hasattr(r, 'time') for r in records if r.event == 'a'} == {False}
+    assert {hasattr(r, 'time') for r in records if r.event == 'b'} == {True}
+
+
+def test_lost_is_told(pyperf):
+    with faults(pyperf, disabled=1) as event, pyperf.Ring(event, pages=1) as ring:
+        event.enable()      # before the ring was there, faults would have been counted only
+        touch()
+        got = sum(isinstance(r, pyperf.Sample) for r in ring)
+        touch(10)           # a LOST record comes with the next that finds room
+        event.disable()
+        records = list(ring)
+        lost = sum(r.lost for r in records if isinstance(r, pyperf.Lost))
+        got += sum(isinstance(r, pyperf.Sample) for r in records)
+        assert lost > 0 and got + lost == event.read().value
+
+
+def test_overwrite_ring(pyperf):
+    with faults(pyperf, write_backward=1) as event, \
+            pyperf.Ring(event, pages=1, overwrite=True) as ring:
+        touch()
+        samples = [r for r in ring if r.name == 'SAMPLE']
+        times = [s.time for s in samples]
+        assert len(times) > 20 and times == sorted(times, reverse=True)
+        touch(3)
+        assert max(r.time for r in ring if r.name == 'SAMPLE') > times[0]
+    with faults(pyperf) as event, pytest.raises(pyperf.Error, match='write_backward'):
+        pyperf.Ring(event, overwrite=True)
+
+
+def test_ring_arguments(pyperf):
+    with faults(pyperf) as event:
+        with pytest.raises(pyperf.Error):
+            pyperf.Ring(event, pages=3)
+        with pytest.raises(ValueError, match='-1'):
+            pyperf.Ring(event, pages=-1)
+        with pytest.raises(TypeError):
+            pyperf.Ring()
+        with pytest.raises(TypeError):
+            pyperf.Ring(event, 5)
+        with pyperf.Ring(event) as ring:
+            with pytest.raises(ValueError):
+                ring.__init__(event)
+            for timeout in (-1, float('nan')):
+                with pytest.raises(ValueError):
+                    ring.wait(timeout)
+            with pytest.raises(TypeError):
+                ring.wait('x')
+
+
+# ---------------------------------------------------------------- waiting
+
+def test_wait(pyperf):
+    with faults(pyperf, wakeup_events=1) as event, pyperf.Ring(event) as ring:
+        event.disable()
+        list(ring)
+        start = time.monotonic()
+        assert ring.wait(0.05) is False and ring.wait(0) is False
+        assert 0.04 < time.monotonic() - start < 5
+        event.enable()
+        touch(1)
+        assert ring.wait(10) is True and ring.ready
+
+
+def test_wait_is_interrupted(pyperf):
+    """A handler that raises ends the wait; one that doesn't, not (PEP 475)."""
+    def raise_it(*_):
+        raise KeyError
+    old = signal.signal(signal.SIGALRM, raise_it)
+    try:
+        with pyperf.Event('dummy', wakeup_events=1) as event, pyperf.Ring(event) as ring:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(KeyError):
+                ring.wait(20)
+            signal.signal(signal.SIGALRM, lambda *_: None)
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            start = time.monotonic()
+            assert ring.wait(0.2) is False
+            assert time.monotonic() - start > 0.15
+    finally:
+        signal.signal(signal.SIGALRM, old)
+
+
+def test_close_wakes_a_waiting_thread(pyperf):
+    event = pyperf.Event('dummy', wakeup_events=1)
+    ring = pyperf.Ring(event)
+    said = []
+
+    def wait():
+        try:
+            ring.wait()
+        except ValueError as error:
+            said.append(str(error))
+    thread = threading.Thread(target=wait)
+    thread.start()
+    end = time.monotonic() + 5      # else it closes before the wait, which is right, too
+    while 'poll' not in (where := stack_of(thread.native_id)) and where and time.monotonic() < end:
+        pass
+    ring.close()
+    thread.join(20)
+    assert not thread.is_alive() and said == ['the ring is closed'] and ring.closed
+    event.close()
+    assert event.closed
+
+
+def stack_of(tid):
+    """Where the kernel has a thread ("do_poll…"); "" where it doesn't say."""
+    try:
+        with open(f'/proc/self/task/{tid}/wchan') as f:
+            text = f.read()
+        return '' if text == '0' and not requires.has_capability(21) else text
+    except OSError:
+        return ''
+
+
+def test_selectors(pyperf):
+    with faults(pyperf, wakeup_events=1) as event, pyperf.Ring(event) as ring, \
+            selectors.DefaultSelector() as selector:
+        selector.register(ring, selectors.EVENT_READ)
+        touch(1)
+        assert selector.select(10) and any(r.name == 'SAMPLE' for r in ring)
+
+
+def test_asyncio(pyperf):
+    async def follow(child, ring, seen):
+        async for record in ring:
+            seen.append(record.name)
+
+    async def main():
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, '-c', 'input(); import os; os.execvp("true", ["true"])',
+            stdin=asyncio.subprocess.PIPE)
+        event = pyperf.Event('dummy', child.pid, comm=1, task=1, watermark=1, wakeup_watermark=1)
+        seen = []
+        with event, pyperf.Ring(event) as ring:
+            task = asyncio.create_task(follow(child, ring, seen))
+            await asyncio.sleep(0)
+            child.stdin.write(b'\n')
+            await asyncio.wait_for(asyncio.gather(child.wait(), task), 20)
+        return seen
+
+    seen = asyncio.run(main())
+    assert 'COMM' in seen and seen[-1] == 'EXIT'
+
+
+def test_signal_on_overflow(pyperf):
+    came = []
+    old = signal.signal(signal.SIGUSR1, lambda *_: came.append(1))
+    try:
+        with faults(pyperf, wakeup_events=1, disabled=1) as event, pyperf.Ring(event):
+            event.signal(signal.SIGUSR1)
+            event.refresh(1)
+            touch(3)
+            event.signal(0)
+        assert came
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+
+
+def test_tracepoint(pyperf):
+    need('tracefs')
+    with pyperf.Event('syscalls:sys_enter_getppid', sample_period=1) as event, \
+            pyperf.Ring(event) as ring:
+        for _ in range(3):
+            os.getppid()
+        event.disable()
+        samples = list(ring)
+        assert event.read().value == len(samples) == 3 and samples[0].raw
+    with pyperf.Event('sched:sched_switch') as event:
+        with pytest.raises(OSError) as error:
+            event.set_filter('no_such_field == 1')
+        assert error.value.errno == errno.EINVAL and 'prev_pid' in error.value.remedy
+        event.set_filter('prev_pid == 1')
+
+
+def test_breakpoint(pyperf):
+    import ctypes
+    word = ctypes.c_uint64(0)
+    try:
+        event = pyperf.Event(f'mem:{ctypes.addressof(word):#x}/8:w', exclude_kernel=1)
+    except pyperf.Error as error:
+        pytest.skip(f'needs breakpoints ({error.said})')
+    with event:
+        for _ in range(5):
+            word.value += 1
+        assert event.read().value == 5
+        attr = event.attr
+        attr.disabled = 1
+        event.modify(attr)
+        word.value += 1
+        assert event.read().value == 5

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pyperf as a package: pip, the stubs, help(), the page in docs/."""
+import ast
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from frame import requires
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.path.join(ROOT, 'docs/pyperf.md')
+
+
+def stub(name):
+    with open(os.path.join(ROOT, 'python/pyperf', name)) as f:
+        return ast.parse(f.read())
+
+
+def members(body):
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name, node
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target.id, node
+
+
+def shown(o):
+    return {name for name in vars(o) if not name.startswith('__')}
+
+
+def test_stub_has_all_names(pyperf):
+    declared = dict(members(stub('_pyperf.pyi').body))
+    real = shown(pyperf._pyperf)
+    assert real - set(declared) == set()
+    assert {n for n in declared if not n.startswith('_')} - real == set()
+    closing = set(dict(members(declared['_Closing'].body)))
+    for name, node in declared.items():
+        if not isinstance(node, ast.ClassDef) or name.startswith('_'):
+            continue
+        inside = set(dict(members(node.body)))
+        missing = shown(getattr(pyperf._pyperf, name)) - inside - closing
+        assert missing == set(), name
+        wrong = {n for n in inside if not hasattr(getattr(pyperf._pyperf, name), n)}
+        assert wrong - {'asked', 'said', 'remedy', 'at', '__iter__'} == set(), name
+
+
+def test_stub_of_the_constructor_has_every_field(pyperf):
+    node = dict(members(stub('_pyperf.pyi').body))['perf_event_attr']
+    init = dict(members(node.body))['__init__']
+    assert [a.arg for a in init.args.kwonlyargs] == list(pyperf.perf_event_attr().asdict())
+
+
+def test_types_check(pyperf):
+    reason = requires.why_not('program:mypy')
+    if reason:
+        pytest.skip(reason)
+    done = subprocess.run(['mypy', '--strict', os.path.join(ROOT, 'python/pyperf')],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_all_names_are_there(pyperf):
+    for name in pyperf.__all__:
+        assert hasattr(pyperf, name), name
+    assert {'Event', 'Comm', 'Mmap', 'PERF_TYPE_SOFTWARE', 'PR_TASK_PERF_EVENTS_ENABLE',
+            'HW_BREAKPOINT_W'} <= set(pyperf.__all__)
+    assert len(pyperf.__all__) == len(set(pyperf.__all__))
+
+
+def test_help_teaches(pyperf):
+    import pydoc
+    text = pydoc.plain(pydoc.render_doc(pyperf))
+    for words in ('perf_event_open(attr, pid=0, cpu=-1, group_fd=-1, flags=0)', 'with pyperf.measure',
+                  'class Ring', 'follow(self', 'samples a second, with freq', 'PERF_SAMPLE_IP'):
+        assert words in text, words
+    for name in pyperf.__all__:
+        o = getattr(pyperf, name)
+        assert isinstance(o, int) or o.__doc__, name
+
+
+def test_docstring_of_the_module(pyperf):
+    import doctest
+    results = doctest.testmod(pyperf)
+    assert results.attempted >= 10 and results.failed == 0
+
+
+def page_blocks():
+    with open(PAGE, encoding='utf-8') as f:
+        text = f.read()
+    return re.findall(r'(?:<!-- needs ([\w ]+) -->\n)?```python\n(.*?)```', text, re.S)
+
+
+@pytest.mark.parametrize('index', range(len(page_blocks())))
+def test_block_of_the_page(pyperf, build, index):
+    needs, block = page_blocks()[index]
+    for word in needs.split():
+        reason = requires.why_not(word)
+        if reason:
+            pytest.skip(reason)
+    done = subprocess.run([sys.executable, '-W', 'error', '-c', block], capture_output=True, text=True,
+                          env={**os.environ, 'PYTHONPATH': os.path.join(build, 'python')}, timeout=60)
+    assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr
+
+
+# ---------------------------------------------------------------- pip
+
+def run(argv, **kwargs):
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(('PYTHON', 'PIP_', 'VIRTUAL_ENV', 'LD_PRELOAD'))}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300,
+                          env={**env, 'CFLAGS': '-O0'}, **kwargs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope='module')
+def venv(tmp_path_factory):
+    """A fresh environment that sees the distribution's setuptools and wheel."""
+    for module in ('venv', 'ensurepip', 'setuptools', 'wheel', 'pip'):
+        if subprocess.run(['/usr/bin/python3', '-c', f'import {module}'],
+                          capture_output=True).returncode:
+            pytest.skip(f'needs the Python module {module}')
+    folder = str(tmp_path_factory.mktemp('venv'))
+    run(['/usr/bin/python3', '-m', 'venv', '--system-site-packages', folder])
+    return folder
+
+
+@pytest.fixture(scope='module')
+def checkout(tmp_path_factory):
+    """What of the project an installation needs: it leaves its traces there, not in ours."""
+    folder = str(tmp_path_factory.mktemp('checkout'))
+    run(['cp', '-r'] + [os.path.join(ROOT, n) for n in ('python', 'include', 'src', 'meson.build')]
+        + [folder])
+    run(['rm', '-rf'] + [os.path.join(folder, 'python', n) for n in ('build', 'dist')])
+    return folder
+
+
+PIP = ['-m', 'pip', '-q', '--disable-pip-version-check', '--no-input']
+USE = ('import pyperf; m = pyperf.measure("page-faults", lambda: bytearray(1 << 20));'
+       'print(m["page-faults"].value > 200, pyperf.__file__)')
+
+
+@pytest.mark.slow
+def test_pip_install(venv, checkout):
+    python = os.path.join(venv, 'bin/python')
+    run([python] + PIP + ['install', '--no-index', '--no-build-isolation',
+                          os.path.join(checkout, 'python')])
+    out = run([python, '-c', USE], cwd='/')
+    assert out.startswith(f'True {venv}')
+    files = run([python, '-m', 'pip', 'show', '-f', 'perf-prof'], cwd='/')
+    for name in ('pyperf/__init__.py', 'pyperf/_pyperf.pyi', 'pyperf/py.typed', 'abi3.so'):
+        assert name in files
+
+
+@pytest.mark.slow
+def test_sdist_builds_by_itself(venv, checkout, tmp_path):
+    python = os.path.join(venv, 'bin/python')
+    run([python, 'setup.py', '-q', 'sdist', '-d', str(tmp_path)], cwd=os.path.join(checkout, 'python'))
+    archive, = os.listdir(tmp_path)
+    run([python] + PIP + ['install', '--no-index', '--no-build-isolation', '--force-reinstall',
+                          str(tmp_path / archive)], cwd='/')
+    assert run([python, '-c', USE], cwd='/').startswith('True')

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of tasks: remembered, replaced, of those that nobody knows. */
+#include "cmocka_all.h"
+
+#include "tasks/comms.h"
+
+#include <limits.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* Above what the kernel hands out: /proc knows none of them. */
+enum { NOBODY = 1 << 23 };
+
+static void set(struct comms *c, pid_t tid, const char *comm)
+{
+	comms_set(c, tid, comm, strlen(comm));
+}
+
+static void names_are_remembered(void **state)
+{
+	struct comms *c = comms_new();
+
+	assert_non_null(c);
+	set(c, NOBODY + 1, "one");
+	set(c, NOBODY + 2, "two");
+	assert_string_equal(comms_get(c, NOBODY + 1), "one");
+	assert_string_equal(comms_get(c, NOBODY + 2), "two");
+	set(c, NOBODY + 1, "a longer name");
+	assert_string_equal(comms_get(c, NOBODY + 1), "a longer name");
+	set(c, NOBODY + 1, "b");
+	assert_string_equal(comms_get(c, NOBODY + 1), "b");
+	set(c, NOBODY + 1, "");
+	assert_string_equal(comms_get(c, NOBODY + 1), "");
+	comms_free(c);
+	comms_free(NULL);
+}
+
+/* From samples: 16 bytes without a NUL, or with junk behind it. */
+static void names_are_cut_as_the_kernel_does(void **state)
+{
+	struct comms *c = comms_new();
+
+	assert_non_null(c);
+	comms_set(c, NOBODY, "0123456789abcdef", 16);
+	assert_string_equal(comms_get(c, NOBODY), "0123456789abcde");
+	comms_set(c, NOBODY, "short\0junk", 10);
+	assert_string_equal(comms_get(c, NOBODY), "short");
+	comms_set(c, NOBODY, "prefix", 3);
+	assert_string_equal(comms_get(c, NOBODY), "pre");
+	comms_set(c, NOBODY, "none", 0);
+	assert_string_equal(comms_get(c, NOBODY), "");
+	comms_free(c);
+}
+
+static void who_is_nobody(void **state)
+{
+	struct comms *c = comms_new();
+
+	assert_non_null(c);
+	assert_string_equal(comms_get(c, 0), "swapper");
+	set(c, 0, "not me");
+	assert_string_equal(comms_get(c, 0), "swapper");
+	assert_string_equal(comms_get(c, NOBODY), "<...>");
+	assert_string_equal(comms_get(c, -1), "<...>");
+	set(c, -1, "negative");
+	assert_string_equal(comms_get(c, -1), "<...>");
+	assert_string_equal(comms_get(c, INT_MIN), "<...>");
+	set(c, NOBODY, "came later");          /* its COMM record after its first sample */
+	assert_string_equal(comms_get(c, NOBODY), "came later");
+	set(c, INT_MAX, "last");
+	assert_string_equal(comms_get(c, INT_MAX), "last");
+	comms_free(c);
+}
+
+static void proc_is_asked_once(void **state)
+{
+	struct comms *c = comms_new();
+	char was[16];
+
+	assert_non_null(c);
+	assert_int_equal(prctl(PR_GET_NAME, was), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "0123456789abcdefgh"), 0);
+	assert_string_equal(comms_get(c, getpid()), "0123456789abcde");
+	assert_int_equal(prctl(PR_SET_NAME, "a\nb\n"), 0);
+	assert_string_equal(comms_get(c, getpid()), "0123456789abcde");
+	comms_free(c);
+	c = comms_new();
+	assert_non_null(c);
+	assert_string_equal(comms_get(c, getpid()), "a\nb\n");
+	prctl(PR_SET_NAME, was);
+	comms_free(c);
+}
+
+static void ten_thousand_tasks(void **state)
+{
+	enum { N = 10000 };
+	struct comms *c = comms_new();
+	char name[16];
+
+	assert_non_null(c);
+	for (int turn = 0; turn < 2; turn++)
+		for (int i = 0; i < N; i++) {
+			snprintf(name, sizeof(name), "task-%d/%d", i, turn);
+			set(c, NOBODY + i * (i & 1 ? 1 : 64), name);
+		}
+	for (int i = 0; i < N; i++) {
+		int tid = NOBODY + i * (i & 1 ? 1 : 64);
+
+		/* a multiple of 64 below N is an odd one's neighbour, never the same */
+		snprintf(name, sizeof(name), "task-%d/1", i);
+		assert_string_equal(comms_get(c, tid), name);
+	}
+	assert_string_equal(comms_get(c, NOBODY - 1), "<...>");
+	comms_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_remembered),
+		cmocka_unit_test(names_are_cut_as_the_kernel_does),
+		cmocka_unit_test(who_is_nobody),
+		cmocka_unit_test(proc_is_asked_once),
+		cmocka_unit_test(ten_thousand_tasks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
