@@ -46,10 +46,11 @@ from ._pyperf import (DeniedError, Error, NotFoundError, NoTaskError, Record, Sa
                       context_name, decode, ioc, label, max_stack, paranoid, perf_event_attr,
                       perf_event_open, pmus, prctl)
 
-__all__ = ['Count', 'Counts', 'DeniedError', 'Error', 'Estimate', 'Event', 'Group', 'Measurement',
-           'NoTaskError', 'NotFoundError', 'PERF_MEM_S', 'Parsed', 'Record', 'Ring', 'Sample',
-           'callchain_frames', 'context_name', 'decode', 'ioc', 'label', 'max_stack', 'measure',
-           'paranoid', 'parse', 'perf_event_attr', 'perf_event_open', 'pmus', 'prctl']
+__all__ = ['Count', 'Counts', 'DeniedError', 'Error', 'Estimate', 'Event', 'Feature', 'Group',
+           'Measurement', 'NoTaskError', 'NotFoundError', 'PERF_MEM_S', 'Parsed', 'Record', 'Ring',
+           'Sample', 'callchain_frames', 'context_name', 'decode', 'features', 'ioc', 'label',
+           'max_stack', 'measure', 'paranoid', 'parse', 'perf_event_attr', 'perf_event_open',
+           'pmus', 'prctl']
 __all__ += [name for name, value in vars(_pyperf).items()
             if name.startswith(('PERF_', 'PR_TASK_', 'HW_BREAKPOINT_'))
             or (isinstance(value, type) and issubclass(value, Record) and name not in __all__)]
@@ -136,6 +137,22 @@ def parse(events: str) -> List[Parsed]:
 
     Error.at is the place in the text that is wrong."""
     return [Parsed(*event) for event in _pyperf._parse(events)]
+
+
+class Feature(NamedTuple):
+    """Something that this kernel lets this user open, or does not."""
+    name: str       #: "tracepoint-raw"
+    group: str      #: "events", "targets", "samples", …
+    what: str
+    code: int       #: 0 = works, else errno
+    partial: bool   #: works in user space only
+    said: str       #: what refuses
+    remedy: str     #: what to do about it
+
+
+def features() -> List[Feature]:
+    """What this kernel lets this user open, found out by trying, in some milliseconds."""
+    return [Feature(*row) for row in _pyperf._features()]
 
 
 What = Union[str, perf_event_attr, Parsed]

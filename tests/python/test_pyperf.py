@@ -439,6 +439,13 @@ def test_parse_tells_where(pyperf):
         pyperf.parse('\udcff')
 
 
+def test_features(pyperf):
+    rows = {row.name: row for row in pyperf.features()}
+    assert len(rows) > 20
+    for row in rows.values():
+        assert row.what and bool(row.code) == bool(row.said)
+
+
 def test_machine(pyperf):
     assert 'software' in pyperf.pmus()
     assert pyperf.max_stack() > 0 and -1 <= pyperf.paranoid() <= 4

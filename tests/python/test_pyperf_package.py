@@ -165,6 +165,7 @@ def test_sdist_builds_by_itself(venv, checkout, tmp_path):
     assert run([python, '-c', USE], cwd='/').startswith('True')
 
 
+@pytest.mark.slow
 def test_make_install(pyperf, build, prof, tmp_path):
     """It is installed where the embedded Python looks, and a script of perf-prof can import it."""
     if not os.path.exists(os.path.join(build, 'build.ninja')):
