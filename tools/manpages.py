@@ -280,9 +280,6 @@ def main(argv):
     for name, owner in owners.items():
         if name != owner:
             write(out, f'{name}.{section}', [f'.so man{section}/{owner}.{section}'])
-    missing = sorted(set(header.functions()) - set(owners)) if section == '3' else []
-    if missing:
-        raise BadPage(f'no page has {", ".join(missing)}')
 
 
 if __name__ == '__main__':

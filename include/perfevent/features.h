@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * perfevent/features.h - what this kernel lets this user open
- *
- * Not written yet: neither installed nor part of <perfevent.h>.
- */
+/* perfevent/features.h - what this kernel lets this user open */
 #ifndef PEV_FEATURES_H
 #define PEV_FEATURES_H
 

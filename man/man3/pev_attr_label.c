@@ -10,6 +10,7 @@ int main(void)
 	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
+	attr.exclude_guest = 1;
 	pev_attr_label(&attr, label, sizeof(label));
 	puts(label);
 	return 0;

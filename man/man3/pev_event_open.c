@@ -21,7 +21,8 @@ int main(void)
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	if (pev_event_open(&ev, &attr, pev_target_self(), &opts, &err))
 		return fail(&err);
-	printf("descriptor %d, an attr of %u bytes\n", pev_event_fd(ev), pev_event_attr(ev)->size);
+	printf("%s: descriptor %d, an attr of %u bytes\n", pev_event_label(ev), pev_event_fd(ev),
+	       pev_event_attr(ev)->size);
 	pev_event_close(ev);
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include <perfevent.h>
 #include <signal.h>
 #include <stdio.h>

@@ -4,16 +4,18 @@
 
 int main(void)
 {
-	const struct pev_feature *row;
+	const struct pev_feature *feature;
 	struct pev_features *features;
+	int works = 0;
+	size_t i;
 
 	if (pev_features_probe(&features))
 		return 1;
-	for (size_t i = 0; (row = pev_features_at(features, i)); i++)
-		printf("%-18s %s\n", row->name, row->code ? row->said : "works");
-	row = pev_features_find(features, "tracepoint-raw");
-	if (row && row->code)
-		printf("to read the fields of tracepoints: %s\n", row->remedy);
+	for (i = 0; (feature = pev_features_at(features, i)); i++) {
+		works += !feature->code;
+		printf("%-7s %s %s\n", feature->code ? "refused" : "works", feature->name, feature->said);
+	}
+	printf("%d of %zu work\n", works, i);
 	pev_features_free(features);
 	return 0;
 }

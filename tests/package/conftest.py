@@ -13,7 +13,7 @@ from frame import requires
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, 'tools'))
 
-C = ['cc', '-std=c11', '-D_GNU_SOURCE', '-O2', '-g', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
+C = ['cc', '-O2', '-g', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
 
 
 def run(argv, env=None, timeout=60, **more):
