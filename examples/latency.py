@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long do woken tasks wait for a CPU?
+r"""How long do woken tasks wait for a CPU?
 
     perf-prof python -e sched:sched_wakeup,sched:sched_switch --order -i 1000 latency.py
 
 Prints percentiles of the time from wake-up to running once per interval, and at the end
 a table by task. --order matters: a task is often woken on one CPU and runs on another.
+
+A wake-up belongs to the task that wakes, so for one process don't use -p but filters:
+
+    perf-prof python --order -i 1000 -e "sched:sched_wakeup/pid==PID/" \
+        -e "sched:sched_switch/next_pid==PID||prev_pid==PID/" latency.py
 """
 from collections import defaultdict
 

@@ -25,7 +25,9 @@ extern "C" {
  *   - only the leader's `disabled` and `enable_on_exec` count. A member is opened
  *     running and follows its leader; one opened disabled would stay off when the
  *     leader alone is enabled. A zeroed leader counts from its opening on;
- *   - all have the leader's `inherit` (-EINVAL else);
+ *   - all have the leader's `inherit` (-EINVAL else). A read adds up the group and its
+ *     copies in children, those that run and those that ended (Linux 4.13; samples with
+ *     PERF_SAMPLE_READ need 6.13 and PERF_SAMPLE_TID);
  *   - read_format is GROUP | ID | both times; LOST if a member samples (Linux 6.0);
  *   - members of two hardware PMUs can't form a group (the kernel's EINVAL).
  */

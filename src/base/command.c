@@ -160,7 +160,8 @@ void command_man(const struct command *cmd, FILE *out)
 	fputs(".SH SYNOPSIS\n.B perf\\-prof ", out);
 	roff(out, cmd->name);
 	roff(out, cmd->usage);
-	fputs(".SH DESCRIPTION\n", out);
+	if (cmd->description)
+		fputs(".SH DESCRIPTION\n", out);
 	for (const char *const *d = cmd->description; d && *d; d++) {
 		fputs(".PP\n", out);
 		roff(out, *d);

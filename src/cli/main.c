@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		fault_print(&f);
 		code = f.exit_code;
 	}
-	if (fflush(stdout) || ferror(stdout)) {
+	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
 		fprintf(stderr, "perf-prof: stdout: can't be written: %s\n", strerror(errno));
 		code = code ? code : EXIT_FAILED;
 	}

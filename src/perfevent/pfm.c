@@ -32,7 +32,8 @@ int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)
 	    PFM_SUCCESS)
 		return -ENOENT;
 	buf->attr.size = PERF_ATTR_SIZE_VER7;
-	return 0;
+	/* it looks for tracepoints in debugfs: what our own search refused stays refused */
+	return buf->attr.type == PERF_TYPE_TRACEPOINT ? -ENOENT : 0;
 }
 #else
 int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)

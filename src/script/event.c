@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/event.h"
 
+#include "base/nearest.h"
 #include "script/host.h"
 
 #include <inttypes.h>
@@ -118,6 +119,24 @@ static struct reader *find(struct perf_event *e, PyObject *name)
 	return r ? r : event_class_find_equal(e->cls, name);
 }
 
+/* The AttributeError, with the nearest field if there is one. */
+static PyObject *no_field(const struct perf_event *e, PyObject *name)
+{
+	const char *text = PyUnicode_AsUTF8(name);
+	struct nearest n;
+
+	nearest_begin(&n, text ? text : "");
+	for (size_t i = 0; i < e->cls->nreaders; i++)
+		nearest_offer(&n, PyUnicode_AsUTF8(e->cls->readers[i].name));
+	if (nearest_get(&n))
+		PyErr_Format(PyExc_AttributeError, "%U has no field '%U'; did you mean '%s'?",
+			     e->cls->name, name, nearest_get(&n));
+	else
+		PyErr_Format(PyExc_AttributeError, "%U has no field '%U'; event.keys() lists them",
+			     e->cls->name, name);
+	return NULL;
+}
+
 static PyObject *getattro_slow(struct perf_event *e, PyObject *name)
 {
 	PyObject *value = PyObject_GenericGetAttr((PyObject *)e, name);
@@ -126,11 +145,8 @@ static PyObject *getattro_slow(struct perf_event *e, PyObject *name)
 	if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
 		return value;
 	r = event_class_find_equal(e->cls, name);
-	if (!r) {
-		PyErr_Format(PyExc_AttributeError, "%U has no field '%U'; its keys() are %S",
-			     e->cls->name, name, e->cls->template);
-		return NULL;
-	}
+	if (!r)
+		return no_field(e, name);
 	PyErr_Clear();
 	return event_read(e, r);
 }

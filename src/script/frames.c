@@ -2,6 +2,8 @@
 /* _callchain: a fresh list of cached frames. */
 #include "script/host.h"
 
+#include "base/note.h"
+
 enum { MAX_FRAMES = 200000 };
 
 static PyObject *make_frame(struct host *h, uint64_t ip, bool kernel)
@@ -9,8 +11,6 @@ static PyObject *make_frame(struct host *h, uint64_t ip, bool kernel)
 	struct kernel_symbol sym;
 	const char *dso = kernel ? "[kernel.kallsyms]" : "[unknown]";
 
-	if (kernel && !h->kallsyms)
-		h->kallsyms = kallsyms_load("/proc/kallsyms");
 	if (kernel && h->kallsyms && !kallsyms_find(h->kallsyms, ip, &sym))
 		return Py_BuildValue("{s:K,s:s,s:K,s:O,s:s}", "addr", (unsigned long long)ip,
 				     "symbol", sym.name, "offset",
@@ -65,4 +65,12 @@ PyObject *host_callchain(struct host *h, const struct perf_event *e)
 			Py_CLEAR(list);
 	}
 	return list;
+}
+
+void host_load_kernel_symbols(struct host *h, int verbose)
+{
+	h->kallsyms = kallsyms_load("/proc/kallsyms");
+	if (!h->kallsyms)
+		note(verbose, "kernel functions have no names: /proc/kallsyms hides their addresses from "
+		     "this user; CAP_SYSLOG or sysctl kernel.kptr_restrict=0 shows them");
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/host.h"
 
+#include "base/nearest.h"
+#include "perfevent.h"
 #include "script/template.h"
 
 #include "loader_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -72,11 +75,13 @@ static int teach_keyboard_interrupt(void)
 /* Whether sys.stdout can't be written any more: its flush() raises. */
 static bool output_is_broken(struct host *h)
 {
+	struct pollfd p = { .fd = STDOUT_FILENO };
 	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
 
 	if (rc) {
 		Py_DECREF(rc);
-		return false;
+		/* the failed write may have emptied the buffer: ask the pipe itself */
+		return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 	}
 	PyErr_Clear();
 	return true;
@@ -316,16 +321,68 @@ static PyObject *function(struct host *h, const char *name)
 	return f;
 }
 
-static void warn_no_handler(const struct stream_event *events, size_t n)
+/* The function of the script that is most likely meant for `handler`: a slip of the pen
+ * would otherwise look like an event that never happens. */
+static bool near_function(struct host *h, const char *handler, char *buf, size_t size)
+{
+	PyObject *key, *value;
+	struct nearest n;
+	Py_ssize_t i = 0;
+
+	nearest_begin(&n, handler);
+	while (PyDict_Next(h->namespace, &i, &key, &value)) {
+		const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
+
+		if (!name)
+			PyErr_Clear();
+		else if (PyFunction_Check(value) && strcmp(name, handler))
+			nearest_offer(&n, name);
+	}
+	if (!nearest_get(&n))
+		return false;
+	snprintf(buf, size, "%s", nearest_get(&n));
+	return true;
+}
+
+static int no_handler(struct host *h, const struct stream_event *events, size_t n, struct fault *f)
+{
+	char name[256], near[128], names[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && i < 8; i++) {
+		template_handler_name(events[i].name, name, sizeof(name));
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s %s(event)", i ? "," : "",
+					name);
+		if (near_function(h, name, near, sizeof(near)))
+			return fault_usage(f, "the script has no handler for any event; its function %s() "
+					   "is not called: did you mean %s()?", near, name);
+	}
+	return fault_usage(f, "the script has no handler for any event; define __sample__(event) or%s%s",
+			   names, n > 8 ? ", ..." : "");
+}
+
+/* Whether a function's name is that of a handler of some event. */
+static bool event_has_function(const struct host *h, const char *function_name)
 {
 	char name[256];
 
-	fputs("perf-prof: the script has no handler for any event; define __sample__(event)", stderr);
-	for (size_t i = 0; i < n && i < 8; i++) {
-		template_handler_name(events[i].name, name, sizeof(name));
-		fprintf(stderr, "%s %s(event)", i ? "," : " or", name);
+	for (size_t i = 0; i < h->nclasses; i++) {
+		template_handler_name(h->classes[i].event->name, name, sizeof(name));
+		if (!strcmp(name, function_name))
+			return true;
 	}
-	fputs(n > 8 ? ", ...\n" : "\n", stderr);
+	return false;
+}
+
+/* One of several events without a handler may be meant so; a near miss is not. */
+static void warn_unhandled(struct host *h, const struct stream_event *event)
+{
+	char name[256], near[128];
+
+	template_handler_name(event->name, name, sizeof(name));
+	if (near_function(h, name, near, sizeof(near)) && !event_has_function(h, near))
+		fprintf(stderr, "perf-prof: %s has no handler and stays off; its function %s() is not "
+			"called: did you mean %s()?\n", event->name, near, name);
 }
 
 int host_attach(struct host *h, struct stream *stream, struct fault *f)
@@ -365,8 +422,11 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 		events[i].wanted = cls->handler != NULL;
 		handled += events[i].wanted;
 	}
-	if (!handled)
-		warn_no_handler(events, h->nclasses);
+	if (!handled && !h->on_interval)
+		return no_handler(h, events, h->nclasses, f);
+	for (size_t i = 0; i < h->nclasses; i++)
+		if (!events[i].wanted)
+			warn_unhandled(h, &events[i]);
 	return 0;
 }
 
@@ -547,7 +607,23 @@ int64_t host_realtime(struct host *h, uint64_t time)
 	return (int64_t)time + stream_realtime_offset(h->stream);
 }
 
-const char *host_comm(struct host *h, pid_t tid)
+static void learn_name(const struct pev_record *rec, void *ctx)
 {
+	struct comms *comms = ctx;
+	const char *parent;
+	char name[16];
+
+	if (rec->type == PERF_RECORD_COMM) {
+		comms_set(comms, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
+		return;
+	}
+	parent = comms_get(comms, (pid_t)rec->task.ptid);
+	snprintf(name, sizeof(name), "%s", parent);
+	comms_set(comms, (pid_t)rec->task.tid, name, strlen(name));
+}
+
+const char *host_comm(struct host *h, pid_t tid, uint64_t time)
+{
+	stream_tasks_until(h->stream, time, learn_name, h->comms);
 	return comms_get(h->comms, tid);
 }

@@ -22,7 +22,7 @@ struct host {
 	size_t nclasses;
 	struct stream *stream;
 	struct trouble trouble;
-	struct kallsyms *kallsyms;    /* loaded when the first stack is looked at */
+	struct kallsyms *kallsyms;    /* NULL: not needed, or not to be had */
 	struct comms *comms;
 	PyObject *loader;             /* the module of loader.py */
 	PyObject *frames;             /* dict: ip -> frame */
@@ -61,10 +61,14 @@ void host_interrupt(void *ctx);
 /* The script kept the event: it gets a copy, and the next event another object. */
 void host_replace_event(struct host *h);
 
+/* Before events that carry call chains: some 100 ms. */
+void host_load_kernel_symbols(struct host *h, int verbose);
+
 /* For events. */
 int64_t host_realtime(struct host *h, uint64_t time);
 PyObject *host_callchain(struct host *h, const struct perf_event *e);
-const char *host_comm(struct host *h, pid_t tid);
+/* What the task was called at that time (perf clock, ns). */
+const char *host_comm(struct host *h, pid_t tid, uint64_t time);
 
 extern PyObject *PyInit_perf_prof(void);
 #endif

@@ -51,7 +51,7 @@ static size_t line_text(struct perf_event *e, bool timestamp, char *buf, size_t 
 	uint32_t tid = layout_u32(e->rec, e->cls->event->layout.tid + 4);
 	uint64_t time = event_time(e);
 	char comm[64], flags[5];
-	const char *name = host_comm(h, (pid_t)tid), *fields;
+	const char *name = host_comm(h, (pid_t)tid, time), *fields;
 	size_t n = timestamp ? timestamp_text(h, time, buf, size) : 0;
 
 	escape_terminal(name, strlen(name), comm, sizeof(comm));

@@ -8,7 +8,9 @@
 #include "script/host.h"
 #include "script/template.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct stream_ops ops = {
 	.sample = host_sample,
@@ -39,6 +41,30 @@ static int check_callchain(const struct stream_opts *o, struct fault *f)
 	return 0;
 }
 
+static bool wants_callchains(struct stream *stream)
+{
+	size_t n;
+	const struct stream_event *events = stream_events(stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].wanted && events[i].callchain)
+			return true;
+	return false;
+}
+
+static int check_venv(const char *venv, struct fault *f)
+{
+	char python[4096];
+
+	if (!venv)
+		return 0;
+	snprintf(python, sizeof(python), "%s/bin/python3", venv);
+	if (access(python, X_OK))
+		return fault_usage(f, "--venv %s: %s: %s; expected a virtual environment, as `python3 -m "
+				   "venv %s` makes", venv, python, strerror(errno), venv);
+	return 0;
+}
+
 /* From the loaded script on: open, run, __exit__. */
 static int run_script(struct python_config *config, struct host *h, struct stream *stream,
 		      struct fault *f)
@@ -47,9 +73,12 @@ static int run_script(struct python_config *config, struct host *h, struct strea
 
 	if (host_attach(h, stream, f) || host_init(h, f))
 		return -1;
-	rc = stream_open(stream, f);
-	if (!rc)
-		rc = stream_run(stream, &ops, h, f);
+	if (wants_callchains(stream))
+		host_load_kernel_symbols(h, stream_verbosity(&config->stream));
+	if (stream_open(stream, f))
+		return -1;   /* nothing was traced: __exit__() has nothing to tell */
+	comms_snapshot(h->comms);
+	rc = stream_run(stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)
 		say_totals(config, stream);
@@ -60,8 +89,8 @@ static void tell_broken_output(struct python_config *config, const struct host *
 {
 	const char *path = config->stream.output.path;
 
-	if (!h->output_error)
-		return;
+	if (!h->output_error || h->output_error == EPIPE)
+		return;   /* a reader that goes away is a way to be done */
 	output_end(&config->stream.output);
 	fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended", path ? path : "stdout",
 		  strerror(h->output_error));
@@ -77,7 +106,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (!args->noperands)
 		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
 				   "[args...]");
-	if (check_callchain(&config->stream, f))
+	if (check_callchain(&config->stream, f) || check_venv(config->venv, f))
 		return -1;
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;

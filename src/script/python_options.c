@@ -28,6 +28,17 @@ static const char *const description[] = {
 	"milliseconds. __print_stat__(indent), on SIGUSR2. __lost__(start, end), when events were "
 	"lost. sys__name(event), for the event sys:name (-, . and : become _), sys__alias(event) for "
 	"one with alias=. __sample__(event), for all events without a handler of their own.",
+	"An event has _pid and _tid (of the task that was running), _time (ns of the perf clock; for "
+	"latencies), _cpu, _period, common_type, common_flags, common_preempt_count, common_pid, "
+	"_realtime (ns since the epoch; for display), _callchain (if call chains are sampled: a list of "
+	"dicts with addr, symbol, offset, kernel, dso), _event (its name), and the fields of its "
+	"tracepoint: int, str, or bytes for arrays. A pointer into user space, such as openat's "
+	"filename, is a number. event.field, event[\"field\"], event.get(field, default), field in event, "
+	"len(event), keys(), values(), items(), iteration, to_dict(), print(timestamp=True, "
+	"callchain=True), str(), repr() and hash() work; an event that the script keeps stays valid. "
+	"`perf-prof python -e EVENT help` writes a script to start from, with each event's fields.",
+	"A tracepoint belongs to the task that runs when it is hit: a wake-up to the waker. So -p and "
+	"-C choose who wakes, not who is woken; filter by fields for that: sched:sched_wakeup/pid==PID/.",
 	"An exception in a handler prints its traceback and processing goes on: the first ones in "
 	"full, then a count per kind at most once a second, the total at the end. sys.exit(n) ends "
 	"the run with exit code n after __exit__().",

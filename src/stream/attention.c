@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int handled[] = { SIGINT, SIGTERM, SIGUSR1, SIGUSR2 };
-enum { NHANDLED = sizeof(handled) / sizeof(*handled) };
+static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+enum { NHANDLED = sizeof(handled) / sizeof(*handled), SAME_REQUEST_NS = 200000000 };
 
 /* A signal handler has no argument of ours: the one place that needs a static. */
 static struct attention *_Atomic active;
@@ -45,10 +45,15 @@ void attention_nudge(struct attention *a)
 	pthread_kill(a->main, SIGINT);
 }
 
+/* timeout(1) and terminals may send one request twice: what follows at once is the same. */
 static void stop_signal(struct attention *a)
 {
+	uint64_t now = attention_now(), first = atomic_load(&a->stop_ns);
+
+	if (first && now - first < SAME_REQUEST_NS)
+		return;
 	if (atomic_fetch_add(&a->stops, 1) == 0)
-		atomic_store(&a->stop_ns, attention_now());
+		atomic_store(&a->stop_ns, now);
 	attention_raise(a, ATTN_STOP);
 	poke(a->tell);
 }
@@ -60,7 +65,7 @@ static void on_signal(int sig)
 
 	if (a && sig == SIGINT && atomic_exchange(&a->nudging, false))
 		a->nudge(a->ctx);
-	else if (a && (sig == SIGINT || sig == SIGTERM))
+	else if (a && sig != SIGUSR1 && sig != SIGUSR2)
 		stop_signal(a);
 	else if (a)
 		attention_raise(a, sig == SIGUSR1 ? ATTN_REOPEN : ATTN_STAT);
@@ -138,8 +143,11 @@ static void install_handlers(struct attention *a)
 	a->main = pthread_self();
 	atomic_store(&active, a);
 	sigemptyset(&sa.sa_mask);
-	for (int i = 0; i < NHANDLED; i++)
+	for (int i = 0; i < NHANDLED; i++) {
 		sigaction(handled[i], &sa, &previous[i]);
+		if (handled[i] == SIGHUP && previous[i].sa_handler == SIG_IGN)
+			sigaction(SIGHUP, &previous[i], NULL);   /* nohup */
+	}
 }
 
 int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-	ATTN_STOP = 1,         /* SIGINT, SIGTERM or the consumer */
+	ATTN_STOP = 1,         /* SIGINT, SIGTERM, SIGHUP or the consumer */
 	ATTN_INTERVAL = 2,
 	ATTN_STAT = 4,         /* SIGUSR2 */
 	ATTN_REOPEN = 8,       /* SIGUSR1 */

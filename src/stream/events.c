@@ -142,6 +142,8 @@ static int event_fill(struct stream *s, struct stream_event *ev, const struct sp
 	ev->tracepoint = strdup(name);
 	ev->filter = item->filter ? strdup(item->filter) : NULL;
 	ev->wanted = true;
+	ev->keep_own = !strcmp(name, "sched_switch");
+	ev->from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
 	if (!ev->name || !ev->sys || !ev->tracepoint || (item->filter && !ev->filter))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	ev->fmt = tracefmt_load(s->formats, s->tracefs, sys, name, f);
@@ -196,7 +198,8 @@ static int unknown_event(const struct spec_item *item, struct fault *f)
 	if (item->sys)
 		snprintf(message, sizeof(message), "there is no event %s on this machine", wanted);
 	else
-		snprintf(message, sizeof(message), "\"%s\" has no system: expected sys:name", wanted);
+		snprintf(message, sizeof(message), "\"%s\" has no system: expected sys:name, a "
+			 "tracepoint (other events are for perf-prof stat)", wanted);
 	if (catalog_nearest(wanted, near, sizeof(near)))
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
 	return complain(f, item, item->at, message, expected);
@@ -280,9 +283,9 @@ static int check_names(struct stream *s, struct fault *f)
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t k = i + 1; k < s->nevents; k++)
 			if (!strcmp(s->events[i].name, s->events[k].name))
-				return fault_usage(f, "the event %s stands twice in -e; give one of "
-						   "them a name: %s//alias=NAME/",
-						   s->events[i].name, s->events[k].name);
+				return fault_usage(f, "two events of -e are called %s; give one of "
+						   "them another name: alias=NAME",
+						   s->events[i].name);
 	return 0;
 }
 

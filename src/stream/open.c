@@ -102,15 +102,15 @@ static bool in_init_pid_namespace(void)
 
 /*
  * What the tool itself does would feed it: printing an event makes a write, which is an
- * event. So on all-CPU targets our thread is filtered out, in the kernel where its pid
- * means the same there. sched_switch stays: it belongs as much to the task that comes
- * as to the one that goes, and without it the next task's start would be missing.
+ * event. So on all-CPU targets our samples are dropped: those of the main thread, which
+ * prints, in the kernel where its pid means the same there, all others when they are
+ * read. sched_switch stays: it belongs as much to the task that comes as to the one that
+ * goes, and without it the next task's start would be missing.
  */
 static void filter_text(const struct stream *s, const struct stream_event *event, char *buf,
 			size_t size)
 {
-	bool skip_us = targets_everybody(s->opts) && !s->skip_pid &&
-		       strcmp(event->tracepoint, "sched_switch");
+	bool skip_us = s->filter_self && !event->keep_own;
 	const char *user = event->filter ? event->filter : "";
 
 	if (!skip_us)
@@ -264,15 +264,6 @@ static int open_rings(struct stream *s, struct fault *f)
 
 /* ---- events ----------------------------------------------------------- */
 
-static struct pev_target target_of(const struct task_target *task, int cpu)
-{
-	if (task->cgroup_fd >= 0)
-		return pev_target_cgroup(task->cgroup_fd, cpu);
-	if (task->tid >= 0)
-		return pev_target_thread_on_cpu(task->tid, cpu);
-	return pev_target_cpu(cpu);
-}
-
 static int wire(struct stream *s, struct opened *o, struct fault *f)
 {
 	struct pev_error err = { .remedy = "this is a bug of perf-prof: please report it" };
@@ -300,7 +291,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 
 	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	event_attr(s, event, task, &attr);
-	rc = pev_event_open(&o->ev, &attr, target_of(task, ring->cpu), &opts, &err);
+	rc = pev_event_open(&o->ev, &attr, targets_of(task, ring->cpu), &opts, &err);
 	if (rc == -ESRCH)
 		return -ESRCH;
 	if (rc)
@@ -310,6 +301,13 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	o->task = task;
 	s->nopened++;
 	return wire(s, o, f);
+}
+
+/* A few tracepoints can't be sampled by anybody: a glob that meets one goes on without. */
+static void leave_out(struct stream *s, struct stream_event *event, const struct fault *f)
+{
+	note(stream_verbosity(s->opts), "left out: %s", f->text);
+	event->wanted = false;
 }
 
 static int open_task(struct stream *s, const struct task_target *task, struct fault *f)
@@ -322,6 +320,10 @@ static int open_task(struct stream *s, const struct task_target *task, struct fa
 		for (size_t r = 0; event->wanted && r < s->nrings && !rc; r++)
 			if (!event->cpus.n || numlist_has(&event->cpus, s->rings[r].cpu))
 				rc = open_one(s, event, task, &s->rings[r], f);
+		if (rc == -1 && event->from_glob) {
+			leave_out(s, event, f);
+			rc = 0;
+		}
 	}
 	return rc;
 }
@@ -343,6 +345,9 @@ static int open_events(struct stream *s, struct fault *f)
 	if (!alive)
 		return fault_set(f, EXIT_FAILED, "the watched processes ended before the events were "
 				 "open");
+	if (!s->nopened && f->exit_code)
+		return -1;   /* all that the globs found was refused: the last reason stands */
+	f->exit_code = 0;
 	return 0;
 }
 
@@ -387,7 +392,8 @@ int open_all(struct stream *s, struct fault *f)
 {
 	raise_descriptor_limit();
 	s->has_lost_format = knows_lost_format();
-	s->skip_pid = targets_everybody(s->opts) && !in_init_pid_namespace() ? getpid() : 0;
+	s->skip_pid = targets_everybody(s->opts) ? getpid() : 0;
+	s->filter_self = s->skip_pid && in_init_pid_namespace();
 	if (check_event_cpus(s, f))
 		return -1;
 	choose_ring_size(s);
@@ -412,6 +418,8 @@ void close_all(struct stream *s)
 		pev_ring_unmap(s->rings[i].ring);
 		pev_event_close(s->rings[i].owner);
 	}
+	sideband_free(s->sideband);
+	s->sideband = NULL;
 	free(s->opened);
 	free(s->rings);
 	s->opened = NULL;
@@ -424,6 +432,7 @@ int stream_open(struct stream *s, struct fault *f)
 {
 	if (open_all(s, f))
 		return -1;
+	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0);
 	dispatch_index(s);
 	return 0;
 }

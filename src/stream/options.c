@@ -99,7 +99,7 @@ const struct opt stream_target_opts[] = {
 	{ "tids", 't', NULL, OPT_CALL, AT(tids), "LIST", "These threads.", false, parse_tids },
 	{ "cgroups", 0, "cgroup", OPT_STRINGS, AT(cgroups), "PATH",
 	  "The tasks of this control group: a path, absolute or below the cgroup mount. "
-	  "Repeatable.", false, NULL },
+	  "Repeatable; -p and -t add tasks to it, -C narrows all of them.", false, NULL },
 	{ "inherit", 0, NULL, OPT_TRI, AT(inherit), NULL,
 	  "Follow new threads and children of -p and -t: on unless --no-inherit.", true, NULL },
 };

@@ -8,6 +8,7 @@
 #include "stream/barrier.h"
 #include "stream/clock.h"
 #include "stream/order.h"
+#include "stream/sideband.h"
 #include "stream/stream.h"
 #include "stream/targets.h"
 
@@ -55,7 +56,8 @@ struct stream {
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
-	pid_t skip_pid;             /* our own samples, where the kernel can't filter them */
+	pid_t skip_pid;             /* our own samples are not delivered; 0: they are */
+	bool filter_self;           /* the kernel drops those of our main thread itself */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
 	struct opened *opened;
@@ -80,6 +82,7 @@ struct stream {
 	struct stream_totals totals;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
+	struct sideband *sideband;  /* NULL: could not be had */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	uint64_t newest;            /* --order: latest time read from any ring */

@@ -10,6 +10,9 @@ int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
 {
 	char text[1200];
 
+	/* the kernel's complaint about a filter has a caret: it stands on lines of its own */
+	if (strchr(err->said, '\n'))
+		return fault_set(f, exit_code, "%s:\n%s\n%s", err->asked, err->said, err->remedy);
 	pev_error_text(err, text, sizeof(text));
 	return fault_set(f, exit_code, "%s", text);
 }
@@ -81,4 +84,11 @@ int64_t stream_realtime_offset(struct stream *s)
 	if (!s->clock.ring && !s->clock.measured_at && perf_clock_open(&s->clock))
 		s->clock.measured_at = 1;   /* can't be had: not tried again */
 	return perf_clock_offset(&s->clock);
+}
+
+void stream_tasks_until(struct stream *s, uint64_t time,
+			void (*fn)(const struct pev_record *rec, void *ctx), void *ctx)
+{
+	if (s->sideband)
+		sideband_take(s->sideband, time, fn, ctx);
 }

@@ -22,6 +22,7 @@
 #include <linux/perf_event.h>
 
 struct stream;
+struct pev_record;
 
 /* What the common options of a command say; rows of stream/options.c fill it. */
 struct stream_opts {
@@ -65,6 +66,8 @@ struct stream_event {
 	const struct tracefmt *fmt;
 	struct layout layout;           /* where the parts of its samples lie */
 	uint32_t min_raw;               /* raw data shorter than this lacks a field */
+	bool keep_own;                  /* perf-prof's own samples too: see open.c */
+	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	void *consumer;                 /* the consumer's own */
 };
@@ -121,6 +124,10 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
+/* Hands COMM and FORK records up to `time` (perf clock, ns) to fn: what tasks were called
+ * then. Those of the watched tasks, as far as the user may have them. */
+void stream_tasks_until(struct stream *s, uint64_t time,
+			void (*fn)(const struct pev_record *rec, void *ctx), void *ctx);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
 #endif

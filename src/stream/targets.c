@@ -113,7 +113,7 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 	if (cgroup_mount(mount, sizeof(mount)))
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
 				 "mount -t cgroup2 none /sys/fs/cgroup", name);
-	if (!strncmp(name, mount, strlen(mount)))
+	if (name[0] == '/' && access(name, F_OK) == 0)
 		snprintf(path, sizeof(path), "%s", name);
 	else
 		snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
@@ -182,6 +182,15 @@ bool targets_moved(const struct targets *t, const struct stream_opts *opts)
 	}
 	free(now.tasks);
 	return moved;
+}
+
+struct pev_target targets_of(const struct task_target *task, int cpu)
+{
+	if (task->cgroup_fd >= 0)
+		return pev_target_cgroup(task->cgroup_fd, cpu);
+	if (task->tid >= 0)
+		return pev_target_thread_on_cpu(task->tid, cpu);
+	return pev_target_cpu(cpu);
 }
 
 void targets_free(struct targets *t)

@@ -5,6 +5,7 @@
 
 #include "base/cpulist.h"
 #include "base/fault.h"
+#include "perfevent.h"
 #include "stream/stream.h"
 
 #include <stdbool.h>
@@ -29,5 +30,7 @@ int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fa
 void targets_free(struct targets *t);
 /* Lists the threads again; true if some are there that `t` does not know. */
 bool targets_moved(const struct targets *t, const struct stream_opts *opts);
+/* Where an event is opened: a task, or all of them, on a CPU. */
+struct pev_target targets_of(const struct task_target *task, int cpu);
 bool targets_everybody(const struct stream_opts *opts);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/comms.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,6 +99,18 @@ static int ask_proc(struct comms *c, pid_t tid)
 		return -1;
 	comms_set(c, tid, comm, (size_t)n - (comm[n - 1] == '\n'));
 	return 0;
+}
+
+void comms_snapshot(struct comms *c)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+
+	while (proc && (d = readdir(proc)))
+		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
+			ask_proc(c, (pid_t)atoi(d->d_name));
+	if (proc)
+		closedir(proc);
 }
 
 const char *comms_get(struct comms *c, pid_t tid)

@@ -12,6 +12,8 @@ struct comms *comms_new(void);
 void comms_free(struct comms *c);
 /* The task is called `comm` from now on. */
 void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len);
+/* Remembers the processes that live now. */
+void comms_snapshot(struct comms *c);
 /* Its name; asks /proc if it is not known. "<...>" for one that is gone unknown;
  * tid 0 is "swapper". Valid until the next call. */
 const char *comms_get(struct comms *c, pid_t tid);

@@ -172,12 +172,22 @@ static void errors_of_uprobes(void **state)
 	assert_non_null(strstr(err.asked, "no_such_function"));
 	assert_int_equal(pev_attr_uprobe_symbol(&attr, "/nonexistent", "main", 0, false, &err), -ENOENT);
 	assert_non_null(strstr(err.said, "ENOENT"));
-	assert_int_equal(pev_attr_uprobe_symbol(&attr, "/etc/passwd", "main", 0, false, &err), -EBADMSG);
+	assert_int_equal(pev_attr_uprobe_symbol(&attr, "/proc/self/status", "main", 0, false, &err), -EBADMSG);
 	assert_int_equal(pev_attr_uprobe_symbol(&attr, "/dev", "main", 0, false, &err), -EBADMSG);
 	assert_int_equal(pev_attr_uprobe(&attr, "", 0, 0, false, &err), -EINVAL);
 	assert_int_equal(pev_attr_kprobe(&attr, "", 0, false, &err), -EINVAL);
 	assert_int_equal(pev_attr_kprobe(&attr, "vfs_read", 4, true, &err), -EINVAL);
 }
+
+#if defined(__x86_64__)
+#define GETPPID "__x64_sys_getppid"
+#elif defined(__aarch64__)
+#define GETPPID "__arm64_sys_getppid"
+#elif defined(__riscv)
+#define GETPPID "__riscv_sys_getppid"
+#else
+#define GETPPID "sys_getppid"
+#endif
 
 /* The kprobe PMU is not on every machine. */
 static void kernel_functions_are_counted(void **state)
@@ -186,7 +196,7 @@ static void kernel_functions_are_counted(void **state)
 	struct pev_error err = { 0 };
 
 	for (int ret = 0; ret < 2; ret++) {
-		skip_if_refused(pev_attr_kprobe(&attr, "__x64_sys_getppid", 0, ret, &err), &err);
+		skip_if_refused(pev_attr_kprobe(&attr, GETPPID, 0, ret, &err), &err);
 		assert_int_equal(count_while(open_probe(&attr), call_getppid, 99), 99);
 	}
 }
@@ -261,11 +271,13 @@ static void a_file_without_probes(void **state)
 	struct pev_usdt *usdt;
 	struct perf_event_attr attr;
 
+	if (access("/bin/true", R_OK))
+		SKIP("needs /bin/true");
 	assert_int_equal(pev_usdt_open(&usdt, "/bin/true", &err), 0);
 	assert_null(pev_usdt_at(usdt, 0));
 	assert_int_equal(pev_attr_usdt(&attr, usdt, 0, &err), -ENOENT);
 	pev_usdt_close(usdt);
-	assert_int_equal(pev_usdt_open(&usdt, "/etc/passwd", &err), -EBADMSG);
+	assert_int_equal(pev_usdt_open(&usdt, "/proc/self/status", &err), -EBADMSG);
 	assert_int_equal(pev_usdt_open(&usdt, "/nonexistent", &err), -ENOENT);
 	assert_null(usdt);
 }

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""event.print() names tasks as they were called when the event happened."""
+import re
+import signal
+import subprocess
+
+from frame import requires
+
+
+def test_names_of_tasks_that_are_gone(prof, tmp_path):
+    requires.check(['tracefs', 'root'])
+    script = tmp_path / 's.py'
+    script.write_text('def __sample__(e): e.print(timestamp=False)\n')
+    run = subprocess.Popen(
+        [prof, 'python', '--order', '-e', 'sched:sched_process_exec,sched:sched_process_exit', script],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert run.stdout.readline().startswith('Loaded module')
+        for _ in range(20):
+            subprocess.run(['sh', '-c', 'true; exec sleep 0.001'], check=True)
+        # the loop sees an exec line of ours before it is told to stop
+        seen = ''
+        while 'filename=/usr/bin/sleep' not in seen and 'filename=/bin/sleep' not in seen:
+            seen = run.stdout.readline()
+        run.send_signal(signal.SIGINT)
+        out, _ = run.communicate(timeout=20)
+    finally:
+        run.kill()
+    assert '<...>' not in out
+    exits = re.findall(r'^ *(\S+) +(\d+) .*sched_process_exit: comm=(\S+) pid=(\d+) ', out, re.M)
+    assert exits
+    assert all(name == comm for name, _, comm, _ in exits if comm == 'sleep')
