@@ -12,7 +12,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COPIED = ('include/perfevent.h', 'src/perfevent/*.[ch]', 'src/script/pyperf/*.[ch]')
+COPIED = ('include/perfevent.h', 'include/perfevent/*.h', 'src/perfevent/*.[ch]',
+          'src/script/pyperf/*.[ch]')
 # 3.9 lacks PyType_GetModuleState() in its stable ABI; free-threaded builds have none at all.
 STABLE = sys.version_info >= (3, 10) and not sysconfig.get_config_var('Py_GIL_DISABLED')
 
@@ -27,7 +28,9 @@ def version():
         if os.path.exists(path):
             with open(path) as f:
                 text = f.read()
-            return text.split("version: '")[1].split("'")[0] if "version: '" in text else text.strip()
+            if path.endswith('VERSION'):
+                return text.strip()
+            return text.split("version: '")[1].split("'")[0]
     raise SystemExit('pyperf: neither VERSION nor ../meson.build says which version this is')
 
 
@@ -40,8 +43,9 @@ class Build(build_ext):
                              + glob.glob(os.path.join(root, 'src/script/pyperf/*.c')))
         ext.depends = (glob.glob(os.path.join(root, 'src/*/*.h')) + [__file__]
                        + glob.glob(os.path.join(root, 'src/script/pyperf/*.h'))
-                       + [os.path.join(root, 'include/perfevent.h')])
-        ext.include_dirs = [os.path.join(root, 'include'), os.path.join(root, 'src')]
+                       + glob.glob(os.path.join(root, 'include/perfevent/*.h')))
+        # src first: its perfevent/parse.h is not the installed one
+        ext.include_dirs = [os.path.join(root, 'src'), os.path.join(root, 'include')]
         super().build_extension(ext)
 
 

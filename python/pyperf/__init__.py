@@ -38,7 +38,7 @@ import asyncio
 import os
 import time
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-                    Optional, Tuple, Union)
+                    Optional, TYPE_CHECKING, Tuple, Union)
 
 from . import _pyperf
 from ._pyperf import *  # noqa: F401,F403
@@ -46,10 +46,11 @@ from ._pyperf import (DeniedError, Error, NotFoundError, NoTaskError, Record, Sa
                       context_name, decode, ioc, label, max_stack, paranoid, perf_event_attr,
                       perf_event_open, pmus, prctl)
 
-__all__ = ['Count', 'Counts', 'DeniedError', 'Error', 'Estimate', 'Event', 'Group', 'Measurement',
-           'NoTaskError', 'NotFoundError', 'PERF_MEM_S', 'Parsed', 'Record', 'Ring', 'Sample',
-           'callchain_frames', 'context_name', 'decode', 'ioc', 'label', 'max_stack', 'measure',
-           'paranoid', 'parse', 'perf_event_attr', 'perf_event_open', 'pmus', 'prctl']
+__all__ = ['Count', 'Counts', 'DeniedError', 'Error', 'Estimate', 'Event', 'Feature', 'Group',
+           'Measurement', 'NoTaskError', 'NotFoundError', 'PERF_MEM_S', 'Parsed', 'Record', 'Ring',
+           'Sample', 'callchain_frames', 'context_name', 'decode', 'features', 'ioc', 'label',
+           'max_stack', 'measure', 'paranoid', 'parse', 'perf_event_attr', 'perf_event_open',
+           'pmus', 'prctl']
 __all__ += [name for name, value in vars(_pyperf).items()
             if name.startswith(('PERF_', 'PR_TASK_', 'HW_BREAKPOINT_'))
             or (isinstance(value, type) and issubclass(value, Record) and name not in __all__)]
@@ -65,7 +66,9 @@ _SAMPLE_TYPE = (_pyperf.PERF_SAMPLE_IDENTIFIER | _pyperf.PERF_SAMPLE_IP | _pyper
 
 def PERF_MEM_S(a: str, s: str) -> int:
     """The kernel's macro of that name: PERF_MEM_S("LVL", "L1") is a bit of data_src."""
-    return getattr(_pyperf, f'PERF_MEM_{a}_{s}') << getattr(_pyperf, f'PERF_MEM_{a}_SHIFT')
+    value: int = getattr(_pyperf, f'PERF_MEM_{a}_{s}')
+    shift: int = getattr(_pyperf, f'PERF_MEM_{a}_SHIFT')
+    return value << shift
 
 
 # ---------------------------------------------------------------- counts
@@ -136,6 +139,22 @@ def parse(events: str) -> List[Parsed]:
     return [Parsed(*event) for event in _pyperf._parse(events)]
 
 
+class Feature(NamedTuple):
+    """Something that this kernel lets this user open, or does not."""
+    name: str       #: "tracepoint-raw"
+    group: str      #: "events", "targets", "samples", …
+    what: str
+    code: int       #: 0 = works, else errno
+    partial: bool   #: works in user space only
+    said: str       #: what refuses
+    remedy: str     #: what to do about it
+
+
+def features() -> List[Feature]:
+    """What this kernel lets this user open, found out by trying, in some milliseconds."""
+    return [Feature(*row) for row in _pyperf._features()]
+
+
 What = Union[str, perf_event_attr, Parsed]
 
 
@@ -169,7 +188,7 @@ def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) ->
         attr.sample_id_all = 1
 
 
-class Event(_pyperf.Event):
+class Event(_pyperf._Event):
     """Event(event, pid=0, cpu=-1, *, cgroup=-1, group=None, label=None, flags=0, **fields)
 
     An open event. `event` is a name as in parse(), or a perf_event_attr. It counts from
@@ -228,7 +247,7 @@ def _open_precisely(attr: perf_event_attr, opened: Callable[[perf_event_attr], N
     return opened(attr)
 
 
-class Group(_pyperf.Group):
+class Group(_pyperf._Group):
     """Group(*events, pid=0, cpu=-1, cgroup=-1, flags=0, **fields)
 
     Events that are on the PMU together or not at all, so that their counts can be compared.
@@ -245,6 +264,10 @@ class Group(_pyperf.Group):
                 _set_fields(one.attr, dict(fields), not isinstance(what, perf_event_attr))
                 members.append((one.attr, one.label))
         super().__init__(Event, tuple(members), pid, cpu, cgroup=cgroup, flags=flags)
+
+    if TYPE_CHECKING:
+        def __getitem__(self, index: int) -> Event: ...
+        def __iter__(self) -> Iterator[Event]: ...
 
     def _counts(self, rows: Iterable[Tuple[str, Iterable[int]]]) -> Counts:
         counts = Counts()
@@ -318,9 +341,8 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
     Counted is the calling thread; with inherit=1, threads and processes that it starts, too.
     Events in braces form a group, others are each their own. To measure often, keep a Group
     and use its begin() and end()."""
-    one = isinstance(events, (str, perf_event_attr, Parsed))
-    measurement = Measurement([events] if one else events,  # type: ignore[list-item]
-                              dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
+    several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
+    measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
     if function:
         with measurement:
             measurement.result = function()
@@ -329,7 +351,7 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
 
 # ---------------------------------------------------------------- rings
 
-class Ring(_pyperf.Ring):
+class Ring(_pyperf._Ring):
     """Ring(*events, pages=128, overwrite=False)
 
     The memory into which the kernel writes records of an event, or of several events of
@@ -377,7 +399,12 @@ class Ring(_pyperf.Ring):
 
 async def _readable(loop: asyncio.AbstractEventLoop, fd: int) -> None:
     ready = loop.create_future()
-    loop.add_reader(fd, lambda: ready.done() or ready.set_result(None))
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(fd, wake)
     try:
         await ready
     finally:

@@ -31,6 +31,9 @@ int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)
 	if (pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) !=
 	    PFM_SUCCESS)
 		return -ENOENT;
+	/* it also looks up tracepoints, under debugfs, ftrace's own among them that can't be opened */
+	if (buf->attr.type == PERF_TYPE_TRACEPOINT)
+		return -ENOENT;
 	buf->attr.size = PERF_ATTR_SIZE_VER7;
 	/* it looks for tracepoints in debugfs: what our own search refused stays refused */
 	return buf->attr.type == PERF_TYPE_TRACEPOINT ? -ENOENT : 0;

@@ -31,6 +31,9 @@ static void say_totals(const struct python_config *config, const struct stream *
 		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
 			(unsigned long long)t.delivered, (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
+	if (t.late)
+		fprintf(stderr, "perf-prof: %llu events came late, out of order: the machine was "
+			"overloaded\n", (unsigned long long)t.late);
 }
 
 static int check_callchain(const struct stream_opts *o, struct fault *f)

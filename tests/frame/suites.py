@@ -149,6 +149,21 @@ def run_kernel(context):
     yield kernel.check('kernel')
 
 
+def preload():
+    """What a Python that was built without sanitizers needs to load a module built with them;
+    its own leaks at exit are not ours."""
+    libraries = [subprocess.run(['gcc', f'-print-file-name={name}'], capture_output=True,
+                                text=True).stdout.strip() for name in ('libasan.so', 'libubsan.so')]
+    return {'LD_PRELOAD': ' '.join(libraries), 'PYTHONMALLOC': 'malloc',
+            'UBSAN_OPTIONS': SANITIZERS['UBSAN_OPTIONS'],
+            'ASAN_OPTIONS': SANITIZERS['ASAN_OPTIONS'].replace('leaks=1', 'leaks=0')}
+
+
+def run_asan_pyperf(context):
+    yield from pytest_suite('asan-pyperf', 'tests/python', 'build-asan', preload(),
+                            ['-m', 'not slow', '-k', 'test_pyperf'])(context)
+
+
 def run_fuzz(context):
     yield from fuzz.run('fuzz', context.root, context.builds.get('build-fuzz'),
                         context.opts.fuzz_seconds)
@@ -180,6 +195,7 @@ TABLE = [
           meson_suite('asan-live', 'live', 'build-asan', SANITIZERS)),
     Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
           pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow'])),
+    Suite('asan-pyperf', 'the module pyperf under ASan and UBSan', run_asan_pyperf),
     Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', run_vm),
     Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found', run_fuzz),
 ]

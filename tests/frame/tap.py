@@ -29,6 +29,8 @@ def parse(text):
             why, notes = '', []
         elif reason:
             why = reason.group(1).strip()
+        elif line.startswith('#') and points and points[-1][1] == FAILED and not notes:
+            points[-1][3].append(line)      # cmocka says where behind the point
         elif line.strip():
             notes.append(line)
     return points, planned is not None and planned == len(points), planned is not None

@@ -16,6 +16,7 @@ def test_tap_of_cmocka():
     assert whole and any_tap
     assert [(p[0], p[1], p[2]) for p in points] == [
         ('first', PASSED, ''), ('second', FAILED, ''), ('third', SKIPPED, 'needs tracefs')]
+    assert [p[3] for p in points] == [[], ['# a.c:3: error'], []]
 
 
 def test_tap_skip_with_reason_behind_it():

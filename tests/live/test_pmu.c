@@ -16,6 +16,7 @@ static void __attribute__((noinline)) work(void *arg)
 
 	for (unsigned int i = 0; i < LOOPS; i++)
 		sum += i;
+	(void)sum;
 	(void)arg;
 }
 

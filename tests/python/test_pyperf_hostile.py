@@ -63,8 +63,8 @@ def test_closed_objects(pyperf):
 
 
 def test_objects_whose_init_did_not_run(pyperf):
-    classes = [pyperf.Event, pyperf.Group, pyperf.Ring, pyperf._pyperf.Event, pyperf._pyperf.Group,
-               pyperf._pyperf.Ring]
+    classes = [pyperf.Event, pyperf.Group, pyperf.Ring, pyperf._pyperf._Event, pyperf._pyperf._Group,
+               pyperf._pyperf._Ring]
     for cls in classes:
         o = cls.__new__(cls)
         assert o.closed
@@ -72,7 +72,7 @@ def test_objects_whose_init_did_not_run(pyperf):
         everything(o)
     attr = pyperf.perf_event_attr.__new__(pyperf.perf_event_attr)
     assert attr == pyperf.perf_event_attr()
-    for cls in (pyperf.Record, pyperf.Sample, pyperf._pyperf.Drain):
+    for cls in (pyperf.Record, pyperf.Sample, pyperf._pyperf._Drain):
         with pytest.raises(TypeError):
             cls()
         with pytest.raises(TypeError):

@@ -38,7 +38,7 @@ def test_stub_has_all_names(pyperf):
     assert {n for n in declared if not n.startswith('_')} - real == set()
     closing = set(dict(members(declared['_Closing'].body)))
     for name, node in declared.items():
-        if not isinstance(node, ast.ClassDef) or name.startswith('_'):
+        if not isinstance(node, ast.ClassDef) or name in ('_Closing', '_HasFileno'):
             continue
         inside = set(dict(members(node.body)))
         missing = shown(getattr(pyperf._pyperf, name)) - inside - closing
@@ -105,13 +105,13 @@ def test_block_of_the_page(pyperf, build, index):
     assert done.returncode == 0 and done.stdout and not done.stderr, done.stderr
 
 
-# ---------------------------------------------------------------- pip
+# ---------------------------------------------------------------- make install, pip
 
-def run(argv, **kwargs):
-    env = {k: v for k, v in os.environ.items()
-           if not k.startswith(('PYTHON', 'PIP_', 'VIRTUAL_ENV', 'LD_PRELOAD'))}
+def run(argv, env=None, **kwargs):
+    kept = {k: v for k, v in os.environ.items()
+            if not k.startswith(('PYTHON', 'PIP_', 'VIRTUAL_ENV', 'LD_PRELOAD'))}
     done = subprocess.run(argv, capture_output=True, text=True, timeout=300,
-                          env={**env, 'CFLAGS': '-O0'}, **kwargs)
+                          env={**kept, 'CFLAGS': '-O0', **(env or {})}, **kwargs)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -163,3 +163,38 @@ def test_sdist_builds_by_itself(venv, checkout, tmp_path):
     run([python] + PIP + ['install', '--no-index', '--no-build-isolation', '--force-reinstall',
                           str(tmp_path / archive)], cwd='/')
     assert run([python, '-c', USE], cwd='/').startswith('True')
+
+
+@pytest.mark.slow
+def test_make_install(pyperf, build, prof, tmp_path):
+    """It is installed where the embedded Python looks, and a script of perf-prof can import it."""
+    if not os.path.exists(os.path.join(build, 'build.ninja')):
+        pytest.skip('needs a build folder of meson')
+    run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', str(tmp_path)])
+    found = [folder for folder, _, files in os.walk(tmp_path) if '_pyperf.pyi' in files]
+    assert len(found) == 1 and os.path.basename(found[0]) == 'pyperf'
+    run([sys.executable, '-c', USE], env={'PYTHONPATH': os.path.dirname(found[0])})
+    target = '/' + os.path.relpath(os.path.dirname(found[0]), tmp_path)
+    with open(os.path.join(build, 'meson-logs/meson-log.txt')) as log:
+        said = re.search(r'pyperf for Python \S+ goes to (\S+)', log.read())
+    assert said.group(1) == target
+
+
+def test_import_in_a_script_of_perf_prof(pyperf, build, prof, tmp_path):
+    reason = requires.why_not('tracefs') or requires.why_not('root')
+    if reason:
+        pytest.skip(reason)
+    script = tmp_path / 'uses_pyperf.py'
+    # perf-prof takes no PYTHONPATH; what is installed, it finds
+    script.write_text('import os, sys\n'
+                      f'sys.path.append({os.path.join(build, "python")!r})\n'
+                      'import pyperf\n'
+                      'counted = []\n'
+                      'def __sample__(event):\n'
+                      '    if counted: return\n'
+                      '    with pyperf.measure("page-faults") as m: bytearray(64 << 20)\n'
+                      '    counted.append(m["page-faults"].value > 0)\n'
+                      '    print("counted", counted[0])\n'
+                      '    os.kill(os.getpid(), 2)\n')
+    out = run([prof, 'python', '-e', 'sched:sched_wakeup', str(script)])
+    assert 'counted True' in out

@@ -57,7 +57,7 @@ def judge_tap(label, where, job, done):
     points, whole, any_tap = tap.parse(done.out)
     for point, status, reason, notes in points:
         yield Result(label, f'{where}: {job.name}: {point}', status, reason,
-                     '\n'.join(notes) if status == FAILED else '')
+                     '\n'.join(notes + [done.err]) if status == FAILED else '')
     if not any_tap or not whole or (done.code and not any(p[1] == FAILED for p in points)):
         yield Result(label, f'{where}: {job.name}', FAILED, f'exit code {done.code}',
                      done.out + done.err)
@@ -72,7 +72,10 @@ def judge_text(label, where, job, done):
                  done.out + done.err if bad else '')
 
 
-def program_jobs(build):
+def program_jobs(build, arch):
+    # where there is no PMU, the rest is counted all the same
+    counted = (r'^ +\d{4,} +instructions:u +# +1\.000 insn per cycle' if arch == 'arm64'
+               else r'<not supported> +instructions:u')
     storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
     return [
         Job('perf-prof list', f'{build}/perf-prof list', judge_text,
@@ -86,6 +89,10 @@ def program_jobs(build):
             f'{build}/perf-prof python -e sched:sched_wakeup,sched:sched_switch -N 100 script.py\n'
             'code=$?; kill $!; exit $code', judge_text,
             [r'^seen 100 sched:sched_switch sched:sched_wakeup$']),
+        Job('perf-prof stat',
+            f'{build}/perf-prof stat -e syscalls:sys_enter_getppid,{{cycles:u,instructions:u}} '
+            f'-- {build}/tests/helpers/storm getppid 1000 2>&1',
+            judge_text, [r'^ +1000 +syscalls:sys_enter_getppid\b', counted]),
     ]
 
 
@@ -126,7 +133,7 @@ def plan(builds, suite, arch):
         build, root, more = builds.get('build-test'), '/', {'cpus': 2}
     build = os.path.relpath(build, builds.root)
     check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
-    jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}')
+    jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}', arch)
     if arch == 'arm64':
         jobs += counting_jobs(f'/src/{build}')
     # what needs no kernel was tested on this machine already, unless the CPU is another

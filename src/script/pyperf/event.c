@@ -521,12 +521,12 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-	"pyperf._pyperf.Event", sizeof(struct event_object), 0,
+	"pyperf._pyperf._Event", sizeof(struct event_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots,
 };
 
 int add_event(PyObject *module, struct state *st)
 {
-	st->event_type = add_type(module, "Event", &spec, NULL);
+	st->event_type = add_type(module, "_Event", &spec, NULL);
 	return st->event_type ? 0 : -1;
 }

@@ -387,12 +387,12 @@ static PyType_Slot slots[] = {
 };
 
 static PyType_Spec spec = {
-	"pyperf._pyperf.Group", sizeof(struct group_object), 0,
+	"pyperf._pyperf._Group", sizeof(struct group_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots,
 };
 
 int add_group(PyObject *module, struct state *st)
 {
-	st->group_type = add_type(module, "Group", &spec, NULL);
+	st->group_type = add_type(module, "_Group", &spec, NULL);
 	return st->group_type ? 0 : -1;
 }

@@ -142,6 +142,36 @@ static PyObject *pmus(PyObject *module, PyObject *unused)
 	return all;
 }
 
+/* In the order of pyperf.Feature. */
+static PyObject *feature_tuple(const struct pev_feature *f)
+{
+	return Py_BuildValue("(NNNiNNN)", text_of(f->name), text_of(f->group), text_of(f->what), f->code,
+			     PyBool_FromLong(f->partial), text_of(f->said), text_of(f->remedy));
+}
+
+static PyObject *features(PyObject *module, PyObject *unused)
+{
+	const struct pev_feature *f;
+	struct pev_features *probed;
+	PyObject *all, *one;
+	int rc;
+
+	Py_BEGIN_ALLOW_THREADS
+	rc = pev_features_probe(&probed);
+	Py_END_ALLOW_THREADS
+	if (rc)
+		return raise_code(PyModule_GetState(module), rc, "find out what can be opened");
+	all = PyList_New(0);
+	for (size_t i = 0; all && (f = pev_features_at(probed, i)); i++) {
+		one = feature_tuple(f);
+		if (!one || PyList_Append(all, one))
+			Py_CLEAR(all);
+		Py_XDECREF(one);
+	}
+	pev_features_free(probed);
+	return all;
+}
+
 static PyObject *paranoid(PyObject *module, PyObject *unused)
 {
 	int level, rc = pev_paranoid(&level);
@@ -190,6 +220,7 @@ static PyObject *estimate(PyObject *module, PyObject *args)
 PyMethodDef name_methods[] = {
 	{ "_parse", parse, METH_O, NULL },
 	{ "_estimate", estimate, METH_VARARGS, NULL },
+	{ "_features", features, METH_NOARGS, NULL },
 	{ "label", label, METH_O,
 	  "label(attr)\n--\n\nThe name of a perf_event_attr that parse() takes: \"cycles:u\"." },
 	{ "pmus", pmus, METH_NOARGS, "pmus()\n--\n\nNames of the PMUs that this machine has." },

@@ -610,7 +610,7 @@ static PyType_Slot ring_slots[] = {
 };
 
 static PyType_Spec ring_spec = {
-	"pyperf._pyperf.Ring", sizeof(struct ring_object), 0,
+	"pyperf._pyperf._Ring", sizeof(struct ring_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, ring_slots,
 };
 
@@ -626,13 +626,13 @@ static PyType_Slot drain_slots[] = {
 };
 
 static PyType_Spec drain_spec = {
-	"pyperf._pyperf.Drain", sizeof(struct drain_object), 0,
+	"pyperf._pyperf._Drain", sizeof(struct drain_object), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, drain_slots,
 };
 
 int add_ring(PyObject *module, struct state *st)
 {
-	st->ring_type = add_type(module, "Ring", &ring_spec, NULL);
-	st->drain_type = add_type(module, "Drain", &drain_spec, NULL);
+	st->ring_type = add_type(module, "_Ring", &ring_spec, NULL);
+	st->drain_type = add_type(module, "_Drain", &drain_spec, NULL);
 	return st->ring_type && st->drain_type ? 0 : -1;
 }
