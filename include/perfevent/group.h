@@ -101,6 +101,18 @@ struct pev_estimate {
  * running, nothing can be said. */
 PEV_API int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est);
 
+/* ---- text: both return the length of the whole text, as snprintf() does, and terminate
+ * what fits (unless size is 0). Values are as they were read; one that was there for a part
+ * of the time only says so. */
+
+/* "page-faults = 42", or "cycles = 42 (seen 25.0% of the time)"; label NULL: "42". */
+PEV_API int pev_count_text(const struct pev_count *count, const char *label, char *buf,
+			   size_t size);
+/* What pev_group_read() gave as a table: a line per member, value and label. -EINVAL if n is
+ * not the number of members. */
+PEV_API int pev_group_text(const struct pev_group *g, const struct pev_count *counts, size_t n,
+			   char *buf, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,7 @@ PROGRAMS = {
     'pev_branch_entry': ([], r'0x401000 -> 0x402000 predicted COND, 12 cycles\n'),
     'pev_cache_lookup': ([], r'L1-dcache-load-misses is 0x10000\n0x102 is LLC-stores\n42 in all\n'),
     'pev_count_estimate': ([], r'about 4000, seen 25% of the time, estimated\n'),
+    'pev_count_text': ([], r'cycles = 25 \(seen 25.0% of the time\)\n *\d+ task-clock\n *\d+ page-faults\n'),
     'pev_data_src': ([], r'load: .*load.*L1.*\n'),
     'pev_decode': ([], r'42/43 is sh, by execve\nbeyond its end: Bad message\n'),
     'pev_error_text': ([], r'open 1:0x1267 on the calling thread: .*ENOENT.*\n'),

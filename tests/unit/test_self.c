@@ -179,6 +179,48 @@ static void estimates_tell_their_share(void **state)
 	assert_int_equal(pev_count_estimate(&c, &e), -EINVAL);
 }
 
+static const char *text_of(struct pev_count c, const char *label)
+{
+	static char text[80];
+	int n = pev_count_text(&c, label, text, sizeof(text));
+
+	assert_int_equal(n, strlen(text));
+	return text;
+}
+
+static void counts_as_text(void **state)
+{
+	struct pev_count c = { .value = UINT64_MAX, .time_enabled = 3, .time_running = 1 };
+	char text[8];
+
+	assert_string_equal(text_of((struct pev_count){ .value = 42 }, NULL), "42");
+	assert_string_equal(text_of((struct pev_count){ 7, 9, 9, 0, 0 }, "faults"), "faults = 7");
+	assert_string_equal(text_of(c, "c"), "c = 18446744073709551615 (seen 33.3% of the time)");
+	c.time_running = 0;
+	assert_string_equal(text_of(c, NULL), "18446744073709551615 (never seen)");
+	assert_int_equal(pev_count_text(&c, "long", text, sizeof(text)), 40);
+	assert_string_equal(text, "long = ");
+	assert_int_equal(pev_count_text(&c, "long", NULL, 0), 40);
+}
+
+static void a_group_as_a_table(void **state)
+{
+	struct pev_count counts[2] = { { .value = 5 }, { 1234, 4, 1, 0, 0 } };
+	struct pev_group *g = pev_group_new();
+	struct perf_event_attr attr;
+	char text[100];
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	assert_int_equal(pev_group_text(g, NULL, 0, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	pev_group_add(g, &attr, "one");
+	pev_group_add(g, &attr, "two");
+	assert_int_equal(pev_group_text(g, counts, 2, text, sizeof(text)), 43);
+	assert_string_equal(text, "   5 one\n1234 two (seen 25.0% of the time)\n");
+	assert_int_equal(pev_group_text(g, counts, 1, text, sizeof(text)), -EINVAL);
+	pev_group_close(g);
+}
+
 /* ---- address filters ----------------------------------------------------------- */
 
 static void ranges_as_the_kernel_reads_them(void **state)
@@ -213,6 +255,8 @@ int main(void)
 		cmocka_unit_test(a_read_that_was_disturbed_is_repeated),
 		cmocka_unit_test(time_is_made_of_cycles),
 		cmocka_unit_test(estimates_tell_their_share),
+		cmocka_unit_test(counts_as_text),
+		cmocka_unit_test(a_group_as_a_table),
 		cmocka_unit_test(ranges_as_the_kernel_reads_them),
 	};
 
