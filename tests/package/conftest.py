@@ -16,10 +16,9 @@ sys.path.insert(0, os.path.join(ROOT, 'tools'))
 C = ['cc', '-O2', '-g', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
 
 
-def run(argv, env=None, timeout=60, **more):
-    return subprocess.run([str(a) for a in argv], env={**os.environ, **(env or {})}, timeout=timeout,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors='replace', **more)
+def run(argv, env=None, timeout=60, text_in='', **more):
+    return subprocess.run([str(a) for a in argv], env={**os.environ, **(env or {})}, input=text_in,
+                          timeout=timeout, capture_output=True, text=True, errors='replace', **more)
 
 
 class Tree:
