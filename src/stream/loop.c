@@ -166,11 +166,14 @@ static bool round_of(struct stream *s)
 static void deliver_until_stopped(struct stream *s)
 {
 	bool more = false;
+	int tick = 1;
 
 	while (!s->stop) {
 		if (!more && s->ops->idle)
 			s->ops->idle(s->ctx);
-		wait_for_events(s, more ? 0 : TICK_MS);
+		wait_for_events(s, more ? 0 : tick);
+		/* the first events are shown at once, then it settles */
+		tick = tick < TICK_MS / 2 ? tick * 2 : TICK_MS;
 		if (attention_pending(&s->attn))
 			loop_attend(s);
 		more = round_of(s);
