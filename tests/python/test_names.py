@@ -23,12 +23,11 @@ def test_names_of_tasks_that_are_gone(prof, tmp_path):
         assert run.stdout.readline().startswith('Loaded module')
         for _ in range(20):
             subprocess.run(['sh', '-c', 'true; exec sleep 0.001'], check=True)
-        # the loop sees an exec line of ours before it is told to stop
-        seen = ''
-        while 'filename=/usr/bin/sleep' not in seen and 'filename=/bin/sleep' not in seen:
-            seen = run.stdout.readline()
+        out = ''
+        while 'sched_process_exit: comm=sleep' not in out:
+            out += run.stdout.readline()
         run.send_signal(signal.SIGINT)
-        out, _ = run.communicate(timeout=20)
+        out += run.communicate(timeout=20)[0]
     finally:
         run.kill()
     assert '<...>' not in out

@@ -2,6 +2,7 @@
 """pyperf's upper half: Event, Group, Ring, records, measure(), asyncio."""
 import asyncio
 import errno
+import gc
 import os
 import selectors
 import signal
@@ -251,13 +252,15 @@ def test_sample_fields(pyperf):
     sample_type = sum(getattr(pyperf, f'PERF_SAMPLE_{kind}') for kind in kinds)
     with faults(pyperf, sample_type=sample_type, sample_regs_user=0xff, sample_stack_user=512,
                 read_format=pyperf.PERF_FORMAT_ID) as event, pyperf.Ring(event) as ring:
+        import ctypes
         import mmap
         with mmap.mmap(-1, mmap.PAGESIZE) as memory:
-            list(ring)
+            first = ctypes.c_char.from_buffer(memory)
+            address = ctypes.addressof(first)
             memory[0] = 1
-        sample = next(s for s in ring if s.name == 'SAMPLE')
+            del first
+        sample = next(s for s in ring if s.name == 'SAMPLE' and s.addr == address)
         number = event.id
-    assert sample.addr % 4096 == 0
     assert sample.read[0][0] >= 1 and sample.read[0][3] == number
     frames = pyperf.callchain_frames(sample.callchain)
     assert frames and ('user', sample.ip) in frames
@@ -531,3 +534,27 @@ def test_breakpoint(pyperf):
         event.modify(attr)
         word.value += 1
         assert event.read().value == 5
+
+
+def test_uprobe(pyperf):
+    """The attr that an event gives back points to text that is still there."""
+    need('root')
+    path = os.path.realpath('/bin/true')
+    try:
+        with open('/sys/bus/event_source/devices/uprobe/type') as f:
+            attr = pyperf.perf_event_attr(type=int(f.read()), uprobe_path=path, probe_offset=0x1000)
+        event = pyperf.Event(attr)
+    except OSError as error:
+        pytest.skip(f'needs uprobes ({error})')
+    with event:
+        del attr
+        again = event.attr
+    gc.collect()
+    with pyperf.Event(again):
+        pass
+    with pyperf.Group(again, 'dummy') as group:
+        again = group[0].attr
+    del group
+    gc.collect()
+    import ctypes
+    assert ctypes.string_at(again.uprobe_path) == path.encode()

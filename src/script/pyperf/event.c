@@ -101,7 +101,7 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 {
 	SELF;
 	KEYWORDS("attr", "pid", "cpu", "cgroup", "group", "label", "flags");
-	PyObject *what, *group = Py_None, *label = Py_None, *keep;
+	PyObject *what, *group = Py_None, *label = Py_None;
 	int pid = 0, cpu = -1, cgroup = -1, rc;
 	struct event_object *leader = NULL;
 	struct attr_object *attr;
@@ -128,7 +128,8 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 	self->label = new_ref(label);
 	Py_XDECREF(self->owner);
 	self->owner = new_ref((PyObject *)leader);
-	keep = new_ref(attr->keep);
+	Py_XDECREF(self->keep);
+	self->keep = new_ref(attr->keep);
 	if (leader)
 		event_hold(leader);
 	self->opening = true;
@@ -136,12 +137,11 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 	self->opening = false;
 	if (leader)
 		event_let_go(leader);
-	Py_XDECREF(keep);
 	return rc;
 }
 
 PyObject *event_member(struct state *st, PyTypeObject *type, PyObject *group, struct pev_event *ev,
-		       const char *label)
+		       const char *label, PyObject *keep)
 {
 	struct event_object *self = (struct event_object *)PyType_GenericAlloc(type, 0);
 
@@ -154,6 +154,7 @@ PyObject *event_member(struct state *st, PyTypeObject *type, PyObject *group, st
 		return NULL;
 	}
 	self->owner = new_ref(group);
+	self->keep = new_ref(keep);
 	self->borrowed = true;
 	self->ev = ev;
 	return (PyObject *)self;
@@ -206,6 +207,7 @@ static int event_traverse(PyObject *o, visitproc visit, void *arg)
 
 	Py_VISIT(Py_TYPE(o));
 	Py_VISIT(self->owner);
+	Py_VISIT(self->keep);
 	return 0;
 }
 
@@ -230,6 +232,7 @@ static void event_dealloc(PyObject *o)
 		pev_event_close(self->ev);   /* no ring is left: rings hold their events */
 	Py_XDECREF(self->label);
 	Py_XDECREF(self->owner);
+	Py_XDECREF(self->keep);
 	release(o);
 	Py_DECREF(type);
 }
@@ -306,7 +309,7 @@ static PyObject *event_attr(PyObject *o, void *closure)
 {
 	SELF;
 
-	return is_open(self) ? attr_new_from(self->st, pev_event_attr(self->ev), NULL) : NULL;
+	return is_open(self) ? attr_new_from(self->st, pev_event_attr(self->ev), self->keep) : NULL;
 }
 
 static PyObject *event_closed(PyObject *o, void *closure)

@@ -13,6 +13,7 @@ struct group_object {
 	struct state *st;
 	struct pev_group *group;   /* NULL: closed */
 	PyObject *event_class;     /* of its members */
+	PyObject *keep;            /* what their attrs point into */
 	struct pev_count *counts;
 	bool opening;
 	bool closing;              /* to be closed with the last ring of a member */
@@ -135,7 +136,6 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 		PyErr_NoMemory();
 		return -1;
 	}
-	/* what the attrs point into is kept by the members, and those by args */
 	if (add_members(self, group, members) || open_group(self, group, target, flags)) {
 		pev_group_close(group);
 		PyMem_Free(self->counts);
@@ -143,6 +143,7 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 		return -1;
 	}
 	self->event_class = new_ref(event_class);
+	self->keep = new_ref(members);
 	self->group = group;
 	return 0;
 }
@@ -191,6 +192,7 @@ static int group_traverse(PyObject *o, visitproc visit, void *arg)
 
 	Py_VISIT(Py_TYPE(o));
 	Py_VISIT(self->event_class);
+	Py_VISIT(self->keep);
 	return 0;
 }
 
@@ -212,6 +214,7 @@ static void group_dealloc(PyObject *o)
 	pev_group_close(self->group);
 	PyMem_Free(self->counts);
 	Py_XDECREF(self->event_class);
+	Py_XDECREF(self->keep);
 	release(o);
 	Py_DECREF(type);
 }
@@ -334,7 +337,7 @@ static PyObject *group_item(PyObject *o, Py_ssize_t i)
 	}
 	return event_member(self->st, (PyTypeObject *)self->event_class, o,
 			    pev_group_event(self->group, (size_t)i),
-			    pev_group_label(self->group, (size_t)i));
+			    pev_group_label(self->group, (size_t)i), self->keep);
 }
 
 static PyObject *group_closed(PyObject *o, void *closure)

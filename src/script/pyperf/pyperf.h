@@ -87,6 +87,7 @@ struct event_object {
 	struct state *st;
 	struct pev_event *ev;   /* NULL: closed */
 	PyObject *owner;        /* group or leader, kept alive */
+	PyObject *keep;         /* what its attr points into */
 	bool borrowed;          /* ev is the group's */
 	bool opening;
 	bool closing;           /* to be closed with its last ring */
@@ -99,7 +100,7 @@ struct event_object {
 struct event_object *event_of(struct state *st, PyObject *o);
 /* A member of a group as an object of `type` (a subclass of ours). */
 PyObject *event_member(struct state *st, PyTypeObject *type, PyObject *group, struct pev_event *ev,
-		       const char *label);
+		       const char *label, PyObject *keep);
 /* Between these two the event stays open, whoever closes it. */
 void event_hold(struct event_object *e);
 void event_let_go(struct event_object *e);
