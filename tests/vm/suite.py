@@ -97,7 +97,7 @@ def program_jobs(build, arch):
 
 
 def example_jobs(build, arch):
-    """examples/c, which tests/package runs on this machine: here with another kernel, or CPU."""
+    """examples/c, which tests/package runs on this machine, on another kernel or CPU."""
     ipc = (r'^got sum = 4999950000 in [1-9]\d* ns: [3-9]\d{5} instructions, [1-9]\d* CPU cycles: '
            r'[0-9.]+ IPC$' if arch == 'arm64' else r'no such hardware counter')
     folder = f'{build}/examples/c'
