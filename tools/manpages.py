@@ -27,6 +27,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import header  # noqa: E402
 
 
+# Where a page says nothing else.
+RETURN_VALUE = (
+    'Functions that can fail return 0, or a value of 0 or more, and a negative error number else, '
+    'where nothing else is said above. Those with a `struct pev_error *` say there what was asked, '
+    'what the kernel said and what to do; it may be NULL.')
+
+
 class BadPage(Exception):
     pass
 
@@ -153,7 +160,8 @@ class Page:
 
     def roff(self, known, version):
         yield '.\\" SPDX-License-Identifier: Apache-2.0'
-        yield f'.\\" Written by tools/manpages.py from {os.path.basename(self.path)} and the headers.'
+        yield (f'.\\" Written by tools/manpages.py from {os.path.basename(self.path)} '
+               'and the headers.')
         yield (f'.TH {plain(self.name)} {self.section} "" "libperfevent {version}" '
                '"libperfevent"')
         yield '.SH NAME'
@@ -171,10 +179,7 @@ class Page:
                 yield from self.described(known)
         if self.functions and not any(t == 'RETURN VALUE' for t, _ in self.sections):
             yield '.SH RETURN VALUE'
-            yield inline('Functions that can fail return 0, or a value of 0 or more, and a negative '
-                         'error number else, where nothing else is said above. Those with a '
-                         '`struct pev_error *` say there what was asked, what the kernel said and what '
-                         'to do; it may be NULL.')
+            yield inline(RETURN_VALUE)
         if self.example:
             yield '.SH EXAMPLE'
             yield '.EX'

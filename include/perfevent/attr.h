@@ -16,7 +16,8 @@ extern "C" {
 /* Clears attr, sets size (128; see pev_attr_buf), type and config. */
 PEV_API void pev_attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config);
 /* pev_attr_init() for a software event by name; -ENOENT if unknown. */
-PEV_API int pev_attr_software(struct perf_event_attr *attr, const char *name, struct pev_error *err);
+PEV_API int pev_attr_software(struct perf_event_attr *attr, const char *name,
+			      struct pev_error *err);
 /* pev_attr_init() for a tracepoint by name. Needs a readable tracefs. */
 PEV_API int pev_attr_tracepoint(struct perf_event_attr *attr, const char *sys, const char *name,
 				struct pev_error *err);

@@ -14,7 +14,7 @@ int main(void)
 		return 1;
 	for (unsigned int i = 0; (field = pev_attr_field_at(i)); i++)
 		if (!pev_attr_get(&buf.attr, field->name, &value) && value)
-			printf("%-18s %-6" PRIu64 " (Linux %s: %s)\n", field->name, value, field->since,
-			       field->what);
+			printf("%-18s %-6" PRIu64 " (Linux %s: %s)\n", field->name, value,
+			       field->since, field->what);
 	return 0;
 }

@@ -20,7 +20,8 @@ int main(void)
 	pev_attr_init(&faults, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	if (pev_attr_software(&clock, "task-clock", &err))
 		return fail(&err);
-	printf("page faults: type %u config %llu\n", faults.type, (unsigned long long)faults.config);
+	printf("page faults: type %u config %llu\n", faults.type,
+	       (unsigned long long)faults.config);
 	printf("task-clock: type %u config %llu\n", clock.type, (unsigned long long)clock.config);
 	if (pev_attr_tracepoint(&sys, "syscalls", "sys_enter_getpid", &err))
 		return fail(&err);

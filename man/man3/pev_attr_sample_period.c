@@ -12,7 +12,7 @@ int main(void)
 	printf("every %llu ns, a wake-up per sample\n", (unsigned long long)attr.sample_period);
 	pev_attr_sample_freq(&attr, 997);
 	pev_attr_wakeup_watermark(&attr, 16384);
-	printf("%llu times a second, a wake-up per %u bytes\n", (unsigned long long)attr.sample_freq,
-	       attr.wakeup_watermark);
+	printf("%llu times a second, a wake-up per %u bytes\n",
+	       (unsigned long long)attr.sample_freq, attr.wakeup_watermark);
 	return 0;
 }

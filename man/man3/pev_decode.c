@@ -14,6 +14,7 @@ int main(void)
 	struct perf_event_attr attr;
 	struct pev_format format;
 	struct pev_record record;
+	int rc;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	pev_format_from_attr(&format, &attr);
@@ -22,6 +23,7 @@ int main(void)
 	printf("%u/%u is %s, by %s\n", record.comm.pid, record.comm.tid, record.comm.comm,
 	       record.comm.exec ? "execve" : "prctl");
 	bytes.header.size = 8000;
-	printf("beyond its end: %s\n", strerror(-pev_decode(&bytes.header, sizeof(bytes), &format, &record)));
+	rc = pev_decode(&bytes.header, sizeof(bytes), &format, &record);
+	printf("beyond its end: %s\n", strerror(-rc));
 	return 0;
 }

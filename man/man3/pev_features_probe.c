@@ -13,7 +13,8 @@ int main(void)
 		return 1;
 	for (i = 0; (feature = pev_features_at(features, i)); i++) {
 		works += !feature->code;
-		printf("%-7s %s %s\n", feature->code ? "refused" : "works", feature->name, feature->said);
+		printf("%-7s %s %s\n", feature->code ? "refused" : "works", feature->name,
+		       feature->said);
 	}
 	printf("%d of %zu work\n", works, i);
 	pev_features_free(features);

@@ -39,7 +39,8 @@ int main(void)
 	struct pev_count counts[2];
 	struct pev_error err = { 0 };
 
-	if (!group || add(group, "sys_enter_getppid", &err) || add(group, "sys_enter_getuid", &err) ||
+	if (!group || add(group, "sys_enter_getppid", &err) ||
+	    add(group, "sys_enter_getuid", &err) ||
 	    pev_group_open(group, pev_target_self(), NULL, &err))
 		return fail(&err);
 	if (pev_group_measure(group, work, NULL, counts, 2) < 0)

@@ -12,6 +12,7 @@ int main(void)
 
 	for (unsigned int reg = 0; reg < 64; reg++)
 		if (pev_regs_value(&regs, reg, &value))
-			printf("%s %#" PRIx64 "\n", pev_reg_name(PEV_ARCH_X86_64, regs.abi, reg), value);
+			printf("%s %#" PRIx64 "\n", pev_reg_name(PEV_ARCH_X86_64, regs.abi, reg),
+			       value);
 	return 0;
 }

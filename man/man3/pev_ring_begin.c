@@ -33,7 +33,8 @@ int main(void)
 	pev_format_from_attr(&format, &attr);
 	pev_ring_begin(ring);
 	while ((raw = pev_ring_next(ring)))
-		if (!pev_decode(raw, raw->size, &format, &record) && record.type == PERF_RECORD_COMM)
+		if (!pev_decode(raw, raw->size, &format, &record) &&
+		    record.type == PERF_RECORD_COMM)
 			printf("now called %s\n", record.comm.comm);
 	pev_ring_end(ring);
 	printf("%s left, %llu damaged\n", pev_ring_has_record(ring) ? "some" : "none",

@@ -27,7 +27,8 @@ def now(build, tmp_path_factory):
 
 def test_nothing_changed(now):
     done = run(['abidiff', KEPT, now])
-    assert done.returncode == 0, f'{done.stdout}{done.stderr}\nif it is meant: tests/package/update-abi'
+    told = f'{done.stdout}{done.stderr}\nif it is meant: tests/package/update-abi'
+    assert done.returncode == 0, told
 
 
 def test_the_file_holds_all_and_nothing_private(now):

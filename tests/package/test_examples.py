@@ -36,7 +36,8 @@ def test_the_makefile_builds_all(installed, tmp_path):
             (tmp_path / name).write_text(f.read())
     done = run(['make', '-C', tmp_path, 'CFLAGS=-O2 -Wall -Wextra -Werror'], installed.env)
     assert done.returncode == 0, done.stderr
-    assert all(os.access(tmp_path / n[:-2], os.X_OK) for n in os.listdir(FOLDER) if n.endswith('.c'))
+    programs = [tmp_path / n[:-2] for n in os.listdir(FOLDER) if n.endswith('.c')]
+    assert all(os.access(program, os.X_OK) for program in programs)
 
 
 def test_ipc(installed, example):
@@ -62,7 +63,8 @@ def test_ipc_says_why_it_can_not(installed, example):
 
 def test_page_faults(installed, example):
     done = installed.run(example('page_faults'))
-    assert (done.returncode, done.stdout, done.stderr) == (0, 'saw 1 page faults, wrote value 42\n', '')
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout == 'saw 1 page faults, wrote value 42\n'
 
 
 def test_getpid(installed, example):

@@ -28,11 +28,14 @@ PROGRAMS = {
     'pev_attr_set_core_type': ([], r'(cycles of cpu\w*: config 0x\w+|no PMU of a CPU here)\n'),
     'pev_attr_set_defer': ([], r'defer_callchain = 1, defer_output = 1\n'),
     'pev_attr_uprobe': (['pmu:uprobe', 'root'], r'visited\(\) was called 7 times\n'),
-    'pev_aux_map': ([], r'no PMU here that traces\nand a software event has no AUX area\n|\d+ bytes of 65536\n'),
+    'pev_aux_map': ([], r'no PMU here that traces\nand a software event has no AUX area\n'
+                        r'|\d+ bytes of 65536\n'),
     'pev_branch_entry': ([], r'0x401000 -> 0x402000 predicted COND, 12 cycles\n'),
-    'pev_cache_lookup': ([], r'L1-dcache-load-misses is 0x10000\n0x102 is LLC-stores\n42 in all\n'),
+    'pev_cache_lookup': ([], r'L1-dcache-load-misses is 0x10000\n0x102 is LLC-stores\n'
+                             r'42 in all\n'),
     'pev_count_estimate': ([], r'about 4000, seen 25% of the time, estimated\n'),
-    'pev_count_text': ([], r'cycles = 25 \(seen 25.0% of the time\)\n *\d+ task-clock\n *\d+ page-faults\n'),
+    'pev_count_text': ([], r'cycles = 25 \(seen 25.0% of the time\)\n *\d+ task-clock\n'
+                           r' *\d+ page-faults\n'),
     'pev_data_src': ([], r'load: .*load.*L1.*\n'),
     'pev_decode': ([], r'42/43 is sh, by execve\nbeyond its end: Bad message\n'),
     'pev_error_text': ([], r'open 1:0x1267 on the calling thread: .*ENOENT.*\n'),
@@ -52,7 +55,8 @@ PROGRAMS = {
     'pev_group_open': ([], r'task-clock \d+\npage-faults \d+\ncontext-switches \d+\n'),
     'pev_group_read': (['tracefs'], r'getppid 4 times in some ns\nafter the reset 0\n'),
     'pev_pmu_list': ([], r'( *\d+ [\w.-]+\n)+'),
-    'pev_pmu_open': (['pmu:msr'], r'msr: type \d+, (.*\n)+  event tsc: event=0x00\n(.*\n)*config 0\n'),
+    'pev_pmu_open': (['pmu:msr'], r'msr: type \d+, (.*\n)+  event tsc: event=0x00\n(.*\n)*'
+                                r'config 0\n'),
     'pev_read_value': (['tracefs'], r'at 2\nat 4\nat 6\n'),
     'pev_record_name': ([], r'MMAP2 CALLCHAIN\nguest-user kernel\nnet BPF PROG_LOAD\nunknown\n'),
     'pev_record_text': ([], r'.*COMM.*a\\x1b\[1mb.*\nout\ntruncated\n.*retry.*\n'),

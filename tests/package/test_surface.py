@@ -95,7 +95,8 @@ def test_summaries_are_short_and_unlike(installed):
     assert all(len(s) < 80 for s in summaries)
 
 
-@pytest.mark.parametrize('where', [('pev_ring_next',), ('3', 'pev_group_add'), ('7', 'perfevent-groups')])
+@pytest.mark.parametrize('where', [('pev_ring_next',), ('3', 'pev_group_add'),
+                                   ('7', 'perfevent-groups')])
 def test_man_finds_them(installed, where):
     done = run(['man', '-M', installed.man, '-w', *where])
     assert done.returncode == 0 and installed.man in done.stdout, done.stderr

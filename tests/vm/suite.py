@@ -96,6 +96,25 @@ def program_jobs(build, arch):
     ]
 
 
+def example_jobs(build, arch):
+    """examples/c, which tests/package runs on this machine, on another kernel or CPU."""
+    ipc = (r'^got sum = 4999950000 in [1-9]\d* ns: [3-9]\d{5} instructions, [1-9]\d* CPU cycles: '
+           r'[0-9.]+ IPC$' if arch == 'arm64' else r'no such hardware counter')
+    folder = f'{build}/examples/c'
+    return [
+        Job('examples/c/ipc', f'{folder}/ipc 2>&1; test $? = {0 if arch == "arm64" else 77}',
+            judge_text, [ipc]),
+        Job('examples/c/getpid', f'{folder}/getpid', judge_text, [r'^saw getpid 3 times$']),
+        Job('examples/c/page_faults', f'{folder}/page_faults', judge_text,
+            [r'^saw 1 page faults, wrote value 42$']),
+        Job('examples/c/exec_mappings', f'{folder}/exec_mappings {folder}/getpid', judge_text,
+            [r'^pid \d+ created a PROT_EXEC mapping at 0x[0-9a-f]+: .*/getpid$',
+             r'^saw getpid 3 times$']),
+        Job('examples/c/context_switches', f'{folder}/context_switches', judge_text,
+            [r"^Current count: (\d+) context switches!\nThe scheduler's own account: \1$"]),
+    ]
+
+
 def counting_jobs(build):
     """Where a PMU counts: a group, and more events than there are counters."""
     many = ','.join(['cycles', 'instructions'] * 6)
@@ -134,6 +153,7 @@ def plan(builds, suite, arch):
     build = os.path.relpath(build, builds.root)
     check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
     jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}', arch)
+    jobs += example_jobs(f'/src/{build}', arch)
     if arch == 'arm64':
         jobs += counting_jobs(f'/src/{build}')
     # what needs no kernel was tested on this machine already, unless the CPU is another
