@@ -142,7 +142,7 @@ class Archive:
             paths += glob.glob(os.path.join(folder, f'{name}_*.deb'))
         return paths
 
-    def _make(self, folder, fetch):
+    def _make(self, folder, fetch, finish=None):
         """`folder` with what fetch() names unpacked, complete or not at all."""
         fresh = f'{folder}.part'
         shutil.rmtree(fresh, ignore_errors=True)
@@ -150,6 +150,8 @@ class Archive:
         unpack(debs, fresh)
         for deb in debs:
             os.unlink(deb)
+        if finish:
+            finish(fresh)
         shutil.rmtree(folder, ignore_errors=True)
         os.rename(fresh, folder)
 
@@ -187,13 +189,21 @@ class Archive:
     def root(self, packages):
         """A folder with `packages` and all they depend on: to compile against, and to be a
         guest's root. No maintainer script has run there."""
-        key = hashlib.sha256(' '.join(sorted(packages)).encode()).hexdigest()[:8]
+        key = hashlib.sha256(' '.join(['1'] + sorted(packages)).encode()).hexdigest()[:8]
         here = os.path.join(CACHE, 'roots', f'{self.suite}-{self.arch}-{key}')
         with locked(os.path.dirname(here)):
             if not os.path.isdir(here):
                 self._update()
-                self._make(here, lambda: self._with_dependencies(packages))
+                self._make(here, lambda: self._with_dependencies(packages), self._people)
         return here
+
+    def _people(self, folder):
+        """The users that maintainer scripts would have made."""
+        for name, lines in (('passwd', 'root:x:0:0:root:/root:/bin/sh\n'
+                                       'nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n'),
+                            ('group', 'root:x:0:\nnogroup:x:65534:\n')):
+            with open(os.path.join(folder, 'etc', name), 'w') as f:
+                f.write(lines)
 
     def _with_dependencies(self, packages):
         folder = os.path.join(self.at, 'cache/archives')

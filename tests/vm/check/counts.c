@@ -101,20 +101,25 @@ static void burn_100ms(void)
 	burnt = cpu_ns() - burnt;
 }
 
+/* The event's time lies between what the thread's clock says inside and around; a guest
+ * that still calibrates its clock may need a second try. */
 static void task_clock(void)
 {
 	struct perf_event_attr attr;
-	uint64_t seen, around = cpu_ns();
-	int rc;
+	uint64_t seen, around;
+	bool good = false;
 
 	pev_attr_software(&attr, "task-clock", NULL);
-	rc = count_work(&seen, &attr, "spin for 100 ms", burn_100ms);
-	around = cpu_ns() - around;
-	if (!rc)
-		works_if((double)seen > (double)burnt * 0.99 && (double)seen < (double)around * 1.01,
-			 "spin for 100 ms; expected %.3f to %.3f ms within 1 %%, as the thread's clock "
-			 "says, seen %.3f ms", (double)burnt * 1e-6, (double)around * 1e-6,
-			 (double)seen * 1e-6);
+	for (int tries = 0; tries < 3 && !good; tries++) {
+		around = cpu_ns();
+		if (count_work(&seen, &attr, "spin for 100 ms", burn_100ms))
+			return;
+		around = cpu_ns() - around;
+		good = (double)seen > (double)burnt * 0.99 && (double)seen < (double)around * 1.01;
+	}
+	works_if(good, "spin for 100 ms; expected %.3f to %.3f ms within 1 %%, as the thread's clock "
+		 "says, seen %.3f ms", (double)burnt * 1e-6, (double)around * 1e-6,
+		 (double)seen * 1e-6);
 }
 
 /* ---- tracepoints --------------------------------------------------------------- */
