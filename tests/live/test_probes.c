@@ -9,7 +9,12 @@
 #include <sys/sdt.h>
 #endif
 
+/* A clone would be called in place of the function that the probe sits on. */
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static volatile uint64_t watched;
 
