@@ -3,6 +3,7 @@
 #include "analysis/commands.h"
 #include "analysis/stat.h"
 
+#include "base/descriptors.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -151,6 +152,9 @@ static int count(struct stat *s, char **argv, struct fault *f)
 	return s->config->vs ? stat_compare(s, argv, f) : stat_run(s, argv, f);
 }
 
+/* What stat itself has open, at most; events not counted. */
+enum { OWN_FILES = 16 };
+
 static int stat_command_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct stat_config *c = config;
@@ -159,6 +163,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 	int code;
 
 	getrlimit(RLIMIT_NOFILE, &s.files);
+	descriptors_reserve(OWN_FILES);
 	if (check_combination(c, argv, f)) {
 		code = f->exit_code;
 	} else {

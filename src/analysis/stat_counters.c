@@ -8,6 +8,7 @@
  */
 #include "analysis/stat.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ static struct stat_counter *counter(const struct stat *s, size_t event, size_t p
 {
 	return &s->counters[event * s->nplaces + place];
 }
+
+enum { SPARE_FILES = 16 };
 
 /* ---- opening ------------------------------------------------------------------- */
 
@@ -143,6 +146,23 @@ static void drop_event(struct stat *s, size_t event)
 	}
 }
 
+/* Which events can be opened is only found out by trying, so this may ask for more than is
+ * needed, and a refusal means nothing yet. The command gets the limit that was. */
+static void reserve_descriptors(const struct stat *s)
+{
+	descriptors_reserve(s->nevents * s->nplaces + SPARE_FILES);
+}
+
+static int too_few_descriptors(const struct stat *s, const struct stat_event *e, struct fault *f)
+{
+	char remedy[256];
+
+	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
+			 "%zu open files beside stat's own, but %s, or count fewer events, threads or CPUs", e->label,
+			 s->nevents, s->nplaces, s->nevents * s->nplaces,
+			 descriptors_remedy(remedy, sizeof(remedy)));
+}
+
 static int open_event(struct stat *s, size_t event, struct fault *f)
 {
 	struct stat_event *e = &s->events[event];
@@ -156,10 +176,14 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			e->opened |= counter(s, event, p)->ev != NULL;
 			continue;
 		}
-		if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM) {
+		if (rc == -EMFILE)
+			return too_few_descriptors(s, e, f);
+		if (rc == -ENFILE || rc == -ENOMEM) {
 			pev_error_text(&err, text, sizeof(text));
 			return fault_set(f, EXIT_FAILED, "stat: %s", text);
 		}
+		if (rc == -ESRCH)
+			err = (struct pev_error){ .said = "the watched tasks ended before it was open" };
 		remember(e, &err);
 		if (is_of_place(s, p, rc))
 			continue;
@@ -177,14 +201,6 @@ static void tell(struct stat_event *e)
 	/* of the events that nobody asked for by name, the row tells enough */
 	if (e->asked)
 		note(1, "%s: not counted: %s", e->label, e->why);
-}
-
-/* Events × places may be many descriptors; the command gets the limit that was. */
-static void raise_file_limit(const struct stat *s)
-{
-	struct rlimit most = { s->files.rlim_max, s->files.rlim_max };
-
-	setrlimit(RLIMIT_NOFILE, &most);
 }
 
 static int make_tables(struct stat *s, struct fault *f)
@@ -207,8 +223,6 @@ static int open_events(struct stat *s, struct fault *f)
 		e->opened = false;
 		if (open_event(s, i, f))
 			return -1;
-		if (!e->opened)
-			tell(e);
 	}
 	return 0;
 }
@@ -223,17 +237,19 @@ static bool is_any_open(const struct stat *s)
 
 int stat_open(struct stat *s, bool needs_one, struct fault *f)
 {
-	int rc;
+	const char *fatal;
 
 	if (make_tables(s, f))
 		return -1;
-	raise_file_limit(s);
-	rc = open_events(s, f);
-	setrlimit(RLIMIT_NOFILE, &s->files);
-	if (!rc && needs_one && !is_any_open(s))
-		return fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s",
-				 s->nevents && s->events[0].why ? s->events[0].why : "there is none");
-	return rc;
+	reserve_descriptors(s);
+	if (open_events(s, f))
+		return -1;
+	fatal = needs_one && !is_any_open(s) ? s->nevents && s->events[0].why ? s->events[0].why
+			: "there is none" : NULL;
+	for (size_t i = 0; i < s->nevents; i++)
+		if (!s->events[i].opened && (!fatal || !s->events[i].why || strcmp(s->events[i].why, fatal)))
+			tell(&s->events[i]);
+	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
 }
 
 static void each(struct stat *s, int (*control)(struct pev_event *))

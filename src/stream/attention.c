@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/attention.h"
 
+#include "base/descriptors.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -152,10 +154,13 @@ static void install_handlers(struct attention *a)
 
 int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
 {
+	char hint[256];
+
 	a->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->kick < 0 || a->tell < 0 || start_timer(a, interval_ms) || start_thread(a)) {
-		fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
+		fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+			  descriptors_hint(errno, hint, sizeof(hint)));
 		attention_stop(a);
 		return -1;
 	}

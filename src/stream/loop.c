@@ -6,6 +6,8 @@
  */
 #include "stream/private.h"
 
+#include "base/descriptors.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -50,9 +52,12 @@ static int watch_tasks(struct stream *s)
 
 static int watch_all(struct stream *s, struct fault *f)
 {
+	char hint[256];
+
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, PLAIN) || watch_tasks(s))
-		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
+		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+				 descriptors_hint(errno, hint, sizeof(hint)));
 	for (size_t i = 0; i < s->nrings; i++)
 		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, PLAIN))
 			return fault_set(f, EXIT_FAILED, "can't wait for a ring: %s",

@@ -75,6 +75,11 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 	return 0;
 }
 
+size_t sideband_descriptors(const struct targets *t)
+{
+	return t->cpus.n * (1 + t->ntasks);
+}
+
 struct sideband *sideband_open(const struct targets *t, bool inherit)
 {
 	struct sideband *b = calloc(1, sizeof(*b));

@@ -22,6 +22,8 @@ typedef void sideband_fn(const struct pev_record *rec, void *ctx);
 
 /* Opens and enables on the targets. NULL if it can't be had. */
 struct sideband *sideband_open(const struct targets *t, bool inherit);
+/* How many descriptors that takes. */
+size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
 /* Hands over the records up to `time` (ns of the perf clock), in order of time. */
 void sideband_take(struct sideband *b, uint64_t time, sideband_fn *fn, void *ctx);
