@@ -9,6 +9,7 @@
 
 #include "analysis/workload.h"
 #include "report/counts.h"
+#include "stream/hotplug.h"
 #include "stream/targets.h"
 
 #include <perfevent.h>
@@ -69,6 +70,7 @@ struct stat {
 	struct stat_counter *counters;  /* event by event, nplaces each */
 	struct count_row *rows;         /* event by event, nwheres each */
 	struct rlimit files;            /* RLIMIT_NOFILE as it was */
+	struct hotplug hotplug;
 };
 
 /* stat_events.c */

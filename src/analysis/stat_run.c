@@ -151,6 +151,17 @@ static int print_interval(struct stat *s, struct printing *p, struct fault *f)
 
 /* ---- counting ---------------------------------------------------------------------- */
 
+/* Where counters are on CPUs; tasks are counted wherever they run. */
+static void tell_hotplug(struct stat *s)
+{
+	char line[600];
+
+	if (s->nplaces && s->places[0].cpu >= 0 &&
+	    hotplug_look(&s->hotplug, &s->targets.cpus, s->config->common.cpus.n,
+			 s->targets.tasks[0].tid >= 0, true, line, sizeof(line)))
+		note(1, "%s", line);
+}
+
 /* Waits for the end, printing intervals where p is given. *woke: what ended it. */
 static int count_until_end(struct stat *s, struct stat_wait *w, const struct workload *child,
 			   struct printing *p, enum stat_woke *woke, struct fault *f)
@@ -165,6 +176,7 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 		if (*woke != WOKE_INTERVAL || !p)
 			continue;
 		stat_read(s);
+		tell_hotplug(s);
 		if (print_interval(s, p, f))
 			return -1;
 	}
@@ -227,6 +239,7 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 	double start = now();
 	int status = 0, rc;
 
+	hotplug_begin(&s->hotplug);
 	rc = prepare(s, &child, argv, w, f);
 	if (!rc) {
 		stat_wait_restart(w, s->config->interval_ms);
@@ -244,8 +257,10 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 			stat_disable(s);
 		finish(&child, child.pid ? argv : NULL, start, times, &status);
 		stat_read(s);
+		tell_hotplug(s);
 		stat_metrics(s, times->elapsed);
 	}
+	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_SECOND_SIGINT : status;

@@ -7,6 +7,7 @@
 #include "stream/private.h"
 
 #include "base/descriptors.h"
+#include "base/note.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -168,6 +169,17 @@ static bool round_of(struct stream *s)
 	return s->order ? ordered_round(s) : drain_round(s);
 }
 
+/* Events are on each CPU that was online; a change is told whoever listens. */
+static void tell_hotplug(struct stream *s)
+{
+	bool tasks = !targets_everybody(s->opts) && !s->opts->cgroups.n;
+	char line[600];
+
+	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->opts->cpus.n, tasks, false, line,
+			 sizeof(line)))
+		note(1, "%s", line);
+}
+
 static void deliver_until_stopped(struct stream *s)
 {
 	bool more = false;
@@ -183,6 +195,7 @@ static void deliver_until_stopped(struct stream *s)
 			loop_attend(s);
 		more = round_of(s);
 		loss_tell(s, false);
+		tell_hotplug(s);
 	}
 }
 

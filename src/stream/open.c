@@ -458,6 +458,7 @@ void close_all(struct stream *s)
 
 int stream_open(struct stream *s, struct fault *f)
 {
+	hotplug_begin(&s->hotplug);
 	if (open_all(s, f))
 		return -1;
 	/* where both don't fit, the loop goes first */

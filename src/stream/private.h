@@ -7,6 +7,7 @@
 #include "stream/attention.h"
 #include "stream/barrier.h"
 #include "stream/clock.h"
+#include "stream/hotplug.h"
 #include "stream/order.h"
 #include "stream/sideband.h"
 #include "stream/stream.h"
@@ -80,6 +81,7 @@ struct stream {
 	bool draining;              /* disabled; what the rings still hold is delivered */
 	bool deadline;              /* 500 ms after a signal */
 	struct stream_totals totals;
+	struct hotplug hotplug;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */

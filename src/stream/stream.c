@@ -53,6 +53,7 @@ void stream_free(struct stream *s)
 	close_all(s);
 	closer_release(closer);
 	perf_clock_close(&s->clock);
+	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	targets_free(&s->targets);
