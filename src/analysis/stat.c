@@ -201,6 +201,9 @@ static const char *const description[] = {
 	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
 	"or a signal comes. A command beside such a target only says how long to count: -p 1234 -- "
 	"sleep 10.",
+	"Of the letters behind an event, P and S are about samples and change nothing here; p is refused. "
+	"A group that does not fit the counters is counted without the events that are too many; with W "
+	"it is broken up, and each is counted for itself.",
 	"An event that can't be counted here costs only itself: its line says so, a message says why, "
 	"and the rest is counted. Counts that had to share a counter are estimates; each then has the "
 	"share of the time that was seen behind it. Without the privilege for the kernel's part only "

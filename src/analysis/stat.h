@@ -36,6 +36,7 @@ struct stat_event {
 	const int *cpus;                /* of its PMU; NULL: all. Borrowed */
 	size_t ncpus;
 	bool snapshot;                  /* a level: intervals don't subtract */
+	bool weak;                      /* :W: its group may be broken up */
 	bool asked;                     /* by -e, not by default: its trouble is told */
 	bool user_only;                 /* the kernel's part was refused */
 	bool opened;                    /* in one place at least */

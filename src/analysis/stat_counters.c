@@ -4,7 +4,7 @@
  *
  * What can't be opened costs only itself: its row says "not supported", a line on stderr
  * says why, and the rest is counted. Members of a group whose leader could not be opened
- * follow the first one that could.
+ * follow the first one that could; a weak group that does not fit is broken up.
  */
 #include "analysis/stat.h"
 
@@ -12,6 +12,7 @@
 #include "base/note.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,20 +95,46 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 	return 0;
 }
 
-/* A group that doesn't fit the PMU: this member is counted on its own, and that is said. */
-static int try_alone(struct stat *s, size_t event, size_t place, struct pev_error *err)
+enum { BROKEN_UP = 1 };
+
+static void drop_event(struct stat *s, size_t event)
+{
+	s->events[event].opened = false;
+	for (size_t p = 0; p < s->nplaces; p++) {
+		pev_event_close(counter(s, event, p)->ev);
+		counter(s, event, p)->ev = NULL;
+	}
+}
+
+/* From here on each event of the group is its own. */
+static void break_up(struct stat *s, size_t leader)
+{
+	for (size_t i = leader; i < s->nevents; i++)
+		if (s->events[i].leader == leader) {
+			drop_event(s, i);
+			s->events[i].leader = i;
+		}
+}
+
+/* A member that opens alone does not fit into the group: with :W all of the group are
+ * counted one by one, without it this one is not. */
+static int on_misfit(struct stat *s, size_t event, size_t place, struct pev_error *err)
 {
 	struct stat_event *e = &s->events[event];
 	struct pev_error second;
-	int rc = try_open(s, event, place, NULL, &second);
 
-	(void)err;
-	if (rc)
-		return rc;
-	e->leader = event;
-	note(1, "%s: does not fit into its group; counted on its own, for other times than the rest",
-	     e->label);
-	return 0;
+	if (try_open(s, event, place, NULL, &second))
+		return -EINVAL;
+	pev_event_close(counter(s, event, place)->ev);
+	counter(s, event, place)->ev = NULL;
+	if (e->weak) {
+		break_up(s, e->leader);
+		return BROKEN_UP;
+	}
+	snprintf(err->said, sizeof(err->said), "it does not fit into its group");
+	snprintf(err->remedy, sizeof(err->remedy), "make the group shorter, or let it be broken up: "
+		 "{...}:W");
+	return -EINVAL;
 }
 
 static int open_one(struct stat *s, size_t event, size_t place, struct pev_error *err)
@@ -117,9 +144,7 @@ static int open_one(struct stat *s, size_t event, size_t place, struct pev_error
 
 	if (rc == -EACCES || rc == -EPERM)
 		return try_user_only(s, event, place, leader, err) ? rc : 0;
-	if (rc == -EINVAL && leader)
-		return try_alone(s, event, place, err) ? rc : 0;
-	return rc;
+	return rc == -EINVAL && leader ? on_misfit(s, event, place, err) : rc;
 }
 
 static void remember(struct stat_event *e, const struct pev_error *err)
@@ -135,15 +160,6 @@ static void remember(struct stat_event *e, const struct pev_error *err)
 static bool is_of_place(const struct stat *s, size_t place, int rc)
 {
 	return rc == -ESRCH || (rc == -ENODEV && s->places[place].cpu >= 0 && place);
-}
-
-static void drop_event(struct stat *s, size_t event)
-{
-	s->events[event].opened = false;
-	for (size_t p = 0; p < s->nplaces; p++) {
-		pev_event_close(counter(s, event, p)->ev);
-		counter(s, event, p)->ev = NULL;
-	}
 }
 
 /* Which events can be opened is only found out by trying, so this may ask for more than is
@@ -163,6 +179,7 @@ static int too_few_descriptors(const struct stat *s, const struct stat_event *e,
 			 descriptors_remedy(remedy, sizeof(remedy)));
 }
 
+/* 0, BROKEN_UP, or -1 with f. */
 static int open_event(struct stat *s, size_t event, struct fault *f)
 {
 	struct stat_event *e = &s->events[event];
@@ -176,6 +193,8 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			e->opened |= counter(s, event, p)->ev != NULL;
 			continue;
 		}
+		if (rc == BROKEN_UP)
+			return rc;
 		if (rc == -EMFILE)
 			return too_few_descriptors(s, e, f);
 		if (rc == -ENFILE || rc == -ENOMEM) {
@@ -217,12 +236,17 @@ static int open_events(struct stat *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		struct stat_event *e = &s->events[i];
+		size_t leader = e->leader;
+		int rc;
 
 		if (e->why && !e->opened)   /* an earlier run found out */
 			continue;
 		e->opened = false;
-		if (open_event(s, i, f))
+		rc = open_event(s, i, f);
+		if (rc < 0)
 			return -1;
+		if (rc == BROKEN_UP)
+			i = leader - 1;
 	}
 	return 0;
 }

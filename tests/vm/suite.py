@@ -145,10 +145,17 @@ def example_jobs(build, arch):
 def counting_jobs(build):
     """Where a PMU counts: a group, and more events than there are counters."""
     many = ','.join(['cycles', 'instructions'] * 6)
+    group = '{cycles,' + ','.join(['instructions'] * 11) + '}'
     work = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' 2>&1"
     return [
         Job('perf-prof stat of a group', f'{build}/perf-prof stat -e "{{cycles,instructions}}" {work}',
             judge_text, [r'^ +[1-9]\d* +instructions +# +[0-9.]+ insn per cycle$']),
+        Job('perf-prof stat of a group that is too long', f'{build}/perf-prof stat -e "{group}" {work}',
+            judge_text, [r'^perf-prof: instructions: not counted: it does not fit into its group; .*:W$',
+                         r'^ +<not supported> +instructions$', r'^ +[1-9]\d* +instructions +#']),
+        Job('perf-prof stat breaks up a weak group',
+            f'{build}/perf-prof stat -x, -e "{group}:W" {work} && ! grep -q "not counted" /dev/null',
+            judge_text, [r'(?s)\A(?!.*not_supported)(?:.*?,instructions,[1-9]\d*,){11}']),
         Job('perf-prof stat tells estimates', f'{build}/perf-prof stat -e {many} {work}', judge_text,
             [r'^ +[1-9]\d* +cycles +.*\(\d\d\.\d\d%\)$', r'counters were shared']),
     ]
