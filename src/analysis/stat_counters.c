@@ -308,15 +308,16 @@ void stat_close(struct stat *s)
 static void add_count(struct count_row *r, const struct pev_count *c)
 {
 	struct pev_estimate est;
+	int rc = pev_count_estimate(c, &est);
 
 	r->counters++;
 	r->counted += (double)c->value;
 	r->enabled += c->time_enabled;
 	r->running += c->time_running;
-	if (pev_count_estimate(c, &est) == -ENODATA)
+	if (rc == -ENODATA)
 		r->state = COUNT_NEVER_RAN;   /* a sum with a part unknown is unknown */
 	else
-		r->value += est.value;
+		r->value += rc ? (double)c->value : est.value;
 }
 
 static void begin_row(const struct stat *s, const struct stat_event *e, size_t where,
