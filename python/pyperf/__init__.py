@@ -395,7 +395,7 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
 # ---------------------------------------------------------------- rings
 
 class Ring(_pyperf._Ring):
-    """Ring(*events, pages=128, overwrite=False)
+    """Ring(*events, pages=128, overwrite=False, aux_pages=0, aux_snapshot=False)
 
     The memory into which the kernel writes records of an event, or of several events of
     the same CPU or task. pages is a power of two.
@@ -405,10 +405,25 @@ class Ring(_pyperf._Ring):
 
     With overwrite=True (events with write_backward=1), the kernel never stops for want of
     room: the newest records survive, and iterating goes back in time from the newest. Until
-    that ends, nothing is recorded."""
+    that ends, nothing is recorded.
 
-    def __init__(self, *events: Event, pages: int = 0, overwrite: bool = False) -> None:
-        super().__init__(events, pages, overwrite=overwrite)
+    PMUs that trace instructions (intel_pt, arm_spe_0, cs_etm) write into an AUX area of
+    aux_pages, a power of two. aux_read() gives what is new, aux_chunks() goes with the AUX
+    records. With aux_snapshot=True the area is overwritten until the event is disabled, and
+    aux_read() gives what it holds then."""
+
+    def __init__(self, *events: Event, pages: int = 0, overwrite: bool = False,
+                 aux_pages: int = 0, aux_snapshot: bool = False) -> None:
+        super().__init__(events, pages, overwrite=overwrite, aux_pages=aux_pages,
+                         aux_snapshot=aux_snapshot)
+
+    def aux_chunks(self) -> Iterator[Tuple[_pyperf.Aux, bytes]]:
+        """Each AUX record that is there, with its piece of the trace; other records of the
+        ring are passed over. A record whose flags have PERF_AUX_FLAG_TRUNCATED has lost what
+        came after it."""
+        for record in self:
+            if isinstance(record, _pyperf.Aux):
+                yield record, self._aux_chunk(record.offset, record.size)
 
     def follow(self, timeout: Optional[float] = None) -> Iterator[Record]:
         """Records as they come, until the watched task has ended, or `timeout` seconds are

@@ -625,3 +625,41 @@ def test_modifiers_that_an_object_can_not_mean(pyperf):
         with pytest.raises(ValueError, match='--per-core'):
             make('msr/tsc,percore/' if os.path.exists('/sys/bus/event_source/devices/msr')
                  else 'software/config=0,percore/')
+
+
+# ---------------------------------------------------------------- AUX area
+
+def test_an_event_that_traces_nothing_has_no_aux_area(pyperf):
+    with pyperf.Event('page-faults:u', sample_period=1) as event:
+        for more in ({}, {'aux_snapshot': True}):
+            with pytest.raises(pyperf.Error, match='intel_pt, arm_spe and cs_etm do') as error:
+                pyperf.Ring(event, aux_pages=4, **more)
+            assert error.value.errno == errno.EOPNOTSUPP
+        with pytest.raises(pyperf.Error, match='3 is no power of two'):
+            pyperf.Ring(event, aux_pages=3)
+        for pages in (-1, 2**31):
+            with pytest.raises(ValueError, match=f'not {pages}'):
+                pyperf.Ring(event, aux_pages=pages)
+        with pytest.raises(ValueError, match='overwrite'):
+            pyperf.Ring(event, overwrite=True, aux_pages=4)
+        with pyperf.Ring(event) as ring:      # all that was refused left nothing behind
+            assert ring.aux_size == 0
+            with pytest.raises(ValueError, match='aux_pages=N'):
+                ring.aux_read()
+            touch(3)
+            assert list(ring.aux_chunks()) == []
+        with pytest.raises(ValueError, match='closed'):
+            ring.aux_read()
+
+
+def test_a_pmu_that_traces_fills_the_aux_area(pyperf):
+    names = [name for name in ('intel_pt', 'arm_spe_0', 'cs_etm', 'intel_bts') if name in pyperf.pmus()]
+    if not names:
+        pytest.skip('needs a PMU with an AUX area (intel_pt, arm_spe, cs_etm, intel_bts)')
+    with pyperf.Event(f'{names[0]}//u', disabled=1) as event, \
+            pyperf.Ring(event, aux_pages=64) as ring:
+        event.enable()
+        touch(1000)
+        event.disable()
+        chunks = list(ring.aux_chunks())
+    assert chunks and all(len(data) == record.size for record, data in chunks)
