@@ -154,6 +154,8 @@ void drain_check_damage(struct stream *s, struct ring *ring)
 	ring->damaged = damaged;
 }
 
+enum { PREFETCH_BYTES = 512 };
+
 /* One slice of one ring; returns whether more was waiting. */
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
@@ -161,14 +163,19 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	uint64_t waiting = pev_ring_begin_(bytes), taken = 0;
 	const struct perf_event_header *rec;
 
-	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(bytes))) {
+	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
+		/* another CPU wrote these lines: they are on their way while a handler runs */
+		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
 			drain_deliver(s, ring, rec);
 		else
 			other_record(s, ring, rec);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->attn)) {
 			loop_attend(s);
+			if (s->stopping)
+				break;
+		}
 	}
 	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
