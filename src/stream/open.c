@@ -68,6 +68,7 @@ static void event_attr(const struct stream *s, const struct stream_event *event,
 	attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	attr->disabled = 1;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
+	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
 	callchain_attr(s, event, attr);
 }
@@ -242,6 +243,7 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 	attr.sample_period = 1;
 	attr.sample_type = s->nevents ? s->events[0].layout.sample_type & ~(uint64_t)(
 		PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN) : 0;
+	perf_clock_attr(&s->clock, &attr);
 	wake_attr(s, &attr);
 	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
 			   &err))
@@ -432,7 +434,7 @@ int stream_open(struct stream *s, struct fault *f)
 {
 	if (open_all(s, f))
 		return -1;
-	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0);
+	s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0);
 	dispatch_index(s);
 	return 0;
 }

@@ -82,6 +82,19 @@ static int parse_interval(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+static int parse_clock_offset(const char *text, void *field, struct fault *f)
+{
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (errno || end == text || *end)
+		return fault_usage(f, "--clock-offset %s: expected a whole number, such as -1500", text);
+	*(int64_t *)field = n;
+	return 0;
+}
+
 #define AT(member) offsetof(struct stream_opts, member)
 
 const struct opt stream_event_opts[] = {
@@ -89,7 +102,6 @@ const struct opt stream_event_opts[] = {
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST.", false, NULL },
 };
-const size_t stream_event_nopts = sizeof(stream_event_opts) / sizeof(*stream_event_opts);
 
 const struct opt stream_target_opts[] = {
 	{ "cpus", 'C', NULL, OPT_CALL, AT(cpus), "LIST",
@@ -103,7 +115,6 @@ const struct opt stream_target_opts[] = {
 	{ "inherit", 0, NULL, OPT_TRI, AT(inherit), NULL,
 	  "Follow new threads and children of -p and -t: on unless --no-inherit.", true, NULL },
 };
-const size_t stream_target_nopts = sizeof(stream_target_opts) / sizeof(*stream_target_opts);
 
 const struct opt stream_ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
@@ -118,9 +129,15 @@ const struct opt stream_ring_opts[] = {
 	{ "order", 0, NULL, OPT_FLAG, AT(order), NULL,
 	  "Deliver in order of time over all CPUs, some 20 ms later. Without it, order holds within a "
 	  "CPU only.", false, NULL },
+	{ "tsc", 0, NULL, OPT_FLAG, AT(tsc), NULL,
+	  "Timestamps in ticks of the TSC instead of ns of the kernel's clock (x86).", false, NULL },
+	{ "monotonic", 0, NULL, OPT_FLAG, AT(monotonic), NULL,
+	  "Timestamps of CLOCK_MONOTONIC instead of the kernel's own clock.", false, NULL },
+	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
+	  "Added to every timestamp: ns, or ticks with --tsc; may be negative.", false,
+	  parse_clock_offset },
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events.", false, NULL },
 };
-const size_t stream_ring_nopts = sizeof(stream_ring_opts) / sizeof(*stream_ring_opts);
 
 const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
@@ -130,8 +147,6 @@ const struct opt stream_callchain_opts[] = {
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
 	  "Sample the kernel's part of call chains.", true, NULL },
 };
-const size_t stream_callchain_nopts =
-	sizeof(stream_callchain_opts) / sizeof(*stream_callchain_opts);
 
 const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
@@ -142,7 +157,6 @@ const struct opt stream_output_opts[] = {
 	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "No hints, not even on a terminal.",
 	  false, NULL },
 };
-const size_t stream_output_nopts = sizeof(stream_output_opts) / sizeof(*stream_output_opts);
 
 void stream_opts_defaults(struct stream_opts *opts)
 {
