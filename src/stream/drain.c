@@ -160,7 +160,8 @@ enum { PREFETCH_BYTES = 512 };
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
-	uint64_t waiting = pev_ring_begin_(bytes), taken = 0;
+	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0;
 	const struct perf_event_header *rec;
 
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
@@ -206,16 +207,19 @@ void drain_discard(struct stream *s)
 	for (size_t i = 0; i < s->nrings; i++) {
 		struct ring *ring = &s->rings[i];
 		const struct perf_event_header *rec;
-		uint64_t n = 0;
+		uint64_t n = 0, behind;
 
-		pev_ring_begin_(ring->ring);
-		while ((rec = pev_ring_next_(ring->ring))) {
-			if (drain_is_wanted(s, rec))
-				n++;
-			else
-				other_record(s, ring, rec);
-		}
-		pev_ring_release_(ring->ring);
+		do {
+			behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+			pev_ring_begin_(ring->ring);
+			while ((rec = pev_ring_next_(ring->ring))) {
+				if (drain_is_wanted(s, rec))
+					n++;
+				else
+					other_record(s, ring, rec);
+			}
+			pev_ring_release_(ring->ring);
+		} while (behind);
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
 	}

@@ -55,7 +55,7 @@ static int watch_all(struct stream *s, struct fault *f)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s))
 		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
-	for (size_t i = 0; i < s->nrings; i++)
+	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
 		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, RING))
 			return fault_set(f, EXIT_FAILED, "can't wait for a ring: %s",
 					 strerror(errno));
@@ -163,6 +163,20 @@ static int enable_all(struct stream *s, struct fault *f)
 	return 0;
 }
 
+static int start_mover(struct stream *s, struct fault *f)
+{
+	int rc;
+
+	if (!s->opts->buffer)
+		return 0;
+	s->mover = backlog_thread_new(s->nrings, s->attn.kick);
+	for (size_t i = 0; s->mover && i < s->nrings; i++)
+		backlog_thread_add(s->mover, s->rings[i].backlog, pev_event_fd(s->rings[i].owner));
+	rc = s->mover ? backlog_thread_start(s->mover) : -ENOMEM;
+	return rc ? fault_set(f, EXIT_FAILED, "--buffer: its thread can't be started: %s",
+			      strerror(-rc)) : 0;
+}
+
 static void disable_all(struct stream *s)
 {
 	for (size_t i = 0; i < s->nopened; i++)
@@ -223,7 +237,9 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	};
 	if (attention_start(&s->attn, s->opts->interval_ms, f))
 		return -1;
-	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || enable_all(s, f)) {
+	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
+	    enable_all(s, f)) {
+		backlog_thread_stop(s->mover);
 		attention_stop(&s->attn);
 		return -1;
 	}
@@ -238,6 +254,7 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 		drain_discard(s);
 		loss_tail(s);
 	}
+	backlog_thread_stop(s->mover);
 	loss_tell(s, true);
 	return 0;
 }

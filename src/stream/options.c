@@ -60,6 +60,15 @@ static int parse_ring(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+static int parse_buffer(const char *text, void *field, struct fault *f)
+{
+	int has_unit;
+
+	if (units_size(text, field, &has_unit) || !has_unit || *(uint64_t *)field == 0)
+		return fault_usage(f, "--buffer %s: expected a size with a unit, such as 256M", text);
+	return 0;
+}
+
 static int parse_watermark(const char *text, void *field, struct fault *f)
 {
 	uint64_t n;
@@ -122,6 +131,10 @@ const struct opt stream_ring_opts[] = {
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Size of each CPU's ring in pages, or with a unit (8M); rounded up to a power of two. "
 	  "Default 1M.", false, parse_ring },
+	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
+	  "Memory behind the rings, such as 256M: a thread empties the rings into it, so that bursts "
+	  "survive a slow script. Shared evenly by the CPUs, rounded up to powers of two; not locked, "
+	  "so no limit on locked memory bounds it.", false, parse_buffer },
 	{ "watermark", 0, NULL, OPT_CALL, AT(watermark), "0-100",
 	  "Wake up when a ring is this full, in percent; 0: at every event (costs the watched "
 	  "program 20 times as much). Events are read 20 times a second in any case.", false,

@@ -34,6 +34,7 @@ struct stream_opts {
 	struct {
 		uint64_t bytes;         /* 0: the default */
 	} ring;
+	uint64_t buffer;                /* --buffer: bytes behind all rings; 0: none */
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
@@ -48,7 +49,7 @@ struct stream_opts {
 
 /* Rows for the option groups of commands. */
 enum {
-	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 8,
+	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 9,
 	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 3,
 };
 extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
