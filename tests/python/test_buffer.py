@@ -50,7 +50,7 @@ def test_without_it_a_burst_is_lost(prof, storm, tmp_path):
 
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_a_burst_survives(prof, storm, tmp_path, order):
-    ended = counted(prof, storm, tmp_path, '--buffer', '128M', '-m', '2M', *order)
+    ended = counted(prof, storm, tmp_path, '--buffer', '128M', '-m', '8M', *order)
     assert ended.number('count') == CALLS and ended.stderr == ''
     assert ended.number('inverted') == 0
 
