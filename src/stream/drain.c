@@ -121,8 +121,10 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		return;
 	}
 	if (__builtin_expect(s->skip_pid != 0, 0) &&
-	    layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid && !event->keep_own)
+	    layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid && !event->keep_own) {
+		s->totals.skipped++;
 		return;
+	}
 	s->ops->sample(s->ctx, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	if (++s->totals.delivered == s->opts->exit_n)
 		stream_stop(s);

@@ -113,6 +113,9 @@ struct stream_totals {
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
+	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
+	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
+					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
