@@ -121,8 +121,10 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		return;
 	}
 	if (__builtin_expect(s->skip_pid != 0, 0) &&
-	    layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid && !event->keep_own)
+	    layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid && !event->keep_own) {
+		s->totals.skipped++;
 		return;
+	}
 	s->ops->sample(s->ctx, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	if (++s->totals.delivered == s->opts->exit_n)
 		stream_stop(s);
@@ -154,21 +156,29 @@ void drain_check_damage(struct stream *s, struct ring *ring)
 	ring->damaged = damaged;
 }
 
+enum { PREFETCH_BYTES = 512 };
+
 /* One slice of one ring; returns whether more was waiting. */
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
-	uint64_t waiting = pev_ring_begin_(bytes), taken = 0;
+	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0;
 	const struct perf_event_header *rec;
 
-	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(bytes))) {
+	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
+		/* another CPU wrote these lines: they are on their way while a handler runs */
+		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
 			drain_deliver(s, ring, rec);
 		else
 			other_record(s, ring, rec);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->attn)) {
 			loop_attend(s);
+			if (s->stopping)
+				break;
+		}
 	}
 	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
@@ -199,16 +209,19 @@ void drain_discard(struct stream *s)
 	for (size_t i = 0; i < s->nrings; i++) {
 		struct ring *ring = &s->rings[i];
 		const struct perf_event_header *rec;
-		uint64_t n = 0;
+		uint64_t n = 0, behind;
 
-		pev_ring_begin_(ring->ring);
-		while ((rec = pev_ring_next_(ring->ring))) {
-			if (drain_is_wanted(s, rec))
-				n++;
-			else
-				other_record(s, ring, rec);
-		}
-		pev_ring_release_(ring->ring);
+		do {
+			behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+			pev_ring_begin_(ring->ring);
+			while ((rec = pev_ring_next_(ring->ring))) {
+				if (drain_is_wanted(s, rec))
+					n++;
+				else
+					other_record(s, ring, rec);
+			}
+			pev_ring_release_(ring->ring);
+		} while (behind);
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
 	}

@@ -25,8 +25,9 @@
 
 enum { DEFAULT_RING = 1 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
 
-/* What the event loop opens itself; and what a script may want at once. */
-enum { LOOP_FILES = 5, SPARE_FILES = 64 };
+/* What the event loop opens itself, with --order and --buffer; and what a script may want
+ * at once. */
+enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
 
 /* Below: the id of init's pid namespace (PROC_PID_INIT_INO). Kernel filters know pids
  * of that one only. */
@@ -71,6 +72,7 @@ static void event_attr(const struct stream *s, const struct stream_event *event,
 	attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	attr->disabled = 1;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
+	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
 	callchain_attr(s, event, attr);
 }
@@ -233,6 +235,25 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 	return 0;
 }
 
+/* --buffer, in equal parts; never smaller than what it has to take over. */
+static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
+{
+	uint64_t part = s->opts->buffer / s->targets.cpus.n, size = s->opts->ring.bytes;
+	char text[32];
+
+	if (!s->opts->buffer)
+		return 0;
+	while (size < part && size < UINT64_MAX / 2)
+		size *= 2;
+	ring->backlog = size <= SIZE_MAX ? backlog_new(ring->ring, (size_t)size) : NULL;
+	if (!ring->backlog)
+		return fault_set(f, EXIT_FAILED, "--buffer: %s can't be had for the ring of CPU %d: %s",
+				 units_bytes_text(size, text, sizeof(text)), ring->cpu,
+				 strerror(errno));
+	ring->ring = backlog_ring(ring->backlog);
+	return 0;
+}
+
 static int open_ring(struct stream *s, int cpu, struct fault *f)
 {
 	struct ring *ring = &s->rings[s->nrings];
@@ -245,13 +266,14 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 	attr.sample_period = 1;
 	attr.sample_type = s->nevents ? s->events[0].layout.sample_type & ~(uint64_t)(
 		PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN) : 0;
+	perf_clock_attr(&s->clock, &attr);
 	wake_attr(s, &attr);
 	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
 			   &err))
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	ring->cpu = cpu;
 	s->nrings++;
-	return map_ring(s, ring, f);
+	return map_ring(s, ring, f) ? -1 : buffer_ring(s, ring, f);
 }
 
 static int open_rings(struct stream *s, struct fault *f)
@@ -390,7 +412,7 @@ static size_t count_openings(const struct stream *s)
 static int reserve_descriptors(const struct stream *s, struct fault *f)
 {
 	size_t each = count_openings(s), tasks = s->targets.ntasks;
-	size_t need = each * tasks + s->targets.cpus.n;
+	size_t need = each * tasks + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
 	char remedy[256];
 
 	if (descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
@@ -443,7 +465,10 @@ void close_all(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++)
 		pev_event_close(s->opened[i].ev);
 	for (size_t i = 0; i < s->nrings; i++) {
-		pev_ring_unmap(s->rings[i].ring);
+		if (s->rings[i].backlog)
+			backlog_free(s->rings[i].backlog);
+		else
+			pev_ring_unmap(s->rings[i].ring);
 		pev_event_close(s->rings[i].owner);
 	}
 	sideband_free(s->sideband);
@@ -463,7 +488,7 @@ int stream_open(struct stream *s, struct fault *f)
 		return -1;
 	/* where both don't fit, the loop goes first */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
-		s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0);
+		s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0);
 	else
 		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
 		     "files for COMM records");

@@ -5,6 +5,7 @@
 
 #include "perfevent.h"
 #include "stream/attention.h"
+#include "stream/backlog.h"
 #include "stream/barrier.h"
 #include "stream/clock.h"
 #include "stream/hotplug.h"
@@ -26,6 +27,7 @@ struct opened {
 struct ring {
 	struct pev_event *owner;
 	struct pev_ring *ring;
+	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
 	int cpu;
 	uint64_t lost;              /* told by LOST records */
 	uint64_t damaged;
@@ -87,6 +89,7 @@ struct stream {
 	struct sideband *sideband;  /* NULL: could not be had */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
+	struct backlog_thread *mover;   /* --buffer */
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
