@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum base { SOFTWARE, TRACEPOINT, BREAKPOINT, MSR, UPROBE };
@@ -322,10 +323,14 @@ static void a_group_too_long_to_be_read(void **state)
 	struct pev_open_opts opts = { .size = sizeof(opts) };
 	struct perf_event_attr attr;
 	struct pev_event *ev[1100] = { NULL };
+	struct rlimit files;
 	struct pev_error err = { 0 };
 	int rc = 0, n = 0;
 
 	may_we();
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	for (; n < (int)COUNT(ev) && !rc; n++) {
