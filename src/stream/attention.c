@@ -43,8 +43,7 @@ void attention_raise(struct attention *a, unsigned int bits)
 
 void attention_nudge(struct attention *a)
 {
-	atomic_store(&a->nudging, true);
-	pthread_kill(a->main, SIGINT);
+	pthread_sigqueue(a->main, SIGINT, (union sigval){ .sival_ptr = a });
 }
 
 /* timeout(1) and terminals may send one request twice: what follows at once is the same. */
@@ -60,12 +59,19 @@ static void stop_signal(struct attention *a)
 	poke(a->tell);
 }
 
-static void on_signal(int sig)
+/* A nudge says itself that it is one: a flag beside it could be taken down by the one before,
+ * if that was slow to arrive, and the second nudge would count as a second Ctrl-C. */
+static bool is_nudge(const struct attention *a, const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_pid == getpid() && info->si_value.sival_ptr == a;
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	struct attention *a = atomic_load(&active);
 
-	if (a && sig == SIGINT && atomic_exchange(&a->nudging, false))
+	if (a && sig == SIGINT && is_nudge(a, info))
 		a->nudge(a->ctx);
 	else if (a && sig != SIGUSR1 && sig != SIGUSR2)
 		stop_signal(a);
@@ -140,7 +146,7 @@ static int start_thread(struct attention *a)
 
 static void install_handlers(struct attention *a)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
 	a->main = pthread_self();
 	atomic_store(&active, a);
