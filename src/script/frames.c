@@ -4,6 +4,9 @@
 
 #include "base/note.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 enum { MAX_FRAMES = 200000 };
 
 static PyObject *make_frame(struct host *h, uint64_t ip, bool kernel)
@@ -15,7 +18,7 @@ static PyObject *make_frame(struct host *h, uint64_t ip, bool kernel)
 		return Py_BuildValue("{s:K,s:s,s:K,s:O,s:s}", "addr", (unsigned long long)ip,
 				     "symbol", sym.name, "offset",
 				     (unsigned long long)(ip - sym.start), "kernel", Py_True, "dso",
-				     sym.module ? sym.module : dso);
+				     sym.dso);
 	return Py_BuildValue("{s:K,s:s,s:i,s:O,s:s}", "addr", (unsigned long long)ip, "symbol",
 			     "Unknown", "offset", 0, "kernel", kernel ? Py_True : Py_False, "dso",
 			     dso);
@@ -69,7 +72,11 @@ PyObject *host_callchain(struct host *h, const struct perf_event *e)
 
 void host_load_kernel_symbols(struct host *h, int verbose)
 {
-	h->kallsyms = kallsyms_load("/proc/kallsyms");
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+	h->kallsyms = kallsyms_read(fd);
+	if (fd >= 0)
+		close(fd);
 	if (!h->kallsyms)
 		note(verbose, "kernel functions have no names: /proc/kallsyms hides their addresses from "
 		     "this user; CAP_SYSLOG or sysctl kernel.kptr_restrict=0 shows them");
