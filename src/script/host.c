@@ -400,7 +400,7 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 	h->classes = calloc(h->nclasses, sizeof(*h->classes));
 	h->event = event_new(h->event_type);
 	h->frames = PyDict_New();
-	h->comms = comms_new();
+	h->comms = comms_new(&opener_direct);
 	if (!h->classes || !h->event || !h->frames || !h->comms)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < h->nclasses; i++) {
