@@ -16,6 +16,7 @@ static const struct stream_ops ops = {
 	.sample = host_sample,
 	.lost = host_lost,
 	.interval = host_interval,
+	.task = host_task,
 	.print_stat = host_print_stat,
 	.idle = host_idle,
 	.interrupt = host_interrupt,
@@ -72,15 +73,14 @@ static int check_venv(const char *venv, struct fault *f)
 static int run_script(struct python_config *config, struct host *h, struct stream *stream,
 		      struct fault *f)
 {
-	int rc;
+	int rc, verbose = stream_verbosity(&config->stream);
 
 	if (host_attach(h, stream, f) || host_init(h, f))
 		return -1;
-	if (wants_callchains(stream))
-		host_load_kernel_symbols(h, stream_verbosity(&config->stream));
-	if (stream_open(stream, f))
+	if (wants_callchains(stream) && host_open_symbols(h, verbose, f))
+		return -1;
+	if (stream_open(stream, f) || host_watch_tasks(h, verbose, f))
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
-	comms_snapshot(h->comms);
 	rc = stream_run(stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)

@@ -161,6 +161,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	uint64_t waiting = pev_ring_begin_(bytes), taken = 0;
 	const struct perf_event_header *rec;
 
+	s->slice++;
 	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(bytes))) {
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)

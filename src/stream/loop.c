@@ -177,6 +177,8 @@ static void deliver_until_stopped(struct stream *s)
 		if (attention_pending(&s->attn))
 			loop_attend(s);
 		more = round_of(s);
+		if (s->sideband)
+			sideband_collect(s->sideband);
 		loss_tell(s, false);
 	}
 }
@@ -195,6 +197,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 {
 	s->ops = ops;
 	s->ctx = ctx;
+	if (s->sideband)
+		sideband_set_consumer(s->sideband, ops->task, ctx);
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
 		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,

@@ -428,11 +428,24 @@ void close_all(struct stream *s)
 	s->totals.ring_bytes = 0;
 }
 
+bool stream_wants_mappings(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && s->events[i].callchain)
+			return s->opts->user_callchain > 0;
+	return false;
+}
+
+bool stream_has_mappings(const struct stream *s)
+{
+	return s->sideband && stream_wants_mappings(s);
+}
+
 int stream_open(struct stream *s, struct fault *f)
 {
 	if (open_all(s, f))
 		return -1;
-	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0);
+	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0, stream_wants_mappings(s));
 	dispatch_index(s);
 	return 0;
 }

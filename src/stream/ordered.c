@@ -101,6 +101,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0, before = ring->read_time;
 	const struct perf_event_header *rec = NULL;
 
+	s->slice++;
 	if (!ring->ahead) {
 		ring->ahead = waiting;
 		ring->ahead_of = passed;
