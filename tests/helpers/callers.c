@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callers [--wait] [--lib FILE] [--children N] CALLS: makes CALLS calls of getppid(2) from
- * inner() < middle() < outer() < main(), or from lib_inner() < lib_outer() < main(). With
- * --children each is made by a process of its own, which exec'ed this program and exits
- * at once. Prints "pid N"; --wait waits for a byte on stdin, before all else.
+ * callers [--wait] [--lib FILE] [--children N] [--depth N] CALLS: makes CALLS calls of
+ * getppid(2) from inner() < middle() < outer() < main(), or from lib_inner() < lib_outer() <
+ * main(), with N times deep() before main(). With --children each is made by a process of
+ * its own, which exec'ed this program and exits at once. Prints "pid N"; --wait waits for
+ * a byte on stdin, before all else.
  *
  * Without libc's own wrappers between: they keep no frame pointers.
  */
@@ -42,6 +43,11 @@ NOINLINE long outer(int depth)
 
 typedef long call_fn(int depth);
 
+static NOINLINE long deep(call_fn *fn, int depth)
+{
+	return depth ? deep(fn, depth - 1) + 1 : fn(1);
+}
+
 static call_fn *from_library(const char *path)
 {
 #ifdef STATIC
@@ -73,7 +79,7 @@ static int run_children(const char *program, int n)
 int main(int argc, char **argv)
 {
 	call_fn *fn = outer;
-	int wait_first = 0, children = 0, calls = 0;
+	int wait_first = 0, children = 0, depth = 0, calls = 0;
 	volatile long sum = 0;
 	char byte;
 
@@ -84,6 +90,8 @@ int main(int argc, char **argv)
 			fn = from_library(argv[++i]);
 		else if (!strcmp(argv[i], "--children") && i + 1 < argc)
 			children = atoi(argv[++i]);
+		else if (!strcmp(argv[i], "--depth") && i + 1 < argc)
+			depth = atoi(argv[++i]);
 		else
 			calls = atoi(argv[i]);
 	}
@@ -96,6 +104,6 @@ int main(int argc, char **argv)
 	if (children)
 		return run_children(argv[0], children);
 	for (int i = 0; i < calls; i++)
-		sum += fn(1);
+		sum += depth ? deep(fn, depth - 1) : fn(1);
 	return 0;
 }
