@@ -37,11 +37,18 @@ static void say_totals(const struct python_config *config, const struct stream *
 			"overloaded\n", (unsigned long long)t.late);
 }
 
-static int check_callchain(const struct stream_opts *o, struct fault *f)
+static int check_callchain(const struct stream_opts *o, struct stream *stream, struct fault *f)
 {
-	if (o->kernel_callchain < 0 && o->user_callchain <= 0 && o->call_graph)
-		return fault_usage(f, "-g with --no-kernel-callchain leaves no call chain; add "
-				   "--user-callchain");
+	size_t n;
+	const struct stream_event *events = stream_events(stream, &n);
+
+	if (o->kernel_callchain >= 0 || o->user_callchain > 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (events[i].callchain)
+			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
+					   "--user-callchain", o->call_graph ? "-g" : "the attribute stack",
+					   events[i].name);
 	return 0;
 }
 
@@ -109,14 +116,16 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (!args->noperands)
 		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
 				   "[args...]");
-	if (check_callchain(&config->stream, f) || check_venv(config->venv, f))
+	if (check_venv(config->venv, f))
 		return -1;
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;
 	stream = stream_new(&config->stream, f);
-	if (!stream)
+	if (!stream || check_callchain(&config->stream, stream, f)) {
+		stream_free(stream);
 		return -1;
+	}
 	if (!strcmp(script.module, "help") && args->noperands == 1) {
 		size_t n;
 		struct stream_event *events = stream_events(stream, &n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callers [--wait] [--lib FILE] [--children N] [--depth N] CALLS: makes CALLS calls of
+ * callers [--wait] [--linger] [--lib FILE] [--children N] [--depth N] CALLS: makes CALLS calls of
  * getppid(2) from inner() < middle() < outer() < main(), or from lib_inner() < lib_outer() <
  * main(), with N times deep() before main(). With --children each is made by a process of
  * its own, which exec'ed this program and exits at once. Prints "pid N"; --wait waits for
- * a byte on stdin, before all else.
+ * a byte on stdin, before all else; --linger for the end of stdin, after it.
  *
  * Without libc's own wrappers between: they keep no frame pointers.
  */
@@ -79,13 +79,15 @@ static int run_children(const char *program, int n)
 int main(int argc, char **argv)
 {
 	call_fn *fn = outer;
-	int wait_first = 0, children = 0, depth = 0, calls = 0;
+	int wait_first = 0, linger = 0, children = 0, depth = 0, calls = 0;
 	volatile long sum = 0;
 	char byte;
 
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--wait"))
 			wait_first = 1;
+		else if (!strcmp(argv[i], "--linger"))
+			linger = 1;
 		else if (!strcmp(argv[i], "--lib") && i + 1 < argc)
 			fn = from_library(argv[++i]);
 		else if (!strcmp(argv[i], "--children") && i + 1 < argc)
@@ -105,5 +107,7 @@ int main(int argc, char **argv)
 		return run_children(argv[0], children);
 	for (int i = 0; i < calls; i++)
 		sum += depth ? deep(fn, depth - 1) : fn(1);
+	while (linger && read(0, &byte, 1) > 0)
+		;
 	return 0;
 }
