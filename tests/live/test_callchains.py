@@ -96,10 +96,13 @@ def perf_record(folder, pid):
 def perf_prof(program, folder, options, lines):
     with open(os.path.join(folder, 's.py'), 'w') as f:
         f.write(SCRIPT)
+    env = dict(os.environ)
+    if 'ASAN_OPTIONS' in env:
+        env['ASAN_OPTIONS'] += ':detect_leaks=0'     # CPython keeps memory until its end
     process = subprocess.Popen(
         [program, 'python', '-e', ','.join(f'{event}/{FILTER}/' for event in EVENTS), '-g', '--user-callchain', '-i', '100', *options, 's.py'],
-        cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        bufsize=0)
+        cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, bufsize=0)
     try:
         while read_line(process.stdout, 'perf-prof') != 'ready\n':
             pass

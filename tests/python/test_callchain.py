@@ -157,14 +157,17 @@ def test_frames_are_shared_and_cannot_be_changed(prof, callers, tmp_path):
     assert 'same 1 of 50' in out
 
 
-KEPT = READY + """
+KEPT = """
 import atexit
-kept = []
+kept, calls = [], 0
 def names(events):
     return sorted({tuple(f['symbol'] for f in e._callchain[:4]) for e in events})
 def __sample__(e):
     kept.append(e)
-    print('chain', flush=True)
+def __interval__():
+    global calls
+    calls += 1
+    print('ready' if calls == 1 else 'chain' if len(kept) == 5 else '', flush=True)
 def __exit__():
     print(len(kept), 'exit', names(kept))
 atexit.register(lambda: print('atexit', names(kept)))
