@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { BUCKETS = 1 << 15, MAX_FRAMES = 1 << 15, ON_STACK = 256, STACK_BYTES = 8 << 20,
-       RECENT = 512 };
+       RECENT = 512, PATIENCE = 256 };
 
 /* key.where: a place, or FIRST_DSO + the serial of a file. */
 enum { FIRST_DSO = 16, WHERE_UNMAPPED = PLACE_USER };
@@ -84,6 +84,13 @@ void frames_free(struct frames *f)
 	PyMem_Free(f);
 }
 
+enum { FRAME_BYTES = 400 };   /* the dict, two numbers; its names are shared */
+
+size_t frames_bytes(const struct frames *f)
+{
+	return stacks_bytes(f->stacks) + f->cap * sizeof(*f->slots) + f->n * (size_t)FRAME_BYTES;
+}
+
 /* ---- the table of frames -------------------------------------------------- */
 
 static uint32_t *bucket_of(struct frames *f, uint64_t ip)
@@ -133,33 +140,60 @@ static void unlink_slot(struct frames *f, uint32_t index)
 	*at = f->slots[index].next;
 }
 
-/* A slot that is free, or gets free: of what wasn't used since the hand came by last. */
+static bool grow(struct frames *f)
+{
+	uint32_t cap = f->cap ? f->cap * 2 : 256;
+	struct slot *slots = cap <= MAX_FRAMES ? PyMem_Realloc(f->slots, cap * sizeof(*slots)) : NULL;
+
+	if (!slots)
+		return false;
+	f->slots = slots;
+	f->cap = cap;
+	return true;
+}
+
+/* The hand goes on to a frame that wasn't used since it came by last, and that nobody
+ * holds: dropping another frees nothing. */
+static bool find_victim(struct frames *f, uint32_t patience)
+{
+	for (uint32_t steps = 0; steps < patience; steps++) {
+		struct slot *slot;
+
+		f->hand = f->hand + 1 < f->n ? f->hand + 1 : 0;
+		slot = &f->slots[f->hand];
+		if (!slot->used && Py_REFCNT(slot->frame) == 1)
+			return true;
+		slot->used = false;
+	}
+	return false;
+}
+
+/* If there is none near, the chains hold too many, and some of them go; what the script
+ * holds is dropped last. */
+static uint32_t choose_victim(struct frames *f)
+{
+	if (!find_victim(f, PATIENCE)) {
+		stacks_shed(f->stacks);
+		find_victim(f, 2 * f->n);
+	}
+	return f->hand;
+}
+
+/* A slot that is free, or gets free. */
 static struct slot *take_slot(struct frames *f)
 {
-	struct slot *slots;
 	PyObject *frame;
+	uint32_t i;
 
-	if (f->n == f->cap && f->cap < MAX_FRAMES) {
-		uint32_t cap = f->cap ? f->cap * 2 : 256;
-
-		slots = PyMem_Realloc(f->slots, cap * sizeof(*slots));
-		if (slots) {
-			f->slots = slots;
-			f->cap = cap;
-		}
-	}
-	if (f->n < f->cap)
+	if (f->n < f->cap || grow(f))
 		return &f->slots[f->n++];
 	if (!f->n)
 		return NULL;
-	do {
-		f->hand = f->hand + 1 < f->n ? f->hand + 1 : 0;
-		frame = f->slots[f->hand].used ? NULL : f->slots[f->hand].frame;
-		f->slots[f->hand].used = false;
-	} while (!frame);
-	unlink_slot(f, f->hand);
+	i = choose_victim(f);
+	frame = f->slots[i].frame;
+	unlink_slot(f, i);
 	Py_DECREF(frame);
-	return &f->slots[f->hand];
+	return &f->slots[i];
 }
 
 static void remember(struct frames *f, const struct frame_key *key, PyObject *frame)

@@ -155,6 +155,12 @@ static void evict_one(struct stacks *s)
 	}
 }
 
+void stacks_shed(struct stacks *s)
+{
+	for (size_t n = s->n / 16 + 1; n && s->n; n--)
+		evict_one(s);
+}
+
 static bool make_room(struct stacks *s, size_t bytes)
 {
 	struct stack **all;

@@ -28,5 +28,7 @@ void stack_key_set_version(struct stack_key *key, uint64_t version);
 PyObject *stacks_find(struct stacks *s, const struct stack_key *key);
 /* Remembers a list's frames. Failing is no harm. */
 void stacks_add(struct stacks *s, const struct stack_key *key, PyObject *list);
+/* Drops some of those that were not asked for lately. */
+void stacks_shed(struct stacks *s);
 size_t stacks_bytes(const struct stacks *s);
 #endif
