@@ -210,8 +210,11 @@ static bool deliver_some(struct stream *s)
 {
 	bool more = true;
 
-	for (int i = 0; i < ROUNDS && more && !s->stop; i++)
+	for (int i = 0; i < ROUNDS && more && !s->stop; i++) {
 		more = round_of(s);
+		if (s->sideband)
+			sideband_collect(s->sideband);
+	}
 	return more;
 }
 
@@ -248,6 +251,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 {
 	s->ops = ops;
 	s->ctx = ctx;
+	if (s->sideband)
+		sideband_set_consumer(s->sideband, ops->task, ctx);
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
 		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,

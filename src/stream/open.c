@@ -481,6 +481,19 @@ void close_all(struct stream *s)
 	s->totals.ring_bytes = 0;
 }
 
+bool stream_wants_mappings(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && s->events[i].callchain)
+			return s->opts->user_callchain > 0;
+	return false;
+}
+
+bool stream_has_mappings(const struct stream *s)
+{
+	return s->sideband && stream_wants_mappings(s);
+}
+
 int stream_open(struct stream *s, struct fault *f)
 {
 	hotplug_begin(&s->hotplug);
@@ -488,7 +501,8 @@ int stream_open(struct stream *s, struct fault *f)
 		return -1;
 	/* where both don't fit, the loop goes first */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
-		s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0);
+		s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0,
+					    stream_wants_mappings(s));
 	else
 		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
 		     "files for COMM records");

@@ -87,6 +87,8 @@ struct stream {
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */
+	unsigned int slice;         /* of a ring, counted */
+	unsigned int side_slice;    /* the one for which the sideband was last collected */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	struct backlog_thread *mover;   /* --buffer */
