@@ -100,6 +100,8 @@ static int unknown_field(struct compiler *c, const struct expr_node *node)
 	expr_fail(c->err, node->at, expected, "there is no field %s%s%s%s", name,
 		  nearest_get(&near) ? "; did you mean " : "",
 		  nearest_get(&near) ? nearest_get(&near) : "", nearest_get(&near) ? "?" : "");
+	if (c->err)
+		c->err->lists_fields = true;
 	return -EINVAL;
 }
 

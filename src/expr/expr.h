@@ -107,6 +107,7 @@ struct expr_schema {
 /* What is wrong, where, and what was expected there. */
 struct expr_error {
 	size_t at;                    /* byte offset in the expression's text */
+	bool lists_fields;            /* expected[] is the fields there are */
 	char message[200];
 	char expected[512];
 };

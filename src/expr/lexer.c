@@ -15,6 +15,7 @@ int expr_fail(struct expr_error *err, size_t at, const char *expected, const cha
 	if (!err)
 		return -EINVAL;
 	err->at = at;
+	err->lists_fields = false;
 	snprintf(err->expected, sizeof(err->expected), "%s", expected);
 	va_start(ap, message);
 	vsnprintf(err->message, sizeof(err->message), message, ap);

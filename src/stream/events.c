@@ -21,12 +21,7 @@
 static int complain(struct fault *f, const struct spec_item *item, size_t at, const char *message,
 		    const char *expected)
 {
-	struct spec_error err;
-	char text[1024];
-
-	spec_complain(&err, item, at, message, expected);
-	spec_error_text(&err, text, sizeof(text));
-	return fault_usage(f, "%s", text);
+	return spec_fault(f, item, at, message, expected);
 }
 
 /* ---- attributes ------------------------------------------------------- */
@@ -93,6 +88,14 @@ static const struct {
 	{ "cpus", attr_cpus },
 };
 
+bool event_attr_exists(const char *name)
+{
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(*attrs); i++)
+		if (!strcmp(attrs[i].name, name))
+			return true;
+	return false;
+}
+
 static int set_attr(struct stream_event *ev, const struct spec_item *item,
 		    const struct spec_attr *attr, struct fault *f)
 {
@@ -140,6 +143,7 @@ static int event_fill(struct stream *s, struct stream_event *ev, const struct sp
 	ev->name = strdup(full);
 	ev->sys = strdup(sys);
 	ev->tracepoint = strdup(name);
+	ev->item = item;
 	ev->filter = item->filter ? strdup(item->filter) : NULL;
 	ev->wanted = true;
 	ev->keep_own = !strcmp(name, "sched_switch");
@@ -312,14 +316,12 @@ static void choose_layouts(struct stream *s)
 
 int events_from_specs(struct stream *s, struct fault *f)
 {
-	struct spec_list list = {0};
-	int rc = parse_all(s, &list, f);
+	int rc = parse_all(s, &s->specs, f);
 
 	if (!rc)
 		rc = find_tracefs(s, f);
-	for (size_t i = 0; i < list.nitems && !rc; i++)
-		rc = add_item(s, &list.items[i], f);
-	spec_free(&list);
+	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
+		rc = add_item(s, &s->specs.items[i], f);
 	if (!rc)
 		rc = check_names(s, f);
 	if (!rc)
@@ -332,6 +334,7 @@ void events_free(struct stream *s)
 	for (size_t i = 0; i < s->nevents; i++)
 		event_free(&s->events[i]);
 	free(s->events);
+	spec_free(&s->specs);
 	s->events = NULL;
 	s->nevents = 0;
 }

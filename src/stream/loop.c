@@ -218,5 +218,6 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 		loss_tail(s);
 	}
 	loss_tell(s, true);
+	filters_tell(s);
 	return 0;
 }

@@ -103,6 +103,17 @@ size_t spec_error_text(const struct spec_error *err, char *buf, size_t size)
 	return len < size ? len : size ? size - 1 : 0;
 }
 
+int spec_fault(struct fault *f, const struct spec_item *item, size_t at, const char *message,
+	       const char *expected)
+{
+	struct spec_error err;
+	char text[1600];
+
+	spec_complain(&err, item, at, message, expected);
+	spec_error_text(&err, text, sizeof(text));
+	return fault_usage(f, "%s", text);
+}
+
 static int fail(struct parser *p, size_t at, const char *message, const char *expected)
 {
 	complain(p->err, p->text, at, message, expected);
@@ -218,6 +229,20 @@ static char *unquote(const char *text, struct piece *s)
 	if (w)
 		*w = '\0';
 	return out;
+}
+
+/* A filter or value begins behind a slash or a "=" and blanks, or behind its quote. */
+size_t spec_place(const struct spec_item *item, size_t from, size_t offset)
+{
+	const char *text = item->text;
+	char quote = from && is_quote(text[from - 1]) ? text[from - 1] : '\0';
+
+	if (!quote)
+		return from + offset;
+	for (; offset-- && text[from]; from++)
+		if (text[from] == '\\' && (text[from + 1] == quote || text[from + 1] == '\\'))
+			from++;
+	return from;
 }
 
 static char *copy_value(const char *text, struct piece *s)

@@ -33,7 +33,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		stream_free(s);
 		return NULL;
 	}
-	if (targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) || filters_try(s, f)) {
+	if (targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) || filters_prepare(s, f)) {
 		stream_free(s);
 		return NULL;
 	}

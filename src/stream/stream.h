@@ -22,6 +22,8 @@
 #include <linux/perf_event.h>
 
 struct stream;
+struct filter;
+struct spec_item;
 struct pev_record;
 
 /* What the common options of a command say; rows of stream/options.c fill it. */
@@ -59,7 +61,10 @@ struct stream_event {
 	const char *name;               /* what the user calls it: sys:name or sys:alias */
 	const char *sys, *tracepoint;
 	const char *alias;              /* NULL without one */
-	const char *filter;             /* NULL without one */
+	const char *filter;             /* as the user wrote it; NULL without one */
+	const struct spec_item *item;   /* where it stands in the list */
+	struct filter *filtered;        /* the filter taken apart: filter.h */
+	bool filter_here;               /* a part of it is evaluated here */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	unsigned int max_stack;         /* 0: the kernel's */
@@ -102,7 +107,7 @@ struct stream_ops {
 };
 
 struct stream_totals {
-	uint64_t delivered;             /* samples handed to the consumer */
+	uint64_t delivered;             /* samples that passed the filters, to the consumer */
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
