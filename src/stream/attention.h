@@ -27,6 +27,7 @@ enum {
 	ATTN_STAT = 4,         /* SIGUSR2 */
 	ATTN_REOPEN = 8,       /* SIGUSR1 */
 	ATTN_DEADLINE = 16,    /* 500 ms have passed since the stop */
+	ATTN_LOOK = 32,        /* nothing but: the loop's own state has changed */
 };
 
 enum { STOP_GRACE_MS = 500 };

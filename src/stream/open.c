@@ -68,6 +68,7 @@ static void event_attr(const struct stream *s, const struct stream_event *event,
 	attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	attr->disabled = 1;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
+	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
 	callchain_attr(s, event, attr);
 }
@@ -184,6 +185,25 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 	return 0;
 }
 
+/* --buffer, in equal parts; never smaller than what it has to take over. */
+static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
+{
+	uint64_t part = s->opts->buffer / s->targets.cpus.n, size = s->opts->ring.bytes;
+	char text[32];
+
+	if (!s->opts->buffer)
+		return 0;
+	while (size < part && size < UINT64_MAX / 2)
+		size *= 2;
+	ring->backlog = size <= SIZE_MAX ? backlog_new(ring->ring, (size_t)size) : NULL;
+	if (!ring->backlog)
+		return fault_set(f, EXIT_FAILED, "--buffer: %s can't be had for the ring of CPU %d: %s",
+				 units_bytes_text(size, text, sizeof(text)), ring->cpu,
+				 strerror(errno));
+	ring->ring = backlog_ring(ring->backlog);
+	return 0;
+}
+
 static int open_ring(struct stream *s, int cpu, struct fault *f)
 {
 	struct ring *ring = &s->rings[s->nrings];
@@ -196,13 +216,14 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 	attr.sample_period = 1;
 	attr.sample_type = s->nevents ? s->events[0].layout.sample_type & ~(uint64_t)(
 		PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN) : 0;
+	perf_clock_attr(&s->clock, &attr);
 	wake_attr(s, &attr);
 	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
 			   &err))
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	ring->cpu = cpu;
 	s->nrings++;
-	return map_ring(s, ring, f);
+	return map_ring(s, ring, f) ? -1 : buffer_ring(s, ring, f);
 }
 
 static int open_rings(struct stream *s, struct fault *f)
@@ -369,7 +390,10 @@ void close_all(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++)
 		pev_event_close(s->opened[i].ev);
 	for (size_t i = 0; i < s->nrings; i++) {
-		pev_ring_unmap(s->rings[i].ring);
+		if (s->rings[i].backlog)
+			backlog_free(s->rings[i].backlog);
+		else
+			pev_ring_unmap(s->rings[i].ring);
 		pev_event_close(s->rings[i].owner);
 	}
 	sideband_free(s->sideband);
@@ -386,7 +410,7 @@ int stream_open(struct stream *s, struct fault *f)
 {
 	if (open_all(s, f))
 		return -1;
-	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0);
+	s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0);
 	dispatch_index(s);
 	return 0;
 }

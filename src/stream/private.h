@@ -5,6 +5,7 @@
 
 #include "perfevent.h"
 #include "stream/attention.h"
+#include "stream/backlog.h"
 #include "stream/barrier.h"
 #include "stream/clock.h"
 #include "stream/filter.h"
@@ -27,6 +28,7 @@ struct opened {
 struct ring {
 	struct pev_event *owner;
 	struct pev_ring *ring;
+	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
 	int cpu;
 	uint64_t lost;              /* told by LOST records */
 	uint64_t damaged;
@@ -89,6 +91,7 @@ struct stream {
 	struct sideband *sideband;  /* NULL: could not be had */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
+	struct backlog_thread *mover;   /* --buffer */
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -123,7 +126,8 @@ void drain_discard(struct stream *s);
 /* For ordered.c: one sample to the consumer; the count of a LOST record (0: none). */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 uint64_t drain_lost_count(const struct perf_event_header *rec);
-bool drain_is_wanted(const struct stream *s, const struct ring *ring,
+/* Whether it would be delivered; what filters drop is counted. */
+bool drain_is_wanted(struct stream *s, const struct ring *ring,
 		     const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
 

@@ -17,6 +17,7 @@ struct side_ring {
 };
 
 struct sideband {
+	const struct perf_clock *clock;
 	struct pev_format format;
 	struct pev_event **events;
 	size_t nevents;
@@ -24,7 +25,7 @@ struct sideband {
 	size_t nrings;
 };
 
-static void dummy_attr(struct perf_event_attr *attr)
+static void dummy_attr(const struct perf_clock *clock, struct perf_event_attr *attr)
 {
 	pev_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr->exclude_kernel = attr->exclude_hv = 1;
@@ -32,6 +33,7 @@ static void dummy_attr(struct perf_event_attr *attr)
 	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	attr->watermark = 1;
 	attr->wakeup_watermark = UINT32_MAX;   /* nobody sleeps on it */
+	perf_clock_attr(clock, attr);
 }
 
 static int open_ring(struct sideband *b, int cpu)
@@ -40,7 +42,7 @@ static int open_ring(struct sideband *b, int cpu)
 	struct perf_event_attr attr;
 	int rc;
 
-	dummy_attr(&attr);
+	dummy_attr(b->clock, &attr);
 	rc = pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), NULL, NULL);
 	return rc ? rc : pev_ring_map(&ring->ring, ring->owner, RING_PAGES, NULL);
 }
@@ -52,7 +54,7 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	struct perf_event_attr attr;
 	int rc;
 
-	dummy_attr(&attr);
+	dummy_attr(b->clock, &attr);
 	attr.comm = attr.task = 1;
 	attr.inherit = task->tid >= 0 && inherit;
 	rc = pev_event_open(ev, &attr, targets_of(task, cpu), NULL, NULL);
@@ -75,14 +77,16 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 	return 0;
 }
 
-struct sideband *sideband_open(const struct targets *t, bool inherit)
+struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
+			       bool inherit)
 {
 	struct sideband *b = calloc(1, sizeof(*b));
 	struct perf_event_attr attr;
 
 	if (!b)
 		return NULL;
-	dummy_attr(&attr);
+	b->clock = clock;
+	dummy_attr(clock, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->rings = calloc(t->cpus.n, sizeof(*b->rings));
 	b->events = calloc(t->cpus.n * t->ntasks, sizeof(*b->events));

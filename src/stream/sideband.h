@@ -12,6 +12,7 @@
 #define STREAM_SIDEBAND_H
 
 #include "perfevent.h"
+#include "stream/clock.h"
 #include "stream/targets.h"
 
 #include <stdint.h>
@@ -20,8 +21,9 @@ struct sideband;
 
 typedef void sideband_fn(const struct pev_record *rec, void *ctx);
 
-/* Opens and enables on the targets. NULL if it can't be had. */
-struct sideband *sideband_open(const struct targets *t, bool inherit);
+/* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it can't be had. */
+struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
+			       bool inherit);
 void sideband_free(struct sideband *b);
 /* Hands over the records up to `time` (ns of the perf clock), in order of time. */
 void sideband_take(struct sideband *b, uint64_t time, sideband_fn *fn, void *ctx);
