@@ -88,6 +88,23 @@ static const struct {
 	{ "cpus", attr_cpus },
 };
 
+/* why: "max-stack=x: expected 1 to 127". */
+static int bad_value(struct fault *f, const struct spec_item *item, const struct spec_attr *attr,
+		     char *why)
+{
+	char message[300], *expected = strstr(why, ": expected ");
+
+	if (!expected)
+		return complain(f, item, attr->value_at, why, "the attribute's name alone");
+	*expected = '\0';
+	expected += strlen(": expected ");
+	if (attr->value)
+		snprintf(message, sizeof(message), "a value that can't be: %s", why);
+	else
+		snprintf(message, sizeof(message), "%s needs a value", attr->name);
+	return complain(f, item, attr->value_at, message, expected);
+}
+
 bool event_attr_exists(const char *name)
 {
 	for (size_t i = 0; i < sizeof(attrs) / sizeof(*attrs); i++)
@@ -108,7 +125,7 @@ static int set_attr(struct stream_event *ev, const struct spec_item *item,
 		if (strcmp(attrs[i].name, attr->name))
 			continue;
 		if (attrs[i].set(ev, attr->value, why, sizeof(why)))
-			return complain(f, item, attr->at, why, "");
+			return bad_value(f, item, attr, why);
 		return 0;
 	}
 	snprintf(why, sizeof(why), "unknown attribute \"%.100s\"", attr->name);
@@ -196,6 +213,7 @@ static int expand_one(const struct catalog_entry *entry, void *ctx)
 static int unknown_event(const struct spec_item *item, struct fault *f)
 {
 	char wanted[128], message[256], near[128], expected[160] = "`perf-prof list` shows the events";
+	size_t at = item->at, sys = item->sys ? strlen(item->sys) : 0;
 
 	snprintf(wanted, sizeof(wanted), "%s%s%s", item->sys ? item->sys : "",
 		 item->sys ? ":" : "", item->name);
@@ -204,9 +222,13 @@ static int unknown_event(const struct spec_item *item, struct fault *f)
 	else
 		snprintf(message, sizeof(message), "\"%s\" has no system: expected sys:name, a "
 			 "tracepoint (other events are for perf-prof stat)", wanted);
-	if (catalog_nearest(wanted, near, sizeof(near)))
+	if (catalog_nearest(wanted, near, sizeof(near))) {
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
-	return complain(f, item, item->at, message, expected);
+		/* of a system that there is, the rest of the name is wrong */
+		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')
+			at += sys + 1;
+	}
+	return complain(f, item, at, message, expected);
 }
 
 static int expand_glob(struct stream *s, const struct spec_item *item, struct fault *f)
@@ -214,9 +236,10 @@ static int expand_glob(struct stream *s, const struct spec_item *item, struct fa
 	struct expansion x = { .s = s, .item = item, .f = f };
 	char glob[256];
 
-	if (spec_attr(item, "alias"))
-		return complain(f, item, item->at, "alias= can't name all events of a glob",
-				"a full event name, or no alias");
+	for (size_t i = 0; i < item->nattrs; i++)
+		if (!strcmp(item->attrs[i].name, "alias"))
+			return complain(f, item, item->attrs[i].at, "alias= can't name all events of a glob",
+					"a full event name, or no alias");
 	snprintf(glob, sizeof(glob), "%s:%s", item->sys, item->name);
 	if (catalog_each(CATALOG_TRACEPOINT, glob, expand_one, &x, NULL))
 		return -1;

@@ -187,12 +187,13 @@ static bool open_trial(const struct stream_event *event, struct pev_event **ev)
 	return !pev_event_open(ev, &attr, pev_target_self(), &opts, NULL);
 }
 
-/* What the kernel says of a filter: of "...\nparse_error: Field not found" the end. */
+/* What the kernel says of a filter: of "...\nparse_error: Field not found" the end. Nothing
+ * where it has given an error number only. */
 static void kernel_said(const struct pev_error *err, char *buf, size_t size)
 {
 	const char *words = strstr(err->said, "parse_error: ");
 
-	snprintf(buf, size, "%s", words ? words + strlen("parse_error: ") : err->said);
+	snprintf(buf, size, "%s", words ? words + strlen("parse_error: ") : "");
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
