@@ -37,6 +37,9 @@ static void say_totals(const struct python_config *config, const struct stream *
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
+	if (verbose > 0 && t.filtered)
+		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
+			(unsigned long long)t.filtered);
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu events came late, out of order: the machine was "
 			"overloaded\n", (unsigned long long)t.late);

@@ -279,5 +279,6 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	}
 	backlog_thread_stop(s->mover);
 	loss_tell(s, true);
+	filters_tell(s);
 	return 0;
 }

@@ -112,68 +112,22 @@ static bool in_init_pid_namespace(void)
  * read. sched_switch stays: it belongs as much to the task that comes as to the one that
  * goes, and without it the next task's start would be missing.
  */
-static void filter_text(const struct stream *s, const struct stream_event *event, char *buf,
-			size_t size)
-{
-	bool skip_us = s->filter_self && !event->keep_own;
-	const char *user = event->filter ? event->filter : "";
-
-	if (!skip_us)
-		snprintf(buf, size, "%s", user);
-	else if (*user)
-		snprintf(buf, size, "(%s) && common_pid != %d", user, (int)gettid());
-	else
-		snprintf(buf, size, "common_pid != %d", (int)gettid());
-}
-
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
+	const char *kernel = o->event->filtered ? o->event->filtered->kernel : NULL;
+	bool skip_us = s->filter_self && !o->event->keep_own;
 	struct pev_error err = {0};
-	char filter[4096];
-
-	filter_text(s, o->event, filter, sizeof(filter));
-	if (*filter && pev_event_set_filter(o->ev, filter, &err))
-		return fault_from_pev(f, EXIT_USAGE, &err);
-	return 0;
-}
-
-/* A filter that the kernel refuses is found before anything is opened for real: on an
- * event of our own thread, with the user's own words, which the complaint then quotes.
- * That event stays open until the end, since closing a tracepoint takes 40 ms. */
-static int try_filter(const struct stream_event *event, struct pev_event **ev, struct fault *f)
-{
-	char label[256];
-	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
-	struct perf_event_attr attr;
-	struct pev_error err = {0};
+	char ours[64], *text = NULL;
 	int rc;
 
-	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
-	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
-	attr.disabled = 1;
-	if (pev_event_open(ev, &attr, pev_target_self(), &opts, NULL))
-		return 0;   /* not permitted: told when it is opened for real */
-	rc = pev_event_set_filter(*ev, event->filter, &err);
-	return rc ? fault_from_pev(f, EXIT_USAGE, &err) : 0;
-}
-
-int filters_try(struct stream *s, struct fault *f)
-{
-	s->trials = calloc(s->nevents, sizeof(*s->trials));
-	if (!s->trials)
+	if (!kernel && !skip_us)
+		return 0;
+	snprintf(ours, sizeof(ours), "common_pid != %d", (int)gettid());
+	if (kernel && skip_us && asprintf(&text, "(%s) && %s", kernel, ours) < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].filter && try_filter(&s->events[i], &s->trials[i], f))
-			return -1;
-	return 0;
-}
-
-void filters_forget(struct stream *s)
-{
-	for (size_t i = 0; s->trials && i < s->nevents; i++)
-		pev_event_close(s->trials[i]);
-	free(s->trials);
-	s->trials = NULL;
+	rc = pev_event_set_filter(o->ev, text ? text : kernel ? kernel : ours, &err);
+	free(text);
+	return rc ? fault_from_pev(f, EXIT_USAGE, &err) : 0;
 }
 
 /* ---- rings ------------------------------------------------------------ */

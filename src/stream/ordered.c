@@ -207,7 +207,7 @@ void ordered_discard(struct stream *s)
 		if (rec->type == PERF_RECORD_LOST)
 			deliver_item(s, &item);
 		else
-			s->rings[item.queue].gap += drain_is_wanted(s, rec);
+			s->rings[item.queue].gap += drain_is_wanted(s, &s->rings[item.queue], rec);
 	}
 	for (size_t i = 0; i < s->nrings; i++) {
 		if (s->rings[i].gap)

@@ -50,7 +50,8 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		stream_free(s);
 		return NULL;
 	}
-	if (choose_clock(s, f) || targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) || filters_try(s, f)) {
+	if (choose_clock(s, f) || targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) ||
+	    filters_prepare(s, f)) {
 		stream_free(s);
 		return NULL;
 	}

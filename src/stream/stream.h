@@ -22,6 +22,8 @@
 #include <linux/perf_event.h>
 
 struct stream;
+struct filter;
+struct spec_item;
 struct pev_record;
 
 /* What the common options of a command say; rows of stream/options.c fill it. */
@@ -66,7 +68,10 @@ struct stream_event {
 	const char *name;               /* what the user calls it: sys:name or sys:alias */
 	const char *sys, *tracepoint;
 	const char *alias;              /* NULL without one */
-	const char *filter;             /* NULL without one */
+	const char *filter;             /* as the user wrote it; NULL without one */
+	const struct spec_item *item;   /* where it stands in the list */
+	struct filter *filtered;        /* the filter taken apart: filter.h */
+	bool filter_here;               /* a part of it is evaluated here */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	unsigned int max_stack;         /* 0: the kernel's */
@@ -112,11 +117,12 @@ struct stream_ops {
 };
 
 struct stream_totals {
-	uint64_t delivered;             /* samples handed to the consumer */
+	uint64_t delivered;             /* samples that passed the filters, to the consumer */
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
 	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
+	uint64_t filtered;              /* dropped when read by filters that the kernel can't do */
 	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
 					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
