@@ -3,7 +3,6 @@
 
 #include "base/nearest.h"
 #include "perfevent.h"
-#include "script/template.h"
 
 #include "loader_source.h"
 
@@ -350,7 +349,7 @@ static int no_handler(struct host *h, const struct stream_event *events, size_t 
 	size_t len = 0;
 
 	for (size_t i = 0; i < n && i < 8; i++) {
-		template_handler_name(events[i].name, name, sizeof(name));
+		snprintf(name, sizeof(name), "%s", events[i].word);
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s %s(event)", i ? "," : "",
 					name);
 		if (near_function(h, name, near, sizeof(near)))
@@ -364,22 +363,18 @@ static int no_handler(struct host *h, const struct stream_event *events, size_t 
 /* Whether a function's name is that of a handler of some event. */
 static bool event_has_function(const struct host *h, const char *function_name)
 {
-	char name[256];
-
-	for (size_t i = 0; i < h->nclasses; i++) {
-		template_handler_name(h->classes[i].event->name, name, sizeof(name));
-		if (!strcmp(name, function_name))
+	for (size_t i = 0; i < h->nclasses; i++)
+		if (!strcmp(h->classes[i].event->word, function_name))
 			return true;
-	}
 	return false;
 }
 
 /* One of several events without a handler may be meant so; a near miss is not. */
 static void warn_unhandled(struct host *h, const struct stream_event *event)
 {
-	char name[256], near[128];
+	const char *name = event->word;
+	char near[128];
 
-	template_handler_name(event->name, name, sizeof(name));
 	if (near_function(h, name, near, sizeof(near)) && !event_has_function(h, near))
 		fprintf(stderr, "perf-prof: %s has no handler and stays off; its function %s() is not "
 			"called: did you mean %s()?\n", event->name, near, name);
@@ -389,7 +384,6 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 {
 	struct stream_event *events = stream_events(stream, &h->nclasses);
 	size_t handled = 0;
-	char name[256];
 
 	h->stream = stream;
 	h->on_sample = function(h, "__sample__");
@@ -409,8 +403,7 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 			PyErr_Print();
 			return fault_set(f, EXIT_FAILED, "%s: out of memory", events[i].name);
 		}
-		template_handler_name(events[i].name, name, sizeof(name));
-		cls->handler = function(h, name);
+		cls->handler = function(h, events[i].word);
 		if (!cls->handler && h->on_sample)
 			cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
 		if (cls->handler)

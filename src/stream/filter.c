@@ -179,8 +179,8 @@ static bool open_trial(const struct stream_event *event, struct pev_event **ev)
 	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
 	struct perf_event_attr attr;
 
-	if (*ev)
-		return true;
+	if (*ev || !event->fmt)
+		return *ev;
 	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
 	attr.disabled = 1;
@@ -258,6 +258,8 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
+	if (!event->fmt)   /* the kernel filters tracepoints only */
+		return complain(event, schema, err, "", f);
 	if (!open_trial(event, trial))
 		return may ? 0 : complain(event, schema, err, "", f);
 	if (pev_event_set_filter(*trial, event->filter, &said))
@@ -287,7 +289,7 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 {
 	struct filter *filter = event->filtered;
 	struct expr_error err = { 0 };
-	enum filter_fate fate = filter_split(filter, event->filter, schema, false, &err);
+	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt, &err);
 
 	/* should the kernel refuse what it can take, nothing is lost but time */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
@@ -314,7 +316,8 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	struct expr_schema schema;
 	int rc;
 
-	if (!event->filter)
+	/* in a source's place for it stand its options */
+	if (!event->filter || (event->sampling && event->sampling->source))
 		return 0;
 	event->filtered = calloc(1, sizeof(*event->filtered));
 	if (!event->filtered || schema_of_event(&schema, event))

@@ -44,6 +44,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 	}
 	s->opts = opts;
 	s->epoll = s->attn.kick = s->attn.tell = s->attn.timer = -1;
+	s->has_lost_format = open_knows_lost_format();
 	s->formats = tracefmt_db_new();
 	if (!s->formats) {
 		fault_set(f, EXIT_FAILED, "out of memory");
