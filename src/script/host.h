@@ -15,7 +15,8 @@
 struct host {
 	PyObject *module;             /* the script */
 	PyObject *namespace;          /* its __dict__ */
-	PyObject *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
+	PyObject *on_init, *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
+	int lost_takes;               /* how many arguments on_lost takes: 2 or 3 */
 	PyTypeObject *event_type;
 	struct perf_event *event;     /* reused while the script keeps no reference */
 	struct event_class *classes;
@@ -27,9 +28,12 @@ struct host {
 	PyObject *loader;             /* the module of loader.py */
 	PyObject *frames;             /* dict: ip -> frame */
 	int output_error;             /* errno: sys.stdout can't be written */
+	PyThreadState *thread;        /* while the loop waits */
+	pid_t pid;                    /* a child that the script forks is not the host */
+	int verbose;
+	uint64_t interval_ms;
 	bool started;
-	bool exit_requested;          /* the script called sys.exit() */
-	int exit_code;
+	int exit_code;                /* of the script's sys.exit() */
 };
 
 struct host_script {
@@ -37,6 +41,8 @@ struct host_script {
 	char **argv;                  /* the script's own arguments */
 	int argc;
 	const char *venv;             /* --venv, or NULL */
+	int verbose;                  /* for note() */
+	uint64_t interval_ms;         /* -i; 0: __interval__() is not called */
 };
 
 /* Starts the interpreter and loads the script (its top level runs). 0, or -1 with f. */
@@ -57,6 +63,14 @@ void host_interval(void *ctx);
 void host_print_stat(void *ctx);
 void host_idle(void *ctx);
 void host_interrupt(void *ctx);
+void host_wait(void *ctx, bool begin);
+
+/* For load.c: loads the script; 0, or -1 with f, or without it after sys.exit(). */
+int host_load(struct host *h, const struct host_script *script, struct fault *f);
+/* KeyboardInterrupt while the script is set up. Returns -1. */
+int host_interrupted(struct fault *f);
+/* Whether the current exception says that sys.stdout can't be written; takes it if so. */
+bool host_take_broken_output(struct host *h);
 
 /* The script kept the event: it gets a copy, and the next event another object. */
 void host_replace_event(struct host *h);
