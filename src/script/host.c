@@ -135,8 +135,10 @@ static int fetch_event_type(struct host *h)
 {
 	PyObject *module = PyImport_ImportModule("perf_prof");
 
-	if (module)
+	if (module) {
 		h->event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
+		module_set_host(module, h);
+	}
 	Py_XDECREF(module);
 	return h->event_type ? 0 : -1;
 }
@@ -146,10 +148,9 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	if (start_interpreter(script, f))
 		return -1;
 	h->started = true;
-	h->pid = getpid();
 	h->verbose = script->verbose;
 	h->interval_ms = script->interval_ms;
-	if (teach_keyboard_interrupt() || fetch_event_type(h)) {
+	if (teach_keyboard_interrupt() || host_watch_forks(h) || fetch_event_type(h)) {
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "Python could not be set up");
 	}
@@ -178,6 +179,7 @@ void host_finish(struct host *h)
 	Py_CLEAR(h->on_interval);
 	Py_CLEAR(h->on_print_stat);
 	Py_CLEAR(h->on_exit);
+	Py_CLEAR(h->held);
 	Py_CLEAR(h->event);
 	if (h->output_error)
 		drop_output();
@@ -265,19 +267,12 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 
 /* ---- calls ------------------------------------------------------------------ */
 
-/* A child that the script forked and that ends by sys.exit(): the run is its parent's. */
-static void end_forked(const struct host *h, int code)
-{
-	if (getpid() != h->pid)
-		_exit(Py_FinalizeEx() < 0 ? EXIT_FAILED : code);
-}
-
 /* An exception left a function of the script. */
 static void call_failed(struct host *h, const char *where)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
 		h->exit_code = trouble_take_exit();
-		end_forked(h, h->exit_code);
+		host_end_forked(h, h->exit_code);
 		stream_stop(h->stream);
 		return;
 	}
@@ -366,13 +361,17 @@ void host_sample(void *ctx, const struct stream_event *event, const struct perf_
 
 void host_replace_event(struct host *h)
 {
-	struct perf_event *fresh = event_new(h->event_type);
+	struct perf_event *fresh;
 
+	if (h->held)
+		host_end_forked(h, 0);
+	fresh = event_new(h->event_type);
 	if (!fresh || event_keep(h->event)) {
 		PyErr_Clear();
 		Py_FatalError("perf-prof: out of memory for an event that the script keeps");
 	}
 	Py_DECREF(h->event);
+	Py_CLEAR(h->held);
 	h->event = fresh;
 }
 
@@ -439,7 +438,7 @@ void host_idle(void *ctx)
 	struct host *h = ctx;
 	PyObject *rc;
 
-	end_forked(h, 0);
+	host_end_forked(h, 0);
 	rc = PyObject_CallMethod(h->loader, "flush", NULL);
 	if (rc) {
 		Py_DECREF(rc);

@@ -30,6 +30,7 @@ struct host {
 	int output_error;             /* errno: sys.stdout can't be written */
 	PyThreadState *thread;        /* while the loop waits */
 	pid_t pid;                    /* a child that the script forks is not the host */
+	struct perf_event *held;      /* fork.c: `event`, once more; or NULL */
 	int verbose;
 	uint64_t interval_ms;
 	bool started;
@@ -72,6 +73,11 @@ int host_interrupted(struct fault *f);
 /* Whether the current exception says that sys.stdout can't be written; takes it if so. */
 bool host_take_broken_output(struct host *h);
 
+/* For fork.c: has to know of each fork in advance. 0, or -1 with an exception. */
+int host_watch_forks(struct host *h);
+/* Ends the process with `code` if it is a child that the script forked. */
+void host_end_forked(const struct host *h, int code);
+
 /* The script kept the event: it gets a copy, and the next event another object. */
 void host_replace_event(struct host *h);
 
@@ -85,4 +91,7 @@ PyObject *host_callchain(struct host *h, const struct perf_event *e);
 const char *host_comm(struct host *h, pid_t tid, uint64_t time);
 
 extern PyObject *PyInit_perf_prof(void);
+/* For module.c: where pickled events find what they are. */
+void module_set_host(PyObject *module, struct host *h);
+PyObject *event_restore(struct host *h, PyObject *args);
 #endif
