@@ -33,6 +33,15 @@ static uint64_t fingerprint(const struct event_class *cls)
 	return h;
 }
 
+/* The chain as it had names then; None if it can be had from the record at any time. */
+static PyObject *chain_of(const struct perf_event *e)
+{
+	PyObject *chain = e->chain ? (Py_INCREF(e->chain), e->chain) :
+				     host_chain_to_keep(e->cls->host, e);
+
+	return chain ? chain : (Py_INCREF(Py_None), Py_None);
+}
+
 PyObject *event_reduce(PyObject *self, PyObject *unused)
 {
 	struct perf_event *e = (struct perf_event *)self;
@@ -44,9 +53,9 @@ PyObject *event_reduce(PyObject *self, PyObject *unused)
 	Py_XDECREF(module);
 	if (!restore)
 		return NULL;
-	return Py_BuildValue("(N(OKIy#))", restore, e->cls->name,
+	return Py_BuildValue("(N(OKIy#N))", restore, e->cls->name,
 			     (unsigned long long)fingerprint(e->cls), e->cpu, (const char *)e->rec,
-			     (Py_ssize_t)e->rec->size);
+			     (Py_ssize_t)e->rec->size, chain_of(e));
 }
 
 /* ---- back ------------------------------------------------------------------ */
@@ -104,12 +113,17 @@ PyObject *event_restore(struct host *h, PyObject *args)
 	struct event_class *cls;
 	unsigned long long print;
 	unsigned int cpu;
-	PyObject *name;
+	PyObject *name, *chain, *e;
 	const char *bytes;
 	Py_ssize_t size;
 
-	if (!PyArg_ParseTuple(args, "UKIy#:_restore", &name, &print, &cpu, &bytes, &size))
+	if (!PyArg_ParseTuple(args, "UKIy#O:_restore", &name, &print, &cpu, &bytes, &size, &chain))
 		return NULL;
 	cls = class_of(h, name, print);
-	return cls ? rebuild(h, cls, cpu, bytes, size) : NULL;
+	e = cls ? rebuild(h, cls, cpu, bytes, size) : NULL;
+	if (e && PyList_Check(chain)) {
+		Py_INCREF(chain);
+		((struct perf_event *)e)->chain = chain;
+	}
+	return e;
 }

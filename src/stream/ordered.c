@@ -103,6 +103,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	uint64_t before = ring->read_time;
 	const struct perf_event_header *rec = NULL;
 
+	s->slice++;
 	if (!ring->ahead) {
 		ring->ahead = waiting;
 		ring->ahead_of = passed;
@@ -206,7 +207,7 @@ void ordered_discard(struct stream *s)
 		if (rec->type == PERF_RECORD_LOST)
 			deliver_item(s, &item);
 		else
-			s->rings[item.queue].gap += drain_is_wanted(s, rec);
+			s->rings[item.queue].gap += drain_is_wanted(s, &s->rings[item.queue], rec);
 	}
 	for (size_t i = 0; i < s->nrings; i++) {
 		if (s->rings[i].gap)

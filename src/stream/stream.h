@@ -22,6 +22,8 @@
 #include <linux/perf_event.h>
 
 struct stream;
+struct filter;
+struct spec_item;
 struct pev_record;
 
 /* What the common options of a command say; rows of stream/options.c fill it. */
@@ -66,7 +68,10 @@ struct stream_event {
 	const char *name;               /* what the user calls it: sys:name or sys:alias */
 	const char *sys, *tracepoint;
 	const char *alias;              /* NULL without one */
-	const char *filter;             /* NULL without one */
+	const char *filter;             /* as the user wrote it; NULL without one */
+	const struct spec_item *item;   /* where it stands in the list */
+	struct filter *filtered;        /* the filter taken apart: filter.h */
+	bool filter_here;               /* a part of it is evaluated here */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	unsigned int max_stack;         /* 0: the kernel's */
@@ -101,6 +106,9 @@ struct stream_ops {
 		       uint32_t cpu);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
+	/* COMM, FORK, EXIT and, if wanted, MMAP2 and LOST records: when stream_tasks_until()
+	 * asks for them, or earlier. May be NULL. */
+	void (*task)(void *ctx, const struct pev_record *rec);
 	void (*print_stat)(void *ctx);  /* SIGUSR2 */
 	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
 	/* Before a sleep and after it: others may run meanwhile. May be NULL. */
@@ -111,10 +119,14 @@ struct stream_ops {
 };
 
 struct stream_totals {
-	uint64_t delivered;             /* samples handed to the consumer */
+	uint64_t delivered;             /* samples that passed the filters, to the consumer */
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
+	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
+	uint64_t filtered;              /* dropped when read by filters that the kernel can't do */
+	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
+					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
@@ -135,10 +147,14 @@ void stream_stop(struct stream *s);
 /* Whether the run is about to end, for whatever reason. */
 bool stream_is_stopping(const struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
-/* Hands COMM and FORK records up to `time` (perf clock, ns) to fn: what tasks were called
- * then. Those of the watched tasks, as far as the user may have them. */
-void stream_tasks_until(struct stream *s, uint64_t time,
-			void (*fn)(const struct pev_record *rec, void *ctx), void *ctx);
+/* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
+ * what was mapped where. Those of the watched tasks, as far as the user may have them;
+ * UINT64_MAX: all that the kernel has written by now. */
+void stream_tasks_until(struct stream *s, uint64_t time);
+/* Whether user addresses are sampled; whether records of what is mapped come with them,
+ * too (after stream_open()). */
+bool stream_wants_mappings(const struct stream *s);
+bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
 /* A sample's time as --tsc, --monotonic and --clock-offset want it shown. */
