@@ -83,18 +83,14 @@ static inline struct stream_event *identify_plain(const struct stream *s,
 	return event && *raw_size >= event->min_raw ? event : NULL;
 }
 
-/* A sample of an event that is no tracepoint: its parts have to be where they can be. */
-static struct stream_event *check_parts(struct stream_event *event,
-					const struct perf_event_header *rec)
+bool stream_sample_fits(const struct stream_event *event, const struct perf_event_header *rec)
 {
 	const struct stream_sampling *sampling = event->sampling;
 	struct pev_record out;
 
 	if (rec->size < event->layout.fixed_end)
-		return NULL;
-	if (sampling->decode && pev_decode(rec, rec->size, &sampling->format, &out))
-		return NULL;
-	return event;
+		return false;
+	return !sampling->decode || !pev_decode(rec, rec->size, &sampling->format, &out);
 }
 
 /* The event and its raw data; NULL for a sample that contradicts its format. */
@@ -113,7 +109,7 @@ static struct stream_event *identify_any(const struct stream *s, const struct pe
 		if (!event->fmt) {
 			*raw = NULL;
 			*raw_size = 0;
-			return check_parts(event, rec);
+			return stream_sample_fits(event, rec) ? event : NULL;
 		}
 		l = &event->layout;
 	}
