@@ -65,6 +65,19 @@ static int add_trace_fields(struct event_class *cls, size_t from, size_t to)
 	return 0;
 }
 
+/* A probe's place, which the kernel calls by another name at entry and return; the user's
+ * own argument of that name goes first. */
+static int add_probe_address(struct event_class *cls)
+{
+	const struct tracefmt *fmt = cls->event->fmt;
+	const struct trace_field *address = stream_probe_address(cls->event);
+
+	for (size_t i = fmt->ncommon; address && i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, "ip"))
+			return 0;
+	return address ? add_reader(cls, "ip", kind_of(address), address->offset, address) : 0;
+}
+
 /* The parts of a sample that have one place in all of them. */
 static const struct {
 	uint64_t bit;
@@ -152,7 +165,7 @@ static int add_readers(struct event_class *cls)
 		return -1;
 	if (add_reader(cls, "_event", READ_EVENT, 0, NULL))
 		return -1;
-	return add_trace_fields(cls, fmt->ncommon, fmt->nfields);
+	return add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_probe_address(cls);
 }
 
 /* A field that is named like a method is reached by [] only: the methods are the

@@ -143,6 +143,17 @@ static int attr_sample(struct stream_event *ev, const char *value, char *why, si
 	return 0;
 }
 
+/* Taken when the probe is made; here it is looked at. One definition is one line. */
+static int attr_args(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	for (const char *p = value; p && *p; p++)
+		if ((unsigned char)*p < ' ')
+			value = NULL;
+	if (!value)
+		snprintf(why, size, "args=: expected fetch arguments, such as \"fd=%%di:s32 $retval\"");
+	return value ? 0 : -1;
+}
+
 enum { EVERY = EVENT_TRACEPOINT | EVENT_PROBE | EVENT_SOURCE | EVENT_PLAIN };
 
 static const struct {
@@ -155,6 +166,7 @@ static const struct {
 	{ "max-stack", EVERY, attr_max_stack, "max-stack=N", NULL },
 	{ "alias", EVERY, attr_alias, "alias=NAME", NULL },
 	{ "cpus", EVERY, attr_cpus, "cpus=LIST", NULL },
+	{ "args", EVENT_PROBE, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
 	{ "period", EVENT_PLAIN, attr_period, "period=N", "perf events, such as cycles" },
 	{ "freq", EVENT_PLAIN, attr_freq, "freq=N", "perf events, such as cycles" },
 	{ "sample", EVENT_PLAIN, attr_sample, "sample=PART+PART", "perf events, such as cycles" },

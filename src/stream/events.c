@@ -213,6 +213,12 @@ static int find_tracefs(struct stream *s, struct fault *f)
 	return rc ? fault_from_pev(f, EXIT_FAILED, &err) : 0;
 }
 
+/* A "[" may be part of a path in quotes, which belongs to a probe. */
+static bool is_glob(const struct spec_item *item)
+{
+	return spec_is_glob(item->sys) || spec_is_glob(item->name);
+}
+
 /*
  * The kinds of events in the order in which a name is looked up. Tracefs can be out of
  * reach (of a user without privilege): then what is no other kind is complained about.
@@ -223,7 +229,7 @@ static enum plain_answer add_traced(struct stream *s, const struct spec_item *it
 
 	if (!item->sys || !s->tracefs[0])
 		return PLAIN_NONE;
-	if (spec_is_glob(item->sys) || spec_is_glob(item->name))
+	if (is_glob(item))
 		rc = expand_glob(s, item, f);
 	else if (tracepoint_exists(s, item->sys, item->name))
 		rc = add_tracepoint(s, item, item->sys, item->name, f);
@@ -234,7 +240,7 @@ static enum plain_answer add_traced(struct stream *s, const struct spec_item *it
 
 static enum plain_answer (*const lookups[])(struct stream *, const struct spec_item *,
 					    struct fault *) = {
-	add_traced, source_add_item, plain_add_pmu, plain_add,
+	add_traced, probe_add_item, source_add_item, plain_add_pmu, plain_add,
 };
 
 static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)

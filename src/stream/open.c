@@ -273,10 +273,12 @@ static int try_open(struct pev_event **ev, struct stream_event *event, union pev
 	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
 	int rc;
 
-	if (event->fmt)
-		snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
-	else
+	if (event->sampling)
 		snprintf(label, sizeof(label), "%s", event->sampling->what);
+	else if (event->is_probe)
+		snprintf(label, sizeof(label), "%s", event->name);
+	else
+		snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	while ((rc = pev_event_open(ev, &buf->attr, target, &opts, err)) && event->sampling &&
 	       event->sampling->precise_max && buf->attr.precise_ip)
 		event->sampling->attr.attr.precise_ip = --buf->attr.precise_ip;

@@ -11,6 +11,7 @@
 #include "stream/filter.h"
 #include "stream/hotplug.h"
 #include "stream/order.h"
+#include "stream/probes.h"
 #include "stream/sideband.h"
 #include "stream/spec.h"
 #include "stream/stream.h"
@@ -59,6 +60,7 @@ struct stream {
 	struct spec_list specs;
 	struct stream_event *events;
 	size_t nevents;
+	struct probes probes;       /* those of our own making */
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
 	bool has_others;            /* events that are no tracepoints: each has its own layout */
@@ -123,6 +125,9 @@ bool event_attr_exists(const char *name);
 enum plain_answer { PLAIN_NONE, PLAIN_ADDED, PLAIN_FAILED };
 enum plain_answer plain_add(struct stream *s, const struct spec_item *item, struct fault *f);
 enum plain_answer plain_add_pmu(struct stream *s, const struct spec_item *item, struct fault *f);
+
+/* probeitem.c */
+enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
 /* source.c */
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);

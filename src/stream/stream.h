@@ -23,7 +23,6 @@
 
 struct stream;
 struct filter;
-struct probe;
 struct source_ops;
 struct spec_item;
 struct pev_record;
@@ -105,7 +104,7 @@ struct stream_event {
 	struct layout layout;           /* where the parts of its samples lie */
 	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
-	const struct probe *probe;      /* a tracepoint that we made: probes.h; else NULL */
+	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool keep_own;                  /* perf-prof's own samples too: see open.c */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
@@ -180,6 +179,8 @@ void stream_totals(const struct stream *s, struct stream_totals *totals);
  * what was mapped where. Those of the watched tasks, as far as the user may have them;
  * UINT64_MAX: all that the kernel has written by now. */
 void stream_tasks_until(struct stream *s, uint64_t time);
+/* The field that says where a probe is, in memory: its field `ip`; NULL of other events. */
+const struct trace_field *stream_probe_address(const struct stream_event *event);
 /* Whether a sample of an event that is no tracepoint has its parts where they can be. */
 bool stream_sample_fits(const struct stream_event *event, const struct perf_event_header *rec);
 /* Whether its samples have addresses that are shown by name; those of users. */
