@@ -6,6 +6,9 @@
 static const struct opt script_opts[] = {
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
+	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
+	  "As root: open the events, then become this user for good, and run the script as that "
+	  "user. Default: who called sudo; without sudo, root stays root.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -15,7 +18,7 @@ static const struct opt_group groups[] = {
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
-	{ "Script", script_opts, 1, 0 },
+	{ "Script", script_opts, 2, 0 },
 };
 
 static const char *const description[] = {
