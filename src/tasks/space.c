@@ -189,6 +189,15 @@ bool space_fill(struct dsos *d, struct space *s, const struct mapping *m)
 	return true;
 }
 
+void space_carry(struct dsos *d, struct space *s, const struct space *other, uint64_t time)
+{
+	for (size_t i = 0; i < other->nlive; i++)
+		if (other->live[i].from > time) {
+			dso_ref(other->live[i].dso);
+			space_map(d, s, &other->live[i], 0);
+		}
+}
+
 /* ---- asking --------------------------------------------------------------- */
 
 static bool holds(const struct mapping *m, uint64_t addr, uint64_t time)
