@@ -22,7 +22,8 @@ static const struct stream_ops ops = {
 	.interrupt = host_interrupt,
 };
 
-static void say_totals(const struct python_config *config, const struct stream *stream)
+static void say_totals(const struct python_config *config, const struct host *h,
+		       const struct stream *stream)
 {
 	struct stream_totals t;
 	int verbose = stream_verbosity(&config->stream);
@@ -32,6 +33,9 @@ static void say_totals(const struct python_config *config, const struct stream *
 		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
 			(unsigned long long)t.delivered, (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
+	if (h->maps && h->lost_mappings)
+		note(verbose, "%llu records of what processes map and are called were lost: some of their "
+		     "functions have no names", (unsigned long long)h->lost_mappings);
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu events came late, out of order: the machine was "
 			"overloaded\n", (unsigned long long)t.late);
@@ -91,7 +95,7 @@ static int run_script(struct python_config *config, struct host *h, struct strea
 	rc = stream_run(stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)
-		say_totals(config, stream);
+		say_totals(config, h, stream);
 	return rc;
 }
 

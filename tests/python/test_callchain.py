@@ -27,7 +27,10 @@ def __sample__(e):
 
 
 @pytest.fixture(scope='session')
-def callers(build):
+def callers(build, prof):
+    built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True)
+    if 'elfutils: no' in built.stdout:
+        pytest.skip('needs a build with elfutils')
     path = os.path.join(build, 'tests/helpers/callers')
     if not os.path.exists(path):
         pytest.skip('needs the helper callers')
