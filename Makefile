@@ -6,6 +6,7 @@
 #   make test             what is missing, build, every test
 #   make test-kernels     old and new kernels in guests: a table kernel x feature (KERNELS=...)
 #   make bench            the table of docs/… measured on this machine, under three minutes
+#   make soak             the machine's full rate of events for 30 s, twice (SOAK_SECONDS)
 #   make fuzz             each fuzzer for an hour (FUZZ_SECONDS)
 #   make install          into PREFIX under DESTDIR
 #
@@ -17,6 +18,7 @@ DESTDIR      =
 PYTHON       =
 DEMO_SECONDS = 5
 FUZZ_SECONDS = 3600
+SOAK_SECONDS = 30
 KERNELS      =
 # Arguments for tests/run and tests/bench/run.
 ARGS         =
@@ -56,6 +58,10 @@ fuzz:
 	@tools/install-deps all
 	@tests/run --only fuzz --fuzz-seconds $(FUZZ_SECONDS) $(ARGS)
 
+soak:
+	@tools/install-deps all
+	@SOAK_SECONDS=$(SOAK_SECONDS) tests/run --only python -k full_rate $(ARGS)
+
 install: build
 	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
@@ -63,4 +69,4 @@ install: build
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo test test-kernels bench fuzz install clean
+.PHONY: all build demo test test-kernels bench fuzz soak install clean

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/eventclass.h"
 
+#include "script/host.h"
+
 #include <stddef.h>
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
@@ -66,10 +68,11 @@ static int add_readers(struct event_class *cls)
 {
 	const struct layout *l = &cls->event->layout;
 	const struct tracefmt *fmt = cls->event->fmt;
+	bool differs = stream_time_differs(cls->host->stream);
 
 	if (add_reader(cls, "_pid", READ_REC_U32, l->tid, NULL) ||
 	    add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
-	    add_reader(cls, "_time", READ_REC_U64, l->time, NULL) ||
+	    add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
 	    add_reader(cls, "_cpu", READ_CPU, 0, NULL) ||
 	    add_reader(cls, "_period", READ_REC_U64, l->period, NULL) ||
 	    add_trace_fields(cls, 0, fmt->ncommon) ||

@@ -531,6 +531,12 @@ void host_replace_event(struct host *h)
 	h->event = fresh;
 }
 
+/* 0 stays 0: not known. */
+static PyObject *loss_time(struct host *h, uint64_t time)
+{
+	return PyLong_FromUnsignedLongLong(time ? stream_time(h->stream, time) : 0);
+}
+
 void host_lost(void *ctx, const struct stream_loss *loss)
 {
 	struct host *h = ctx;
@@ -538,8 +544,8 @@ void host_lost(void *ctx, const struct stream_loss *loss)
 
 	if (!h->on_lost)
 		return;
-	args[0] = PyLong_FromUnsignedLongLong(loss->start);
-	args[1] = PyLong_FromUnsignedLongLong(loss->end);
+	args[0] = loss_time(h, loss->start);
+	args[1] = loss_time(h, loss->end);
 	if (args[0] && args[1])
 		call(h, h->on_lost, "__lost__", args, 2);
 	Py_XDECREF(args[0]);

@@ -49,7 +49,7 @@ static size_t line_text(struct perf_event *e, bool timestamp, char *buf, size_t 
 {
 	struct host *h = e->cls->host;
 	uint32_t tid = layout_u32(e->rec, e->cls->event->layout.tid + 4);
-	uint64_t time = event_time(e);
+	uint64_t time = event_time(e), shown = stream_time(h->stream, time);
 	char comm[64], flags[5];
 	const char *name = host_comm(h, (pid_t)tid, time), *fields;
 	size_t n = timestamp ? timestamp_text(h, time, buf, size) : 0;
@@ -57,7 +57,7 @@ static size_t line_text(struct perf_event *e, bool timestamp, char *buf, size_t 
 	escape_terminal(name, strlen(name), comm, sizeof(comm));
 	flags_text(common(e, "common_flags"), common(e, "common_preempt_count"), flags);
 	n += (size_t)snprintf(buf + n, size - n, "%16s %6u %s [%03u] %" PRIu64 ".%06" PRIu64 ": %s: ",
-			      comm, tid, flags, e->cpu, time / SECOND, time % SECOND / 1000,
+			      comm, tid, flags, e->cpu, shown / SECOND, shown % SECOND / 1000,
 			      e->cls->event->name);
 	fields = tracefmt_print(stream_formats(h->stream), e->cls->event->fmt, e->raw, e->raw_size,
 				(int)e->cpu);

@@ -4,6 +4,7 @@
 
 #include "script/python_options.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 #include "script/host.h"
 #include "script/template.h"
@@ -36,6 +37,13 @@ static void say_totals(const struct python_config *config, const struct host *h,
 	if (h->maps && h->lost_mappings)
 		note(verbose, "%llu records of what processes map and are called were lost: some of their "
 		     "functions have no names", (unsigned long long)h->lost_mappings);
+	if (verbose > 0)
+		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
+			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
+			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
+	if (verbose > 0 && t.filtered)
+		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
+			(unsigned long long)t.filtered);
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu events came late, out of order: the machine was "
 			"overloaded\n", (unsigned long long)t.late);
@@ -110,16 +118,24 @@ static void tell_broken_output(struct python_config *config, const struct host *
 		  strerror(h->output_error));
 }
 
+/* What the interpreter and the event list have open at once, amply; and without which the
+ * interpreter can't load a module. */
+enum { OWN_FILES = 32, LEAST_FILES = 4 };
+
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
 	struct host h = {0};
 	struct host_script script = { .venv = config->venv };
 	struct stream *stream;
+	char remedy[256];
 
 	if (!args->noperands)
 		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
 				   "[args...]");
+	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
+		return fault_set(f, EXIT_FAILED, "Python takes %d open files beside those there are, "
+				 "but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
 	if (check_venv(config->venv, f))
 		return -1;
 	script.module = args->operands[0];

@@ -9,11 +9,12 @@ static const struct opt script_opts[] = {
 };
 
 static const struct opt_group groups[] = {
-	{ "Events", stream_event_opts, 1, offsetof(struct python_config, stream) },
-	{ "Targets", stream_target_opts, 5, offsetof(struct python_config, stream) },
-	{ "Reading", stream_ring_opts, 5, offsetof(struct python_config, stream) },
-	{ "Call chains", stream_callchain_opts, 3, offsetof(struct python_config, stream) },
-	{ "Output", stream_output_opts, 3, offsetof(struct python_config, stream) },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, offsetof(struct python_config, stream) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct python_config, stream) },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
+	  offsetof(struct python_config, stream) },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
 	{ "Script", script_opts, 1, 0 },
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/clock.h"
 
+#include "perfevent/ring_private.h"
 #include "stream/attention.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -16,12 +18,12 @@ int perf_clock_open(struct perf_clock *c)
 	struct perf_event_attr attr;
 	int rc;
 
-	memset(c, 0, sizeof(*c));
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.comm = 1;
 	attr.sample_id_all = 1;
 	attr.sample_type = PERF_SAMPLE_TIME;
+	perf_clock_attr(c, &attr);
 	pev_format_from_attr(&c->format, &attr);
 	rc = pev_event_open(&c->ev, &attr, pev_target_self(), NULL, NULL);
 	if (!rc)
@@ -37,6 +39,39 @@ void perf_clock_close(struct perf_clock *c)
 	pev_event_close(c->ev);
 	c->ring = NULL;
 	c->ev = NULL;
+}
+
+void perf_clock_attr(const struct perf_clock *c, struct perf_event_attr *attr)
+{
+	if (c->kind != CLOCK_MONO)
+		return;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+}
+
+int perf_clock_learn_tsc(struct perf_clock *c)
+{
+	const struct perf_event_mmap_page *page = c->ring->page;
+
+	if (!page->cap_user_time_zero || !page->time_mult)
+		return -EOPNOTSUPP;
+	c->zero = page->time_zero;
+	c->mult = page->time_mult;
+	c->shift = page->time_shift;
+	return 0;
+}
+
+/* The page says ns = zero + (tsc * mult >> shift); this is the other way round. */
+static uint64_t to_tsc(const struct perf_clock *c, uint64_t ns)
+{
+	uint64_t since = ns - c->zero;
+
+	return (since / c->mult << c->shift) + (since % c->mult << c->shift) / c->mult;
+}
+
+uint64_t perf_clock_show(const struct perf_clock *c, uint64_t time)
+{
+	return (c->kind == CLOCK_TSC ? to_tsc(c, time) : time) + (uint64_t)c->added;
 }
 
 static uint64_t realtime(void)

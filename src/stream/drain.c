@@ -40,6 +40,9 @@ void dispatch_index(struct stream *s)
 	size_t slots = 16;
 
 	memset(s->by_type, 0, sizeof(s->by_type));
+	s->choosy = s->skip_pid;
+	for (size_t i = 0; i < s->nevents; i++)
+		s->choosy |= s->events[i].filter_here;
 	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].wanted)
@@ -109,6 +112,21 @@ static inline struct stream_event *identify(const struct stream *s,
 
 /* ---- delivery ---------------------------------------------------------- */
 
+/* Whether a sample is for the consumer: not our own doing, and what the filter wants. */
+static bool is_chosen(struct stream *s, const struct ring *ring, const struct stream_event *event,
+		      const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	if (s->skip_pid && layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid &&
+	    !event->keep_own) {
+		s->totals.skipped++;
+		return false;
+	}
+	if (!event->filter_here || filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu))
+		return true;
+	s->totals.filtered++;
+	return false;
+}
+
 __attribute__((always_inline)) inline void
 drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
@@ -120,8 +138,7 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		s->totals.malformed++;
 		return;
 	}
-	if (__builtin_expect(s->skip_pid != 0, 0) &&
-	    layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid && !event->keep_own)
+	if (__builtin_expect(s->choosy, 0) && !is_chosen(s, ring, event, rec, raw, raw_size))
 		return;
 	s->ops->sample(s->ctx, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	if (++s->totals.delivered == s->opts->exit_n)
@@ -154,22 +171,30 @@ void drain_check_damage(struct stream *s, struct ring *ring)
 	ring->damaged = damaged;
 }
 
+enum { PREFETCH_BYTES = 512 };
+
 /* One slice of one ring; returns whether more was waiting. */
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
-	uint64_t waiting = pev_ring_begin_(bytes), taken = 0;
+	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0;
 	const struct perf_event_header *rec;
 
 	s->slice++;
-	while (taken < SLICE_BYTES && !s->stopping && (rec = pev_ring_next_(bytes))) {
+	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
+		/* another CPU wrote these lines: they are on their way while a handler runs */
+		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
 			drain_deliver(s, ring, rec);
 		else
 			other_record(s, ring, rec);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->attn)) {
 			loop_attend(s);
+			if (s->stopping)
+				break;
+		}
 	}
 	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
@@ -187,12 +212,17 @@ bool drain_round(struct stream *s)
 
 /* ---- what is left when the run ends ------------------------------------ */
 
-bool drain_is_wanted(const struct stream *s, const struct perf_event_header *rec)
+bool drain_is_wanted(struct stream *s, const struct ring *ring,
+		     const struct perf_event_header *rec)
 {
+	const struct stream_event *event;
 	const void *raw;
 	uint32_t size;
 
-	return rec->type == PERF_RECORD_SAMPLE && identify(s, rec, &raw, &size);
+	if (rec->type != PERF_RECORD_SAMPLE)
+		return false;
+	event = identify(s, rec, &raw, &size);
+	return event && (!s->choosy || is_chosen(s, ring, event, rec, raw, size));
 }
 
 void drain_discard(struct stream *s)
@@ -200,16 +230,19 @@ void drain_discard(struct stream *s)
 	for (size_t i = 0; i < s->nrings; i++) {
 		struct ring *ring = &s->rings[i];
 		const struct perf_event_header *rec;
-		uint64_t n = 0;
+		uint64_t n = 0, behind;
 
-		pev_ring_begin_(ring->ring);
-		while ((rec = pev_ring_next_(ring->ring))) {
-			if (drain_is_wanted(s, rec))
-				n++;
-			else
-				other_record(s, ring, rec);
-		}
-		pev_ring_release_(ring->ring);
+		do {
+			behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+			pev_ring_begin_(ring->ring);
+			while ((rec = pev_ring_next_(ring->ring))) {
+				if (drain_is_wanted(s, ring, rec))
+					n++;
+				else
+					other_record(s, ring, rec);
+			}
+			pev_ring_release_(ring->ring);
+		} while (behind);
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
 	}

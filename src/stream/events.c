@@ -21,12 +21,7 @@
 static int complain(struct fault *f, const struct spec_item *item, size_t at, const char *message,
 		    const char *expected)
 {
-	struct spec_error err;
-	char text[1024];
-
-	spec_complain(&err, item, at, message, expected);
-	spec_error_text(&err, text, sizeof(text));
-	return fault_usage(f, "%s", text);
+	return spec_fault(f, item, at, message, expected);
 }
 
 /* ---- attributes ------------------------------------------------------- */
@@ -93,6 +88,31 @@ static const struct {
 	{ "cpus", attr_cpus },
 };
 
+/* why: "max-stack=x: expected 1 to 127". */
+static int bad_value(struct fault *f, const struct spec_item *item, const struct spec_attr *attr,
+		     char *why)
+{
+	char message[300], *expected = strstr(why, ": expected ");
+
+	if (!expected)
+		return complain(f, item, attr->value_at, why, "the attribute's name alone");
+	*expected = '\0';
+	expected += strlen(": expected ");
+	if (attr->value)
+		snprintf(message, sizeof(message), "a value that can't be: %s", why);
+	else
+		snprintf(message, sizeof(message), "%s needs a value", attr->name);
+	return complain(f, item, attr->value_at, message, expected);
+}
+
+bool event_attr_exists(const char *name)
+{
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(*attrs); i++)
+		if (!strcmp(attrs[i].name, name))
+			return true;
+	return false;
+}
+
 static int set_attr(struct stream_event *ev, const struct spec_item *item,
 		    const struct spec_attr *attr, struct fault *f)
 {
@@ -105,7 +125,7 @@ static int set_attr(struct stream_event *ev, const struct spec_item *item,
 		if (strcmp(attrs[i].name, attr->name))
 			continue;
 		if (attrs[i].set(ev, attr->value, why, sizeof(why)))
-			return complain(f, item, attr->at, why, "");
+			return bad_value(f, item, attr, why);
 		return 0;
 	}
 	snprintf(why, sizeof(why), "unknown attribute \"%.100s\"", attr->name);
@@ -140,6 +160,7 @@ static int event_fill(struct stream *s, struct stream_event *ev, const struct sp
 	ev->name = strdup(full);
 	ev->sys = strdup(sys);
 	ev->tracepoint = strdup(name);
+	ev->item = item;
 	ev->filter = item->filter ? strdup(item->filter) : NULL;
 	ev->wanted = true;
 	ev->keep_own = !strcmp(name, "sched_switch");
@@ -192,6 +213,7 @@ static int expand_one(const struct catalog_entry *entry, void *ctx)
 static int unknown_event(const struct spec_item *item, struct fault *f)
 {
 	char wanted[128], message[256], near[128], expected[160] = "`perf-prof list` shows the events";
+	size_t at = item->at, sys = item->sys ? strlen(item->sys) : 0;
 
 	snprintf(wanted, sizeof(wanted), "%s%s%s", item->sys ? item->sys : "",
 		 item->sys ? ":" : "", item->name);
@@ -200,9 +222,13 @@ static int unknown_event(const struct spec_item *item, struct fault *f)
 	else
 		snprintf(message, sizeof(message), "\"%s\" has no system: expected sys:name, a "
 			 "tracepoint (other events are for perf-prof stat)", wanted);
-	if (catalog_nearest(wanted, near, sizeof(near)))
+	if (catalog_nearest(wanted, near, sizeof(near))) {
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
-	return complain(f, item, item->at, message, expected);
+		/* of a system that there is, the rest of the name is wrong */
+		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')
+			at += sys + 1;
+	}
+	return complain(f, item, at, message, expected);
 }
 
 static int expand_glob(struct stream *s, const struct spec_item *item, struct fault *f)
@@ -210,9 +236,10 @@ static int expand_glob(struct stream *s, const struct spec_item *item, struct fa
 	struct expansion x = { .s = s, .item = item, .f = f };
 	char glob[256];
 
-	if (spec_attr(item, "alias"))
-		return complain(f, item, item->at, "alias= can't name all events of a glob",
-				"a full event name, or no alias");
+	for (size_t i = 0; i < item->nattrs; i++)
+		if (!strcmp(item->attrs[i].name, "alias"))
+			return complain(f, item, item->attrs[i].at, "alias= can't name all events of a glob",
+					"a full event name, or no alias");
 	snprintf(glob, sizeof(glob), "%s:%s", item->sys, item->name);
 	if (catalog_each(CATALOG_TRACEPOINT, glob, expand_one, &x, NULL))
 		return -1;
@@ -312,14 +339,12 @@ static void choose_layouts(struct stream *s)
 
 int events_from_specs(struct stream *s, struct fault *f)
 {
-	struct spec_list list = {0};
-	int rc = parse_all(s, &list, f);
+	int rc = parse_all(s, &s->specs, f);
 
 	if (!rc)
 		rc = find_tracefs(s, f);
-	for (size_t i = 0; i < list.nitems && !rc; i++)
-		rc = add_item(s, &list.items[i], f);
-	spec_free(&list);
+	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
+		rc = add_item(s, &s->specs.items[i], f);
 	if (!rc)
 		rc = check_names(s, f);
 	if (!rc)
@@ -332,6 +357,7 @@ void events_free(struct stream *s)
 	for (size_t i = 0; i < s->nevents; i++)
 		event_free(&s->events[i]);
 	free(s->events);
+	spec_free(&s->specs);
 	s->events = NULL;
 	s->nevents = 0;
 }

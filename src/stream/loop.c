@@ -6,6 +6,9 @@
  */
 #include "stream/private.h"
 
+#include "base/descriptors.h"
+#include "base/note.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,10 +17,12 @@
 #include <unistd.h>
 
 enum { TICK_MS = 50, MAX_WAKE = 64 };
+enum { ROUNDS = 16 };   /* between two looks at the descriptors: system calls */
 
-/* epoll data: PLAIN for a ring or the kick (nothing to remember), else the index of an
- * opened event whose task may end. */
-#define PLAIN UINT64_MAX
+/* epoll data: RING (nothing to remember), KICK, else the index of an opened event whose
+ * task may end. */
+#define RING UINT64_MAX
+#define KICK (UINT64_MAX - 1)
 
 static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 {
@@ -50,11 +55,14 @@ static int watch_tasks(struct stream *s)
 
 static int watch_all(struct stream *s, struct fault *f)
 {
+	char hint[256];
+
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, PLAIN) || watch_tasks(s))
-		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
-	for (size_t i = 0; i < s->nrings; i++)
-		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, PLAIN))
+	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s))
+		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+				 descriptors_hint(errno, hint, sizeof(hint)));
+	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
+		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, RING))
 			return fault_set(f, EXIT_FAILED, "can't wait for a ring: %s",
 					 strerror(errno));
 	return 0;
@@ -67,17 +75,25 @@ static void task_ended(struct stream *s, uint64_t i)
 		s->stop = STOP_TARGET;
 }
 
-static void wait_for_events(struct stream *s, int timeout_ms)
+static void take_kick(struct stream *s)
 {
-	struct epoll_event ev[MAX_WAKE];
 	uint64_t n;
-	int got = epoll_wait(s->epoll, ev, MAX_WAKE, timeout_ms);
 
 	if (read(s->attn.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		s->stop = STOP_SIGNAL;   /* the eventfd is ours: can't happen */
-	for (int i = 0; i < got; i++)
-		if (ev[i].data.u64 != PLAIN && ev[i].events & (EPOLLHUP | EPOLLERR))
+}
+
+static void wait_for_events(struct stream *s, int timeout_ms)
+{
+	struct epoll_event ev[MAX_WAKE];
+	int got = epoll_wait(s->epoll, ev, MAX_WAKE, timeout_ms);
+
+	for (int i = 0; i < got; i++) {
+		if (ev[i].data.u64 == KICK)
+			take_kick(s);
+		else if (ev[i].data.u64 != RING && ev[i].events & (EPOLLHUP | EPOLLERR))
 			task_ended(s, ev[i].data.u64);
+	}
 }
 
 /* ---- attention ---------------------------------------------------------- */
@@ -103,6 +119,7 @@ void stream_stop(struct stream *s)
 {
 	s->stop = STOP_CONSUMER;
 	s->stopping = true;
+	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
 }
 
 static void last_words(void *ctx)
@@ -152,6 +169,20 @@ static int enable_all(struct stream *s, struct fault *f)
 	return 0;
 }
 
+static int start_mover(struct stream *s, struct fault *f)
+{
+	int rc;
+
+	if (!s->opts->buffer)
+		return 0;
+	s->mover = backlog_thread_new(s->nrings, s->attn.kick);
+	for (size_t i = 0; s->mover && i < s->nrings; i++)
+		backlog_thread_add(s->mover, s->rings[i].backlog, pev_event_fd(s->rings[i].owner));
+	rc = s->mover ? backlog_thread_start(s->mover) : -ENOMEM;
+	return rc ? fault_set(f, EXIT_FAILED, "--buffer: its thread can't be started: %s",
+			      strerror(-rc)) : 0;
+}
+
 static void disable_all(struct stream *s)
 {
 	for (size_t i = 0; i < s->nopened; i++)
@@ -161,6 +192,30 @@ static void disable_all(struct stream *s)
 static bool round_of(struct stream *s)
 {
 	return s->order ? ordered_round(s) : drain_round(s);
+}
+
+/* Events are on each CPU that was online; a change is told whoever listens. */
+static void tell_hotplug(struct stream *s)
+{
+	bool tasks = !targets_everybody(s->opts) && !s->opts->cgroups.n;
+	char line[600];
+
+	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->opts->cpus.n, tasks, false, line,
+			 sizeof(line)))
+		note(1, "%s", line);
+}
+
+/* Some rounds; whether more is waiting. */
+static bool deliver_some(struct stream *s)
+{
+	bool more = true;
+
+	for (int i = 0; i < ROUNDS && more && !s->stop; i++) {
+		more = round_of(s);
+		if (s->sideband)
+			sideband_collect(s->sideband);
+	}
+	return more;
 }
 
 static void deliver_until_stopped(struct stream *s)
@@ -176,10 +231,9 @@ static void deliver_until_stopped(struct stream *s)
 		tick = tick < TICK_MS / 2 ? tick * 2 : TICK_MS;
 		if (attention_pending(&s->attn))
 			loop_attend(s);
-		more = round_of(s);
-		if (s->sideband)
-			sideband_collect(s->sideband);
+		more = deliver_some(s);
 		loss_tell(s, false);
+		tell_hotplug(s);
 	}
 }
 
@@ -206,7 +260,9 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	};
 	if (attention_start(&s->attn, s->opts->interval_ms, f))
 		return -1;
-	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || enable_all(s, f)) {
+	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
+	    enable_all(s, f)) {
+		backlog_thread_stop(s->mover);
 		attention_stop(&s->attn);
 		return -1;
 	}
@@ -221,6 +277,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 		drain_discard(s);
 		loss_tail(s);
 	}
+	backlog_thread_stop(s->mover);
 	loss_tell(s, true);
+	filters_tell(s);
 	return 0;
 }

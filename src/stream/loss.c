@@ -46,23 +46,27 @@ void loss_tell(struct stream *s, bool now)
 		return;
 }
 
-static struct ring *ring_lost_by_read(struct stream *s, struct ring *ring, uint64_t *lost)
+/* What the descriptors of a ring say that it lost. */
+static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 {
-	*lost = 0;
+	uint64_t lost = 0;
+
 	for (size_t i = 0; i < s->nopened; i++) {
 		struct pev_count c;
 
-		if (s->opened[i].ring == ring && !pev_event_read(s->opened[i].ev, &c))
-			*lost += c.lost;
+		if (s->opened[i].ring != ring || pev_event_read(s->opened[i].ev, &c))
+			continue;
+		lost += c.lost;
+		s->totals.counted += c.value;
 	}
-	return ring;
+	return lost;
 }
 
 void loss_tail(struct stream *s)
 {
 	for (size_t i = 0; i < s->nrings; i++) {
-		uint64_t lost;
-		struct ring *ring = ring_lost_by_read(s, &s->rings[i], &lost);
+		struct ring *ring = &s->rings[i];
+		uint64_t lost = lost_by_read(s, ring);
 
 		if (!s->has_lost_format)
 			s->totals.lost_at_least |= ring->lost != 0;

@@ -12,6 +12,7 @@
  */
 #include "stream/private.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 #include "base/units.h"
 
@@ -19,11 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 enum { DEFAULT_RING = 1 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
+
+/* What the event loop opens itself, with --order and --buffer; and what a script may want
+ * at once. */
+enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
 
 /* Below: the id of init's pid namespace (PROC_PID_INIT_INO). Kernel filters know pids
  * of that one only. */
@@ -68,6 +72,7 @@ static void event_attr(const struct stream *s, const struct stream_event *event,
 	attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	attr->disabled = 1;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
+	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
 	callchain_attr(s, event, attr);
 }
@@ -107,68 +112,22 @@ static bool in_init_pid_namespace(void)
  * read. sched_switch stays: it belongs as much to the task that comes as to the one that
  * goes, and without it the next task's start would be missing.
  */
-static void filter_text(const struct stream *s, const struct stream_event *event, char *buf,
-			size_t size)
-{
-	bool skip_us = s->filter_self && !event->keep_own;
-	const char *user = event->filter ? event->filter : "";
-
-	if (!skip_us)
-		snprintf(buf, size, "%s", user);
-	else if (*user)
-		snprintf(buf, size, "(%s) && common_pid != %d", user, (int)gettid());
-	else
-		snprintf(buf, size, "common_pid != %d", (int)gettid());
-}
-
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
+	const char *kernel = o->event->filtered ? o->event->filtered->kernel : NULL;
+	bool skip_us = s->filter_self && !o->event->keep_own;
 	struct pev_error err = {0};
-	char filter[4096];
-
-	filter_text(s, o->event, filter, sizeof(filter));
-	if (*filter && pev_event_set_filter(o->ev, filter, &err))
-		return fault_from_pev(f, EXIT_USAGE, &err);
-	return 0;
-}
-
-/* A filter that the kernel refuses is found before anything is opened for real: on an
- * event of our own thread, with the user's own words, which the complaint then quotes.
- * That event stays open until the end, since closing a tracepoint takes 40 ms. */
-static int try_filter(const struct stream_event *event, struct pev_event **ev, struct fault *f)
-{
-	char label[256];
-	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
-	struct perf_event_attr attr;
-	struct pev_error err = {0};
+	char ours[64], *text = NULL;
 	int rc;
 
-	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
-	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
-	attr.disabled = 1;
-	if (pev_event_open(ev, &attr, pev_target_self(), &opts, NULL))
-		return 0;   /* not permitted: told when it is opened for real */
-	rc = pev_event_set_filter(*ev, event->filter, &err);
-	return rc ? fault_from_pev(f, EXIT_USAGE, &err) : 0;
-}
-
-int filters_try(struct stream *s, struct fault *f)
-{
-	s->trials = calloc(s->nevents, sizeof(*s->trials));
-	if (!s->trials)
+	if (!kernel && !skip_us)
+		return 0;
+	snprintf(ours, sizeof(ours), "common_pid != %d", (int)gettid());
+	if (kernel && skip_us && asprintf(&text, "(%s) && %s", kernel, ours) < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].filter && try_filter(&s->events[i], &s->trials[i], f))
-			return -1;
-	return 0;
-}
-
-void filters_forget(struct stream *s)
-{
-	for (size_t i = 0; s->trials && i < s->nevents; i++)
-		pev_event_close(s->trials[i]);
-	free(s->trials);
-	s->trials = NULL;
+	rc = pev_event_set_filter(o->ev, text ? text : kernel ? kernel : ours, &err);
+	free(text);
+	return rc ? fault_from_pev(f, EXIT_USAGE, &err) : 0;
 }
 
 /* ---- rings ------------------------------------------------------------ */
@@ -230,6 +189,25 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 	return 0;
 }
 
+/* --buffer, in equal parts; never smaller than what it has to take over. */
+static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
+{
+	uint64_t part = s->opts->buffer / s->targets.cpus.n, size = s->opts->ring.bytes;
+	char text[32];
+
+	if (!s->opts->buffer)
+		return 0;
+	while (size < part && size < UINT64_MAX / 2)
+		size *= 2;
+	ring->backlog = size <= SIZE_MAX ? backlog_new(ring->ring, (size_t)size) : NULL;
+	if (!ring->backlog)
+		return fault_set(f, EXIT_FAILED, "--buffer: %s can't be had for the ring of CPU %d: %s",
+				 units_bytes_text(size, text, sizeof(text)), ring->cpu,
+				 strerror(errno));
+	ring->ring = backlog_ring(ring->backlog);
+	return 0;
+}
+
 static int open_ring(struct stream *s, int cpu, struct fault *f)
 {
 	struct ring *ring = &s->rings[s->nrings];
@@ -242,13 +220,14 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 	attr.sample_period = 1;
 	attr.sample_type = s->nevents ? s->events[0].layout.sample_type & ~(uint64_t)(
 		PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN) : 0;
+	perf_clock_attr(&s->clock, &attr);
 	wake_attr(s, &attr);
 	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
 			   &err))
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	ring->cpu = cpu;
 	s->nrings++;
-	return map_ring(s, ring, f);
+	return map_ring(s, ring, f) ? -1 : buffer_ring(s, ring, f);
 }
 
 static int open_rings(struct stream *s, struct fault *f)
@@ -278,7 +257,13 @@ static int wire(struct stream *s, struct opened *o, struct fault *f)
 	return set_filter(s, o, f);
 }
 
-/* 0, -ESRCH when the task is gone, -1 with f otherwise. */
+/* Nothing that another event would be spared. */
+static bool is_shortage(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
+}
+
+/* 0, -ESRCH when the task is gone; with f a shortage's -errno, or -1. */
 static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
 		    struct ring *ring, struct fault *f)
 {
@@ -295,7 +280,9 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	if (rc == -ESRCH)
 		return -ESRCH;
 	if (rc)
-		return fault_from_pev(f, EXIT_FAILED, &err);
+		fault_from_pev(f, EXIT_FAILED, &err);
+	if (rc)
+		return is_shortage(rc) ? rc : -1;
 	o->event = event;
 	o->ring = ring;
 	o->task = task;
@@ -364,19 +351,37 @@ static int check_event_cpus(struct stream *s, struct fault *f)
 	return 0;
 }
 
-static void raise_descriptor_limit(void)
+/* Events that are opened for one task. */
+static size_t count_openings(const struct stream *s)
 {
-	struct rlimit rl;
+	size_t n = 0;
 
-	if (getrlimit(RLIMIT_NOFILE, &rl) || rl.rlim_cur == rl.rlim_max)
-		return;
-	rl.rlim_cur = rl.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &rl);
+	for (size_t e = 0; e < s->nevents; e++)
+		if (s->events[e].wanted)
+			n += s->events[e].cpus.n ? s->events[e].cpus.n : s->targets.cpus.n;
+	return n;
+}
+
+/* Known before the first of thousands is opened, and said in numbers. */
+static int reserve_descriptors(const struct stream *s, struct fault *f)
+{
+	size_t each = count_openings(s), tasks = s->targets.ntasks;
+	size_t need = each * tasks + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
+	char remedy[256];
+
+	if (descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
+	    descriptors_reserve(need + LOOP_FILES))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "%zu open files are needed (%zu for each of %zu %s, one for "
+			 "each of %zu rings), but %s, or watch fewer events, tasks or CPUs (-C)",
+			 need + LOOP_FILES, each, tasks, targets_everybody(s->opts) ? "target"
+			 : s->opts->cgroups.n ? "control groups" : "threads", s->targets.cpus.n,
+			 descriptors_remedy(remedy, sizeof(remedy)));
 }
 
 static int open_once(struct stream *s, struct fault *f)
 {
-	if (open_rings(s, f) || open_events(s, f))
+	if (reserve_descriptors(s, f) || open_rings(s, f) || open_events(s, f))
 		return -1;
 	return 0;
 }
@@ -390,7 +395,6 @@ static int list_again(struct stream *s, struct fault *f)
 
 int open_all(struct stream *s, struct fault *f)
 {
-	raise_descriptor_limit();
 	s->has_lost_format = knows_lost_format();
 	s->skip_pid = targets_everybody(s->opts) ? getpid() : 0;
 	s->filter_self = s->skip_pid && in_init_pid_namespace();
@@ -415,7 +419,10 @@ void close_all(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++)
 		pev_event_close(s->opened[i].ev);
 	for (size_t i = 0; i < s->nrings; i++) {
-		pev_ring_unmap(s->rings[i].ring);
+		if (s->rings[i].backlog)
+			backlog_free(s->rings[i].backlog);
+		else
+			pev_ring_unmap(s->rings[i].ring);
 		pev_event_close(s->rings[i].owner);
 	}
 	sideband_free(s->sideband);
@@ -443,9 +450,16 @@ bool stream_has_mappings(const struct stream *s)
 
 int stream_open(struct stream *s, struct fault *f)
 {
+	hotplug_begin(&s->hotplug);
 	if (open_all(s, f))
 		return -1;
-	s->sideband = sideband_open(&s->targets, s->opts->inherit >= 0, stream_wants_mappings(s));
+	/* where both don't fit, the loop goes first */
+	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
+		s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0,
+					    stream_wants_mappings(s));
+	else
+		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
+		     "files for COMM records");
 	dispatch_index(s);
 	return 0;
 }

@@ -60,6 +60,15 @@ static int parse_ring(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+static int parse_buffer(const char *text, void *field, struct fault *f)
+{
+	int has_unit;
+
+	if (units_size(text, field, &has_unit) || !has_unit || *(uint64_t *)field == 0)
+		return fault_usage(f, "--buffer %s: expected a size with a unit, such as 256M", text);
+	return 0;
+}
+
 static int parse_watermark(const char *text, void *field, struct fault *f)
 {
 	uint64_t n;
@@ -82,6 +91,19 @@ static int parse_interval(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+static int parse_clock_offset(const char *text, void *field, struct fault *f)
+{
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (errno || end == text || *end)
+		return fault_usage(f, "--clock-offset %s: expected a whole number, such as -1500", text);
+	*(int64_t *)field = n;
+	return 0;
+}
+
 #define AT(member) offsetof(struct stream_opts, member)
 
 const struct opt stream_event_opts[] = {
@@ -89,7 +111,6 @@ const struct opt stream_event_opts[] = {
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST.", false, NULL },
 };
-const size_t stream_event_nopts = sizeof(stream_event_opts) / sizeof(*stream_event_opts);
 
 const struct opt stream_target_opts[] = {
 	{ "cpus", 'C', NULL, OPT_CALL, AT(cpus), "LIST",
@@ -103,7 +124,6 @@ const struct opt stream_target_opts[] = {
 	{ "inherit", 0, NULL, OPT_TRI, AT(inherit), NULL,
 	  "Follow new threads and children of -p and -t: on unless --no-inherit.", true, NULL },
 };
-const size_t stream_target_nopts = sizeof(stream_target_opts) / sizeof(*stream_target_opts);
 
 const struct opt stream_ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
@@ -111,6 +131,10 @@ const struct opt stream_ring_opts[] = {
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Size of each CPU's ring in pages, or with a unit (8M); rounded up to a power of two. "
 	  "Default 1M.", false, parse_ring },
+	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
+	  "Memory behind the rings, such as 256M: a thread empties the rings into it, so that bursts "
+	  "survive a slow script. Shared evenly by the CPUs, rounded up to powers of two; not locked, "
+	  "so no limit on locked memory bounds it.", false, parse_buffer },
 	{ "watermark", 0, NULL, OPT_CALL, AT(watermark), "0-100",
 	  "Wake up when a ring is this full, in percent; 0: at every event (costs the watched "
 	  "program 20 times as much). Events are read 20 times a second in any case.", false,
@@ -118,9 +142,15 @@ const struct opt stream_ring_opts[] = {
 	{ "order", 0, NULL, OPT_FLAG, AT(order), NULL,
 	  "Deliver in order of time over all CPUs, some 20 ms later. Without it, order holds within a "
 	  "CPU only.", false, NULL },
+	{ "tsc", 0, NULL, OPT_FLAG, AT(tsc), NULL,
+	  "Timestamps in ticks of the TSC instead of ns of the kernel's clock (x86).", false, NULL },
+	{ "monotonic", 0, NULL, OPT_FLAG, AT(monotonic), NULL,
+	  "Timestamps of CLOCK_MONOTONIC instead of the kernel's own clock.", false, NULL },
+	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
+	  "Added to every timestamp: ns, or ticks with --tsc; may be negative.", false,
+	  parse_clock_offset },
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events.", false, NULL },
 };
-const size_t stream_ring_nopts = sizeof(stream_ring_opts) / sizeof(*stream_ring_opts);
 
 const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
@@ -130,8 +160,6 @@ const struct opt stream_callchain_opts[] = {
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
 	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
 };
-const size_t stream_callchain_nopts =
-	sizeof(stream_callchain_opts) / sizeof(*stream_callchain_opts);
 
 const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
@@ -142,7 +170,6 @@ const struct opt stream_output_opts[] = {
 	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "No hints, not even on a terminal.",
 	  false, NULL },
 };
-const size_t stream_output_nopts = sizeof(stream_output_opts) / sizeof(*stream_output_opts);
 
 void stream_opts_defaults(struct stream_opts *opts)
 {

@@ -98,7 +98,9 @@ static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint
 
 static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 {
-	uint64_t waiting = pev_ring_begin_(ring->ring), taken = 0, before = ring->read_time;
+	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
+	uint64_t waiting = pev_ring_begin_(ring->ring) + behind, taken = 0;
+	uint64_t before = ring->read_time;
 	const struct perf_event_header *rec = NULL;
 
 	s->slice++;
@@ -115,8 +117,8 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	}
 	pev_ring_release_(ring->ring);
 	drain_check_damage(s, ring);
-	ring->ahead = rec && ring->ahead > taken ? ring->ahead - taken : 0;
-	set_known(s, ring, passed, before, !rec);
+	ring->ahead = (rec || behind) && ring->ahead > taken ? ring->ahead - taken : 0;
+	set_known(s, ring, passed, before, !rec && !behind);
 	return waiting > taken;
 }
 
@@ -205,7 +207,7 @@ void ordered_discard(struct stream *s)
 		if (rec->type == PERF_RECORD_LOST)
 			deliver_item(s, &item);
 		else
-			s->rings[item.queue].gap += drain_is_wanted(s, rec);
+			s->rings[item.queue].gap += drain_is_wanted(s, &s->rings[item.queue], rec);
 	}
 	for (size_t i = 0; i < s->nrings; i++) {
 		if (s->rings[i].gap)

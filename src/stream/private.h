@@ -5,10 +5,14 @@
 
 #include "perfevent.h"
 #include "stream/attention.h"
+#include "stream/backlog.h"
 #include "stream/barrier.h"
 #include "stream/clock.h"
+#include "stream/filter.h"
+#include "stream/hotplug.h"
 #include "stream/order.h"
 #include "stream/sideband.h"
+#include "stream/spec.h"
 #include "stream/stream.h"
 #include "stream/targets.h"
 
@@ -25,6 +29,7 @@ struct opened {
 struct ring {
 	struct pev_event *owner;
 	struct pev_ring *ring;
+	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
 	int cpu;
 	uint64_t lost;              /* told by LOST records */
 	uint64_t damaged;
@@ -51,12 +56,14 @@ struct stream {
 	const struct stream_opts *opts;
 	char tracefs[256];
 	struct tracefmt_db *formats;
+	struct spec_list specs;
 	struct stream_event *events;
 	size_t nevents;
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
 	pid_t skip_pid;             /* our own samples are not delivered; 0: they are */
+	bool choosy;                /* some samples are not delivered: skip_pid, filters */
 	bool filter_self;           /* the kernel drops those of our main thread itself */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
@@ -80,6 +87,7 @@ struct stream {
 	bool draining;              /* disabled; what the rings still hold is delivered */
 	bool deadline;              /* 500 ms after a signal */
 	struct stream_totals totals;
+	struct hotplug hotplug;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */
@@ -87,6 +95,7 @@ struct stream {
 	unsigned int side_slice;    /* the one for which the sideband was last collected */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
+	struct backlog_thread *mover;   /* --buffer */
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -94,11 +103,17 @@ struct stream {
 /* events.c */
 int events_from_specs(struct stream *s, struct fault *f);
 void events_free(struct stream *s);
+/* Whether items may have an attribute of that name. */
+bool event_attr_exists(const char *name);
+
+/* filter.c */
+/* Takes the filters of all events apart, and asks the kernel: 0, or -1 with f. */
+int filters_prepare(struct stream *s, struct fault *f);
+void filters_forget(struct stream *s);
+/* Tells on stderr what filters had no value for. */
+void filters_tell(const struct stream *s);
 
 /* open.c */
-/* Tries the filters of all events: 0, or -1 with the kernel's complaint in f. */
-int filters_try(struct stream *s, struct fault *f);
-void filters_forget(struct stream *s);
 int open_all(struct stream *s, struct fault *f);
 void close_all(struct stream *s);
 
@@ -115,7 +130,9 @@ void drain_discard(struct stream *s);
 /* For ordered.c: one sample to the consumer; the count of a LOST record (0: none). */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 uint64_t drain_lost_count(const struct perf_event_header *rec);
-bool drain_is_wanted(const struct stream *s, const struct perf_event_header *rec);
+/* Whether it would be delivered; what filters drop is counted. */
+bool drain_is_wanted(struct stream *s, const struct ring *ring,
+		     const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
 
 /* ordered.c: the same in time order. */

@@ -32,6 +32,7 @@ struct side_ring {
 };
 
 struct sideband {
+	const struct perf_clock *clock;
 	struct pev_format format;
 	bool mappings;
 	struct pev_event **events;
@@ -46,7 +47,7 @@ struct sideband {
 
 /* ---- opening -------------------------------------------------------------- */
 
-static void dummy_attr(struct perf_event_attr *attr)
+static void dummy_attr(const struct perf_clock *clock, struct perf_event_attr *attr)
 {
 	pev_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr->exclude_kernel = attr->exclude_hv = 1;
@@ -54,6 +55,7 @@ static void dummy_attr(struct perf_event_attr *attr)
 	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	attr->watermark = 1;
 	attr->wakeup_watermark = UINT32_MAX;   /* nobody sleeps on it */
+	perf_clock_attr(clock, attr);
 }
 
 static int open_ring(struct sideband *b, int cpu)
@@ -63,7 +65,7 @@ static int open_ring(struct sideband *b, int cpu)
 	struct perf_event_attr attr;
 	int rc;
 
-	dummy_attr(&attr);
+	dummy_attr(b->clock, &attr);
 	rc = pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), NULL, NULL);
 	if (rc)
 		return rc;
@@ -80,7 +82,7 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	struct perf_event_attr attr;
 	int rc;
 
-	dummy_attr(&attr);
+	dummy_attr(b->clock, &attr);
 	attr.comm = attr.task = 1;
 	attr.comm_exec = 1;
 	attr.mmap = attr.mmap2 = b->mappings;
@@ -105,14 +107,21 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 	return 0;
 }
 
-struct sideband *sideband_open(const struct targets *t, bool inherit, bool mappings)
+size_t sideband_descriptors(const struct targets *t)
+{
+	return t->cpus.n * (1 + t->ntasks);
+}
+
+struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
+			       bool inherit, bool mappings)
 {
 	struct sideband *b = calloc(1, sizeof(*b));
 	struct perf_event_attr attr;
 
 	if (!b)
 		return NULL;
-	dummy_attr(&attr);
+	b->clock = clock;
+	dummy_attr(clock, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = mappings;
 	b->next = UINT64_MAX;

@@ -16,6 +16,7 @@
 #define STREAM_SIDEBAND_H
 
 #include "perfevent.h"
+#include "stream/clock.h"
 #include "stream/targets.h"
 
 #include <stdint.h>
@@ -24,8 +25,12 @@ struct sideband;
 
 typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 
-/* Opens and enables on the targets. NULL if it can't be had. */
-struct sideband *sideband_open(const struct targets *t, bool inherit, bool mappings);
+/* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it
+ * can't be had. */
+struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
+			       bool inherit, bool mappings);
+/* How many descriptors that takes. */
+size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
 /* Whom the records are handed to, from now on. */
 void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);

@@ -6,6 +6,7 @@
  */
 #include "stream/spec.h"
 
+#include "base/columns.h"
 #include "base/escape.h"
 
 #include <ctype.h>
@@ -23,6 +24,7 @@ struct parser {
 	size_t pos;
 	struct spec_item *items;
 	size_t nitems;
+	bool in_filter;               /* the item before ended there, without a slash */
 	struct spec_error *err;
 };
 
@@ -33,15 +35,6 @@ struct parser {
 static bool continues_char(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-static size_t columns(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += !continues_char(*text);
-	return n;
 }
 
 /* The offset n characters before or after at, on a character's first byte. */
@@ -71,7 +64,7 @@ static void show_place(struct spec_error *err, const char *text, size_t at)
 	to = step_on(text, len, at, SHOWN_AFTER);
 	used = (size_t)snprintf(err->text, sizeof(err->text), "%s", from ? "..." : "");
 	used += escape_terminal(text + from, at - from, err->text + used, sizeof(err->text) - used);
-	err->at = columns(err->text);
+	err->at = columns_of(err->text);
 	used += escape_terminal(text + at, to - at, err->text + used, sizeof(err->text) - used);
 	if (to < len)
 		snprintf(err->text + used, sizeof(err->text) - used, "...");
@@ -101,6 +94,17 @@ size_t spec_error_text(const struct spec_error *err, char *buf, size_t size)
 	size_t len = n < 0 ? 0 : (size_t)n;
 
 	return len < size ? len : size ? size - 1 : 0;
+}
+
+int spec_fault(struct fault *f, const struct spec_item *item, size_t at, const char *message,
+	       const char *expected)
+{
+	struct spec_error err;
+	char text[1600];
+
+	spec_complain(&err, item, at, message, expected);
+	spec_error_text(&err, text, sizeof(text));
+	return fault_usage(f, "%s", text);
 }
 
 static int fail(struct parser *p, size_t at, const char *message, const char *expected)
@@ -194,6 +198,14 @@ static struct piece trim(const char *text, size_t from, size_t to)
 	return (struct piece){ from, to };
 }
 
+/* The offset of the comma before s, blanks between them. */
+static size_t trim_back(const char *text, size_t at)
+{
+	while (at && text[at - 1] != ',')
+		at--;
+	return at ? at - 1 : 0;
+}
+
 static char *copy_piece(const char *text, struct piece s)
 {
 	return strndup(text + s.from, s.to - s.from);
@@ -220,6 +232,23 @@ static char *unquote(const char *text, struct piece *s)
 	return out;
 }
 
+/* A filter or value begins behind a slash or a "=" and blanks, or behind its quote. */
+size_t spec_place(const struct spec_item *item, size_t from, size_t offset)
+{
+	const char *text = item->text;
+	char quote = from && is_quote(text[from - 1]) ? text[from - 1] : '\0';
+
+	if (!quote)
+		return from + offset;
+	for (;; from++) {
+		if (text[from] == '\\' && (text[from + 1] == quote || text[from + 1] == '\\'))
+			from++;
+		if (!offset-- || !text[from])
+			break;
+	}
+	return from;
+}
+
 static char *copy_value(const char *text, struct piece *s)
 {
 	return wholly_quoted(text, *s) ? unquote(text, s) : copy_piece(text, *s);
@@ -235,10 +264,19 @@ static bool only_numbers(const char *text, struct piece s)
 	return strspn(text + s.from, "0123456789-") >= s.to - s.from;
 }
 
+/* The second half of name/pid>1,prio<3/ looks like this. */
+static bool looks_like_condition(const char *text, struct piece s)
+{
+	return find_sep(text, s.from, s.to, "<>=!~&|") < s.to;
+}
+
 static int check_name(struct parser *p, struct piece s)
 {
 	size_t space = find_sep(p->text, s.from, s.to, " \t\r\n\v\f");
 
+	if (p->in_filter && looks_like_condition(p->text, s))
+		return fail(p, trim_back(p->text, s.from), "a comma does not join conditions: it ends the "
+			    "event", "&& (and) or || (or) within a filter");
 	if (s.from == s.to && p->text[s.to] == '/')
 		return fail(p, s.from, "no event name before the slash",
 			    "sys:name[/filter/attribute/.../]");
@@ -297,6 +335,7 @@ static int take_filter(struct parser *p, struct spec_item *item)
 	struct piece s = take_slot(p);
 	char *filter = copy_value(p->text, &s);
 
+	p->in_filter = p->text[p->pos - 1] != '/';
 	item->filter_at = s.from;
 	if (!filter)
 		return -ENOMEM;
@@ -331,6 +370,9 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 			    "word or word=value; a division needs quotes: top-by=\"runtime/1000\"");
 	if (sign == s.to)
 		return 0;
+	if (isalpha((unsigned char)p->text[sign]) || p->text[sign] == '_')
+		return fail(p, sign, "two attributes without a slash between them",
+			    "\"/\" before this one");
 	if (p->text[sign] != '=' || p->text[sign + 1] == '=')
 		return fail(p, sign, "not an attribute",
 			    "word or word=value; the filter is the first slot: name/filter/word/");
@@ -423,6 +465,7 @@ static int fill_item(struct parser *p, struct spec_item *item)
 {
 	int err = take_name(p, item);
 
+	p->in_filter = false;
 	item->filter_at = p->pos;
 	if (!err && p->text[p->pos] == '/') {
 		p->pos++;

@@ -18,6 +18,8 @@
 #ifndef STREAM_SPEC_H
 #define STREAM_SPEC_H
 
+#include "base/fault.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -48,8 +50,8 @@ struct spec_list {
 
 /* What is wrong, where, and what was expected there. */
 struct spec_error {
-	char message[256];
-	char expected[160];
+	char message[400];
+	char expected[512];
 	char text[512];       /* the text around the place, escaped for a terminal */
 	size_t at;            /* column of the caret in text */
 };
@@ -67,6 +69,12 @@ bool spec_is_glob(const char *name);
 /* Fills err with a caret at offset `at` of the item's list (for errors found later). */
 void spec_complain(struct spec_error *err, const struct spec_item *item, size_t at,
 		   const char *message, const char *expected);
+/* The same as a fault: wrong usage. Returns -1. */
+int spec_fault(struct fault *f, const struct spec_item *item, size_t at, const char *message,
+	       const char *expected);
+/* The offset in the list's text of what stands at `offset` of the filter or value that
+ * begins at `from` (filter_at, value_at): quotes around it may have been taken away. */
+size_t spec_place(const struct spec_item *item, size_t from, size_t offset);
 /* "message\n  text\n    ^\nexpected: ..." for a terminal. Returns the length. */
 size_t spec_error_text(const struct spec_error *err, char *buf, size_t size);
 

@@ -17,6 +17,23 @@ int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
 	return fault_set(f, exit_code, "%s", text);
 }
 
+static int choose_clock(struct stream *s, struct fault *f)
+{
+	const struct stream_opts *o = s->opts;
+
+	if (o->tsc && o->monotonic)
+		return fault_usage(f, "--tsc and --monotonic name two clocks; give one");
+	s->clock.kind = o->tsc ? CLOCK_TSC : o->monotonic ? CLOCK_MONO : CLOCK_PERF;
+	s->clock.added = o->clock_offset;
+	if (!o->tsc)
+		return 0;
+	if (perf_clock_open(&s->clock) || perf_clock_learn_tsc(&s->clock))
+		return fault_set(f, EXIT_FAILED, "--tsc: this kernel does not tell how its clock relates "
+				 "to a TSC (no x86 with a stable one, or a virtual machine's own clock); "
+				 "--monotonic is a clock that all programs can read");
+	return 0;
+}
+
 struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 {
 	struct stream *s = calloc(1, sizeof(*s));
@@ -33,7 +50,8 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		stream_free(s);
 		return NULL;
 	}
-	if (targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) || filters_try(s, f)) {
+	if (choose_clock(s, f) || targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) ||
+	    filters_prepare(s, f)) {
 		stream_free(s);
 		return NULL;
 	}
@@ -53,6 +71,7 @@ void stream_free(struct stream *s)
 	close_all(s);
 	closer_release(closer);
 	perf_clock_close(&s->clock);
+	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	targets_free(&s->targets);
@@ -77,6 +96,16 @@ void stream_totals(const struct stream *s, struct stream_totals *totals)
 {
 	*totals = s->totals;
 	totals->late = s->order ? order_late(s->order) : 0;
+}
+
+uint64_t stream_time(const struct stream *s, uint64_t time)
+{
+	return perf_clock_show(&s->clock, time);
+}
+
+bool stream_time_differs(const struct stream *s)
+{
+	return s->clock.kind == CLOCK_TSC || s->clock.added;
 }
 
 int64_t stream_realtime_offset(struct stream *s)

@@ -22,6 +22,8 @@
 #include <linux/perf_event.h>
 
 struct stream;
+struct filter;
+struct spec_item;
 struct pev_record;
 
 /* What the common options of a command say; rows of stream/options.c fill it. */
@@ -34,20 +36,27 @@ struct stream_opts {
 	struct {
 		uint64_t bytes;         /* 0: the default */
 	} ring;
+	uint64_t buffer;                /* --buffer: bytes behind all rings; 0: none */
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
 	bool order;
+	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's */
+	int64_t clock_offset;
 	bool call_graph;                /* -g */
 	int user_callchain, kernel_callchain;   /* OPT_TRI */
 	struct output output;           /* -o */
 	int verbose, quiet;
 };
 
-extern const struct opt stream_event_opts[], stream_target_opts[], stream_ring_opts[],
-	stream_output_opts[], stream_callchain_opts[];
-extern const size_t stream_event_nopts, stream_target_nopts, stream_ring_nopts,
-	stream_output_nopts, stream_callchain_nopts;
+/* Rows for the option groups of commands. */
+enum {
+	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 9,
+	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 3,
+};
+extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
+	stream_target_opts[STREAM_TARGET_NOPTS], stream_ring_opts[STREAM_RING_NOPTS],
+	stream_callchain_opts[STREAM_CALLCHAIN_NOPTS], stream_output_opts[STREAM_OUTPUT_NOPTS];
 
 void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
@@ -59,7 +68,10 @@ struct stream_event {
 	const char *name;               /* what the user calls it: sys:name or sys:alias */
 	const char *sys, *tracepoint;
 	const char *alias;              /* NULL without one */
-	const char *filter;             /* NULL without one */
+	const char *filter;             /* as the user wrote it; NULL without one */
+	const struct spec_item *item;   /* where it stands in the list */
+	struct filter *filtered;        /* the filter taken apart: filter.h */
+	bool filter_here;               /* a part of it is evaluated here */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	unsigned int max_stack;         /* 0: the kernel's */
@@ -105,10 +117,14 @@ struct stream_ops {
 };
 
 struct stream_totals {
-	uint64_t delivered;             /* samples handed to the consumer */
+	uint64_t delivered;             /* samples that passed the filters, to the consumer */
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
+	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
+	uint64_t filtered;              /* dropped when read by filters that the kernel can't do */
+	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
+					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
@@ -137,4 +153,8 @@ bool stream_wants_mappings(const struct stream *s);
 bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
+/* A sample's time as --tsc, --monotonic and --clock-offset want it shown. */
+uint64_t stream_time(const struct stream *s, uint64_t time);
+/* Whether that differs from what the sample says. */
+bool stream_time_differs(const struct stream *s);
 #endif

@@ -103,7 +103,7 @@ static void measure(const char *name, uint32_t queues, uint32_t run, int rounds)
 		abort();
 	order_free(o);
 	qsort(ns, (size_t)rounds, sizeof(*ns), by_value);
-	printf("%s %u %.2f\n", name, queues, ns[rounds / 2]);
+	printf("%s-%u %.2f\n", name, queues, ns[rounds / 2]);
 }
 
 int main(int argc, char **argv)

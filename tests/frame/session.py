@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof at work beside a storm of system calls, for tests that count exactly."""
+import collections
 import contextlib
 import os
 import re
@@ -23,6 +24,9 @@ def __interval__():
 """
 
 
+Totals = collections.namedtuple('Totals', 'delivered lost counted own malformed')
+
+
 class Ended:
     def __init__(self, code, stdout, stderr, seconds):
         self.code, self.stdout, self.stderr, self.seconds = code, stdout, stderr, seconds
@@ -30,6 +34,12 @@ class Ended:
     def number(self, word):
         """N of the line "word N" on stdout."""
         return int(re.search(rf'^{word} (-?\d+)$', self.stdout, re.M).group(1))
+
+    def totals(self):
+        """The closing summary of -v."""
+        return Totals(*map(int, re.search(
+            r'(\d+) events delivered, (\d+) lost.*\n(?:.*\n)*?.*?(\d+) counted by the kernel, (\d+) of '
+            r"them perf-prof's own and not delivered, (\d+) malformed", self.stderr).groups()))
 
     @property
     def lost(self):

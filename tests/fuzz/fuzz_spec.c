@@ -22,6 +22,8 @@ static void check_item(const struct spec_item *item)
 	assert(item->len && item->at + item->len <= len);
 	assert(!item->filter || item->filter[0]);
 	assert(item->filter_at <= len);
+	for (size_t i = 0; item->filter && item->filter[i] && i < CHECKED; i++)
+		assert(item->text[spec_place(item, item->filter_at, i)] == item->filter[i]);
 	for (size_t i = 0; i < item->nattrs && i < CHECKED; i++) {
 		const struct spec_attr *a = &item->attrs[i];
 

@@ -3,7 +3,7 @@
  * The merge against a model of it, under hostile interleavings: every record comes out
  * once, whole, in its place; late ones are counted exactly; memory stays in its bounds.
  *
- * The allocator of order.c is counted here, and fails when told to.
+ * The allocator of order.c and held.c is counted here, and fails when told to.
  */
 #include "cmocka_all.h"
 
@@ -42,6 +42,14 @@ static void *test_allocate_zeroed(size_t n, size_t size)
 	return fails() ? NULL : counted(calloc(n, size));
 }
 
+static void *test_reallocate(void *p, size_t n, size_t size)
+{
+	if (fails())
+		return NULL;
+	allocated -= p ? malloc_usable_size(p) : 0;
+	return counted(reallocarray(p, n, size));
+}
+
 static void test_release(void *p)
 {
 	allocated -= p ? malloc_usable_size(p) : 0;
@@ -51,7 +59,10 @@ static void test_release(void *p)
 #define malloc test_allocate
 #define calloc test_allocate_zeroed
 #define free test_release
+#define reallocarray test_reallocate
+#include "stream/held.c"
 #include "stream/order.c"
+#undef reallocarray
 #undef malloc
 #undef calloc
 #undef free
@@ -72,7 +83,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((seed >> 32) * n >> 32);
 }
 
-struct held {
+struct record {
 	uint64_t time, number;
 	uint32_t queue, size;
 	bool late;
@@ -83,7 +94,7 @@ struct model {
 	struct order *o;
 	uint32_t k;
 	size_t max_bytes;
-	struct held held[MAX_HELD];
+	struct record held[MAX_HELD];
 	size_t nheld;
 	uint64_t now[MAX_K];         /* newest time of each queue */
 	uint64_t number;             /* of records pushed */
@@ -94,7 +105,7 @@ struct model {
 static uint64_t buffer[MAX_SIZE / 8];
 
 /* Words of a record follow from its number; the first ones say what it is. */
-static void make_record(const struct held *h)
+static void make_record(const struct record *h)
 {
 	uint64_t head[] = { h->number, h->time };
 
@@ -119,10 +130,10 @@ static uint32_t random_size(void)
 
 static void push(struct model *m, uint32_t queue, uint64_t time, uint32_t size)
 {
-	struct held *h = &m->held[m->nheld];
+	struct record *h = &m->held[m->nheld];
 
 	assert_true(m->nheld < MAX_HELD);
-	*h = (struct held){ time, m->number, queue, size, time < m->delivered };
+	*h = (struct record){ time, m->number, queue, size, time < m->delivered };
 	make_record(h);
 	assert_int_equal(order_push(m->o, queue, time, buffer, size), 0);
 	m->nheld++;
@@ -132,7 +143,7 @@ static void push(struct model *m, uint32_t queue, uint64_t time, uint32_t size)
 }
 
 /* Whether a is due before b. Records that are late have no place of their own. */
-static bool due_before(const struct held *a, const struct held *b)
+static bool due_before(const struct record *a, const struct record *b)
 {
 	if (a->time != b->time)
 		return a->time < b->time;
@@ -153,7 +164,7 @@ static size_t model_first(const struct model *m)
 static bool pop(struct model *m, uint64_t watermark)
 {
 	size_t first = model_first(m);
-	struct held h = m->held[first];
+	struct record h = m->held[first];
 	struct order_item item;
 
 	assert_int_equal(order_empty(m->o), m->nheld == 0);
@@ -177,11 +188,11 @@ static bool pop(struct model *m, uint64_t watermark)
 
 static void check_bounds(const struct model *m)
 {
-	size_t chunks = (m->k + 1) * (sizeof(struct chunk) + LARGE_CHUNK + 32);
+	size_t chunks = (m->k + 1) * (sizeof(struct held_chunk) + LARGE_CHUNK + 32);
 	size_t fixed = sizeof(struct order) + 64 + m->k * sizeof(struct queue) +
 		       2 * m->o->leaves * sizeof(struct first);
 	/* heads of chunks and of the allocator are not counted by max_bytes */
-	size_t small = m->max_bytes / SMALL_CHUNK * (sizeof(struct chunk) + 32);
+	size_t small = m->max_bytes / SMALL_CHUNK * (sizeof(struct held_chunk) + 32);
 
 	assert_true(allocated <= m->max_bytes + chunks + fixed + small);
 	assert_int_equal(order_late(m->o), m->late);

@@ -217,7 +217,8 @@ uint64_t drain_lost_count(const struct perf_event_header *rec)
 	return ((const uint64_t *)rec)[2];
 }
 
-bool drain_is_wanted(const struct stream *s, const struct perf_event_header *rec)
+bool drain_is_wanted(struct stream *s, const struct ring *ring,
+		     const struct perf_event_header *rec)
 {
 	return true;
 }

@@ -73,6 +73,8 @@ static const struct {
 	{ "a:b//top-by=\"runtime/1000\"/", "a|b|{top-by=runtime/1000}" },
 	{ "a:b//cpus='0-3,7'/", "a|b|{cpus=0-3,7}" },
 	{ "a:b//alias=\"x y\"/", "a|b|{alias=x y}" },
+	{ "uprobe:f/x>1/,uprobe:operator<@\"/x\"", "uprobe|f|x>1 ; uprobe|operator<@\"/x\"|" },
+	{ "a:b/x>1,c:d", "a|b|x>1 ; c|d|" },
 	{ "a:b//alias=\"\"/", "a|b|{alias=}" },
 	{ "a:b//alias=\"\\\"x\\\\ \\n\"/", "a|b|{alias=\"x\\ \\n}" },
 	{ "a:b/\"x/2>1\"/", "a|b|x/2>1" },
@@ -143,6 +145,10 @@ static const struct {
 	{ "a:b//prio<10/", 9, "not an attribute", "first slot" },
 	{ "a:b//=x/", 5, "not an attribute", "word" },
 	{ "a:b//alias=/", 11, "without its value", "\"\"" },
+	{ "a:b//stack alias=x/", 11, "without a slash", "\"/\"" },
+	{ "a:b/x>1,y<2/", 7, "comma does not join", "&&" },
+	{ "a:b/x>1 , y<2/", 8, "comma does not join", "&&" },
+	{ "a:b/x>1,y==\"z\"", 7, "comma does not join", "&&" },
 	{ "a:b//alias=,c", 11, "without its value", "\"\"" },
 };
 
@@ -252,6 +258,38 @@ static void the_caret_counts_columns_not_bytes(void **state)
 	assert_int_equal(err.at, 10);
 }
 
+/* A terminal gives two columns to some characters, and none to others. */
+static void the_caret_knows_wide_characters(void **state)
+{
+	struct spec_list list = { 0 };
+	struct spec_error err;
+
+	assert_int_equal(spec_parse(&list, "\u65e5\u672c:\u00e9,,", &err), -EINVAL);
+	assert_int_equal(err.at, 7);
+	assert_int_equal(spec_parse(&list, "e\u0301:\U0001f600,,", &err), -EINVAL);
+	assert_int_equal(err.at, 5);
+}
+
+static void a_place_within_a_filter_is_found_in_the_list(void **state)
+{
+	static const char *const texts[] = {
+		"a:b/x>1/", "a:b,c:d/ x>1 /stack/", "a:b/\"x>1\"/", "a:b/ 'x==\"y\"' /",
+		"a:b/\"x==\\\"y\\\" && z~\\\"\\\\*\\\"\"/",
+	};
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct spec_list list = { 0 };
+		const struct spec_item *item;
+
+		assert_int_equal(spec_parse(&list, texts[i], NULL), 0);
+		item = &list.items[list.nitems - 1];
+		for (size_t k = 0; item->filter[k]; k++)
+			assert_int_equal(texts[i][spec_place(item, item->filter_at, k)],
+					 item->filter[k]);
+		spec_free(&list);
+	}
+}
+
 static void of_a_long_list_the_neighbourhood_is_shown(void **state)
 {
 	struct spec_list list = { 0 };
@@ -331,6 +369,8 @@ int main(void)
 		cmocka_unit_test(globs_are_told_from_names),
 		cmocka_unit_test(a_late_complaint_shows_the_item),
 		cmocka_unit_test(the_caret_counts_columns_not_bytes),
+		cmocka_unit_test(the_caret_knows_wide_characters),
+		cmocka_unit_test(a_place_within_a_filter_is_found_in_the_list),
 		cmocka_unit_test(of_a_long_list_the_neighbourhood_is_shown),
 		cmocka_unit_test(the_examples_of_the_manual_are_event_lists),
 	};

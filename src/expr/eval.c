@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expr/code.h"
+
+#include <string.h>
+
+/* ---- fields ------------------------------------------------------------------------- */
+
+/* Where a field lies; NULL if it reaches beyond its area. */
+static inline const char *field_at(const struct expr_insn *in, const struct expr_run *run)
+{
+	if ((uint64_t)in->offset + in->size > run->area[in->area].size)
+		return NULL;
+	return (const char *)run->area[in->area].bytes + in->offset;
+}
+
+#define LOAD(type, member)                                                                         \
+	do {                                                                                       \
+		const char *p_ = field_at(in, run);                                                \
+		type v_;                                                                           \
+		if (!p_)                                                                           \
+			return EXPR_DATA;                                                          \
+		memcpy(&v_, p_, sizeof(v_));                                                       \
+		(top++)->member = v_;                                                              \
+	} while (0)
+
+/* Text ends at the first NUL, or where its room does. */
+static void set_text(struct expr_value *value, const char *text, size_t size)
+{
+	value->text = text;
+	value->len = (uint32_t)strnlen(text, size);
+	value->type = EXPR_TEXT;
+}
+
+static int load_chars(const struct expr_insn *in, const struct expr_run *run,
+		      struct expr_value *value)
+{
+	const char *p = field_at(in, run);
+
+	if (!p)
+		return EXPR_DATA;
+	set_text(value, p, in->size);
+	return EXPR_FINE;
+}
+
+static int load_located(const struct expr_insn *in, const struct expr_run *run, uint32_t base,
+			struct expr_value *value)
+{
+	const char *p = field_at(in, run), *bytes = run->area[in->area].bytes;
+	uint32_t word, at, len, size = run->area[in->area].size;
+
+	if (!p || in->size != 4)
+		return EXPR_DATA;
+	memcpy(&word, p, 4);
+	at = base + (word & 0xffff);
+	len = word >> 16;
+	if (at > size || len > size - at)
+		return EXPR_DATA;
+	set_text(value, bytes + at, len);
+	return EXPR_FINE;
+}
+
+/* ---- operators ---------------------------------------------------------------------- */
+
+static bool same_text(const struct expr_value *a, const struct expr_value *b)
+{
+	return a->len == b->len && !memcmp(a->text, b->text, a->len);
+}
+
+/* A quotient of -1 overflows for the least number: it is 0 less the other, as it wraps. */
+static int64_t divide(int64_t a, int64_t b)
+{
+	return b == -1 ? (int64_t)-(uint64_t)a : a / b;
+}
+
+static int64_t modulo(int64_t a, int64_t b)
+{
+	return b == -1 ? 0 : a % b;
+}
+
+static uint64_t shift_left(uint64_t a, uint64_t n)
+{
+	return n < 64 ? a << n : 0;
+}
+
+static uint64_t shift_right(uint64_t a, uint64_t n)
+{
+	return n < 64 ? a >> n : 0;
+}
+
+static int64_t shift_right_signed(int64_t a, uint64_t n)
+{
+	return a >> (n < 64 ? n : 63);
+}
+
+/* Puts the result in the place of the first argument. */
+static int call(const struct expr_insn *in, struct expr_run *run, struct expr_value *args)
+{
+	struct expr_value result = { .type = in->func->result };
+	int trouble = in->func->call(run, args, in->offset, &result);
+
+	args[0] = result;
+	return trouble;
+}
+
+/* ---- the machine -------------------------------------------------------------------- */
+
+#define BINARY(member, value)                                                                      \
+	do {                                                                                       \
+		top--;                                                                             \
+		top[-1].member = (value);                                                          \
+	} while (0)
+#define A(member) top[-1].member
+#define B(member) top[0].member
+
+/* Numbers have no type on the stack: the instructions know. But for the arguments of
+ * functions, which are told by those who call them what they are. */
+int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *value)
+{
+	struct expr_value stack[EXPR_STACK + 1], *top = stack;
+	const struct expr_insn *insns = expr->insns;
+	int trouble;
+
+	for (const struct expr_insn *in = insns;; in++) {
+		switch ((enum expr_code)in->code) {
+		case CODE_END:
+			*value = stack[0];
+			value->type = expr->type;
+			return EXPR_FINE;
+		case CODE_CONSTANT:
+			top->u = in->number;
+			(top++)->len = in->size;
+			break;
+		case CODE_U8: LOAD(uint8_t, u); break;
+		case CODE_U16: LOAD(uint16_t, u); break;
+		case CODE_U32: LOAD(uint32_t, u); break;
+		case CODE_U64: LOAD(uint64_t, u); break;
+		case CODE_S8: LOAD(int8_t, s); break;
+		case CODE_S16: LOAD(int16_t, s); break;
+		case CODE_S32: LOAD(int32_t, s); break;
+		case CODE_CHARS:
+			trouble = load_chars(in, run, top++);
+			if (trouble)
+				return trouble;
+			break;
+		case CODE_DATA_LOC:
+		case CODE_REL_LOC:
+			trouble = load_located(in, run, in->code == CODE_REL_LOC ? in->offset + 4u : 0,
+					       top++);
+			if (trouble)
+				return trouble;
+			break;
+		case CODE_NOT: top[-1].s = !top[-1].u; break;
+		case CODE_BOOL: top[-1].s = top[-1].u != 0; break;
+		case CODE_NEGATE: top[-1].u = -top[-1].u; break;
+		case CODE_INVERT: top[-1].u = ~top[-1].u; break;
+		case CODE_GLOB:
+			top[-1].s = expr_glob(in->text, in->size, top[-1].text, top[-1].len);
+			break;
+		case CODE_EQ: BINARY(s, A(u) == B(u)); break;
+		case CODE_NE: BINARY(s, A(u) != B(u)); break;
+		case CODE_LT_S: BINARY(s, A(s) < B(s)); break;
+		case CODE_LT_U: BINARY(s, A(u) < B(u)); break;
+		case CODE_LE_S: BINARY(s, A(s) <= B(s)); break;
+		case CODE_LE_U: BINARY(s, A(u) <= B(u)); break;
+		case CODE_GT_S: BINARY(s, A(s) > B(s)); break;
+		case CODE_GT_U: BINARY(s, A(u) > B(u)); break;
+		case CODE_GE_S: BINARY(s, A(s) >= B(s)); break;
+		case CODE_GE_U: BINARY(s, A(u) >= B(u)); break;
+		case CODE_TEXT_EQ: BINARY(s, same_text(&top[-1], &top[0])); break;
+		case CODE_TEXT_NE: BINARY(s, !same_text(&top[-1], &top[0])); break;
+		case CODE_ADD: BINARY(u, A(u) + B(u)); break;
+		case CODE_SUB: BINARY(u, A(u) - B(u)); break;
+		case CODE_MUL: BINARY(u, A(u) * B(u)); break;
+		case CODE_AND: BINARY(u, A(u) & B(u)); break;
+		case CODE_OR: BINARY(u, A(u) | B(u)); break;
+		case CODE_XOR: BINARY(u, A(u) ^ B(u)); break;
+		case CODE_SHL: BINARY(u, shift_left(A(u), B(u))); break;
+		case CODE_SHR_U: BINARY(u, shift_right(A(u), B(u))); break;
+		case CODE_SHR_S: BINARY(s, shift_right_signed(A(s), B(u))); break;
+		case CODE_DIV_S: case CODE_DIV_U: case CODE_MOD_S: case CODE_MOD_U:
+			top--;
+			if (!B(u))
+				return EXPR_DIVISION;
+			if (in->code == CODE_DIV_S)
+				A(s) = divide(A(s), B(s));
+			else if (in->code == CODE_MOD_S)
+				A(s) = modulo(A(s), B(s));
+			else
+				A(u) = in->code == CODE_DIV_U ? A(u) / B(u) : A(u) % B(u);
+			break;
+		case CODE_AND_THEN:
+			if ((--top)->u)
+				break;
+			(top++)->s = 0;
+			in = &insns[in->size - 1];
+			break;
+		case CODE_OR_ELSE:
+			if (!(--top)->u)
+				break;
+			(top++)->s = 1;
+			in = &insns[in->size - 1];
+			break;
+		case CODE_UNLESS:
+			if (!(--top)->u)
+				in = &insns[in->size - 1];
+			break;
+		case CODE_JUMP:
+			in = &insns[in->size - 1];
+			break;
+		case CODE_CALL:
+			top -= in->offset;
+			trouble = call(in, run, top++);
+			if (trouble)
+				return trouble;
+			break;
+		}
+	}
+}
+
+const char *expr_trouble_text(int trouble)
+{
+	static const char *const texts[EXPR_TROUBLES] = {
+		[EXPR_FINE] = "no trouble",
+		[EXPR_DIVISION] = "division by zero",
+		[EXPR_DATA] = "a field beyond the event's data",
+		[EXPR_ROOM] = "text too long",
+		[EXPR_FAILED] = "a function that has no result",
+	};
+
+	return trouble >= 0 && trouble < EXPR_TROUBLES ? texts[trouble] : "?";
+}

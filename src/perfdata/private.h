@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this room share: the layout, after tools/perf/Documentation/
+ * perf.data-file-format.txt and tools/lib/perf/include/perf/event.h of Linux. */
+#ifndef PERFDATA_PRIVATE_H
+#define PERFDATA_PRIVATE_H
+
+#include "perfdata/writer.h"
+
+/* Records that user space makes. */
+enum {
+	PERFDATA_HEADER_ATTR = 64,
+	PERFDATA_TRACING_DATA = 66,
+	PERFDATA_FINISHED_ROUND = 68,
+	PERFDATA_FEATURE = 80,
+};
+
+/* Features of the header. */
+enum {
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_VERSION = 5,
+	FEATURE_ARCH = 6,
+	FEATURE_NRCPUS = 7,
+	FEATURE_CPUDESC = 8,
+	FEATURE_TOTAL_MEM = 10,
+	FEATURE_CMDLINE = 11,
+};
+
+/* Bytes that grow. A failed allocation is kept, as `failed`. */
+struct bytes {
+	char *data;
+	size_t n, room;
+	bool failed;
+};
+
+void bytes_add(struct bytes *b, const void *data, size_t n);
+void bytes_add_u32(struct bytes *b, uint32_t v);
+void bytes_add_u64(struct bytes *b, uint64_t v);
+/* With its NUL. */
+void bytes_add_text(struct bytes *b, const char *text);
+/* Zeros, up to a multiple of `unit`. */
+void bytes_pad(struct bytes *b, size_t unit);
+void bytes_free(struct bytes *b);
+
+/* tracing.c: what a TRACING_DATA record is followed by. 0, or -1 with f. */
+int tracing_data(struct bytes *b, const char *tracefs, const char *const *names, size_t n,
+		 struct fault *f);
+/* machine.c: one feature's data; false where this machine doesn't say. */
+bool machine_feature(struct bytes *b, int feature, const char *version, const char *const *argv,
+		     size_t argc);
+
+#endif

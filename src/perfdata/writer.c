@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfdata/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 20, IDS_PER_RECORD = 4096 };
+
+struct perfdata_writer {
+	char *path;
+	int fd;
+	int error;                     /* -errno of the first write that failed */
+	uint64_t written;              /* bytes that are whole records */
+	size_t used;
+	char buffer[BUFFER];
+};
+
+/* ---- the file ------------------------------------------------------------- */
+
+/* A number of the environment that sudo sets; -1 without one. */
+static long sudo_number(const char *name)
+{
+	const char *text = geteuid() == 0 ? getenv(name) : NULL;
+	char *end;
+	long n = text && *text ? strtol(text, &end, 10) : -1;
+
+	return n < 0 || *end ? -1 : n;
+}
+
+static void give_to_caller(int fd)
+{
+	long uid = sudo_number("SUDO_UID"), gid = sudo_number("SUDO_GID");
+
+	if (uid >= 0 && gid >= 0 && fchown(fd, (uid_t)uid, (gid_t)gid))
+		return;   /* stays root's: a file system that knows no owners */
+}
+
+static int keep_old(const char *path)
+{
+	char *old;
+	int rc = 0;
+
+	if (asprintf(&old, "%s.old", path) < 0)
+		return -ENOMEM;
+	if (rename(path, old) && errno != ENOENT)
+		rc = -errno;
+	free(old);
+	return rc;
+}
+
+/* Never through a link that somebody laid there: O_EXCL. */
+static int open_file(const char *path)
+{
+	int rc = keep_old(path), fd;
+
+	if (rc)
+		return rc;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd < 0)
+		return -errno;
+	give_to_caller(fd);
+	return fd;
+}
+
+struct perfdata_writer *perfdata_create(const char *path, struct fault *f)
+{
+	static const struct { char magic[8]; uint64_t size; } header = { "PERFILE2", 16 };
+	struct perfdata_writer *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->path = strdup(path);
+	if (!w || !w->path) {
+		free(w);
+		fault_set(f, EXIT_FAILED, "out of memory");
+		return NULL;
+	}
+	w->fd = open_file(path);
+	if (w->fd < 0) {
+		fault_set(f, EXIT_FAILED, "%s can't be written: %s", path, strerror(-w->fd));
+		free(w->path);
+		free(w);
+		return NULL;
+	}
+	perfdata_put(w, &header, sizeof(header));
+	return w;
+}
+
+/* What was written in part is taken back: the file ends with a whole record. */
+static void fail(struct perfdata_writer *w, int error)
+{
+	w->error = error;
+	if (ftruncate(w->fd, (off_t)w->written))
+		return;   /* it says so itself: a reader stops at the last whole record */
+}
+
+static void write_all(struct perfdata_writer *w, const char *data, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && !w->error) {
+		ssize_t rc = write(w->fd, data + done, n - done);
+
+		if (rc > 0)
+			done += (size_t)rc;
+		else if (rc == 0 || errno != EINTR)
+			fail(w, rc ? -errno : -ENOSPC);
+	}
+	if (!w->error)
+		w->written += n;
+}
+
+static void flush(struct perfdata_writer *w)
+{
+	write_all(w, w->buffer, w->used);
+	w->used = 0;
+}
+
+void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
+{
+	if (w->error)
+		return;
+	if (n > BUFFER - w->used)
+		flush(w);
+	if (n > BUFFER) {
+		write_all(w, records, n);
+		return;
+	}
+	memcpy(w->buffer + w->used, records, n);
+	w->used += n;
+}
+
+int perfdata_error(const struct perfdata_writer *w)
+{
+	return w->error;
+}
+
+int perfdata_close(struct perfdata_writer *w, struct fault *f)
+{
+	int rc = 0;
+
+	flush(w);
+	if (close(w->fd) && !w->error)
+		w->error = -errno;
+	if (w->error)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read",
+			       w->path, strerror(-w->error), (unsigned long long)w->written);
+	free(w->path);
+	free(w);
+	return rc;
+}
+
+/* ---- records of our own --------------------------------------------------- */
+
+/* What is put next, in parts, is flushed as one. */
+static void reserve(struct perfdata_writer *w, size_t n)
+{
+	if (n > BUFFER - w->used)
+		flush(w);
+}
+
+static void put_record(struct perfdata_writer *w, uint32_t type, const struct bytes *b)
+{
+	struct perf_event_header header = { .type = type, .size = (uint16_t)(sizeof(header) + b->n) };
+
+	if (b->failed || b->n > UINT16_MAX - sizeof(header)) {
+		w->error = w->error ? w->error : -ENOMEM;
+		return;
+	}
+	reserve(w, sizeof(header) + b->n);
+	perfdata_put(w, &header, sizeof(header));
+	perfdata_put(w, b->data, b->n);
+}
+
+/* More ids than a record holds: the event comes several times. */
+void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
+		       const uint64_t *ids, size_t nids)
+{
+	do {
+		size_t n = nids < IDS_PER_RECORD ? nids : IDS_PER_RECORD;
+		struct perf_event_attr copy = *attr;
+		struct bytes b = {0};
+
+		copy.size = sizeof(copy);
+		bytes_add(&b, &copy, sizeof(copy));
+		bytes_add(&b, ids, n * sizeof(*ids));
+		put_record(w, PERFDATA_HEADER_ATTR, &b);
+		bytes_free(&b);
+		ids += n;
+		nids -= n;
+	} while (nids);
+}
+
+int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs, const char *const *names,
+			 size_t n, struct fault *f)
+{
+	struct { struct perf_event_header header; uint32_t size; } record = {
+		.header = { .type = PERFDATA_TRACING_DATA, .size = sizeof(record) },
+	};
+	struct bytes data = {0}, whole = {0};
+	int rc = tracing_data(&data, tracefs, names, n, f);
+
+	bytes_pad(&data, 8);
+	record.size = (uint32_t)data.n;
+	bytes_add(&whole, &record, sizeof(record));
+	bytes_add(&whole, data.data, data.n);
+	if (!rc && (data.failed || whole.failed || data.n > UINT32_MAX))
+		rc = fault_set(f, EXIT_FAILED, "out of memory");
+	if (!rc)
+		perfdata_put(w, whole.data, whole.n);
+	bytes_free(&data);
+	bytes_free(&whole);
+	return rc;
+}
+
+void perfdata_put_machine(struct perfdata_writer *w, const char *version, const char *const *argv,
+			  size_t argc)
+{
+	for (uint64_t feature = FEATURE_HOSTNAME; feature <= FEATURE_CMDLINE; feature++) {
+		struct bytes b = {0};
+
+		bytes_add_u64(&b, feature);
+		if (machine_feature(&b, (int)feature, version, argv, argc)) {
+			bytes_pad(&b, 8);
+			put_record(w, PERFDATA_FEATURE, &b);
+		}
+		bytes_free(&b);
+	}
+}
+
+void perfdata_put_round(struct perfdata_writer *w)
+{
+	struct bytes nothing = {0};
+
+	put_record(w, PERFDATA_FINISHED_ROUND, &nothing);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a perf.data file, in the layout that perf uses for pipes: a header of 16 bytes,
+ * then nothing but records. So the file is whole after every flush: whoever is killed,
+ * or finds the disk full, loses what was not flushed yet, and perf and we open the rest.
+ *
+ * Order: perfdata_put_attr() for each event, perfdata_put_tracing() where there are
+ * tracepoints, perfdata_put_machine(), then records as the rings bring them.
+ */
+#ifndef PERFDATA_WRITER_H
+#define PERFDATA_WRITER_H
+
+#include "base/fault.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perfdata_writer;
+
+/* Creates FILE, readable by its owner only, who is the caller of sudo where there is one.
+ * A file of that name becomes FILE.old. NULL with f. */
+struct perfdata_writer *perfdata_create(const char *path, struct fault *f);
+/* An event and the ids of its descriptors. With several events, samples and sample_id need
+ * PERF_SAMPLE_IDENTIFIER. */
+void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
+		       const uint64_t *ids, size_t nids);
+/* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
+int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
+			 const char *const *names, size_t n, struct fault *f);
+/* Host, kernel, architecture, CPUs, memory, command line. */
+void perfdata_put_machine(struct perfdata_writer *w, const char *version,
+			  const char *const *argv, size_t argc);
+/* Whole records. A failure is kept for perfdata_close(); what comes after it is dropped. */
+void perfdata_put(struct perfdata_writer *w, const void *records, size_t n);
+/* All rings were emptied: what comes from now on is not earlier than what came before the
+ * last round. */
+void perfdata_put_round(struct perfdata_writer *w);
+/* 0 or the -errno of the first write that failed. */
+int perfdata_error(const struct perfdata_writer *w);
+/* Flushes. 0, or -1 with f: what could not be written, and how much was. Frees w. */
+int perfdata_close(struct perfdata_writer *w, struct fault *f);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/filter.h"
+
+#include "base/note.h"
+#include "stream/kfilter.h"
+#include "stream/private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- taking it apart ---------------------------------------------------------------- */
+
+struct split {
+	struct expr_tree *tree;
+	const struct expr_schema *schema;
+	FILE *kernel, *text;
+	size_t nkernel;               /* conditions that the kernel has got */
+	expr_node_ref here;
+	bool all_here, failed;
+};
+
+static bool give_to_kernel(struct split *s, expr_node_ref ref)
+{
+	char *text = s->all_here ? NULL : kfilter_text(s->tree, ref, s->schema);
+	bool fits = text && (size_t)ftell(s->kernel) + strlen(text) + 8 < KFILTER_MAX;
+	bool parens = expr_at(s->tree, ref)->op == EXPR_OR;
+
+	if (fits)
+		fprintf(s->kernel, "%s%s%s%s", s->nkernel++ ? " && " : "", parens ? "(" : "", text,
+			parens ? ")" : "");
+	free(text);
+	return fits;
+}
+
+static void keep_here(struct split *s, expr_node_ref ref)
+{
+	const struct expr_node *node = expr_at(s->tree, ref);
+
+	fprintf(s->text, "%s%.*s", s->here ? " && " : "", (int)(node->to - node->from),
+		s->tree->text + node->from);
+	if (!s->here) {
+		s->here = ref;
+		return;
+	}
+	s->here = expr_tree_and(s->tree, s->here, ref);
+	s->failed |= !s->here;
+}
+
+static void split_condition(struct split *s, expr_node_ref ref)
+{
+	/* copied: keep_here() may move the nodes */
+	struct expr_node node = *expr_at(s->tree, ref);
+
+	if (node.op == EXPR_AND) {
+		split_condition(s, node.kid[0]);
+		split_condition(s, node.kid[1]);
+	} else if (!s->failed && !give_to_kernel(s, ref)) {
+		keep_here(s, ref);
+	}
+}
+
+static enum filter_fate compile_here(struct filter *filter, struct split *s, struct expr_error *err)
+{
+	int rc;
+
+	if (!s->here)
+		return FILTER_SPLIT;
+	rc = expr_compile(&filter->here, s->tree, s->here, s->schema, err);
+	if (!rc && expr_type(filter->here) == EXPR_TEXT)
+		rc = expr_fail(err, expr_at(s->tree, s->here)->from, "a comparison, such as comm == \"x\"",
+			       "text is neither true nor false");
+	return rc == -ENOMEM ? FILTER_NO_MEMORY : rc ? FILTER_NO_FIELDS : FILTER_SPLIT;
+}
+
+static enum filter_fate split_tree(struct filter *filter, struct split *s, struct expr_error *err)
+{
+	size_t kernel_len, text_len;
+	bool failed;
+
+	s->kernel = open_memstream(&filter->kernel, &kernel_len);
+	s->text = open_memstream(&filter->text, &text_len);
+	if (s->kernel && s->text)
+		split_condition(s, s->tree->root);
+	failed = !s->kernel || !s->text || s->failed;
+	if (s->kernel && fclose(s->kernel))
+		failed = true;
+	if (s->text && fclose(s->text))
+		failed = true;
+	if (!failed && !s->nkernel) {
+		free(filter->kernel);
+		filter->kernel = NULL;
+	}
+	return failed ? FILTER_NO_MEMORY : compile_here(filter, s, err);
+}
+
+enum filter_fate filter_split(struct filter *filter, const char *text,
+			      const struct expr_schema *schema, bool all_here,
+			      struct expr_error *err)
+{
+	struct expr_tree tree;
+	struct split s = { .tree = &tree, .schema = schema, .all_here = all_here };
+	int rc = expr_tree_parse(&tree, text, err);
+	enum filter_fate fate;
+
+	*filter = (struct filter){ 0 };
+	if (rc)
+		fate = rc == -ENOMEM ? FILTER_NO_MEMORY : FILTER_NO_EXPRESSION;
+	else
+		fate = split_tree(filter, &s, err);
+	expr_tree_free(&tree);
+	if (fate != FILTER_SPLIT)
+		filter_free(filter);
+	return fate;
+}
+
+void filter_free(struct filter *filter)
+{
+	free(filter->kernel);
+	free(filter->text);
+	expr_free(filter->here);
+	*filter = (struct filter){ 0 };
+}
+
+/* ---- evaluating it ------------------------------------------------------------------ */
+
+/* Nothing is left out without a word: the first time here, the number at the end. */
+static void no_value(const struct stream_event *event, int trouble)
+{
+	struct filter *filter = event->filtered;
+
+	if (!filter->failed++)
+		fprintf(stderr, "perf-prof: %s: %s in the filter %s: such events are left out\n",
+			event->name, expr_trouble_text(trouble), filter->text);
+}
+
+bool filter_passes(const struct stream_event *event, const struct perf_event_header *rec,
+		   const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct expr_run run;
+	struct expr_value value;
+	int trouble;
+
+	/* no function of filters makes text: there is no room for it */
+	run.text = NULL;
+	run.text_size = run.text_used = 0;
+	schema_set_run(&run, rec, raw, raw_size, &cpu);
+	trouble = expr_eval(event->filtered->here, &run, &value);
+	if (__builtin_expect(trouble, 0))
+		no_value(event, trouble);
+	return !trouble && value.u;
+}
+
+void filters_tell(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct filter *filter = s->events[i].filtered;
+
+		if (filter && filter->failed > 1)
+			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "
+				"had no value for them\n", s->events[i].name, filter->failed,
+				filter->text);
+	}
+}
+
+/* ---- the kernel's word -------------------------------------------------------------- */
+
+/*
+ * A filter that the kernel refuses is found before anything is opened for real: on an
+ * event of our own thread, which stays open until the end, since closing a tracepoint
+ * takes 40 ms. One such event takes one filter, but may be asked again after a refusal.
+ * False: there is none to ask (not permitted: that is told when it is opened for real).
+ */
+static bool open_trial(const struct stream_event *event, struct pev_event **ev)
+{
+	char label[256];
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
+	struct perf_event_attr attr;
+
+	if (*ev)
+		return true;
+	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
+	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
+	attr.disabled = 1;
+	return !pev_event_open(ev, &attr, pev_target_self(), &opts, NULL);
+}
+
+/* What the kernel says of a filter: of "...\nparse_error: Field not found" the end. Nothing
+ * where it has given an error number only. */
+static void kernel_said(const struct pev_error *err, char *buf, size_t size)
+{
+	const char *words = strstr(err->said, "parse_error: ");
+
+	snprintf(buf, size, "%s", words ? words + strlen("parse_error: ") : "");
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+/* Attributes belong behind the next slash: the filter's slot is the first. */
+static bool is_attribute(const char *text)
+{
+	size_t len = strcspn(text, "=");
+	char name[32];
+
+	if (len >= sizeof(name) || text[len + !!text[len]] == '=')
+		return false;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	return event_attr_exists(name);
+}
+
+static void list_fields(const struct expr_schema *schema, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < schema->nfields && used < size; i++)
+		if (!schema->fields[i].hidden)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+						 schema->fields[i].name);
+}
+
+/* Our words with the caret, the kernel's, and the fields there are. */
+static int complain(const struct stream_event *event, const struct expr_schema *schema,
+		    const struct expr_error *err, const char *kernel, struct fault *f)
+{
+	const struct spec_item *item = event->item;
+	char message[400], fields[512];
+	size_t used;
+
+	if (is_attribute(event->filter))
+		return spec_fault(f, item, item->filter_at, "an attribute where the filter stands",
+				  "the filter's place left empty before it: name//attribute/");
+	snprintf(message, sizeof(message), "%s: %s", event->name, err->message);
+	spec_fault(f, item, spec_place(item, item->filter_at, err->at), message, err->expected);
+	list_fields(schema, fields, sizeof(fields));
+	used = strlen(f->text);
+	snprintf(f->text + used, sizeof(f->text) - used, "%s%s%s%s",
+		 *kernel ? "\nthe kernel says: " : "", kernel, err->lists_fields ? "" : "\nfields: ",
+		 err->lists_fields ? "" : fields);
+	return -1;
+}
+
+/* Only the kernel has CPUS{...}, FIELD.ustring and FIELD.function. */
+static bool is_kernels_own(const char *text, const struct expr_error *err)
+{
+	return text[err->at] == '{' || text[err->at] == '.';
+}
+
+/* What is no expression of ours, or has no meaning here, may still be a filter of the
+ * kernel's. If it isn't, the complaint is made. */
+static int ask_kernel(const struct stream_event *event, struct pev_event **trial,
+		      const struct expr_schema *schema, enum filter_fate fate,
+		      const struct expr_error *err, struct fault *f)
+{
+	bool may = fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err);
+	struct pev_error said = { 0 };
+	char words[256] = "";
+
+	if (!open_trial(event, trial))
+		return may ? 0 : complain(event, schema, err, "", f);
+	if (pev_event_set_filter(*trial, event->filter, &said))
+		kernel_said(&said, words, sizeof(words));
+	else if (may)
+		return 0;
+	return complain(event, schema, err, words, f);
+}
+
+static void hint(const struct stream *s, const struct stream_event *event)
+{
+	const struct filter *filter = event->filtered;
+
+	note(stream_verbosity(s->opts), "%s: %s is evaluated by perf-prof for each event, since the "
+	     "kernel's filters can't%s%s", event->name, filter->text,
+	     filter->kernel ? "; the kernel's filter: " : "", filter->kernel ? filter->kernel : "");
+}
+
+static int no_memory(struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+
+static int prepare(struct stream *s, struct stream_event *event, const struct expr_schema *schema,
+		   struct pev_event **trial, struct fault *f)
+{
+	struct filter *filter = event->filtered;
+	struct expr_error err = { 0 };
+	enum filter_fate fate = filter_split(filter, event->filter, schema, false, &err);
+
+	/* should the kernel refuse what it can take, nothing is lost but time */
+	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
+	    pev_event_set_filter(*trial, filter->kernel, NULL)) {
+		filter_free(filter);
+		fate = filter_split(filter, event->filter, schema, true, &err);
+	}
+	if (fate == FILTER_NO_EXPRESSION || fate == FILTER_NO_FIELDS) {
+		filter->kernel = strdup(event->filter);
+		if (filter->kernel)
+			return ask_kernel(event, trial, schema, fate, &err, f);
+	}
+	if (fate != FILTER_SPLIT)
+		return no_memory(f);
+	event->filter_here = filter->here;
+	if (filter->here)
+		hint(s, event);
+	return 0;
+}
+
+static int prepare_event(struct stream *s, struct stream_event *event, struct pev_event **trial,
+			 struct fault *f)
+{
+	struct expr_schema schema;
+	int rc;
+
+	if (!event->filter)
+		return 0;
+	event->filtered = calloc(1, sizeof(*event->filtered));
+	if (!event->filtered || schema_of_event(&schema, event))
+		return no_memory(f);
+	rc = prepare(s, event, &schema, trial, f);
+	schema_free(&schema);
+	return rc;
+}
+
+int filters_prepare(struct stream *s, struct fault *f)
+{
+	s->trials = calloc(s->nevents, sizeof(*s->trials));
+	if (!s->trials)
+		return no_memory(f);
+	for (size_t i = 0; i < s->nevents; i++)
+		if (prepare_event(s, &s->events[i], &s->trials[i], f))
+			return -1;
+	return 0;
+}
+
+void filters_forget(struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		if (s->trials)
+			pev_event_close(s->trials[i]);
+		if (!s->events[i].filtered)
+			continue;
+		filter_free(s->events[i].filtered);
+		free(s->events[i].filtered);
+		s->events[i].filtered = NULL;
+	}
+	free(s->trials);
+	s->trials = NULL;
+}

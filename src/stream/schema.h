@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fields of an event as expressions see them: those of its tracepoint, then what
+ * every sample has (_cpu, _pid, _tid, _time, _period).
+ */
+#ifndef STREAM_SCHEMA_H
+#define STREAM_SCHEMA_H
+
+#include "expr/expr.h"
+#include "stream/stream.h"
+
+/* The areas of struct expr_run. */
+enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU };
+
+/* Fills a schema (without functions) that borrows names from the event. 0 or -ENOMEM. */
+int schema_of_event(struct expr_schema *schema, const struct stream_event *event);
+void schema_free(struct expr_schema *schema);
+
+/* The data of one sample; cpu has to stay where it is. */
+static inline void schema_set_run(struct expr_run *run, const struct perf_event_header *rec,
+				  const void *raw, uint32_t raw_size, const uint32_t *cpu)
+{
+	run->area[SCHEMA_RAW].bytes = raw;
+	run->area[SCHEMA_RAW].size = raw_size;
+	run->area[SCHEMA_RECORD].bytes = rec;
+	run->area[SCHEMA_RECORD].size = rec->size;
+	run->area[SCHEMA_CPU].bytes = cpu;
+	run->area[SCHEMA_CPU].size = sizeof(*cpu);
+}
+#endif

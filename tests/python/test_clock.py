@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timestamps: --monotonic, --tsc, --clock-offset, and _realtime beside all of them."""
+import subprocess
+import time
+
+import pytest
+
+from frame import requires
+from frame.session import EVENT, READY, Session, Storm
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+SCRIPT = READY + """
+times = []
+def __sample__(e):
+    times.append((e._time, e._realtime))
+    e.print(timestamp=False)
+def __lost__(start, end):
+    print('gap', start, end)
+def __exit__():
+    for t in times:
+        print('times', *t)
+"""
+
+
+def session(prof, storm, folder, *args):
+    with Storm(storm, 'getppid', 3) as one, \
+            Session(prof, folder, SCRIPT, '-i', '50', '-e', EVENT, '-p', str(one.pid), *args) as s:
+        s.wait_for('ready')
+        before = time.monotonic_ns(), time.time_ns()
+        one.run()
+        after = time.monotonic_ns(), time.time_ns()
+        ended = s.stop()
+    assert ended.code == 0 and ended.stderr == ''
+    lines = [line.split() for line in ended.stdout.splitlines()]
+    times = [(int(a), int(b)) for word, *rest in lines if word == 'times' for a, b in [rest]]
+    printed = [line.split('] ')[1].split(':')[0] for line in ended.stdout.splitlines() if '] ' in line]
+    assert len(times) == len(printed) == 3
+    return before, after, times, printed
+
+
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_monotonic(prof, storm, tmp_path, order):
+    before, after, times, printed = session(prof, storm, tmp_path, '--monotonic', *order)
+    for (monotonic, real), text in zip(times, printed):
+        assert before[0] < monotonic < after[0]
+        assert before[1] - 10**6 < real < after[1] + 10**6
+        assert text == f'{monotonic // 10**9}.{monotonic % 10**9 // 1000:06d}'
+
+
+@pytest.mark.parametrize('offset', [10**15, -10**9])
+def test_clock_offset(prof, storm, tmp_path, offset):
+    before, after, times, printed = session(prof, storm, tmp_path, '--monotonic', '--clock-offset',
+                                            str(offset))
+    for (shown, real), text in zip(times, printed):
+        assert before[0] < shown - offset < after[0]
+        assert before[1] - 10**6 < real < after[1] + 10**6   # the wall clock stays what it is
+        assert text == f'{shown // 10**9}.{shown % 10**9 // 1000:06d}'
+
+
+def test_the_kernels_own_clock_beside_the_wall_clock(prof, storm, tmp_path):
+    before, after, times, _ = session(prof, storm, tmp_path)
+    for _, real in times:
+        assert before[1] - 10**6 < real < after[1] + 10**6
+
+
+def test_tsc(prof, storm, tmp_path):
+    """Ticks that grow with time; or a refusal that names a way out, as of a guest's clock."""
+    (tmp_path / 's.py').write_text('def __sample__(e): pass\ndef __init__(): raise SystemExit(7)\n')
+    asked = subprocess.run([prof, 'python', '--tsc', '-e', EVENT, 's.py'], cwd=tmp_path,
+                           capture_output=True, text=True, timeout=60)
+    if asked.returncode == 1:
+        assert '--tsc: ' in asked.stderr and '--monotonic' in asked.stderr
+        return
+    assert asked.returncode == 7
+    _, _, times, _ = session(prof, storm, tmp_path, '--tsc')
+    assert times[0][0] < times[1][0] < times[2][0]

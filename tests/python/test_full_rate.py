@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine's full rate of events, more than a script can take: intervals come on time,
+every event is delivered or counted as lost, memory stays. `make soak` runs it for longer."""
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from frame import requires
+from frame.session import Session
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+SECONDS = int(os.environ.get('SOAK_SECONDS', '4'))
+# Events of which each counts 1, and which the kernel records or calls lost without
+# exception (of sched_wakeup it forgets a few in ten thousand).
+EVENTS = 'sched:sched_switch,raw_syscalls:sys_enter,raw_syscalls:sys_exit'
+SCRIPT = """
+import time
+n, ticks = 0, []
+def __sample__(e):
+    global n
+    n += 1
+    until = time.perf_counter_ns() + 2000
+    while time.perf_counter_ns() < until:
+        pass
+def __interval__():
+    with open('/proc/self/statm') as f:
+        ticks.append((time.monotonic(), int(f.read().split()[1])))
+    print('tick', flush=True)
+def __exit__():
+    steps = [b[0] - a[0] for a, b in zip(ticks, ticks[1:])]
+    print('late_us', round(max(abs(s - 1) for s in steps) * 1e6))
+    print('grown_pages', ticks[-1][1] - ticks[1][1])
+    print('count', n)
+"""
+PING_PONG = """
+import os
+a, b = os.pipe(), os.pipe()
+other = os.fork() == 0
+while True:
+    if other:
+        os.write(b[1], os.read(a[0], 1))
+    else:
+        os.write(a[1], b'x')
+        os.read(b[0], 1)
+"""
+
+
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_full_rate(prof, storm, tmp_path, order):
+    load = [subprocess.Popen([storm, '--cpu', str(cpu), 'getppid', str(10**10)],
+                             stdout=subprocess.DEVNULL) for cpu in sorted(os.sched_getaffinity(0))]
+    load.append(subprocess.Popen([sys.executable, '-c', PING_PONG], start_new_session=True))
+    try:
+        with Session(prof, tmp_path, SCRIPT, '-v', '-i', '1000', '-e', EVENTS, *order) as session:
+            session.wait_for('tick')
+            time.sleep(SECONDS)
+            ended = session.stop()
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+        subprocess.run(['pkill', '-s', str(load[-1].pid)], check=False)
+    assert ended.code == 0, ended.stderr
+    # on time within 50 ms, and within what a machine with another load may take
+    assert ended.number('late_us') < 50000 + 100000 * (os.getloadavg()[0] > 6)
+    assert ended.number('grown_pages') < 1024        # queues of --order fill once
+    told = ended.totals()
+    assert told.lost > 0 and told.delivered == ended.number('count')
+    assert told.delivered + told.lost + told.own + told.malformed == told.counted
+    assert told.malformed == 0

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is written can be read, however it ended. perf's own word: tests/python/test_record.py. */
+#include "cmocka_all.h"
+
+#include "perfdata/private.h"
+#include "perfevent.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/perfdata-XXXXXX";
+static char path[64], old[80];
+
+static char *content(const char *name, size_t *n)
+{
+	FILE *f = fopen(name, "rb");
+	char *data = malloc(16 << 20);
+
+	assert_non_null(f);
+	assert_non_null(data);
+	*n = fread(data, 1, 16 << 20, f);
+	fclose(f);
+	return data;
+}
+
+/* Walks a file to its end; how many records of the type it has. */
+static size_t count(const char *name, uint32_t type)
+{
+	size_t n, at = 16, found = 0;
+	char *data = content(name, &n);
+
+	assert_true(n >= 16);
+	assert_memory_equal(data, "PERFILE2\x10\0\0\0\0\0\0\0", 16);
+	while (at < n) {
+		const struct perf_event_header *rec = (const void *)(data + at);
+
+		assert_true(rec->size >= 8 && at + rec->size <= n);
+		found += rec->type == type;
+		at += rec->size;
+		if (rec->type == PERFDATA_TRACING_DATA)
+			at += *(const uint32_t *)(data + at - 4);
+	}
+	assert_int_equal(at, n);
+	free(data);
+	return found;
+}
+
+static struct perfdata_writer *begin(void)
+{
+	struct fault f = {0};
+	struct perfdata_writer *w = perfdata_create(path, &f);
+
+	assert_non_null(w);
+	return w;
+}
+
+static void records_come_back(void **state)
+{
+	struct { struct perf_event_header header; uint64_t word; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	static const char *const argv[] = { "perf-prof", "python" };
+	struct perf_event_attr attr;
+	uint64_t ids[10000] = { 1, 2, 3 };
+	struct perfdata_writer *w = begin();
+
+	(void)state;
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	perfdata_put_attr(w, &attr, ids, 2);
+	perfdata_put_attr(w, &attr, NULL, 0);
+	perfdata_put_attr(w, &attr, ids, 10000);   /* in three parts */
+	perfdata_put_machine(w, "1.0", argv, 2);
+	for (int i = 0; i < 200000; i++)
+		perfdata_put(w, &rec, sizeof(rec));
+	perfdata_put_round(w);
+	assert_int_equal(perfdata_close(w, NULL), 0);
+	assert_int_equal(count(path, PERFDATA_HEADER_ATTR), 5);
+	assert_int_equal(count(path, PERF_RECORD_SAMPLE), 200000);
+	assert_int_equal(count(path, PERFDATA_FINISHED_ROUND), 1);
+	assert_true(count(path, PERFDATA_FEATURE) >= 6);
+}
+
+static void a_file_is_kept_as_old_and_nobody_else_reads_it(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	perfdata_close(begin(), NULL);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(stat(old, &st), 0);
+	assert_true(st.st_size > 16);   /* that of the test before */
+}
+
+static void a_link_is_not_followed(void **state)
+{
+	struct stat st;
+	char target[80];
+
+	(void)state;
+	snprintf(target, sizeof(target), "%s/target", folder);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+	perfdata_close(begin(), NULL);
+	assert_int_equal(access(target, F_OK), -1);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+}
+
+static void a_full_disk_leaves_whole_records(void **state)
+{
+	struct { struct perf_event_header header; char data[9992]; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	struct rlimit before, small = { 3 << 20, RLIM_INFINITY };
+	struct perfdata_writer *w = begin();
+	struct fault f = {0};
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	small.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	for (int i = 0; i < 1000; i++)
+		perfdata_put(w, &rec, sizeof(rec));
+	assert_true(perfdata_error(w) < 0);
+	assert_int_equal(perfdata_close(w, &f), -1);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_non_null(strstr(f.text, path));
+	assert_non_null(strstr(f.text, "can be read"));
+	assert_true(count(path, PERF_RECORD_SAMPLE) > 100);
+}
+
+static void a_folder_that_is_not_there(void **state)
+{
+	struct fault f = {0};
+
+	(void)state;
+	assert_null(perfdata_create("/nowhere/perf.data", &f));
+	assert_non_null(strstr(f.text, "/nowhere/perf.data"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_come_back),
+		cmocka_unit_test(a_file_is_kept_as_old_and_nobody_else_reads_it),
+		cmocka_unit_test(a_link_is_not_followed),
+		cmocka_unit_test(a_full_disk_leaves_whole_records),
+		cmocka_unit_test(a_folder_that_is_not_there),
+	};
+	int rc;
+
+	if (!mkdtemp(folder))
+		return 1;
+	snprintf(path, sizeof(path), "%s/perf.data", folder);
+	snprintf(old, sizeof(old), "%s.old", path);
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	if (chdir(folder) || system("rm -f perf.data perf.data.old") || rmdir(folder))
+		return 1;
+	return rc;
+}
