@@ -130,9 +130,9 @@ static bool make_room(struct space *s, size_t more)
 
 static bool is_there(const struct space *s, size_t at, const struct mapping *m)
 {
-	const struct mapping *have = &s->live[at];
+	const struct mapping *have = at < s->nlive ? &s->live[at] : NULL;
 
-	return at < s->nlive && have->start <= m->start && have->end >= m->end &&
+	return have && have->start <= m->start && have->end >= m->end &&
 	       have->dso == m->dso && have->pgoff + (m->start - have->start) == m->pgoff;
 }
 
