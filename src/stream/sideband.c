@@ -35,6 +35,7 @@ struct sideband {
 	const struct perf_clock *clock;
 	struct pev_format format;
 	bool mappings;
+	pid_t pid;                     /* ours: a forked child doesn't have the rings */
 	struct pev_event **events;
 	size_t nevents;
 	struct side_ring *rings;
@@ -124,6 +125,7 @@ struct sideband *sideband_open(const struct targets *t, const struct perf_clock 
 	dummy_attr(clock, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = mappings;
+	b->pid = getpid();
 	b->next = UINT64_MAX;
 	b->rings = calloc(t->cpus.n, sizeof(*b->rings));
 	b->events = calloc(t->cpus.n * t->ntasks, sizeof(*b->events));
@@ -287,7 +289,9 @@ void sideband_collect(struct sideband *b)
 {
 	const struct perf_event_header *h;
 
-	for (size_t i = 0; i < b->nrings && !b->taking; i++) {
+	if (b->taking || getpid() != b->pid)
+		return;
+	for (size_t i = 0; i < b->nrings; i++) {
 		struct side_ring *ring = &b->rings[i];
 
 		if (!pev_ring_begin(ring->ring))
