@@ -30,6 +30,7 @@ struct host {
 	struct symbolizer *symbolizer;   /* NULL: no event has call chains */
 	struct maps *maps;            /* NULL: none has a part in user space */
 	struct frames *frames;        /* with symbolizer */
+	uint64_t lost_mappings;       /* records of what is mapped */
 	PyObject *loader;             /* the module of loader.py */
 	int output_error;             /* errno: sys.stdout can't be written */
 	PyThreadState *thread;        /* while the loop waits */

@@ -29,6 +29,9 @@ void host_task(void *ctx, const struct pev_record *rec)
 	case PERF_RECORD_EXIT:
 		comms_exit(h->comms, (pid_t)rec->task.tid, rec->sample_id.time);
 		break;
+	case PERF_RECORD_LOST:
+		h->lost_mappings += rec->lost.lost;
+		break;
 	default:
 		break;
 	}

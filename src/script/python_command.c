@@ -25,7 +25,8 @@ static const struct stream_ops ops = {
 	.wait = host_wait,
 };
 
-static void say_totals(const struct python_config *config, const struct stream *stream)
+static void say_totals(const struct python_config *config, const struct host *h,
+		       const struct stream *stream)
 {
 	struct stream_totals t;
 	int verbose = stream_verbosity(&config->stream);
@@ -35,6 +36,9 @@ static void say_totals(const struct python_config *config, const struct stream *
 		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
 			(unsigned long long)t.delivered, (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
+	if (h->maps && h->lost_mappings)
+		note(verbose, "%llu records of what processes map and are called were lost: some of their "
+		     "functions have no names", (unsigned long long)h->lost_mappings);
 	if (verbose > 0)
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
@@ -143,7 +147,7 @@ static int run_script(struct python_config *config, struct host *h,
 	rc = stream_run(h->stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)
-		say_totals(config, h->stream);
+		say_totals(config, h, h->stream);
 	return rc;
 }
 
