@@ -62,6 +62,7 @@ struct pev_count {
 	uint64_t time_running;  /* ns; less than enabled = multiplexed */
 	uint64_t id;
 	uint64_t lost;          /* samples that found no room. Linux 6.0 */
+	bool timed;             /* both times were read: 0 in them means 0 */
 };
 
 /* Reads one counter (not PERF_FORMAT_GROUP). -ENODATA if a pinned event is in error. */

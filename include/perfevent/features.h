@@ -22,7 +22,8 @@ struct pev_feature {
 	const char *remedy;     /* what to do; "" if it works */
 };
 
-/* Tries everything as the calling thread, in some milliseconds. -ENOMEM. */
+/* Tries everything as the calling thread, in some milliseconds. -ENOMEM; -EMFILE or
+ * -ENFILE where so few files can be opened that refusals would mean nothing. */
 PEV_API int pev_features_probe(struct pev_features **out);
 PEV_API void pev_features_free(struct pev_features *features);
 /* NULL past the end; rows of a group stand together. */

@@ -97,8 +97,9 @@ struct pev_estimate {
 	bool exact;       /* it ran all the time (or was never enabled): value is the count */
 };
 
-/* Needs both times in count (-EINVAL if it was read without). -ENODATA: enabled but never
- * running, nothing can be said. */
+/* Needs both times in count. -EINVAL: it was read without them (count->timed), so that nobody
+ * can say whether its value is all there was. -ENODATA: enabled but never running, nothing
+ * can be said. In both cases *est is zero. A count made by hand needs `timed` where a time is 0. */
 PEV_API int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est);
 
 /* ---- text: both return the length of the whole text, as snprintf() does, and terminate

@@ -35,6 +35,7 @@ Whatever the kernel refuses raises Error, an OSError, with what was asked, what 
 said, and what to do; missing privilege is a PermissionError, too. docs/pyperf.md has more.
 """
 import asyncio
+import errno
 import os
 import time
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
@@ -164,13 +165,21 @@ def _parsed(what: What) -> List[Parsed]:
         found = parse(what)
         for event in found:
             event.attr.read_format = _READ_FORMAT
+            _refuse_percore(event)
         return found
     if isinstance(what, Parsed):
+        _refuse_percore(what)
         return [what._replace(attr=what.attr.copy(), leader=0)]
     if isinstance(what, perf_event_attr):
         return [Parsed(label(what), what.copy(), None, 1.0, 0, None, None, False, False, False,
                        False, False, False, 0, 0)]
     raise TypeError(f'an event is a name or a perf_event_attr, not {what!r}')
+
+
+def _refuse_percore(event: Parsed) -> None:
+    if event.percore:
+        raise ValueError(f'{event.label}: percore adds up the threads of a core, which one Event '
+                         'does not do: open one per CPU, or use perf-prof stat --per-core')
 
 
 def _set_fields(attr: perf_event_attr, fields: Dict[str, Any], by_name: bool) -> None:
@@ -219,32 +228,45 @@ class Event(_pyperf._Event):
                              'each that parse() gives')
         one = found[0]
         _set_fields(one.attr, fields, not isinstance(event, perf_event_attr))
+        if one.group_read:
+            _read_with_leader([one.attr])
         self.unit, self.scale = one.unit, one.scale
 
         def opened(attr: perf_event_attr) -> None:
             super(Event, self).__init__(attr, pid, cpu, cgroup=cgroup, group=group,
                                         label=label or one.label, flags=flags)
 
-        if one.precise_max and 'precise_ip' not in fields:
-            _open_precisely(one.attr, opened)
-        else:
-            opened(one.attr)
+        precise = [one.attr] if one.precise_max and 'precise_ip' not in fields else []
+        _open_precisely(precise, lambda: opened(one.attr))
 
     def read(self) -> Count:
         """The count until now."""
         return Count(*self._read())
 
 
-def _open_precisely(attr: perf_event_attr, opened: Callable[[perf_event_attr], None]) -> None:
-    for attr.precise_ip in (3, 2, 1):
+def _open_precisely(attrs: List[perf_event_attr], opened: Callable[[], None]) -> None:
+    """":P": as precise as these can be had. Nothing but a sample has a skid."""
+    for level in (3, 2, 1) if any(attr.sample_period for attr in attrs) else ():
+        for attr in attrs:
+            attr.precise_ip = level
         try:
-            return opened(attr)
+            return opened()
         except DeniedError:
             raise
         except Error:
             pass
-    attr.precise_ip = 0
-    return opened(attr)
+    for attr in attrs:
+        attr.precise_ip = 0
+    return opened()
+
+
+def _read_with_leader(attrs: List[perf_event_attr]) -> None:
+    """":S": where the leader samples, the others don't, and are read with its samples."""
+    if not attrs[0].sample_period:
+        return
+    attrs[0].sample_type |= _pyperf.PERF_SAMPLE_READ | _pyperf.PERF_SAMPLE_TID
+    for attr in attrs[1:]:
+        attr.freq = attr.sample_period = 0
 
 
 class Group(_pyperf._Group):
@@ -252,18 +274,29 @@ class Group(_pyperf._Group):
 
     Events that are on the PMU together or not at all, so that their counts can be compared.
     The first leads. Events are names (several in one text are fine), or perf_event_attrs;
-    fields apply to all, `disabled` to the leader. All are opened, or none.
+    fields apply to all, `disabled` to the leader. All are opened, or none; ":W", which asks
+    for less, is for measure(). With ":S" and a sample_period the leader alone samples, and
+    each sample has the counts of all.
 
     A group is a sequence of its Events. with closes it at the end."""
 
     def __init__(self, *events: What, pid: int = 0, cpu: int = -1, cgroup: int = -1,
                  flags: int = 0, **fields: Any) -> None:
-        members = []
+        members: List[Parsed] = []
+        opened = super().__init__
         for what in events:
             for one in _parsed(what):
                 _set_fields(one.attr, dict(fields), not isinstance(what, perf_event_attr))
-                members.append((one.attr, one.label))
-        super().__init__(Event, tuple(members), pid, cpu, cgroup=cgroup, flags=flags)
+                members.append(one)
+        if any(one.weak for one in members):
+            raise ValueError('":W" lets a group be broken up, and a Group is all or nothing: use '
+                             'measure(), or leave it out')
+        if any(one.group_read for one in members):
+            _read_with_leader([one.attr for one in members])
+        _open_precisely(
+            [one.attr for one in members if one.precise_max and 'precise_ip' not in fields],
+            lambda: opened(Event, tuple((one.attr, one.label) for one in members), pid, cpu,
+                           cgroup=cgroup, flags=flags))
 
     if TYPE_CHECKING:
         def __getitem__(self, index: int) -> Event: ...
@@ -299,8 +332,17 @@ class Measurement(Counts):
         for what in self._events:
             found = _parsed(what)
             for leader in sorted({one.leader for one in found}):
-                members = [one for one in found if one.leader == leader]
-                self._groups.append(Group(*members, disabled=1, **self._options))
+                self._open_group([one for one in found if one.leader == leader])
+
+    def _open_group(self, members: List[Parsed]) -> None:
+        strict = [one._replace(weak=False) for one in members]
+        try:
+            self._groups.append(Group(*strict, disabled=1, **self._options))
+        except Error as error:
+            if error.errno != errno.EINVAL or not any(one.weak for one in members):
+                raise
+            for one in strict:
+                self._groups.append(Group(one, disabled=1, **self._options))
 
     def _close(self) -> None:
         while self._groups:
@@ -339,7 +381,8 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
         counts = measure("task-clock", work)        # and counts.result
 
     Counted is the calling thread; with inherit=1, threads and processes that it starts, too.
-    Events in braces form a group, others are each their own. To measure often, keep a Group
+    Events in braces form a group, others are each their own; a group with ":W" that does not
+    fit the PMU is broken up into single events. To measure often, keep a Group
     and use its begin() and end()."""
     several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
     measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
@@ -352,7 +395,7 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
 # ---------------------------------------------------------------- rings
 
 class Ring(_pyperf._Ring):
-    """Ring(*events, pages=128, overwrite=False)
+    """Ring(*events, pages=128, overwrite=False, aux_pages=0, aux_snapshot=False)
 
     The memory into which the kernel writes records of an event, or of several events of
     the same CPU or task. pages is a power of two.
@@ -362,10 +405,25 @@ class Ring(_pyperf._Ring):
 
     With overwrite=True (events with write_backward=1), the kernel never stops for want of
     room: the newest records survive, and iterating goes back in time from the newest. Until
-    that ends, nothing is recorded."""
+    that ends, nothing is recorded.
 
-    def __init__(self, *events: Event, pages: int = 0, overwrite: bool = False) -> None:
-        super().__init__(events, pages, overwrite=overwrite)
+    PMUs that trace instructions (intel_pt, arm_spe_0, cs_etm) write into an AUX area of
+    aux_pages, a power of two. aux_read() gives what is new, aux_chunks() goes with the AUX
+    records. With aux_snapshot=True the area is overwritten until the event is disabled, and
+    aux_read() gives what it holds then."""
+
+    def __init__(self, *events: Event, pages: int = 0, overwrite: bool = False,
+                 aux_pages: int = 0, aux_snapshot: bool = False) -> None:
+        super().__init__(events, pages, overwrite=overwrite, aux_pages=aux_pages,
+                         aux_snapshot=aux_snapshot)
+
+    def aux_chunks(self) -> Iterator[Tuple[_pyperf.Aux, bytes]]:
+        """Each AUX record that is there, with its piece of the trace; other records of the
+        ring are passed over. A record whose flags have PERF_AUX_FLAG_TRUNCATED has lost what
+        came after it."""
+        for record in self:
+            if isinstance(record, _pyperf.Aux):
+                yield record, self._aux_chunk(record.offset, record.size)
 
     def follow(self, timeout: Optional[float] = None) -> Iterator[Record]:
         """Records as they come, until the watched task has ended, or `timeout` seconds are

@@ -3,6 +3,7 @@
 #include "analysis/commands.h"
 #include "analysis/stat.h"
 
+#include "base/descriptors.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -151,6 +152,9 @@ static int count(struct stat *s, char **argv, struct fault *f)
 	return s->config->vs ? stat_compare(s, argv, f) : stat_run(s, argv, f);
 }
 
+/* What stat itself has open, at most; events not counted. */
+enum { OWN_FILES = 16 };
+
 static int stat_command_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct stat_config *c = config;
@@ -159,6 +163,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 	int code;
 
 	getrlimit(RLIMIT_NOFILE, &s.files);
+	descriptors_reserve(OWN_FILES);
 	if (check_combination(c, argv, f)) {
 		code = f->exit_code;
 	} else {
@@ -196,6 +201,9 @@ static const char *const description[] = {
 	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
 	"or a signal comes. A command beside such a target only says how long to count: -p 1234 -- "
 	"sleep 10.",
+	"Of the letters behind an event, P and S are about samples and change nothing here; p is refused. "
+	"A group that does not fit the counters is counted without the events that are too many; with W "
+	"it is broken up, and each is counted for itself.",
 	"An event that can't be counted here costs only itself: its line says so, a message says why, "
 	"and the rest is counted. Counts that had to share a counter are estimates; each then has the "
 	"share of the time that was seen behind it. Without the privilege for the kernel's part only "

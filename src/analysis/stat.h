@@ -9,6 +9,7 @@
 
 #include "analysis/workload.h"
 #include "report/counts.h"
+#include "stream/hotplug.h"
 #include "stream/targets.h"
 
 #include <perfevent.h>
@@ -35,6 +36,7 @@ struct stat_event {
 	const int *cpus;                /* of its PMU; NULL: all. Borrowed */
 	size_t ncpus;
 	bool snapshot;                  /* a level: intervals don't subtract */
+	bool weak;                      /* :W: its group may be broken up */
 	bool asked;                     /* by -e, not by default: its trouble is told */
 	bool user_only;                 /* the kernel's part was refused */
 	bool opened;                    /* in one place at least */
@@ -69,6 +71,7 @@ struct stat {
 	struct stat_counter *counters;  /* event by event, nplaces each */
 	struct count_row *rows;         /* event by event, nwheres each */
 	struct rlimit files;            /* RLIMIT_NOFILE as it was */
+	struct hotplug hotplug;
 };
 
 /* stat_events.c */

@@ -4,13 +4,15 @@
  *
  * What can't be opened costs only itself: its row says "not supported", a line on stderr
  * says why, and the rest is counted. Members of a group whose leader could not be opened
- * follow the first one that could.
+ * follow the first one that could; a weak group that does not fit is broken up.
  */
 #include "analysis/stat.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +21,8 @@ static struct stat_counter *counter(const struct stat *s, size_t event, size_t p
 {
 	return &s->counters[event * s->nplaces + place];
 }
+
+enum { SPARE_FILES = 16 };
 
 /* ---- opening ------------------------------------------------------------------- */
 
@@ -91,20 +95,46 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 	return 0;
 }
 
-/* A group that doesn't fit the PMU: this member is counted on its own, and that is said. */
-static int try_alone(struct stat *s, size_t event, size_t place, struct pev_error *err)
+enum { BROKEN_UP = 1 };
+
+static void drop_event(struct stat *s, size_t event)
+{
+	s->events[event].opened = false;
+	for (size_t p = 0; p < s->nplaces; p++) {
+		pev_event_close(counter(s, event, p)->ev);
+		counter(s, event, p)->ev = NULL;
+	}
+}
+
+/* From here on each event of the group is its own. */
+static void break_up(struct stat *s, size_t leader)
+{
+	for (size_t i = leader; i < s->nevents; i++)
+		if (s->events[i].leader == leader) {
+			drop_event(s, i);
+			s->events[i].leader = i;
+		}
+}
+
+/* A member that opens alone does not fit into the group: with :W all of the group are
+ * counted one by one, without it this one is not. */
+static int on_misfit(struct stat *s, size_t event, size_t place, struct pev_error *err)
 {
 	struct stat_event *e = &s->events[event];
 	struct pev_error second;
-	int rc = try_open(s, event, place, NULL, &second);
 
-	(void)err;
-	if (rc)
-		return rc;
-	e->leader = event;
-	note(1, "%s: does not fit into its group; counted on its own, for other times than the rest",
-	     e->label);
-	return 0;
+	if (try_open(s, event, place, NULL, &second))
+		return -EINVAL;
+	pev_event_close(counter(s, event, place)->ev);
+	counter(s, event, place)->ev = NULL;
+	if (e->weak) {
+		break_up(s, e->leader);
+		return BROKEN_UP;
+	}
+	snprintf(err->said, sizeof(err->said), "it does not fit into its group");
+	snprintf(err->remedy, sizeof(err->remedy), "make the group shorter, or let it be broken up: "
+		 "{...}:W");
+	return -EINVAL;
 }
 
 static int open_one(struct stat *s, size_t event, size_t place, struct pev_error *err)
@@ -114,9 +144,7 @@ static int open_one(struct stat *s, size_t event, size_t place, struct pev_error
 
 	if (rc == -EACCES || rc == -EPERM)
 		return try_user_only(s, event, place, leader, err) ? rc : 0;
-	if (rc == -EINVAL && leader)
-		return try_alone(s, event, place, err) ? rc : 0;
-	return rc;
+	return rc == -EINVAL && leader ? on_misfit(s, event, place, err) : rc;
 }
 
 static void remember(struct stat_event *e, const struct pev_error *err)
@@ -134,15 +162,24 @@ static bool is_of_place(const struct stat *s, size_t place, int rc)
 	return rc == -ESRCH || (rc == -ENODEV && s->places[place].cpu >= 0 && place);
 }
 
-static void drop_event(struct stat *s, size_t event)
+/* Which events can be opened is only found out by trying, so this may ask for more than is
+ * needed, and a refusal means nothing yet. The command gets the limit that was. */
+static void reserve_descriptors(const struct stat *s)
 {
-	s->events[event].opened = false;
-	for (size_t p = 0; p < s->nplaces; p++) {
-		pev_event_close(counter(s, event, p)->ev);
-		counter(s, event, p)->ev = NULL;
-	}
+	descriptors_reserve(s->nevents * s->nplaces + SPARE_FILES);
 }
 
+static int too_few_descriptors(const struct stat *s, const struct stat_event *e, struct fault *f)
+{
+	char remedy[256];
+
+	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
+			 "%zu open files beside stat's own, but %s, or count fewer events, threads or CPUs", e->label,
+			 s->nevents, s->nplaces, s->nevents * s->nplaces,
+			 descriptors_remedy(remedy, sizeof(remedy)));
+}
+
+/* 0, BROKEN_UP, or -1 with f. */
 static int open_event(struct stat *s, size_t event, struct fault *f)
 {
 	struct stat_event *e = &s->events[event];
@@ -156,10 +193,16 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			e->opened |= counter(s, event, p)->ev != NULL;
 			continue;
 		}
-		if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM) {
+		if (rc == BROKEN_UP)
+			return rc;
+		if (rc == -EMFILE)
+			return too_few_descriptors(s, e, f);
+		if (rc == -ENFILE || rc == -ENOMEM) {
 			pev_error_text(&err, text, sizeof(text));
 			return fault_set(f, EXIT_FAILED, "stat: %s", text);
 		}
+		if (rc == -ESRCH)
+			err = (struct pev_error){ .said = "the watched tasks ended before it was open" };
 		remember(e, &err);
 		if (is_of_place(s, p, rc))
 			continue;
@@ -179,14 +222,6 @@ static void tell(struct stat_event *e)
 		note(1, "%s: not counted: %s", e->label, e->why);
 }
 
-/* Events × places may be many descriptors; the command gets the limit that was. */
-static void raise_file_limit(const struct stat *s)
-{
-	struct rlimit most = { s->files.rlim_max, s->files.rlim_max };
-
-	setrlimit(RLIMIT_NOFILE, &most);
-}
-
 static int make_tables(struct stat *s, struct fault *f)
 {
 	s->counters = calloc(s->nevents * s->nplaces + 1, sizeof(*s->counters));
@@ -201,14 +236,17 @@ static int open_events(struct stat *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		struct stat_event *e = &s->events[i];
+		size_t leader = e->leader;
+		int rc;
 
 		if (e->why && !e->opened)   /* an earlier run found out */
 			continue;
 		e->opened = false;
-		if (open_event(s, i, f))
+		rc = open_event(s, i, f);
+		if (rc < 0)
 			return -1;
-		if (!e->opened)
-			tell(e);
+		if (rc == BROKEN_UP)
+			i = leader - 1;
 	}
 	return 0;
 }
@@ -223,17 +261,19 @@ static bool is_any_open(const struct stat *s)
 
 int stat_open(struct stat *s, bool needs_one, struct fault *f)
 {
-	int rc;
+	const char *fatal;
 
 	if (make_tables(s, f))
 		return -1;
-	raise_file_limit(s);
-	rc = open_events(s, f);
-	setrlimit(RLIMIT_NOFILE, &s->files);
-	if (!rc && needs_one && !is_any_open(s))
-		return fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s",
-				 s->nevents && s->events[0].why ? s->events[0].why : "there is none");
-	return rc;
+	reserve_descriptors(s);
+	if (open_events(s, f))
+		return -1;
+	fatal = needs_one && !is_any_open(s) ? s->nevents && s->events[0].why ? s->events[0].why
+			: "there is none" : NULL;
+	for (size_t i = 0; i < s->nevents; i++)
+		if (!s->events[i].opened && (!fatal || !s->events[i].why || strcmp(s->events[i].why, fatal)))
+			tell(&s->events[i]);
+	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
 }
 
 static void each(struct stat *s, int (*control)(struct pev_event *))
@@ -268,15 +308,16 @@ void stat_close(struct stat *s)
 static void add_count(struct count_row *r, const struct pev_count *c)
 {
 	struct pev_estimate est;
+	int rc = pev_count_estimate(c, &est);
 
 	r->counters++;
 	r->counted += (double)c->value;
 	r->enabled += c->time_enabled;
 	r->running += c->time_running;
-	if (pev_count_estimate(c, &est) == -ENODATA)
+	if (rc == -ENODATA)
 		r->state = COUNT_NEVER_RAN;   /* a sum with a part unknown is unknown */
 	else
-		r->value += est.value;
+		r->value += rc ? (double)c->value : est.value;
 }
 
 static void begin_row(const struct stat *s, const struct stat_event *e, size_t where,

@@ -3,6 +3,7 @@
 #include "analysis/stat.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,15 +43,42 @@ static char *label_of(const struct pev_parsed *p, const char *text)
 	return strdup(p->label);
 }
 
-static int add_event(struct stat *s, const struct pev_parsed *p, const char *text, bool asked)
+/* What a list may ask for that counting can't give. P and S, about samples as well, say how
+ * far to go where there are any: they change nothing here, as in perf stat. */
+static int check_meaning(const struct stat *s, const struct pev_parsed *p, struct pev_error *err)
+{
+	const struct {
+		bool wrong;
+		const char *said, *remedy;
+	} rules[] = {
+		{ p->attr->precise_ip && !p->precise_max, "p is about the skid of samples, and stat takes "
+		  "none", "leave it out" },
+		{ p->percore && !s->config->per_core, "percore adds up the CPUs of a core",
+		  "--per-core does so, for all events" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if (!rules[i].wrong)
+			continue;
+		snprintf(err->asked, sizeof(err->asked), "%s", p->label);
+		snprintf(err->said, sizeof(err->said), "%s", rules[i].said);
+		snprintf(err->remedy, sizeof(err->remedy), "%s", rules[i].remedy);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int add_event(struct stat *s, const struct pev_parsed *p, const char *text, bool asked,
+		     struct pev_error *err)
 {
 	struct stat_event *e = &s->events[s->nevents];
-	int rc = pev_attr_buf_copy(&e->buf, p->attr);
+	int rc = check_meaning(s, p, err);
 
+	if (!rc)
+		rc = pev_attr_buf_copy(&e->buf, p->attr);
 	if (rc)
 		return rc;
 	e->buf.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	/* nothing is sampled here: precision would only make the event harder to open */
 	e->buf.attr.precise_ip = 0;
 	e->label = label_of(p, text);
 	e->unit = p->unit;
@@ -63,6 +91,7 @@ static int add_event(struct stat *s, const struct pev_parsed *p, const char *tex
 	e->cpus = p->ncpus ? p->cpus : NULL;
 	e->ncpus = p->ncpus;
 	e->snapshot = p->snapshot;
+	e->weak = p->weak;
 	e->asked = asked;
 	s->nevents++;
 	return e->label ? 0 : -ENOMEM;
@@ -93,7 +122,7 @@ int stat_events_parse(struct stat *s, struct fault *f)
 	if (!rc && !s->events)
 		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_event(s, pev_attr_list_at(s->list, i), text, lists->n);
+		rc = add_event(s, pev_attr_list_at(s->list, i), text, lists->n, &err);
 	if (rc)
 		rc = complain(&err, rc, f);
 	free(text);

@@ -2,6 +2,8 @@
 /* perf-prof stat at work: a command once or several times, or targets until they end. */
 #include "analysis/stat_wait.h"
 
+#include "base/note.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +151,17 @@ static int print_interval(struct stat *s, struct printing *p, struct fault *f)
 
 /* ---- counting ---------------------------------------------------------------------- */
 
+/* Where counters are on CPUs; tasks are counted wherever they run. */
+static void tell_hotplug(struct stat *s)
+{
+	char line[600];
+
+	if (s->nplaces && s->places[0].cpu >= 0 &&
+	    hotplug_look(&s->hotplug, &s->targets.cpus, s->config->common.cpus.n,
+			 s->targets.tasks[0].tid >= 0, true, line, sizeof(line)))
+		note(1, "%s", line);
+}
+
 /* Waits for the end, printing intervals where p is given. *woke: what ended it. */
 static int count_until_end(struct stat *s, struct stat_wait *w, const struct workload *child,
 			   struct printing *p, enum stat_woke *woke, struct fault *f)
@@ -163,20 +176,23 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 		if (*woke != WOKE_INTERVAL || !p)
 			continue;
 		stat_read(s);
+		tell_hotplug(s);
 		if (print_interval(s, p, f))
 			return -1;
 	}
 }
 
 /* A thread that is born while its process is being opened is inherited by some of the
- * events only: then all is opened anew. */
+ * events only: then all is opened anew, a few times. */
 static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct fault *f)
 {
-	for (int tries = 0; tries < OPEN_TRIES; tries++) {
+	for (int tries = 1;; tries++) {
 		if (stat_places_make(s, child, f) || stat_open(s, needs_one, f))
 			return -1;
 		if (!s->config->common.pids.n || !targets_moved(&s->targets, &s->config->common))
 			return 0;
+		if (tries == OPEN_TRIES)
+			break;
 		stat_close(s);
 		free(s->rows);
 		s->rows = NULL;
@@ -184,8 +200,9 @@ static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct
 		if (targets_resolve(&s->targets, &s->config->common, f))
 			return -1;
 	}
-	return fault_set(f, EXIT_FAILED, "--pids: its threads come and go faster than events can be "
-			 "opened; count its control group, or a whole CPU");
+	note(1, "--pids: threads were born all the time while events were opened: of some of them a "
+	     "part may be missing; --cgroups counts all");
+	return 0;
 }
 
 static int prepare(struct stat *s, struct workload *child, char *const *argv,
@@ -222,6 +239,7 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 	double start = now();
 	int status = 0, rc;
 
+	hotplug_begin(&s->hotplug);
 	rc = prepare(s, &child, argv, w, f);
 	if (!rc) {
 		stat_wait_restart(w, s->config->interval_ms);
@@ -239,8 +257,10 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 			stat_disable(s);
 		finish(&child, child.pid ? argv : NULL, start, times, &status);
 		stat_read(s);
+		tell_hotplug(s);
 		stat_metrics(s, times->elapsed);
 	}
+	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
 	stat_close(s);
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_SECOND_SIGINT : status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/workload.h"
 
+#include "base/descriptors.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -41,7 +43,8 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,
 		     const struct rlimit *files, struct fault *f)
 {
-	int go[2] = { -1, -1 }, trouble[2] = { -1, -1 };
+	int go[2] = { -1, -1 }, trouble[2] = { -1, -1 }, code;
+	char hint[256];
 
 	*w = (struct workload){ .pidfd = -1, .go = -1, .trouble = -1, .name = argv[0] };
 	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
@@ -65,12 +68,14 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 	return fault_set(f, EXIT_FAILED, "stat: can't watch the command: pidfd_open: %s (Linux 5.3)",
 			 strerror(errno));
 failed:
+	code = errno;
 	w->pid = 0;
 	for (int i = 0; i < 2; i++) {
 		close_fd(&go[i]);
 		close_fd(&trouble[i]);
 	}
-	return fault_set(f, EXIT_FAILED, "can't start %s: %s", argv[0], strerror(errno));
+	return fault_set(f, EXIT_FAILED, "can't start %s: %s%s", argv[0], strerror(code),
+			 descriptors_hint(code, hint, sizeof(hint)));
 }
 
 int workload_start(struct workload *w, struct fault *f)

@@ -6,6 +6,7 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 
+#include "base/descriptors.h"
 #include "base/nearest.h"
 
 #include <perfevent.h>
@@ -78,7 +79,7 @@ static void copy_row(struct checked *to, const struct pev_feature *f)
 	snprintf(to->remedy, sizeof(to->remedy), "%s", f->remedy);
 }
 
-/* 0 or -ENOMEM. The names in rows live as long as the program: they are constants. */
+/* 0 or -errno. The names in rows live as long as the program: they are constants. */
 static int gather(struct checkup *c)
 {
 	struct pev_features *features;
@@ -206,6 +207,7 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
 {
 	struct account a;
 	int fds[2], status;
+	char hint[256];
 	bool got;
 	pid_t pid;
 
@@ -215,7 +217,8 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "check: --user %s: only root can look as somebody else; "
 				 "use sudo", name);
 	if (pipe(fds))
-		return fault_set(f, EXIT_FAILED, "check: pipe: %s", strerror(errno));
+		return fault_set(f, EXIT_FAILED, "check: pipe: %s%s", strerror(errno),
+				 descriptors_hint(errno, hint, sizeof(hint)));
 	pid = fork();
 	if (!pid) {
 		close(fds[0]);
@@ -227,7 +230,7 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
 	status = pid > 0 ? wait_for(pid) : errno;
 	if (got && !status)
 		return 0;
-	return fault_set(f, EXIT_FAILED, "check: can't become %s: %s", name,
+	return fault_set(f, EXIT_FAILED, "check: can't look as %s: %s", name,
 			 status < 128 ? strerror(status) : "the process that tried was killed");
 }
 
@@ -286,16 +289,29 @@ static int render(const struct checkup *c, bool json, const struct opt_parser *a
 	return args->noperands && !all_work(c) ? EXIT_FAILED : EXIT_DONE;
 }
 
+static int gather_here(struct checkup *c, struct fault *f)
+{
+	char hint[256];
+	int rc = gather(c);
+
+	return rc ? fault_set(f, EXIT_FAILED, "check: nothing can be tried: %s%s", strerror(-rc),
+			      descriptors_hint(-rc, hint, sizeof(hint))) : 0;
+}
+
+/* What is open at once, at most. */
+enum { OWN_FILES = 16 };
+
 static int check_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	const struct check_config *cfg = config;
 	struct checkup c = { 0 };
 	int code = 0;
 
+	descriptors_reserve(OWN_FILES);
 	if (cfg->user)
 		code = gather_as(&c, cfg->user, f);
-	else if (gather(&c))
-		code = fault_set(f, EXIT_FAILED, "check: out of memory");
+	else
+		code = gather_here(&c, f);
 	if (!code)
 		code = choose(&c, args, f);
 	code = code ? f->exit_code : render(&c, cfg->json, args, f);

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/list.h"
 
+#include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/nearest.h"
 #include "stream/spec.h"
@@ -238,6 +239,9 @@ static int render(const struct listing *l, bool json, struct fault *f)
 	return f->exit_code;
 }
 
+/* What is open at once, at most. */
+enum { OWN_FILES = 16 };
+
 static int list_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	const struct list_config *c = config;
@@ -246,6 +250,7 @@ static int list_run(void *config, const struct opt_parser *args, struct fault *f
 	char tracefs[1024];
 	int code;
 
+	descriptors_reserve(OWN_FILES);
 	if (c->fields && !pev_tracefs_path(tracefs, sizeof(tracefs), NULL)) {
 		listing.formats = tracefmt_db_new();
 		g.tracefs = listing.formats ? tracefs : NULL;

@@ -15,6 +15,7 @@
 #include "perfevent/explain.h"
 
 #include "perfevent/attr_fields.h"
+#include "perfevent/pmu.h"
 #include "perfevent/target.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ struct trial {
 	int group_fd;
 	unsigned long flags;
 	int code;              /* -errno to get rid of */
+	bool kprobe, uprobe;   /* of these PMUs, which name config1 and config2 otherwise */
 	char *buf;             /* the verdict */
 	size_t size;
 };
@@ -93,10 +95,12 @@ static void show(const struct trial *t, const struct pev_attr_field *f, char *bu
 {
 	unsigned long long value = pev_field_get_(&t->attr->attr, f);
 
+	const char *name = t->kprobe && !strcmp(f->name, "config2") ? "probe_offset" : f->name;
+
 	if (f->width == 1)
-		snprintf(buf, size, "%s", f->name);
+		snprintf(buf, size, "%s", name);
 	else
-		snprintf(buf, size, value < 100000 ? "%s = %llu" : "%s = %#llx", f->name, value);
+		snprintf(buf, size, value < 100000 ? "%s = %llu" : "%s = %#llx", name, value);
 }
 
 static const struct pev_attr_field *field(const char *name)
@@ -147,8 +151,10 @@ static bool fix_regs_intr(struct perf_event_attr *a)
 
 static bool fix_branches(struct perf_event_attr *a)
 {
-	a->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
-	return a->sample_type & PERF_SAMPLE_BRANCH_STACK;
+	bool none = !(a->branch_sample_type & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL);
+
+	a->branch_sample_type |= PERF_SAMPLE_BRANCH_ANY;
+	return none && a->sample_type & PERF_SAMPLE_BRANCH_STACK;
 }
 
 static bool fix_clock(struct perf_event_attr *a)
@@ -319,6 +325,11 @@ static bool is_meant(const struct trial *t, const char *name)
 			return a->type == PERF_TYPE_BREAKPOINT;
 	if (t->group_fd >= 0 && !strncmp(name, "config", 6))
 		return false;
+	/* without the path, or at another place of the file, it is another probe */
+	if (t->uprobe && !strncmp(name, "config", 6) && name[6])
+		return false;
+	if (t->kprobe && !strcmp(name, "config1"))
+		return false;
 	if (!strcmp(name, "config1") || !strcmp(name, "config2"))
 		return a->type != PERF_TYPE_BREAKPOINT;
 	if (!strcmp(name, "sample_freq") || !strcmp(name, "sample_period"))
@@ -456,7 +467,8 @@ static bool blame_reserved(const struct trial *t)
 	return false;
 }
 
-static bool blame_mask(const struct trial *t, size_t m)
+/* Bits that have a name, or those that have none. */
+static bool blame_mask(const struct trial *t, size_t m, bool named)
 {
 	const struct pev_attr_field *f = field(masks[m].field);
 	uint64_t value = pev_field_get_(&t->attr->attr, f);
@@ -464,7 +476,7 @@ static bool blame_mask(const struct trial *t, size_t m)
 	for (size_t i = 64; i-- > 0;) {
 		union pev_attr_buf copy = *t->attr;
 
-		if (!(value & 1ull << i))
+		if (!(value & 1ull << i) || (i < masks[m].n) != named)
 			continue;
 		pev_field_set_(&copy.attr, f, value & ~(1ull << i));
 		if (!cures(t, &copy))
@@ -480,8 +492,8 @@ static bool blame_mask(const struct trial *t, size_t m)
 /* Several unknown bits at once. */
 static bool blame_masks(const struct trial *t)
 {
-	for (size_t m = 0; m < COUNT(masks); m++)
-		if (blame_mask(t, m))
+	for (size_t m = 0; m < 2 * COUNT(masks); m++)
+		if (blame_mask(t, m % COUNT(masks), m >= COUNT(masks)))
 			return true;
 	for (size_t m = 0; m < COUNT(masks); m++) {
 		const struct pev_attr_field *f = field(masks[m].field);
@@ -545,6 +557,21 @@ static bool blame_event(const struct trial *t)
 		       t->attr->attr.type);
 }
 
+bool pev_opens_alone_(const struct pev_event *ev)
+{
+	struct trial t = { .attr = &ev->buf, .flags = (unsigned long)ev->flags };
+	union pev_attr_buf copy = ev->buf;
+
+	return ev->group_fd >= 0 && !try_open(&t, &copy, -1, ev->target);
+}
+
+static bool is_of_pmu(const struct trial *t, const char *name)
+{
+	uint32_t type;
+
+	return !pev_pmu_lookup_type(name, &type) && type == t->attr->attr.type;
+}
+
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 {
 	struct trial t = {
@@ -553,6 +580,8 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size)
 	};
 	union pev_attr_buf copy = *t.attr;
 
+	t.kprobe = is_of_pmu(&t, "kprobe");
+	t.uprobe = is_of_pmu(&t, "uprobe");
 	t.code = try_open(&t, &copy, t.group_fd, t.target);
 	return t.code && (blame_flags(&t) || blame_reserved(&t) || blame_value(&t) ||
 			  blame_field(&t) || blame_masks(&t) || blame_group(&t) ||

@@ -173,6 +173,7 @@ int pev_event_read(const struct pev_event *ev, struct pev_count *count)
 		count->time_enabled = *p++;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		count->time_running = *p++;
+	count->timed = pev_reads_times_(format);
 	if (format & PERF_FORMAT_ID)
 		count->id = *p++;
 	if (format & PEV_FORMAT_LOST)

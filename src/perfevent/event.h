@@ -17,6 +17,11 @@ struct pev_event {
 	bool has_ring;          /* its own, or another event's by set_output */
 };
 
+static inline bool pev_reads_times_(uint64_t read_format)
+{
+	return !(~read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
+}
+
 /* The bare system call with CLOEXEC: descriptor or -errno. */
 int pev_open_raw_(struct perf_event_attr *attr, struct pev_target target, int group_fd,
 		  unsigned long flags);

@@ -80,7 +80,11 @@ static bool is_kprobe(const struct pev_event *ev)
 
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
-	if (ev->target.kind_ == TARGET_CGROUP)
+	char culprit[256];
+
+	if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)))
+		remedy(err, "the kernel refuses %s", culprit);
+	else if (ev->target.kind_ == TARGET_CGROUP)
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
 	else if (is_kprobe(ev))
@@ -122,7 +126,8 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 		       "from 0 and a thread id from 0");
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
-	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+	else if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)) ||
+		 pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);
 	else
 		remedy(err, "the kernel refuses this combination of attributes and target");
@@ -187,6 +192,15 @@ static void on_srch(struct pev_error *err, const struct pev_event *ev)
 	remedy(err, "thread %d does not exist, or has ended meanwhile", (int)ev->target.pid_);
 }
 
+static void on_badf(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.kind_ == TARGET_CGROUP)
+		remedy(err, "the descriptor is none of a folder of the control groups: open one below "
+		       "/sys/fs/cgroup");
+	else
+		remedy(err, "the group's leader is closed");
+}
+
 static void on_busy(struct pev_error *err, const struct pev_event *ev)
 {
 	(void)ev;
@@ -201,10 +215,11 @@ static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 	if (ev->attr.size < PERF_ATTR_SIZE_VER0 || ev->attr.size > PEV_ATTR_SIZE_MAX)
 		remedy(err, "size = %u: from %d to %d bytes of attr can count, more only if they are "
 		       "zero", ev->attr.size, PERF_ATTR_SIZE_VER0, PEV_ATTR_SIZE_MAX);
+	else if (pev_opens_alone_(ev))
+		remedy(err, "what read(2) gives of the group has to stay below 16 KiB: use shorter "
+		       "groups, or less of read_format");
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "this kernel does not know %s: leave it out", culprit);
-	else if (ev->attr.sample_stack_user || ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
-		remedy(err, "a sample would be larger than 64 KiB: ask for less of the stack");
 	else
 		remedy(err, "the attributes are from a newer kernel than this one");
 }
@@ -217,7 +232,7 @@ static const struct {
 	{ E2BIG, on_toobig }, { EMFILE, on_mfile }, { ENFILE, on_nfile }, { ENOMEM, on_nomem },
 	{ ENODEV, on_nodev }, { ENXIO, on_nodev }, { ENOSPC, on_nospc }, { ENOSYS, on_nosys },
 	{ EOPNOTSUPP, on_opnotsupp }, { EOVERFLOW, on_overflow }, { ESRCH, on_srch },
-	{ EBUSY, on_busy },
+	{ EBUSY, on_busy }, { EBADF, on_badf },
 };
 
 int pev_explain_open(struct pev_error *err, const struct pev_event *ev,

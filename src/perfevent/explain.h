@@ -21,4 +21,8 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 /* What makes the kernel refuse ev->attr found by opening it otherwise:
  * "sigtrap (needs remove_on_exec, Linux 5.13)". False if nothing was found. */
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
+/* The same for what a uprobe points to, found by looking. */
+bool pev_blame_uprobe_(const struct pev_event *ev, char *buf, size_t size);
+/* Whether it opens without its group. */
+bool pev_opens_alone_(const struct pev_event *ev);
 #endif

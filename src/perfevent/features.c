@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 struct found {
 	struct pev_feature pub;
@@ -126,12 +128,32 @@ static void probe(struct found *f, const struct pev_feature_row *row, int64_t tr
 	set_remedy(f, row, &t);
 }
 
+/* A row opens four files at once, at most: an event, and something about it to read. */
+static int check_room(void)
+{
+	int fds[4], rc = 0;
+	size_t n = 0;
+
+	for (; n < sizeof(fds) / sizeof(*fds) && !rc; n++) {
+		fds[n] = eventfd(0, EFD_CLOEXEC);
+		if (fds[n] < 0)
+			rc = -errno;
+	}
+	while (n-- > 0)
+		if (fds[n] >= 0)
+			close(fds[n]);
+	return rc;
+}
+
 int pev_features_probe(struct pev_features **out)
 {
 	struct pev_features *all;
 	int64_t tracepoint;
+	int rc = check_room();
 
 	*out = NULL;
+	if (rc)
+		return rc;
 	all = calloc(1, sizeof(*all) + pev_feature_nrows_ * sizeof(*all->rows));
 	if (!all)
 		return -ENOMEM;

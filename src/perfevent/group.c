@@ -248,7 +248,8 @@ static int parse_group(const uint64_t *v, size_t words, uint64_t format, struct 
 		return -EINVAL;
 	for (size_t i = 0; i < nr; i++) {
 		counts[i] = (struct pev_count){ .value = *v++, .time_enabled = enabled,
-						.time_running = running };
+						.time_running = running,
+						.timed = pev_reads_times_(format) };
 		if (format & PERF_FORMAT_ID)
 			counts[i].id = *v++;
 		if (format & PEV_FORMAT_LOST)
@@ -327,6 +328,7 @@ struct pev_count pev_count_delta(const struct pev_count *before, const struct pe
 		.time_running = after->time_running - before->time_running,
 		.id = after->id,
 		.lost = after->lost - before->lost,
+		.timed = after->timed,
 	};
 }
 
@@ -383,15 +385,15 @@ int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est)
 {
 	uint64_t enabled = count->time_enabled, running = count->time_running;
 
-	*est = (struct pev_estimate){ .value = (double)count->value, .share = 1, .exact = true };
-	if (running >= enabled) {
-		/* a value without any time was read without the times */
-		return count->value && !enabled ? -EINVAL : 0;
-	}
-	if (!running) {
-		*est = (struct pev_estimate){ 0 };
+	*est = (struct pev_estimate){ 0 };
+	/* read without them, or a value that no time has: nothing is known of the rest */
+	if ((!count->timed && (!enabled || !running)) || (count->value && !enabled))
+		return -EINVAL;
+	if (enabled && !running)
 		return -ENODATA;
-	}
+	*est = (struct pev_estimate){ .value = (double)count->value, .share = 1, .exact = true };
+	if (running >= enabled)
+		return 0;
 	est->share = (double)running / (double)enabled;
 	est->value = (double)count->value / est->share;
 	est->exact = false;

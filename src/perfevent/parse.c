@@ -493,18 +493,27 @@ static int parse_item(struct pev_parser *p)
 static int set_label(struct pev_parsed_own *e)
 {
 	char label[768], mods[PEV_MODIFIERS_SIZE_];
+	union pev_attr_buf buf = e->buf;
 	const char *name = e->label;
 	size_t len;
 
 	if (e->named)
 		return 0;
+	if (e->pub.precise_max) {   /* a P, not the ppp that is tried first */
+		buf.attr.precise_ip = 0;
+	}
+	pev_label_modifiers_(&buf.attr, mods);
 	if (name) {
-		pev_label_modifiers_(&e->buf.attr, mods);
 		len = strlen(name);
 		snprintf(label, sizeof(label), "%s%s%s", name,
 			 mods[0] && name[len - 1] != '/' ? ":" : "", mods);
 	} else {
-		pev_label_at_(&e->buf.attr, NULL, label, sizeof(label));
+		pev_label_at_(&buf.attr, NULL, label, sizeof(label));
+	}
+	if (e->pub.precise_max) {
+		len = strlen(label);
+		snprintf(label + len, sizeof(label) - len, "%sP",
+			 mods[0] || (len && label[len - 1] == '/') ? "" : ":");
 	}
 	free(e->label);
 	e->label = strdup(label);

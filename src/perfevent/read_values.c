@@ -44,6 +44,7 @@ void pev_read_value(const struct pev_read *read, uint64_t i, struct pev_count *o
 	out->value = *v++;
 	out->time_enabled = read->time_enabled;
 	out->time_running = read->time_running;
+	out->timed = !(~read->format & TIMES);
 	if (!(read->format & PERF_FORMAT_GROUP))
 		v += __builtin_popcountll(read->format & TIMES);
 	if (read->format & PERF_FORMAT_ID)

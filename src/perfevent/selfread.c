@@ -160,6 +160,7 @@ static bool try_page(const struct perf_event_mmap_page *page, const struct pev_s
 		since = ns_since(page, cpu->cycles(), caps.time_short);
 	count->time_enabled = READ_ONCE(page->time_enabled) + since;
 	count->time_running = READ_ONCE(page->time_running) + since;
+	count->timed = times;
 	count->value = (uint64_t)READ_ONCE(page->offset) +
 		       sign_extend(cpu->counter(index - 1), READ_ONCE(page->pmc_width));
 	return true;

@@ -351,6 +351,7 @@ struct perf_event *event_new(PyTypeObject *type)
 
 	if (e) {
 		e->owned = false;
+		e->chain = NULL;
 		e->weakrefs = NULL;
 	}
 	return e;
@@ -365,6 +366,7 @@ int event_keep(struct perf_event *e)
 		PyErr_NoMemory();
 		return -1;
 	}
+	e->chain = host_chain_to_keep(e->cls->host, e);
 	memcpy(copy, e->rec, e->rec->size);
 	e->rec = copy;
 	e->raw = (const char *)copy + raw_at;
@@ -381,6 +383,7 @@ static void dealloc(PyObject *self)
 		PyObject_ClearWeakRefs(self);
 	if (e->owned)
 		PyMem_Free((void *)e->rec);
+	Py_XDECREF(e->chain);
 	PyObject_Free(self);
 	Py_DECREF(type);
 }

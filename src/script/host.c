@@ -253,14 +253,16 @@ static int load_script(struct host *h, const struct host_script *script, struct 
 	return rc;
 }
 
-static int fetch_event_type(struct host *h)
+static int fetch_types(struct host *h)
 {
 	PyObject *module = PyImport_ImportModule("perf_prof");
 
 	if (module)
 		h->event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
+	if (h->event_type)
+		h->frame_type = (PyTypeObject *)PyObject_GetAttrString(module, "Frame");
 	Py_XDECREF(module);
-	return h->event_type ? 0 : -1;
+	return h->frame_type ? 0 : -1;
 }
 
 int host_start(struct host *h, const struct host_script *script, struct fault *f)
@@ -268,7 +270,7 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	if (start_interpreter(script, f))
 		return -1;
 	h->started = true;
-	if (teach_keyboard_interrupt() || fetch_event_type(h)) {
+	if (teach_keyboard_interrupt() || fetch_types(h)) {
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "Python could not be set up");
 	}
@@ -296,7 +298,6 @@ void host_finish(struct host *h)
 	Py_CLEAR(h->on_interval);
 	Py_CLEAR(h->on_print_stat);
 	Py_CLEAR(h->on_exit);
-	Py_CLEAR(h->frames);
 	Py_CLEAR(h->event);
 	if (h->output_error)
 		drop_output();
@@ -304,8 +305,7 @@ void host_finish(struct host *h)
 	if (Py_FinalizeEx() < 0 && !h->exit_code)
 		h->exit_code = EXIT_FAILED;
 	h->started = false;
-	kallsyms_free(h->kallsyms);
-	comms_free(h->comms);
+	host_close_names(h);
 }
 
 /* ---- handlers ------------------------------------------------------------- */
@@ -399,9 +399,8 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 	h->on_exit = function(h, "__exit__");
 	h->classes = calloc(h->nclasses, sizeof(*h->classes));
 	h->event = event_new(h->event_type);
-	h->frames = PyDict_New();
-	h->comms = comms_new();
-	if (!h->classes || !h->event || !h->frames || !h->comms)
+	h->comms = comms_new(&opener_direct);
+	if (!h->classes || !h->event || !h->comms)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < h->nclasses; i++) {
 		struct event_class *cls = &h->classes[i];
@@ -611,25 +610,4 @@ void host_interrupt(void *ctx)
 int64_t host_realtime(struct host *h, uint64_t time)
 {
 	return (int64_t)time + stream_realtime_offset(h->stream);
-}
-
-static void learn_name(const struct pev_record *rec, void *ctx)
-{
-	struct comms *comms = ctx;
-	const char *parent;
-	char name[16];
-
-	if (rec->type == PERF_RECORD_COMM) {
-		comms_set(comms, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
-		return;
-	}
-	parent = comms_get(comms, (pid_t)rec->task.ptid);
-	snprintf(name, sizeof(name), "%s", parent);
-	comms_set(comms, (pid_t)rec->task.tid, name, strlen(name));
-}
-
-const char *host_comm(struct host *h, pid_t tid, uint64_t time)
-{
-	stream_tasks_until(h->stream, time, learn_name, h->comms);
-	return comms_get(h->comms, tid);
 }

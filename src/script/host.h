@@ -7,25 +7,28 @@
 #define SCRIPT_HOST_H
 
 #include "script/event.h"
+#include "script/frames.h"
 #include "script/trouble.h"
 #include "stream/stream.h"
-#include "symbols/kallsyms.h"
+#include "symbols/symbolizer.h"
 #include "tasks/comms.h"
+#include "tasks/maps.h"
 
 struct host {
 	PyObject *module;             /* the script */
 	PyObject *namespace;          /* its __dict__ */
 	PyObject *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
-	PyTypeObject *event_type;
+	PyTypeObject *event_type, *frame_type;
 	struct perf_event *event;     /* reused while the script keeps no reference */
 	struct event_class *classes;
 	size_t nclasses;
 	struct stream *stream;
 	struct trouble trouble;
-	struct kallsyms *kallsyms;    /* NULL: not needed, or not to be had */
 	struct comms *comms;
+	struct symbolizer *symbolizer;   /* NULL: no event has call chains */
+	struct maps *maps;            /* NULL: none has a part in user space */
+	struct frames *frames;        /* with symbolizer */
 	PyObject *loader;             /* the module of loader.py */
-	PyObject *frames;             /* dict: ip -> frame */
 	int output_error;             /* errno: sys.stdout can't be written */
 	bool started;
 	bool exit_requested;          /* the script called sys.exit() */
@@ -61,12 +64,26 @@ void host_interrupt(void *ctx);
 /* The script kept the event: it gets a copy, and the next event another object. */
 void host_replace_event(struct host *h);
 
-/* Before events that carry call chains: some 100 ms. */
-void host_load_kernel_symbols(struct host *h, int verbose);
+/* ---- names.c */
+
+/* Before the stream is opened, if events carry call chains: some 100 ms. 0, or -1 with f. */
+int host_open_symbols(struct host *h, int verbose, struct fault *f);
+/* Once it is open, and nothing enabled yet: who is there now, and what is mapped. */
+int host_watch_tasks(struct host *h, int verbose, struct fault *f);
+void host_close_names(struct host *h);   /* at the end */
+/* For struct stream_ops. */
+void host_task(void *ctx, const struct pev_record *rec);
 
 /* For events. */
 int64_t host_realtime(struct host *h, uint64_t time);
+/* The frames of a call chain as the kernel wrote it, of process `pid` at `time` (perf
+ * clock, ns): a new list, or NULL with an exception. */
+PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time);
+/* Those of a tracepoint's sample. */
 PyObject *host_callchain(struct host *h, const struct perf_event *e);
+/* For an event that outlives its handler: what is mapped is not remembered for ever, so its
+ * frames are found now. NULL, without an exception, where they will do later, too. */
+PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e);
 /* What the task was called at that time (perf clock, ns). */
 const char *host_comm(struct host *h, pid_t tid, uint64_t time);
 

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The built-in module perf_prof: multi-phase, no globals. */
+#include "script/frames.h"
 #include "script/host.h"
 
 static int exec_module(PyObject *module)
 {
-	PyTypeObject *type = event_type_new(module);
-	int rc;
+	static PyTypeObject *(*const make[])(PyObject *module) = { event_type_new, frame_type_new };
 
-	if (!type)
-		return -1;
-	rc = PyModule_AddType(module, type);
-	Py_DECREF(type);
-	return rc;
+	for (size_t i = 0; i < sizeof(make) / sizeof(*make); i++) {
+		PyTypeObject *type = make[i](module);
+		int rc = type ? PyModule_AddType(module, type) : -1;
+
+		Py_XDECREF(type);
+		if (rc)
+			return -1;
+	}
+	return 0;
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -4,6 +4,7 @@
 
 #include "script/python_options.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 #include "script/host.h"
 #include "script/template.h"
@@ -16,6 +17,7 @@ static const struct stream_ops ops = {
 	.sample = host_sample,
 	.lost = host_lost,
 	.interval = host_interval,
+	.task = host_task,
 	.print_stat = host_print_stat,
 	.idle = host_idle,
 	.interrupt = host_interrupt,
@@ -43,11 +45,18 @@ static void say_totals(const struct python_config *config, const struct stream *
 			"overloaded\n", (unsigned long long)t.late);
 }
 
-static int check_callchain(const struct stream_opts *o, struct fault *f)
+static int check_callchain(const struct stream_opts *o, struct stream *stream, struct fault *f)
 {
-	if (o->kernel_callchain < 0 && o->user_callchain <= 0 && o->call_graph)
-		return fault_usage(f, "-g with --no-kernel-callchain leaves no call chain; add "
-				   "--user-callchain");
+	size_t n;
+	const struct stream_event *events = stream_events(stream, &n);
+
+	if (o->kernel_callchain >= 0 || o->user_callchain > 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (events[i].callchain)
+			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
+					   "--user-callchain", o->call_graph ? "-g" : "the attribute stack",
+					   events[i].name);
 	return 0;
 }
 
@@ -79,15 +88,14 @@ static int check_venv(const char *venv, struct fault *f)
 static int run_script(struct python_config *config, struct host *h, struct stream *stream,
 		      struct fault *f)
 {
-	int rc;
+	int rc, verbose = stream_verbosity(&config->stream);
 
 	if (host_attach(h, stream, f) || host_init(h, f))
 		return -1;
-	if (wants_callchains(stream))
-		host_load_kernel_symbols(h, stream_verbosity(&config->stream));
-	if (stream_open(stream, f))
+	if (wants_callchains(stream) && host_open_symbols(h, verbose, f))
+		return -1;
+	if (stream_open(stream, f) || host_watch_tasks(h, verbose, f))
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
-	comms_snapshot(h->comms);
 	rc = stream_run(stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)
@@ -106,24 +114,34 @@ static void tell_broken_output(struct python_config *config, const struct host *
 		  strerror(h->output_error));
 }
 
+/* What the interpreter and the event list have open at once, amply; and without which the
+ * interpreter can't load a module. */
+enum { OWN_FILES = 32, LEAST_FILES = 4 };
+
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
 	struct host h = {0};
 	struct host_script script = { .venv = config->venv };
 	struct stream *stream;
+	char remedy[256];
 
 	if (!args->noperands)
 		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
 				   "[args...]");
-	if (check_callchain(&config->stream, f) || check_venv(config->venv, f))
+	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
+		return fault_set(f, EXIT_FAILED, "Python takes %d open files beside those there are, "
+				 "but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
+	if (check_venv(config->venv, f))
 		return -1;
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;
 	stream = stream_new(&config->stream, f);
-	if (!stream)
+	if (!stream || check_callchain(&config->stream, stream, f)) {
+		stream_free(stream);
 		return -1;
+	}
 	if (!strcmp(script.module, "help") && args->noperands == 1) {
 		size_t n;
 		struct stream_event *events = stream_events(stream, &n);

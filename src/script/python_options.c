@@ -38,6 +38,14 @@ static const char *const description[] = {
 	"len(event), keys(), values(), items(), iteration, to_dict(), print(timestamp=True, "
 	"callchain=True), str(), repr() and hash() work; an event that the script keeps stays valid. "
 	"`perf-prof python -e EVENT help` writes a script to start from, with each event's fields.",
+	"A frame of _callchain has addr (the address as it was sampled), symbol (the function, \"Unknown\" "
+	"if it has no name), offset (in the function), kernel (True or False) and dso "
+	"([kernel.kallsyms], [module], [vdso], or the path of the program or library). Frames can't be "
+	"changed: the same frame is the same object in all lists; frame.copy() is a dict of one's own. "
+	"-g samples the kernel's part, --user-callchain adds the user's, for which programs have to be "
+	"compiled with frame pointers. What was mapped at the time of the event counts, so processes "
+	"that have exited keep their names; a file that was replaced or deleted before it was looked "
+	"at has none.",
 	"A tracepoint belongs to the task that runs when it is hit: a wake-up to the waker. So -p and "
 	"-C choose who wakes, not who is woken; filter by fields for that: sched:sched_wakeup/pid==PID/.",
 	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, _period: "

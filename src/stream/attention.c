@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/attention.h"
 
+#include "base/descriptors.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,8 +43,7 @@ void attention_raise(struct attention *a, unsigned int bits)
 
 void attention_nudge(struct attention *a)
 {
-	atomic_store(&a->nudging, true);
-	pthread_kill(a->main, SIGINT);
+	pthread_sigqueue(a->main, SIGINT, (union sigval){ .sival_ptr = a });
 }
 
 /* timeout(1) and terminals may send one request twice: what follows at once is the same. */
@@ -58,12 +59,19 @@ static void stop_signal(struct attention *a)
 	poke(a->tell);
 }
 
-static void on_signal(int sig)
+/* A nudge says itself that it is one: a flag beside it could be taken down by the one before,
+ * if that was slow to arrive, and the second nudge would count as a second Ctrl-C. */
+static bool is_nudge(const struct attention *a, const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_pid == getpid() && info->si_value.sival_ptr == a;
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	struct attention *a = atomic_load(&active);
 
-	if (a && sig == SIGINT && atomic_exchange(&a->nudging, false))
+	if (a && sig == SIGINT && is_nudge(a, info))
 		a->nudge(a->ctx);
 	else if (a && sig != SIGUSR1 && sig != SIGUSR2)
 		stop_signal(a);
@@ -138,7 +146,7 @@ static int start_thread(struct attention *a)
 
 static void install_handlers(struct attention *a)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
 	a->main = pthread_self();
 	atomic_store(&active, a);
@@ -152,10 +160,13 @@ static void install_handlers(struct attention *a)
 
 int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
 {
+	char hint[256];
+
 	a->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->kick < 0 || a->tell < 0 || start_timer(a, interval_ms) || start_thread(a)) {
-		fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
+		fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+			  descriptors_hint(errno, hint, sizeof(hint)));
 		attention_stop(a);
 		return -1;
 	}

@@ -38,8 +38,7 @@ struct attention {
 	_Atomic uint64_t stop_ns;      /* CLOCK_MONOTONIC of the first */
 	pthread_mutex_t lock;
 	bool delivering;               /* under lock: the consumer is being handed events */
-	_Atomic bool nudging;          /* the next SIGINT is the watchdog's */
-	void (*nudge)(void *ctx);      /* called by it, in the signal handler */
+	void (*nudge)(void *ctx);      /* called in the handler of a SIGINT that the watchdog sent */
 	pthread_t main;
 	int kick;                      /* eventfd for the loop */
 	int tell;                      /* eventfd for the watchdog */

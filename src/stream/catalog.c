@@ -165,49 +165,6 @@ struct named {
 	uint64_t config;
 };
 
-static const struct named hardware[] = {
-	{ "branch-instructions", "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ "branch-misses", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
-	{ "bus-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
-	{ "cache-misses", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
-	{ "cache-references", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
-	{ "cpu-cycles", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
-	{ "instructions", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
-	{ "ref-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
-	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_TYPE_HARDWARE,
-	  PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
-	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_TYPE_HARDWARE,
-	  PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
-};
-
-#define READ (1U << PERF_COUNT_HW_CACHE_OP_READ)
-#define WRITE (1U << PERF_COUNT_HW_CACHE_OP_WRITE)
-#define PREFETCH (1U << PERF_COUNT_HW_CACHE_OP_PREFETCH)
-
-/* Caches by perf's names and the operations that they can count. */
-static const struct {
-	const char *name;
-	uint64_t cache;
-	unsigned int ops;
-} caches[] = {
-	{ "L1-dcache", PERF_COUNT_HW_CACHE_L1D, READ | WRITE | PREFETCH },
-	{ "L1-icache", PERF_COUNT_HW_CACHE_L1I, READ | PREFETCH },
-	{ "LLC", PERF_COUNT_HW_CACHE_LL, READ | WRITE | PREFETCH },
-	{ "branch", PERF_COUNT_HW_CACHE_BPU, READ },
-	{ "dTLB", PERF_COUNT_HW_CACHE_DTLB, READ | WRITE | PREFETCH },
-	{ "iTLB", PERF_COUNT_HW_CACHE_ITLB, READ },
-	{ "node", PERF_COUNT_HW_CACHE_NODE, READ | WRITE | PREFETCH },
-};
-
-/* Operations and results, by number of operation. */
-static const struct {
-	const char *accesses, *misses;
-} cache_ops[] = {
-	{ "loads", "load-misses" },
-	{ "stores", "store-misses" },
-	{ "prefetches", "prefetch-misses" },
-};
-
 /* 0 if the event opens on the calling thread. User space only: that is what most
  * privilege levels allow. */
 static int try_open(const struct named *event)
@@ -239,53 +196,17 @@ static int offer_named(struct walk *w, enum catalog_kind kind, const struct name
 	return w->fn(&e, w->ctx);
 }
 
-static int walk_hardware(struct walk *w)
-{
-	int ret = 0;
+typedef const char *name_at(unsigned int index, uint64_t *config);
 
-	for (size_t i = 0; !ret && i < COUNT(hardware); i++)
-		ret = offer_named(w, CATALOG_HARDWARE, &hardware[i]);
-	return ret;
-}
-
-static int offer_cache(struct walk *w, size_t cache, size_t op, bool misses)
-{
-	char name[64];
-	struct named event = {
-		.name = name, .type = PERF_TYPE_HW_CACHE,
-		.config = caches[cache].cache | (uint64_t)op << 8 | (uint64_t)misses << 16,
-	};
-
-	snprintf(name, sizeof(name), "%s-%s", caches[cache].name,
-		 misses ? cache_ops[op].misses : cache_ops[op].accesses);
-	return offer_named(w, CATALOG_CACHE, &event);
-}
-
-static int walk_caches(struct walk *w)
-{
-	int ret = 0;
-
-	for (size_t c = 0; c < COUNT(caches); c++)
-		for (size_t op = 0; op < COUNT(cache_ops); op++) {
-			if (!(caches[c].ops & 1U << op))
-				continue;
-			if (!ret)
-				ret = offer_cache(w, c, op, false);
-			if (!ret)
-				ret = offer_cache(w, c, op, true);
-		}
-	return ret;
-}
-
-/* The library's table has a row per name; rows of equal config are names of one event.
+/* The library's tables have a row per name; rows of equal config are names of one event.
  * Finds the second one of the event of row i; false if i is itself a second one. */
-static bool software_alias(unsigned int i, uint64_t config, const char **alias)
+static bool find_alias(name_at *at, unsigned int i, uint64_t config, const char **alias)
 {
 	const char *name;
 	uint64_t other;
 
 	*alias = NULL;
-	for (unsigned int k = 0; (name = pev_software_name(k, &other)); k++) {
+	for (unsigned int k = 0; (name = at(k, &other)); k++) {
 		if (other != config || k == i)
 			continue;
 		if (k < i)
@@ -301,7 +222,7 @@ static int compare_named(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-static int walk_software(struct walk *w)
+static int walk_names(struct walk *w, enum catalog_kind kind, uint32_t type, name_at *at)
 {
 	struct named events[64];
 	size_t n = 0;
@@ -310,14 +231,42 @@ static int walk_software(struct walk *w)
 	for (unsigned int i = 0; n < COUNT(events); i++) {
 		struct named *e = &events[n];
 
-		e->name = pev_software_name(i, &e->config);
+		e->type = type;
+		e->name = at(i, &e->config);
 		if (!e->name)
 			break;
-		n += software_alias(i, e->config, &e->alias);
+		n += find_alias(at, i, e->config, &e->alias);
 	}
 	qsort(events, n, sizeof(events[0]), compare_named);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = offer_named(w, CATALOG_SOFTWARE, &events[i]);
+		ret = offer_named(w, kind, &events[i]);
+	return ret;
+}
+
+static int walk_software(struct walk *w)
+{
+	return walk_names(w, CATALOG_SOFTWARE, PERF_TYPE_SOFTWARE, pev_software_name);
+}
+
+static int walk_hardware(struct walk *w)
+{
+	return walk_names(w, CATALOG_HARDWARE, PERF_TYPE_HARDWARE, pev_hardware_name);
+}
+
+static int walk_caches(struct walk *w)
+{
+	uint64_t config;
+	char name[64];
+	bool usual;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && pev_cache_at(i, &config, &usual); i++) {
+		struct named event = { .name = name, .type = PERF_TYPE_HW_CACHE, .config = config };
+
+		if (!usual || pev_cache_name(config, name, sizeof(name)))
+			continue;
+		ret = offer_named(w, CATALOG_CACHE, &event);
+	}
 	return ret;
 }
 

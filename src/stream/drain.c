@@ -181,6 +181,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0;
 	const struct perf_event_header *rec;
 
+	s->slice++;
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
 		/* another CPU wrote these lines: they are on their way while a handler runs */
 		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);

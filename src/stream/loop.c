@@ -6,6 +6,9 @@
  */
 #include "stream/private.h"
 
+#include "base/descriptors.h"
+#include "base/note.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,9 +55,12 @@ static int watch_tasks(struct stream *s)
 
 static int watch_all(struct stream *s, struct fault *f)
 {
+	char hint[256];
+
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s))
-		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s", strerror(errno));
+		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+				 descriptors_hint(errno, hint, sizeof(hint)));
 	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
 		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, RING))
 			return fault_set(f, EXIT_FAILED, "can't wait for a ring: %s",
@@ -188,13 +194,27 @@ static bool round_of(struct stream *s)
 	return s->order ? ordered_round(s) : drain_round(s);
 }
 
+/* Events are on each CPU that was online; a change is told whoever listens. */
+static void tell_hotplug(struct stream *s)
+{
+	bool tasks = !targets_everybody(s->opts) && !s->opts->cgroups.n;
+	char line[600];
+
+	if (hotplug_look(&s->hotplug, &s->targets.cpus, s->opts->cpus.n, tasks, false, line,
+			 sizeof(line)))
+		note(1, "%s", line);
+}
+
 /* Some rounds; whether more is waiting. */
 static bool deliver_some(struct stream *s)
 {
 	bool more = true;
 
-	for (int i = 0; i < ROUNDS && more && !s->stop; i++)
+	for (int i = 0; i < ROUNDS && more && !s->stop; i++) {
 		more = round_of(s);
+		if (s->sideband)
+			sideband_collect(s->sideband);
+	}
 	return more;
 }
 
@@ -213,6 +233,7 @@ static void deliver_until_stopped(struct stream *s)
 			loop_attend(s);
 		more = deliver_some(s);
 		loss_tell(s, false);
+		tell_hotplug(s);
 	}
 }
 
@@ -230,6 +251,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 {
 	s->ops = ops;
 	s->ctx = ctx;
+	if (s->sideband)
+		sideband_set_consumer(s->sideband, ops->task, ctx);
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
 		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,

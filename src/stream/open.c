@@ -12,6 +12,7 @@
  */
 #include "stream/private.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 #include "base/units.h"
 
@@ -19,11 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 enum { DEFAULT_RING = 1 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
+
+/* What the event loop opens itself, with --order and --buffer; and what a script may want
+ * at once. */
+enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
 
 /* Below: the id of init's pid namespace (PROC_PID_INIT_INO). Kernel filters know pids
  * of that one only. */
@@ -253,7 +257,13 @@ static int wire(struct stream *s, struct opened *o, struct fault *f)
 	return set_filter(s, o, f);
 }
 
-/* 0, -ESRCH when the task is gone, -1 with f otherwise. */
+/* Nothing that another event would be spared. */
+static bool is_shortage(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
+}
+
+/* 0, -ESRCH when the task is gone; with f a shortage's -errno, or -1. */
 static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
 		    struct ring *ring, struct fault *f)
 {
@@ -270,7 +280,9 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	if (rc == -ESRCH)
 		return -ESRCH;
 	if (rc)
-		return fault_from_pev(f, EXIT_FAILED, &err);
+		fault_from_pev(f, EXIT_FAILED, &err);
+	if (rc)
+		return is_shortage(rc) ? rc : -1;
 	o->event = event;
 	o->ring = ring;
 	o->task = task;
@@ -339,19 +351,37 @@ static int check_event_cpus(struct stream *s, struct fault *f)
 	return 0;
 }
 
-static void raise_descriptor_limit(void)
+/* Events that are opened for one task. */
+static size_t count_openings(const struct stream *s)
 {
-	struct rlimit rl;
+	size_t n = 0;
 
-	if (getrlimit(RLIMIT_NOFILE, &rl) || rl.rlim_cur == rl.rlim_max)
-		return;
-	rl.rlim_cur = rl.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &rl);
+	for (size_t e = 0; e < s->nevents; e++)
+		if (s->events[e].wanted)
+			n += s->events[e].cpus.n ? s->events[e].cpus.n : s->targets.cpus.n;
+	return n;
+}
+
+/* Known before the first of thousands is opened, and said in numbers. */
+static int reserve_descriptors(const struct stream *s, struct fault *f)
+{
+	size_t each = count_openings(s), tasks = s->targets.ntasks;
+	size_t need = each * tasks + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
+	char remedy[256];
+
+	if (descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
+	    descriptors_reserve(need + LOOP_FILES))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "%zu open files are needed (%zu for each of %zu %s, one for "
+			 "each of %zu rings), but %s, or watch fewer events, tasks or CPUs (-C)",
+			 need + LOOP_FILES, each, tasks, targets_everybody(s->opts) ? "target"
+			 : s->opts->cgroups.n ? "control groups" : "threads", s->targets.cpus.n,
+			 descriptors_remedy(remedy, sizeof(remedy)));
 }
 
 static int open_once(struct stream *s, struct fault *f)
 {
-	if (open_rings(s, f) || open_events(s, f))
+	if (reserve_descriptors(s, f) || open_rings(s, f) || open_events(s, f))
 		return -1;
 	return 0;
 }
@@ -365,7 +395,6 @@ static int list_again(struct stream *s, struct fault *f)
 
 int open_all(struct stream *s, struct fault *f)
 {
-	raise_descriptor_limit();
 	s->has_lost_format = knows_lost_format();
 	s->skip_pid = targets_everybody(s->opts) ? getpid() : 0;
 	s->filter_self = s->skip_pid && in_init_pid_namespace();
@@ -406,11 +435,31 @@ void close_all(struct stream *s)
 	s->totals.ring_bytes = 0;
 }
 
+bool stream_wants_mappings(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && s->events[i].callchain)
+			return s->opts->user_callchain > 0;
+	return false;
+}
+
+bool stream_has_mappings(const struct stream *s)
+{
+	return s->sideband && stream_wants_mappings(s);
+}
+
 int stream_open(struct stream *s, struct fault *f)
 {
+	hotplug_begin(&s->hotplug);
 	if (open_all(s, f))
 		return -1;
-	s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0);
+	/* where both don't fit, the loop goes first */
+	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
+		s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0,
+					    stream_wants_mappings(s));
+	else
+		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
+		     "files for COMM records");
 	dispatch_index(s);
 	return 0;
 }

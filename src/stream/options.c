@@ -156,9 +156,9 @@ const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
 	  "Sample call chains (of the kernel; --user-callchain adds the user's).", false, NULL },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(user_callchain), NULL,
-	  "Sample the user's part of call chains.", true, NULL },
+	  "Sample the user's part of call chains, too (of programs with frame pointers).", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
-	  "Sample the kernel's part of call chains.", true, NULL },
+	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
 };
 
 const struct opt stream_output_opts[] = {

@@ -103,6 +103,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	uint64_t before = ring->read_time;
 	const struct perf_event_header *rec = NULL;
 
+	s->slice++;
 	if (!ring->ahead) {
 		ring->ahead = waiting;
 		ring->ahead_of = passed;

@@ -9,6 +9,7 @@
 #include "stream/barrier.h"
 #include "stream/clock.h"
 #include "stream/filter.h"
+#include "stream/hotplug.h"
 #include "stream/order.h"
 #include "stream/sideband.h"
 #include "stream/spec.h"
@@ -86,9 +87,12 @@ struct stream {
 	bool draining;              /* disabled; what the rings still hold is delivered */
 	bool deadline;              /* 500 ms after a signal */
 	struct stream_totals totals;
+	struct hotplug hotplug;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */
+	unsigned int slice;         /* of a ring, counted */
+	unsigned int side_slice;    /* the one for which the sideband was last collected */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	struct backlog_thread *mover;   /* --buffer */

@@ -5,25 +5,46 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pages of 4 KiB: some 2,000 records. A record is at most a comm and its trailer. */
-enum { RING_PAGES = 16, MAX_RECORD = 256 };
+/*
+ * Files are told by device, inode and generation, not by attr.build_id: the kernel (seen
+ * on 6.18) forgets to take the mark of a record with a build id back before it writes the
+ * same record for the next listener. Who asks for build ids so makes perf(1), running at
+ * the same time, take an inode for one and abort; and who doesn't ask, as we, has to
+ * disregard the mark.
+ */
+#define MISC_BUILD_ID ((uint16_t)(1 << 14))   /* PERF_RECORD_MISC_MMAP_BUILD_ID */
+
+/* Pages of 4 KiB: some 2,000 records of names, 4,000 of mappings. */
+enum { NAME_PAGES = 16, MAPPING_PAGES = 128, MAX_QUEUE = 1 << 20 };
+
+/* The kernel's records wait here until their time has come. */
+struct queued {
+	uint64_t time;
+	_Alignas(8) struct perf_event_header rec;   /* and its bytes */
+};
 
 struct side_ring {
 	struct pev_event *owner;
 	struct pev_ring *ring;
-	bool pending;                  /* `rec` was read and is not due yet */
-	uint64_t time;                 /* of rec */
-	_Alignas(8) char rec[MAX_RECORD];
+	char *queue;                   /* struct queued, one behind the other */
+	size_t head, tail, cap;
 };
 
 struct sideband {
 	const struct perf_clock *clock;
 	struct pev_format format;
+	bool mappings;
 	struct pev_event **events;
 	size_t nevents;
 	struct side_ring *rings;
 	size_t nrings;
+	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
+	bool taking;                   /* the consumer is being called: the queues stay put */
+	sideband_fn *fn;
+	void *ctx;
 };
+
+/* ---- opening -------------------------------------------------------------- */
 
 static void dummy_attr(const struct perf_clock *clock, struct perf_event_attr *attr)
 {
@@ -39,12 +60,18 @@ static void dummy_attr(const struct perf_clock *clock, struct perf_event_attr *a
 static int open_ring(struct sideband *b, int cpu)
 {
 	struct side_ring *ring = &b->rings[b->nrings++];
+	unsigned int pages = b->mappings ? MAPPING_PAGES : NAME_PAGES;
 	struct perf_event_attr attr;
 	int rc;
 
 	dummy_attr(b->clock, &attr);
 	rc = pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), NULL, NULL);
-	return rc ? rc : pev_ring_map(&ring->ring, ring->owner, RING_PAGES, NULL);
+	if (rc)
+		return rc;
+	do
+		rc = pev_ring_map(&ring->ring, ring->owner, pages, NULL);
+	while (rc && (pages /= 2) >= NAME_PAGES);
+	return rc;
 }
 
 static int open_event(struct sideband *b, const struct task_target *task, int cpu,
@@ -56,6 +83,8 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 
 	dummy_attr(b->clock, &attr);
 	attr.comm = attr.task = 1;
+	attr.comm_exec = 1;
+	attr.mmap = attr.mmap2 = b->mappings;
 	attr.inherit = task->tid >= 0 && inherit;
 	rc = pev_event_open(ev, &attr, targets_of(task, cpu), NULL, NULL);
 	if (rc)
@@ -77,8 +106,13 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 	return 0;
 }
 
+size_t sideband_descriptors(const struct targets *t)
+{
+	return t->cpus.n * (1 + t->ntasks);
+}
+
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       bool inherit)
+			       bool inherit, bool mappings)
 {
 	struct sideband *b = calloc(1, sizeof(*b));
 	struct perf_event_attr attr;
@@ -88,6 +122,8 @@ struct sideband *sideband_open(const struct targets *t, const struct perf_clock 
 	b->clock = clock;
 	dummy_attr(clock, &attr);
 	pev_format_from_attr(&b->format, &attr);
+	b->mappings = mappings;
+	b->next = UINT64_MAX;
 	b->rings = calloc(t->cpus.n, sizeof(*b->rings));
 	b->events = calloc(t->cpus.n * t->ntasks, sizeof(*b->events));
 	if (!b->rings || !b->events || open_all_cpus(b, t, inherit)) {
@@ -106,52 +142,159 @@ void sideband_free(struct sideband *b)
 	for (size_t i = 0; b->rings && i < b->nrings; i++) {
 		pev_ring_unmap(b->rings[i].ring);
 		pev_event_close(b->rings[i].owner);
+		free(b->rings[i].queue);
 	}
 	free(b->events);
 	free(b->rings);
 	free(b);
 }
 
-/* Reads on until a COMM or FORK record stands in `rec`; false when the ring is empty. */
-static bool fill(const struct sideband *b, struct side_ring *ring)
+void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx)
 {
-	const struct perf_event_header *h;
+	b->fn = fn;
+	b->ctx = ctx;
+}
+
+/* ---- queues --------------------------------------------------------------- */
+
+static size_t queued_size(const struct perf_event_header *rec)
+{
+	return offsetof(struct queued, rec) + ((rec->size + 7u) & ~7u);
+}
+
+static struct queued *first_queued(const struct side_ring *ring)
+{
+	return ring->head < ring->tail ? (struct queued *)(void *)(ring->queue + ring->head) : NULL;
+}
+
+static bool make_room(struct side_ring *ring, size_t size)
+{
+	size_t cap = ring->cap ? ring->cap : 4096;
+	char *queue;
+
+	if (ring->head && ring->tail + size > ring->cap) {
+		memmove(ring->queue, ring->queue + ring->head, ring->tail - ring->head);
+		ring->tail -= ring->head;
+		ring->head = 0;
+	}
+	while (cap < ring->tail + size)
+		cap *= 2;
+	if (cap == ring->cap)
+		return true;
+	queue = cap <= MAX_QUEUE ? realloc(ring->queue, cap) : NULL;
+	if (!queue)
+		return false;
+	ring->queue = queue;
+	ring->cap = cap;
+	return true;
+}
+
+static void hand_over(struct sideband *b, const struct perf_event_header *h)
+{
 	struct pev_record rec;
 
-	if (ring->pending || !pev_ring_begin(ring->ring))
-		return ring->pending;
-	while (!ring->pending && (h = pev_ring_next(ring->ring))) {
-		if (h->size > MAX_RECORD || pev_decode(h, h->size, &b->format, &rec) ||
-		    (rec.type != PERF_RECORD_COMM && rec.type != PERF_RECORD_FORK))
-			continue;
-		memcpy(ring->rec, h, h->size);
-		ring->time = rec.sample_id.time;
-		ring->pending = true;
+	if (b->fn && !pev_decode(h, h->size, &b->format, &rec))
+		b->fn(b->ctx, &rec);
+}
+
+static void take_first(struct sideband *b, struct side_ring *ring)
+{
+	struct queued *q = first_queued(ring);
+
+	ring->head += queued_size(&q->rec);
+	hand_over(b, &q->rec);
+}
+
+static void find_next(struct sideband *b)
+{
+	b->next = UINT64_MAX;
+	for (size_t i = 0; i < b->nrings; i++) {
+		const struct queued *q = first_queued(&b->rings[i]);
+
+		if (q && q->time < b->next)
+			b->next = q->time;
 	}
-	pev_ring_end(ring->ring);
-	return ring->pending;
 }
 
 static struct side_ring *earliest(struct sideband *b)
 {
 	struct side_ring *first = NULL;
+	const struct queued *q;
 
-	for (size_t i = 0; i < b->nrings; i++)
-		if (fill(b, &b->rings[i]) && (!first || b->rings[i].time < first->time))
+	for (size_t i = 0; i < b->nrings; i++) {
+		q = first_queued(&b->rings[i]);
+		if (q && (!first || q->time < first_queued(first)->time))
 			first = &b->rings[i];
+	}
 	return first;
 }
 
-void sideband_take(struct sideband *b, uint64_t time, sideband_fn *fn, void *ctx)
+static void hand_over_until(struct sideband *b, uint64_t time)
 {
 	struct side_ring *ring;
 
-	while ((ring = earliest(b)) && ring->time <= time) {
-		const struct perf_event_header *h = (const struct perf_event_header *)ring->rec;
-		struct pev_record rec;
+	b->taking = true;
+	while ((ring = earliest(b)) && first_queued(ring)->time <= time)
+		take_first(b, ring);
+	find_next(b);
+	b->taking = false;
+}
 
-		ring->pending = false;
-		if (!pev_decode(h, h->size, &b->format, &rec))
-			fn(&rec, ctx);
+static bool is_of_use(const struct pev_record *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_LOST:
+		return true;
+	default:
+		return false;
 	}
+}
+
+/* A queue without room: all that is older than this record goes to the consumer now. */
+static void queue_record(struct sideband *b, struct side_ring *ring,
+			 const struct perf_event_header *h)
+{
+	struct pev_record rec;
+	struct queued *q;
+
+	if (pev_decode(h, h->size, &b->format, &rec) || !is_of_use(&rec))
+		return;
+	if (!make_room(ring, offsetof(struct queued, rec) + h->size + 8)) {
+		hand_over_until(b, rec.sample_id.time);
+		if (!make_room(ring, offsetof(struct queued, rec) + h->size + 8))
+			return;
+	}
+	q = (struct queued *)(void *)(ring->queue + ring->tail);
+	q->time = rec.sample_id.time;
+	memcpy(&q->rec, h, h->size);
+	q->rec.misc &= ~MISC_BUILD_ID;
+	ring->tail += queued_size(&q->rec);
+	if (q->time < b->next)
+		b->next = q->time;
+}
+
+void sideband_collect(struct sideband *b)
+{
+	const struct perf_event_header *h;
+
+	for (size_t i = 0; i < b->nrings && !b->taking; i++) {
+		struct side_ring *ring = &b->rings[i];
+
+		if (!pev_ring_begin(ring->ring))
+			continue;
+		while ((h = pev_ring_next(ring->ring)))
+			queue_record(b, ring, h);
+		pev_ring_end(ring->ring);
+	}
+}
+
+void sideband_take(struct sideband *b, uint64_t time)
+{
+	if (time >= b->next && !b->taking)
+		hand_over_until(b, time);
 }

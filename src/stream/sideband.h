@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who was there when: COMM and FORK records of the watched tasks, from dummy events with
- * rings of their own, so that a flood of samples never loses a name. They are taken up
- * to a time, that of the event whose task is asked for: what the task was called later
+ * Who was there when: COMM, FORK and EXIT records of the watched tasks and, where
+ * addresses of user space are asked for, what they map (MMAP2), from dummy events with
+ * rings of their own, so that a flood of samples never loses a name. They are handed over
+ * up to a time, that of the event whose task is asked for: what the task was called later
  * must not reach back.
+ *
+ * The rings are emptied while the stream runs, whether somebody asks or not, into queues
+ * of bounded size; what finds no room there is handed over ahead of time.
  *
  * Names are a convenience: where the descriptors or the locked memory for them can't be
  * had, there are none, and /proc is asked.
@@ -19,13 +23,21 @@
 
 struct sideband;
 
-typedef void sideband_fn(const struct pev_record *rec, void *ctx);
+typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 
-/* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it can't be had. */
+/* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it
+ * can't be had. */
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       bool inherit);
+			       bool inherit, bool mappings);
+/* How many descriptors that takes. */
+size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
+/* Whom the records are handed to, from now on. */
+void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);
+/* Takes what the kernel has written by now out of the rings. To be called before events
+ * that were read later are delivered. */
+void sideband_collect(struct sideband *b);
 /* Hands over the records up to `time` (ns of the perf clock), in order of time. */
-void sideband_take(struct sideband *b, uint64_t time, sideband_fn *fn, void *ctx);
+void sideband_take(struct sideband *b, uint64_t time);
 
 #endif

@@ -71,6 +71,7 @@ void stream_free(struct stream *s)
 	close_all(s);
 	closer_release(closer);
 	perf_clock_close(&s->clock);
+	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	targets_free(&s->targets);
@@ -114,9 +115,14 @@ int64_t stream_realtime_offset(struct stream *s)
 	return perf_clock_offset(&s->clock);
 }
 
-void stream_tasks_until(struct stream *s, uint64_t time,
-			void (*fn)(const struct pev_record *rec, void *ctx), void *ctx)
+/* What the kernel wrote before the present slice of a ring is all there once its end is
+ * known: one look at the sideband per slice is enough. */
+void stream_tasks_until(struct stream *s, uint64_t time)
 {
-	if (s->sideband)
-		sideband_take(s->sideband, time, fn, ctx);
+	if (!s->sideband || !s->ops)
+		return;
+	if (s->side_slice != s->slice || time == UINT64_MAX)
+		sideband_collect(s->sideband);
+	s->side_slice = s->slice;
+	sideband_take(s->sideband, time);
 }

@@ -106,6 +106,9 @@ struct stream_ops {
 		       uint32_t cpu);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
+	/* COMM, FORK, EXIT and, if wanted, MMAP2 and LOST records: when stream_tasks_until()
+	 * asks for them, or earlier. May be NULL. */
+	void (*task)(void *ctx, const struct pev_record *rec);
 	void (*print_stat)(void *ctx);  /* SIGUSR2 */
 	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
 	/* Called in a signal handler on the loop's thread when sample() is still inside
@@ -140,10 +143,14 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
-/* Hands COMM and FORK records up to `time` (perf clock, ns) to fn: what tasks were called
- * then. Those of the watched tasks, as far as the user may have them. */
-void stream_tasks_until(struct stream *s, uint64_t time,
-			void (*fn)(const struct pev_record *rec, void *ctx), void *ctx);
+/* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
+ * what was mapped where. Those of the watched tasks, as far as the user may have them;
+ * UINT64_MAX: all that the kernel has written by now. */
+void stream_tasks_until(struct stream *s, uint64_t time);
+/* Whether user addresses are sampled; whether records of what is mapped come with them,
+ * too (after stream_open()). */
+bool stream_wants_mappings(const struct stream *s);
+bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
 /* A sample's time as --tsc, --monotonic and --clock-offset want it shown. */

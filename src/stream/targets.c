@@ -21,9 +21,6 @@ static int add_task(struct targets *t, struct task_target task)
 {
 	struct task_target *v;
 
-	for (size_t i = 0; i < t->ntasks; i++)
-		if (task.tid >= 0 && t->tasks[i].tid == task.tid)
-			return 0;
 	if ((t->ntasks & (t->ntasks - 1)) == 0) {   /* doubles at powers of two */
 		v = realloc(t->tasks, (t->ntasks ? t->ntasks * 2 : 1) * sizeof(*v));
 		if (!v)
@@ -32,6 +29,27 @@ static int add_task(struct targets *t, struct task_target task)
 	}
 	t->tasks[t->ntasks++] = task;
 	return 0;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct task_target *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* A thread that is named twice, as itself and by its process, is watched once. Sorted:
+ * threads may be ten thousand, and are looked up again. */
+static void drop_doubles(struct targets *t)
+{
+	size_t n = 0;
+
+	if (t->ntasks)
+		qsort(t->tasks, t->ntasks, sizeof(*t->tasks), by_tid);
+	for (size_t i = 0; i < t->ntasks; i++)
+		if (!n || t->tasks[n - 1].tid != t->tasks[i].tid)
+			t->tasks[n++] = t->tasks[i];
+	t->ntasks = n;
 }
 
 /* Adds the threads of a process; -ESRCH if it is gone. */
@@ -159,6 +177,7 @@ int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fa
 {
 	if (resolve_cpus(t, opts, f) || resolve_pids(t, opts, f) || resolve_tids(t, opts, f))
 		return -1;
+	drop_doubles(t);
 	for (size_t i = 0; i < opts->cgroups.n; i++)
 		if (resolve_cgroup(t, opts->cgroups.v[i], f))
 			return -1;
@@ -175,11 +194,8 @@ bool targets_moved(const struct targets *t, const struct stream_opts *opts)
 
 	for (size_t i = 0; i < opts->pids.n; i++)
 		add_threads(&now, opts->pids.v[i]);
-	for (size_t i = 0; i < now.ntasks && !moved; i++) {
-		moved = true;
-		for (size_t k = 0; k < t->ntasks && moved; k++)
-			moved = t->tasks[k].tid != now.tasks[i].tid;
-	}
+	for (size_t i = 0; i < now.ntasks && !moved; i++)
+		moved = !bsearch(&now.tasks[i], t->tasks, t->ntasks, sizeof(*t->tasks), by_tid);
 	free(now.tasks);
 	return moved;
 }

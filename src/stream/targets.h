@@ -18,7 +18,7 @@ struct task_target {
 	const char *cgroup;
 };
 
-/* The targets, looked up: events are opened on every task × CPU. */
+/* The targets, looked up: events are opened on every task × CPU. Threads are sorted. */
 struct targets {
 	struct task_target *tasks;
 	size_t ntasks;

@@ -1,57 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file is kept as one block of text; a sorted array of addresses points into it.
- * Lines are "ffffffff81000000 T name" or "... t name\t[module]".
+ * Lines are "ffffffff81000000 T name" or "... t name\t[module]". Names of code alone are
+ * kept; what the symbols belong to is their group: 0 the kernel, else a module.
  */
 #include "symbols/kallsyms.h"
 
-#include <fcntl.h>
+#include "symbols/symtab.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct sym {
-	uint64_t addr;
-	uint32_t name;           /* offset into text */
-	uint32_t module;         /* 0: none */
-};
+enum { CHUNK = 64 << 10, MAX_MODULES = 4096, MAX_MODULE_NAME = 64 };
+
+static const char kernel_dso[] = "[kernel.kallsyms]";
 
 struct kallsyms {
-	char *text;
-	struct sym *syms;
-	size_t n;
+	struct symtab *tab;
+	char (*modules)[MAX_MODULE_NAME];   /* "[name]"; the n-th is group n + 1 */
+	size_t nmodules;
 };
-
-static char *read_all(const char *path, size_t *len)
-{
-	size_t cap = 16 << 20, n = 0;
-	char *buf = malloc(cap);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = -1;
-
-	while (buf && fd >= 0 && (got = read(fd, buf + n, cap - n - 1)) > 0) {
-		char *bigger;
-
-		n += (size_t)got;
-		if (cap - n > 4096)
-			continue;
-		bigger = cap < 1u << 30 ? realloc(buf, cap *= 2) : NULL;
-		if (!bigger) {
-			got = -1;
-			break;
-		}
-		buf = bigger;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (got < 0) {
-		free(buf);
-		return NULL;
-	}
-	buf[n] = '\0';
-	*len = n;
-	return buf;
-}
 
 static int hex(char c)
 {
@@ -61,7 +31,7 @@ static int hex(char c)
 }
 
 /* Takes the address off a line; 0 if there is none. */
-static uint64_t take_address(char **p, const char *end)
+static uint64_t take_address(const char **p, const char *end)
 {
 	const char *start = *p;
 	uint64_t addr = 0;
@@ -71,77 +41,91 @@ static uint64_t take_address(char **p, const char *end)
 	return *p - start <= 16 ? addr : 0;
 }
 
-/* Reads the line at p into sym; returns whether it is text (code) with an address. */
-static int parse_line(struct kallsyms *k, char *p, char *end, struct sym *sym)
+/* The group of the module whose "[name]" this is: most often the last line's. */
+static uint16_t group_of(struct kallsyms *k, const char *name, size_t len)
 {
-	char *tab;
-
-	sym->addr = take_address(&p, end);
-	if (!sym->addr || end - p < 4 || p[0] != ' ' || !memchr("tTwW", p[1], 4) || p[2] != ' ')
+	if (len >= MAX_MODULE_NAME)
 		return 0;
-	p += 3;
-	*end = '\0';
-	tab = memchr(p, '\t', (size_t)(end - p));
-	sym->name = (uint32_t)(p - k->text);
-	sym->module = 0;
-	if (!tab)
-		return 1;
-	*tab = '\0';
-	if (tab[1] == '[' && end[-1] == ']') {
-		end[-1] = '\0';
-		sym->module = (uint32_t)(tab + 2 - k->text);
+	for (size_t i = k->nmodules; i-- > 0;)
+		if (!strncmp(k->modules[i], name, len) && !k->modules[i][len])
+			return (uint16_t)(i + 1);
+	if (k->nmodules == MAX_MODULES)
+		return 0;
+	if (!(k->nmodules & (k->nmodules - 1))) {
+		size_t cap = k->nmodules ? k->nmodules * 2 : 1;
+		void *more = realloc(k->modules, cap * sizeof(*k->modules));
+
+		if (!more)
+			return 0;
+		k->modules = more;
 	}
-	return 1;
+	memcpy(k->modules[k->nmodules], name, len);
+	k->modules[k->nmodules][len] = '\0';
+	return (uint16_t)++k->nmodules;
 }
 
-static int by_addr(const void *a, const void *b)
+static int take_line(struct kallsyms *k, const char *p, const char *end)
 {
-	const struct sym *x = a, *y = b;
+	struct symtab_entry e = { .end = UINT64_MAX, .open = true };
+	const char *tab;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;   /* the file's order: stable */
+	e.start = take_address(&p, end);
+	if (!e.start || end - p < 4 || p[0] != ' ' || !memchr("tTwW", p[1], 4) || p[2] != ' ')
+		return 0;
+	e.name = p + 3;
+	tab = memchr(e.name, '\t', (size_t)(end - e.name));
+	e.len = (size_t)((tab ? tab : end) - e.name);
+	if (tab && end - tab > 3 && tab[1] == '[' && end[-1] == ']')
+		e.group = group_of(k, tab + 1, (size_t)(end - tab - 1));
+	return symtab_add(k->tab, &e);
 }
 
-static int parse_all(struct kallsyms *k, size_t len)
+/* Takes all whole lines of n bytes; returns how many bytes they were, or -ENOMEM. */
+static ssize_t take_lines(struct kallsyms *k, const char *buf, size_t n)
 {
-	char *p = k->text, *end = k->text + len;
-	size_t cap = len / 32 + 16;
+	const char *p = buf, *nl;
 
-	k->syms = malloc(cap * sizeof(*k->syms));
-	while (k->syms && p < end) {
-		char *nl = memchr(p, '\n', (size_t)(end - p));
-
-		if (!nl)
-			nl = end;
-		if (k->n == cap) {
-			struct sym *more = realloc(k->syms, (cap *= 2) * sizeof(*more));
-
-			if (!more)
-				return -1;
-			k->syms = more;
-		}
-		k->n += (size_t)parse_line(k, p, nl, &k->syms[k->n]);
+	while ((nl = memchr(p, '\n', n - (size_t)(p - buf)))) {
+		if (take_line(k, p, nl))
+			return -ENOMEM;
 		p = nl + 1;
 	}
-	if (!k->syms || !k->n)
-		return -1;
-	qsort(k->syms, k->n, sizeof(*k->syms), by_addr);
-	return 0;
+	return p - buf;
 }
 
-struct kallsyms *kallsyms_load(const char *path)
+/* A line that is longer than the buffer is none, and so is what follows in it. */
+static int read_lines(struct kallsyms *k, int fd, char *buf)
+{
+	size_t have = 0;
+	ssize_t got, taken;
+
+	while ((got = read(fd, buf + have, CHUNK - have)) > 0) {
+		have += (size_t)got;
+		taken = take_lines(k, buf, have);
+		if (taken < 0)
+			return -ENOMEM;
+		have -= (size_t)taken;
+		memmove(buf, buf + taken, have);
+		if (have == CHUNK) {
+			buf[0] = '!';
+			have = 1;
+		}
+	}
+	return got < 0 ? -errno : take_line(k, buf, buf + have);
+}
+
+struct kallsyms *kallsyms_read(int fd)
 {
 	struct kallsyms *k = calloc(1, sizeof(*k));
-	size_t len;
+	char *buf = malloc(CHUNK);
 
-	if (!k)
-		return NULL;
-	k->text = read_all(path, &len);
-	if (!k->text || len > UINT32_MAX || parse_all(k, len)) {
+	if (k)
+		k->tab = symtab_new();
+	if (!k || !buf || !k->tab || read_lines(k, fd, buf) || symtab_finish(k->tab)) {
 		kallsyms_free(k);
-		return NULL;
+		k = NULL;
 	}
+	free(buf);
 	return k;
 }
 
@@ -149,29 +133,19 @@ void kallsyms_free(struct kallsyms *k)
 {
 	if (!k)
 		return;
-	free(k->text);
-	free(k->syms);
+	symtab_free(k->tab);
+	free(k->modules);
 	free(k);
 }
 
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kernel_symbol *sym)
 {
-	size_t lo = 0, hi = k->n;
+	struct symtab_hit hit;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!symtab_find(k->tab, addr, &hit))
 		return -1;
-	while (lo > 1 && k->syms[lo - 2].addr == k->syms[lo - 1].addr)
-		lo--;            /* of aliases, the first */
-	sym->start = k->syms[lo - 1].addr;
-	sym->name = k->text + k->syms[lo - 1].name;
-	sym->module = k->syms[lo - 1].module ? k->text + k->syms[lo - 1].module : NULL;
+	sym->name = hit.name;
+	sym->start = hit.start;
+	sym->dso = hit.group ? k->modules[hit.group - 1] : kernel_dso;
 	return 0;
 }

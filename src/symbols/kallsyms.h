@@ -10,14 +10,16 @@ struct kallsyms;
 
 struct kernel_symbol {
 	const char *name;
-	const char *module;      /* NULL for the kernel itself */
+	const char *dso;         /* "[kernel.kallsyms]", "[nf_tables]", "[bpf]" */
 	uint64_t start;
 };
 
-/* Reads the whole table (some 200,000 symbols). NULL if it can't be read or holds no
- * addresses (kernel.kptr_restrict). */
-struct kallsyms *kallsyms_load(const char *path);
+/* Reads the whole table (some 200,000 symbols: 100 ms, nearly all of it the kernel's) from
+ * a descriptor, which stays open. NULL if it can't be read or holds no addresses
+ * (kernel.kptr_restrict). */
+struct kallsyms *kallsyms_read(int fd);
 void kallsyms_free(struct kallsyms *k);
-/* The symbol at or before addr: 0, or -1 outside of all text. */
+/* The function around addr: 0, or -1 outside of all text. The table knows no sizes: a
+ * function ends where the next begins, the last one of a module within two pages. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kernel_symbol *sym);
 #endif

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/comms.h"
 
+#include "tasks/grace.h"
+
 #include <dirent.h>
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { COMM_LEN = 16, FIRST_SLOTS = 1024 };
+enum { COMM_LEN = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
 
 struct entry {
+	uint64_t exited;       /* time; 0: as far as we know it lives */
 	pid_t tid;             /* 0: free (tid 0 is never stored) */
 	char comm[COMM_LEN];
 };
 
 /* Open addressing, at most half full. */
 struct comms {
+	const struct opener *opener;
 	struct entry *entries;
 	size_t mask, used;
+	uint64_t now, swept;   /* newest exit; when those out of grace were last dropped */
 };
 
-struct comms *comms_new(void)
+struct comms *comms_new(const struct opener *opener)
 {
 	struct comms *c = calloc(1, sizeof(*c));
 
@@ -30,6 +34,7 @@ struct comms *comms_new(void)
 		return NULL;
 	c->entries = calloc(FIRST_SLOTS, sizeof(*c->entries));
 	c->mask = FIRST_SLOTS - 1;
+	c->opener = opener;
 	if (!c->entries) {
 		free(c);
 		return NULL;
@@ -54,43 +59,114 @@ static struct entry *slot(const struct comms *c, pid_t tid)
 	return &c->entries[i];
 }
 
-static int grow(struct comms *c)
-{
-	struct comms bigger = { .mask = c->mask * 2 + 1, .used = c->used };
+typedef bool keep_fn(const struct comms *c, const struct entry *e);
 
-	bigger.entries = calloc(bigger.mask + 1, sizeof(*bigger.entries));
-	if (!bigger.entries)
+/* Into a table of `slots`, those that shall be kept. */
+static int move(struct comms *c, size_t slots, keep_fn *keep)
+{
+	struct comms other = *c;
+
+	other.mask = slots - 1;
+	other.used = 0;
+	other.entries = calloc(slots, sizeof(*other.entries));
+	if (!other.entries)
 		return -1;
 	for (size_t i = 0; i <= c->mask; i++)
-		if (c->entries[i].tid)
-			*slot(&bigger, c->entries[i].tid) = c->entries[i];
+		if (c->entries[i].tid && keep(c, &c->entries[i])) {
+			*slot(&other, c->entries[i].tid) = c->entries[i];
+			other.used++;
+		}
 	free(c->entries);
-	*c = bigger;
+	*c = other;
 	return 0;
+}
+
+static bool in_grace(const struct comms *c, const struct entry *e)
+{
+	return !e->exited || e->exited + TASKS_GRACE_NS >= c->now;
+}
+
+static bool lives(const struct comms *c, const struct entry *e)
+{
+	return !e->exited;
+}
+
+static bool none(const struct comms *c, const struct entry *e)
+{
+	return false;
+}
+
+static bool is_half_full(const struct comms *c)
+{
+	return c->used * 2 > c->mask;
+}
+
+/* Those that are gone make room first; at the largest size all others do, too: /proc
+ * still knows the ones that live. */
+static int make_room(struct comms *c)
+{
+	int rc = move(c, c->mask + 1, in_grace);
+
+	if (!rc && is_half_full(c) && c->mask + 1 < MAX_SLOTS)
+		rc = move(c, (c->mask + 1) * 2, in_grace);
+	if (!rc && is_half_full(c))
+		rc = move(c, c->mask + 1, lives);
+	if (!rc && is_half_full(c))
+		rc = move(c, c->mask + 1, none);
+	return rc;
 }
 
 void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len)
 {
 	struct entry *e;
 
-	if (tid <= 0 || (c->used * 2 > c->mask && grow(c)))
+	if (tid <= 0 || (is_half_full(c) && make_room(c)))
 		return;
 	e = slot(c, tid);
 	c->used += e->tid == 0;
 	e->tid = tid;
+	e->exited = 0;
 	len = strnlen(comm, len < COMM_LEN - 1 ? len : COMM_LEN - 1);
 	memcpy(e->comm, comm, len);
 	e->comm[len] = '\0';
 }
 
+/* A table that had to be large once gets small again. */
+static void sweep(struct comms *c)
+{
+	size_t slots = c->mask + 1;
+
+	c->swept = c->now;
+	move(c, slots, in_grace);
+	while (slots > FIRST_SLOTS && c->used * 8 < slots)
+		slots /= 2;
+	if (slots < c->mask + 1)
+		move(c, slots, in_grace);
+}
+
+void comms_exit(struct comms *c, pid_t tid, uint64_t time)
+{
+	struct entry *e = tid > 0 ? slot(c, tid) : NULL;
+
+	if (e && e->tid)
+		e->exited = time ? time : 1;
+	if (time > c->now)
+		c->now = time;
+	if (c->now - c->swept > TASKS_GRACE_NS)
+		sweep(c);
+}
+
+size_t comms_count(const struct comms *c)
+{
+	return c->used;
+}
+
 static int ask_proc(struct comms *c, pid_t tid)
 {
-	char path[64], comm[COMM_LEN + 1];
+	char comm[COMM_LEN + 1];
 	ssize_t n = -1;
-	int fd;
+	int fd = tid > 0 ? opener_proc(c->opener, tid, "comm") : -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, comm, sizeof(comm) - 1);
 		close(fd);

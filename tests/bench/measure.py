@@ -279,6 +279,50 @@ class Perf:
             raise Trouble('perf record does not end on SIGINT') from None
 
 
+CHAINS = """
+import os, sys, time
+mine = int(os.environ['CALLERS'])
+best, frames = 1e9, 0
+def cost(e, n):
+    begin = time.thread_time_ns()
+    for _ in n: e._callchain
+    middle = time.thread_time_ns()
+    for _ in n: e._pid
+    return (middle - begin - (time.thread_time_ns() - middle)) / len(n)
+def __sample__(e):
+    global best, frames
+    if e._pid == mine:
+        frames = len(e._callchain)
+        best = min(best, cost(e, range(20000)))
+def __exit__():
+    print('chain', frames, best)
+"""
+
+
+def callchain(build):
+    """(frames of a chain, ns to get it again as a list)"""
+    callers = subprocess.Popen(
+        [os.path.join(build, 'tests/helpers/callers'), '--wait', '--depth', '15', '30'],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    try:
+        pid = read_line(callers.stdout, 'callers', time.monotonic() + PATIENCE).split()[1]
+        os.environ['CALLERS'] = pid
+        prof = Prof(build, CHAINS, ['--user-callchain', '--no-kernel-callchain'])
+        try:
+            callers.communicate(b'x', timeout=PATIENCE)
+            prof.settled_ns()
+            out, _ = prof.stop()
+        finally:
+            prof.close()
+    finally:
+        callers.kill()
+        callers.communicate()
+    frames, ns = re.search(r'chain (\d+) (\S+)', out).groups()
+    if int(frames) != 20:
+        raise Trouble(f'a chain of {frames} frames instead of 20')
+    return int(frames), float(ns)
+
+
 def under_perf_record(build, n, folder):
     """CPU ns per call of a storm that `perf record` watches."""
     perf = Perf(folder, 'storm.data')

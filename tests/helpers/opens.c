@@ -37,6 +37,22 @@ static int attempt(struct perf_event_attr a, pid_t pid, int cpu)
 	return code;
 }
 
+/* With a field that the header may not know: a word of the attr's bytes, "or"ed. */
+static int attempt_word(struct perf_event_attr a, size_t at, unsigned long long value)
+{
+	unsigned long long raw[(PERF_ATTR_SIZE_VER0 + 128) / 8] = { 0 };
+	int fd;
+
+	a.size = (at + 1) * 8 > sizeof(a) ? (at + 1) * 8 : sizeof(a);
+	memcpy(raw, &a, sizeof(a));
+	raw[at] |= value;
+	fd = (int)syscall(SYS_perf_event_open, raw, 0, -1, -1, 0UL);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
 static void report(const char *name, int code, int user_only)
 {
 	printf("%s %d %d\n", name, code, user_only);
@@ -103,6 +119,47 @@ static void pmus(void)
 					.probe_offset = (unsigned long)((char *)pmus - &__executable_start)), 0, -1), 0);
 	report("kprobe", kprobe < 0 ? ENOENT
 			: attempt(EVENT(.type = kprobe, .kprobe_func = (unsigned long)"vfs_read"), 0, -1), 0);
+	/* bit 0 of config: "retprobe" in the PMUs' format folder since Linux 4.17 */
+	report("uretprobe", uprobe < 0 ? ENOENT
+			: attempt(EVENT(.type = uprobe, .config = 1, .uprobe_path = (unsigned long)"/proc/self/exe",
+					.probe_offset = (unsigned long)((char *)pmus - &__executable_start)), 0, -1), 0);
+	report("kretprobe", kprobe < 0 ? ENOENT
+			: attempt(EVENT(.type = kprobe, .config = 1, .kprobe_func = (unsigned long)"vfs_read"), 0, -1), 0);
+}
+
+/* v1 has a hierarchy for perf where cgroup v2 hasn't taken it over. */
+static int cgroup_root(void)
+{
+	char line[4096], dir[2048], type[64], options[1024], found[2048] = "";
+	FILE *f = fopen("/proc/mounts", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %2047s %63s %1023s", dir, type, options) != 3)
+			continue;
+		if (!strcmp(type, "cgroup") && strstr(options, "perf_event"))
+			strcpy(found, dir);
+		else if (!strcmp(type, "cgroup2") && !*found)
+			strcpy(found, dir);
+	}
+	if (f)
+		fclose(f);
+	return *found ? open(found, O_RDONLY) : -1;
+}
+
+static int in_cgroup(void)
+{
+	struct perf_event_attr a = EVENT(.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
+					 .size = sizeof(a));
+	int dir = cgroup_root(), fd, code;
+
+	if (dir < 0)
+		return ENOENT;
+	fd = (int)syscall(SYS_perf_event_open, &a, dir, 0, -1, PERF_FLAG_PID_CGROUP);
+	code = fd < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	close(dir);
+	return code;
 }
 
 static void targets(void)
@@ -114,12 +171,54 @@ static void targets(void)
 	report("kernel-side", attempt(both, 0, -1), 0);
 	report("other-task", attempt(CLOCK(), 1, -1), 0);
 	report("cpu", attempt(both, -1, 0), 0);
+	report("cgroup", in_cgroup(), 0);
 	both.sample_type = PERF_SAMPLE_CALLCHAIN;
 	report("callchain-kernel", attempt(both, 0, -1), 0);
 }
 
+#if defined(__aarch64__)
+#define IP_AND_SP (1ull << 32 | 1ull << 31)
+#else
+#define IP_AND_SP (1ull << 8 | 1ull << 7)
+#endif
+
+#define CYCLES(...)                                                                                \
+	EVENT(.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1, \
+	      .exclude_hv = 1, __VA_ARGS__)
+
+static int aux(void)
+{
+	static const char *const names[] = { "intel_pt", "arm_spe_0", "cs_etm", "intel_bts" };
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		int type;
+
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", names[i]);
+		type = number(path);
+		if (type >= 0)
+			return attempt(EVENT(.type = type, .exclude_kernel = 1), 0, -1);
+	}
+	return ENOENT;
+}
+
+static void hardware_samples(void)
+{
+	report("branch-stack", attempt(CYCLES(.sample_period = 1000000,
+					      .sample_type = PERF_SAMPLE_BRANCH_STACK,
+					      .branch_sample_type = PERF_SAMPLE_BRANCH_USER |
+								    PERF_SAMPLE_BRANCH_ANY), 0, -1), 0);
+	report("precise", attempt(CYCLES(.sample_period = 1000000, .precise_ip = 2), 0, -1), 0);
+	report("aux", aux(), 0);
+}
+
 static void samples(void)
 {
+	report("stack-user", attempt(CLOCK(.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+					   .sample_regs_user = IP_AND_SP, .sample_stack_user = 8192), 0, -1), 0);
+	report("regs-intr", attempt(CLOCK(.sample_type = PERF_SAMPLE_REGS_INTR,
+					  .sample_regs_intr = IP_AND_SP), 0, -1), 0);
+
 	report("callchain-user", attempt(CLOCK(.sample_type = PERF_SAMPLE_CALLCHAIN), 0, -1), 0);
 	report("phys-addr", attempt(CLOCK(.sample_type = PERF_SAMPLE_PHYS_ADDR), 0, -1), 0);
 	report("sample-cgroup", attempt(CLOCK(.sample_type = PERF_SAMPLE_CGROUP), 0, -1), 0);
@@ -142,6 +241,32 @@ static void fields(void)
 	report("remove-on-exec", attempt(CLOCK(.remove_on_exec = 1), 0, -1), 0);
 	report("sigtrap", attempt(CLOCK(.sigtrap = 1, .remove_on_exec = 1), 0, -1), 0);
 	report("format-lost", attempt(CLOCK(.read_format = 1 << 4), 0, -1), 0);
+}
+
+enum { FLAGS = 5, CONFIG3 = 16, CONFIG4 = 17 };   /* words of the attr */
+
+static void young_fields(void)
+{
+	report("config3", attempt_word(CLOCK(), CONFIG3, 1), 0);
+	report("config4", attempt_word(CLOCK(), CONFIG4, 1), 0);
+	report("defer-callchain", attempt_word(CLOCK(), FLAGS, 1ull << 38), 0);
+	report("inherit-read", attempt(CLOCK(.inherit = 1, .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID,
+					     .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID), 0, -1), 0);
+}
+
+static void user_read(void)
+{
+	struct perf_event_attr a = CYCLES();
+	struct perf_event_mmap_page *page;
+	int fd = open_event(&a, 0, -1);
+
+	if (fd < 0) {
+		report("user-read", errno, 0);
+		return;
+	}
+	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	report("user-read", page == MAP_FAILED ? errno : page->cap_user_rdpmc ? 0 : EOPNOTSUPP, 0);
+	close(fd);
 }
 
 static void ring(void)
@@ -182,7 +307,10 @@ int main(int argc, char **argv)
 	pmus();
 	targets();
 	samples();
+	hardware_samples();
 	fields();
+	young_fields();
+	user_read();
 	ring();
 	filter();
 	return 0;

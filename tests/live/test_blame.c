@@ -5,7 +5,9 @@
  */
 #include "live.h"
 
+#include <fcntl.h>
 #include <linux/hw_breakpoint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum base { SOFTWARE, TRACEPOINT, BREAKPOINT, MSR, UPROBE };
@@ -35,7 +37,7 @@ static const struct row rows[] = {
 	{ SOFTWARE, TASK, { { "read_format", BIT(20) } }, "read_format" },
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_BRANCH_STACK },
 			    { "branch_sample_type", BIT(40) | PERF_SAMPLE_BRANCH_ANY } },
-	  "branch_sample_type" },
+	  "bit 40 of branch_sample_type" },
 	/* values that make no sense */
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_BRANCH_STACK },
 			    { "branch_sample_type", PERF_SAMPLE_BRANCH_USER } },
@@ -54,7 +56,14 @@ static const struct row rows[] = {
 	{ SOFTWARE, TASK, { { "use_clockid", 1 }, { "clockid", 77 } }, "clockid = 77" },
 	{ SOFTWARE, TASK, { { "sample_max_stack", 60000 }, { "sample_type", PERF_SAMPLE_CALLCHAIN } },
 	  "sample_max_stack" },
+	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_REGS_INTR }, { "sample_regs_intr", BIT(63) } },
+	  "sample_regs_intr" },
+	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_STACK_USER },
+			    { "sample_stack_user", 65535 } }, "sample_stack_user = 65535" },
+	{ SOFTWARE, TASK, { { "use_clockid", 1 }, { "clockid", CLOCK_PROCESS_CPUTIME_ID } }, "clockid = 2" },
 	/* fields that want or exclude another */
+	{ SOFTWARE, TASK, { { "aux_pause", 1 }, { "aux_resume", 1 } }, "aux_" },
+	{ SOFTWARE, TASK, { { "aux_output", 1 }, { "aux_pause", 1 } }, "aux_" },
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT } },
 	  "WEIGHT_STRUCT" },
 	{ SOFTWARE, TASK, { { "inherit_thread", 1 } }, "inherit_thread" },
@@ -86,6 +95,7 @@ static const struct row rows[] = {
 	{ BREAKPOINT, TASK, { { "bp_type", HW_BREAKPOINT_R } }, "bp_type = 1" },
 	{ BREAKPOINT, TASK, { { "bp_type", HW_BREAKPOINT_X }, { "bp_len", 4 } }, "bp_len" },
 #endif
+	{ BREAKPOINT, TASK, { { "bp_addr", 0xffff888000000000 }, { "exclude_kernel", 1 } }, "bp_addr" },
 	/* what a PMU refuses */
 	{ TRACEPOINT, TASK, { { "config", 0xffff } }, "config" },
 	{ TRACEPOINT, TASK, { { "config", 0 } }, "config" },
@@ -94,7 +104,14 @@ static const struct row rows[] = {
 	{ MSR, CPU, { { "exclude_user", 1 } }, "exclude_user" },
 	{ MSR, CPU, { { "exclude_kernel", 1 }, { "exclude_hv", 1 } }, "exclude" },
 	{ MSR, CPU, { { "exclude_idle", 1 }, { "sample_period", 5 } }, "exclude_idle" },
-	{ UPROBE, TASK, { { "config1", (uint64_t)(uintptr_t)"" } }, "config1" },
+	{ UPROBE, TASK, { { "config1", (uint64_t)(uintptr_t)"" } }, "uprobe_path" },
+	{ UPROBE, TASK, { { "config1", (uint64_t)(uintptr_t)"/proc/self" } }, "uprobe_path" },
+	{ UPROBE, TASK, { { "config1", (uint64_t)(uintptr_t)"/no/such" } }, "uprobe_path" },
+	{ UPROBE, TASK, { { "config1", 0x10 }, { "sample_type", BIT(40) } }, "sample_type" },
+	{ UPROBE, TASK, { { "config1", (uint64_t)(uintptr_t)"/proc/self/exe" },
+			  { "config", 3ull << 32 } }, "ref_ctr_offset" },
+	{ UPROBE, TASK, { { "config1", (uint64_t)(uintptr_t)"/proc/self/exe" },
+			  { "config2", BIT(40) } }, "probe_offset" },
 };
 
 /* Makes the base event; false if this machine has none. */
@@ -121,7 +138,15 @@ static bool make(union pev_attr_buf *buf, enum base base)
 	}
 }
 
-static unsigned int failures;   /* all are shown before the test fails */
+static unsigned int failures;   /* of a test; all are shown before it fails */
+
+static int all_named(void **state)
+{
+	unsigned int n = failures;
+
+	failures = 0;
+	return n ? -1 : 0;
+}
 
 static void check_error(const struct pev_error *err, int rc, const char *named)
 {
@@ -171,7 +196,6 @@ static void every_refusal_names_the_field(void **state)
 	may_we();
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check_row(&rows[i]);
-	assert_int_equal(failures, 0);
 }
 
 static void reserved_bits(void **state)
@@ -263,6 +287,66 @@ static void groups(void **state)
 	pev_event_close(leader);
 }
 
+static void refused(struct perf_event_attr *attr, struct pev_target target, int code,
+		    const char *named)
+{
+	struct pev_error err = { 0 };
+	struct pev_event *ev;
+	int rc = pev_event_open(&ev, attr, target, NULL, &err);
+
+	assert_int_equal(rc, code);
+	check_error(&err, rc, named);
+}
+
+static void targets(void **state)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	may_we();
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	refused(&attr, pev_target_cpu(100000), -EINVAL, "CPU 100000");
+	refused(&attr, pev_target_thread_on_cpu(gettid(), 100000), -EINVAL, "CPU 100000");
+	refused(&attr, pev_target_cpu(-1), -EINVAL, "the target");
+	refused(&attr, pev_target_thread(-5), -EINVAL, "the target");
+	refused(&attr, pev_target_cgroup(-1, 0), -EINVAL, "the target");
+	refused(&attr, pev_target_thread(INT32_MAX), -ESRCH, "thread 2147483647");
+	fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	refused(&attr, pev_target_cgroup(fd, -1), -EINVAL, "the target");
+	refused(&attr, pev_target_cgroup(fd, 0), -EBADF, "control group");
+	close(fd);
+}
+
+/* The kernel wants what a read(2) of a group gives to fit into 16 KiB. */
+static void a_group_too_long_to_be_read(void **state)
+{
+	struct pev_open_opts opts = { .size = sizeof(opts) };
+	struct perf_event_attr attr;
+	struct pev_event *ev[1100] = { NULL };
+	struct rlimit files;
+	struct pev_error err = { 0 };
+	int rc = 0, n = 0;
+
+	may_we();
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	for (; n < (int)COUNT(ev) && !rc; n++) {
+		rc = pev_event_open(&ev[n], &attr, pev_target_self(), &opts, &err);
+		opts.group = ev[0];
+	}
+	while (n-- > 0)
+		pev_event_close(ev[n]);
+	if (rc == -EMFILE) {
+		print_message("# skip: needs 1,100 open files (ulimit -n)\n");
+		skip();
+	}
+	assert_int_equal(rc, -E2BIG);
+	check_error(&err, rc, "16 KiB");
+}
+
 static void flags(void **state)
 {
 	struct pev_open_opts opts = { .size = sizeof(opts), .flags = 1u << 10 };
@@ -279,11 +363,13 @@ static void flags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_refusal_names_the_field),
-		cmocka_unit_test(reserved_bits),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(flags),
+		cmocka_unit_test_teardown(every_refusal_names_the_field, all_named),
+		cmocka_unit_test_teardown(reserved_bits, all_named),
+		cmocka_unit_test_teardown(sizes, all_named),
+		cmocka_unit_test_teardown(groups, all_named),
+		cmocka_unit_test_teardown(flags, all_named),
+		cmocka_unit_test_teardown(targets, all_named),
+		cmocka_unit_test_teardown(a_group_too_long_to_be_read, all_named),
 	};
 
 	return cmocka_run_group_tests(tests, needs_the_system_call, NULL);

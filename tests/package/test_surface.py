@@ -123,3 +123,32 @@ def test_fields_of_the_attr_are_all_in_their_page(installed, tmp_path):
     page = dict(pages(installed, 7))['perfevent-attr']
     rows = re.findall(r'^\\fB(\w+)\\fP  \(Linux ([\d.]+)\)$', page, re.M)
     assert [' '.join(r) for r in rows] == done.stdout.splitlines() and len(rows) > 70
+
+
+FIELDS = r'''
+#include <perfevent.h>
+#include <stdio.h>
+
+int main(void)
+{
+	const struct pev_attr_field *f;
+
+	for (unsigned int i = 0; (f = pev_attr_field_at(i)); i++)
+		printf("%s %s %s\n", f->name, f->since, f->what);
+	return 0;
+}
+'''
+
+
+def test_the_page_on_attrs_has_every_field(installed, tmp_path):
+    """The page is made from the source of the table that the library walks."""
+    source = tmp_path / 'fields.c'
+    source.write_text(FIELDS)
+    done = installed.run(installed.compile(source, tmp_path / 'fields'))
+    with open(os.path.join(installed.man, 'man7/perfevent-attr.7')) as f:
+        page = f.read()
+    shown = re.findall(r'^\.TP\n\\fB(.*)\\fP  \(Linux (.*)\)\n(.*)$', page, re.M)
+    plain = [re.sub(r'\\f[BIPR]|\\&', '', ' '.join(row)).replace(r'\-', '-').replace(r'\(aq', "'")
+             for row in shown]
+    assert plain == done.stdout.splitlines()
+    assert len(plain) > 65

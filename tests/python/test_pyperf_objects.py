@@ -558,3 +558,108 @@ def test_uprobe(pyperf):
     gc.collect()
     import ctypes
     assert ctypes.string_at(again.uprobe_path) == path.encode()
+
+
+# ---------------------------------------------------------------- modifiers of lists
+
+def test_a_counting_group_asks_for_no_precision(pyperf):
+    """:P and :S are about samples: where nothing samples they change nothing, as in perf."""
+    with pyperf.Group('{page-faults,cpu-clock}:PS') as group:
+        assert [event.attr.precise_ip for event in group] == [0, 0]
+        assert not group[0].attr.sample_type & pyperf.PERF_SAMPLE_READ
+        touch(3)
+        assert group.read()['page-faults:P'].value >= 3
+    with pyperf.measure('{page-faults,cpu-clock}:P') as counts:
+        touch(3)
+    assert counts['page-faults:P'].value >= 3
+
+
+def test_precision_is_tried_for_all_of_a_group_that_samples(pyperf):
+    attrs = [pyperf.perf_event_attr(sample_period=1), pyperf.perf_event_attr()]
+    tried = []
+
+    def opened():
+        tried.append([attr.precise_ip for attr in attrs])
+        if attrs[0].precise_ip > 1:
+            raise pyperf.Error(errno.EOPNOTSUPP, 'no')
+    pyperf._open_precisely(attrs, opened)
+    assert tried == [[3, 3], [2, 2], [1, 1]]
+    with pyperf.Group('{page-faults:u,dummy:u}:P', sample_period=1) as group:
+        assert [event.attr.precise_ip for event in group] in ([3, 3], [0, 0])
+
+
+def test_a_leader_that_samples_reads_its_group(pyperf):
+    with pyperf.Group('{page-faults:u,dummy:u}:S', sample_period=1) as group:
+        assert [event.attr.sample_period for event in group] == [1, 0]
+        assert group[0].attr.sample_type & pyperf.PERF_SAMPLE_READ
+        with pyperf.Ring(group[0]) as ring:
+            touch(3)
+            samples = [r for r in ring if r.type == pyperf.PERF_RECORD_SAMPLE]
+    assert len(samples) >= 3
+    assert all(len(sample.read) == 2 for sample in samples)
+
+
+def test_a_weak_group_that_does_not_fit_is_broken_up(pyperf, monkeypatch):
+    real, groups = pyperf.Group, []
+
+    def group(*members, **options):
+        groups.append([one.label for one in members])
+        if len(members) > 2:
+            raise pyperf.Error(errno.EINVAL, 'does not fit')
+        return real(*members, **options)
+    monkeypatch.setattr(pyperf, 'Group', group)
+    names = ['page-faults', 'cpu-clock', 'context-switches']
+    with pyperf.measure('{page-faults,cpu-clock,context-switches}:W') as counts:
+        touch(3)
+    assert groups == [names, *([name] for name in names)]
+    assert list(counts) == names and counts['page-faults'].value >= 3
+    with pytest.raises(pyperf.Error, match='does not fit'):
+        with pyperf.measure('{page-faults,cpu-clock,context-switches}'):
+            pass
+
+
+def test_modifiers_that_an_object_can_not_mean(pyperf):
+    with pytest.raises(ValueError, match='measure'):
+        pyperf.Group('{page-faults,cpu-clock}:W')
+    for make in (pyperf.Event, pyperf.Group, lambda what: pyperf.measure(what, lambda: None)):
+        with pytest.raises(ValueError, match='--per-core'):
+            make('msr/tsc,percore/' if os.path.exists('/sys/bus/event_source/devices/msr')
+                 else 'software/config=0,percore/')
+
+
+# ---------------------------------------------------------------- AUX area
+
+def test_an_event_that_traces_nothing_has_no_aux_area(pyperf):
+    with pyperf.Event('page-faults:u', sample_period=1) as event:
+        for more in ({}, {'aux_snapshot': True}):
+            with pytest.raises(pyperf.Error, match='intel_pt, arm_spe and cs_etm do') as error:
+                pyperf.Ring(event, aux_pages=4, **more)
+            assert error.value.errno == errno.EOPNOTSUPP
+        with pytest.raises(pyperf.Error, match='3 is no power of two'):
+            pyperf.Ring(event, aux_pages=3)
+        for pages in (-1, 2**31):
+            with pytest.raises(ValueError, match=f'not {pages}'):
+                pyperf.Ring(event, aux_pages=pages)
+        with pytest.raises(ValueError, match='overwrite'):
+            pyperf.Ring(event, overwrite=True, aux_pages=4)
+        with pyperf.Ring(event) as ring:      # all that was refused left nothing behind
+            assert ring.aux_size == 0
+            with pytest.raises(ValueError, match='aux_pages=N'):
+                ring.aux_read()
+            touch(3)
+            assert list(ring.aux_chunks()) == []
+        with pytest.raises(ValueError, match='closed'):
+            ring.aux_read()
+
+
+def test_a_pmu_that_traces_fills_the_aux_area(pyperf):
+    names = [name for name in ('intel_pt', 'arm_spe_0', 'cs_etm', 'intel_bts') if name in pyperf.pmus()]
+    if not names:
+        pytest.skip('needs a PMU with an AUX area (intel_pt, arm_spe, cs_etm, intel_bts)')
+    with pyperf.Event(f'{names[0]}//u', disabled=1) as event, \
+            pyperf.Ring(event, aux_pages=64) as ring:
+        event.enable()
+        touch(1000)
+        event.disable()
+        chunks = list(ring.aux_chunks())
+    assert chunks and all(len(data) == record.size for record, data in chunks)

@@ -18,7 +18,7 @@ static void set(struct comms *c, pid_t tid, const char *comm)
 
 static void names_are_remembered(void **state)
 {
-	struct comms *c = comms_new();
+	struct comms *c = comms_new(&opener_direct);
 
 	assert_non_null(c);
 	set(c, NOBODY + 1, "one");
@@ -38,7 +38,7 @@ static void names_are_remembered(void **state)
 /* From samples: 16 bytes without a NUL, or with junk behind it. */
 static void names_are_cut_as_the_kernel_does(void **state)
 {
-	struct comms *c = comms_new();
+	struct comms *c = comms_new(&opener_direct);
 
 	assert_non_null(c);
 	comms_set(c, NOBODY, "0123456789abcdef", 16);
@@ -54,7 +54,7 @@ static void names_are_cut_as_the_kernel_does(void **state)
 
 static void who_is_nobody(void **state)
 {
-	struct comms *c = comms_new();
+	struct comms *c = comms_new(&opener_direct);
 
 	assert_non_null(c);
 	assert_string_equal(comms_get(c, 0), "swapper");
@@ -74,7 +74,7 @@ static void who_is_nobody(void **state)
 
 static void proc_is_asked_once(void **state)
 {
-	struct comms *c = comms_new();
+	struct comms *c = comms_new(&opener_direct);
 	char was[16];
 
 	assert_non_null(c);
@@ -84,7 +84,7 @@ static void proc_is_asked_once(void **state)
 	assert_int_equal(prctl(PR_SET_NAME, "a\nb\n"), 0);
 	assert_string_equal(comms_get(c, getpid()), "0123456789abcde");
 	comms_free(c);
-	c = comms_new();
+	c = comms_new(&opener_direct);
 	assert_non_null(c);
 	assert_string_equal(comms_get(c, getpid()), "a\nb\n");
 	prctl(PR_SET_NAME, was);
@@ -94,7 +94,7 @@ static void proc_is_asked_once(void **state)
 static void ten_thousand_tasks(void **state)
 {
 	enum { N = 10000 };
-	struct comms *c = comms_new();
+	struct comms *c = comms_new(&opener_direct);
 	char name[16];
 
 	assert_non_null(c);
@@ -114,6 +114,74 @@ static void ten_thousand_tasks(void **state)
 	comms_free(c);
 }
 
+#define SECOND UINT64_C(1000000000)
+
+static void the_dead_keep_their_names_for_a_while(void **state)
+{
+	struct comms *c = comms_new(&opener_direct);
+
+	assert_non_null(c);
+	set(c, NOBODY + 1, "short");
+	set(c, NOBODY + 2, "long");
+	comms_exit(c, NOBODY + 1, 100 * SECOND);
+	assert_string_equal(comms_get(c, NOBODY + 1), "short");
+	comms_exit(c, NOBODY + 3, 109 * SECOND);
+	assert_string_equal(comms_get(c, NOBODY + 1), "short");
+	comms_exit(c, NOBODY + 3, 121 * SECOND);
+	assert_string_equal(comms_get(c, NOBODY + 1), "<...>");
+	assert_string_equal(comms_get(c, NOBODY + 2), "long");
+	comms_exit(c, -1, 122 * SECOND);
+	comms_free(c);
+}
+
+/* The number of a dead task is given to another one. */
+static void a_second_life(void **state)
+{
+	struct comms *c = comms_new(&opener_direct);
+
+	assert_non_null(c);
+	set(c, NOBODY, "first");
+	comms_exit(c, NOBODY, 100 * SECOND);
+	set(c, NOBODY, "second");
+	comms_exit(c, NOBODY + 1, 200 * SECOND);
+	assert_string_equal(comms_get(c, NOBODY), "second");
+	comms_free(c);
+}
+
+/* A thousand tasks a second for a quarter of an hour. */
+static void a_machine_that_forks(void **state)
+{
+	enum { RATE = 1000, SECONDS = 900 };
+	struct comms *c = comms_new(&opener_direct);
+	pid_t tid = NOBODY;
+	size_t most = 0;
+
+	assert_non_null(c);
+	for (uint64_t s = 1; s <= SECONDS; s++)
+		for (int i = 0; i < RATE; i++, tid++) {
+			set(c, tid, "child");
+			comms_exit(c, tid, s * SECOND);
+			most = comms_count(c) > most ? comms_count(c) : most;
+		}
+	assert_true(most <= 22 * RATE);      /* the grace, and one more until it is looked after */
+	comms_exit(c, NOBODY, (SECONDS + 100) * SECOND);
+	assert_int_equal(comms_count(c), 0);
+	comms_free(c);
+}
+
+/* Nobody tells of their end: still there is one to memory. */
+static void without_records_of_exits(void **state)
+{
+	struct comms *c = comms_new(&opener_direct);
+
+	assert_non_null(c);
+	for (int i = 0; i < 1000000; i++)
+		set(c, NOBODY + i, "x");
+	assert_true(comms_count(c) <= 1 << 17);
+	assert_string_equal(comms_get(c, NOBODY + 999999), "x");
+	comms_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +190,10 @@ int main(void)
 		cmocka_unit_test(who_is_nobody),
 		cmocka_unit_test(proc_is_asked_once),
 		cmocka_unit_test(ten_thousand_tasks),
+		cmocka_unit_test(the_dead_keep_their_names_for_a_while),
+		cmocka_unit_test(a_second_life),
+		cmocka_unit_test(a_machine_that_forks),
+		cmocka_unit_test(without_records_of_exits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,29 +236,6 @@ static void every_field_is_documented(void **state)
 	assert_true(n > 65);
 }
 
-/* docs/attr.md has just the table's rows. */
-static void the_manual_has_every_field(void **state)
-{
-	char path[1024], line[512], want[512];
-	const struct pev_attr_field *f;
-	unsigned int n = 0;
-	FILE *doc;
-
-	snprintf(path, sizeof(path), "%s/docs/attr.md", getenv("SOURCE_ROOT"));
-	doc = fopen(path, "r");
-	assert_non_null(doc);
-	while (fgets(line, sizeof(line), doc)) {
-		if (strncmp(line, "| `", 3))
-			continue;
-		f = pev_attr_field_at(n++);
-		assert_non_null(f);
-		snprintf(want, sizeof(want), "| `%s` | %s | %s |\n", f->name, f->since, f->what);
-		assert_string_equal(line, want);
-	}
-	fclose(doc);
-	assert_null(pev_attr_field_at(n));
-}
-
 static void copies_take_what_counts(void **state)
 {
 	union pev_attr_buf big, copy;
@@ -328,7 +305,6 @@ int main(void)
 		cmocka_unit_test(fields_are_where_the_kernel_has_them),
 		cmocka_unit_test(fields_younger_than_the_header),
 		cmocka_unit_test(every_field_is_documented),
-		cmocka_unit_test(the_manual_has_every_field),
 		cmocka_unit_test(copies_take_what_counts),
 		cmocka_unit_test(breakpoints),
 	};

@@ -115,7 +115,7 @@ static void one_event(void **state)
 		{ "cpu/event=0x3c,umask=0x1/", 4, 0x13c, 0, "cpu/event=0x3c,umask=0x1/" },
 		{ "cpu/mem-loads,ldlat=30/", 4, 0x1cd, 30, "cpu/mem-loads,ldlat=30/" },
 		{ "mem-loads/ldlat=50/", 4, 0x1cd, 50, "cpu/mem-loads,ldlat=50/" },
-		{ "mem-loads:P", 4, 0x1cd, 3, "cpu/mem-loads/pppGH" },
+		{ "mem-loads:P", 4, 0x1cd, 3, "cpu/mem-loads/P" },
 		{ "cpu/cycles/", 0, 0, 0, "cpu/cycles/" },
 		{ "cpu/r1a8/", 4, 0x1a8, 0, "cpu/r1a8/" },
 		{ "cpu/config=0xabc,config1=2/", 4, 0xabc, 2, "cpu/config=0xabc,config1=2/" },

@@ -162,7 +162,7 @@ static void time_is_made_of_cycles(void **state)
 
 static void estimates_tell_their_share(void **state)
 {
-	struct pev_count c = { .value = 50, .time_enabled = 100, .time_running = 25 };
+	struct pev_count c = { .value = 50, .time_enabled = 100, .time_running = 25, .timed = true };
 	struct pev_estimate e;
 
 	assert_int_equal(pev_count_estimate(&c, &e), 0);
@@ -172,11 +172,26 @@ static void estimates_tell_their_share(void **state)
 	assert_true(e.value == 50 && e.share == 1 && e.exact);
 	c.time_running = 0;
 	assert_int_equal(pev_count_estimate(&c, &e), -ENODATA);
-	c = (struct pev_count){ 0 };   /* not enabled yet */
+	c = (struct pev_count){ .timed = true };   /* not enabled yet */
 	assert_int_equal(pev_count_estimate(&c, &e), 0);
 	assert_true(e.value == 0 && e.exact);
-	c.value = 3;                   /* read without the times */
-	assert_int_equal(pev_count_estimate(&c, &e), -EINVAL);
+}
+
+static void counts_without_times_have_no_estimate(void **state)
+{
+	static const struct pev_count untimed[] = {
+		{ .value = 3 },
+		{ .value = 0 },                        /* not "exactly none" */
+		{ .value = 3, .time_enabled = 100 },   /* PERF_FORMAT_TOTAL_TIME_ENABLED alone: not "never ran" */
+		{ .value = 3, .time_running = 100 },
+		{ .value = 3, .timed = true },         /* a value out of no time */
+	};
+	struct pev_estimate e;
+
+	for (size_t i = 0; i < sizeof(untimed) / sizeof(*untimed); i++) {
+		assert_int_equal(pev_count_estimate(&untimed[i], &e), -EINVAL);
+		assert_true(e.value == 0 && e.share == 0 && !e.exact);
+	}
 }
 
 static const char *text_of(struct pev_count c, const char *label)
@@ -190,11 +205,12 @@ static const char *text_of(struct pev_count c, const char *label)
 
 static void counts_as_text(void **state)
 {
-	struct pev_count c = { .value = UINT64_MAX, .time_enabled = 3, .time_running = 1 };
+	struct pev_count c = { .value = UINT64_MAX, .time_enabled = 3, .time_running = 1,
+			       .timed = true };
 	char text[8];
 
 	assert_string_equal(text_of((struct pev_count){ .value = 42 }, NULL), "42");
-	assert_string_equal(text_of((struct pev_count){ 7, 9, 9, 0, 0 }, "faults"), "faults = 7");
+	assert_string_equal(text_of((struct pev_count){ 7, 9, 9, 0, 0, true }, "faults"), "faults = 7");
 	assert_string_equal(text_of(c, "c"), "c = 18446744073709551615 (seen 33.3% of the time)");
 	c.time_running = 0;
 	assert_string_equal(text_of(c, NULL), "18446744073709551615 (never seen)");
@@ -205,7 +221,7 @@ static void counts_as_text(void **state)
 
 static void a_group_as_a_table(void **state)
 {
-	struct pev_count counts[2] = { { .value = 5 }, { 1234, 4, 1, 0, 0 } };
+	struct pev_count counts[2] = { { .value = 5 }, { 1234, 4, 1, 0, 0, true } };
 	struct pev_group *g = pev_group_new();
 	struct perf_event_attr attr;
 	char text[100];
@@ -255,6 +271,7 @@ int main(void)
 		cmocka_unit_test(a_read_that_was_disturbed_is_repeated),
 		cmocka_unit_test(time_is_made_of_cycles),
 		cmocka_unit_test(estimates_tell_their_share),
+		cmocka_unit_test(counts_without_times_have_no_estimate),
 		cmocka_unit_test(counts_as_text),
 		cmocka_unit_test(a_group_as_a_table),
 		cmocka_unit_test(ranges_as_the_kernel_reads_them),

@@ -96,6 +96,33 @@ def program_jobs(build, arch):
     ]
 
 
+def hotplug_jobs(build):
+    """A CPU that is offline, goes, comes: refused or told. Here nobody else needs it."""
+    cpu = '/sys/devices/system/cpu/cpu1/online'
+    stat = f'{build}/perf-prof stat -a -A -x, -e cpu-clock'
+    python = f'{build}/perf-prof python -e sched:sched_switch'
+    script = "printf 'def __sample__(e):\\n    pass\\ndef __exit__():\\n    print(\"end\")\\n' >h.py"
+    return [
+        Job('a CPU is offline',
+            f'echo 0 >{cpu}; {stat} -- true 2>&1; {stat} -C 1 -- true 2>&1; echo code $?; '
+            f'{script}; {python} -C 1 h.py 2>&1; echo code $?; echo 1 >{cpu}', judge_text,
+            [r'^,CPU0,cpu-clock,', r'--cpus 1: there is no such CPU online as 1; online: 0\ncode 2\n'
+             r'(?s:.*)--cpus 1: there is no such CPU online as 1; online: 0\ncode 2$']),
+        Job('a CPU goes offline while it is counted, and comes back',
+            f"{stat} -i 1000 -- sh -c 'sleep 1; echo 0 >{cpu}; sleep 2; echo 1 >{cpu}; sleep 2' 2>&1",
+            judge_text, [r'CPU 1 went offline: nothing of it is seen', r',CPU1,cpu-clock,0[.0]*,',
+                         r'(?s)went offline(?:.*,CPU1,cpu-clock,0[.0]*,){3}']),
+        Job('a CPU comes online while it is counted',
+            f"echo 0 >{cpu}; {stat} -- sh -c 'echo 1 >{cpu}' 2>&1; echo 1 >{cpu}; true",
+            judge_text, [r'CPU 1 came online: it is not watched; start again']),
+        Job('a CPU goes offline under perf-prof python',
+            f'{script}; {python} h.py >o 2>e & pid=$!; until grep -q Loaded o; do sleep .1; done; '
+            f'sleep 3; echo 0 >{cpu}; until grep -q CPU e; do sleep .1; done; kill -INT $pid; '
+            f'wait $pid; code=$?; echo 1 >{cpu}; cat o e; exit $code', judge_text,
+            [r'^end$', r'^perf-prof: CPU 1 went offline: nothing of it is seen']),
+    ]
+
+
 def example_jobs(build, arch):
     """examples/c, which tests/package runs on this machine, on another kernel or CPU."""
     ipc = (r'^got sum = 4999950000 in [1-9]\d* ns: [3-9]\d{5} instructions, [1-9]\d* CPU cycles: '
@@ -118,10 +145,17 @@ def example_jobs(build, arch):
 def counting_jobs(build):
     """Where a PMU counts: a group, and more events than there are counters."""
     many = ','.join(['cycles', 'instructions'] * 6)
+    group = '{cycles,' + ','.join(['instructions'] * 11) + '}'
     work = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' 2>&1"
     return [
         Job('perf-prof stat of a group', f'{build}/perf-prof stat -e "{{cycles,instructions}}" {work}',
             judge_text, [r'^ +[1-9]\d* +instructions +# +[0-9.]+ insn per cycle$']),
+        Job('perf-prof stat of a group that is too long', f'{build}/perf-prof stat -e "{group}" {work}',
+            judge_text, [r'^perf-prof: instructions: not counted: it does not fit into its group; .*:W$',
+                         r'^ +<not supported> +instructions$', r'^ +[1-9]\d* +instructions +#']),
+        Job('perf-prof stat breaks up a weak group',
+            f'{build}/perf-prof stat -x, -e "{group}:W" {work}', judge_text,
+            [r'(?s)\A(?!.*not.supported)(?:.*?\n,,instructions,[1-9][\d.]*,,counted,){11}']),
         Job('perf-prof stat tells estimates', f'{build}/perf-prof stat -e {many} {work}', judge_text,
             [r'^ +[1-9]\d* +cycles +.*\(\d\d\.\d\d%\)$', r'counters were shared']),
     ]
@@ -154,8 +188,7 @@ def plan(builds, suite, arch):
     check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
     jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}', arch)
     jobs += example_jobs(f'/src/{build}', arch)
-    if arch == 'arm64':
-        jobs += counting_jobs(f'/src/{build}')
+    jobs += counting_jobs(f'/src/{build}') if arch == 'arm64' else hotplug_jobs(f'/src/{build}')
     # what needs no kernel was tested on this machine already, unless the CPU is another
     jobs += test_jobs(builds.root, build, '*' if arch == 'arm64' else 'live')
     return guest.Guest(suite, arch, root=root, shares={'src': builds.root}, **more), jobs

@@ -208,7 +208,9 @@ static PyObject *estimate(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "KKK:_estimate", &value, &enabled, &running))
 		return NULL;
-	count = (struct pev_count){ .value = value, .time_enabled = enabled, .time_running = running };
+	/* a Count of no value and no time was never on */
+	count = (struct pev_count){ .value = value, .time_enabled = enabled, .time_running = running,
+				    .timed = enabled || !value };
 	rc = pev_count_estimate(&count, &est);
 	if (rc)
 		return raise_code(PyModule_GetState(module), rc,

@@ -133,6 +133,21 @@ PyObject *record_decode(PyObject *module, PyObject *args);
 #define NEW_FORBIDDEN { Py_tp_new, refuse_new }
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kw);
 
+/* ---- AUX area of a ring ---- */
+
+struct aux {
+	struct pev_aux_area *area;   /* NULL: the ring has none */
+	uint64_t taken;              /* bytes handed out since it was mapped */
+	bool snapshot;
+};
+
+/* What is new, at most `most` bytes (-1: all), and given back to the PMU; of a snapshot all
+ * from the oldest on. */
+PyObject *aux_read(struct aux *a, Py_ssize_t most);
+/* What an AUX record announces; all up to its end is given back. ValueError if that does not
+ * lie in what is there. */
+PyObject *aux_chunk(struct aux *a, uint64_t offset, uint64_t size);
+
 /* PyArg_Parse* want a table of names that is not const. */
 #define KEYWORDS(...) static char *keywords[] = { __VA_ARGS__, NULL }
 

@@ -34,6 +34,7 @@ struct ring_object {
 	unsigned int users;          /* waiting threads */
 	int wake_fd;                 /* eventfd that close() writes */
 	uint64_t undecodable;
+	struct aux aux;
 	PyObject *weakrefs;
 };
 
@@ -228,6 +229,17 @@ static int map_ring(struct ring_object *self, unsigned int pages, bool overwrite
 	return 0;
 }
 
+static int map_aux(struct ring_object *self, unsigned int pages, bool snapshot)
+{
+	struct pev_error err = { .code = 0 };
+	int rc = pages ? pev_aux_map(&self->aux.area, self->ring, pages, snapshot, &err) : 0;
+
+	self->aux.snapshot = snapshot;
+	if (rc)
+		raise_error(self->st, rc, &err);
+	return rc;
+}
+
 /* Gives everything back. Safe on what was set up in part. */
 static void release(struct ring_object *self)
 {
@@ -236,6 +248,9 @@ static void release(struct ring_object *self)
 
 	self->ring = NULL;
 	self->events = NULL;
+	if (is_mine(self))
+		pev_aux_unmap(self->aux.area);
+	self->aux.area = NULL;
 	if (ring && is_mine(self)) {
 		for (Py_ssize_t i = 1; i < PyTuple_Size(events); i++)
 			if (((struct event_object *)PyTuple_GetItem(events, i))->ev)
@@ -259,20 +274,25 @@ static void release(struct ring_object *self)
 static int ring_init(PyObject *o, PyObject *args, PyObject *kw)
 {
 	SELF;
-	KEYWORDS("events", "pages", "overwrite");
-	Py_ssize_t pages = 0;
-	int overwrite = 0;
+	KEYWORDS("events", "pages", "overwrite", "aux_pages", "aux_snapshot");
+	Py_ssize_t pages = 0, aux_pages = 0;
+	int overwrite = 0, aux_snapshot = 0;
 	PyObject *events;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kw, "O!|n$p:Ring", keywords, &PyTuple_Type, &events,
-					 &pages, &overwrite))
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "O!|n$pnp:Ring", keywords, &PyTuple_Type, &events,
+					 &pages, &overwrite, &aux_pages, &aux_snapshot))
 		return -1;
 	if (self->ring || self->closing) {
 		PyErr_SetString(PyExc_ValueError, "the ring has been mapped already");
 		return -1;
 	}
-	if (pages < 0 || pages > INT_MAX) {
-		PyErr_Format(PyExc_ValueError, "a ring has 1 to 2**30 pages, not %zd", pages);
+	if (pages < 0 || pages > INT_MAX || aux_pages < 0 || aux_pages > INT_MAX) {
+		PyErr_Format(PyExc_ValueError, "a ring has 1 to 2**30 pages, not %zd",
+			     pages < 0 || pages > INT_MAX ? pages : aux_pages);
+		return -1;
+	}
+	if (overwrite && aux_pages) {
+		PyErr_SetString(PyExc_ValueError, "an overwrite ring has no AUX area");
 		return -1;
 	}
 	if (check_events(self, events))
@@ -283,7 +303,9 @@ static int ring_init(PyObject *o, PyObject *args, PyObject *kw)
 	self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (self->wake_fd < 0)
 		raise_code(self->st, -errno, "make an eventfd");
-	if (self->wake_fd < 0 || make_sources(self) || map_ring(self, (unsigned int)pages, overwrite)) {
+	if (self->wake_fd < 0 || make_sources(self) ||
+	    map_ring(self, (unsigned int)pages, overwrite) ||
+	    map_aux(self, (unsigned int)aux_pages, aux_snapshot)) {
 		release(self);
 		return -1;
 	}
@@ -549,6 +571,44 @@ static PyObject *ring_damaged(PyObject *o, void *closure)
 	return PyLong_FromUnsignedLongLong(pev_ring_damaged(self->ring) + self->undecodable);
 }
 
+static PyObject *ring_aux_size(PyObject *o, void *closure)
+{
+	SELF;
+
+	if (!is_open(self))
+		return NULL;
+	return PyLong_FromSize_t(self->aux.area ? pev_aux_size(self->aux.area) : 0);
+}
+
+static bool has_aux(const struct ring_object *self)
+{
+	if (is_open(self) && self->aux.area)
+		return true;
+	if (!PyErr_Occurred())
+		PyErr_SetString(PyExc_ValueError, "the ring has no AUX area: Ring(event, aux_pages=N)");
+	return false;
+}
+
+static PyObject *ring_aux_read(PyObject *o, PyObject *args)
+{
+	SELF;
+	Py_ssize_t most = -1;
+
+	if (!PyArg_ParseTuple(args, "|n:aux_read", &most) || !has_aux(self))
+		return NULL;
+	return aux_read(&self->aux, most);
+}
+
+static PyObject *ring_aux_chunk(PyObject *o, PyObject *args)
+{
+	SELF;
+	unsigned long long offset, size;
+
+	if (!PyArg_ParseTuple(args, "KK:_aux_chunk", &offset, &size) || !has_aux(self))
+		return NULL;
+	return aux_chunk(&self->aux, offset, size);
+}
+
 static PyObject *ring_events(PyObject *o, void *closure)
 {
 	SELF;
@@ -574,6 +634,12 @@ static PyMethodDef methods[] = {
 	      "read, and ValueError when another thread closes the ring.") },
 	{ "fileno", ring_fileno, METH_NOARGS,
 	  DOC("fileno()", "The descriptor, for selectors and event loops.") },
+	{ "aux_read", ring_aux_read, METH_VARARGS,
+	  DOC("aux_read(most=-1)",
+	      "What the PMU has traced since the last read, as bytes, at most `most` of them; they are\n"
+	      "given back to it. With aux_snapshot, all that the area holds, oldest first: disable the\n"
+	      "event before.") },
+	{ "_aux_chunk", ring_aux_chunk, METH_VARARGS, NULL },
 	{ "close", ring_close, METH_NOARGS,
 	  DOC("close()", "Unmaps the ring; what is in it is lost. Wakes threads that wait.") },
 	{ "__enter__", ring_enter, METH_NOARGS, NULL },
@@ -585,6 +651,7 @@ static PyGetSetDef getset[] = {
 	{ "ready", ring_ready, NULL, "Do records wait? Asks the ring, not the kernel.", NULL },
 	{ "size", ring_size, NULL, "Bytes.", NULL },
 	{ "damaged", ring_damaged, NULL, "Records that made no sense and were left out.", NULL },
+	{ "aux_size", ring_aux_size, NULL, "Bytes of the AUX area; 0 if there is none.", NULL },
 	{ "events", ring_events, NULL, "Events whose records it holds.", NULL },
 	{ "closed", ring_closed, NULL, "Is it closed?", NULL },
 	{ NULL },

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/descriptors.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* How many are open; what can't be counted is as many as there may be. */
+static rlim_t count_open(const struct rlimit *now)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	rlim_t n = 0;
+
+	if (!dir)
+		return now->rlim_cur;
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 3;   /* ".", ".." and the folder's own */
+}
+
+bool descriptors_reserve(size_t n)
+{
+	struct rlimit rl, more;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl))
+		return true;
+	more = rl;
+	more.rlim_cur = count_open(&rl) + n;
+	if (more.rlim_cur <= rl.rlim_cur)
+		return true;
+	if (more.rlim_cur > more.rlim_max)
+		more.rlim_max = more.rlim_cur;
+	if (!setrlimit(RLIMIT_NOFILE, &more))
+		return true;
+	rl.rlim_cur = rl.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &rl);
+	return false;
+}
+
+const char *descriptors_remedy(char *buf, size_t size)
+{
+	struct rlimit rl = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &rl);
+	snprintf(buf, size, "the limit is %llu, and this process may not raise it: raise it for "
+		 "the process (ulimit -n as root, LimitNOFILE= of a systemd unit)", (unsigned long long)rl.rlim_max);
+	return buf;
+}
+
+const char *descriptors_hint(int code, char *buf, size_t size)
+{
+	char remedy[256];
+
+	buf[0] = '\0';
+	if (code == EMFILE)
+		snprintf(buf, size, "; %s", descriptors_remedy(remedy, sizeof(remedy)));
+	else if (code == ENFILE)
+		snprintf(buf, size, "; the whole system is out of file descriptors: sysctl "
+			 "fs.file-max");
+	return buf;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* O_NONBLOCK: a FIFO in place of the file doesn't hold us. */
+#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* A symbolic link inside of another root means a path inside of it. */
+static int open_below(int root, const char *path)
+{
+	struct open_how how = { .flags = FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd >= 0 || errno != ENOSYS)
+		return fd < 0 ? -errno : fd;
+	fd = openat(root, path + strspn(path, "/"), FLAGS);   /* before Linux 5.6 */
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_in_root_of(pid_t pid, const char *path)
+{
+	char dir[64];
+	int root, fd;
+
+	snprintf(dir, sizeof(dir), "/proc/%d/root", (int)pid);
+	root = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	fd = open_below(root, path);
+	close(root);
+	return fd;
+}
+
+static int only_regular(int fd)
+{
+	struct stat st;
+	int rc = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+static int direct_file(void *ctx, pid_t pid, const char *path)
+{
+	int fd;
+
+	if (path[0] != '/')
+		return -EINVAL;
+	fd = pid ? open_in_root_of(pid, path) : open(path, FLAGS);
+	if (fd < 0)
+		return pid ? fd : -errno;
+	return only_regular(fd);
+}
+
+static int direct_proc(void *ctx, pid_t pid, const char *name)
+{
+	char path[128];
+	int n, fd;
+
+	if (pid)
+		n = snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	else
+		n = snprintf(path, sizeof(path), "/proc/%s", name);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, FLAGS);
+	if (fd < 0)
+		return pid && errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+const struct opener opener_direct = { direct_file, direct_proc, NULL };
+
+int opener_file(const struct opener *o, pid_t pid, const char *path)
+{
+	return o->file(o->ctx, pid, path);
+}
+
+int opener_proc(const struct opener *o, pid_t pid, const char *name)
+{
+	return o->proc(o->ctx, pid, name);
+}

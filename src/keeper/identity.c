@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper/identity.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- who ------------------------------------------------------------------ */
+
+static const struct passwd *by_number(const char *text)
+{
+	uint64_t uid;
+
+	return units_u64(text, &uid) || uid >= UINT32_MAX ? NULL : getpwuid((uid_t)uid);
+}
+
+static int find_groups(struct identity *who)
+{
+	int n = 32;
+
+	for (;;) {
+		gid_t *p = reallocarray(who->groups, (size_t)n, sizeof(*p));
+
+		if (!p)
+			return -1;
+		who->groups = p;
+		who->ngroups = n;
+		if (getgrouplist(who->name, who->gid, who->groups, &who->ngroups) >= 0)
+			return 0;
+		n = who->ngroups > n ? who->ngroups : 2 * n;
+	}
+}
+
+static int take(struct identity *who, const struct passwd *pw, struct fault *f)
+{
+	*who = (struct identity){
+		.uid = pw->pw_uid, .gid = pw->pw_gid,
+		.name = strdup(pw->pw_name), .home = strdup(pw->pw_dir),
+	};
+	if (!who->name || !who->home || find_groups(who)) {
+		identity_free(who);
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	return 1;
+}
+
+int identity_find(struct identity *who, const char *user, struct fault *f)
+{
+	const char *caller = getenv("SUDO_UID");
+	const struct passwd *pw;
+
+	*who = (struct identity){0};
+	if (!user && (geteuid() || !caller))
+		return 0;
+	if (user && geteuid())
+		return fault_usage(f, "--user %s: only root can become another user; without --user the "
+				   "run is yours anyway", user);
+	pw = user ? getpwnam(user) : by_number(caller);
+	if (!pw && user)
+		pw = by_number(user);
+	if (!pw && user)
+		return fault_usage(f, "--user %s: there is no user of that name or number", user);
+	if (!pw)
+		return fault_set(f, EXIT_FAILED, "SUDO_UID is %s, which is no user here: name the user "
+				 "whose script it is by --user, or --user root", caller);
+	/* sudo by root, or --user root: stays root */
+	return pw->pw_uid ? take(who, pw, f) : 0;
+}
+
+void identity_free(struct identity *who)
+{
+	free(who->groups);
+	free(who->name);
+	free(who->home);
+	*who = (struct identity){0};
+}
+
+/* ---- becoming it ---------------------------------------------------------- */
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return (int)syscall(SYS_capset, &header, none);
+}
+
+/* Groups first: afterwards there is no right to. The bounding set while there is one. */
+static int change_ids(const struct identity *who)
+{
+	for (int cap = 0; cap < 64; cap++)
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) > 0)
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	return setgroups((size_t)who->ngroups, who->groups) || setresgid(who->gid, who->gid, who->gid) ||
+	       setresuid(who->uid, who->uid, who->uid);
+}
+
+/* Whether a way back is left. */
+static bool can_return(const struct identity *who)
+{
+	uid_t r, e, s;
+	gid_t rg, eg, sg;
+
+	if (getresuid(&r, &e, &s) || getresgid(&rg, &eg, &sg))
+		return true;
+	return r != who->uid || e != who->uid || s != who->uid || rg != who->gid ||
+	       eg != who->gid || sg != who->gid || !setuid(0) || !seteuid(0);
+}
+
+static void change_environment(const struct identity *who)
+{
+	setenv("HOME", who->home, 1);
+	setenv("USER", who->name, 1);
+	setenv("LOGNAME", who->name, 1);
+}
+
+int identity_become(const struct identity *who, struct fault *f)
+{
+	if (change_ids(who) || drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return fault_set(f, EXIT_FAILED, "can't become the user %s: %s; nothing was run", who->name,
+				 strerror(errno));
+	if (can_return(who))
+		return fault_set(f, EXIT_FAILED, "root could not be given up for the user %s; nothing was "
+				 "run", who->name);
+	/* its own process again, with a /proc/self that belongs to it */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	change_environment(who);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose run it is. Opening events may need privilege; running a script does not. So a
+ * run that was started by sudo, or with --user, becomes that user's for good once its
+ * events are open.
+ */
+#ifndef KEEPER_IDENTITY_H
+#define KEEPER_IDENTITY_H
+
+#include "base/fault.h"
+
+#include <sys/types.h>
+
+struct identity {
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;
+	int ngroups;
+	char *name, *home;
+};
+
+/* --user NAME (or number), or else the caller of sudo. 1: found; 0: there is nobody to
+ * become (not root, root itself, no sudo); -1 with f. */
+int identity_find(struct identity *who, const char *user, struct fault *f);
+void identity_free(struct identity *who);
+
+/* Becomes that user: groups, gid, uid, no capability left, none to be had any more
+ * (no_new_privs), HOME and the like in the environment. Threads that exist already are
+ * not changed: call it while there is one. 0, or -1 with f: then nothing may be run. */
+int identity_become(const struct identity *who, struct fault *f);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the words of a sample's call chain mean. */
+#include "script/frames.h"
+
+#include <linux/perf_event.h>
+
+
+
+static const struct {
+	uint64_t marker;
+	enum frame_place place;
+} contexts[] = {
+	{ (uint64_t)PERF_CONTEXT_KERNEL, PLACE_KERNEL },
+	{ (uint64_t)PERF_CONTEXT_USER, PLACE_USER },
+	{ (uint64_t)PERF_CONTEXT_HV, PLACE_HYPERVISOR },
+	{ (uint64_t)PERF_CONTEXT_GUEST, PLACE_GUEST_KERNEL },
+	{ (uint64_t)PERF_CONTEXT_GUEST_KERNEL, PLACE_GUEST_KERNEL },
+	{ (uint64_t)PERF_CONTEXT_GUEST_USER, PLACE_GUEST_USER },
+};
+
+/* False for markers whose entries are no addresses: PERF_CONTEXT_USER_DEFERRED (a cookie),
+ * and any that came after us. */
+static bool take_marker(uint64_t marker, enum frame_place *place)
+{
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
+		if (contexts[i].marker == marker) {
+			*place = contexts[i].place;
+			return true;
+		}
+	return false;
+}
+
+/* The first address of a context is where it was; all others are where calls return to,
+ * which can be behind the end of the caller: it is looked up a byte before. */
+size_t frame_addresses(const uint64_t *ips, uint64_t nr, struct frame_address *out)
+{
+	enum frame_place place = PLACE_KERNEL;
+	bool first = true, known = true, marked = false;
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		if (ips[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+			known = take_marker(ips[i], &place);
+			first = marked = true;
+			continue;
+		}
+		if (!known)
+			continue;
+		if (!marked)
+			place = ips[i] >> 63 ? PLACE_KERNEL : PLACE_USER;
+		out[n++] = (struct frame_address){ ips[i], first || !ips[i] ? ips[i] : ips[i] - 1,
+						   place };
+		first = false;
+	}
+	return n;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that are mapped somewhere, by what identifies them, and their symbols, read when
+ * first asked for. Tables of symbols are kept up to a bound of memory, the ones used
+ * last; a dso itself as long as somebody refers to it, and some longer.
+ *
+ * What lies at the path now may not be what was mapped: a file is taken only if its
+ * build id says so or, where the mapping came without one, its inode, generation and
+ * time of change do. If not, its addresses have no names rather than wrong ones.
+ */
+#ifndef SYMBOLS_DSO_H
+#define SYMBOLS_DSO_H
+
+#include "base/opener.h"
+#include "symbols/symfile.h"
+
+struct dsos;
+struct dso;
+
+/* Zero what is not known. */
+struct dso_id {
+	uint8_t build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;
+	bool has_inode, has_generation;
+	uint32_t maj, min;
+	uint64_t ino, generation;
+};
+
+struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
+void dsos_free(struct dsos *d);
+
+/* The file that `pid` maps by this path, with a reference; NULL without memory. */
+struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid);
+/* The kernel's code in every process, as it is mapped there. */
+struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len);
+struct dso *dso_ref(struct dso *dso);
+void dso_put(struct dsos *d, struct dso *dso);
+
+/* The path as the kernel told it: "/usr/bin/cat", "[vdso]", "//anon". */
+const char *dso_name(const struct dso *dso);
+/* A number that no other dso has or will have. */
+uint64_t dso_serial(const struct dso *dso);
+/* As symfile_find(). The name lives until the next call. */
+bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into);
+/* What tables of symbols take at present. */
+size_t dsos_bytes(const struct dsos *d);
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built without libelf: no file has symbols. */
+#include "symbols/symfile.h"
+
+#include <errno.h>
+
+struct symfile *symfile_open(int fd)
+{
+	errno = ENOTSUP;
+	return NULL;
+}
+
+struct symfile *symfile_from_image(void *image, size_t size)
+{
+	errno = ENOTSUP;
+	return NULL;
+}
+
+void symfile_free(struct symfile *f)
+{
+}
+
+bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, uint64_t *into)
+{
+	return false;
+}
+
+size_t symfile_build_id(const struct symfile *f, uint8_t id[BUILD_ID_MAX])
+{
+	return 0;
+}
+
+size_t symfile_bytes(const struct symfile *f)
+{
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of addresses: the kernel's, and those of what processes map. */
+#ifndef SYMBOLS_SYMBOLIZER_H
+#define SYMBOLS_SYMBOLIZER_H
+
+#include "symbols/dso.h"
+#include "symbols/kallsyms.h"
+
+struct symbolizer;
+
+struct symbolizer_opts {
+	const struct opener *opener;     /* outlives the symbolizer; NULL: opener_direct */
+	size_t max_bytes;                /* tables of symbols of files; 0: the default, 16 MiB */
+};
+
+/* Opens /proc/kallsyms, which works with the privilege of now; reads nothing yet. NULL
+ * without memory. */
+struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts);
+void symbolizer_free(struct symbolizer *s);
+
+/* Reads the kernel's table now rather than at the first question. -EACCES if it shows
+ * this user no addresses. */
+int symbolizer_read_kernel(struct symbolizer *s);
+/* The function of the kernel around addr; false if there is none. */
+bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym);
+/* The files that are mapped: their functions by dso_find(). */
+struct dsos *symbolizer_dsos(struct symbolizer *s);
+#endif

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process has eras: from a time on, an address space. A child's first one is its
+ * parent's space; exec(2) begins one that is empty; whoever changes a space that is
+ * shared begins one with a copy. So fork and exec cost next to nothing, and an event
+ * from before finds the era of its time.
+ */
+#include "tasks/maps.h"
+
+#include "symbols/vdso.h"
+#include "tasks/procmaps.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUCKETS = 4096, MAX_PROCESSES = 16384, MAX_ERAS = 64, SWEEP_RECORDS = 4096 };
+
+#define DEFAULT_BYTES (16u << 20)
+#define SWEEP_NS UINT64_C(1000000000)
+#define MAX_PROC_FILE (64u << 20)
+
+struct era {
+	uint64_t since;
+	struct space *space;
+};
+
+struct process {
+	struct process *next;    /* of the bucket */
+	pid_t pid;
+	bool used;               /* since the last sweep */
+	uint64_t exited;         /* time; 0: it lives */
+	struct era *eras;        /* by time; at least one */
+	size_t neras, eras_cap;
+};
+
+struct maps {
+	struct maps_opts opts;
+	struct process *buckets[BUCKETS];
+	size_t nprocesses;
+	uint64_t versions;
+	uint64_t now, swept;     /* newest time of a record; when it was last swept */
+	unsigned int since_sweep;   /* records */
+};
+
+struct maps *maps_new(const struct maps_opts *opts)
+{
+	struct maps *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->opts = *opts;
+	if (!m->opts.max_bytes)
+		m->opts.max_bytes = DEFAULT_BYTES;
+	m->versions = 1;
+	return m;
+}
+
+/* ---- processes ------------------------------------------------------------ */
+
+static struct process **bucket_of(struct maps *m, pid_t pid)
+{
+	return &m->buckets[((uint32_t)pid * 2654435761u >> 16) % BUCKETS];
+}
+
+static struct process *find(struct maps *m, pid_t pid)
+{
+	struct process *p = *bucket_of(m, pid);
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static void free_process(struct maps *m, struct process *p)
+{
+	for (size_t i = 0; i < p->neras; i++)
+		space_put(m->opts.dsos, p->eras[i].space);
+	free(p->eras);
+	free(p);
+	m->nprocesses--;
+}
+
+void maps_free(struct maps *m)
+{
+	if (!m)
+		return;
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (struct process *p = m->buckets[b], *next; p; p = next) {
+			next = p->next;
+			free_process(m, p);
+		}
+	free(m);
+}
+
+/* ---- forgetting ----------------------------------------------------------- */
+
+static size_t bytes_of(const struct process *p)
+{
+	size_t bytes = sizeof(*p) + p->eras_cap * sizeof(*p->eras);
+
+	for (size_t i = 0; i < p->neras; i++) {
+		const struct space *s = p->eras[i].space;
+
+		bytes += (sizeof(*s) + s->live_cap * sizeof(*s->live) +
+			  s->gone_cap * sizeof(*s->gone)) / s->refs;
+	}
+	return bytes;
+}
+
+size_t maps_bytes(const struct maps *m)
+{
+	size_t bytes = 0;
+
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (const struct process *p = m->buckets[b]; p; p = p->next)
+			bytes += bytes_of(p);
+	return bytes;
+}
+
+size_t maps_processes(const struct maps *m)
+{
+	return m->nprocesses;
+}
+
+typedef bool doomed_fn(const struct maps *m, const struct process *p);
+
+static bool out_of_grace(const struct maps *m, const struct process *p)
+{
+	return p->exited && p->exited + TASKS_GRACE_NS < m->now;
+}
+
+static bool has_exited(const struct maps *m, const struct process *p)
+{
+	return p->exited;
+}
+
+static bool is_unused(const struct maps *m, const struct process *p)
+{
+	return !p->used;
+}
+
+static bool is_any(const struct maps *m, const struct process *p)
+{
+	return true;
+}
+
+static void forget(struct maps *m, doomed_fn *doomed)
+{
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (struct process **at = &m->buckets[b], *p; (p = *at);) {
+			if (!doomed(m, p)) {
+				at = &p->next;
+				continue;
+			}
+			*at = p->next;
+			free_process(m, p);
+		}
+}
+
+/* What lives still can be read anew from /proc: better that than memory without a bound. */
+static void sweep(struct maps *m)
+{
+	static doomed_fn *const harder[] = { has_exited, is_unused, is_any };
+
+	forget(m, out_of_grace);
+	for (size_t i = 0; i < sizeof(harder) / sizeof(*harder); i++)
+		if (m->nprocesses >= MAX_PROCESSES || maps_bytes(m) > m->opts.max_bytes)
+			forget(m, harder[i]);
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (struct process *p = m->buckets[b]; p; p = p->next)
+			p->used = false;
+	m->swept = m->now;
+	m->since_sweep = 0;
+}
+
+/* ---- eras ----------------------------------------------------------------- */
+
+static struct era *last_era(const struct process *p)
+{
+	return &p->eras[p->neras - 1];
+}
+
+static struct era *era_at(const struct process *p, uint64_t time)
+{
+	for (size_t i = p->neras; i-- > 0;)
+		if (p->eras[i].since <= time)
+			return &p->eras[i];
+	return NULL;
+}
+
+static void drop_old_eras(struct maps *m, struct process *p)
+{
+	size_t n = 0;
+
+	while (n + 1 < p->neras &&
+	       (p->eras[n + 1].since + TASKS_GRACE_NS < m->now || p->neras - n >= MAX_ERAS))
+		space_put(m->opts.dsos, p->eras[n++].space);
+	p->neras -= n;
+	memmove(p->eras, p->eras + n, p->neras * sizeof(*p->eras));
+}
+
+/* Takes over the reference; the space becomes a version of its own unless it is shared. */
+static int begin_era(struct maps *m, struct process *p, uint64_t since, struct space *space)
+{
+	struct era *eras;
+
+	if (!space)
+		return -1;
+	if (p->neras)
+		drop_old_eras(m, p);
+	if (p->neras == p->eras_cap) {
+		size_t cap = p->eras_cap ? p->eras_cap * 2 : 2;
+
+		eras = realloc(p->eras, cap * sizeof(*eras));
+		if (!eras) {
+			space_put(m->opts.dsos, space);
+			return -1;
+		}
+		p->eras = eras;
+		p->eras_cap = cap;
+	}
+	if (!space->version)
+		space->version = ++m->versions;
+	p->eras[p->neras++] = (struct era){ since, space };
+	return 0;
+}
+
+static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, struct space *space)
+{
+	struct process *p, **bucket = bucket_of(m, pid);
+
+	if (m->nprocesses >= MAX_PROCESSES)
+		sweep(m);
+	p = calloc(1, sizeof(*p));
+	if (!p || begin_era(m, p, since, space)) {
+		if (!p)
+			space_put(m->opts.dsos, space);
+		free(p);
+		return NULL;
+	}
+	p->pid = pid;
+	p->used = true;
+	p->next = *bucket;
+	*bucket = p;
+	m->nprocesses++;
+	return p;
+}
+
+/* The process, made up if it isn't known: records told nothing of its beginnings. */
+static struct process *get(struct maps *m, pid_t pid)
+{
+	struct process *p = find(m, pid);
+
+	return p ? p : add_process(m, pid, 0, space_new(true));
+}
+
+/* The space of now, for a change. */
+static struct space *own_space(struct maps *m, struct process *p, uint64_t time)
+{
+	struct space *s = last_era(p)->space;
+
+	if (s->refs > 1) {
+		if (begin_era(m, p, time, space_copy(s)))
+			return NULL;
+		s = last_era(p)->space;
+	}
+	return s;
+}
+
+/* ---- records -------------------------------------------------------------- */
+
+static struct dso *dso_of(struct maps *m, const struct pev_mmap *r)
+{
+	struct dso_id id = { .build_id_size = r->has_build_id ? r->build_id_size : 0 };
+
+	if (!strcmp(r->filename, VDSO_NAME))
+		return dso_get_vdso(m->opts.dsos, r->addr, r->len);
+	if (id.build_id_size) {
+		memcpy(id.build_id, r->build_id, id.build_id_size);
+	} else if (r->ino) {
+		id.has_inode = id.has_generation = true;
+		id.maj = r->maj;
+		id.min = r->min;
+		id.ino = r->ino;
+		id.generation = r->ino_generation;
+	}
+	return dso_get(m->opts.dsos, r->filename, &id, (pid_t)r->pid);
+}
+
+static void take_mmap(struct maps *m, const struct pev_mmap *r, uint64_t time)
+{
+	struct mapping mapping = { .start = r->addr, .end = r->addr + r->len, .pgoff = r->pgoff,
+				   .from = time };
+	struct process *p;
+	struct space *s;
+
+	if (r->data || (int32_t)r->pid <= 0 || mapping.end <= mapping.start)
+		return;
+	p = get(m, (pid_t)r->pid);
+	s = p ? own_space(m, p, time) : NULL;
+	mapping.dso = s ? dso_of(m, r) : NULL;
+	if (mapping.dso && space_map(m->opts.dsos, s, &mapping,
+				     m->now > TASKS_GRACE_NS ? m->now - TASKS_GRACE_NS : 0))
+		s->version = ++m->versions;
+}
+
+/* A number that was in use before begins a new life. */
+static void take_fork(struct maps *m, const struct pev_task *r, uint64_t time)
+{
+	struct process *parent, *child;
+	struct space *s;
+
+	if (r->pid == r->ppid || (int32_t)r->pid <= 0 || (int32_t)r->ppid <= 0)
+		return;          /* a thread */
+	parent = get(m, (pid_t)r->ppid);
+	if (!parent)
+		return;
+	s = space_ref(last_era(parent)->space);
+	child = find(m, (pid_t)r->pid);
+	if (!child)
+		add_process(m, (pid_t)r->pid, time, s);
+	else if (!begin_era(m, child, time, s))
+		child->exited = 0;
+}
+
+static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
+{
+	struct process *p;
+
+	if (!r->exec || (int32_t)r->pid <= 0)
+		return;
+	p = find(m, (pid_t)r->pid);
+	if (p)
+		begin_era(m, p, time, space_new(false));
+	else
+		add_process(m, (pid_t)r->pid, time, space_new(false));
+}
+
+static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
+{
+	struct process *p = r->pid == r->tid ? find(m, (pid_t)r->pid) : NULL;
+
+	if (p)
+		p->exited = time ? time : 1;
+}
+
+/* Any process may have mapped anything meanwhile. */
+static void take_lost(struct maps *m, uint64_t time)
+{
+	for (size_t b = 0; b < BUCKETS; b++)
+		for (struct process *p = m->buckets[b]; p; p = p->next)
+			begin_era(m, p, time, space_new(true));
+}
+
+void maps_take(struct maps *m, const struct pev_record *rec)
+{
+	uint64_t time = rec->sample_id.time;
+
+	if (time > m->now)
+		m->now = time;
+	switch (rec->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		take_mmap(m, &rec->mmap, time);
+		break;
+	case PERF_RECORD_FORK:
+		take_fork(m, &rec->task, time);
+		break;
+	case PERF_RECORD_COMM:
+		take_comm(m, &rec->comm, time);
+		break;
+	case PERF_RECORD_EXIT:
+		take_exit(m, &rec->task, time);
+		break;
+	case PERF_RECORD_LOST:
+		take_lost(m, time);
+		break;
+	default:
+		break;
+	}
+	if (++m->since_sweep >= SWEEP_RECORDS || m->now - m->swept > SWEEP_NS)
+		sweep(m);
+}
+
+/* ---- /proc ---------------------------------------------------------------- */
+
+static char *read_file(int fd, size_t *len)
+{
+	size_t cap = 64 << 10, n = 0;
+	char *buf = malloc(cap), *more;
+	ssize_t got;
+
+	while (buf && (got = read(fd, buf + n, cap - n - 1)) > 0) {
+		n += (size_t)got;
+		if (cap - n > 4096)
+			continue;
+		more = cap < MAX_PROC_FILE ? realloc(buf, cap *= 2) : NULL;
+		if (!more)
+			break;
+		buf = more;
+	}
+	*len = n;
+	return buf;
+}
+
+static void fill_line(struct maps *m, struct space *s, pid_t pid, const struct procmaps_line *l)
+{
+	struct mapping mapping = { .start = l->start, .end = l->end, .pgoff = l->pgoff };
+	struct dso_id id = { .has_inode = l->ino != 0, .maj = l->maj, .min = l->min, .ino = l->ino };
+	struct dsos *dsos = m->opts.dsos;
+
+	if (!l->exec)
+		return;
+	if (!strcmp(l->path, VDSO_NAME))
+		mapping.dso = dso_get_vdso(dsos, l->start, l->end - l->start);
+	else
+		mapping.dso = dso_get(dsos, *l->path ? l->path : "//anon", &id, pid);
+	if (mapping.dso)
+		space_fill(dsos, s, &mapping);
+}
+
+static void fill(struct maps *m, struct space *s, pid_t pid, char *text, size_t len)
+{
+	struct procmaps_line line;
+	char *end = text + len, *nl;
+
+	for (char *p = text; p < end && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1)
+		if (procmaps_parse(p, (size_t)(nl - p), &line))
+			fill_line(m, s, pid, &line);
+}
+
+static void catch_up(struct maps *m)
+{
+	if (m->opts.catch_up)
+		m->opts.catch_up(m->opts.ctx);
+}
+
+/* exec(2) holds back who reads the maps until its record is written: so if there is none
+ * after the reading, what was read is of the space that we know. */
+void maps_read(struct maps *m, pid_t pid)
+{
+	struct process *p;
+	struct space *s;
+	char *text = NULL;
+	size_t len = 0;
+	int fd;
+
+	catch_up(m);
+	fd = opener_proc(m->opts.opener, pid, "maps");
+	if (fd >= 0) {
+		text = read_file(fd, &len);
+		close(fd);
+		catch_up(m);
+	}
+	p = get(m, pid);
+	s = p ? last_era(p)->space : NULL;
+	if (s && s->partial) {
+		s->partial = false;
+		s->version = ++m->versions;
+		if (text)
+			fill(m, s, pid, text, len);
+	}
+	free(text);
+}
+
+void maps_snapshot(struct maps *m)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *d;
+
+	while (proc && (d = readdir(proc)))
+		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
+			maps_read(m, (pid_t)atoi(d->d_name));
+	if (proc)
+		closedir(proc);
+}
+
+/* ---- asking --------------------------------------------------------------- */
+
+/* The era of that time. Only of its present one can /proc tell more. */
+static struct era *look(struct maps *m, pid_t pid, uint64_t time)
+{
+	struct process *p = pid > 0 ? find(m, pid) : NULL;
+	struct era *era = p ? era_at(p, time) : NULL;
+
+	if (pid > 0 && (!p || (era && era->space->partial && era == last_era(p)))) {
+		maps_read(m, pid);
+		p = find(m, pid);
+		era = p ? era_at(p, time) : NULL;
+	}
+	if (p)
+		p->used = true;
+	return era;
+}
+
+uint64_t maps_version(struct maps *m, pid_t pid, uint64_t time)
+{
+	const struct era *era = look(m, pid, time);
+
+	return era && time >= era->space->changed ? era->space->version : 0;
+}
+
+const struct mapping *maps_find(struct maps *m, pid_t pid, uint64_t addr, uint64_t time)
+{
+	const struct era *era = look(m, pid, time);
+
+	return era ? space_find(era->space, addr, time) : NULL;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct space *space_new(bool partial)
+{
+	struct space *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->refs = 1;
+		s->partial = partial;
+	}
+	return s;
+}
+
+struct space *space_ref(struct space *s)
+{
+	s->refs++;
+	return s;
+}
+
+void space_put(struct dsos *d, struct space *s)
+{
+	if (!s || --s->refs)
+		return;
+	for (size_t i = 0; i < s->nlive; i++)
+		dso_put(d, s->live[i].dso);
+	for (size_t i = 0; i < s->ngone; i++)
+		dso_put(d, s->gone[i].m.dso);
+	free(s->live);
+	free(s->gone);
+	free(s);
+}
+
+struct space *space_copy(const struct space *s)
+{
+	struct space *copy = space_new(s->partial);
+
+	if (copy && s->nlive) {
+		copy->live = malloc(s->nlive * sizeof(*s->live));
+		if (!copy->live) {
+			free(copy);
+			return NULL;
+		}
+		memcpy(copy->live, s->live, s->nlive * sizeof(*s->live));
+		copy->nlive = copy->live_cap = s->nlive;
+		for (size_t i = 0; i < s->nlive; i++)
+			dso_ref(copy->live[i].dso);
+	}
+	if (copy)
+		copy->changed = s->changed;
+	return copy;
+}
+
+/* ---- history -------------------------------------------------------------- */
+
+static void forget_before(struct dsos *d, struct space *s, uint64_t time)
+{
+	size_t n = 0;
+
+	while (n < s->ngone && (s->gone[n].to < time || s->ngone - n >= SPACE_MAX_GONE))
+		dso_put(d, s->gone[n++].m.dso);
+	s->ngone -= n;
+	if (n)
+		memmove(s->gone, s->gone + n, s->ngone * sizeof(*s->gone));
+}
+
+/* The part of `m` that another mapping covers from now on. Takes a reference of its own. */
+static void remember(struct space *s, const struct mapping *m, const struct mapping *by)
+{
+	struct gone_mapping *g;
+
+	if (s->ngone == s->gone_cap) {
+		size_t cap = s->gone_cap ? s->gone_cap * 2 : 8;
+
+		g = realloc(s->gone, cap * sizeof(*g));
+		if (!g)
+			return;
+		s->gone = g;
+		s->gone_cap = cap;
+	}
+	g = &s->gone[s->ngone++];
+	g->m = *m;
+	g->to = by->from;
+	dso_ref(m->dso);
+	if (m->start < by->start) {
+		g->m.pgoff += by->start - m->start;
+		g->m.start = by->start;
+	}
+	if (m->end > by->end)
+		g->m.end = by->end;
+}
+
+/* ---- mapping -------------------------------------------------------------- */
+
+/* The first mapping that ends behind addr. */
+static size_t first_behind(const struct space *s, uint64_t addr)
+{
+	size_t lo = 0, hi = s->nlive;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->live[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool make_room(struct space *s, size_t more)
+{
+	size_t cap = s->live_cap ? s->live_cap : 8;
+	struct mapping *live;
+
+	while (cap < s->nlive + more)
+		cap *= 2;
+	if (cap == s->live_cap)
+		return true;
+	live = realloc(s->live, cap * sizeof(*live));
+	if (!live)
+		return false;
+	s->live = live;
+	s->live_cap = cap;
+	return true;
+}
+
+static bool is_there(const struct space *s, size_t at, const struct mapping *m)
+{
+	const struct mapping *have = &s->live[at];
+
+	return at < s->nlive && have->start <= m->start && have->end >= m->end &&
+	       have->dso == m->dso && have->pgoff + (m->start - have->start) == m->pgoff;
+}
+
+/* Replaces live[at..to) by the n mappings of `by`. */
+static void splice(struct space *s, size_t at, size_t to, const struct mapping *by, size_t n)
+{
+	memmove(s->live + at + n, s->live + to, (s->nlive - to) * sizeof(*s->live));
+	memcpy(s->live + at, by, n * sizeof(*by));
+	s->nlive += n;
+	s->nlive -= to - at;
+}
+
+bool space_map(struct dsos *d, struct space *s, const struct mapping *m, uint64_t forget)
+{
+	struct mapping parts[3];
+	size_t n = 0, at = first_behind(s, m->start), to = at;
+
+	if (is_there(s, at, m) || !make_room(s, 2) || s->nlive >= SPACE_MAX_LIVE) {
+		dso_put(d, m->dso);
+		return false;
+	}
+	forget_before(d, s, forget);
+	while (to < s->nlive && s->live[to].start < m->end)
+		remember(s, &s->live[to++], m);
+	if (to > at && s->live[at].start < m->start) {
+		parts[n] = s->live[at];
+		parts[n].end = m->start;
+		dso_ref(parts[n++].dso);
+	}
+	parts[n++] = *m;
+	if (to > at && s->live[to - 1].end > m->end) {
+		parts[n] = s->live[to - 1];
+		parts[n].pgoff += m->end - parts[n].start;
+		parts[n].start = m->end;
+		dso_ref(parts[n++].dso);
+	}
+	for (size_t i = at; i < to; i++)
+		dso_put(d, s->live[i].dso);
+	splice(s, at, to, parts, n);
+	s->changed = m->from > s->changed ? m->from : s->changed;
+	return true;
+}
+
+bool space_fill(struct dsos *d, struct space *s, const struct mapping *m)
+{
+	size_t at = first_behind(s, m->start);
+
+	if ((at < s->nlive && s->live[at].start < m->end) || !make_room(s, 1) ||
+	    s->nlive >= SPACE_MAX_LIVE) {
+		dso_put(d, m->dso);
+		return false;
+	}
+	splice(s, at, at, m, 1);
+	return true;
+}
+
+/* ---- asking --------------------------------------------------------------- */
+
+static bool holds(const struct mapping *m, uint64_t addr, uint64_t time)
+{
+	return addr >= m->start && addr < m->end && time >= m->from;
+}
+
+const struct mapping *space_find(const struct space *s, uint64_t addr, uint64_t time)
+{
+	size_t at = first_behind(s, addr);
+
+	if (at < s->nlive && holds(&s->live[at], addr, time))
+		return &s->live[at];
+	for (size_t i = s->ngone; i-- > 0;)
+		if (time < s->gone[i].to && holds(&s->gone[i].m, addr, time))
+			return &s->gone[i].m;
+	return NULL;
+}

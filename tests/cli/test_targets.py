@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Targets that are many, or that come and go while events are opened on them."""
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+from frame import requires
+from frame.session import EVENT, READY, Session
+
+THREADS = 2000
+COUNT = READY + """
+n, threads = 0, set()
+def __sample__(e):
+    global n
+    n += 1
+    threads.add(e._tid)
+def __exit__():
+    print('events', n)
+    print('threads', len(threads))
+"""
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+
+class Target:
+    """tests/helpers/threads.c as a context."""
+
+    def __init__(self, build, *args):
+        self.process = subprocess.Popen([os.path.join(build, 'tests/helpers/threads'), *map(str, args)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self.pid = self.process.stdout.readline().split()[1].decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def finish(self):
+        """All that it does from here on is done; how many calls it made in its life."""
+        self.process.stdin.write(b'x')
+        return int(self.process.stdout.readline().split()[1])
+
+
+def enough_files(n):
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < n and not requires.has_capability(24):
+        pytest.skip(f'needs {n} open files (ulimit -Hn)')
+
+
+def test_each_of_two_thousand_threads_is_traced(build, prof, tmp_path):
+    enough_files(2 * THREADS * len(os.sched_getaffinity(0)) + 1000)
+    with Target(build, THREADS) as target, \
+            Session(prof, tmp_path, COUNT, '-e', EVENT, '-p', target.pid, '-i', '100') as session:
+        begin = time.monotonic()
+        session.wait_for('ready')
+        took = time.monotonic() - begin
+        assert target.finish() == THREADS
+        ended = session.stop()
+    assert (ended.code, ended.stderr) == (0, '')
+    assert ended.number('events') == ended.number('threads') == THREADS
+    assert took < 5 and ended.seconds < 2
+
+
+def test_each_of_two_thousand_threads_is_counted(build, prof):
+    enough_files(THREADS + 1000)
+    with Target(build, THREADS) as target:
+        stat = subprocess.Popen([prof, 'stat', '--json', '-e', EVENT, '-p', target.pid],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 20
+        while len(os.listdir(f'/proc/{stat.pid}/fd')) < THREADS and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)     # from the last one opened to all enabled nothing shows
+        target.finish()
+        stat.send_signal(signal.SIGINT)
+        out, err = stat.communicate(timeout=20)
+    assert (stat.returncode, err) == (0, '')
+    assert re.search(rf'"value": ?{THREADS}(\.0+)?\b', out), out
+
+
+@pytest.mark.parametrize('kind', ['churn', 'fork'])
+def test_a_target_whose_tasks_come_and_go(build, prof, tmp_path, kind):
+    """Each opens; nothing but what could be missing is said; what is born later is seen."""
+    with Target(build, 8, kind) as target:
+        for _ in range(3):
+            with Session(prof, tmp_path, COUNT, '-e', EVENT, '-p', target.pid, '-i', '100') as session:
+                session.wait_for('ready')
+                ended = session.stop()
+            assert (ended.code, ended.stderr) == (0, '')
+            assert ended.number('events') > 8 and ended.number('threads') > 8
+            done = subprocess.run([prof, 'stat', '-e', EVENT, '-x,', '-o', 'counts', '-p', target.pid,
+                                   '--', 'sleep', '0.1'], cwd=tmp_path, capture_output=True,
+                                  text=True, timeout=30)
+            assert done.returncode == 0
+            assert done.stderr == '' or 'threads were born all the time' in done.stderr
+            assert re.search(rf'^,,{EVENT},\d+,,counted,', (tmp_path / 'counts').read_text(), re.M)
+        assert target.finish() > 0
+
+
+@pytest.mark.parametrize('command', ['python', 'stat'])
+def test_a_target_that_ends_at_any_moment(build, prof, tmp_path, command):
+    """Before it is looked up, while it is opened, or when all is open: it is said, or the run
+    ends as after any other end of its target."""
+    (tmp_path / 's.py').write_text('def __sample__(event):\n    pass\n')
+    argv = [prof, command, '-e', EVENT] + ['-o', 'counts'] * (command == 'stat')
+    reasons = []
+    for i in range(24):
+        with Target(build, 200) as target:
+            run = subprocess.Popen(argv + ['-p', target.pid] + ['s.py'] * (command == 'python'),
+                                   cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+            time.sleep(i * 0.004)     # a sweep over the start, no wait for anything
+        out, err = run.communicate(timeout=20)
+        reasons.append((run.returncode, err.strip()))
+    said = re.compile(r'there is no such process|ended before the events were open|'
+                      r'the watched tasks ended before it was open')
+    for code, err in reasons:
+        assert (code, err) == (0, '') or (code == 1 and said.search(err) and '\n' not in err), reasons
+    assert (0, '') in reasons

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of ELF files: which names an address gets, and which bytes give none. */
+#include "cmocka_all.h"
+
+#include "elf_image.h"
+#include "symbols/symfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const uint8_t id[4] = { 1, 2, 3, 4 };
+
+static struct symfile *read_image(const struct image *m, size_t size)
+{
+	void *copy = malloc(size ? size : 1);
+	struct symfile *f;
+
+	memcpy(copy, m->bytes, size);
+	f = symfile_from_image(copy, size);
+	free(copy);
+	return f;
+}
+
+static void is(const struct symfile *f, uint64_t offset, const char *name, uint64_t into)
+{
+	const char *got;
+	uint64_t at;
+
+	if (!name) {
+		assert_false(symfile_find(f, offset, &got, &at));
+		return;
+	}
+	assert_true(symfile_find(f, offset, &got, &at));
+	assert_string_equal(got, name);
+	assert_int_equal(at, into);
+}
+
+static void functions_have_names(void **state)
+{
+	struct image m;
+	struct symfile *f;
+	uint8_t got[BUILD_ID_MAX];
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&m, "main", 0x100, 0x40, FUNCTION);
+	image_symbol(&m, "helper", 0x140, 0x10, STATIC_FUNCTION);
+	image_symbol(&m, "_start", 0, 0, LABEL);
+	image_symbol(&m, "last", 0x200, 0, FUNCTION);
+	image_symbol(&m, "table", 0x180, 0x40, OBJECT);
+	f = read_image(&m, sizeof(m.bytes));
+	assert_non_null(f);
+	is(f, IMAGE_CODE + 0x100, "main", 0);
+	is(f, IMAGE_CODE + 0x13f, "main", 0x3f);
+	is(f, IMAGE_CODE + 0x140, "helper", 0);
+	is(f, IMAGE_CODE + 0x150, NULL, 0);
+	is(f, IMAGE_CODE + 0x190, NULL, 0);
+	is(f, IMAGE_CODE + 0x20, "_start", 0x20);
+	is(f, IMAGE_CODE + 0x3ff, "last", 0x1ff);    /* to the end of its section */
+	is(f, IMAGE_CODE + 0x400, NULL, 0);
+	is(f, 0x100, NULL, 0);
+	is(f, UINT64_MAX, NULL, 0);
+	assert_int_equal(symfile_build_id(f, got), sizeof(id));
+	assert_memory_equal(got, id, sizeof(id));
+	assert_true(symfile_bytes(f) > 0);
+	symfile_free(f);
+	symfile_free(NULL);
+}
+
+static void what_is_no_function(void **state)
+{
+	struct image m;
+	struct symfile *f;
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&m, "undefined", 0x10, 8, FUNCTION)->st_shndx = SHN_UNDEF;
+	image_symbol(&m, "absolute", 0x20, 8, FUNCTION)->st_shndx = SHN_ABS;
+	image_symbol(&m, "in_data", 0x410, 8, FUNCTION)->st_shndx = SEC_DATA;
+	image_symbol(&m, "label_in_data", 0x420, 0, LABEL)->st_shndx = SEC_DATA;
+	image_symbol(&m, "elsewhere", 0x10000, 8, FUNCTION);
+	image_symbol(&m, "no_section", 0x30, 8, FUNCTION)->st_shndx = 77;
+	image_symbol(&m, "wild_name", 0x40, 8, FUNCTION)->st_name = 0x7fffffff;
+	image_symbol(&m, "", 0x50, 8, FUNCTION);
+	image_symbol(&m, "huge", 0x60, UINT64_MAX, FUNCTION);
+	f = read_image(&m, sizeof(m.bytes));
+	assert_non_null(f);
+	for (uint64_t at = 0; at < 0x60; at += 8)
+		is(f, IMAGE_CODE + at, NULL, 0);
+	is(f, IMAGE_CODE + 0x7ff, "huge", 0x79f);    /* no further than its segment */
+	is(f, IMAGE_CODE + 0x1000, NULL, 0);
+	symfile_free(f);
+}
+
+static void of_several_names_one(void **state)
+{
+	struct image m;
+	struct symfile *f;
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&m, "local", 0, 8, STATIC_FUNCTION);
+	image_symbol(&m, "weak", 0, 8, WEAK_FUNCTION);
+	image_symbol(&m, "__strong", 0, 8, FUNCTION);
+	image_symbol(&m, "strong", 0, 8, FUNCTION);
+	image_symbol(&m, "strong2", 0, 8, FUNCTION);
+	image_symbol(&m, "sizeless", 0, 0, FUNCTION);
+	f = read_image(&m, sizeof(m.bytes));
+	is(f, IMAGE_CODE + 4, "strong", 4);
+	is(f, IMAGE_CODE + 8, NULL, 0);
+	symfile_free(f);
+}
+
+/* The table for the dynamic linker serves where there is no other. */
+static void stripped(void **state)
+{
+	struct image m;
+	struct symfile *f;
+
+	image_init(&m, SHT_DYNSYM, id, sizeof(id));
+	image_symbol(&m, "exported", 0, 8, FUNCTION);
+	f = read_image(&m, sizeof(m.bytes));
+	is(f, IMAGE_CODE, "exported", 0);
+	symfile_free(f);
+	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_shnum = 0;
+	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_shoff = 0;
+	f = read_image(&m, sizeof(m.bytes));
+	assert_non_null(f);
+	is(f, IMAGE_CODE, NULL, 0);
+	symfile_free(f);
+}
+
+static void marks_for_disassemblers(void **state)
+{
+	struct image m;
+	struct symfile *f;
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&m, "function", 0, 0x40, FUNCTION);
+	image_symbol(&m, "$x", 0x10, 0, LABEL);
+	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_machine = EM_AARCH64;
+	f = read_image(&m, sizeof(m.bytes));
+	is(f, IMAGE_CODE + 0x18, "function", 0x18);
+	symfile_free(f);
+	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_machine = EM_ARM;
+	image_symbol(&m, "thumb", 0x81, 0x10, FUNCTION);
+	f = read_image(&m, sizeof(m.bytes));
+	is(f, IMAGE_CODE + 0x80, "thumb", 0);
+	symfile_free(f);
+}
+
+static void what_is_no_program(void **state)
+{
+	struct image m;
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	assert_null(read_image(&m, 0));
+	assert_null(read_image(&m, 10));
+	assert_int_equal(errno, ENOEXEC);
+	m.bytes[0] = 'x';
+	assert_null(read_image(&m, sizeof(m.bytes)));
+	memcpy(m.bytes, "!<arch>\nx", 9);
+	assert_null(read_image(&m, sizeof(m.bytes)));
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	IMAGE_AT(&m, Elf64_Ehdr, 0)->e_phnum = 0;
+	assert_null(read_image(&m, sizeof(m.bytes)));
+	assert_null(symfile_open(-1));
+}
+
+/* Every length of the file, and every word of its headers made huge: no crash, and no name
+ * from outside of the file. */
+static void damaged(void **state)
+{
+	struct image good, m;
+	const char *name;
+	uint64_t into;
+
+	image_init(&good, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&good, "main", 0x100, 0x40, FUNCTION);
+	for (size_t size = 0; size < IMAGE_SIZE; size += 7)
+		symfile_free(read_image(&good, size));
+	for (size_t at = 4; at < POS_SHDR + SEC_COUNT * sizeof(Elf64_Shdr); at += 4) {
+		struct symfile *f;
+
+		m = good;
+		memset(m.bytes + at, 0xff, 4);
+		f = read_image(&m, sizeof(m.bytes));
+		if (f && symfile_find(f, IMAGE_CODE + 0x110, &name, &into))
+			assert_true(strlen(name) < IMAGE_SIZE);
+		symfile_free(f);
+	}
+}
+
+static void from_a_file(void **state)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC);
+	struct image m;
+	struct symfile *f;
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&m, "main", 0x100, 0x40, FUNCTION);
+	assert_int_equal(write(fd, m.bytes, sizeof(m.bytes)), sizeof(m.bytes));
+	f = symfile_open(fd);
+	assert_non_null(f);
+	is(f, IMAGE_CODE + 0x100, "main", 0);
+	symfile_free(f);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_have_names),
+		cmocka_unit_test(what_is_no_function),
+		cmocka_unit_test(of_several_names_one),
+		cmocka_unit_test(stripped),
+		cmocka_unit_test(marks_for_disassemblers),
+		cmocka_unit_test(what_is_no_program),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(from_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
