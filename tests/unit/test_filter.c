@@ -251,6 +251,22 @@ static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 	schema_free(&s);
 }
 
+static void what_is_no_tracepoint_has_the_parts_of_its_samples(void **state)
+{
+	struct stream_event event = { .name = "page-faults" };
+	struct expr_schema s;
+
+	layout_from_sample_type(&event.layout, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR);
+	assert_int_equal(schema_of_event(&s, &event), 0);
+	assert_int_equal(expr_field(&s, "ip", 2)->offset, 8);
+	assert_int_equal(expr_field(&s, "tid", 3)->offset, 20);
+	assert_int_equal(expr_field(&s, "addr", 4)->offset, 24);
+	assert_int_equal(expr_field(&s, "_cpu", 4)->area, SCHEMA_CPU);
+	assert_null(expr_field(&s, "time", 4));
+	assert_null(expr_field(&s, "comm", 4));
+	schema_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +275,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_meaning_is_told_apart),
 		cmocka_unit_test(a_long_filter_overflows_to_here),
 		cmocka_unit_test(a_sample_passes_or_not),
+		cmocka_unit_test(what_is_no_tracepoint_has_the_parts_of_its_samples),
 		cmocka_unit_test(an_event_has_its_fields_and_those_of_all_samples),
 	};
 
