@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { FIRST_SAVED = 3 };   /* above the standard streams */
+
 static int redirect(const char *path, int flags)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | flags, 0644);
@@ -29,7 +31,7 @@ int output_start(struct output *out, struct fault *f)
 	out->saved_stderr = -1;
 	if (!out->path)
 		return 0;
-	out->saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	out->saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FIRST_SAVED);
 	rc = redirect(out->path, O_TRUNC);
 	if (rc)
 		return fault_set(f, EXIT_FAILED, "--output %s: %s", out->path, strerror(-rc));
@@ -43,8 +45,8 @@ int output_reopen(const struct output *out)
 
 void output_end(struct output *out)
 {
-	if (out->saved_stderr < 0)
-		return;
+	if (out->saved_stderr < FIRST_SAVED)
+		return;   /* nothing was redirected; or never started */
 	fflush(stdout);
 	fflush(stderr);
 	dup2(out->saved_stderr, STDERR_FILENO);

@@ -121,21 +121,21 @@ static struct reader *find(struct perf_event *e, PyObject *name)
 	return r ? r : event_class_find_equal(e->cls, name);
 }
 
-/* The AttributeError, with the nearest field if there is one. */
-static PyObject *no_field(const struct perf_event *e, PyObject *name)
+/* The error of a missing field, with the nearest one if there is any. */
+static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *error)
 {
 	const char *text = PyUnicode_AsUTF8(name);
 	struct nearest n;
 
+	PyErr_Clear();
 	nearest_begin(&n, text ? text : "");
 	for (size_t i = 0; i < e->cls->nreaders; i++)
 		nearest_offer(&n, PyUnicode_AsUTF8(e->cls->readers[i].name));
 	if (nearest_get(&n))
-		PyErr_Format(PyExc_AttributeError, "%U has no field '%U'; did you mean '%s'?",
-			     e->cls->name, name, nearest_get(&n));
+		PyErr_Format(error, "%U has no field '%U'; did you mean '%s'?", e->cls->name, name,
+			     nearest_get(&n));
 	else
-		PyErr_Format(PyExc_AttributeError, "%U has no field '%U'; event.keys() lists them",
-			     e->cls->name, name);
+		PyErr_Format(error, "%U has no field '%U'; event.keys() lists them", e->cls->name, name);
 	return NULL;
 }
 
@@ -148,7 +148,7 @@ static PyObject *getattro_slow(struct perf_event *e, PyObject *name)
 		return value;
 	r = event_class_find_equal(e->cls, name);
 	if (!r)
-		return no_field(e, name);
+		return no_field(e, name, PyExc_AttributeError);
 	PyErr_Clear();
 	return event_read(e, r);
 }
@@ -168,6 +168,8 @@ static PyObject *subscript(PyObject *self, PyObject *key)
 	struct perf_event *e = (struct perf_event *)self;
 	struct reader *r = find(e, key);
 
+	if (!r && PyUnicode_Check(key))
+		return no_field(e, key, PyExc_KeyError);
 	if (!r) {
 		PyErr_SetObject(PyExc_KeyError, key);
 		return NULL;
@@ -360,8 +362,11 @@ struct perf_event *event_new(PyTypeObject *type)
 int event_keep(struct perf_event *e)
 {
 	size_t raw_at = (size_t)((const char *)e->raw - (const char *)e->rec);
-	struct perf_event_header *copy = PyMem_Malloc(e->rec->size);
+	struct perf_event_header *copy;
 
+	if (e->owned)
+		return 0;
+	copy = PyMem_Malloc(e->rec->size);
 	if (!copy) {
 		PyErr_NoMemory();
 		return -1;
@@ -388,6 +393,14 @@ static void dealloc(PyObject *self)
 	Py_DECREF(type);
 }
 
+/* Nothing of an event can change: it is its own copy. */
+static PyObject *copy(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	Py_INCREF(self);
+	return self;
+}
+
 static PyMethodDef methods[] = {
 	{ "get", (PyCFunction)(void (*)(void))get, METH_VARARGS | METH_KEYWORDS,
 	  "get(field, default=None)\n--\n\nValue of the field, or default if the event has none." },
@@ -399,6 +412,9 @@ static PyMethodDef methods[] = {
 	  "print(timestamp=True, callchain=True)\n--\n\n"
 	  "Print the event to sys.stdout: time of day, comm, tid, flags, CPU, time, name and\n"
 	  "fields; below it the call chain, if one was sampled." },
+	{ "__copy__", copy, METH_NOARGS, NULL },
+	{ "__deepcopy__", copy, METH_O, NULL },
+	{ "__reduce__", event_reduce, METH_NOARGS, NULL },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -30,6 +30,8 @@ int event_keep(struct perf_event *e);
 PyObject *event_read(struct perf_event *e, struct reader *r);
 uint64_t event_time(const struct perf_event *e);
 
+/* pickle.c: __reduce__(). */
+PyObject *event_reduce(PyObject *self, PyObject *unused);
 /* print.c: event.print() and its text. */
 PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/host.h"
 
-#include "base/nearest.h"
+#include "base/note.h"
 #include "perfevent.h"
-#include "script/template.h"
-
-#include "loader_source.h"
+#include "script/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +111,7 @@ static int os_error_number(void)
 }
 
 /* Whether the current OSError comes from sys.stdout itself; takes it if so. */
-static bool take_broken_output(struct host *h)
+bool host_take_broken_output(struct host *h)
 {
 	PyObject *type, *value, *traceback;
 	int error;
@@ -133,132 +131,14 @@ static bool take_broken_output(struct host *h)
 	return true;
 }
 
-/* ---- loading -------------------------------------------------------------- */
-
-static PyObject *import_loader(void)
-{
-	PyObject *code = Py_CompileString(loader_source, "<perf-prof loader>", Py_file_input);
-	PyObject *module;
-
-	if (!code)
-		return NULL;
-	module = PyImport_ExecCodeModule("_perf_prof_loader", code);
-	Py_DECREF(code);
-	return module;
-}
-
-static PyObject *argument_list(const struct host_script *script)
-{
-	PyObject *list = PyList_New(script->argc);
-
-	for (int i = 0; list && i < script->argc; i++) {
-		PyObject *s = PyUnicode_DecodeFSDefault(script->argv[i]);
-
-		if (!s)
-			Py_CLEAR(list);
-		else
-			PyList_SET_ITEM(list, i, s);
-	}
-	return list;
-}
-
-/* The exit code a SystemExit asks for; clears it. What is no number is printed. */
-static int take_system_exit(void)
-{
-	PyObject *type, *value, *traceback, *code = NULL;
-	int rc = EXIT_FAILED;
-
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	if (value)
-		code = PyObject_GetAttrString(value, "code");
-	if (!code || code == Py_None)
-		rc = 0;
-	else if (PyLong_Check(code))
-		rc = (int)(PyLong_AsLong(code) & 0xff);
-	else
-		PySys_FormatStderr("%S\n", code);
-	PyErr_Clear();
-	Py_XDECREF(code);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
-	return rc;
-}
-
-/* Takes the current exception as the fault's text, if it is the loader's own. */
-static bool take_load_error(PyObject *loader, struct fault *f)
-{
-	PyObject *type, *value, *traceback, *error, *text = NULL;
-	bool is;
-
-	PyErr_Fetch(&type, &value, &traceback);
-	error = PyObject_GetAttrString(loader, "LoadError");
-	is = error && PyErr_GivenExceptionMatches(type, error);
-	if (is) {
-		text = PyObject_Str(value);
-		fault_usage(f, "%s", text ? PyUnicode_AsUTF8(text) : "the script can't be found");
-	}
-	Py_XDECREF(error);
-	Py_XDECREF(text);
-	PyErr_Restore(type, value, traceback);
-	if (is)
-		PyErr_Clear();
-	return is;
-}
-
-static int interrupted(struct fault *f)
-{
-	PyErr_Clear();
-	return fault_set(f, EXIT_SECOND_SIGINT, "interrupted while the script was being set up; "
-			 "nothing was traced");
-}
-
-static int load_failed(struct host *h, PyObject *loader, const char *module, struct fault *f)
-{
-	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
-		h->exit_requested = true;
-		h->exit_code = take_system_exit();
-		return -1;
-	}
-	if (loader && take_load_error(loader, f))
-		return -1;
-	if (take_broken_output(h))
-		return -1;
-	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
-		return interrupted(f);
-	PyErr_Print();
-	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
-			 "nothing was traced", module);
-}
-
-static int load_script(struct host *h, const struct host_script *script, struct fault *f)
-{
-	PyObject *loader = import_loader(), *argv = NULL, *name = NULL;
-	int rc = 0;
-
-	if (loader)
-		argv = argument_list(script);
-	if (argv)
-		name = PyUnicode_DecodeFSDefault(script->module);
-	h->loader = loader;
-	if (name)
-		h->module = PyObject_CallMethod(loader, "load", "OO", name, argv);
-	if (!h->module)
-		rc = load_failed(h, loader, script->module, f);
-	else
-		h->namespace = PyModule_GetDict(h->module);
-	Py_XDECREF(argv);
-	Py_XDECREF(name);
-	return rc;
-}
-
 static int fetch_types(struct host *h)
 {
 	PyObject *module = PyImport_ImportModule("perf_prof");
 
-	if (module)
+	if (module) {
 		h->event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
+		module_set_host(module, h);
+	}
 	if (h->event_type)
 		h->frame_type = (PyTypeObject *)PyObject_GetAttrString(module, "Frame");
 	Py_XDECREF(module);
@@ -270,11 +150,13 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	if (start_interpreter(script, f))
 		return -1;
 	h->started = true;
-	if (teach_keyboard_interrupt() || fetch_types(h)) {
+	h->verbose = script->verbose;
+	h->interval_ms = script->interval_ms;
+	if (teach_keyboard_interrupt() || host_watch_forks(h) || fetch_types(h)) {
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "Python could not be set up");
 	}
-	return load_script(h, script, f);
+	return host_load(h, script, f);
 }
 
 /* What can't be written any more is not tried again, with another complaint, by the
@@ -293,15 +175,18 @@ void host_finish(struct host *h)
 {
 	if (!h->started)
 		return;
+	Py_CLEAR(h->on_init);
 	Py_CLEAR(h->on_sample);
 	Py_CLEAR(h->on_lost);
 	Py_CLEAR(h->on_interval);
 	Py_CLEAR(h->on_print_stat);
 	Py_CLEAR(h->on_exit);
+	Py_CLEAR(h->held);
 	Py_CLEAR(h->event);
 	if (h->output_error)
 		drop_output();
-	/* atexit functions may still look at events: classes live until after it */
+	/* atexit functions and threads may still look at events: their classes and frames
+	 * live until after it, and what of them is Python's then is gone with Python */
 	if (Py_FinalizeEx() < 0 && !h->exit_code)
 		h->exit_code = EXIT_FAILED;
 	h->started = false;
@@ -310,122 +195,73 @@ void host_finish(struct host *h)
 
 /* ---- handlers ------------------------------------------------------------- */
 
-/* The script's function of that name, or NULL (no exception). */
-static PyObject *function(struct host *h, const char *name)
+static int find_callbacks(struct host *h, struct fault *f)
 {
-	PyObject *f = PyDict_GetItemString(h->namespace, name);
+	PyObject *ns = h->namespace;
 
-	if (!f || !PyCallable_Check(f))
-		return NULL;
-	Py_INCREF(f);
-	return f;
+	return handlers_find(ns, "__init__", 0, 0, "__init__()", &h->on_init, NULL, f) ||
+	       handlers_find(ns, "__exit__", 0, 0, "__exit__()", &h->on_exit, NULL, f) ||
+	       handlers_find(ns, "__interval__", 0, 0, "__interval__()", &h->on_interval, NULL, f) ||
+	       handlers_find(ns, "__print_stat__", 1, 1, "__print_stat__(indent)",
+			     &h->on_print_stat, NULL, f) ||
+	       handlers_find(ns, "__lost__", 2, 3, "__lost__(lost_start, lost_end)", &h->on_lost,
+			     &h->lost_takes, f) ||
+	       handlers_find(ns, "__sample__", 1, 1, "__sample__(event)", &h->on_sample, NULL, f);
 }
 
-/* The function of the script that is most likely meant for `handler`: a slip of the pen
- * would otherwise look like an event that never happens. */
-static bool near_function(struct host *h, const char *handler, char *buf, size_t size)
+static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event,
+			struct fault *f)
 {
-	PyObject *key, *value;
-	struct nearest n;
-	Py_ssize_t i = 0;
-
-	nearest_begin(&n, handler);
-	while (PyDict_Next(h->namespace, &i, &key, &value)) {
-		const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
-
-		if (!name)
-			PyErr_Clear();
-		else if (PyFunction_Check(value) && strcmp(name, handler))
-			nearest_offer(&n, name);
+	if (event_class_init(cls, event, h, h->event_type)) {
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
 	}
-	if (!nearest_get(&n))
-		return false;
-	snprintf(buf, size, "%s", nearest_get(&n));
-	return true;
+	if (handlers_find_event(h->namespace, event->name, &cls->handler, f))
+		return -1;
+	if (!cls->handler && h->on_sample)
+		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
+	if (cls->handler)
+		cls->call = PyVectorcall_Function(cls->handler);
+	if (!cls->call)
+		cls->call = PyObject_Vectorcall;
+	event->consumer = cls;
+	event->wanted = cls->handler != NULL;
+	return 0;
 }
 
-static int no_handler(struct host *h, const struct stream_event *events, size_t n, struct fault *f)
+/* Functions that are there, but will not be called as their author thinks. */
+static void tell_hints(struct host *h, const struct stream_event *events)
 {
-	char name[256], near[128], names[1024] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < n && i < 8; i++) {
-		template_handler_name(events[i].name, name, sizeof(name));
-		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s %s(event)", i ? "," : "",
-					name);
-		if (near_function(h, name, near, sizeof(near)))
-			return fault_usage(f, "the script has no handler for any event; its function %s() "
-					   "is not called: did you mean %s()?", near, name);
-	}
-	return fault_usage(f, "the script has no handler for any event; define __sample__(event) or%s%s",
-			   names, n > 8 ? ", ..." : "");
-}
-
-/* Whether a function's name is that of a handler of some event. */
-static bool event_has_function(const struct host *h, const char *function_name)
-{
-	char name[256];
-
-	for (size_t i = 0; i < h->nclasses; i++) {
-		template_handler_name(h->classes[i].event->name, name, sizeof(name));
-		if (!strcmp(name, function_name))
-			return true;
-	}
-	return false;
-}
-
-/* One of several events without a handler may be meant so; a near miss is not. */
-static void warn_unhandled(struct host *h, const struct stream_event *event)
-{
-	char name[256], near[128];
-
-	template_handler_name(event->name, name, sizeof(name));
-	if (near_function(h, name, near, sizeof(near)) && !event_has_function(h, near))
-		fprintf(stderr, "perf-prof: %s has no handler and stays off; its function %s() is not "
-			"called: did you mean %s()?\n", event->name, near, name);
+	for (size_t i = 0; i < h->nclasses; i++)
+		if (!events[i].wanted || h->classes[i].handler == h->on_sample)
+			handlers_tell_near(h->namespace, events, h->nclasses, &events[i],
+					   !events[i].wanted, h->verbose);
+	handlers_tell_slips(h->namespace, h->verbose);
+	if (h->on_interval && !h->interval_ms)
+		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
 }
 
 int host_attach(struct host *h, struct stream *stream, struct fault *f)
 {
 	struct stream_event *events = stream_events(stream, &h->nclasses);
 	size_t handled = 0;
-	char name[256];
 
 	h->stream = stream;
-	h->on_sample = function(h, "__sample__");
-	h->on_lost = function(h, "__lost__");
-	h->on_interval = function(h, "__interval__");
-	h->on_print_stat = function(h, "__print_stat__");
-	h->on_exit = function(h, "__exit__");
+	if (find_callbacks(h, f))
+		return -1;
 	h->classes = calloc(h->nclasses, sizeof(*h->classes));
 	h->event = event_new(h->event_type);
 	h->comms = comms_new(&opener_direct);
 	if (!h->classes || !h->event || !h->comms)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < h->nclasses; i++) {
-		struct event_class *cls = &h->classes[i];
-
-		if (event_class_init(cls, &events[i], h, h->event_type)) {
-			PyErr_Print();
-			return fault_set(f, EXIT_FAILED, "%s: out of memory", events[i].name);
-		}
-		template_handler_name(events[i].name, name, sizeof(name));
-		cls->handler = function(h, name);
-		if (!cls->handler && h->on_sample)
-			cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
-		if (cls->handler)
-			cls->call = PyVectorcall_Function(cls->handler);
-		if (!cls->call)
-			cls->call = PyObject_Vectorcall;
-		events[i].consumer = cls;
-		events[i].wanted = cls->handler != NULL;
+		if (attach_event(h, &h->classes[i], &events[i], f))
+			return -1;
 		handled += events[i].wanted;
 	}
-	if (!handled && !h->on_interval)
-		return no_handler(h, events, h->nclasses, f);
-	for (size_t i = 0; i < h->nclasses; i++)
-		if (!events[i].wanted)
-			warn_unhandled(h, &events[i]);
+	if (!handled)
+		return handlers_none(h->namespace, events, h->nclasses, f);
+	tell_hints(h, events);
 	return 0;
 }
 
@@ -435,16 +271,18 @@ int host_attach(struct host *h, struct stream *stream, struct fault *f)
 static void call_failed(struct host *h, const char *where)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
-		h->exit_requested = true;
-		h->exit_code = take_system_exit();
+		h->exit_code = trouble_take_exit();
+		host_end_forked(h, h->exit_code);
 		stream_stop(h->stream);
 		return;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-		PyErr_Clear();   /* the watchdog's: the stop is under way */
+		PyErr_Clear();
+		if (!stream_is_stopping(h->stream))   /* not the watchdog's: the script's own */
+			stream_stop(h->stream);
 		return;
 	}
-	if (take_broken_output(h))
+	if (host_take_broken_output(h))
 		return;
 	trouble_take(&h->trouble, where);
 }
@@ -462,25 +300,27 @@ static void call(struct host *h, PyObject *f, const char *where, PyObject *const
 		call_failed(h, where);
 }
 
+int host_interrupted(struct fault *f)
+{
+	PyErr_Clear();
+	return fault_set(f, EXIT_SECOND_SIGINT, "interrupted while the script was being set up; "
+			 "nothing was traced");
+}
+
 int host_init(struct host *h, struct fault *f)
 {
-	PyObject *init = function(h, "__init__"), *rc;
+	PyObject *rc = h->on_init ? PyObject_CallNoArgs(h->on_init) : (Py_INCREF(Py_None), Py_None);
 
-	if (!init)
-		return 0;
-	rc = PyObject_CallNoArgs(init);
-	Py_DECREF(init);
 	if (rc) {
 		Py_DECREF(rc);
 		return 0;
 	}
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
-		h->exit_requested = true;
-		h->exit_code = take_system_exit();
+		h->exit_code = trouble_take_exit();
 		return -1;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
-		return interrupted(f);
+		return host_interrupted(f);
 	PyErr_Print();
 	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above: a script whose "
 			 "set-up failed does not run; nothing was traced");
@@ -521,13 +361,17 @@ void host_sample(void *ctx, const struct stream_event *event, const struct perf_
 
 void host_replace_event(struct host *h)
 {
-	struct perf_event *fresh = event_new(h->event_type);
+	struct perf_event *fresh;
 
+	if (h->held)
+		host_end_forked(h, 0);
+	fresh = event_new(h->event_type);
 	if (!fresh || event_keep(h->event)) {
 		PyErr_Clear();
 		Py_FatalError("perf-prof: out of memory for an event that the script keeps");
 	}
 	Py_DECREF(h->event);
+	Py_CLEAR(h->held);
 	h->event = fresh;
 }
 
@@ -537,19 +381,28 @@ static PyObject *loss_time(struct host *h, uint64_t time)
 	return PyLong_FromUnsignedLongLong(time ? stream_time(h->stream, time) : 0);
 }
 
+static const char *const causes[] = {
+	[STREAM_LOSS_RING] = "ring", [STREAM_LOSS_TAIL] = "tail", [STREAM_LOSS_STOP] = "stop",
+	[STREAM_LOSS_DAMAGED] = "damaged",
+};
+
 void host_lost(void *ctx, const struct stream_loss *loss)
 {
 	struct host *h = ctx;
-	PyObject *args[2];
+	PyObject *args[3] = { NULL };
+	size_t n = h->lost_takes > 2 ? 3 : 2;
 
 	if (!h->on_lost)
 		return;
 	args[0] = loss_time(h, loss->start);
 	args[1] = loss_time(h, loss->end);
-	if (args[0] && args[1])
-		call(h, h->on_lost, "__lost__", args, 2);
-	Py_XDECREF(args[0]);
-	Py_XDECREF(args[1]);
+	if (n == 3)
+		args[2] = Py_BuildValue("{s:K,s:i,s:s}", "count", (unsigned long long)loss->count, "cpu",
+					loss->cpu, "cause", causes[loss->cause]);
+	if (args[0] && args[1] && (n == 2 || args[2]))
+		call(h, h->on_lost, "__lost__", args, n);
+	for (size_t i = 0; i < n; i++)
+		Py_XDECREF(args[i]);
 }
 
 void host_interval(void *ctx)
@@ -583,8 +436,10 @@ void host_print_stat(void *ctx)
 void host_idle(void *ctx)
 {
 	struct host *h = ctx;
-	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+	PyObject *rc;
 
+	host_end_forked(h, 0);
+	rc = PyObject_CallMethod(h->loader, "flush", NULL);
 	if (rc) {
 		Py_DECREF(rc);
 		return;
@@ -597,6 +452,21 @@ void host_idle(void *ctx)
 		return;
 	}
 	PyErr_Clear();   /* the script replaced sys.stdout by something of its own */
+}
+
+/* While the loop waits, the script's other threads run. */
+void host_wait(void *ctx, bool begin)
+{
+	struct host *h = ctx;
+
+	if (begin) {
+		h->thread = PyEval_SaveThread();
+		return;
+	}
+	PyEval_RestoreThread(h->thread);
+	/* handlers of signals other than ours, which the script may have set */
+	if (PyErr_CheckSignals())
+		call_failed(h, "a signal handler");
 }
 
 void host_interrupt(void *ctx)

@@ -17,7 +17,8 @@
 struct host {
 	PyObject *module;             /* the script */
 	PyObject *namespace;          /* its __dict__ */
-	PyObject *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
+	PyObject *on_init, *on_sample, *on_lost, *on_interval, *on_print_stat, *on_exit;
+	int lost_takes;               /* how many arguments on_lost takes: 2 or 3 */
 	PyTypeObject *event_type, *frame_type;
 	struct perf_event *event;     /* reused while the script keeps no reference */
 	struct event_class *classes;
@@ -30,9 +31,13 @@ struct host {
 	struct frames *frames;        /* with symbolizer */
 	PyObject *loader;             /* the module of loader.py */
 	int output_error;             /* errno: sys.stdout can't be written */
+	PyThreadState *thread;        /* while the loop waits */
+	pid_t pid;                    /* a child that the script forks is not the host */
+	struct perf_event *held;      /* fork.c: `event`, once more; or NULL */
+	int verbose;
+	uint64_t interval_ms;
 	bool started;
-	bool exit_requested;          /* the script called sys.exit() */
-	int exit_code;
+	int exit_code;                /* of the script's sys.exit() */
 };
 
 struct host_script {
@@ -40,6 +45,8 @@ struct host_script {
 	char **argv;                  /* the script's own arguments */
 	int argc;
 	const char *venv;             /* --venv, or NULL */
+	int verbose;                  /* for note() */
+	uint64_t interval_ms;         /* -i; 0: __interval__() is not called */
 };
 
 /* Starts the interpreter and loads the script (its top level runs). 0, or -1 with f. */
@@ -60,6 +67,19 @@ void host_interval(void *ctx);
 void host_print_stat(void *ctx);
 void host_idle(void *ctx);
 void host_interrupt(void *ctx);
+void host_wait(void *ctx, bool begin);
+
+/* For load.c: loads the script; 0, or -1 with f, or without it after sys.exit(). */
+int host_load(struct host *h, const struct host_script *script, struct fault *f);
+/* KeyboardInterrupt while the script is set up. Returns -1. */
+int host_interrupted(struct fault *f);
+/* Whether the current exception says that sys.stdout can't be written; takes it if so. */
+bool host_take_broken_output(struct host *h);
+
+/* For fork.c: has to know of each fork in advance. 0, or -1 with an exception. */
+int host_watch_forks(struct host *h);
+/* Ends the process with `code` if it is a child that the script forked. */
+void host_end_forked(const struct host *h, int code);
 
 /* The script kept the event: it gets a copy, and the next event another object. */
 void host_replace_event(struct host *h);
@@ -88,4 +108,7 @@ PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e);
 const char *host_comm(struct host *h, pid_t tid, uint64_t time);
 
 extern PyObject *PyInit_perf_prof(void);
+/* For module.c: where pickled events find what they are. */
+void module_set_host(PyObject *module, struct host *h);
+PyObject *event_restore(struct host *h, PyObject *args);
 #endif

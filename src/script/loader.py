@@ -1,39 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds and loads a user's script: a file, a package, an extension module, or a name.
+"""Loads a user's script: a file, a package, an extension module, or a name.
 
 Compiled into the program. The folder where the script is found becomes importable
 after the standard library, so that a json.py beside it shadows nothing.
 """
+import os as _os
+import re as _re
 import sys
 from importlib import machinery, util
 from os import path as _path
-import os as _os
 
+import _perf_prof_finder as finder
+from _perf_prof_finder import LoadError
 
-class LoadError(Exception):
-    """The script can't be found; the text says where was looked."""
-
-
-def _suffixes():
-    return machinery.SOURCE_SUFFIXES + machinery.EXTENSION_SUFFIXES + machinery.BYTECODE_SUFFIXES
-
-
-def _loader(name, file):
-    if any(file.endswith(s) for s in machinery.EXTENSION_SUFFIXES):
-        return machinery.ExtensionFileLoader(name, file)
-    if any(file.endswith(s) for s in machinery.BYTECODE_SUFFIXES):
-        return machinery.SourcelessFileLoader(name, file)
-    return machinery.SourceFileLoader(name, file)
-
-
-def _stem(file):
-    """The module's name: an extension module's init function is called by it."""
-    base = _path.basename(file)
-    for suffix in sorted(_suffixes(), key=len, reverse=True):
-        if base.endswith(suffix):
-            base = base[:-len(suffix)]
-            break
-    return base.replace("-", "_").replace(".", "_") or "script"
+LARGEST_SOURCE = 64 << 20       # bytes; /dev/zero has no end
 
 
 def _add_folder(folder):
@@ -48,84 +28,160 @@ def _add_folder(folder):
     sys.path.append(folder)
 
 
-def _in_folder(folder, name):
-    """The module `name` in a folder: package, source, extension; None without one."""
-    package = _path.join(folder, name, "__init__.py")
-    if _path.isfile(package):
-        return package
-    for suffix in _suffixes():
-        file = _path.join(folder, name + suffix)
-        if _path.isfile(file):
-            return file
-    return None
+def _add_folder_of(file):
+    """The folder where it was found; and, behind a symbolic link, the one where it is."""
+    for place in (file, _path.realpath(file)):
+        folder = _path.dirname(place)
+        _add_folder(_path.dirname(folder) if finder.is_package(place) else folder)
 
 
 def _standard_names():
     return getattr(sys, "stdlib_module_names", sys.builtin_module_names)     # Python < 3.10
 
 
-def _find(module):
-    """(file, dotted name or None) of what the user typed."""
-    if _path.isdir(module):
-        package = _path.join(module, "__init__.py")
-        if _path.isfile(package):
-            return package, None
-        raise LoadError(f"{module}: is a folder without __init__.py; name a script in it")
-    if _path.exists(module):
-        return module, None
-    if "/" in module or any(module.endswith(s) for s in _suffixes()):
-        raise LoadError(f"{module}: there is no such script (in {_os.getcwd()})")
-    head = module.split(".")[0]
-    if "." not in module:
-        file = _in_folder(_os.getcwd(), module)
-        if file:
-            return file, None
-    elif _in_folder(_os.getcwd(), head):
-        _add_folder(_os.getcwd())
+# ---- what a file holds ----------------------------------------------------------------
+
+class _Source(machinery.SourceFileLoader):
+    """Compiles the text itself: bytecode beside a script is neither read nor written."""
+
+    def get_code(self, fullname):
+        return self.source_to_code(_read_source(self.path), self.path)
+
+
+def _read_source(file):
     try:
-        spec = util.find_spec(module)
+        with open(file, "rb") as f:
+            text = f.read(LARGEST_SOURCE + 1)
+    except OSError as error:
+        raise LoadError(f"{file}: can't be read: {error.strerror}") from None
+    if text.startswith(b"\x7fELF"):
+        raise LoadError(f"{file}: is a binary program or library (ELF), not a Python script; an "
+                        f"extension module's file ends in {finder.EXTENSION[0]} or .so")
+    if b"\0" in text:
+        raise LoadError(f"{file}: is no Python source: it has a NUL byte at offset "
+                        f"{text.index(0)}")
+    if len(text) > LARGEST_SOURCE:
+        raise LoadError(f"{file}: has more than {LARGEST_SOURCE >> 20} MiB, which is no script")
+    return text
+
+
+def _read_bytecode(loader):
+    try:
+        return loader.get_code(loader.name)
+    except OSError as error:
+        raise LoadError(f"{loader.path}: can't be read: {error.strerror}") from None
+    except (ImportError, EOFError, ValueError, TypeError) as error:
+        version = "%d.%d" % sys.version_info[:2]
+        raise LoadError(f"{loader.path}: is no bytecode of Python {version}, which is embedded here "
+                        f"({error}); give the .py instead") from None
+
+
+# ---- extension modules ----------------------------------------------------------------
+
+def _init_functions(file):
+    with open(file, "rb") as f:
+        return sorted({m.decode() for m in _re.findall(rb"\0PyInit_(\w+)\0", f.read())})
+
+
+def _extension_error(name, file, error):
+    text = str(error)
+    if "PyInit_" not in text:
+        return LoadError(f"{file}: can't be loaded: {text.replace(file + ': ', '')}; expected an "
+                         "extension module for Python %d.%d" % sys.version_info[:2])
+    has = _init_functions(file)
+    why = f"it is module {has[0]}: has it been renamed from {has[0]}.so?" if has else \
+        "it is some other shared library"
+    return LoadError(f"{file}: is no Python module of that name, for it has no PyInit_{name}(); {why}")
+
+
+def _extension(name, spec):
+    file = spec.origin
+    tag = finder.ABI_TAG.search(file)
+    if tag and not finder.is_extension_here(file):
+        raise LoadError(f"{file}: {finder.wrong_abi(tag.group(1))}")
+    before = sys.modules.get(name)
+    try:
+        return util.module_from_spec(spec)
     except ImportError as error:
-        raise LoadError(f"{module}: {error}") from None
-    if not spec or not spec.origin or not _path.isfile(spec.origin):
-        raise LoadError(f"{module}: there is no such script or module in {_os.getcwd()} "
-                        "or on sys.path")
-    return spec.origin, module
+        if error.path != file:      # of an import inside of it
+            raise
+        raise _extension_error(name, file, error) from None
+    finally:
+        if before:                  # a module of the old kind puts itself there
+            sys.modules[name] = before
 
 
-def load(module, arguments):
-    """Load what the user typed; returns the module. Its top level runs here."""
-    import perf_prof
-    file, dotted = _find(module)
-    file = _path.abspath(file)
-    package = _path.basename(file) == "__init__.py"
-    name = dotted or _stem(_path.dirname(file) if package else file)
-    init_name = name
-    if not dotted and (name in _standard_names() or name in sys.modules):
-        name = "script_" + name     # io.py loads, and the real io stays what it is
-    sys.argv = [module, *arguments]
-    if not dotted:
-        folder = _path.dirname(file)
-        _add_folder(_path.dirname(folder) if package else folder)
-    loader = _loader(init_name if _is_extension(file) else name, file)
-    spec = util.spec_from_file_location(
-        loader.name, file, loader=loader,
-        submodule_search_locations=[_path.dirname(file)] if package else None)
-    result = util.module_from_spec(spec)
+# ---- loading --------------------------------------------------------------------------
+
+def _loader(name, file):
+    if finder.is_extension(file):
+        return machinery.ExtensionFileLoader(name, file)
+    if file.endswith(tuple(finder.BYTECODE)):
+        return machinery.SourcelessFileLoader(name, file)
+    if file.endswith(".pyx"):
+        raise LoadError(f"{file}: {finder.HOW_TO_BUILD}")
+    return _Source(name, file)
+
+
+def _code(loader):
+    """A syntax error comes before the first line of output. None: machine code."""
+    if isinstance(loader, _Source):
+        return loader.get_code(loader.name)
+    return _read_bytecode(loader) if isinstance(loader, machinery.SourcelessFileLoader) else None
+
+
+def _announce(file):
+    """A path may hold any bytes; those are printed."""
+    sys.stdout.flush()
+    out = getattr(sys.stdout, "buffer", None)
+    if out:
+        out.write(b"Loaded module: " + _os.fsencode(file) + b"\n")
+        out.flush()
+
+
+def _names(file, dotted):
+    """(name in sys.modules, name inside of the file). io.py loads, and the real io stays."""
+    inside = dotted or finder.stem(_path.dirname(file) if finder.is_package(file) else file)
+    if not dotted and (inside in _standard_names() or inside in sys.modules):
+        return "script_" + inside, inside
+    return inside, inside
+
+
+def _run(spec, name, inside):
+    loader = spec.loader
+    code = _code(loader)
+    result = util.module_from_spec(spec) if code else _extension(inside, spec)
     sys.modules[name] = result
+    import perf_prof
     result.perf_prof = perf_prof
-    code = None
-    if not _is_extension(file):
-        code = loader.get_code(loader.name)     # a syntax error comes before the first line
-    print("Loaded module:", file, flush=True)
-    if code is None:
-        loader.exec_module(result)
-    else:
+    _announce(spec.origin)
+    if code:
         exec(code, result.__dict__)
+    else:
+        loader.exec_module(result)
     return result
 
 
-def _is_extension(file):
-    return any(file.endswith(s) for s in machinery.EXTENSION_SUFFIXES)
+def load(typed, arguments):
+    """Load what the user typed; returns the module. Its top level runs here."""
+    sys.argv = [typed, *arguments]
+    file, dotted = finder.find(typed, _add_folder)
+    file = _path.abspath(file)
+    if dotted in sys.modules:
+        _announce(file)
+        return sys.modules[dotted]
+    name, inside = _names(file, dotted)
+    if not dotted:
+        _add_folder_of(file)
+    loader = _loader(inside if finder.is_extension(file) else name, file)
+    spec = util.spec_from_file_location(
+        loader.name, file, loader=loader,
+        submodule_search_locations=[_path.dirname(file)] if finder.is_package(file) else None)
+    result = _run(spec, name, inside)
+    if dotted and "." in dotted:
+        parent, _, last = dotted.rpartition(".")
+        setattr(sys.modules[parent], last, result)
+    return result
 
 
 def flush():

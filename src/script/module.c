@@ -3,6 +3,25 @@
 #include "script/frames.h"
 #include "script/host.h"
 
+struct state {
+	struct host *host;   /* whose events there are; NULL before it is attached */
+};
+
+void module_set_host(PyObject *module, struct host *h)
+{
+	((struct state *)PyModule_GetState(module))->host = h;
+}
+
+static PyObject *restore(PyObject *module, PyObject *args)
+{
+	return event_restore(((struct state *)PyModule_GetState(module))->host, args);
+}
+
+static PyMethodDef functions[] = {
+	{ "_restore", restore, METH_VARARGS, "An event out of its pickle." },
+	{ NULL, NULL, 0, NULL },
+};
+
 static int exec_module(PyObject *module)
 {
 	static PyTypeObject *(*const make[])(PyObject *module) = { event_type_new, frame_type_new };
@@ -28,6 +47,8 @@ static struct PyModuleDef def = {
 	.m_name = "perf_prof",
 	.m_doc = "Kernel events in Python functions. A script run by `perf-prof python` finds this\n"
 		 "module imported; its handlers get PerfEvent objects: help(perf_prof.PerfEvent).",
+	.m_size = sizeof(struct state),
+	.m_methods = functions,
 	.m_slots = slots,
 };
 

@@ -21,6 +21,7 @@ static const struct stream_ops ops = {
 	.print_stat = host_print_stat,
 	.idle = host_idle,
 	.interrupt = host_interrupt,
+	.wait = host_wait,
 };
 
 static void say_totals(const struct python_config *config, const struct stream *stream)
@@ -122,7 +123,11 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
 	struct host h = {0};
-	struct host_script script = { .venv = config->venv };
+	struct host_script script = {
+		.venv = config->venv,
+		.verbose = stream_verbosity(&config->stream),
+		.interval_ms = config->stream.interval_ms,
+	};
 	struct stream *stream;
 	char remedy[256];
 
@@ -142,7 +147,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		stream_free(stream);
 		return -1;
 	}
-	if (!strcmp(script.module, "help") && args->noperands == 1) {
+	if (!strcmp(script.module, "help")) {
 		size_t n;
 		struct stream_event *events = stream_events(stream, &n);
 

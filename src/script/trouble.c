@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/trouble.h"
 
+#include "base/fault.h"
+
+#include <frameobject.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -73,4 +77,55 @@ void trouble_summary(const struct trouble *t)
 	PySys_WriteStderr("perf-prof: the script raised %" PRIu64 " exceptions:\n", t->count);
 	for (int i = 0; i < t->nkinds; i++)
 		PySys_WriteStderr("  %10" PRIu64 "  %s\n", t->kinds[i].count, t->kinds[i].name);
+}
+
+int trouble_take_exit(void)
+{
+	PyObject *type, *value, *traceback, *code = NULL;
+	int rc = EXIT_FAILED;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (value)
+		code = PyObject_GetAttrString(value, "code");
+	if (!code || code == Py_None)
+		rc = 0;
+	else if (PyLong_Check(code))
+		rc = (int)(PyLong_AsLong(code) & 0xff);
+	else
+		PySys_FormatStderr("%S\n", code);
+	PyErr_Clear();
+	Py_XDECREF(code);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	return rc;
+}
+
+static bool is_own_frame(PyFrameObject *frame)
+{
+	PyCodeObject *code = PyFrame_GetCode(frame);
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	bool own = file && (!strncmp(file, "<perf-prof ", 11) || !strncmp(file, "<frozen ", 8));
+
+	PyErr_Clear();
+	Py_DECREF(code);
+	return own;
+}
+
+void trouble_strip_own_frames(void)
+{
+	PyObject *type, *value, *traceback;
+	PyTracebackObject *tb;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	tb = (PyTracebackObject *)traceback;
+	while (tb && is_own_frame(tb->tb_frame))
+		tb = tb->tb_next;
+	Py_XINCREF(tb);
+	Py_XDECREF(traceback);
+	if (value)
+		PyException_SetTraceback(value, tb ? (PyObject *)tb : Py_None);
+	PyErr_Restore(type, value, (PyObject *)tb);
 }

@@ -28,6 +28,11 @@ struct trouble {
 
 /* Takes the current exception, raised in `where`. */
 void trouble_take(struct trouble *t, const char *where);
+/* Takes the current SystemExit: the exit code it asks for. What is no number is printed. */
+int trouble_take_exit(void);
+/* Takes the frames of our own loader, and of importlib that it called, off the head of
+ * the current exception's traceback: a script's traceback begins in the script. */
+void trouble_strip_own_frames(void);
 /* The totals, if there was any trouble. */
 void trouble_summary(const struct trouble *t);
 #endif

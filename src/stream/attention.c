@@ -144,10 +144,31 @@ static int start_thread(struct attention *a)
 	return rc ? -1 : 0;
 }
 
+static void restore_handlers(void)
+{
+	for (int i = 0; i < NHANDLED; i++)
+		sigaction(handled[i], &previous[i], NULL);
+	atomic_store(&active, NULL);
+}
+
+/* A child that a script forks (multiprocessing) is not the run: it dies of SIGTERM. */
+static void forget_in_child(void)
+{
+	if (atomic_load(&active))
+		restore_handlers();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_in_child);
+}
+
 static void install_handlers(struct attention *a)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
+	pthread_once(&once, watch_forks);
 	a->main = pthread_self();
 	atomic_store(&active, a);
 	sigemptyset(&sa.sa_mask);
@@ -176,11 +197,8 @@ int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
 
 void attention_stop(struct attention *a)
 {
-	if (atomic_load(&active) == a) {
-		for (int i = 0; i < NHANDLED; i++)
-			sigaction(handled[i], &previous[i], NULL);
-		atomic_store(&active, NULL);
-	}
+	if (atomic_load(&active) == a)
+		restore_handlers();
 	if (a->running) {
 		a->running = false;
 		poke(a->tell);

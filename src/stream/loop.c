@@ -86,8 +86,13 @@ static void take_kick(struct stream *s)
 static void wait_for_events(struct stream *s, int timeout_ms)
 {
 	struct epoll_event ev[MAX_WAKE];
-	int got = epoll_wait(s->epoll, ev, MAX_WAKE, timeout_ms);
+	int got;
 
+	if (timeout_ms && s->ops->wait)
+		s->ops->wait(s->ctx, true);
+	got = epoll_wait(s->epoll, ev, MAX_WAKE, timeout_ms);
+	if (timeout_ms && s->ops->wait)
+		s->ops->wait(s->ctx, false);
 	for (int i = 0; i < got; i++) {
 		if (ev[i].data.u64 == KICK)
 			take_kick(s);
@@ -120,6 +125,11 @@ void stream_stop(struct stream *s)
 	s->stop = STOP_CONSUMER;
 	s->stopping = true;
 	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
+}
+
+bool stream_is_stopping(const struct stream *s)
+{
+	return s->stop;
 }
 
 static void last_words(void *ctx)

@@ -111,6 +111,8 @@ struct stream_ops {
 	void (*task)(void *ctx, const struct pev_record *rec);
 	void (*print_stat)(void *ctx);  /* SIGUSR2 */
 	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
+	/* Before a sleep and after it: others may run meanwhile. May be NULL. */
+	void (*wait)(void *ctx, bool begin);
 	/* Called in a signal handler on the loop's thread when sample() is still inside
 	 * its call 500 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
@@ -142,6 +144,8 @@ int stream_open(struct stream *s, struct fault *f);
 int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
+/* Whether the run is about to end, for whatever reason. */
+bool stream_is_stopping(const struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;

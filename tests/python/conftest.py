@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The module pyperf as it was built, in this process."""
+"""The module pyperf as it was built, in this process; and runs of `perf-prof python`."""
 import importlib
 import os
+import subprocess
 import sys
 
 import pytest
+
+from frame import declared
 
 
 @pytest.fixture(scope='session')
@@ -19,3 +22,34 @@ def pyperf(build):
         pytest.skip(f'pyperf was not built for {sys.version.split()[0]} ({error})')
     finally:
         sys.path.remove(folder)
+
+
+class Runner:
+    """Runs `perf-prof python` in a folder of its own."""
+
+    def __init__(self, prof, folder):
+        self.prof, self.folder = prof, folder
+
+    def __call__(self, *args, event='sched:sched_wakeup', events=1, check=0, cwd=None, env=None,
+                 until=None, timeout=30):
+        """The finished run, which ended with exit code `check` (None: any) and, with 0, with
+        nothing on stderr: after `events` events, or by SIGINT once stdout shows `until`."""
+        argv = [self.prof, 'python', '-e', event]
+        if events and not until:
+            argv += ['-N', str(events)]
+        argv += [str(a) for a in args]
+        case = {'name': 'run', 'cmd': argv, 'env': env or {}, 'timeout': timeout}
+        if until:
+            case['signals'] = [{'send': 'INT', 'on': until}]
+        run = declared.Run(case, cwd or self.folder)
+        done = subprocess.CompletedProcess(argv, run.code, run.stdout, run.stderr)
+        assert not run.trouble, (run.trouble, done)
+        if check is not None:
+            assert done.returncode == check, done
+            assert check or not done.stderr, done
+        return done
+
+
+@pytest.fixture
+def python(prof, tmp_path):
+    return Runner(prof, tmp_path)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds what the user typed as the script: a file, a package's folder, or a name.
+
+Compiled into the program. A name is looked up in the current directory, then on
+sys.path. What can't be found, or could be two things, is told with the places that
+were looked at.
+"""
+import os as _os
+import re as _re
+import sys
+from importlib import machinery, util
+from os import path as _path
+
+EXTENSION = machinery.EXTENSION_SUFFIXES
+SOURCE = machinery.SOURCE_SUFFIXES
+BYTECODE = machinery.BYTECODE_SUFFIXES
+# name.cpython-36m-x86_64-linux-gnu.so, name.pypy39-pp73-x86_64-linux-gnu.so, name.abi3.so
+ABI_TAG = _re.compile(r"\.((?:cpython|pypy|graalpy|abi)[^./]*)\.so$")
+
+
+class LoadError(Exception):
+    """The script can't be found or is none; the text is for the user."""
+
+
+def stem(file):
+    """The module's name: an extension module's init function is called by it."""
+    base = _path.basename(file)
+    for suffix in sorted(SOURCE + EXTENSION + BYTECODE, key=len, reverse=True):
+        if base.endswith(suffix):
+            base = base[:-len(suffix)]
+            break
+    if suffix in BYTECODE:
+        base = base.split(".cpython-")[0]
+    return base.replace("-", "_").replace(".", "_") or "script"
+
+
+def is_extension(file):
+    return any(file.endswith(s) for s in EXTENSION)
+
+
+def is_package(file):
+    return stem(file) == "__init__"
+
+
+def _is_file(file):
+    """/dev/fd/63 of a shell's <(...) is one, too."""
+    return _path.exists(file) and not _path.isdir(file)
+
+
+def _named_in(folder, name):
+    """The files that are module `name` in a folder. Bytecode counts without its source only."""
+    found = [_path.join(folder, name, "__init__" + s) for s in SOURCE + EXTENSION]
+    found += [_path.join(folder, name + s) for s in EXTENSION + SOURCE]
+    found = [file for file in found if _is_file(file)]
+    return found or [f for f in (_path.join(folder, name + s) for s in BYTECODE) if _is_file(f)]
+
+
+def _listdir(folder):
+    try:
+        return sorted(_os.listdir(folder or "."))
+    except OSError:
+        return []
+
+
+def _near(typed):
+    """"; did you mean X?" where something in the folder is called nearly so."""
+    import difflib
+    folder, base = _path.split(typed)
+    names = {}
+    for entry in _listdir(folder):
+        whole = _path.join(folder, entry)
+        if any(entry.endswith(s) for s in SOURCE + EXTENSION) or _named_in(folder or ".", entry):
+            names[entry] = whole
+            names.setdefault(stem(entry), whole)
+    near = difflib.get_close_matches(base, names, 1, 0.75)
+    return f"; did you mean {names[near[0]]}?" if near else ""
+
+
+def _not_for_us(folder, name):
+    """What there is of a module `name` that can't be loaded as it is; "" without any."""
+    for entry in _listdir(folder):
+        if entry == name + ".pyx":
+            return f"; {entry} is there: {HOW_TO_BUILD}"
+        tag = ABI_TAG.search(entry)
+        if tag and entry[:tag.start()] == name and not is_extension_here(entry):
+            return f"; {entry} is there, but {wrong_abi(tag.group(1))}"
+    return ""
+
+
+def is_extension_here(file):
+    """Not name.cpython-36m-x86_64-linux-gnu.so, which ends in .so, too."""
+    tag = ABI_TAG.search(file)
+    return is_extension(file) and (not tag or f".{tag.group(1)}.so" in EXTENSION)
+
+
+def wrong_abi(tag):
+    version = "%d.%d" % sys.version_info[:2]
+    return (f"it is built for {tag}, and this perf-prof embeds Python {version}, whose modules end "
+            f"in {EXTENSION[0]}: build it again with python{version}")
+
+
+HOW_TO_BUILD = ("it is Cython's source and has to be built first (python3 setup.py "
+                "build_ext --inplace); then name the module")
+
+
+def _folder_error(folder):
+    scripts = [e for e in _listdir(folder) if e.endswith(".py")][:5]
+    has = f" (it has {', '.join(scripts)})" if scripts else ""
+    return LoadError(f"{folder}: is a folder without __init__.py, so no package; name a script in "
+                     f"it{has}")
+
+
+def _at(place):
+    """What is at a path."""
+    if _is_file(place):
+        return place
+    if not _path.isdir(place):
+        return None
+    inits = [f for f in (_path.join(place, "__init__" + s) for s in SOURCE + EXTENSION)
+             if _is_file(f)]
+    if not inits:
+        raise _folder_error(place)
+    return inits[0]
+
+
+def _here(name, folder):
+    """The one file that is module `name` in the current directory, or None."""
+    found = _named_in(folder, name)
+    if len(found) > 1:
+        names = ", ".join(_path.relpath(file, folder) for file in found)
+        raise LoadError(f"{name}: could be each of {names} in {folder}; give the whole name of "
+                        "the file")
+    return found[0] if found else None
+
+
+def _on_path(name):
+    """The module's spec from sys.path, or None. Parent packages are imported for it."""
+    try:
+        return util.find_spec(name)
+    except (ImportError, ValueError):   # no such parent; a module without a spec
+        return None
+
+
+def _missing(typed, folder):
+    where = [p for p in sys.path if p]
+    base = typed.replace(".", "/")
+    files = [typed, f"{base}/__init__.py"] + [base + s for s in SOURCE + EXTENSION + BYTECODE]
+    return LoadError(f"{typed}: there is no such script or module{_not_for_us(folder, typed)}"
+                     f"{_near(typed)}\nlooked for {', '.join(files)}\nin {folder} (the current "
+                     f"directory), then for the module in {', '.join(where)}")
+
+
+def _by_name(typed, add_folder):
+    folder = _os.getcwd()
+    file = _here(typed, folder) if "." not in typed else None
+    if file:
+        return file, None
+    if "." in typed and _named_in(folder, typed.split(".")[0]):
+        add_folder(folder)
+    spec = _on_path(typed)
+    if spec and spec.origin and _is_file(spec.origin):
+        return spec.origin, typed
+    if spec and spec.origin:
+        raise LoadError(f"{typed}: is a module inside of Python itself ({spec.origin}): no script")
+    if _path.isdir(typed):
+        raise _folder_error(typed)
+    raise _missing(typed, folder)
+
+
+def find(typed, add_folder):
+    """(file, the name to import it by or None) of what the user typed. add_folder makes a
+    folder importable: a dotted name's packages are imported on the way to it."""
+    if not typed:
+        raise LoadError("the script's name is empty; expected a file, a package or a module")
+    if "/" in typed or _is_file(typed):
+        file = _at(typed)
+    elif typed.endswith(tuple(SOURCE + BYTECODE + [".so", ".pyx"])):
+        file = None
+    else:
+        return _by_name(typed, add_folder)
+    if not file:
+        folder, base = _path.split(_path.abspath(typed))
+        raise LoadError(f"{typed}: there is no such script in {folder}{_not_for_us(folder, base)}"
+                        f"{_near(typed)}")
+    return file, None

@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can stand as the script, where it is looked up, and what it can import."""
+import functools
+import os
+import subprocess
+
+import pytest
+
+from frame import requires
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+PYTHON = '/usr/bin/python3'
+SEEN = "def __sample__(e): print('seen', flush=True)\n"
+SHOW = "import sys\nprint('name', __name__, 'file', __file__)\n" + SEEN
+C_MODULE = '''
+#include <Python.h>
+static PyObject *sample(PyObject *self, PyObject *event)
+{
+	PyObject *pid = PyObject_GetAttrString(event, "_pid");
+	if (!pid)
+		return NULL;
+	printf("seen %s\\n", PyLong_Check(pid) ? "pid" : "?");
+	fflush(stdout);
+	Py_DECREF(pid);
+	Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = { { "__sample__", sample, METH_O, NULL }, { NULL } };
+static struct PyModuleDef def = { PyModuleDef_HEAD_INIT, "@NAME", NULL, @SIZE, methods };
+PyMODINIT_FUNC PyInit_@NAME(void)
+{
+	return @MADE(&def);
+}
+'''
+
+
+@functools.lru_cache(None)
+def ask(code):
+    """What the Python that is embedded says."""
+    return subprocess.run([PYTHON, '-c', 'import sys, sysconfig; print(' + code + ')'],
+                          capture_output=True, text=True, check=True).stdout.strip()
+
+
+def version():
+    return ask('"%d.%d" % sys.version_info[:2]')
+
+
+def suffix():
+    return ask('sysconfig.get_config_var("EXT_SUFFIX")')
+
+
+def compile_c(folder, source, file):
+    subprocess.run(['cc', '-shared', '-fPIC', '-w', '-I' + ask('sysconfig.get_path("include")'), '-o', file,
+                    '-x', 'c', source], cwd=folder, check=True)
+
+
+def build_c(folder, name, file, old=False):
+    """A plain C extension module; old: made in one phase."""
+    source = C_MODULE.replace('@NAME', name).replace('@SIZE', '-1' if old else '0')
+    source = source.replace('@MADE', 'PyModule_Create' if old else 'PyModuleDef_Init')
+    (folder / 'module.c').write_text(source)
+    compile_c(folder, 'module.c', file)
+
+
+def write(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def loaded(done):
+    """The path that the first line of stdout names."""
+    first = done.stdout.splitlines()[0]
+    assert first.startswith('Loaded module: '), done
+    return first[len('Loaded module: '):]
+
+
+# ---- files ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize('typed, file, name', [
+    ('s.py', 's.py', 's'), ('./s.py', 's.py', 's'), ('{}/s.py', 's.py', 's'),
+    ('sub/s.py', 'sub/s.py', 's'), ('my-script.v2.py', 'my-script.v2.py', 'my_script_v2'),
+    ('tool', 'tool', 'tool'), ('s', 's.py', 's'),
+    ('pack', 'pack/__init__.py', 'pack'), ('pack/', 'pack/__init__.py', 'pack'),
+    ('sub/pack', 'sub/pack/__init__.py', 'pack'), ('pack/part.py', 'pack/part.py', 'part'),
+    ('pack.part', 'pack/part.py', 'pack.part'),
+])
+def test_files_and_names(python, tmp_path, typed, file, name):
+    write(tmp_path, {file: SHOW})
+    if typed == 'pack.part':
+        write(tmp_path, {'pack/__init__.py': ''})
+    done = python(typed.format(tmp_path))
+    assert loaded(done) == str(tmp_path / file)
+    assert done.stdout.splitlines()[1:] == [f'name {name} file {tmp_path / file}', 'seen']
+
+
+def test_a_package_has_its_parts(python, tmp_path):
+    write(tmp_path, {'pack/__init__.py': 'from .part import word\nfrom pack import part\n'
+                                         'def __sample__(e): print(word, part.__name__)\n',
+                     'pack/part.py': 'word = "part"\n'})
+    assert python('pack').stdout.splitlines()[1] == 'part pack.part'
+
+
+def test_a_file_without_an_extension_and_its_shebang(python, tmp_path, prof):
+    write(tmp_path, {'watch': '#!/usr/bin/env -S perf-prof python -e sched:sched_wakeup -N 1\n' + SHOW})
+    (tmp_path / 'watch').chmod(0o755)
+    env = {**os.environ, 'PATH': os.path.dirname(prof) + ':' + os.environ['PATH']}
+    done = subprocess.run(['./watch'], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=20)
+    assert done.stdout.splitlines()[1:] == [f'name watch file {tmp_path}/watch', 'seen']
+    assert not done.stderr and not (tmp_path / '__pycache__').exists()
+
+
+def test_a_shell_hands_over_a_script_by_descriptor(prof):
+    done = subprocess.run(['bash', '-c', f'{prof} python -e sched:sched_wakeup -N 1 '
+                           '<(echo "def __sample__(e): print(1+1)")'],
+                          capture_output=True, text=True, timeout=20)
+    assert done.stdout.splitlines()[1] == '2' and done.returncode == 0
+
+
+def test_bytecode(python, tmp_path):
+    write(tmp_path, {'s.py': SEEN})
+    subprocess.run([PYTHON, '-c', 'import py_compile; py_compile.compile("s.py", "t.pyc")'],
+                   cwd=tmp_path, check=True)
+    assert python('t.pyc').stdout.splitlines()[1:] == ['seen']
+    assert python('t').stdout.splitlines()[1:] == ['seen']
+
+
+def test_bytecode_beside_a_script_is_not_read(python, tmp_path):
+    write(tmp_path, {'s.py': SEEN, 'other.py': SEEN.replace('seen', 'stale')})
+    code = ('import py_compile, importlib.util as u\n'
+            'py_compile.compile("other.py", u.cache_from_source("s.py"), '
+            'invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)')
+    subprocess.run([PYTHON, '-c', code], cwd=tmp_path, check=True)
+    assert python('s.py').stdout.splitlines()[1:] == ['seen']
+
+
+@pytest.mark.parametrize('old', [False, True])
+@pytest.mark.parametrize('file, typed', [
+    ('plain.so', 'plain.so'), ('plain.so', 'plain'), ('plain.so', './plain.so'),
+    ('plain.abi3.so', 'plain'), ('plain{}', 'plain{}'), ('plain{}', 'plain')])
+def test_c_modules(python, tmp_path, file, typed, old):
+    file, typed = file.format(suffix()), typed.format(suffix())
+    build_c(tmp_path, 'plain', file, old)
+    done = python(typed)
+    assert loaded(done) == str(tmp_path / file)
+    assert done.stdout.splitlines()[1:] == ['seen pid']
+
+
+@pytest.mark.parametrize('old', [False, True])
+def test_a_c_module_named_like_a_standard_one(python, tmp_path, old):
+    build_c(tmp_path, 'json', 'json.so', old)
+    assert python('json.so').stdout.splitlines()[1:] == ['seen pid']
+
+
+# ---- names and folders ----------------------------------------------------------------
+
+@pytest.mark.parametrize('name', ['io', 'json', 'os', 'sys', 'perf_prof', 'types', 'code'])
+def test_scripts_named_like_standard_modules(python, tmp_path, name):
+    write(tmp_path, {f'{name}.py': 'import io, json, os, sys, types\n'
+                     'print(json.dumps([1]), io.StringIO("x").read(), os.sep, types.SimpleNamespace(a=1))\n'
+                     'print(__name__)\n' + SEEN})
+    for typed in (f'{name}.py', f'./{name}.py', name):
+        done = python(typed)
+        assert loaded(done) == str(tmp_path / f'{name}.py')
+        assert done.stdout.splitlines()[1:] == ['[1] x / namespace(a=1)', f'script_{name}', 'seen']
+
+
+def test_a_name_is_looked_up_here_and_then_on_the_path(python, tmp_path):
+    site = tmp_path / 'venv/lib' / f'python{version()}' / 'site-packages'
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', tmp_path / 'venv'], check=True)
+    write(site, {'both.py': SEEN, 'there.py': SEEN, 'pack/__init__.py': '', 'pack/mod.py': SEEN})
+    write(tmp_path / 'cwd', {'both.py': SEEN})
+    here = str(tmp_path / 'cwd')
+    for name, want in (('both', f'{here}/both.py'), ('there', f'{site}/there.py'),
+                       ('pack.mod', f'{site}/pack/mod.py')):
+        assert loaded(python('--venv', str(tmp_path / 'venv'), name, cwd=here)) == want
+
+
+def test_the_folder_of_the_script_comes_behind_the_standard_library(python, tmp_path):
+    write(tmp_path, {'sub/s.py': 'import json, helper\nprint(helper.x, json.dumps({}))\n' + SEEN,
+                     'sub/json.py': 'raise SystemExit("json.py beside the script was loaded")\n',
+                     'sub/helper.py': 'x = "helper"\n'})
+    assert python('sub/s.py').stdout.splitlines()[1:] == ['helper {}', 'seen']
+
+
+def test_the_folder_comes_before_what_was_installed(python, tmp_path):
+    write(tmp_path, {'s.py': 'import sys\nprint(*sys.path, sep="\\n")\n' + SEEN})
+    path = python('s.py').stdout.splitlines()[1:-1]
+    here = path.index(str(tmp_path))
+    assert all('-packages' not in p for p in path[:here])
+    assert all('-packages' in p for p in path[here + 1:])
+
+
+@pytest.mark.parametrize('typed', ['{}/sub/s.py', 'pack.mod'])
+def test_nothing_else_of_the_working_directory_can_be_imported(python, tmp_path, typed):
+    venv = tmp_path / 'venv'
+    subprocess.run([PYTHON, '-m', 'venv', '--without-pip', venv], check=True)
+    text = ('import sys, os, json\ntry:\n    import helper\nexcept ImportError:\n    print("no helper")\n'
+            'print("" in sys.path, os.getcwd() in sys.path, "." in sys.path)\n' + SEEN)
+    write(tmp_path, {'sub/s.py': text})
+    write(venv / 'lib' / f'python{version()}' / 'site-packages', {'pack/__init__.py': '', 'pack/mod.py': text})
+    planted = 'print("planted", flush=True)\n'
+    write(tmp_path, {f'cwd/{name}.py': planted for name in
+                     ('json', 'helper', 'site', 'sitecustomize', 'usercustomize', 'encodings', 'perf_prof',
+                      'importlib', 're', 'difflib', 'signal')})
+    done = python('--venv', str(venv), typed.format(tmp_path), cwd=tmp_path / 'cwd',
+                  env={'PYTHONPATH': str(tmp_path / 'cwd')})
+    assert done.stdout.splitlines()[1:] == ['no helper', 'False False False', 'seen']
+
+
+def test_a_linked_script_has_both_folders(python, tmp_path):
+    write(tmp_path, {'real/s.py': 'import there, here\nprint(there.x, here.x, __file__)\n' + SEEN,
+                     'real/there.py': 'x = 1\n', 'bin/here.py': 'x = 2\n'})
+    (tmp_path / 'bin/s.py').symlink_to('../real/s.py')
+    assert python('bin/s.py').stdout.splitlines()[1] == f'1 2 {tmp_path}/bin/s.py'
+
+
+def test_a_path_that_is_no_utf8(prof, tmp_path):
+    folder = os.fsencode(tmp_path) + b'/caf\xe9'
+    os.mkdir(folder)
+    with open(folder + b'/s.py', 'w') as f:
+        f.write(SEEN)
+    done = subprocess.run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', folder + b'/s.py'],
+                          capture_output=True, timeout=20)
+    assert done.stdout == b'Loaded module: ' + folder + b'/s.py\nseen\n' and not done.stderr
+
+
+def test_classes_of_the_script_can_be_pickled(python, tmp_path):
+    write(tmp_path, {'s.py': 'import pickle\nclass Row:\n    pass\n'
+                     'def __sample__(e): print(type(pickle.loads(pickle.dumps(Row()))) is Row)\n'})
+    assert python('s.py').stdout.splitlines()[1] == 'True'
+
+
+def test_perf_prof_needs_no_import(python, tmp_path):
+    write(tmp_path, {'s.py': 'def __sample__(e): print(isinstance(e, perf_prof.PerfEvent))\n'})
+    assert python('s.py').stdout.splitlines()[1] == 'True'
+
+
+# ---- tracebacks -----------------------------------------------------------------------
+
+def trace(done):
+    """stderr from the traceback on, ours left out."""
+    return [line for line in done.stderr.splitlines() if not line.startswith('perf-prof: ')]
+
+
+@pytest.mark.parametrize('text, lines', [
+    ('x = 1\nx += "a"\n', ['  File "{}/s.py", line 2, in <module>', '    x += "a"']),
+    ('def f():\n    return nothing\nf()\n', ['  File "{}/s.py", line 3, in <module>', '    f()',
+                                             '  File "{}/s.py", line 2, in f', '    return nothing']),
+    ('import helper\n', ['  File "{}/s.py", line 1, in <module>', '    import helper',
+                         '  File "{}/helper.py", line 1, in <module>', '    1 / 0']),
+    ('import nosuch\n', ['  File "{}/s.py", line 1, in <module>', '    import nosuch']),
+    ('def __sample__(e):\n    raise ValueError(1)\n', ['  File "{}/s.py", line 2, in __sample__',
+                                                       '    raise ValueError(1)']),
+    ('def __init__():\n    raise ValueError(1)\n' + SEEN, ['  File "{}/s.py", line 2, in __init__',
+                                                           '    raise ValueError(1)']),
+])
+def test_tracebacks_begin_in_the_script(python, tmp_path, text, lines):
+    write(tmp_path, {'s.py': text, 'helper.py': '1 / 0\n'})
+    done = python('s.py', check=None)
+    got = [line for line in trace(done) if set(line.strip()) - set('~^')]
+    assert got[0] == 'Traceback (most recent call last):'
+    assert got[1:-1] == [line.format(tmp_path) for line in lines]
+    assert 'loader' not in done.stderr and 'frozen' not in done.stderr
+
+
+def test_a_syntax_error_shows_its_line_alone(python, tmp_path):
+    write(tmp_path, {'s.py': 'def f():\n    count +=\n'})
+    done = python('s.py', check=1)
+    assert trace(done) == [f'  File "{tmp_path}/s.py", line 2', '    count +=', '            ^',
+                           'SyntaxError: invalid syntax']
+    assert done.stdout == ''
+
+
+def test_a_syntax_error_of_an_imported_file(python, tmp_path):
+    write(tmp_path, {'s.py': 'import helper\n', 'helper.py': 'x = (\n'})
+    done = python('s.py', check=1)
+    assert trace(done)[1:3] == [f'  File "{tmp_path}/s.py", line 1, in <module>', '    import helper']
+    assert 'frozen' not in done.stderr and 'loader' not in done.stderr
+
+
+# ---- what can't be loaded -------------------------------------------------------------
+
+def fault(python, typed, *words):
+    done = python(typed, check=2)
+    assert done.stdout == ''
+    assert done.stderr.count('perf-prof: ') == 1 and 'Traceback' not in done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def test_a_missing_name_lists_what_was_looked_at(python, tmp_path):
+    fault(python, 'nosuch', 'nosuch: there is no such script or module', 'nosuch/__init__.py', 'nosuch.py',
+          'nosuch' + suffix(), str(tmp_path), '/usr/lib/python3')
+    fault(python, 'nosuch.py', f'there is no such script in {tmp_path}')
+    fault(python, 'sub/nosuch.py', f'there is no such script in {tmp_path}/sub')
+    fault(python, '', 'empty')
+
+
+@pytest.mark.parametrize('typed', ['countr.py', 'countr', './countr.py', 'counter'])
+def test_a_missing_name_with_a_near_one(python, tmp_path, typed):
+    write(tmp_path, {'counter.py' if typed != 'counter' else 'counter2.py': SEEN})
+    fault(python, typed, 'did you mean ', 'counter')
+
+
+def test_a_name_that_could_be_two_files(python, tmp_path):
+    write(tmp_path, {'both.py': SEEN, 'both/__init__.py': SEEN})
+    fault(python, 'both', f'could be each of both/__init__.py, both.py in {tmp_path}', 'whole name')
+    assert loaded(python('both.py')) == str(tmp_path / 'both.py')
+    assert loaded(python('both/__init__.py')) == str(tmp_path / 'both/__init__.py')
+
+
+def test_a_folder_that_is_no_package(python, tmp_path):
+    write(tmp_path, {'d/one.py': SEEN})
+    for typed in ('d', './d', 'd/'):
+        fault(python, typed, 'd: is a folder without __init__.py' if typed != 'd/' else 'd/: is a folder',
+              'one.py')
+
+
+def test_cython_source(python, tmp_path):
+    write(tmp_path, {'my.pyx': SEEN})
+    fault(python, 'my.pyx', 'my.pyx', 'Cython', 'setup.py build_ext --inplace')
+    fault(python, 'my', 'my.pyx is there', 'Cython')
+
+
+def test_modules_of_another_python(python, tmp_path):
+    write(tmp_path, {'old.cpython-36m-x86_64-linux-gnu.so': ''})
+    for typed in ('old', 'old.cpython-36m-x86_64-linux-gnu.so'):
+        fault(python, typed, 'built for cpython-36m-x86_64-linux-gnu', f'Python {version()}', suffix())
+
+
+def test_libraries_that_are_no_modules(python, tmp_path):
+    build_c(tmp_path, 'right', 'wrong.so')
+    fault(python, 'wrong.so', 'wrong.so: is no Python module', 'PyInit_wrong()', 'renamed from right.so')
+    write(tmp_path, {'none.c': 'int x;\n', 'text.so': 'text\n',
+                     'undef.c': 'void gone(void);\nvoid *PyInit_undef(void) { gone(); return 0; }\n'})
+    compile_c(tmp_path, 'none.c', 'none.so')
+    compile_c(tmp_path, 'undef.c', 'undef.so')
+    fault(python, 'none.so', 'none.so: is no Python module', 'some other shared library')
+    fault(python, 'text.so', "text.so: can't be loaded")
+    fault(python, 'undef.so', "undef.so: can't be loaded", 'undefined symbol: gone')
+
+
+def test_an_extension_module_that_fails_has_its_own_traceback(python, tmp_path):
+    write(tmp_path, {'fails.pyx': 'import nosuchmodule\n'})
+    if requires.why_not('program:cython3'):
+        pytest.skip(requires.why_not('program:cython3'))
+    subprocess.run(['cython3', '-3', 'fails.pyx'], cwd=tmp_path, check=True)
+    compile_c(tmp_path, 'fails.c', 'fails.so')
+    done = python('fails.so', check=1)
+    assert "No module named 'nosuchmodule'" in done.stderr and 'loader' not in done.stderr
+
+
+@pytest.mark.parametrize('data, words', [
+    (b'\x7fELF\2\1\1', ['binary program']), (b'x = 1\0\n', ['NUL byte at offset 5']),
+])
+def test_binaries_that_are_no_scripts(python, tmp_path, data, words):
+    for name in ('s.py', 'tool'):
+        (tmp_path / name).write_bytes(data)
+        fault(python, name, name, *words)
+
+
+def test_no_source_has_no_end(python):
+    fault(python, '/dev/zero', '/dev/zero', 'NUL byte')
+
+
+def test_text_that_is_no_utf8(python, tmp_path):
+    (tmp_path / 's.py').write_bytes(b'x = "\xff"\n')
+    done = python('s.py', check=1)
+    assert 'SyntaxError' in done.stderr and 's.py' in done.stderr and 'loader' not in done.stderr
+
+
+def test_bytecode_of_another_python(python, tmp_path):
+    (tmp_path / 's.pyc').write_bytes(b'\x33\r\r\n' + bytes(12))
+    fault(python, 's.pyc', 's.pyc', f'no bytecode of Python {version()}')
+    (tmp_path / 's.pyc').write_bytes(b'')
+    fault(python, 's.pyc', 's.pyc', 'no bytecode')
+
+
+def test_a_file_that_cannot_be_read(python):
+    fault(python, '/proc/self/mem', "/proc/self/mem: can't be read: Input/output error")
+
+
+# ---- Cython ---------------------------------------------------------------------------
+
+PYX = """# myanalyzer.pyx
+cdef int count = 0
+
+def __sample__(event):
+    global count
+    count += 1
+
+def __interval__():
+    global count
+    print(f"Events: {count}")
+    count = 0
+"""
+SETUP = """from setuptools import setup
+from Cython.Build import cythonize
+
+setup(
+    ext_modules=cythonize("myanalyzer.pyx")
+)
+"""
+
+
+@pytest.fixture(scope='module')
+def cython(tmp_path_factory):
+    """A folder with the module of the page, built by its own setup.py."""
+    if requires.why_not('program:cython3'):
+        pytest.skip(requires.why_not('program:cython3'))
+    folder = tmp_path_factory.mktemp('cython')
+    write(folder, {'myanalyzer.pyx': PYX, 'setup.py': SETUP})
+    subprocess.run([PYTHON, 'setup.py', 'build_ext', '--inplace'], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=200)
+    return folder
+
+
+@pytest.mark.parametrize('typed', ['myanalyzer{}', 'myanalyzer', './myanalyzer{}'])
+def test_the_cython_module_of_the_page(python, cython, typed):
+    done = python('-i', '50', typed.format(suffix()), cwd=cython, until=r'^Events: \d*[1-9]')
+    assert loaded(done) == str(cython / f'myanalyzer{suffix()}')
+    assert done.returncode == 0 and not done.stderr
