@@ -68,6 +68,7 @@ static const struct {
 	/* text that the kernel has no words for */
 	{ "name=='a\"b\\'c'", NULL, "name=='a\"b\\'c'" },
 	{ "name==\"longer than the array is\"", NULL, "name==\"longer than the array is\"" },
+	{ "name~\"a[!b]*\"", NULL, "name~\"a[!b]*\"" },
 	{ "name==dyn", NULL, "name==dyn" }, { "strncmp(name,\"x\",1)==0", NULL, "strncmp(name,\"x\",1)==0" },
 	{ "u8?u16>1:u32>1", NULL, "u8?u16>1:u32>1" }, { "1", NULL, "1" },
 };
