@@ -51,6 +51,11 @@ static const char *const description[] = {
 	"at has none.",
 	"A tracepoint belongs to the task that runs when it is hit: a wake-up to the waker. So -p and "
 	"-C choose who wakes, not who is woken; filter by fields for that: sched:sched_wakeup/pid==PID/.",
+	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, _period: "
+	"comm==\"x\", comm~\"x*\" (a glob), numbers with all of C's operators. What the kernel's filters can "
+	"say is evaluated by the kernel and costs next to nothing; the rest is evaluated by perf-prof "
+	"for each event, which -v tells. An event for whose filter there is no value (a division by "
+	"zero) is left out, and that is told.",
 	"An exception in a handler prints its traceback and processing goes on: the first ones in "
 	"full, then a count per kind at most once a second, the total at the end. sys.exit(n) ends "
 	"the run with exit code n after __exit__().",

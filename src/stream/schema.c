@@ -6,17 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of the sample itself; `member` is the one of struct layout that says where. */
+/* Parts of the sample itself; `member` is the one of struct layout that says where. What
+ * is no tracepoint has them as its own fields, too. */
 static const struct {
 	const char *name;
 	size_t member;
 	uint16_t behind, size;
 	enum expr_field_kind kind;
+	bool own;
 } parts[] = {
-	{ "_pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_SINT },
-	{ "_tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_SINT },
-	{ "_time", offsetof(struct layout, time), 0, 8, EXPR_FIELD_UINT },
-	{ "_period", offsetof(struct layout, period), 0, 8, EXPR_FIELD_UINT },
+	{ "_pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_SINT, false },
+	{ "_tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_SINT, false },
+	{ "_time", offsetof(struct layout, time), 0, 8, EXPR_FIELD_UINT, false },
+	{ "_period", offsetof(struct layout, period), 0, 8, EXPR_FIELD_UINT, false },
+	{ "identifier", offsetof(struct layout, identifier), 0, 8, EXPR_FIELD_UINT, true },
+	{ "ip", offsetof(struct layout, ip), 0, 8, EXPR_FIELD_UINT, true },
+	{ "pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_UINT, true },
+	{ "tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_UINT, true },
+	{ "time", offsetof(struct layout, time), 0, 8, EXPR_FIELD_UINT, true },
+	{ "addr", offsetof(struct layout, addr), 0, 8, EXPR_FIELD_UINT, true },
+	{ "id", offsetof(struct layout, id), 0, 8, EXPR_FIELD_UINT, true },
+	{ "stream_id", offsetof(struct layout, stream_id), 0, 8, EXPR_FIELD_UINT, true },
+	{ "period", offsetof(struct layout, period), 0, 8, EXPR_FIELD_UINT, true },
 };
 
 /* What the kernel's filters have beside an event's own fields. */
@@ -70,7 +81,7 @@ static size_t add_trace_fields(struct expr_field *out, const struct tracefmt *fm
 	return to - from;
 }
 
-static size_t add_parts(struct expr_field *out, const struct layout *layout)
+static size_t add_parts(struct expr_field *out, const struct layout *layout, bool own)
 {
 	size_t n = 0;
 
@@ -78,7 +89,7 @@ static size_t add_parts(struct expr_field *out, const struct layout *layout)
 	for (size_t i = 0; i < NPARTS; i++) {
 		uint8_t at = *((const uint8_t *)layout + parts[i].member);
 
-		if (!at)
+		if (!at || (parts[i].own && !own))
 			continue;
 		out[n++] = (struct expr_field){
 			.name = parts[i].name, .kind = parts[i].kind, .area = SCHEMA_RECORD,
@@ -100,12 +111,13 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 	/* its own first: messages list them in this order */
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, fmt->ncommon, fmt->nfields);
-	n += add_parts(fields + n, &event->layout);
+	n += add_parts(fields + n, &event->layout, !fmt);
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);
+	/* of these, what is no tracepoint has the CPU only: the kernel filters nothing there */
 	memcpy(fields + n, generic, sizeof(generic));
 	schema->fields = fields;
-	schema->nfields = n + NGENERIC;
+	schema->nfields = n + (fmt ? NGENERIC : NGENERIC - 2);
 	return 0;
 }
 
