@@ -218,7 +218,7 @@ static int attach_event(struct host *h, struct event_class *cls, struct stream_e
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
 	}
-	if (handlers_find_event(h->namespace, event->name, &cls->handler, f))
+	if (handlers_find_event(h->namespace, event, &cls->handler, f))
 		return -1;
 	if (!cls->handler && h->on_sample)
 		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);

@@ -43,6 +43,9 @@ static void say_totals(const struct python_config *config, const struct host *h,
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
+	if (verbose > 0 && t.beyond)
+		fprintf(stderr, "perf-prof: %llu came after a source's own -N\n",
+			(unsigned long long)t.beyond);
 	if (verbose > 0 && t.filtered)
 		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
 			(unsigned long long)t.filtered);
@@ -56,23 +59,21 @@ static int check_callchain(const struct stream_opts *o, struct stream *stream, s
 	size_t n;
 	const struct stream_event *events = stream_events(stream, &n);
 
-	if (o->kernel_callchain >= 0 || o->user_callchain > 0)
-		return 0;
 	for (size_t i = 0; i < n; i++)
-		if (events[i].callchain)
+		if (events[i].callchain && !events[i].chain_kernel && !events[i].chain_user)
 			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
 					   "--user-callchain", o->call_graph ? "-g" : "the attribute stack",
 					   events[i].name);
 	return 0;
 }
 
-static bool wants_callchains(struct stream *stream)
+static bool wants_addresses(struct stream *stream)
 {
 	size_t n;
 	const struct stream_event *events = stream_events(stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (events[i].wanted && events[i].callchain)
+		if (events[i].wanted && stream_event_has_addresses(&events[i], false))
 			return true;
 	return false;
 }
@@ -102,7 +103,7 @@ static void want_all(struct stream *stream)
 /* Everything that may need privilege. */
 static int open_events(struct host *h, int verbose, struct fault *f)
 {
-	if (wants_callchains(h->stream) && host_open_symbols(h, verbose, f))
+	if (wants_addresses(h->stream) && host_open_symbols(h, verbose, f))
 		return -1;
 	return stream_open(h->stream, f) || host_watch_tasks(h, verbose, f) ? -1 : 0;
 }

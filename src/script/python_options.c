@@ -3,6 +3,8 @@
 
 #include "script/python_command.h"
 
+#include "analysis/sources.h"
+
 static const struct opt script_opts[] = {
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
@@ -82,7 +84,10 @@ static const struct command_example examples[] = {
 
 static void defaults(void *config)
 {
-	stream_opts_defaults(&((struct python_config *)config)->stream);
+	struct python_config *c = config;
+
+	stream_opts_defaults(&c->stream);
+	c->stream.sources = analysis_sources;
 }
 
 static void release(void *config)

@@ -260,6 +260,8 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
+	if (!event->fmt)   /* the kernel filters tracepoints only */
+		return complain(event, schema, err, "", f);
 	if (!open_trial(event, trial))
 		return may ? 0 : complain(event, schema, err, "", f);
 	if (pev_event_set_filter(*trial, event->filter, &said))
@@ -319,7 +321,8 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	struct expr_schema schema;
 	int rc;
 
-	if (!event->filter)
+	/* in a source's place for it stand its options */
+	if (!event->filter || (event->sampling && event->sampling->source))
 		return 0;
 	event->filtered = calloc(1, sizeof(*event->filtered));
 	if (!event->filtered || schema_of_event(&schema, event))

@@ -152,6 +152,14 @@ const struct opt stream_ring_opts[] = {
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
 };
 
+/* What of these a source has for itself. */
+const struct opt stream_source_opts[] = {
+	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
+	  "Rings of at least this size.", false, parse_ring },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "The source ends after N events.", false,
+	  NULL },
+};
+
 const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
 	  "Sample call chains (of the kernel; --user-callchain adds the user's).", false, NULL },
