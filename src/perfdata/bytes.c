@@ -23,7 +23,7 @@ static bool grow(struct bytes *b, size_t n)
 
 void bytes_add(struct bytes *b, const void *data, size_t n)
 {
-	if (b->failed || (b->room - b->n < n && !grow(b, n)))
+	if (!n || b->failed || (b->room - b->n < n && !grow(b, n)))
 		return;
 	memcpy(b->data + b->n, data, n);
 	b->n += n;

@@ -121,7 +121,7 @@ static void flush(struct perfdata_writer *w)
 
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 {
-	if (w->error)
+	if (w->error || !n)
 		return;
 	if (n > BUFFER - w->used)
 		flush(w);
