@@ -139,11 +139,24 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 	return 0;
 }
 
+/* Names of events that are words, too: `cycles = 0` is a script's own counter where
+ * __sample__() takes the events. */
+static bool is_own_variable(PyObject *namespace, const char *name)
+{
+	PyObject *value = PyDict_GetItemString(namespace, name);
+
+	return value && !PyCallable_Check(value) && !strstr(name, "__") &&
+	       PyDict_GetItemString(namespace, "__sample__");
+}
+
 int handlers_find_event(PyObject *namespace, const char *event, PyObject **out, struct fault *f)
 {
 	char name[256], usage[300];
 
 	template_handler_name(event, name, sizeof(name));
+	*out = NULL;
+	if (is_own_variable(namespace, name))
+		return 0;
 	snprintf(usage, sizeof(usage), "%s(event)", name);
 	return handlers_find(namespace, name, 1, 1, usage, out, NULL, f);
 }
