@@ -2,6 +2,7 @@
 """--sampling-limit and --usage-self."""
 import os
 import re
+import time
 
 import pytest
 
@@ -32,6 +33,7 @@ def counted(prof, storm, folder, *args):
                     str(one.pid), *args) as session:
         session.wait_for('ready')
         one.run()
+        time.sleep(0.5)
         ended = session.stop()
     assert ended.code == 0
     return ended
