@@ -29,7 +29,6 @@ enum { REQUEST_HEAD = offsetof(struct request, text) };
 struct keeper {
 	struct opener opener;
 	int socket;
-	pid_t child;                   /* of the run; it reaps itself at once */
 };
 
 /* ---- a descriptor in a datagram --------------------------------------------- */
@@ -186,22 +185,40 @@ static int ask_file(void *ctx, pid_t pid, const char *path)
 
 static int ask_proc(void *ctx, pid_t pid, const char *name)
 {
-	return ask(ctx, REQUEST_PROC, pid, name);
+	/* files of no process are the run's own affair, with the privilege that it has */
+	return pid ? ask(ctx, REQUEST_PROC, pid, name) : opener_proc(&opener_direct, 0, name);
 }
 
+static int wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
+}
+
+/* A child of init: no wait() of the script ever meets it. */
 static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 {
 	int pair[2], rc;
+	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	k->child = fork();
-	if (k->child == 0) {
+	child = fork();
+	if (child == 0) {
+		child = fork();
+		if (child)
+			_exit(child < 0);
 		close(pair[0]);
 		keep(pair[1], clean_up, ctx);
 	}
-	rc = k->child < 0 ? -errno : 0;
+	rc = child < 0 ? -errno : wait_for(child);
 	close(pair[1]);
+	if (rc)
+		close(pair[0]);
 	k->socket = pair[0];
 	return rc;
 }
@@ -228,10 +245,14 @@ const struct opener *keeper_opener(struct keeper *k)
 
 void keeper_stop(struct keeper *k)
 {
+	char c;
+
 	if (!k)
 		return;
+	/* it reads the end, cleans up, and its own end ends this */
+	shutdown(k->socket, SHUT_WR);
+	while (recv(k->socket, &c, 1, 0) > 0 || errno == EINTR)
+		errno = 0;
 	close(k->socket);
-	while (waitpid(k->child, NULL, 0) < 0 && errno == EINTR)
-		;
 	free(k);
 }

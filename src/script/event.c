@@ -3,6 +3,8 @@
 
 #include "base/nearest.h"
 #include "script/host.h"
+#include "script/sampleparts.h"
+#include "stream/parts.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -108,6 +110,8 @@ PyObject *event_read(struct perf_event *e, struct reader *r)
 		return read_text(e, r);
 	case READ_BYTES:
 		return read_bytes(e, r);
+	case READ_PART:
+		return sample_part_value(e, sample_part_at(r->offset)->bits);
 	}
 	Py_UNREACHABLE();
 }
@@ -370,7 +374,7 @@ struct perf_event *event_new(PyTypeObject *type)
 
 int event_keep(struct perf_event *e)
 {
-	size_t raw_at = (size_t)((const char *)e->raw - (const char *)e->rec);
+	size_t raw_at = e->raw ? (size_t)((const char *)e->raw - (const char *)e->rec) : 0;
 	struct perf_event_header *copy;
 
 	if (e->owned)
@@ -383,7 +387,7 @@ int event_keep(struct perf_event *e)
 	e->chain = host_chain_to_keep(e->cls->host, e);
 	memcpy(copy, e->rec, e->rec->size);
 	e->rec = copy;
-	e->raw = (const char *)copy + raw_at;
+	e->raw = raw_at ? (const char *)copy + raw_at : NULL;
 	e->owned = true;
 	return 0;
 }
@@ -445,6 +449,9 @@ static const char doc[] =
 	"                 dicts of addr, symbol, offset, kernel, dso\n"
 	"  _event         name of the event, 'sys:name' or 'sys:alias' (str)\n"
 	"  <field>        the event's own: int, str, or bytes for arrays\n\n"
+	"Sources (profile, page-faults) and plain perf events have _pid, _tid, _time, _cpu,\n"
+	"_realtime, _event, and the parts of their sample: ip, pid, tid, time, addr, cpu, period,\n"
+	"callchain (a list of frames), regs_user and regs_intr (dicts), and so on.\n\n"
 	"event.field, event['field'], event.get('field', default), 'field' in event, len(event),\n"
 	"for name, value in event: all work. An event that the script keeps stays valid.";
 

@@ -2,8 +2,11 @@
 #include "script/eventclass.h"
 
 #include "script/host.h"
+#include "stream/parts.h"
 
 #include <stddef.h>
+
+enum { MAX_PART_READERS = 48 };   /* six, and the rows of parts.h */
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
 		      uint16_t offset, const struct trace_field *field)
@@ -62,6 +65,86 @@ static int add_trace_fields(struct event_class *cls, size_t from, size_t to)
 	return 0;
 }
 
+/* A probe's place, which the kernel calls by another name at entry and return; the user's
+ * own argument of that name goes first. */
+static int add_probe_address(struct event_class *cls)
+{
+	const struct tracefmt *fmt = cls->event->fmt;
+	const struct trace_field *address = stream_probe_address(cls->event);
+
+	for (size_t i = fmt->ncommon; address && i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, "ip"))
+			return 0;
+	return address ? add_reader(cls, "ip", kind_of(address), address->offset, address) : 0;
+}
+
+/* The parts of a sample that have one place in all of them. */
+static const struct {
+	uint64_t bit;
+	size_t member;
+	enum reader_kind kind;
+} fixed[] = {
+	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct layout, identifier), READ_REC_U64 },
+	{ PERF_SAMPLE_IP, offsetof(struct layout, ip), READ_REC_U64 },
+	{ PERF_SAMPLE_TID, offsetof(struct layout, tid), READ_REC_U32 },
+	{ PERF_SAMPLE_TIME, offsetof(struct layout, time), READ_REC_U64 },
+	{ PERF_SAMPLE_ADDR, offsetof(struct layout, addr), READ_REC_U64 },
+	{ PERF_SAMPLE_ID, offsetof(struct layout, id), READ_REC_U64 },
+	{ PERF_SAMPLE_STREAM_ID, offsetof(struct layout, stream_id), READ_REC_U64 },
+	{ PERF_SAMPLE_CPU, offsetof(struct layout, cpu), READ_REC_U32 },
+	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period), READ_REC_U64 },
+};
+
+/* Of a row of parts.h: how it is read, and where. */
+static enum reader_kind part_kind(const struct event_class *cls, size_t row, uint16_t *offset)
+{
+	const struct sample_part *part = sample_part_at(row);
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++) {
+		if (fixed[i].bit != part->bits)
+			continue;
+		*offset = *((const uint8_t *)&cls->event->layout + fixed[i].member);
+		if (!strcmp(part->name, "tid"))
+			*offset += 4;
+		if (part->bits == PERF_SAMPLE_TIME && stream_time_differs(cls->host->stream))
+			return READ_TIME;
+		return fixed[i].kind;
+	}
+	*offset = (uint16_t)row;
+	return part->bits == PERF_SAMPLE_CALLCHAIN ? READ_CALLCHAIN : READ_PART;
+}
+
+static int add_parts(struct event_class *cls)
+{
+	const struct sample_part *part;
+
+	for (size_t i = 0; (part = sample_part_at(i)); i++) {
+		enum reader_kind kind;
+		uint16_t offset;
+
+		if (!(part->bits & cls->event->layout.sample_type))
+			continue;
+		kind = part_kind(cls, i, &offset);
+		if (add_reader(cls, part->name, kind, offset, NULL))
+			return -1;
+	}
+	return 0;
+}
+
+/* TID and TIME are in every sample: the stream sees to it. */
+static int add_sample_readers(struct event_class *cls)
+{
+	const struct layout *l = &cls->event->layout;
+	bool differs = stream_time_differs(cls->host->stream);
+
+	return add_reader(cls, "_pid", READ_REC_U32, l->tid, NULL) ||
+	       add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
+	       add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
+	       add_reader(cls, "_cpu", READ_CPU, 0, NULL) ||
+	       add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
+	       add_reader(cls, "_event", READ_EVENT, 0, NULL) || add_parts(cls);
+}
+
 /* The documented order: the sample's own, the common_* of the trace entry, the
  * computed ones, the event's fields. */
 static int add_readers(struct event_class *cls)
@@ -82,7 +165,7 @@ static int add_readers(struct event_class *cls)
 		return -1;
 	if (add_reader(cls, "_event", READ_EVENT, 0, NULL))
 		return -1;
-	return add_trace_fields(cls, fmt->ncommon, fmt->nfields);
+	return add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_probe_address(cls);
 }
 
 /* A field that is named like a method is reached by [] only: the methods are the
@@ -169,12 +252,15 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	cls->event = event;
 	cls->host = host;
 	cls->name = PyUnicode_FromString(event->name);
-	cls->readers = PyMem_Calloc(event->fmt->nfields + 8, sizeof(*cls->readers));
+	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + 8 : MAX_PART_READERS,
+				    sizeof(*cls->readers));
 	if (!cls->name || !cls->readers) {
 		PyErr_NoMemory();
 		return -1;
 	}
-	return add_readers(cls) || build_index(cls, type) ? -1 : 0;
+	if (event->fmt ? add_readers(cls) : add_sample_readers(cls))
+		return -1;
+	return build_index(cls, type) ? -1 : 0;
 }
 
 void event_class_clear(struct event_class *cls)

@@ -28,6 +28,7 @@ enum reader_kind {
 	READ_S8, READ_S16, READ_S32, READ_S64,
 	READ_STR,              /* through trace_field_data() */
 	READ_BYTES,
+	READ_PART,             /* of a sample, at no fixed place: offset is its row in parts.h */
 };
 
 struct reader {

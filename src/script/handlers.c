@@ -3,7 +3,6 @@
 
 #include "base/nearest.h"
 #include "base/note.h"
-#include "script/template.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -149,16 +148,16 @@ static bool is_own_variable(PyObject *namespace, const char *name)
 	       PyDict_GetItemString(namespace, "__sample__");
 }
 
-int handlers_find_event(PyObject *namespace, const char *event, PyObject **out, struct fault *f)
+int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
+			struct fault *f)
 {
-	char name[256], usage[300];
+	char usage[300];
 
-	template_handler_name(event, name, sizeof(name));
 	*out = NULL;
-	if (is_own_variable(namespace, name))
+	if (is_own_variable(namespace, event->word))
 		return 0;
-	snprintf(usage, sizeof(usage), "%s(event)", name);
-	return handlers_find(namespace, name, 1, 1, usage, out, NULL, f);
+	snprintf(usage, sizeof(usage), "%s(event)", event->word);
+	return handlers_find(namespace, event->word, 1, 1, usage, out, NULL, f);
 }
 
 /* ---- did you mean ----------------------------------------------------------- */
@@ -213,11 +212,12 @@ static bool has_callback(PyObject *namespace)
 static void say_none(PyObject *namespace, const struct stream_event *events, size_t n,
 		     struct fault *f)
 {
-	char name[256], near[128], names[1024] = "";
+	char near[128], names[1024] = "";
 	size_t len = 0;
 
 	for (size_t i = 0; i < n && i < 8 && len < sizeof(names); i++) {
-		template_handler_name(events[i].name, name, sizeof(name));
+		const char *name = events[i].word;
+
 		if (near_function(namespace, name, near, sizeof(near))) {
 			fault_usage(f, "the script has no handler for any event; its function %s() is not "
 				    "called: did you mean %s()?", near, name);
@@ -246,22 +246,18 @@ int handlers_none(PyObject *namespace, const struct stream_event *events, size_t
 /* Whether a function's name is that of a handler of some event. */
 static bool is_handler(const char *function, const struct stream_event *events, size_t n)
 {
-	char name[256];
-
-	for (size_t i = 0; i < n; i++) {
-		template_handler_name(events[i].name, name, sizeof(name));
-		if (!strcmp(name, function))
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(events[i].word, function))
 			return true;
-	}
 	return false;
 }
 
 void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
 			const struct stream_event *event, bool off, int verbose)
 {
-	char name[256], near[128];
+	const char *name = event->word;
+	char near[128];
 
-	template_handler_name(event->name, name, sizeof(name));
 	if (!near_function(namespace, name, near, sizeof(near)) || is_handler(near, events, n))
 		return;
 	if (off)

@@ -19,8 +19,9 @@
  * NULL): how many of `most` arguments it takes. 0, or -1 with f for one that can't work. */
 int handlers_find(PyObject *namespace, const char *name, int least, int most, const char *usage,
 		  PyObject **out, int *takes, struct fault *f);
-/* The same for an event's own handler, by the event's name. */
-int handlers_find_event(PyObject *namespace, const char *event, PyObject **out, struct fault *f);
+/* The same for an event's own handler. */
+int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
+			struct fault *f);
 
 /* No event of the run has a handler. With functions of other names that we call, the run
  * goes on with a warning; without any, -1 with f. */

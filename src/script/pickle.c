@@ -20,7 +20,14 @@ static uint64_t mix(uint64_t h, const void *data, size_t n)
 static uint64_t fingerprint(const struct event_class *cls)
 {
 	uint64_t h = mix(0xcbf29ce484222325ull, &cls->event->layout.sample_type, 8);
+	const struct stream_sampling *sampling = cls->event->sampling;
 
+	if (sampling) {
+		h = mix(h, &sampling->format.read_format, sizeof(uint64_t));
+		h = mix(h, &sampling->format.branch_sample_type, sizeof(uint64_t));
+		h = mix(h, &sampling->format.regs_user, sizeof(uint64_t));
+		h = mix(h, &sampling->format.regs_intr, sizeof(uint64_t));
+	}
 	for (size_t i = 0; i < cls->nreaders; i++) {
 		const struct reader *r = &cls->readers[i];
 		const char *name = PyUnicode_AsUTF8(r->name);
@@ -80,6 +87,10 @@ static bool is_whole(const struct event_class *cls, struct perf_event *e, size_t
 
 	if (size < sizeof(*e->rec) || e->rec->size != size || size < l->fixed_end)
 		return false;
+	e->raw = NULL;
+	e->raw_size = 0;
+	if (!cls->event->fmt)
+		return stream_sample_fits(cls->event, e->rec);
 	e->raw = layout_raw(l, e->rec, &e->raw_size);
 	return e->raw && e->raw_size >= cls->event->fmt->min_size;
 }

@@ -3,6 +3,7 @@
 #include "script/host.h"
 
 #include "base/escape.h"
+#include "script/sampletext.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -45,25 +46,51 @@ static unsigned int common(const struct perf_event *e, const char *name)
 	return 0;
 }
 
+/* The flags of a tracepoint's entry, and a blank. */
+static size_t entry_flags_text(const struct perf_event *e, char *buf, size_t size)
+{
+	char flags[5];
+
+	if (!e->cls->event->fmt)
+		return 0;
+	flags_text(common(e, "common_flags"), common(e, "common_preempt_count"), flags);
+	return (size_t)snprintf(buf, size, "%s ", flags);
+}
+
+static size_t fields_text(struct perf_event *e, char *buf, size_t size)
+{
+	const struct stream_event *event = e->cls->event;
+	const char *fields;
+	size_t n;
+
+	if (event->sampling)
+		return sample_text(e, buf, size);
+	n = (size_t)snprintf(buf, size, "%s: ", event->name);
+	fields = tracefmt_print(stream_formats(e->cls->host->stream), event->fmt, e->raw, e->raw_size,
+				(int)e->cpu);
+	if (n < size - 1)
+		n += escape_terminal(fields, strlen(fields), buf + n, size - n);
+	return n;
+}
+
 static size_t line_text(struct perf_event *e, bool timestamp, char *buf, size_t size)
 {
 	struct host *h = e->cls->host;
 	uint32_t tid = layout_u32(e->rec, e->cls->event->layout.tid + 4);
 	uint64_t time = event_time(e), shown = stream_time(h->stream, time);
-	char comm[64], flags[5];
-	const char *name = host_comm(h, (pid_t)tid, time), *fields;
+	const char *name = host_comm(h, (pid_t)tid, time);
 	size_t n = timestamp ? timestamp_text(h, time, buf, size) : 0;
+	char comm[64];
 
 	escape_terminal(name, strlen(name), comm, sizeof(comm));
-	flags_text(common(e, "common_flags"), common(e, "common_preempt_count"), flags);
-	n += (size_t)snprintf(buf + n, size - n, "%16s %6u %s [%03u] %" PRIu64 ".%06" PRIu64 ": %s: ",
-			      comm, tid, flags, e->cpu, shown / SECOND, shown % SECOND / 1000,
-			      e->cls->event->name);
-	fields = tracefmt_print(stream_formats(h->stream), e->cls->event->fmt, e->raw, e->raw_size,
-				(int)e->cpu);
-	if (n < size - 1)
-		n += escape_terminal(fields, strlen(fields), buf + n, size - n - 1);
+	n += (size_t)snprintf(buf + n, size - n, "%16s %6u ", comm, tid);
+	n += entry_flags_text(e, buf + n, size - n);
+	n += (size_t)snprintf(buf + n, size - n, "[%03u] %" PRIu64 ".%06" PRIu64 ": ", e->cpu,
+			      shown / SECOND, shown % SECOND / 1000);
+	n += fields_text(e, buf + n, size - n - 1);
 	buf[n++] = '\n';
+	if (e->cls->event->sampling)
+		n += sample_registers_text(e, buf + n, size - n);
 	return n;
 }
 

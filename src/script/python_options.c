@@ -3,9 +3,14 @@
 
 #include "script/python_command.h"
 
+#include "analysis/sources.h"
+
 static const struct opt script_opts[] = {
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
+	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
+	  "As root: open the events, then become this user for good, and run the script as that "
+	  "user. Default: who called sudo; without sudo, root stays root.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -15,7 +20,7 @@ static const struct opt_group groups[] = {
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
-	{ "Script", script_opts, 1, 0 },
+	{ "Script", script_opts, 2, 0 },
 };
 
 static const char *const description[] = {
@@ -52,6 +57,11 @@ static const char *const description[] = {
 	"at has none.",
 	"A tracepoint belongs to the task that runs when it is hit: a wake-up to the waker. So -p and "
 	"-C choose who wakes, not who is woken; filter by fields for that: sched:sched_wakeup/pid==PID/.",
+	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, _period: "
+	"comm==\"x\", comm~\"x*\" (a glob), numbers with all of C's operators. What the kernel's filters can "
+	"say is evaluated by the kernel and costs next to nothing; the rest is evaluated by perf-prof "
+	"for each event, which -v tells. An event for whose filter there is no value (a division by "
+	"zero) is left out, and that is told.",
 	"An exception in a handler prints its traceback and processing goes on: the first ones in "
 	"full, then a count per kind at most once a second, the total at the end. sys.exit(n) ends "
 	"the run with exit code n after __exit__(); in __init__() or the script's own text before it "
@@ -83,7 +93,10 @@ static const struct command_example examples[] = {
 
 static void defaults(void *config)
 {
-	stream_opts_defaults(&((struct python_config *)config)->stream);
+	struct python_config *c = config;
+
+	stream_opts_defaults(&c->stream);
+	c->stream.sources = analysis_sources;
 }
 
 static void release(void *config)

@@ -2,6 +2,8 @@
 /* `perf-prof python -e EVENT help`: a script to start from. */
 #include "script/template.h"
 
+#include "stream/parts.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,6 +30,14 @@ static const char head[] =
 "#   _callchain    : Call stack list (when -g or stack attribute is set, lazy computed)\n"
 "#   _event        : Event name with alias if set (str, lazy computed)\n"
 "#   <field>       : Event-specific fields (int/str/bytes, lazy computed)\n"
+"#\n"
+"#   Profiler events (-e profiler):\n"
+"#   _pid, _tid    : Process/thread ID (int)\n"
+"#   _time         : Event timestamp in nanoseconds (int)\n"
+"#   _cpu          : CPU number (int)\n"
+"#   _realtime     : Wall clock time in ns since Unix epoch (int, lazy computed)\n"
+"#   _event        : Event name with alias if set (str, lazy computed)\n"
+"#   <field>       : Profiler-specific fields based on sample_type (lazy computed)\n"
 "#\n"
 "# PerfEvent access methods:\n"
 "#   event.field or event['field']  - Access field value\n"
@@ -100,21 +110,6 @@ static const char tail[] =
 "    # Example: print event\n"
 "    # event.print()\n";
 
-void template_handler_name(const char *event, char *buf, size_t size)
-{
-	size_t n = 0;
-	bool colon = false;
-
-	for (const char *p = event; *p && n + 3 < size; p++) {
-		if (*p == ':' && !colon) {
-			colon = true;
-			buf[n++] = '_';
-		}
-		buf[n++] = strchr(":-.", *p) ? '_' : *p;
-	}
-	buf[n] = '\0';
-}
-
 static const char *python_type(const struct trace_field *f)
 {
 	switch (f->kind) {
@@ -130,23 +125,46 @@ static const char *python_type(const struct trace_field *f)
 	}
 }
 
+/* Calls each(name, type) for the event's own fields. */
+static void each_field(const struct stream_event *event,
+		       void (*each)(const char *name, const char *type, FILE *out), FILE *out)
+{
+	static const char *const kinds[] = {
+		[PART_INT] = "int", [PART_LIST] = "list", [PART_DICT] = "dict", [PART_BYTES] = "bytes",
+	};
+	const struct tracefmt *fmt = event->fmt;
+	const struct sample_part *part;
+
+	for (size_t i = fmt ? fmt->ncommon : 0; fmt && i < fmt->nfields; i++)
+		each(fmt->fields[i].name, python_type(&fmt->fields[i]), out);
+	if (event->is_probe && stream_probe_address(event))
+		each("ip", "int", out);
+	for (size_t i = 0; !fmt && (part = sample_part_at(i)); i++)
+		if (part->bits & event->layout.sample_type)
+			each(part->name, kinds[part->kind], out);
+}
+
+static void describe(const char *name, const char *type, FILE *out)
+{
+	fprintf(out, "        %s : %s\n", name, type);
+}
+
+static void show_access(const char *name, const char *type, FILE *out)
+{
+	fprintf(out, "    # %s = event.%s\n", name, name);
+}
+
 static void print_handler(const struct stream_event *event, FILE *out)
 {
-	const struct tracefmt *fmt = event->fmt;
-	char name[256];
-
-	template_handler_name(event->name, name, sizeof(name));
 	fprintf(out, "\n# Event-specific handler (higher priority than __sample__)\n"
 		"def %s(event):\n    \"\"\"\n    Handler for %s\n"
 		"    event is a PerfEvent object with lazy field evaluation.\n\n"
-		"    Event-specific fields:\n", name, event->name);
-	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
-		fprintf(out, "        %s : %s\n", fmt->fields[i].name, python_type(&fmt->fields[i]));
+		"    Event-specific fields:\n", event->word, event->name);
+	each_field(event, describe, out);
 	fputs("    \"\"\"\n    global event_count\n    event_count += 1\n\n"
 	      "    # Access common fields\n    pid = event._pid\n    time_ns = event._time\n\n"
 	      "    # Access event-specific fields\n", out);
-	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
-		fprintf(out, "    # %s = event.%s\n", fmt->fields[i].name, fmt->fields[i].name);
+	each_field(event, show_access, out);
 	fputs("\n    # Example: print event\n    # event.print()\n", out);
 }
 

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-/* "sched:sched-wakeup" -> "sched__sched_wakeup": what a handler is called. */
-void template_handler_name(const char *event, char *buf, size_t size);
 /* A whole script, ready to run, with a handler per event. */
 void template_print(const struct stream_event *events, size_t n, FILE *out);
 #endif

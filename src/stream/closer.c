@@ -19,7 +19,8 @@ static size_t tracepoints_open(const struct stream *s)
 
 	for (size_t i = 0; i < s->nevents; i++)
 		n += s->events[i].wanted;
-	return s->nopened ? n : 0;
+	/* probes can't be removed while somebody holds them */
+	return s->nopened && !s->probes.n ? n : 0;
 }
 
 /* Holds what was inherited until the other end of the pipe is closed. */

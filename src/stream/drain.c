@@ -35,17 +35,25 @@ static struct stream_event *event_by_id(const struct stream *s, uint64_t id)
 	return NULL;
 }
 
+static uint64_t own_limit(const struct stream_event *event)
+{
+	return event->sampling ? event->sampling->exit_n : 0;
+}
+
 void dispatch_index(struct stream *s)
 {
 	size_t slots = 16;
 
 	memset(s->by_type, 0, sizeof(s->by_type));
-	s->choosy = s->skip_pid;
+	s->filters_here = false;
 	for (size_t i = 0; i < s->nevents; i++)
-		s->choosy |= s->events[i].filter_here;
+		s->filters_here |= s->events[i].filter_here;
+	s->choosy = s->skip_pid || s->filters_here;
+	for (size_t i = 0; i < s->nevents; i++)
+		s->choosy |= own_limit(&s->events[i]) != 0;
 	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted)
+		if (s->events[i].wanted && s->events[i].fmt)
 			s->by_type[s->events[i].fmt->id] = &s->events[i];
 	free(s->by_id);
 	while (slots < 2 * s->nopened + 2)
@@ -78,6 +86,16 @@ static inline struct stream_event *identify_plain(const struct stream *s,
 	return event && *raw_size >= event->min_raw ? event : NULL;
 }
 
+bool stream_sample_fits(const struct stream_event *event, const struct perf_event_header *rec)
+{
+	const struct stream_sampling *sampling = event->sampling;
+	struct pev_record out;
+
+	if (rec->size < event->layout.fixed_end)
+		return false;
+	return !sampling->decode || !pev_decode(rec, rec->size, &sampling->format, &out);
+}
+
 /* The event and its raw data; NULL for a sample that contradicts its format. */
 static struct stream_event *identify_any(const struct stream *s, const struct perf_event_header *rec,
 				     const void **raw, uint32_t *raw_size)
@@ -91,6 +109,11 @@ static struct stream_event *identify_any(const struct stream *s, const struct pe
 		event = event_by_id(s, layout_u64(rec, 8));
 		if (!event)
 			return NULL;
+		if (!event->fmt) {
+			*raw = NULL;
+			*raw_size = 0;
+			return stream_sample_fits(event, rec) ? event : NULL;
+		}
 		l = &event->layout;
 	}
 	*raw = layout_raw(l, rec, raw_size);
@@ -110,7 +133,42 @@ static inline struct stream_event *identify(const struct stream *s,
 	return identify_any(s, rec, raw, raw_size);
 }
 
+const struct stream_event *drain_event_of(const struct stream *s,
+					  const struct perf_event_header *rec)
+{
+	return rec->size < 16 ? NULL : event_by_id(s, layout_u64(rec, 8));
+}
+
 /* ---- delivery ---------------------------------------------------------- */
+
+/* A source's own -N is reached: it is off. Once all that can bring events is, the run ends. */
+static void end_source(struct stream *s, const struct stream_event *event)
+{
+	for (size_t i = 0; i < s->nopened; i++)
+		if (s->opened[i].event == event)
+			pev_event_disable(s->opened[i].ev);
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct stream_event *e = &s->events[i];
+
+		if (e->wanted && (!own_limit(e) || e->sampling->passed < own_limit(e)))
+			return;
+	}
+	stream_stop(s);
+}
+
+/* Whether a source may have one more; the last one ends it. */
+static bool within_limit(struct stream *s, const struct stream_event *event)
+{
+	struct stream_sampling *sampling = event->sampling;
+
+	if (sampling->passed == sampling->exit_n) {
+		s->totals.beyond++;
+		return false;
+	}
+	if (++sampling->passed == sampling->exit_n)
+		end_source(s, event);
+	return true;
+}
 
 /* Whether a sample is for the consumer: not our own doing, and what the filter wants. */
 static bool is_chosen(struct stream *s, const struct ring *ring, const struct stream_event *event,
@@ -121,10 +179,11 @@ static bool is_chosen(struct stream *s, const struct ring *ring, const struct st
 		s->totals.skipped++;
 		return false;
 	}
-	if (!event->filter_here || filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu))
-		return true;
-	s->totals.filtered++;
-	return false;
+	if (event->filter_here && !filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu)) {
+		s->totals.filtered++;
+		return false;
+	}
+	return !own_limit(event) || within_limit(s, event);
 }
 
 __attribute__((always_inline)) inline void
@@ -223,6 +282,16 @@ bool drain_is_wanted(struct stream *s, const struct ring *ring,
 		return false;
 	event = identify(s, rec, &raw, &size);
 	return event && (!s->choosy || is_chosen(s, ring, event, rec, raw, size));
+}
+
+bool drain_is_dropped(struct stream *s, const struct ring *ring,
+		      const struct perf_event_header *rec)
+{
+	const void *raw;
+	uint32_t size;
+	const struct stream_event *event = identify(s, rec, &raw, &size);
+
+	return event && !is_chosen(s, ring, event, rec, raw, size);
 }
 
 void drain_discard(struct stream *s)

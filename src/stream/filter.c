@@ -181,6 +181,8 @@ static bool open_trial(const struct stream_event *event, struct pev_event **ev)
 
 	if (*ev)
 		return true;
+	if (!event->fmt)
+		return false;   /* no tracepoint: the kernel has no filter for it */
 	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
 	attr.disabled = 1;
@@ -254,10 +256,12 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 		      const struct expr_schema *schema, enum filter_fate fate,
 		      const struct expr_error *err, struct fault *f)
 {
-	bool may = fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err);
+	bool may = event->fmt && (fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err));
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
+	if (!event->fmt)   /* the kernel filters tracepoints only */
+		return complain(event, schema, err, "", f);
 	if (!open_trial(event, trial))
 		return may ? 0 : complain(event, schema, err, "", f);
 	if (pev_event_set_filter(*trial, event->filter, &said))
@@ -271,6 +275,9 @@ static void hint(const struct stream *s, const struct stream_event *event)
 {
 	const struct filter *filter = event->filtered;
 
+	/* a glob makes many events of one item: the first stands for them */
+	if (event > s->events && event[-1].item == event->item)
+		return;
 	note(stream_verbosity(s->opts), "%s: %s is evaluated by perf-prof for each event, since the "
 	     "kernel's filters can't%s%s", event->name, filter->text,
 	     filter->kernel ? "; the kernel's filter: " : "", filter->kernel ? filter->kernel : "");
@@ -287,7 +294,7 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 {
 	struct filter *filter = event->filtered;
 	struct expr_error err = { 0 };
-	enum filter_fate fate = filter_split(filter, event->filter, schema, false, &err);
+	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt, &err);
 
 	/* should the kernel refuse what it can take, nothing is lost but time */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
@@ -314,7 +321,8 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	struct expr_schema schema;
 	int rc;
 
-	if (!event->filter)
+	/* in a source's place for it stand its options */
+	if (!event->filter || (event->sampling && event->sampling->source))
 		return 0;
 	event->filtered = calloc(1, sizeof(*event->filtered));
 	if (!event->filtered || schema_of_event(&schema, event))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/layout.h"
 
+#include <perfevent.h>
+
 #include <stddef.h>
 
 /* The kernel's order of the fixed u64 words (perf_output_sample). */
@@ -19,8 +21,23 @@ static const struct {
 	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period) },
 };
 
-void layout_from_sample_type(struct layout *l, uint64_t sample_type)
+/* Bytes of the counts in front of a group's members, or of one event's. */
+static uint8_t read_head(uint64_t read_format, bool group)
 {
+	uint64_t times = read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	uint8_t bytes = (uint8_t)(8 * __builtin_popcountll(times));
+
+	return (uint8_t)(bytes + (group ? 8 : 0));
+}
+
+static uint8_t read_entry(uint64_t read_format)
+{
+	return (uint8_t)(8 * (1 + __builtin_popcountll(read_format & (PERF_FORMAT_ID | PEV_FORMAT_LOST))));
+}
+
+void layout_from_format(struct layout *l, uint64_t sample_type, uint64_t read_format)
+{
+	bool group = read_format & PERF_FORMAT_GROUP;
 	uint8_t at = sizeof(struct perf_event_header);
 
 	*l = (struct layout){ .sample_type = sample_type };
@@ -29,6 +46,14 @@ void layout_from_sample_type(struct layout *l, uint64_t sample_type)
 			continue;
 		*((uint8_t *)l + words[i].member) = at;
 		at += 8;
+	}
+	if (sample_type & PERF_SAMPLE_READ) {
+		l->read = at;
+		at += read_head(read_format, group);
+		if (group)
+			l->group_entry = read_entry(read_format);
+		else
+			at += read_entry(read_format);
 	}
 	if (sample_type & PERF_SAMPLE_CALLCHAIN) {
 		l->callchain = at;
@@ -41,27 +66,52 @@ void layout_from_sample_type(struct layout *l, uint64_t sample_type)
 	l->fixed_end = at;
 }
 
+void layout_from_sample_type(struct layout *l, uint64_t sample_type)
+{
+	layout_from_format(l, sample_type, 0);
+}
+
+/* Bytes of a group's members, which stand between the fixed parts; false if they can't. */
+static bool group_bytes(const struct layout *l, const struct perf_event_header *rec, uint32_t *bytes)
+{
+	uint64_t nr;
+
+	*bytes = 0;
+	if (!l->group_entry)
+		return true;
+	if (rec->size < l->fixed_end)
+		return false;
+	nr = layout_u64(rec, l->read);
+	if (nr > (uint64_t)(rec->size - l->fixed_end) / l->group_entry)
+		return false;
+	*bytes = (uint32_t)nr * l->group_entry;
+	return true;
+}
+
 const uint64_t *layout_callchain(const struct layout *l, const struct perf_event_header *rec,
 				 uint64_t *nr)
 {
-	uint64_t room;
+	uint32_t at, before;
 
-	if (!l->callchain || rec->size < l->callchain + 8u)
+	if (!l->callchain || !group_bytes(l, rec, &before))
 		return NULL;
-	room = (rec->size - l->callchain - 8u) / 8;
-	*nr = layout_u64(rec, l->callchain);
-	if (*nr > room)
+	at = l->callchain + before;
+	if (rec->size < at + 8)
 		return NULL;
-	return (const uint64_t *)((const char *)rec + l->callchain + 8);
+	*nr = *(const uint64_t *)((const char *)rec + at);
+	if (*nr > (rec->size - at - 8) / 8)
+		return NULL;
+	return (const uint64_t *)((const char *)rec + at + 8);
 }
 
 const void *layout_raw(const struct layout *l, const struct perf_event_header *rec,
 		       uint32_t *raw_size)
 {
-	uint32_t at = l->raw;
+	uint32_t at = l->raw, before;
 
-	if (rec->size < l->fixed_end || !at)
+	if (rec->size < l->fixed_end || !at || !group_bytes(l, rec, &before))
 		return NULL;
+	at += before;
 	if (l->callchain) {
 		uint64_t nr;
 

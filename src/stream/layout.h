@@ -15,12 +15,16 @@ struct layout {
 	uint64_t sample_type;
 	/* bytes from the record's start; 0 = not there */
 	uint8_t identifier, ip, tid, time, addr, id, stream_id, cpu, period;
-	uint8_t callchain;      /* of its u64 count */
-	uint8_t raw;            /* of its u32 size, where no callchain precedes it */
+	uint8_t read;           /* of its first word */
+	uint8_t callchain;      /* of its u64 count, where no group's counts precede it */
+	uint8_t raw;            /* of its u32 size, where nothing of variable length precedes it */
 	uint8_t fixed_end;      /* a record shorter than this is malformed */
+	uint8_t group_entry;    /* READ of a group: bytes per member, else 0 */
 };
 
-/* READ and what follows RAW are not for tracepoints; others read them by pev_decode(). */
+/* What follows RAW is read by pev_decode(). */
+void layout_from_format(struct layout *l, uint64_t sample_type, uint64_t read_format);
+/* The same for samples without counts (PERF_SAMPLE_READ). */
 void layout_from_sample_type(struct layout *l, uint64_t sample_type);
 
 /* The raw data of a sample; NULL if the record contradicts itself. */

@@ -46,6 +46,14 @@ void loss_tell(struct stream *s, bool now)
 		return;
 }
 
+/* Whether a count is a number of samples. */
+static bool is_sampled_each(const struct stream_event *event)
+{
+	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return !a || (!a->freq && a->sample_period == 1);
+}
+
 /* What the descriptors of a ring say that it lost. */
 static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 {
@@ -57,7 +65,8 @@ static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 		if (s->opened[i].ring != ring || pev_event_read(s->opened[i].ev, &c))
 			continue;
 		lost += c.lost;
-		s->totals.counted += c.value;
+		if (is_sampled_each(s->opened[i].event))
+			s->totals.counted += c.value;
 	}
 	return lost;
 }

@@ -50,35 +50,37 @@ static void wake_attr(const struct stream *s, struct perf_event_attr *attr)
 	pev_attr_wakeup_watermark(attr, (uint32_t)(wake ? wake : 1));
 }
 
-static void callchain_attr(const struct stream *s, const struct stream_event *event,
-			   struct perf_event_attr *attr)
+static void callchain_attr(const struct stream_event *event, struct perf_event_attr *attr)
 {
-	bool user = s->opts->user_callchain > 0;
-	bool kernel = s->opts->kernel_callchain >= 0;
-
 	if (!event->callchain)
 		return;
-	attr->exclude_callchain_user = !user;
-	attr->exclude_callchain_kernel = !kernel;
+	attr->exclude_callchain_user = !event->chain_user;
+	attr->exclude_callchain_kernel = !event->chain_kernel;
 	attr->sample_max_stack = (uint16_t)event->max_stack;
 }
 
 static void event_attr(const struct stream *s, const struct stream_event *event,
-		       const struct task_target *task, struct perf_event_attr *attr)
+		       const struct task_target *task, union pev_attr_buf *buf)
 {
-	pev_attr_init(attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
-	pev_attr_sample_period(attr, 1);
-	attr->sample_type = event->layout.sample_type;
-	attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
+	struct perf_event_attr *attr = &buf->attr;
+
+	if (event->sampling) {
+		*buf = event->sampling->attr;
+	} else {
+		pev_attr_buf_init(buf, PERF_TYPE_TRACEPOINT, event->fmt->id);
+		pev_attr_sample_period(attr, 1);
+		attr->sample_type = event->layout.sample_type;
+		attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
+	}
 	attr->disabled = 1;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
 	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
-	callchain_attr(s, event, attr);
+	callchain_attr(event, attr);
 }
 
 /* Kernels before 6.0 refuse PERF_FORMAT_LOST: found by trying it once on ourselves. */
-static bool knows_lost_format(void)
+bool open_knows_lost_format(void)
 {
 	struct perf_event_attr attr;
 	struct pev_event *ev;
@@ -120,7 +122,7 @@ static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 	char ours[64], *text = NULL;
 	int rc;
 
-	if (!kernel && !skip_us)
+	if (!o->event->fmt || (!kernel && !skip_us))
 		return 0;
 	snprintf(ours, sizeof(ours), "common_pid != %d", (int)gettid());
 	if (kernel && skip_us && asprintf(&text, "(%s) && %s", kernel, ours) < 0)
@@ -145,7 +147,8 @@ static uint64_t power_of_two(uint64_t bytes)
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t asked = o->ring.bytes ? o->ring.bytes : DEFAULT_RING, size = power_of_two(asked);
+	uint64_t wish = o->ring.bytes ? o->ring.bytes : DEFAULT_RING;
+	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
 	int verbose = stream_verbosity(o);
 	struct sysinfo si;
@@ -218,8 +221,7 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.sample_period = 1;
-	attr.sample_type = s->nevents ? s->events[0].layout.sample_type & ~(uint64_t)(
-		PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN) : 0;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	perf_clock_attr(&s->clock, &attr);
 	wake_attr(s, &attr);
 	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
@@ -263,20 +265,37 @@ static bool is_shortage(int rc)
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
 }
 
+/* Opens it; the precision that :P asks for comes down to what the PMU has. */
+static int try_open(struct pev_event **ev, struct stream_event *event, union pev_attr_buf *buf,
+		    struct pev_target target, struct pev_error *err)
+{
+	char label[256];
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
+	int rc;
+
+	if (event->sampling)
+		snprintf(label, sizeof(label), "%s", event->sampling->what);
+	else if (event->is_probe)
+		snprintf(label, sizeof(label), "%s", event->name);
+	else
+		snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
+	while ((rc = pev_event_open(ev, &buf->attr, target, &opts, err)) && event->sampling &&
+	       event->sampling->precise_max && buf->attr.precise_ip)
+		event->sampling->attr.attr.precise_ip = --buf->attr.precise_ip;
+	return rc;
+}
+
 /* 0, -ESRCH when the task is gone; with f a shortage's -errno, or -1. */
 static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
 		    struct ring *ring, struct fault *f)
 {
-	char label[256];
-	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
-	struct perf_event_attr attr;
+	union pev_attr_buf buf;
 	struct pev_error err = {0};
 	struct opened *o = &s->opened[s->nopened];
 	int rc;
 
-	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
-	event_attr(s, event, task, &attr);
-	rc = pev_event_open(&o->ev, &attr, targets_of(task, ring->cpu), &opts, &err);
+	event_attr(s, event, task, &buf);
+	rc = try_open(&o->ev, event, &buf, targets_of(task, ring->cpu), &err);
 	if (rc == -ESRCH)
 		return -ESRCH;
 	if (rc)
@@ -395,7 +414,6 @@ static int list_again(struct stream *s, struct fault *f)
 
 int open_all(struct stream *s, struct fault *f)
 {
-	s->has_lost_format = knows_lost_format();
 	s->skip_pid = targets_everybody(s->opts) ? getpid() : 0;
 	s->filter_self = s->skip_pid && in_init_pid_namespace();
 	if (check_event_cpus(s, f))
@@ -435,11 +453,18 @@ void close_all(struct stream *s)
 	s->totals.ring_bytes = 0;
 }
 
+bool stream_event_has_addresses(const struct stream_event *event, bool user)
+{
+	if (event->sampling && event->sampling->shape == SHAPE_FAULT)
+		return true;
+	return event->callchain && (!user || event->chain_user);
+}
+
 bool stream_wants_mappings(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && s->events[i].callchain)
-			return s->opts->user_callchain > 0;
+		if (s->events[i].wanted && stream_event_has_addresses(&s->events[i], true))
+			return true;
 	return false;
 }
 

@@ -149,7 +149,15 @@ const struct opt stream_ring_opts[] = {
 	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
 	  "Added to every timestamp: ns, or ticks with --tsc; may be negative.", false,
 	  parse_clock_offset },
-	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events.", false, NULL },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
+};
+
+/* What of these a source has for itself. */
+const struct opt stream_source_opts[] = {
+	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
+	  "Rings of at least this size.", false, parse_ring },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "The source ends after N events.", false,
+	  NULL },
 };
 
 const struct opt stream_callchain_opts[] = {

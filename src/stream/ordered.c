@@ -65,20 +65,23 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 
 static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
-	uint8_t time_at = s->events[0].layout.time;   /* the same in all layouts of a stream */
+	/* the same place in all tracepoints of a stream */
+	const struct stream_event *event = s->has_others ? drain_event_of(s, rec) : &s->events[0];
 	uint64_t time;
 
-	if (rec->size < time_at + 8) {
+	if (!event || rec->size < event->layout.time + 8) {
 		s->totals.malformed++;
 		return;
 	}
-	time = layout_u64(rec, time_at);
+	time = layout_u64(rec, event->layout.time);
 	if (ring->gap)
 		push_gap(s, ring, time);
 	ring->read_time = time;
 	if (time > s->newest)
 		s->newest = time;
-	push(s, ring, time, rec, rec->size);
+	/* what a filter drops need not wait for its turn: it would push out what it keeps */
+	if (__builtin_expect(!s->filters_here, 1) || !drain_is_dropped(s, ring, rec))
+		push(s, ring, time, rec, rec->size);
 }
 
 /* What the slice that was read says about the times to come. `before` is where the one

@@ -11,6 +11,7 @@
 #include "stream/filter.h"
 #include "stream/hotplug.h"
 #include "stream/order.h"
+#include "stream/probes.h"
 #include "stream/sideband.h"
 #include "stream/spec.h"
 #include "stream/stream.h"
@@ -59,11 +60,14 @@ struct stream {
 	struct spec_list specs;
 	struct stream_event *events;
 	size_t nevents;
+	struct probes probes;       /* those of our own making */
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
+	bool has_others;            /* events that are no tracepoints: each has its own layout */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
 	pid_t skip_pid;             /* our own samples are not delivered; 0: they are */
-	bool choosy;                /* some samples are not delivered: skip_pid, filters */
+	bool choosy;                /* some samples are not delivered: skip_pid, filters, -N */
+	bool filters_here;          /* filters among them */
 	bool filter_self;           /* the kernel drops those of our main thread itself */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
@@ -71,6 +75,7 @@ struct stream {
 	size_t nopened;
 	struct ring *rings;
 	size_t nrings;
+	uint64_t least_ring;        /* bytes that a source wants, or 0 */
 
 	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */
 	uint8_t plain_raw;          /* offset of raw data in all samples, or 0 */
@@ -103,8 +108,30 @@ struct stream {
 /* events.c */
 int events_from_specs(struct stream *s, struct fault *f);
 void events_free(struct stream *s);
+/* Appends an event of this item, with what all events have; NULL with f. The event moves
+ * when another one is appended. */
+struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f);
+/* Names an event: 0, or -1 with f. */
+int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f);
+
+/* eventattr.c */
+enum event_kind { EVENT_TRACEPOINT = 1, EVENT_PROBE = 2, EVENT_SOURCE = 4, EVENT_PLAIN = 8 };
+/* Sets what the item's attributes say. 0, or -1 with f. */
+int event_attrs_set(struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
+		    struct fault *f);
 /* Whether items may have an attribute of that name. */
 bool event_attr_exists(const char *name);
+
+/* plain.c: perf events that are no tracepoints. */
+enum plain_answer { PLAIN_NONE, PLAIN_ADDED, PLAIN_FAILED };
+enum plain_answer plain_add(struct stream *s, const struct spec_item *item, struct fault *f);
+enum plain_answer plain_add_pmu(struct stream *s, const struct spec_item *item, struct fault *f);
+
+/* probeitem.c */
+enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
+
+/* source.c */
+enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
 /* filter.c */
 /* Takes the filters of all events apart, and asks the kernel: 0, or -1 with f. */
@@ -114,6 +141,8 @@ void filters_forget(struct stream *s);
 void filters_tell(const struct stream *s);
 
 /* open.c */
+/* Kernels before 6.0 refuse PERF_FORMAT_LOST. */
+bool open_knows_lost_format(void);
 int open_all(struct stream *s, struct fault *f);
 void close_all(struct stream *s);
 
@@ -133,7 +162,13 @@ uint64_t drain_lost_count(const struct perf_event_header *rec);
 /* Whether it would be delivered; what filters drop is counted. */
 bool drain_is_wanted(struct stream *s, const struct ring *ring,
 		     const struct perf_event_header *rec);
+/* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
+bool drain_is_dropped(struct stream *s, const struct ring *ring,
+		      const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
+/* The event of a sample that has an identifier; NULL if it is none of ours. */
+const struct stream_event *drain_event_of(const struct stream *s,
+					  const struct perf_event_header *rec);
 
 /* ordered.c: the same in time order. */
 int ordered_start(struct stream *s, struct fault *f);

@@ -7,12 +7,14 @@
 #include <string.h>
 
 /* Parts of the sample itself; `member` is the one of struct layout that says where. */
-static const struct {
+struct part {
 	const char *name;
 	size_t member;
 	uint16_t behind, size;
 	enum expr_field_kind kind;
-} parts[] = {
+};
+
+static const struct part parts[] = {
 	{ "_pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_SINT },
 	{ "_tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_SINT },
 	{ "_time", offsetof(struct layout, time), 0, 8, EXPR_FIELD_UINT },
@@ -27,6 +29,21 @@ static const struct expr_field generic[] = {
 	{ "COMM", EXPR_FIELD_ELSEWHERE, 0, true, 0, 0 },
 };
 
+/* The same as fields of events that are no tracepoints. */
+static const struct part fields_of_sample[] = {
+	{ "identifier", offsetof(struct layout, identifier), 0, 8, EXPR_FIELD_UINT },
+	{ "ip", offsetof(struct layout, ip), 0, 8, EXPR_FIELD_UINT },
+	{ "pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_UINT },
+	{ "tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_UINT },
+	{ "time", offsetof(struct layout, time), 0, 8, EXPR_FIELD_UINT },
+	{ "addr", offsetof(struct layout, addr), 0, 8, EXPR_FIELD_UINT },
+	{ "id", offsetof(struct layout, id), 0, 8, EXPR_FIELD_UINT },
+	{ "stream_id", offsetof(struct layout, stream_id), 0, 8, EXPR_FIELD_UINT },
+	{ "cpu", offsetof(struct layout, cpu), 0, 4, EXPR_FIELD_UINT },
+	{ "period", offsetof(struct layout, period), 0, 8, EXPR_FIELD_UINT },
+};
+
+enum { NFIELDS = sizeof(fields_of_sample) / sizeof(*fields_of_sample) };
 enum { NPARTS = sizeof(parts) / sizeof(*parts), NGENERIC = sizeof(generic) / sizeof(*generic) };
 
 /* "const char *", whatever the blanks. */
@@ -70,19 +87,19 @@ static size_t add_trace_fields(struct expr_field *out, const struct tracefmt *fm
 	return to - from;
 }
 
-static size_t add_parts(struct expr_field *out, const struct layout *layout)
+static size_t add_parts(struct expr_field *out, const struct layout *layout,
+			const struct part *rows, size_t nrows)
 {
 	size_t n = 0;
 
-	out[n++] = (struct expr_field){ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 };
-	for (size_t i = 0; i < NPARTS; i++) {
-		uint8_t at = *((const uint8_t *)layout + parts[i].member);
+	for (size_t i = 0; i < nrows; i++) {
+		uint8_t at = *((const uint8_t *)layout + rows[i].member);
 
 		if (!at)
 			continue;
 		out[n++] = (struct expr_field){
-			.name = parts[i].name, .kind = parts[i].kind, .area = SCHEMA_RECORD,
-			.offset = (uint16_t)(at + parts[i].behind), .size = parts[i].size,
+			.name = rows[i].name, .kind = rows[i].kind, .area = SCHEMA_RECORD,
+			.offset = (uint16_t)(at + rows[i].behind), .size = rows[i].size,
 		};
 	}
 	return n;
@@ -91,7 +108,7 @@ static size_t add_parts(struct expr_field *out, const struct layout *layout)
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event)
 {
 	const struct tracefmt *fmt = event->fmt;
-	size_t n = 0, room = (fmt ? fmt->nfields : 0) + 1 + NPARTS + NGENERIC;
+	size_t n = 0, room = (fmt ? fmt->nfields : 0) + 1 + NPARTS + NFIELDS + NGENERIC;
 	struct expr_field *fields = calloc(room, sizeof(*fields));
 
 	*schema = (struct expr_schema){ 0 };
@@ -100,12 +117,16 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 	/* its own first: messages list them in this order */
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, fmt->ncommon, fmt->nfields);
-	n += add_parts(fields + n, &event->layout);
+	else
+		n += add_parts(fields + n, &event->layout, fields_of_sample, NFIELDS);
+	fields[n++] = (struct expr_field){ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 };
+	n += add_parts(fields + n, &event->layout, parts, NPARTS);
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);
+	/* of these, what is no tracepoint has the CPU only: the kernel filters nothing there */
 	memcpy(fields + n, generic, sizeof(generic));
 	schema->fields = fields;
-	schema->nfields = n + NGENERIC;
+	schema->nfields = n + (fmt ? NGENERIC : NGENERIC - 2);
 	return 0;
 }
 

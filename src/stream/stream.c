@@ -44,6 +44,8 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 	}
 	s->opts = opts;
 	s->epoll = s->attn.kick = s->attn.tell = s->attn.timer = -1;
+	probes_init(&s->probes);
+	s->has_lost_format = open_knows_lost_format();
 	s->formats = tracefmt_db_new();
 	if (!s->formats) {
 		fault_set(f, EXIT_FAILED, "out of memory");
@@ -58,6 +60,11 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 	return s;
 }
 
+void stream_settle(struct stream *s)
+{
+	dispatch_index(s);
+}
+
 void stream_free(struct stream *s)
 {
 	int closer;
@@ -70,6 +77,7 @@ void stream_free(struct stream *s)
 	filters_forget(s);
 	close_all(s);
 	closer_release(closer);
+	probes_end(&s->probes);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)

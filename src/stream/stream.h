@@ -19,16 +19,18 @@
 #include "stream/layout.h"
 #include "tracefmt/tracefmt.h"
 
-#include <linux/perf_event.h>
+#include <perfevent.h>
 
 struct stream;
 struct filter;
+struct source_ops;
 struct spec_item;
 struct pev_record;
 
 /* What the common options of a command say; rows of stream/options.c fill it. */
 struct stream_opts {
 	struct opt_strings events;      /* -e */
+	const struct source_ops *const *sources;   /* commands that may stand in -e: source.h */
 	struct numlist cpus;            /* -C; n == 0: all online */
 	struct numlist pids, tids;
 	struct opt_strings cgroups;
@@ -52,10 +54,12 @@ struct stream_opts {
 /* Rows for the option groups of commands. */
 enum {
 	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 9,
+	STREAM_SOURCE_NOPTS = 2,
 	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 3,
 };
 extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 	stream_target_opts[STREAM_TARGET_NOPTS], stream_ring_opts[STREAM_RING_NOPTS],
+	stream_source_opts[STREAM_SOURCE_NOPTS],
 	stream_callchain_opts[STREAM_CALLCHAIN_NOPTS], stream_output_opts[STREAM_OUTPUT_NOPTS];
 
 void stream_opts_defaults(struct stream_opts *opts);
@@ -63,10 +67,30 @@ void stream_opts_free(struct stream_opts *opts);
 /* -v minus -q, for note(). */
 int stream_verbosity(const struct stream_opts *opts);
 
+/* How the samples of a source or a plain perf event print. */
+enum stream_shape {
+	SHAPE_PERIOD,                   /* name: period event */
+	SHAPE_FAULT,                    /* address ip symbol */
+};
+
+/* What is known of an event that is no tracepoint. */
+struct stream_sampling {
+	union pev_attr_buf attr;        /* how it is opened, but for what all events have alike */
+	char *what;                     /* what is counted: "cpu-clock" */
+	const struct source_ops *source;   /* NULL: a plain perf event */
+	enum stream_shape shape;
+	struct pev_format format;       /* for pev_decode() */
+	bool precise_max;               /* as precise as the PMU can: :P */
+	bool decode;                    /* parts of variable length: checked before delivery */
+	uint64_t exit_n, passed;        /* a source's own -N (0: none), and how many there were */
+};
+
 /* One event of the list, globs expanded. */
 struct stream_event {
-	const char *name;               /* what the user calls it: sys:name or sys:alias */
-	const char *sys, *tracepoint;
+	const char *name;               /* what the user calls it: sys:name or sys:alias; where it
+					 * is no tracepoint, "cycles:u" or the alias alone */
+	const char *word;               /* the same as a function's name: sys__name, cycles_u */
+	const char *sys, *tracepoint;   /* NULL where it is no tracepoint */
 	const char *alias;              /* NULL without one */
 	const char *filter;             /* as the user wrote it; NULL without one */
 	const struct spec_item *item;   /* where it stands in the list */
@@ -74,10 +98,13 @@ struct stream_event {
 	bool filter_here;               /* a part of it is evaluated here */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
+	bool chain_user, chain_kernel;  /* which parts of it */
 	unsigned int max_stack;         /* 0: the kernel's */
-	const struct tracefmt *fmt;
+	const struct tracefmt *fmt;     /* NULL: no tracepoint; its fields are its sample's parts */
 	struct layout layout;           /* where the parts of its samples lie */
 	uint32_t min_raw;               /* raw data shorter than this lacks a field */
+	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
+	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool keep_own;                  /* perf-prof's own samples too: see open.c */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
@@ -125,6 +152,7 @@ struct stream_totals {
 	uint64_t late;                  /* --order: delivered below a time already passed */
 	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
 	uint64_t filtered;              /* dropped when read by filters that the kernel can't do */
+	uint64_t beyond;                /* dropped when read: a source's own -N was reached */
 	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
 					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
@@ -140,6 +168,8 @@ struct tracefmt_db *stream_formats(struct stream *s);
 
 /* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
 int stream_open(struct stream *s, struct fault *f);
+/* After a change of what is wanted, which may only have become less: it is not enabled. */
+void stream_settle(struct stream *s);
 /* Enables, delivers until stopped, drains for at most 500 ms. 0, or -1 with f. */
 int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
 /* Ends the run after the present callback (for the consumer). */
@@ -151,6 +181,12 @@ void stream_totals(const struct stream *s, struct stream_totals *totals);
  * what was mapped where. Those of the watched tasks, as far as the user may have them;
  * UINT64_MAX: all that the kernel has written by now. */
 void stream_tasks_until(struct stream *s, uint64_t time);
+/* The field that says where a probe is, in memory: its field `ip`; NULL of other events. */
+const struct trace_field *stream_probe_address(const struct stream_event *event);
+/* Whether a sample of an event that is no tracepoint has its parts where they can be. */
+bool stream_sample_fits(const struct stream_event *event, const struct perf_event_header *rec);
+/* Whether its samples have addresses that are shown by name; those of users. */
+bool stream_event_has_addresses(const struct stream_event *event, bool user);
 /* Whether user addresses are sampled; whether records of what is mapped come with them,
  * too (after stream_open()). */
 bool stream_wants_mappings(const struct stream *s);

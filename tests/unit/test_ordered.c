@@ -212,6 +212,12 @@ void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_
 	sim.last = time > sim.last ? time : sim.last;
 }
 
+const struct stream_event *drain_event_of(const struct stream *s,
+					  const struct perf_event_header *rec)
+{
+	return NULL;   /* only tracepoints here */
+}
+
 uint64_t drain_lost_count(const struct perf_event_header *rec)
 {
 	return ((const uint64_t *)rec)[2];
@@ -221,6 +227,12 @@ bool drain_is_wanted(struct stream *s, const struct ring *ring,
 		     const struct perf_event_header *rec)
 {
 	return true;
+}
+
+bool drain_is_dropped(struct stream *s, const struct ring *ring,
+		      const struct perf_event_header *rec)
+{
+	return false;
 }
 
 void drain_check_damage(struct stream *s, struct ring *ring)

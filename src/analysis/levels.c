@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/levels.h"
+
+#define AT(member) offsetof(struct levels, member)
+
+const struct opt levels_opts[] = {
+	{ "exclude-user", 0, NULL, OPT_FLAG, AT(no_user), NULL, "Not in user space.", false, NULL },
+	{ "exclude-kernel", 0, NULL, OPT_FLAG, AT(no_kernel), NULL, "Not in the kernel.", false, NULL },
+	{ "exclude-guest", 0, NULL, OPT_FLAG, AT(no_guest), NULL, "Not in guests (virtual machines).",
+	  false, NULL },
+	{ "exclude-host", 'G', NULL, OPT_FLAG, AT(no_host), NULL, "In guests only.", false, NULL },
+};
+
+int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct fault *f)
+{
+	if (levels->no_user && levels->no_kernel)
+		return fault_usage(f, "--exclude-user with --exclude-kernel leaves nothing to count");
+	if (levels->no_guest && levels->no_host)
+		return fault_usage(f, "--exclude-guest with --exclude-host leaves nothing to count");
+	attr->exclude_user = levels->no_user;
+	attr->exclude_kernel = attr->exclude_hv = levels->no_kernel;
+	attr->exclude_guest = levels->no_guest;
+	attr->exclude_host = levels->no_host;
+	return 0;
+}

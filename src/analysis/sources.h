@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands that may stand in an event list: see stream/source.h. */
+#ifndef ANALYSIS_SOURCES_H
+#define ANALYSIS_SOURCES_H
+
+#include "stream/source.h"
+
+/* For stream_opts.sources: a row per command, NULL terminated. */
+extern const struct source_ops *const analysis_sources[];
+
+extern const struct source_ops profile_source, page_faults_source;
+#endif

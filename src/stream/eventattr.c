@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The attributes of an event list's items: name//stack/alias=x/. */
+#include "stream/private.h"
+
+#include "base/nearest.h"
+#include "base/units.h"
+#include "stream/parts.h"
+#include "stream/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int attr_stack(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	ev->callchain = true;
+	if (value)
+		snprintf(why, size, "stack takes no value");
+	return value ? -1 : 0;
+}
+
+static int attr_max_stack(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	uint64_t n;
+	int limit = pev_max_stack();
+
+	if (limit <= 0)
+		limit = 127;
+	if (!value || units_u64(value, &n) || n < 1 || n > (uint64_t)limit) {
+		snprintf(why, size, "max-stack=%s: expected 1 to %d (kernel.perf_event_max_stack)",
+			 value ? value : "", limit);
+		return -1;
+	}
+	ev->callchain = true;
+	ev->max_stack = (unsigned int)n;
+	return 0;
+}
+
+static int attr_alias(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	size_t len = value ? strlen(value) : 0;
+
+	if (!len || len > 64 ||
+	    strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") !=
+		    len) {
+		snprintf(why, size, "alias=%.64s: expected letters, digits, _, - or .",
+			 value ? value : "");
+		return -1;
+	}
+	free((char *)ev->alias);
+	ev->alias = strdup(value);
+	return 0;
+}
+
+static int attr_cpus(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	const char *bad = "";
+
+	numlist_free(&ev->cpus);
+	if (!value || numlist_parse(&ev->cpus, value, 65535, &bad)) {
+		snprintf(why, size, "cpus=%.64s: expected a list such as 0-3,7",
+			 value ? value : "");
+		return -1;
+	}
+	return 0;
+}
+
+static int attr_period(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	uint64_t n;
+
+	if (!value || units_u64(value, &n) || n < 1 || n > INT64_MAX) {
+		snprintf(why, size, "period=%.64s: expected events per sample, 1 or more",
+			 value ? value : "");
+		return -1;
+	}
+	ev->sampling->attr.attr.freq = 0;
+	pev_attr_sample_period(&ev->sampling->attr.attr, n);
+	return 0;
+}
+
+static int attr_freq(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	uint64_t n;
+
+	if (!value || units_u64(value, &n) || n < 1 || n > 1000000) {
+		snprintf(why, size, "freq=%.64s: expected samples a second, 1 to 1000000",
+			 value ? value : "");
+		return -1;
+	}
+	pev_attr_sample_freq(&ev->sampling->attr.attr, n);
+	return 0;
+}
+
+static void list_parts(char *buf, size_t size)
+{
+	const struct sample_part *part;
+	size_t used = 0;
+
+	for (size_t i = 0; (part = sample_part_at(i)) && used < size; i++)
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? " " : "", part->name);
+}
+
+/* What the parts need beside their bit. */
+static void complete_sample(struct perf_event_attr *a)
+{
+	if (a->sample_type & PERF_SAMPLE_REGS_USER && !a->sample_regs_user)
+		a->sample_regs_user = source_registers();
+	if (a->sample_type & PERF_SAMPLE_REGS_INTR && !a->sample_regs_intr)
+		a->sample_regs_intr = source_registers();
+	if (a->sample_type & PERF_SAMPLE_STACK_USER && !a->sample_stack_user)
+		a->sample_stack_user = 8192;
+	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK && !a->branch_sample_type)
+		a->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	if (a->sample_type & PERF_SAMPLE_READ)
+		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+				  PERF_FORMAT_ID;
+}
+
+static int attr_sample(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	struct perf_event_attr *a = &ev->sampling->attr.attr;
+	const char *word = value ? value : "";
+
+	for (;;) {
+		size_t len = strcspn(word, "+");
+		uint64_t bits = sample_part_bits(word, len);
+		int n;
+
+		if (!bits) {
+			n = snprintf(why, size, "sample=%.64s: expected parts with + between: ", word);
+			list_parts(why + n, size - (size_t)n);
+			return -1;
+		}
+		a->sample_type |= bits & -bits;   /* of two for one name the older */
+		if (bits & PERF_SAMPLE_CALLCHAIN)
+			ev->callchain = true;
+		if (!word[len])
+			break;
+		word += len + 1;
+	}
+	complete_sample(a);
+	return 0;
+}
+
+/* Taken when the probe is made; here it is looked at. One definition is one line. */
+static int attr_args(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	for (const char *p = value; p && *p; p++)
+		if ((unsigned char)*p < ' ')
+			value = NULL;
+	if (!value)
+		snprintf(why, size, "args=: expected fetch arguments, such as \"fd=%%di:s32 $retval\"");
+	return value ? 0 : -1;
+}
+
+enum { EVERY = EVENT_TRACEPOINT | EVENT_PROBE | EVENT_SOURCE | EVENT_PLAIN };
+
+static const struct {
+	const char *name;
+	unsigned int kinds;
+	int (*set)(struct stream_event *ev, const char *value, char *why, size_t size);
+	const char *shown, *belongs;
+} attrs[] = {
+	{ "stack", EVERY, attr_stack, "stack", NULL },
+	{ "max-stack", EVERY, attr_max_stack, "max-stack=N", NULL },
+	{ "alias", EVERY, attr_alias, "alias=NAME", NULL },
+	{ "cpus", EVERY, attr_cpus, "cpus=LIST", NULL },
+	{ "args", EVENT_PROBE, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
+	{ "period", EVENT_PLAIN, attr_period, "period=N", "perf events, such as cycles" },
+	{ "freq", EVENT_PLAIN, attr_freq, "freq=N", "perf events, such as cycles" },
+	{ "sample", EVENT_PLAIN, attr_sample, "sample=PART+PART", "perf events, such as cycles" },
+};
+enum { NATTRS = sizeof(attrs) / sizeof(*attrs) };
+
+/* why: "max-stack=x: expected 1 to 127". */
+static int bad_value(struct fault *f, const struct spec_item *item, const struct spec_attr *attr,
+		     char *why)
+{
+	char message[600], *expected = strstr(why, ": expected ");
+
+	if (!expected)
+		return spec_fault(f, item, attr->value_at, why, "the attribute's name alone");
+	*expected = '\0';
+	expected += strlen(": expected ");
+	if (attr->value)
+		snprintf(message, sizeof(message), "a value that can't be: %s", why);
+	else
+		snprintf(message, sizeof(message), "%s needs a value", attr->name);
+	return spec_fault(f, item, attr->value_at, message, expected);
+}
+
+bool event_attr_exists(const char *name)
+{
+	for (size_t i = 0; i < NATTRS; i++)
+		if (!strcmp(attrs[i].name, name))
+			return true;
+	return false;
+}
+
+static void list_attrs(enum event_kind kind, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, "one of: ");
+
+	for (size_t i = 0; i < NATTRS && used < size; i++)
+		if (attrs[i].kinds & kind)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
+						 attrs[i].shown);
+}
+
+static int unknown_attr(const struct spec_item *item, const struct spec_attr *attr,
+			enum event_kind kind, struct fault *f)
+{
+	struct nearest near;
+	char why[256], expected[256];
+
+	nearest_begin(&near, attr->name);
+	for (size_t i = 0; i < NATTRS; i++)
+		if (attrs[i].kinds & kind)
+			nearest_offer(&near, attrs[i].name);
+	snprintf(why, sizeof(why), "unknown attribute \"%.100s\"", attr->name);
+	list_attrs(kind, expected, sizeof(expected));
+	if (nearest_get(&near))
+		snprintf(expected, sizeof(expected), "did you mean %s?", nearest_get(&near));
+	return spec_fault(f, item, attr->at, why, expected);
+}
+
+static int set_attr(struct stream_event *ev, const struct spec_item *item,
+		    const struct spec_attr *attr, enum event_kind kind, struct fault *f)
+{
+	char why[512], expected[256];
+
+	for (size_t i = 0; i < NATTRS; i++) {
+		if (strcmp(attrs[i].name, attr->name))
+			continue;
+		if (!(attrs[i].kinds & kind)) {
+			snprintf(why, sizeof(why), "%s= is for %s", attr->name, attrs[i].belongs);
+			list_attrs(kind, expected, sizeof(expected));
+			return spec_fault(f, item, attr->at, why, expected);
+		}
+		if (attrs[i].set(ev, attr->value, why, sizeof(why)))
+			return bad_value(f, item, attr, why);
+		return 0;
+	}
+	return unknown_attr(item, attr, kind, f);
+}
+
+int event_attrs_set(struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
+		    struct fault *f)
+{
+	for (size_t i = 0; i < item->nattrs; i++)
+		if (set_attr(ev, item, &item->attrs[i], kind, f))
+			return -1;
+	return 0;
+}
