@@ -167,17 +167,26 @@ static PyObject *getattro(PyObject *self, PyObject *name)
 	return getattro_slow(e, name);
 }
 
+static PyObject *no_item(const struct perf_event *e, PyObject *key)
+{
+	PyObject *args;
+
+	if (PyUnicode_Check(key))
+		return no_field(e, key, PyExc_KeyError);
+	args = PyTuple_Pack(1, key);   /* None or a tuple would be taken for the arguments */
+	if (args)
+		PyErr_SetObject(PyExc_KeyError, args);
+	Py_XDECREF(args);
+	return NULL;
+}
+
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
 	struct perf_event *e = (struct perf_event *)self;
 	struct reader *r = find(e, key);
 
-	if (!r && PyUnicode_Check(key))
-		return no_field(e, key, PyExc_KeyError);
-	if (!r) {
-		PyErr_SetObject(PyExc_KeyError, key);
-		return NULL;
-	}
+	if (!r)
+		return no_item(e, key);
 	return event_read(e, r);
 }
 

@@ -138,11 +138,24 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 	return 0;
 }
 
+/* Names of events that are words, too: `cycles = 0` is a script's own counter where
+ * __sample__() takes the events. */
+static bool is_own_variable(PyObject *namespace, const char *name)
+{
+	PyObject *value = PyDict_GetItemString(namespace, name);
+
+	return value && !PyCallable_Check(value) && !strstr(name, "__") &&
+	       PyDict_GetItemString(namespace, "__sample__");
+}
+
 int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
 			struct fault *f)
 {
 	char usage[300];
 
+	*out = NULL;
+	if (is_own_variable(namespace, event->word))
+		return 0;
 	snprintf(usage, sizeof(usage), "%s(event)", event->word);
 	return handlers_find(namespace, event->word, 1, 1, usage, out, NULL, f);
 }

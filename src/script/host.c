@@ -31,7 +31,7 @@ static PyStatus choose_python(PyConfig *config, const struct host_script *script
 	return PyConfig_SetBytesString(config, &config->program_name, python);
 }
 
-static int start_interpreter(const struct host_script *script, struct fault *f)
+int host_start_interpreter(const struct host_script *script, struct fault *f)
 {
 	PyConfig config;
 	PyStatus status;
@@ -147,7 +147,7 @@ static int fetch_types(struct host *h)
 
 int host_start(struct host *h, const struct host_script *script, struct fault *f)
 {
-	if (start_interpreter(script, f))
+	if (host_start_interpreter(script, f))
 		return -1;
 	h->started = true;
 	h->verbose = script->verbose;
@@ -173,8 +173,10 @@ static void drop_output(void)
 
 void host_finish(struct host *h)
 {
-	if (!h->started)
+	if (!h->started) {
+		host_close_names(h);
 		return;
+	}
 	Py_CLEAR(h->on_init);
 	Py_CLEAR(h->on_sample);
 	Py_CLEAR(h->on_lost);
@@ -241,18 +243,24 @@ static void tell_hints(struct host *h, const struct stream_event *events)
 		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
 }
 
-int host_attach(struct host *h, struct stream *stream, struct fault *f)
+int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
 {
-	struct stream_event *events = stream_events(stream, &h->nclasses);
+	h->stream = stream;
+	h->opener = opener;
+	h->comms = comms_new(opener);
+	return h->comms ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+int host_attach(struct host *h, struct fault *f)
+{
+	struct stream_event *events = stream_events(h->stream, &h->nclasses);
 	size_t handled = 0;
 
-	h->stream = stream;
 	if (find_callbacks(h, f))
 		return -1;
 	h->classes = calloc(h->nclasses, sizeof(*h->classes));
 	h->event = event_new(h->event_type);
-	h->comms = comms_new(&opener_direct);
-	if (!h->classes || !h->event || !h->comms)
+	if (!h->classes || !h->event)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < h->nclasses; i++) {
 		if (attach_event(h, &h->classes[i], &events[i], f))

@@ -25,10 +25,12 @@ struct host {
 	size_t nclasses;
 	struct stream *stream;
 	struct trouble trouble;
+	const struct opener *opener;     /* of other processes' files */
 	struct comms *comms;
 	struct symbolizer *symbolizer;   /* NULL: no event has call chains */
 	struct maps *maps;            /* NULL: none has a part in user space */
 	struct frames *frames;        /* with symbolizer */
+	uint64_t lost_mappings;       /* records of what is mapped */
 	PyObject *loader;             /* the module of loader.py */
 	int output_error;             /* errno: sys.stdout can't be written */
 	PyThreadState *thread;        /* while the loop waits */
@@ -49,10 +51,15 @@ struct host_script {
 	uint64_t interval_ms;         /* -i; 0: __interval__() is not called */
 };
 
+/* Before anything else: the host of that stream's events. 0, or -1 with f. */
+int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f);
+/* Whether the script can be found and compiled: 0, or the exit code after it has said what
+ * is wrong. For a process that ends then; nothing of the script runs. */
+int host_try(const struct host_script *script);
 /* Starts the interpreter and loads the script (its top level runs). 0, or -1 with f. */
 int host_start(struct host *h, const struct host_script *script, struct fault *f);
 /* Finds the handlers of the stream's events and says which events are wanted. */
-int host_attach(struct host *h, struct stream *stream, struct fault *f);
+int host_attach(struct host *h, struct fault *f);
 /* __init__(): 0, or -1 with f if it raised. */
 int host_init(struct host *h, struct fault *f);
 void host_exit(struct host *h);       /* __exit__() */
@@ -69,7 +76,9 @@ void host_idle(void *ctx);
 void host_interrupt(void *ctx);
 void host_wait(void *ctx, bool begin);
 
-/* For load.c: loads the script; 0, or -1 with f, or without it after sys.exit(). */
+/* For load.c: the interpreter. 0, or -1 with f. */
+int host_start_interpreter(const struct host_script *script, struct fault *f);
+/* In load.c: loads the script; 0, or -1 with f, or without it after sys.exit(). */
 int host_load(struct host *h, const struct host_script *script, struct fault *f);
 /* KeyboardInterrupt while the script is set up. Returns -1. */
 int host_interrupted(struct fault *f);
@@ -90,6 +99,8 @@ void host_replace_event(struct host *h);
 int host_open_symbols(struct host *h, int verbose, struct fault *f);
 /* Once it is open, and nothing enabled yet: who is there now, and what is mapped. */
 int host_watch_tasks(struct host *h, int verbose, struct fault *f);
+/* And once the script is loaded, too. */
+int host_open_frames(struct host *h, struct fault *f);
 void host_close_names(struct host *h);   /* at the end */
 /* For struct stream_ops. */
 void host_task(void *ctx, const struct pev_record *rec);

@@ -101,3 +101,23 @@ int host_load(struct host *h, const struct host_script *script, struct fault *f)
 	Py_XDECREF(name);
 	return rc;
 }
+
+int host_try(const struct host_script *script)
+{
+	struct host h = {0};
+	struct fault f = {0};
+	PyObject *name = NULL, *rc = NULL;
+
+	if (!host_start_interpreter(script, &f)) {
+		h.loader = import_loader();
+		if (h.loader)
+			name = PyUnicode_DecodeFSDefault(script->module);
+		if (name)
+			rc = PyObject_CallMethod(h.loader, "check", "O", name);
+		if (rc)
+			return 0;
+		load_failed(&h, script->module, &f);
+	}
+	fault_print(&f);
+	return f.exit_code ? f.exit_code : EXIT_FAILED;
+}

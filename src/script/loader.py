@@ -184,6 +184,15 @@ def load(typed, arguments):
     return result
 
 
+def check(typed):
+    """Find and compile it, without running any of it: for who has to know in advance."""
+    if "." in typed and not _path.exists(typed):
+        return                      # in a package, whose own code would run
+    file, dotted = finder.find(typed, lambda folder: None)
+    if not dotted:
+        _code(_loader("script", _path.abspath(file)))
+
+
 def flush():
     if sys.stdout is not None:
         sys.stdout.flush()

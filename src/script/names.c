@@ -29,6 +29,9 @@ void host_task(void *ctx, const struct pev_record *rec)
 	case PERF_RECORD_EXIT:
 		comms_exit(h->comms, (pid_t)rec->task.tid, rec->sample_id.time);
 		break;
+	case PERF_RECORD_LOST:
+		h->lost_mappings += rec->lost.lost;
+		break;
 	default:
 		break;
 	}
@@ -97,7 +100,7 @@ PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
 static int open_maps(struct host *h)
 {
 	struct maps_opts opts = {
-		.dsos = symbolizer_dsos(h->symbolizer), .opener = &opener_direct,
+		.dsos = symbolizer_dsos(h->symbolizer), .opener = h->opener,
 		.catch_up = catch_up, .ctx = h,
 	};
 
@@ -141,7 +144,7 @@ static int open_frames(struct host *h)
 
 int host_open_symbols(struct host *h, int verbose, struct fault *f)
 {
-	struct symbolizer_opts opts = { 0 };
+	struct symbolizer_opts opts = { .opener = h->opener };
 
 	h->symbolizer = symbolizer_new(&opts);
 	if (!h->symbolizer)
@@ -164,7 +167,14 @@ int host_watch_tasks(struct host *h, int verbose, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (h->maps)
 		maps_snapshot(h->maps);
-	return open_frames(h) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+	return 0;
+}
+
+int host_open_frames(struct host *h, struct fault *f)
+{
+	if (!h->symbolizer || !open_frames(h))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "out of memory");
 }
 
 void host_close_names(struct host *h)

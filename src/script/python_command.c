@@ -7,6 +7,7 @@
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "script/host.h"
+#include "script/privilege.h"
 #include "script/template.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static const struct stream_ops ops = {
 	.wait = host_wait,
 };
 
-static void say_totals(const struct python_config *config, const struct stream *stream)
+static void say_totals(const struct python_config *config, const struct host *h,
+		       const struct stream *stream)
 {
 	struct stream_totals t;
 	int verbose = stream_verbosity(&config->stream);
@@ -34,6 +36,9 @@ static void say_totals(const struct python_config *config, const struct stream *
 		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
 			(unsigned long long)t.delivered, (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
+	if (h->maps && h->lost_mappings)
+		note(verbose, "%llu records of what processes map and are called were lost: some of their "
+		     "functions have no names", (unsigned long long)h->lost_mappings);
 	if (verbose > 0)
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
@@ -86,22 +91,64 @@ static int check_venv(const char *venv, struct fault *f)
 	return 0;
 }
 
-/* From the loaded script on: open, run, __exit__. */
-static int run_script(struct python_config *config, struct host *h, struct stream *stream,
-		      struct fault *f)
+static void want_all(struct stream *stream)
 {
-	int rc, verbose = stream_verbosity(&config->stream);
+	size_t n;
+	struct stream_event *events = stream_events(stream, &n);
 
-	if (host_attach(h, stream, f) || host_init(h, f))
+	for (size_t i = 0; i < n; i++)
+		events[i].wanted = true;
+}
+
+/* Everything that may need privilege. */
+static int open_events(struct host *h, int verbose, struct fault *f)
+{
+	if (wants_addresses(h->stream) && host_open_symbols(h, verbose, f))
 		return -1;
-	if (wants_addresses(stream) && host_open_symbols(h, verbose, f))
+	return stream_open(h->stream, f) || host_watch_tasks(h, verbose, f) ? -1 : 0;
+}
+
+static int load_script(struct python_config *config, struct host *h,
+		       const struct host_script *script, struct fault *f)
+{
+	return output_start(&config->stream.output, f) || host_start(h, script, f) ||
+	       host_attach(h, f) ? -1 : 0;
+}
+
+/* The script comes first: what it does not handle is not opened. */
+static int load_then_open(struct python_config *config, struct host *h,
+			  const struct host_script *script, struct fault *f)
+{
+	return load_script(config, h, script, f) || host_init(h, f) ||
+	       open_events(h, script->verbose, f) || host_open_frames(h, f) ? -1 : 0;
+}
+
+/* The script comes when no privilege is left: what it does not handle is never enabled. */
+static int open_then_load(struct python_config *config, struct host *h,
+			  const struct host_script *script, struct privilege *p, struct fault *f)
+{
+	want_all(h->stream);
+	if (open_events(h, script->verbose, f))
 		return -1;
-	if (stream_open(stream, f) || host_watch_tasks(h, verbose, f))
+	stream_realtime_offset(h->stream);   /* opens its clock */
+	if (privilege_give_up(p, f) || load_script(config, h, script, f))
+		return -1;
+	stream_settle(h->stream);
+	return host_open_frames(h, f) || host_init(h, f) ? -1 : 0;
+}
+
+static int run_script(struct python_config *config, struct host *h,
+		      const struct host_script *script, struct privilege *p, struct fault *f)
+{
+	int rc = p->given_up_later ? open_then_load(config, h, script, p, f)
+				   : load_then_open(config, h, script, f);
+
+	if (rc)
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
-	rc = stream_run(stream, &ops, h, f);
+	rc = stream_run(h->stream, &ops, h, f);
 	host_exit(h);
 	if (!rc)
-		say_totals(config, stream);
+		say_totals(config, h, h->stream);
 	return rc;
 }
 
@@ -120,6 +167,11 @@ static void tell_broken_output(struct python_config *config, const struct host *
  * interpreter can't load a module. */
 enum { OWN_FILES = 32, LEAST_FILES = 4 };
 
+static bool wants_help(const struct host_script *script)
+{
+	return !strcmp(script->module, "help");
+}
+
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
@@ -129,8 +181,10 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		.verbose = stream_verbosity(&config->stream),
 		.interval_ms = config->stream.interval_ms,
 	};
+	struct privilege privilege = {0};
 	struct stream *stream;
 	char remedy[256];
+	int rc;
 
 	if (!args->noperands)
 		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
@@ -143,21 +197,29 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;
+	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &script, f);
+	if (rc) {
+		privilege_end(&privilege);
+		return rc;
+	}
 	stream = stream_new(&config->stream, f);
 	if (!stream || check_callchain(&config->stream, stream, f)) {
+		privilege_end(&privilege);
 		stream_free(stream);
 		return -1;
 	}
-	if (!strcmp(script.module, "help")) {
+	if (wants_help(&script)) {
 		size_t n;
 		struct stream_event *events = stream_events(stream, &n);
 
 		template_print(events, n, stdout);
-	} else if (!output_start(&config->stream.output, f) && !host_start(&h, &script, f))
-		run_script(config, &h, stream, f);
+	} else if (!host_begin(&h, stream, privilege_opener(&privilege), f)) {
+		run_script(config, &h, &script, &privilege, f);
+	}
 	tell_broken_output(config, &h, f);
 	host_finish(&h);
 	output_end(&config->stream.output);
 	stream_free(stream);
+	privilege_end(&privilege);
 	return h.exit_code;
 }

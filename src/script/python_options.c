@@ -8,6 +8,9 @@
 static const struct opt script_opts[] = {
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
+	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
+	  "As root: open the events, then become this user for good, and run the script as that "
+	  "user. Default: who called sudo; without sudo, root stays root.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -17,19 +20,21 @@ static const struct opt_group groups[] = {
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
-	{ "Script", script_opts, 1, 0 },
+	{ "Script", script_opts, 2, 0 },
 };
 
 static const char *const description[] = {
 	"Hands kernel events, live, to the functions of a Python script. Each event is a PerfEvent "
 	"object, whose fields are read when they are asked for.",
-	"The script is a file, a package, an extension module (Cython), or a name that is looked up "
-	"in the current directory and then on sys.path. Its folder is importable after the standard "
-	"library.",
+	"The script is a file, a package (a folder with __init__.py), an extension module (Cython's, or "
+	"any other), or a name that is looked up in the current directory and then on sys.path. The "
+	"folder where it is found is importable after the standard library; nothing else of the current "
+	"directory is. A script may be called like a standard module: io.py is loaded as script_io. A "
+	"name that could be two files is an error.",
 	"Functions that the script may define: __init__(), before events are delivered; an exception "
 	"in it ends the run with exit code 1. __exit__(), at the end. __interval__(), every -i "
 	"milliseconds. __print_stat__(indent), on SIGUSR2. __lost__(start, end), when events were "
-	"lost. sys__name(event), for the event sys:name (-, . and : become _), sys__alias(event) for "
+	"lost; it gets a dict of count, cpu and cause, too, if it takes three arguments. sys__name(event), for the event sys:name (-, . and : become _), sys__alias(event) for "
 	"one with alias=. __sample__(event), for all events without a handler of their own.",
 	"An event has _pid and _tid (of the task that was running), _time (ns of the perf clock; for "
 	"latencies), _cpu, _period, common_type, common_flags, common_preempt_count, common_pid, "
@@ -39,6 +44,8 @@ static const char *const description[] = {
 	"filename, is a number. event.field, event[\"field\"], event.get(field, default), field in event, "
 	"len(event), keys(), values(), items(), iteration, to_dict(), print(timestamp=True, "
 	"callchain=True), str(), repr() and hash() work; an event that the script keeps stays valid. "
+	"Events compare, copy and pickle by content; a pickle can be read where the same event is "
+	"traced with the same fields. "
 	"`perf-prof python -e EVENT help` writes a script to start from, with each event's fields.",
 	"A frame of _callchain has addr (the address as it was sampled), symbol (the function, \"Unknown\" "
 	"if it has no name), offset (in the function), kernel (True or False) and dso "
@@ -50,9 +57,19 @@ static const char *const description[] = {
 	"at has none.",
 	"A tracepoint belongs to the task that runs when it is hit: a wake-up to the waker. So -p and "
 	"-C choose who wakes, not who is woken; filter by fields for that: sched:sched_wakeup/pid==PID/.",
+	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, _period: "
+	"comm==\"x\", comm~\"x*\" (a glob), numbers with all of C's operators. What the kernel's filters can "
+	"say is evaluated by the kernel and costs next to nothing; the rest is evaluated by perf-prof "
+	"for each event, which -v tells. An event for whose filter there is no value (a division by "
+	"zero) is left out, and that is told.",
 	"An exception in a handler prints its traceback and processing goes on: the first ones in "
 	"full, then a count per kind at most once a second, the total at the end. sys.exit(n) ends "
-	"the run with exit code n after __exit__().",
+	"the run with exit code n after __exit__(); in __init__() or the script's own text before it "
+	"begins, without __exit__(). Threads of the script run while perf-prof waits, and are waited for "
+	"at the end unless they are daemons. A forked child ends where it would go on with the run.",
+	"A handler that could never work - too many or too few arguments, async, with a yield, no function "
+	"- is an error before anything is traced. A script without a handler for any event is one, too, "
+	"or, if it has other functions of ours, a warning.",
 	"Options may stand before or after the script; after it, words that are no option of ours go "
 	"to the script. After -- all words are the script and its arguments.",
 	"SIGINT or SIGTERM ends the run: what the rings hold is delivered for at most 500 ms, the "

@@ -8,7 +8,7 @@
 
 struct python_config {
 	struct stream_opts stream;
-	const char *venv;
+	const char *venv, *user;
 };
 
 /* Runs the script, or says that this build has no Python. */

@@ -45,9 +45,12 @@ void dispatch_index(struct stream *s)
 	size_t slots = 16;
 
 	memset(s->by_type, 0, sizeof(s->by_type));
-	s->choosy = s->skip_pid;
+	s->filters_here = false;
 	for (size_t i = 0; i < s->nevents; i++)
-		s->choosy |= s->events[i].filter_here || own_limit(&s->events[i]);
+		s->filters_here |= s->events[i].filter_here;
+	s->choosy = s->skip_pid || s->filters_here;
+	for (size_t i = 0; i < s->nevents; i++)
+		s->choosy |= own_limit(&s->events[i]) != 0;
 	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].wanted && s->events[i].fmt)
@@ -279,6 +282,16 @@ bool drain_is_wanted(struct stream *s, const struct ring *ring,
 		return false;
 	event = identify(s, rec, &raw, &size);
 	return event && (!s->choosy || is_chosen(s, ring, event, rec, raw, size));
+}
+
+bool drain_is_dropped(struct stream *s, const struct ring *ring,
+		      const struct perf_event_header *rec)
+{
+	const void *raw;
+	uint32_t size;
+	const struct stream_event *event = identify(s, rec, &raw, &size);
+
+	return event && !is_chosen(s, ring, event, rec, raw, size);
 }
 
 void drain_discard(struct stream *s)

@@ -265,7 +265,7 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 static int parse_all(struct stream *s, struct spec_list *list, struct fault *f)
 {
 	struct spec_error err;
-	char text[1024];
+	char text[1600];
 
 	if (!s->opts->events.n)
 		return fault_usage(f, "no event: -e EVENT[,EVENT...] is needed, such as "

@@ -179,8 +179,10 @@ static bool open_trial(const struct stream_event *event, struct pev_event **ev)
 	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
 	struct perf_event_attr attr;
 
-	if (*ev || !event->fmt)
-		return *ev;
+	if (*ev)
+		return true;
+	if (!event->fmt)
+		return false;   /* no tracepoint: the kernel has no filter for it */
 	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
 	attr.disabled = 1;
@@ -254,7 +256,7 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 		      const struct expr_schema *schema, enum filter_fate fate,
 		      const struct expr_error *err, struct fault *f)
 {
-	bool may = fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err);
+	bool may = event->fmt && (fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err));
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
@@ -273,6 +275,9 @@ static void hint(const struct stream *s, const struct stream_event *event)
 {
 	const struct filter *filter = event->filtered;
 
+	/* a glob makes many events of one item: the first stands for them */
+	if (event > s->events && event[-1].item == event->item)
+		return;
 	note(stream_verbosity(s->opts), "%s: %s is evaluated by perf-prof for each event, since the "
 	     "kernel's filters can't%s%s", event->name, filter->text,
 	     filter->kernel ? "; the kernel's filter: " : "", filter->kernel ? filter->kernel : "");

@@ -155,6 +155,11 @@ static bool ends_in_backslash(const char *text, size_t len)
 	return n & 1;
 }
 
+static bool can_glob(const char *glob, size_t len)
+{
+	return !ends_in_backslash(glob, len) && !memmem(glob, len, "[!", 2);
+}
+
 static bool is_text(const struct expr_field *field)
 {
 	return field->kind == EXPR_FIELD_CHARS || field->kind == EXPR_FIELD_DATA_LOC ||
@@ -176,7 +181,7 @@ static bool write_text(struct writer *w, const struct predicate *p)
 	/* never equal: the kernel would look at the array's bytes only */
 	if (p->field->kind == EXPR_FIELD_CHARS && len >= p->field->size && p->op != EXPR_GLOB)
 		return false;
-	if (p->op == EXPR_GLOB && ends_in_backslash(text, len))
+	if (p->op == EXPR_GLOB && !can_glob(text, len))
 		return false;
 	fprintf(w->out, "%s%s%c", p->field->name, signs[p->op], quote);
 	if (p->op == EXPR_GLOB)

@@ -4,13 +4,14 @@
  * compares one field with one constant, and predicates are joined by &&, ||, ! and
  * parentheses. Only what the kernel evaluates as expr/expr.h says is put into it.
  *
- * Some of what the kernel takes it gets wrong (seen on 6.18, and in its source since
- * 5.10); this is left out, or said in another way:
+ * Some of what the kernel takes it gets wrong (seen on 6.18, the last on 6.1); this is left
+ * out, or said in another way:
  *	x == 300		of 8 bits: the kernel cuts the constant to 44
  *	CPU & 1			is never true
  *	comm ~ "*x"		of a char array: matches only at the array's last byte but one
  *	comm ~ "*x*"		of a char array: also finds what stands behind the NUL
  *	comm ~ "5*"		a first digit makes it a comparison with the text "5*"
+ *	comm ~ "a[!b]"		matches "a": the class takes the NUL for a character
  */
 #ifndef STREAM_KFILTER_H
 #define STREAM_KFILTER_H

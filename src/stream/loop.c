@@ -170,7 +170,7 @@ static void set_delivering(struct stream *s, bool on)
 static int enable_all(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nopened; i++) {
-		int rc = pev_event_enable(s->opened[i].ev);
+		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
 
 		if (rc)
 			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s",

@@ -149,7 +149,7 @@ const struct opt stream_ring_opts[] = {
 	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
 	  "Added to every timestamp: ns, or ticks with --tsc; may be negative.", false,
 	  parse_clock_offset },
-	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events.", false, NULL },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
 };
 
 /* What of these a source has for itself. */

@@ -79,7 +79,9 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	ring->read_time = time;
 	if (time > s->newest)
 		s->newest = time;
-	push(s, ring, time, rec, rec->size);
+	/* what a filter drops need not wait for its turn: it would push out what it keeps */
+	if (__builtin_expect(!s->filters_here, 1) || !drain_is_dropped(s, ring, rec))
+		push(s, ring, time, rec, rec->size);
 }
 
 /* What the slice that was read says about the times to come. `before` is where the one

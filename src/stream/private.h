@@ -67,6 +67,7 @@ struct stream {
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
 	pid_t skip_pid;             /* our own samples are not delivered; 0: they are */
 	bool choosy;                /* some samples are not delivered: skip_pid, filters, -N */
+	bool filters_here;          /* filters among them */
 	bool filter_self;           /* the kernel drops those of our main thread itself */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
@@ -161,6 +162,9 @@ uint64_t drain_lost_count(const struct perf_event_header *rec);
 /* Whether it would be delivered; what filters drop is counted. */
 bool drain_is_wanted(struct stream *s, const struct ring *ring,
 		     const struct perf_event_header *rec);
+/* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
+bool drain_is_dropped(struct stream *s, const struct ring *ring,
+		      const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
 /* The event of a sample that has an identifier; NULL if it is none of ours. */
 const struct stream_event *drain_event_of(const struct stream *s,

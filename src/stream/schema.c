@@ -31,9 +31,10 @@ static const struct expr_field generic[] = {
 
 /* The same as fields of events that are no tracepoints. */
 static const struct part fields_of_sample[] = {
+	{ "identifier", offsetof(struct layout, identifier), 0, 8, EXPR_FIELD_UINT },
 	{ "ip", offsetof(struct layout, ip), 0, 8, EXPR_FIELD_UINT },
-	{ "pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_SINT },
-	{ "tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_SINT },
+	{ "pid", offsetof(struct layout, tid), 0, 4, EXPR_FIELD_UINT },
+	{ "tid", offsetof(struct layout, tid), 4, 4, EXPR_FIELD_UINT },
 	{ "time", offsetof(struct layout, time), 0, 8, EXPR_FIELD_UINT },
 	{ "addr", offsetof(struct layout, addr), 0, 8, EXPR_FIELD_UINT },
 	{ "id", offsetof(struct layout, id), 0, 8, EXPR_FIELD_UINT },
@@ -122,9 +123,10 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 	n += add_parts(fields + n, &event->layout, parts, NPARTS);
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);
+	/* of these, what is no tracepoint has the CPU only: the kernel filters nothing there */
 	memcpy(fields + n, generic, sizeof(generic));
 	schema->fields = fields;
-	schema->nfields = n + NGENERIC;
+	schema->nfields = n + (fmt ? NGENERIC : NGENERIC - 2);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #define MISC_BUILD_ID ((uint16_t)(1 << 14))   /* PERF_RECORD_MISC_MMAP_BUILD_ID */
 
 /* Pages of 4 KiB: some 2,000 records of names, 4,000 of mappings. */
-enum { NAME_PAGES = 16, MAPPING_PAGES = 128, MAX_QUEUE = 1 << 20 };
+enum { NAME_PAGES = 16, MAPPING_PAGES = 128, MAX_QUEUE = 256 << 10 };
 
 /* The kernel's records wait here until their time has come. */
 struct queued {
@@ -28,12 +28,14 @@ struct side_ring {
 	struct pev_ring *ring;
 	char *queue;                   /* struct queued, one behind the other */
 	size_t head, tail, cap;
+	uint64_t last;                 /* newest time that was queued */
 };
 
 struct sideband {
 	const struct perf_clock *clock;
 	struct pev_format format;
 	bool mappings;
+	pid_t pid;                     /* ours: a forked child doesn't have the rings */
 	struct pev_event **events;
 	size_t nevents;
 	struct side_ring *rings;
@@ -123,6 +125,7 @@ struct sideband *sideband_open(const struct targets *t, const struct perf_clock 
 	dummy_attr(clock, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = mappings;
+	b->pid = getpid();
 	b->next = UINT64_MAX;
 	b->rings = calloc(t->cpus.n, sizeof(*b->rings));
 	b->events = calloc(t->cpus.n * t->ntasks, sizeof(*b->events));
@@ -240,9 +243,9 @@ static void hand_over_until(struct sideband *b, uint64_t time)
 	b->taking = false;
 }
 
-static bool is_of_use(const struct pev_record *rec)
+static bool is_of_use(uint32_t type)
 {
-	switch (rec->type) {
+	switch (type) {
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
@@ -255,24 +258,28 @@ static bool is_of_use(const struct pev_record *rec)
 	}
 }
 
-/* A queue without room: all that is older than this record goes to the consumer now. */
+/* A queue without room: what it holds goes to the consumer now, and all that is older. */
 static void queue_record(struct sideband *b, struct side_ring *ring,
 			 const struct perf_event_header *h)
 {
+	size_t size = offsetof(struct queued, rec) + h->size + 8u;
 	struct pev_record rec;
 	struct queued *q;
 
-	if (pev_decode(h, h->size, &b->format, &rec) || !is_of_use(&rec))
+	if (!is_of_use(h->type))
 		return;
-	if (!make_room(ring, offsetof(struct queued, rec) + h->size + 8)) {
-		hand_over_until(b, rec.sample_id.time);
-		if (!make_room(ring, offsetof(struct queued, rec) + h->size + 8))
+	if (!make_room(ring, size)) {
+		hand_over_until(b, ring->last);
+		if (!make_room(ring, size))
 			return;
 	}
 	q = (struct queued *)(void *)(ring->queue + ring->tail);
-	q->time = rec.sample_id.time;
 	memcpy(&q->rec, h, h->size);
-	q->rec.misc &= ~MISC_BUILD_ID;
+	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
+	if (pev_decode(&q->rec, h->size, &b->format, &rec))
+		return;
+	q->time = rec.sample_id.time;
+	ring->last = q->time > ring->last ? q->time : ring->last;
 	ring->tail += queued_size(&q->rec);
 	if (q->time < b->next)
 		b->next = q->time;
@@ -282,7 +289,9 @@ void sideband_collect(struct sideband *b)
 {
 	const struct perf_event_header *h;
 
-	for (size_t i = 0; i < b->nrings && !b->taking; i++) {
+	if (b->taking || getpid() != b->pid)
+		return;
+	for (size_t i = 0; i < b->nrings; i++) {
 		struct side_ring *ring = &b->rings[i];
 
 		if (!pev_ring_begin(ring->ring))

@@ -60,6 +60,11 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 	return s;
 }
 
+void stream_settle(struct stream *s)
+{
+	dispatch_index(s);
+}
+
 void stream_free(struct stream *s)
 {
 	int closer;

@@ -168,6 +168,8 @@ struct tracefmt_db *stream_formats(struct stream *s);
 
 /* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
 int stream_open(struct stream *s, struct fault *f);
+/* After a change of what is wanted, which may only have become less: it is not enabled. */
+void stream_settle(struct stream *s);
 /* Enables, delivers until stopped, drains for at most 500 ms. 0, or -1 with f. */
 int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
 /* Ends the run after the present callback (for the consumer). */

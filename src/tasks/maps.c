@@ -201,29 +201,58 @@ static void drop_old_eras(struct maps *m, struct process *p)
 	memmove(p->eras, p->eras + n, p->neras * sizeof(*p->eras));
 }
 
+/* Records of two CPUs can come in the wrong order: what was mapped since then is of the
+ * era that begins then. */
+static struct space *with_later_ones(struct maps *m, const struct process *p, uint64_t since,
+				     struct space *space)
+{
+	const struct space *last = p->neras ? last_era(p)->space : NULL;
+	struct space *own = space;
+
+	if (!last || last == space || last_era(p)->since > since || last->changed <= since)
+		return space;
+	if (space->refs > 1) {
+		own = space_copy(space);
+		space_put(m->opts.dsos, space);
+	}
+	if (own)
+		space_carry(m->opts.dsos, own, last, since);
+	return own;
+}
+
+static int room_for_era(struct process *p)
+{
+	size_t cap = p->eras_cap ? p->eras_cap * 2 : 2;
+	struct era *eras;
+
+	if (p->neras < p->eras_cap)
+		return 0;
+	eras = realloc(p->eras, cap * sizeof(*eras));
+	if (!eras)
+		return -1;
+	p->eras = eras;
+	p->eras_cap = cap;
+	return 0;
+}
+
 /* Takes over the reference; the space becomes a version of its own unless it is shared. */
 static int begin_era(struct maps *m, struct process *p, uint64_t since, struct space *space)
 {
-	struct era *eras;
+	size_t at;
 
-	if (!space)
-		return -1;
+	if (space)
+		space = with_later_ones(m, p, since, space);
 	if (p->neras)
 		drop_old_eras(m, p);
-	if (p->neras == p->eras_cap) {
-		size_t cap = p->eras_cap ? p->eras_cap * 2 : 2;
-
-		eras = realloc(p->eras, cap * sizeof(*eras));
-		if (!eras) {
-			space_put(m->opts.dsos, space);
-			return -1;
-		}
-		p->eras = eras;
-		p->eras_cap = cap;
+	if (!space || room_for_era(p)) {
+		space_put(m->opts.dsos, space);
+		return -1;
 	}
 	if (!space->version)
 		space->version = ++m->versions;
-	p->eras[p->neras++] = (struct era){ since, space };
+	for (at = p->neras++; at && p->eras[at - 1].since > since; at--)
+		p->eras[at] = p->eras[at - 1];
+	p->eras[at] = (struct era){ since, space };
 	return 0;
 }
 

@@ -130,9 +130,9 @@ static bool make_room(struct space *s, size_t more)
 
 static bool is_there(const struct space *s, size_t at, const struct mapping *m)
 {
-	const struct mapping *have = &s->live[at];
+	const struct mapping *have = at < s->nlive ? &s->live[at] : NULL;
 
-	return at < s->nlive && have->start <= m->start && have->end >= m->end &&
+	return have && have->start <= m->start && have->end >= m->end &&
 	       have->dso == m->dso && have->pgoff + (m->start - have->start) == m->pgoff;
 }
 
@@ -187,6 +187,15 @@ bool space_fill(struct dsos *d, struct space *s, const struct mapping *m)
 	}
 	splice(s, at, at, m, 1);
 	return true;
+}
+
+void space_carry(struct dsos *d, struct space *s, const struct space *other, uint64_t time)
+{
+	for (size_t i = 0; i < other->nlive; i++)
+		if (other->live[i].from > time) {
+			dso_ref(other->live[i].dso);
+			space_map(d, s, &other->live[i], 0);
+		}
 }
 
 /* ---- asking --------------------------------------------------------------- */

@@ -44,5 +44,7 @@ struct space *space_copy(const struct space *s);
 bool space_map(struct dsos *d, struct space *s, const struct mapping *m, uint64_t forget);
 /* The same where nothing is mapped yet; for what was there before we looked. */
 bool space_fill(struct dsos *d, struct space *s, const struct mapping *m);
+/* Maps in `s` what came about in `other` after that time. */
+void space_carry(struct dsos *d, struct space *s, const struct space *other, uint64_t time);
 const struct mapping *space_find(const struct space *s, uint64_t addr, uint64_t time);
 #endif

@@ -207,7 +207,7 @@ class Prof:
 
 def lost(stderr):
     """Events that perf-prof says it lost."""
-    return max([int(n) for n in re.findall(r'lost (?:at least )?(\d+)', stderr)], default=0)
+    return sum(int(n) for n in re.findall(r'perf-prof: lost (\d+)', stderr))
 
 
 def live(build, script, n):

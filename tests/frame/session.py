@@ -44,7 +44,7 @@ class Ended:
     @property
     def lost(self):
         """The total that stderr tells at the end; 0 if it is silent."""
-        return max(map(int, re.findall(r'lost (?:at least )?(\d+)', self.stderr)), default=0)
+        return max(map(int, re.findall(r'delivered, (\d+) lost', self.stderr)), default=0)
 
 
 class Session:

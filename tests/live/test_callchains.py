@@ -36,7 +36,7 @@ def __sample__(e):
     print(json.dumps([e._tid, e._time, e._event, e._callchain]))
 """
 
-# name, program, its arguments, the functions that have to be in its chains
+# name, program, its arguments, the functions that have to be in its chains[, options of perf]
 KINDS = [
     ('position independent', 'callers', [str(CALLS)], ['inner', 'middle', 'outer', 'main']),
     ('at a fixed address', 'callers_static', [str(CALLS)], ['inner', 'middle', 'outer', 'main']),
@@ -45,6 +45,9 @@ KINDS = [
     ('short-lived', 'callers', ['--children', str(CHILDREN)], ['inner', 'middle', 'outer', 'main']),
     ('short-lived, at a fixed address', 'callers_static', ['--children', str(CHILDREN)],
      ['inner', 'middle', 'outer', 'main']),
+    # which puts build ids where others look for inodes: see src/stream/sideband.c
+    ('short-lived, beside a perf that asks for build ids', 'callers',
+     ['--children', str(CHILDREN)], ['inner', 'middle', 'outer', 'main'], '-a', '--buildid-mmap'),
 ]
 
 
@@ -65,16 +68,15 @@ def read_line(stream, what):
 
 
 @contextlib.contextmanager
-def perf_record(folder, pid):
+def perf_record(folder, pid, more):
     ctl, ack = os.path.join(folder, 'ctl'), os.path.join(folder, 'ack')
     for fifo in (ctl, ack):
         os.mkfifo(fifo)
     control, answer = os.open(ctl, os.O_RDWR), os.open(ack, os.O_RDWR)
     path = os.path.join(folder, 'perf.data')
     process = subprocess.Popen(
-        # -a would make it look at the build ids of all processes, and some kill perf 6.1
-        ['perf', 'record', '-q', '-p', str(pid), '-g', '--no-buildid', '-o', path, '-D', '-1',
-         '--control', f'fifo:{ctl},{ack}']
+        ['perf', 'record', '-q', '-g', '--no-buildid', '-o', path, '-D', '-1',
+         '--control', f'fifo:{ctl},{ack}', *(more or ['-p', str(pid)])]
         + [word for event in EVENTS for word in ('-e', event, '--filter', FILTER)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
@@ -225,12 +227,12 @@ def check_names(kind, ours, pids, program, lib, functions):
                 raise AssertionError(f'{kind}: {frame}')
 
 
-def check(kind, prof, program, arguments, functions, lib, options, names):
+def check(kind, prof, program, arguments, functions, lib, options, names, more):
     with tempfile.TemporaryDirectory(prefix='perf-prof-live-') as folder:
         lines = []
         argv = [program] + [a.format(lib=lib) for a in arguments]
-        with started(argv) as process, perf_record(folder, process.first_pid) as path, \
-                perf_prof(prof, folder, options, lines):
+        with started(argv) as process, perf_prof(prof, folder, options, lines), \
+                perf_record(folder, process.first_pid, more) as path:
             pids = run_to_its_end(process)
         ours = collections.defaultdict(list)
         for tid, _, event, chain in sorted((json.loads(line) for line in lines if line[0] == '['),
@@ -245,12 +247,12 @@ def check_all(prof, helpers, lib):
     names = kernel_names()
     rows = [(kind, options) for kind in KINDS for options in ([], ['--order'])]
     print(f'1..{len(rows)}')
-    for (kind, program, arguments, functions), options in rows:
+    for (kind, program, arguments, functions, *more), options in rows:
         number += 1
         title = ' '.join([kind] + options)
         try:
             n = check(kind, prof, os.path.join(helpers, program), arguments, functions, lib, options,
-                      names)
+                      names, more)
             print(f'ok {number} - {title}: {n} frames', flush=True)
         except AssertionError as error:
             bad += 1

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--buffer: bursts survive a slow script; the order and the counts stay right."""
+import os
+
 import pytest
 
 from frame import requires
@@ -32,7 +34,7 @@ def __exit__():
 
 
 def counted(prof, storm, folder, *args):
-    with Storm(storm, 'getppid', CALLS) as one, \
+    with Storm(storm, '--cpu', max(os.sched_getaffinity(0)), 'getppid', CALLS) as one, \
             Session(prof, folder, SLOW, '-i', '50', '-e', f'{EVENT}/common_pid=={one.pid}/',
                     *args) as session:
         session.wait_for('ready')

@@ -27,7 +27,10 @@ def __sample__(e):
 
 
 @pytest.fixture(scope='session')
-def callers(build):
+def callers(build, prof):
+    built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True)
+    if 'elfutils: no' in built.stdout:
+        pytest.skip('needs a build with elfutils')
     path = os.path.join(build, 'tests/helpers/callers')
     if not os.path.exists(path):
         pytest.skip('needs the helper callers')
@@ -186,6 +189,24 @@ def test_events_that_are_kept_keep_their_names(prof, callers, tmp_path, order):
                  '--user-callchain', *order, script=KEPT, then=gone)
     assert re.search(r"5 exit \[\('inner', 'middle', 'outer', 'main'\)\]", out)
     assert re.search(r"atexit \[\('inner', 'middle', 'outer', 'main'\)\]", out)
+
+
+FORKED = READY + """
+import os
+def __sample__(e):
+    pid = os.fork()
+    if pid == 0:
+        print('chain', [f['symbol'] for f in e._callchain[:4]], flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+def test_a_child_of_the_script_finds_names_itself(prof, callers, tmp_path):
+    """It has neither the rings nor what the parent has read of them later."""
+    out = chains(prof, tmp_path, [callers, '--wait', '--children', '5'], CALLS.format(''),
+                 '--user-callchain', script=FORKED)
+    assert out.count("chain ['inner', 'middle', 'outer', 'main']") == 5
 
 
 SLOW = READY + """

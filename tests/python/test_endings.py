@@ -87,6 +87,35 @@ def test_what_lost_is_told(python, tmp_path, handler, want):
     assert re.search(want, done.stdout, re.M), done
 
 
+def test_the_times_around_a_loss(python, tmp_path):
+    """With --order: the last sample before it on that CPU, and the first one after, in whose
+    place it is told."""
+    (tmp_path / 's.py').write_text("""
+import time
+last, after, told, wrong, slept = {}, {}, 0, [], False
+def __sample__(e):
+    global slept
+    if e._cpu in after:
+        if e._time != after.pop(e._cpu): wrong.append('after')
+    last[e._cpu] = e._time
+    if not slept:
+        slept = True
+        time.sleep(0.5)
+def __lost__(start, end, how):
+    global told
+    if how['cause'] != 'ring': return
+    told += 1
+    if not start < end: wrong.append('order')
+    if last[how['cpu']] != start: wrong.append('before')
+    after[how['cpu']] = end
+def __exit__(): print('told', told > 0, wrong)
+""")
+    with flood():
+        done = python('-m', '1', '--order', 's.py', event='syscalls:sys_enter_getppid', events=200000,
+                      check=None)
+    assert done.stdout.splitlines()[-1] == 'told True []', done
+
+
 @pytest.mark.parametrize('text', ['sys.exit({})\n', 'def __init__(): sys.exit({})\n'])
 @pytest.mark.parametrize('value, code, said', [('7', 7, ''), ('', 0, ''), ('"no disk"', 1, 'no disk\n')])
 def test_exits_before_the_run(python, tmp_path, text, value, code, said):

@@ -78,17 +78,20 @@ def test_what_is_evaluated_here_is_told_with_v_only(prof, storm, tmp_path):
     assert counted(prof, storm, tmp_path, ['getppid', 1000], '-e', event).stderr == ''
 
 
-def test_nothing_is_dropped_without_being_counted(prof, storm, tmp_path):
-    ended = counted(prof, storm, tmp_path, ['getppid', 10000], '-p', '{pid}', '-e', f'{EVENT}/_time & 1/', '-v')
+@pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
+def test_nothing_is_dropped_without_being_counted(prof, storm, tmp_path, order):
+    ended = counted(prof, storm, tmp_path, ['getppid', 10000], '-p', '{pid}', '-e', f'{EVENT}/_time & 1/', '-v',
+                    *order)
     totals = ended.totals()
     dropped = int(re.search(r'(\d+) dropped by filters that perf-prof evaluates itself', ended.stderr).group(1))
     assert totals.counted == 10000 and totals.delivered == ended.number('count')
     assert totals.delivered + totals.lost + totals.own + totals.malformed + dropped == totals.counted
 
 
-def test_what_has_no_value_is_told(prof, storm, tmp_path):
+@pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
+def test_what_has_no_value_is_told(prof, storm, tmp_path, order):
     event = f'{EVENT}/"common_pid=={{pid}} && 1/(common_pid-{{pid}})<5"/'
-    ended = counted(prof, storm, tmp_path, ['getppid', 100], '-e', event)
+    ended = counted(prof, storm, tmp_path, ['getppid', 100], '-e', event, *order)
     assert ended.number('count') == 0
     lines = ended.stderr.splitlines()
     assert len(lines) == 2

@@ -445,6 +445,82 @@ static void a_shorter_event_is_seen_to_be_short(void **state)
 	}
 }
 
+/* ---- the manual --------------------------------------------------------------------- */
+
+/* The event of docs/expressions.md. */
+static const struct wakeup {
+	int32_t pid, prio, target_cpu, flags, cpu, process;
+	char comm[16];
+} wakeup = { 1234, 120, 3, 0x86, 3, 77, "java" };
+
+#define WAKEUP(name_, member, kind_) { .name = name_, .kind = EXPR_FIELD_ ## kind_,                \
+	.offset = offsetof(struct wakeup, member), .size = sizeof(wakeup.member) }
+
+static const struct expr_field wakeup_fields[] = {
+	WAKEUP("pid", pid, SINT), WAKEUP("prio", prio, SINT), WAKEUP("target_cpu", target_cpu, SINT),
+	WAKEUP("flags", flags, SINT), WAKEUP("_cpu", cpu, SINT), WAKEUP("_pid", process, SINT),
+	WAKEUP("comm", comm, CHARS),
+};
+
+static void check_example(char *text, int64_t means)
+{
+	static const struct expr_schema fields_of = { wakeup_fields, COUNT(wakeup_fields), NULL, 0 };
+	struct expr_run run = { .area = { { &wakeup, sizeof(wakeup) } } };
+	struct expr_error err = { 0 };
+	struct expr_value value;
+	struct expr *e;
+	char *bar;
+
+	while ((bar = strstr(text, "\\|")))   /* how Markdown writes | in a table */
+		memmove(bar, bar + 1, strlen(bar));
+	if (expr_new(&e, text, &fields_of, &err))
+		fail_msg("%s: at %zu: %s", text, err.at, err.message);
+	assert_int_equal(expr_eval(e, &run, &value), 0);
+	if (value.s != means)
+		fail_msg("%s is %" PRId64 ", not %" PRId64, text, value.s, means);
+	expr_free(e);
+}
+
+/* `EXPRESSION` is `VALUE`, and the same in two columns of a table. */
+static size_t check_examples(char *page)
+{
+	static const char *const between[] = { "` is `", "` | `" };
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(between); i++)
+		for (char *at = page; (at = strstr(at, between[i])); at++) {
+			char *value = at + strlen(between[i]), *end, *start = at, text[256];
+			long long means = strtoll(value, &end, 10);
+
+			while (start > page && start[-1] != '`' && start[-1] != '\n')
+				start--;
+			if (end == value || *end != '`')
+				continue;
+			snprintf(text, sizeof(text), "%.*s", (int)(at - start), start);
+			check_example(text, means);
+			n++;
+		}
+	return n;
+}
+
+static void the_examples_of_the_manual_have_their_values(void **state)
+{
+	const char *root = getenv("SOURCE_ROOT");
+	char path[4096], page[32768];
+	size_t n;
+	FILE *file;
+
+	if (!root)
+		skip();
+	snprintf(path, sizeof(path), "%s/docs/expressions.md", root);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	n = fread(page, 1, sizeof(page) - 1, file);
+	fclose(file);
+	page[n] = '\0';
+	assert_in_range(check_examples(page), 25, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +533,7 @@ int main(void)
 		cmocka_unit_test(a_glob_of_many_stars_ends),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(a_shorter_event_is_seen_to_be_short),
+		cmocka_unit_test(the_examples_of_the_manual_have_their_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,7 @@ static const struct {
 	/* text that the kernel has no words for */
 	{ "name=='a\"b\\'c'", NULL, "name=='a\"b\\'c'" },
 	{ "name==\"longer than the array is\"", NULL, "name==\"longer than the array is\"" },
+	{ "name~\"a[!b]*\"", NULL, "name~\"a[!b]*\"" },
 	{ "name==dyn", NULL, "name==dyn" }, { "strncmp(name,\"x\",1)==0", NULL, "strncmp(name,\"x\",1)==0" },
 	{ "u8?u16>1:u32>1", NULL, "u8?u16>1:u32>1" }, { "1", NULL, "1" },
 };
@@ -91,6 +92,55 @@ static void each_side_gets_what_it_understands(void **state)
 		assert_null(f.kernel);
 		filter_free(&f);
 	}
+}
+
+/* The table of docs/expressions.md: "| `FILTER` | `KERNEL` | `HERE` |". */
+static void check_row(char *row, const struct expr_schema *s)
+{
+	char filter[128] = "", kernel[128] = "", here[128] = "", *bar;
+	struct filter f;
+
+	while ((bar = strstr(row, "\\|")))
+		memmove(bar, bar + 1, strlen(bar));
+	if (sscanf(row, "| `%127[^`]` | `%127[^`]` | `%127[^`]` |", filter, kernel, here) < 2)
+		sscanf(row, "| `%127[^`]` | | %127[^|]|", filter, here);
+	assert_int_equal(filter_split(&f, filter, s, false, NULL), FILTER_SPLIT);
+	if (strcmp(f.kernel ? f.kernel : "", kernel))
+		fail_msg("%s: kernel: %s", filter, f.kernel);
+	if (strcmp(f.text, strcmp(here, "all of it ") ? here : filter))
+		fail_msg("%s: here: %s", filter, f.text);
+	filter_free(&f);
+}
+
+static void the_table_of_the_manual_is_true(void **state)
+{
+	static const struct expr_field own[] = {
+		RAW("pid", SINT, 8, 4), RAW("prio", SINT, 12, 4), RAW("target_cpu", SINT, 16, 4),
+		{ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 },
+		{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
+		{ "_pid", EXPR_FIELD_SINT, SCHEMA_RECORD, false, 8, 4 },
+	};
+	const struct expr_schema s = { own, COUNT(own), NULL, 0 };
+	const char *root = getenv("SOURCE_ROOT");
+	char line[4096];
+	int rows = -1;
+	FILE *file;
+
+	if (!root)
+		skip();
+	snprintf(line, sizeof(line), "%s/docs/expressions.md", root);
+	file = fopen(line, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) && rows < 100) {
+		if (!strncmp(line, "| Filter |", 10))
+			rows = 0;
+		else if (rows >= 0 && line[0] != '|')
+			break;
+		else if (rows >= 0 && line[1] == ' ' && ++rows)
+			check_row(line, &s);
+	}
+	fclose(file);
+	assert_int_equal(rows, 5);
 }
 
 static void what_has_no_meaning_is_told_apart(void **state)
@@ -202,13 +252,31 @@ static void an_event_has_its_fields_and_those_of_all_samples(void **state)
 	schema_free(&s);
 }
 
+static void what_is_no_tracepoint_has_the_parts_of_its_samples(void **state)
+{
+	struct stream_event event = { .name = "page-faults" };
+	struct expr_schema s;
+
+	layout_from_sample_type(&event.layout, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR);
+	assert_int_equal(schema_of_event(&s, &event), 0);
+	assert_int_equal(expr_field(&s, "ip", 2)->offset, 8);
+	assert_int_equal(expr_field(&s, "tid", 3)->offset, 20);
+	assert_int_equal(expr_field(&s, "addr", 4)->offset, 24);
+	assert_int_equal(expr_field(&s, "_cpu", 4)->area, SCHEMA_CPU);
+	assert_null(expr_field(&s, "time", 4));
+	assert_null(expr_field(&s, "comm", 4));
+	schema_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_side_gets_what_it_understands),
+		cmocka_unit_test(the_table_of_the_manual_is_true),
 		cmocka_unit_test(what_has_no_meaning_is_told_apart),
 		cmocka_unit_test(a_long_filter_overflows_to_here),
 		cmocka_unit_test(a_sample_passes_or_not),
+		cmocka_unit_test(what_is_no_tracepoint_has_the_parts_of_its_samples),
 		cmocka_unit_test(an_event_has_its_fields_and_those_of_all_samples),
 	};
 

@@ -338,6 +338,32 @@ static void lost_records(void **state)
 	is(w, OTHER, 0x20000, 90, NULL);
 }
 
+/* Of two CPUs: what happened first may be told last. */
+static void records_out_of_order(void **state)
+{
+	struct world *w = *state;
+
+	exec_at(w, PID, 1);
+	map(w, PID, 0x10000, 0x20000, "/old", 2);
+	map(w, PID, 0x30000, 0x40000, "/new", 11);   /* of the program that is exec'ed at 10 */
+	exec_at(w, PID, 10);
+	is(w, PID, 0x10000, 9, "/old");
+	is(w, PID, 0x10000, 12, NULL);
+	is(w, PID, 0x30000, 12, "/new");
+	w->proc = proc_text;
+	exec_at(w, CHILD, 21);
+	map(w, CHILD, 0x30000, 0x40000, "/childs", 22);
+	task(w, PERF_RECORD_FORK, CHILD, PID, 20);
+	is(w, CHILD, 0x30000, 20, "/new");
+	is(w, CHILD, 0x30000, 21, NULL);
+	is(w, CHILD, 0x30000, 22, "/childs");
+	map(w, OTHER, 0x50000, 0x60000, "/others", 31);
+	task(w, PERF_RECORD_FORK, OTHER, PID, 30);
+	is(w, OTHER, 0x30000, 31, "/new");
+	is(w, OTHER, 0x50000, 31, "/others");
+	is(w, PID, 0x50000, 31, NULL);
+}
+
 static void records_that_make_no_sense(void **state)
 {
 	struct world *w = *state;
@@ -444,6 +470,7 @@ int main(void)
 		TEST(exec_while_proc_is_read),
 		TEST(who_is_gone_is_asked_once),
 		TEST(lost_records),
+		TEST(records_out_of_order),
 		TEST(records_that_make_no_sense),
 		TEST(memory_is_bounded),
 		cmocka_unit_test(ourselves),

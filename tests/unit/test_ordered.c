@@ -229,6 +229,12 @@ bool drain_is_wanted(struct stream *s, const struct ring *ring,
 	return true;
 }
 
+bool drain_is_dropped(struct stream *s, const struct ring *ring,
+		      const struct perf_event_header *rec)
+{
+	return false;
+}
+
 void drain_check_damage(struct stream *s, struct ring *ring)
 {
 	assert_int_equal(pev_ring_damaged(ring->ring), 0);

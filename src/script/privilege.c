@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script/privilege.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In a process of its own, as the user: the exit code. */
+static int try_script(const struct identity *who, const struct host_script *script)
+{
+	struct fault f = {0};
+	int rc;
+
+	if (identity_become(who, &f)) {
+		fault_print(&f);
+		return EXIT_FAILED;
+	}
+	rc = host_try(script);
+	fflush(stdout);
+	fflush(stderr);
+	return rc;
+}
+
+static int tried_script(const struct identity *who, const struct host_script *script,
+			struct fault *f)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(try_script(who, script));
+	if (child < 0)
+		return fault_set(f, EXIT_FAILED, "fork: %s", strerror(errno));
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return fault_set(f, EXIT_FAILED, "waitpid: %s", strerror(errno));
+	if (WIFSIGNALED(status))
+		return fault_set(f, EXIT_FAILED, "%s: compiling it ended by signal %d (%s)",
+				 script->module, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return WEXITSTATUS(status);
+}
+
+int privilege_begin(struct privilege *p, const char *user, const struct host_script *script,
+		    struct fault *f)
+{
+	int found = identity_find(&p->who, user, f), rc;
+
+	if (found <= 0)
+		return found;
+	rc = tried_script(&p->who, script, f);
+	if (rc)
+		return rc;
+	p->keeper = keeper_start(NULL, NULL, f);
+	p->given_up_later = true;
+	return p->keeper ? 0 : -1;
+}
+
+const struct opener *privilege_opener(const struct privilege *p)
+{
+	return p->keeper ? keeper_opener(p->keeper) : &opener_direct;
+}
+
+int privilege_give_up(struct privilege *p, struct fault *f)
+{
+	return p->given_up_later ? identity_become(&p->who, f) : 0;
+}
+
+void privilege_end(struct privilege *p)
+{
+	keeper_stop(p->keeper);
+	identity_free(&p->who);
+	p->keeper = NULL;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the keeper gives to a process without privilege, and what it doesn't. */
+#include "live.h"
+
+#include "keeper/identity.h"
+#include "keeper/keeper.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char folder[] = "/tmp/keeper-XXXXXX";
+static char secret[64], program[64], core[64], fifo[64], cleaned[64];
+
+static void write_file(const char *path, const void *data, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, n), (ssize_t)n);
+	close(fd);
+}
+
+static int make_files(void **state)
+{
+	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
+			    .e_type = ET_DYN };
+
+	(void)state;
+	if (geteuid())
+		return 0;
+	if (!mkdtemp(folder))   /* 0700: root's alone */
+		return -1;
+	snprintf(secret, sizeof(secret), "%s/secret", folder);
+	snprintf(program, sizeof(program), "%s/program", folder);
+	snprintf(core, sizeof(core), "%s/core", folder);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	snprintf(cleaned, sizeof(cleaned), "%s/cleaned", folder);
+	write_file(secret, "a secret of some length", 23);
+	write_file(program, &head, sizeof(head));
+	head.e_type = ET_CORE;
+	write_file(core, &head, sizeof(head));
+	return mkfifo(fifo, 0600);
+}
+
+static int remove_files(void **state)
+{
+	(void)state;
+	if (geteuid())
+		return 0;
+	unlink(secret);
+	unlink(program);
+	unlink(core);
+	unlink(fifo);
+	unlink(cleaned);
+	return rmdir(folder);
+}
+
+static void clean_up(void *ctx)
+{
+	write_file(ctx, "", 0);
+}
+
+/* In a child that is nobody: the line of the first answer that was wrong, or 0. */
+static int as_nobody(struct keeper *k, const struct identity *who)
+{
+	const struct opener *o = keeper_opener(k);
+	char line[16] = "";
+	struct fault f;
+	int fd;
+
+#define WRONG_UNLESS(what) do { if (!(what)) return __LINE__ & 0xff ? __LINE__ & 0xff : 1; } while (0)
+	WRONG_UNLESS(!identity_become(who, &f));
+	WRONG_UNLESS(open(program, O_RDONLY) < 0);
+	fd = opener_file(o, 0, program);
+	WRONG_UNLESS(fd >= 0 && read(fd, line, 4) == 4 && !memcmp(line, "\x7f" "ELF", 4));
+	WRONG_UNLESS(write(fd, "x", 1) < 0);
+	WRONG_UNLESS(opener_file(o, getppid(), program) >= 0);     /* as another process sees it */
+	WRONG_UNLESS(opener_file(o, 0, secret) == -EACCES);
+	WRONG_UNLESS(opener_file(o, 0, core) == -EACCES);
+	WRONG_UNLESS(opener_file(o, 0, "/etc/shadow") == -EACCES);
+	WRONG_UNLESS(opener_file(o, 0, fifo) == -EINVAL);           /* and does not hang */
+	WRONG_UNLESS(opener_file(o, 0, "/dev/null") == -EINVAL);
+	WRONG_UNLESS(opener_file(o, 0, "relative") == -EINVAL);
+	WRONG_UNLESS(opener_file(o, -1, program) < 0);
+	WRONG_UNLESS(opener_file(o, 0, "/nowhere") == -ENOENT);
+	WRONG_UNLESS(opener_file(o, INT_MAX, program) == -ESRCH);
+	fd = opener_proc(o, 1, "comm");
+	WRONG_UNLESS(fd >= 0 && read(fd, line, sizeof(line)) > 0);
+	WRONG_UNLESS(opener_proc(o, getppid(), "maps") >= 0);
+	WRONG_UNLESS(opener_proc(o, 1, "environ") == -EACCES);
+	WRONG_UNLESS(opener_proc(o, 1, "mem") == -EACCES);
+	WRONG_UNLESS(opener_proc(o, 1, "../../etc/shadow") == -EACCES);
+	WRONG_UNLESS(opener_proc(o, 0, "kcore") < 0);
+	return 0;
+}
+
+static void what_it_gives(void **state)
+{
+	struct identity who;
+	struct fault f = {0};
+	struct keeper *k;
+	int wstatus;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		SKIP("needs root");
+	assert_int_equal(identity_find(&who, "nobody", &f), 1);
+	k = keeper_start(clean_up, cleaned, &f);
+	assert_non_null(k);
+	pid = fork();
+	if (!pid)
+		_exit(as_nobody(k, &who));
+	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
+	assert_true(WIFEXITED(wstatus));
+	assert_int_equal(WEXITSTATUS(wstatus), 0);
+	keeper_stop(k);
+	assert_int_equal(access(cleaned, F_OK), 0);
+	identity_free(&who);
+}
+
+/* The run is killed, by whatever: the keeper cleans up and ends. */
+static void it_outlives_a_kill(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		SKIP("needs root");
+	unlink(cleaned);
+	pid = fork();
+	if (!pid) {
+		struct fault f;
+
+		if (!keeper_start(clean_up, cleaned, &f))
+			_exit(1);
+		raise(SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+	for (int i = 0; i < 500 && access(cleaned, F_OK); i++)
+		usleep(10000);
+	assert_int_equal(access(cleaned, F_OK), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_it_gives),
+		cmocka_unit_test(it_outlives_a_kill),
+	};
+	int rc = needs_the_system_call(NULL);
+
+	return rc ? rc : cmocka_run_group_tests(tests, make_files, remove_files);
+}
