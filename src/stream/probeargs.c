@@ -14,6 +14,19 @@
 
 enum { MAX_OPERAND = 64 };
 
+/* The text comes from a stranger's file: what is written to the kernel is made anew. */
+__attribute__((unused)) static bool constant(const char *text, char *buf, size_t size)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 0);
+	if (errno || end == text || *end)
+		return false;
+	return (size_t)snprintf(buf, size, "\\%lld", value) < size;
+}
+
 #if defined(__aarch64__)
 
 static const char *const argument_registers[] = { "%x0", "%x1", "%x2", "%x3", "%x4", "%x5" };
@@ -47,7 +60,7 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 		       snprintf(buf, size, "%+ld(%%%s)", offset, name) > 0;
 	}
 	if (isdigit((unsigned char)operand[0]) || operand[0] == '-')
-		return snprintf(buf, size, "\\%s", operand) > 0;
+		return constant(operand, buf, size);
 	return register_name(operand, name) && snprintf(buf, size, "%%%s", name) > 0;
 }
 
@@ -90,7 +103,7 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 	long offset;
 
 	if (operand[0] == '$')
-		return snprintf(buf, size, "\\%s", operand + 1) > 0;
+		return constant(operand + 1, buf, size);
 	if (!paren)
 		return register_name(operand, name) && snprintf(buf, size, "%%%s", name) > 0;
 	offset = strtol(operand, &end, 0);

@@ -58,6 +58,15 @@ def no_pmu():
     return None if pmu() else 'needs a machine without a hardware PMU'
 
 
+def kprobes():
+    path = '/sys/kernel/tracing/kprobe_events'
+    return None if os.path.exists(path) else 'needs kprobes (CONFIG_KPROBE_EVENTS)'
+
+
+def no_kprobes():
+    return None if kprobes() else 'needs a kernel without kprobes'
+
+
 def perf():
     return program('perf')
 
@@ -88,7 +97,8 @@ def paranoid():
         return f'needs to set perf_event_paranoid ({error.strerror})'
 
 
-PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, perf, unshare, nobody, paranoid)}
+PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, kprobes, no_kprobes, perf, unshare,
+                                   nobody, paranoid)}
 
 
 def as_nobody(argv):

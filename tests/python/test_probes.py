@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes in event lists: arguments as fields, filters on them, and nothing left behind."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from frame import requires
+
+UPROBES = '/sys/kernel/tracing/uprobe_events'
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+SCRIPT = '''
+import json
+
+def show(handler, e):
+    print(json.dumps({'handler': handler, **e.to_dict()}), flush=True)
+
+on = False
+
+def __interval__():
+    global on
+    if not on:
+        on = print('on', flush=True) is None
+
+def __sample__(e):
+    show('__sample__', e)
+'''
+
+
+@pytest.fixture
+def probed(build):
+    path = os.path.join(build, 'tests/helpers/probed')
+    if not os.path.exists(path):
+        pytest.skip('needs <sys/sdt.h> (systemtap-sdt-dev)')
+    if not os.path.exists(UPROBES):
+        pytest.skip('needs uprobes (CONFIG_UPROBE_EVENTS)')
+    return path
+
+
+def definitions():
+    """The lines of probes that perf-prof made."""
+    with open(UPROBES) as f:
+        return [line for line in f if ':perf_prof_' in line]
+
+
+def wait_until(what, seconds=10):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def own(pid):
+    return [line for line in definitions() if re.search(rf'perf_prof_\d+_{pid}_', line)]
+
+
+def wait_for_line(run, wanted):
+    line = run.stdout.readline()
+    while line != wanted + '\n':
+        assert line, run.communicate()
+        line = run.stdout.readline()
+
+
+def trace(prof, probed, tmp_path, events, n=3, handlers=''):
+    """Events of `probed`, and where its function add() is."""
+    script = tmp_path / 's.py'
+    script.write_text(SCRIPT + handlers)
+    with subprocess.Popen([probed, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+        words = target.stdout.readline().split()
+        run = subprocess.Popen([prof, 'python', '-i', '20', '-e', events, '-p', words[1], script],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for_line(run, 'on')
+            target.stdin.close()
+            out, err = run.communicate(timeout=30)
+        finally:
+            run.kill()
+    assert (run.returncode, err) == (0, '')
+    assert own(run.pid) == []
+    return [json.loads(line) for line in out.splitlines()], int(words[3], 0)
+
+
+def test_arguments_are_fields(prof, probed, tmp_path):
+    events, add = trace(prof, probed, tmp_path,
+                        f'uprobe:add@"{probed}"//args="a=%di:s64 text=+0(%si):string c=%dx:s32"/')
+    assert [(e['a'], e['text'], e['c']) for e in events] == [(i, 'two', -3) for i in range(3)]
+    assert all(e['ip'] == add == e['__probe_ip'] for e in events)
+    assert all(e['_event'] == 'uprobe:add' for e in events)
+
+
+def test_without_arguments_there_is_the_address(prof, probed, tmp_path):
+    events, add = trace(prof, probed, tmp_path, f'uprobe:add@"{probed}"')
+    assert [e['ip'] for e in events] == [add] * 3
+
+
+def test_numbered_arguments_of_functions(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'uprobe:add@"{probed}"//args="$arg1 c=$arg3:s32"/')
+    assert [(e['arg1'], e['c']) for e in events] == [(0, -3), (1, -3), (2, -3)]
+
+
+def test_the_value_that_is_returned(prof, probed, tmp_path):
+    events, add = trace(prof, probed, tmp_path, f'uretprobe:add@"{probed}"//args="ret=$retval:s64"/')
+    assert [e['ret'] for e in events] == [-3, -2, -1]
+    assert all(e['ip'] == add for e in events)
+
+
+def test_an_offset_and_an_address_in_the_file(prof, probed, tmp_path):
+    """Offset 0 by number is the function's start by name."""
+    line = subprocess.run(['readelf', '-sW', probed], capture_output=True, text=True, check=True).stdout
+    at = int(re.search(r'^\s*\d+: (\w+) .* add$', line, re.M).group(1), 16)
+    events, add = trace(prof, probed, tmp_path,
+                        f'uprobe:{at:#x}@"{probed}",uprobe:add+0@"{probed}"//alias=named/')
+    assert {e['_event'] for e in events} == {f'uprobe:{at:#x}', 'named'}
+    assert {e['ip'] for e in events} == {add}
+
+
+def test_filters_on_arguments(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'uprobe:add@"{probed}"/a>=5/args="a=%di:s64"/', n=8)
+    assert [e['a'] for e in events] == [5, 6, 7]
+
+
+def test_filters_on_arguments_that_only_we_can_evaluate(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path,
+                      f'uprobe:add@"{probed}"/a*2==c+13 && text=="two"/args="a=%di:s64 text=+0(%si):string c=%dx:s32"/',
+                      n=8)
+    assert [e['a'] for e in events] == [5]
+
+
+def test_usdt_has_its_arguments(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'usdt:test:args@"{probed}"')
+    assert [(e['arg1'], e['arg2'], e['arg3'], e['arg4']) for e in events] == \
+        [(i, -7, -1, 42) for i in range(3)]
+    assert all(e['_event'] == 'usdt:test:args' for e in events)
+
+
+def test_usdt_at_two_places_is_one_event(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'usdt:test:twice@"{probed}"', n=2)
+    assert [e['arg1'] for e in events] == [0, 1000, 1, 1001]
+    assert len({e['ip'] for e in events}) == 2
+
+
+def test_usdt_behind_a_semaphore_is_reached(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'usdt:test:guarded@"{probed}"')
+    assert [e['arg1'] for e in events] == [0, 1, 2]
+
+
+def test_handlers(prof, probed, tmp_path):
+    events, _ = trace(
+        prof, probed, tmp_path,
+        f'uprobe:add@"{probed}",uretprobe:add@"{probed}"//alias=back/,usdt:test:args@"{probed}"', n=1,
+        handlers='def uprobe_add(e): show("uprobe_add", e)\n'
+                 'def back(e): show("back", e)\n'
+                 'def usdt_test_args(e): show("usdt_test_args", e)\n')
+    assert [(e['handler'], e['_event']) for e in events] == \
+        [('uprobe_add', 'uprobe:add'), ('back', 'back'), ('usdt_test_args', 'usdt:test:args')]
+
+
+def test_print(prof, probed, tmp_path):
+    events, _ = trace(prof, probed, tmp_path, f'uprobe:add@"{probed}"//args="a=%di:s64"/alias=x/', n=1,
+                      handlers='import io, contextlib\n'
+                               'def x(e):\n'
+                               '    out = io.StringIO()\n'
+                               '    with contextlib.redirect_stdout(out):\n'
+                               '        e.print(timestamp=False)\n'
+                               '    print(json.dumps([out.getvalue()]), flush=True)\n')
+    assert re.fullmatch(r' +probed +\d+ \S{4} \[\d{3}\] \d+\.\d{6}: x: \([0-9a-f]+\) a=0\n', events[0][0])
+
+
+def test_a_path_with_blanks(prof, probed, tmp_path):
+    odd = tmp_path / 'a b:c(d)'
+    odd.write_bytes(open(probed, 'rb').read())
+    odd.chmod(0o755)
+    events, _ = trace(prof, str(odd), tmp_path, f'uprobe:add@"{odd}"//args="a=%di:s64"/')
+    assert [e['a'] for e in events] == [0, 1, 2]
+
+
+# ---------------------------------------------------------------- what is left behind
+
+IDLE = 'def __interval__():\n    print("on", flush=True)\ndef __sample__(e): pass\n'
+
+
+def start(prof, probed, tmp_path, text=IDLE):
+    (tmp_path / 'idle.py').write_text(text)
+    run = subprocess.Popen([prof, 'python', '-i', '20', '-e', f'uprobe:add@"{probed}"', tmp_path / 'idle.py'],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for_line(run, 'on')
+    assert len(own(run.pid)) == 1
+    return run
+
+
+@pytest.mark.parametrize('name', ['INT', 'TERM', 'HUP', 'KILL', 'ABRT'])
+def test_no_probe_is_left_after_a_signal(prof, probed, tmp_path, name):
+    run = start(prof, probed, tmp_path)
+    run.send_signal(getattr(signal, 'SIG' + name))
+    run.communicate(timeout=20)
+    if name in ('INT', 'TERM'):
+        assert own(run.pid) == []
+    else:
+        wait_until(lambda: not own(run.pid))
+
+
+def test_no_probe_is_left_after_a_second_signal(prof, probed, tmp_path):
+    run = start(prof, probed, tmp_path,
+                'def __interval__():\n    print("on", flush=True)\n    while True: pass\n'
+                'def __sample__(e): pass\n')
+    run.send_signal(signal.SIGINT)
+    time.sleep(0.3)                      # what follows at once is the same request
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=20)
+    assert run.returncode == 130
+    wait_until(lambda: not own(run.pid))
+
+
+@pytest.mark.parametrize('text, code', [('raise ValueError', 1), ('import sys; sys.exit(3)', 3),
+                                        ('def __init__(): raise ValueError', 1), ('def f(: pass', 1),
+                                        ('x = 1', 2)])
+def test_no_probe_is_left_after_a_bad_script(prof, probed, tmp_path, text, code):
+    (tmp_path / 's.py').write_text(text + '\n')
+    run = subprocess.Popen([prof, 'python', '-e', f'uprobe:add@"{probed}"', tmp_path / 's.py'],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run.communicate(timeout=20)
+    assert run.returncode in (code, 1, 2)
+    assert own(run.pid) == []
+
+
+def test_no_probe_is_left_after_a_second_event_that_is_wrong(prof, probed, tmp_path):
+    (tmp_path / 's.py').write_text('def __sample__(e): pass\n')
+    run = subprocess.Popen([prof, 'python', '-e', f'uprobe:add@"{probed}",uprobe:nosuch@"{probed}"',
+                            tmp_path / 's.py'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    err = run.communicate(timeout=20)[1]
+    assert run.returncode == 2 and 'nosuch' in err
+    assert own(run.pid) == []
+
+
+def write_definition(line):
+    fd = os.open(UPROBES, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(fd, line.encode() + b'\n')
+    finally:
+        os.close(fd)
+
+
+def test_leftovers_of_dead_processes_are_removed(prof, probed, tmp_path):
+    """And of nobody else: not of who lives, not of another pid namespace, not by a like name."""
+    ns = re.search(r'\d+', os.readlink('/proc/self/ns/pid')).group()
+    child = subprocess.Popen(['true'])
+    child.wait()
+    with open('/proc/self/stat') as f:
+        start_time = f.read().rsplit(')', 1)[1].split()[19]
+    dead = f'perf_prof_{ns}_{child.pid}_1'
+    others = [f'perf_prof_{ns}_{os.getpid()}_{start_time}', f'perf_prof_1{ns}_{child.pid}_1',
+              'perf_prof_mine', f'perf_prof_{ns}_{child.pid}_1x']
+    line = subprocess.run(['readelf', '-sW', probed], capture_output=True, text=True, check=True).stdout
+    at = re.search(r'^\s*\d+: (\w+) .* add$', line, re.M).group(1)
+    try:
+        for group in [dead] + others:
+            write_definition(f'p:{group}/p1 {probed}:0x{at}')
+        trace(prof, probed, tmp_path, f'uprobe:add@"{probed}"')
+        left = ''.join(definitions())
+        assert dead + '/' not in left
+        assert all(group + '/' in left for group in others)
+    finally:
+        for group in [dead] + others:
+            try:
+                write_definition(f'-:{group}/p1')
+            except OSError:
+                pass

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources and plain perf events beside tracepoints, live: fields, names, templates, print."""
+import ast
+import json
+import os
+import re
+import struct
+import subprocess
+
+import pytest
+
+from frame import requires
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+ALWAYS = ['_pid', '_tid', '_time', '_cpu', '_realtime', '_event']
+
+TO_JSON = '''
+import json
+def plain(v):
+    if isinstance(v, bytes):
+        return {'bytes': v.hex()}
+    if isinstance(v, dict):
+        return {k: plain(x) for k, x in v.items()}
+    return [plain(x) for x in v] if isinstance(v, list) else v
+def __sample__(e):
+    print(json.dumps({k: plain(v) for k, v in e}), flush=True)
+'''
+
+
+@pytest.fixture(scope='module', autouse=True)
+def busy():
+    """Somebody who computes, touches new pages, and sleeps."""
+    text = ('import mmap, time\nwhile True:\n    sum(range(50000))\n    m = mmap.mmap(-1, 1 << 16)\n'
+            '    m[0] = m[40000] = 1\n    m.close()\n    time.sleep(0.001)\n')
+    with subprocess.Popen(['python3', '-c', text]) as process:
+        yield process.pid
+        process.kill()
+
+
+def run(prof, tmp_path, *args, script=TO_JSON, code=0):
+    (tmp_path / 's.py').write_text(script)
+    done = subprocess.run([prof, 'python', *map(str, args), 's.py'], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=40)
+    assert (done.returncode, done.stderr if code == 0 else '') == (code, ''), done
+    return done.stdout.split('\n', 1)[1]
+
+
+def events(*args, **kwargs):
+    return [json.loads(line) for line in run(*args, **kwargs).splitlines()]
+
+
+def test_profile_samples_without_being_told_how_often(prof, tmp_path, busy):
+    seen = events(prof, tmp_path, '-e', 'profile', '-p', busy, '-N', 20)
+    assert len(seen) == 20
+    for e in seen:
+        assert list(e) == ALWAYS + ['identifier', 'ip', 'pid', 'tid', 'time', 'cpu', 'period']
+        assert e['_pid'] == e['pid'] == e['_tid'] == e['tid'] == busy
+        assert e['_time'] == e['time'] and e['_cpu'] == e['cpu']
+        assert e['_event'] == 'profile'
+    if requires.why_not('pmu'):
+        assert {e['period'] for e in seen} == {10 ** 9 // 997}
+
+
+def test_profile_with_options(prof, tmp_path, busy):
+    seen = events(prof, tmp_path, '-e', 'profile/-F 199 -g/', '-p', busy, '-N', 20)
+    assert all('callchain' in e and '_callchain' not in e for e in seen)
+    frames = [frame for e in seen for frame in e['callchain']]
+    assert {frame['kernel'] for frame in frames} == {False, True} or not frames[0]['kernel']
+    assert all(list(frame) == ['addr', 'symbol', 'offset', 'kernel', 'dso'] for frame in frames)
+    assert all(e['callchain'][0]['addr'] == e['ip'] for e in seen)
+    if requires.why_not('pmu'):
+        assert {e['period'] for e in seen} == {10 ** 9 // 199}
+
+
+@pytest.mark.parametrize('options, kernel', [
+    ('-g --no-user-callchain', {True}), ('-g --no-kernel-callchain', {False}),
+    ('--user-callchain', {False}), ('--kernel-callchain', {True}),
+    ('--user-callchain --kernel-callchain', {False, True}),
+])
+def test_parts_of_call_chains(prof, tmp_path, busy, options, kernel):
+    seen = events(prof, tmp_path, '-e', f'profile/-F 4000 {options}/', '-p', busy, '-N', 200)
+    assert {frame['kernel'] for e in seen for frame in e['callchain']} <= kernel
+    assert any(e['callchain'] for e in seen)
+
+
+@pytest.mark.parametrize('option, kernel', [('--exclude-user', True), ('--exclude-kernel', False)])
+def test_levels(prof, tmp_path, busy, option, kernel):
+    seen = events(prof, tmp_path, '-e', f'profile/{option} -F 2000/', '-p', busy, '-N', 20)
+    assert {e['ip'] >> 63 == 1 for e in seen} == {kernel}
+
+
+def test_page_faults_tell_the_address(prof, tmp_path):
+    """Each new page that a process touches is a fault at that page."""
+    code = ('import ctypes, mmap, sys\nm = mmap.mmap(-1, 64 << 12)\n'
+            'at = ctypes.addressof(ctypes.c_char.from_buffer(m))\nprint(at, flush=True)\n'
+            'sys.stdin.read()\nfor i in range(64): m[i << 12] = 1\nprint("done", flush=True)\n'
+            'import time; time.sleep(0.3)\n')
+    with subprocess.Popen(['python3', '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as target:
+        at = int(target.stdout.readline())
+        (tmp_path / 's.py').write_text('import json\ntold = False\n'
+                                       'def page_faults(e): print(json.dumps(e.to_dict()))\n'
+                                       'def __interval__():\n    global told\n'
+                                       '    if not told: told = print("on", flush=True) is None\n')
+        trace = subprocess.Popen([prof, 'python', '-i', '20', '-e', 'page-faults', '-p', str(target.pid), 's.py'],
+                                 cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        while trace.stdout.readline() != 'on\n':
+            assert trace.poll() is None
+        target.stdin.close()
+        seen = [json.loads(line) for line in trace.communicate(timeout=30)[0].splitlines()]
+    assert list(seen[0]) == ALWAYS + ['identifier', 'ip', 'pid', 'tid', 'time', 'addr', 'cpu', 'period']
+    touched = {e['addr'] & ~0xfff for e in seen}
+    pages = {at + (i << 12) for i in range(64)}
+    # a transparent huge page takes the rest at once
+    assert pages <= touched or (pages & touched and os.path.exists('/sys/kernel/mm/transparent_hugepage'))
+    assert all(e['period'] == 1 for e in seen)
+
+
+def test_page_faults_have_registers_with_g(prof, tmp_path, busy):
+    e, = events(prof, tmp_path, '-e', 'page-faults/-g --exclude-kernel/', '-p', busy, '-N', 1)
+    assert e['regs_intr']['abi'] == 2
+    if os.uname().machine == 'x86_64':
+        assert set(e['regs_intr']) == {'abi', *('ax bx cx dx si di bp sp ip flags cs ss r8 r9 r10 r11 r12 '
+                                                'r13 r14 r15').split()}
+        assert e['regs_intr']['ip'] == e['ip']
+
+
+SAMPLED = {
+    'read': dict, 'regs_user': dict, 'regs_intr': dict, 'stack_user': dict, 'raw': dict, 'weight': int,
+    'data_src': int, 'transaction': int, 'phys_addr': int, 'cgroup': int, 'data_page_size': int,
+    'code_page_size': int, 'id': int, 'stream_id': int, 'addr': int,
+}
+
+
+@pytest.mark.parametrize('part', SAMPLED)
+def test_parts_of_samples_that_software_has(prof, tmp_path, busy, part):
+    e, = events(prof, tmp_path, '-e', f'sw:page-faults//sample={part}/alias=x/', '-C', 0, '-N', 1)
+    assert isinstance(e[part], SAMPLED[part])
+    if part == 'read':
+        assert {'value', 'time_enabled', 'time_running', 'id'} <= set(e['read'])
+        assert e['read']['id'] == e['identifier'] and e['read']['value'] >= 1
+    if part == 'stack_user':
+        data = bytes.fromhex(e['stack_user']['bytes'])
+        assert len(data) == 8 + struct.unpack('=Q', data[:8])[0]
+    if part in ('id', 'stream_id'):
+        assert e[part] == e['identifier']
+
+
+def test_all_these_parts_at_once(prof, tmp_path):
+    seen = events(prof, tmp_path, '-e', f'context-switches//sample={"+".join(SAMPLED)}/stack/', '-N', 20)
+    assert all(set(SAMPLED) <= set(e) for e in seen)
+    assert any(len(e['regs_user']) > 1 for e in seen)
+
+
+def test_plain_events_happen_singly_or_at_a_frequency(prof, tmp_path):
+    def periods(event):
+        return {e['period'] for e in events(prof, tmp_path, '-e', event, '-N', 5)}
+    assert periods('context-switches') == {1}
+    assert periods('sw:page-faults') == {1}
+    assert periods('cpu-clock') == {10 ** 9 // 997}
+    assert periods('cpu-clock//freq=100/') == {10 ** 7}
+    assert periods('cpu-clock//period=5000000/') == {5000000}
+    assert periods('software/config=0/alias=clock/') == {10 ** 9 // 997}
+
+
+def test_names(prof, tmp_path):
+    """The handler is the alias, else the name with _ for what can't be in a function's name."""
+    script = ('seen = set()\n' +
+              ''.join(f'def {name}(e): seen.add(("{name}", e._event))\n' for name in
+                      ('context_switches', 'sw_page_faults', 'cpu_clock_u', 'mine', 'pmu_1', 'profile',
+                       'sched__sched_switch', 'sched__other')) +
+              'def __sample__(e): seen.add(("?", e._event))\n'
+              'def __interval__():\n    if len(seen) == 8: raise SystemExit\n'
+              'def __exit__(): print(sorted(seen))\n')
+    out = run(prof, tmp_path, '-i', 50, '-e', 'context-switches,sw:page-faults,cpu-clock:u,profile,'
+              'cpu-clock//alias=mine/,software/config=2/alias=pmu-1/,sched:sched_switch,'
+              'sched:sched_wakeup//alias=other/', script=script)
+    assert ast.literal_eval(out) == sorted([
+        ('context_switches', 'context-switches'), ('sw_page_faults', 'sw:page-faults'),
+        ('cpu_clock_u', 'cpu-clock:u'), ('mine', 'mine'), ('pmu_1', 'pmu-1'), ('profile', 'profile'),
+        ('sched__sched_switch', 'sched:sched_switch'), ('sched__other', 'sched:other')])
+
+
+def test_the_order_in_which_names_are_looked_up(prof, tmp_path):
+    """page-faults is the source, sw:page-faults the event: only one takes options."""
+    assert 'regs_intr' in events(prof, tmp_path, '-e', 'page-faults/-g/', '-N', 1)[0]
+    out = run(prof, tmp_path, '-e', 'page-faults', 'help')
+    assert 'addr : int' in out
+
+
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_beside_tracepoints(prof, tmp_path, order):
+    script = ('last = 0\nback = 0\nseen = {}\n'
+              'def __sample__(e):\n    global last, back\n    back += e._time < last\n    last = e._time\n'
+              '    seen[e._event] = seen.get(e._event, 0) + 1\n'
+              '    if e._event == "sched:sched_switch": assert e.common_type and e.next_pid >= 0\n'
+              '    elif e._event == "profile": assert e.ip and e.period\n'
+              '    else: assert e.addr >= 0\n'
+              'def __exit__(): print(seen, back)\n')
+    out = run(prof, tmp_path, *order, '-N', 4000, '-e', 'sched:sched_switch,profile/-g -F 3000/,page-faults',
+              script=script)
+    seen, back = re.fullmatch(r'({.*}) (\d+)\n', out).groups()
+    assert set(ast.literal_eval(seen)) == {'sched:sched_switch', 'profile', 'page-faults'}
+    if order:
+        assert back == '0'
+
+
+def test_filters(prof, tmp_path, busy):
+    seen = events(prof, tmp_path, '-e', f'cpu-clock/pid=={busy} && ip<0x8000000000000000u && cpu==_cpu/', '-N', 10)
+    assert {e['pid'] for e in seen} == {busy} and all(not e['ip'] >> 63 for e in seen)
+
+
+def test_a_breakpoint(prof, tmp_path):
+    """mem:ADDR/LEN:rw - what stands where other events have their filter is the length."""
+    code = ('import ctypes, sys\nx = ctypes.c_uint32(0)\nprint(ctypes.addressof(x), flush=True)\n'
+            'sys.stdin.read()\nfor i in range(5): x.value = i\n')
+    with subprocess.Popen(['python3', '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as target:
+        at = int(target.stdout.readline())
+        (tmp_path / 's.py').write_text('def hit(e): print(e._event, hex(e.addr), e.period)\ntold = False\n'
+                                       'def __interval__():\n    global told\n'
+                                       '    if not told: told = print("on", flush=True) is None\n')
+        trace = subprocess.Popen([prof, 'python', '-i', '20', '-p', str(target.pid), '-e',
+                                  f'mem:{at:#x}/4:w/alias=hit/', 's.py'], cwd=tmp_path,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = iter(trace.stdout.readline, 'on\n')
+        for line in lines:
+            if not line:
+                err = trace.communicate()[1]
+                if 'breakpoint' in err:
+                    pytest.skip('needs hardware breakpoints')
+                assert False, err
+        target.stdin.close()
+        out = trace.communicate(timeout=30)[0]
+    assert out.count(f'hit {at:#x} 1') >= 5
+
+
+def test_the_source_alone_has_its_call_chains(prof, tmp_path, busy):
+    """-g of a source is for it; -g of the run is for all that have no word of their own."""
+    script = ('seen = {}\ndef __sample__(e): seen[e._event] = "callchain" in e, "_callchain" in e\n'
+              'def __interval__():\n    if len(seen) == 2: raise SystemExit\n'
+              'def __exit__(): print(sorted(seen.items()))\n')
+
+    def chains(*args):
+        return ast.literal_eval(run(prof, tmp_path, '-i', 50, *args, script=script))
+    assert chains('-e', 'profile/-g/,sched:sched_switch') == \
+        [('profile', (True, False)), ('sched:sched_switch', (False, False))]
+    assert chains('-g', '-e', 'profile,sched:sched_switch') == \
+        [('profile', (True, False)), ('sched:sched_switch', (False, True))]
+    assert chains('-e', 'profile,sched:sched_switch//stack/') == \
+        [('profile', (False, False)), ('sched:sched_switch', (False, True))]
+
+
+# ---------------------------------------------------------------- print, str, repr
+
+PRINT = 'def __sample__(e):\n    e.print()\n    print(repr(e))\n'
+WHEN = r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} '
+WHO = r' *python3 +\d+ \[\d{3}\] \d+\.\d{6}: '
+
+
+def test_print_profile(prof, tmp_path, busy):
+    out = run(prof, tmp_path, '-e', 'profile/-g/', '-p', busy, '-N', 1, script=PRINT).splitlines()
+    assert re.fullmatch(WHEN + WHO + r'profile: \d+ (cpu-clock|cycles)', out[0])
+    assert all(re.fullmatch(r'    [0-9a-f]{16} \S+\+0x[0-9a-f]+ \(.*\)', line) for line in out[1:-1])
+    assert re.fullmatch(r'<PerfEvent profile cpu=\d+ pid=\d+ time=\d+>', out[-1])
+
+
+def test_print_without_time_and_call_chain(prof, tmp_path, busy):
+    out = run(prof, tmp_path, '-e', 'profile/-g/', '-p', busy, '-N', 1,
+              script='def __sample__(e): e.print(timestamp=False, callchain=False)\n').splitlines()
+    assert len(out) == 1 and re.fullmatch(WHO + r'profile: \d+ (cpu-clock|cycles)', out[0])
+
+
+def test_print_page_faults(prof, tmp_path, busy):
+    out = run(prof, tmp_path, '-e', 'page-faults/--exclude-kernel/', '-p', busy, '-N', 5, script=PRINT)
+    lines = [line for line in out.splitlines() if not line.startswith('<')]
+    assert len(lines) == 5
+    for line in lines:
+        assert re.fullmatch(WHEN + WHO + r' *[0-9a-f]+ +[0-9a-f]+ \S+\+0x[0-9a-f]+ \(.+\)', line)
+    out = run(prof, tmp_path, '-e', 'page-faults/-g --exclude-kernel/', '-p', busy, '-N', 1, script=PRINT)
+    assert re.search(r'^ +\w+ 0x[0-9a-f]{16}( +\w+ 0x[0-9a-f]{16}){3}$', out, re.M)
+
+
+def test_print_a_plain_event(prof, tmp_path, busy):
+    out = run(prof, tmp_path, '-e', 'cpu-clock:u', '-p', busy, '-N', 1, script=PRINT)
+    assert re.search(WHO + r'cpu-clock:u: 1003009 cpu-clock:u$', out, re.M)
+
+
+def test_kept_events_stay(prof, tmp_path, busy):
+    script = ('import copy, pickle\nkept = []\n'
+              'def __sample__(e): kept.append((e, e.to_dict()))\n'
+              'def __exit__():\n    for e, d in kept:\n        assert e.to_dict() == d\n'
+              '        assert pickle.loads(pickle.dumps(e)) == e == copy.copy(e)\n'
+              '    print(len({e for e, _ in kept}))\n')
+    out = run(prof, tmp_path, '-e', 'page-faults/-g/,profile/-g/,sched:sched_switch', '-N', 300, script=script)
+    assert out == '300\n'
+
+
+# ---------------------------------------------------------------- templates
+
+TEMPLATES = [
+    'profile', 'profile/-F 997 -g/', 'page-faults', 'page-faults/-g/alias=pf/', 'cpu-clock', 'cpu-clock:u',
+    'sw:page-faults', 'software/config=2/alias=x/', 'context-switches//sample=read+regs_user+stack_user/',
+    'sched:sched_wakeup,profile', 'sched:sched_wakeup', 'sched:sched_wakeup,sched:sched_switch',
+    'sched:sched_wakeup//alias=wakeup1/,sched:sched_wakeup//alias=wakeup2/', 'sched:*', 'sched:sched_wak*',
+    'syscalls:sys_enter_o*',
+]
+TYPES = {'int': int, 'str': str, 'bytes': bytes, 'list': list, 'dict': dict}
+
+
+def template(prof, events):
+    done = subprocess.run([prof, 'python', '-e', events, 'help'], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, '')
+    return done.stdout
+
+
+def documented(text):
+    """{handler: {field: type}}"""
+    found = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith('__'):
+            doc = ast.get_docstring(node)
+            found[node.name] = dict(re.findall(r'^ +(\w+) : (\w+)$', doc, re.M))
+    return found
+
+
+@pytest.mark.parametrize('events', TEMPLATES)
+def test_templates_run(prof, tmp_path, events):
+    """As written, and with every line that shows a field's access taken in."""
+    text = template(prof, events)
+    handlers = documented(text)
+    assert handlers
+    for fields in handlers.values():
+        assert set(fields.values()) <= set(TYPES)
+    shown = re.sub(r'^    # (\w+ = event\.\w+)$', r'    \1', text, flags=re.M)
+    for name, source in (('plain.py', text), ('shown.py', shown)):
+        (tmp_path / name).write_text(source)
+        done = subprocess.run([prof, 'python', '-e', events, '-N', '20', '-i', '100', name], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, ''), done
+
+
+@pytest.mark.parametrize('events', [e for e in TEMPLATES if '*' not in e])
+def test_templates_tell_the_types(prof, tmp_path, events):
+    handlers = documented(template(prof, events))
+    script = ''.join(
+        f'def {handler}(e):\n' + ''.join(
+            f'    assert isinstance(e[{field!r}], {kind}), ({handler!r}, {field!r}, e[{field!r}])\n'
+            for field, kind in fields.items()) + '    seen.add(e._event)\n'
+        for handler, fields in handlers.items())
+    script = 'seen = set()\n' + script + (f'def __interval__():\n    if len(seen) == {len(handlers)}: '
+                                          'raise SystemExit\n')
+    run(prof, tmp_path, '-i', 20, '-e', events, script=script)
+
+
+def test_the_template_of_probes(prof, build):
+    path = os.path.join(build, 'tests/helpers/storm')
+    text = template(prof, f'uprobe:main@"{path}"//args="n=%di:s32 name=+0(%si):string"/')
+    assert documented(text) == {'uprobe_main': {'__probe_ip': 'int', 'n': 'int', 'name': 'str', 'ip': 'int'}}
