@@ -39,6 +39,9 @@ static void say_totals(const struct python_config *config, const struct host *h,
 	if (h->maps && h->lost_mappings)
 		note(verbose, "%llu records of what processes map and are called were lost: some of their "
 		     "functions have no names", (unsigned long long)h->lost_mappings);
+	if (t.limited)
+		note(verbose, "%llu events were dropped by --sampling-limit",
+		     (unsigned long long)t.limited);
 	if (verbose > 0)
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,

@@ -48,9 +48,9 @@ void dispatch_index(struct stream *s)
 	s->filters_here = false;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->filters_here |= s->events[i].filter_here;
-	s->choosy = s->skip_pid || s->filters_here;
 	for (size_t i = 0; i < s->nevents; i++)
-		s->choosy |= own_limit(&s->events[i]) != 0;
+		s->events[i].choosy = s->events[i].filter_here || own_limit(&s->events[i]) ||
+				      s->opts->sampling_limit;
 	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].wanted && s->events[i].fmt)
@@ -139,6 +139,8 @@ const struct stream_event *drain_event_of(const struct stream *s,
 	return rec->size < 16 ? NULL : event_by_id(s, layout_u64(rec, 8));
 }
 
+#define SECOND UINT64_C(1000000000)
+
 /* ---- delivery ---------------------------------------------------------- */
 
 /* A source's own -N is reached: it is off. Once all that can bring events is, the run ends. */
@@ -170,20 +172,54 @@ static bool within_limit(struct stream *s, const struct stream_event *event)
 	return true;
 }
 
-/* Whether a sample is for the consumer: not our own doing, and what the filter wants. */
-static bool is_chosen(struct stream *s, const struct ring *ring, const struct stream_event *event,
-		      const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+/* Whether a sample is our own doing, or not what the filter wants; it is counted. */
+static bool is_unwanted(struct stream *s, const struct ring *ring,
+			const struct stream_event *event, const struct perf_event_header *rec,
+			const void *raw, uint32_t raw_size)
 {
-	if (s->skip_pid && layout_u32(rec, event->layout.tid) == (uint32_t)s->skip_pid &&
-	    !event->keep_own) {
+	if (layout_u32(rec, event->layout.tid) == s->skip_pid && !event->keep_own) {
 		s->totals.skipped++;
-		return false;
+		return true;
 	}
 	if (event->filter_here && !filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu)) {
 		s->totals.filtered++;
-		return false;
+		return true;
 	}
-	return !own_limit(event) || within_limit(s, event);
+	return false;
+}
+
+/* --sampling-limit, by the samples' own time. */
+static bool within_rate(struct stream *s, struct ring *ring, const struct stream_event *event,
+			const struct perf_event_header *rec)
+{
+	uint64_t time = layout_u64(rec, event->layout.time);
+
+	if (time < ring->second || time - ring->second >= SECOND) {
+		ring->second = time;
+		ring->this_second = 0;
+	}
+	if (ring->this_second++ < s->opts->sampling_limit)
+		return true;
+	s->totals.limited++;
+	return false;
+}
+
+static bool within_limits(struct stream *s, struct ring *ring, const struct stream_event *event,
+			  const struct perf_event_header *rec)
+{
+	return (!s->opts->sampling_limit || within_rate(s, ring, event, rec)) &&
+	       (!own_limit(event) || within_limit(s, event));
+}
+
+/* Most samples are chosen by two compares. */
+static inline bool is_chosen(struct stream *s, struct ring *ring, const struct stream_event *event,
+			     const struct perf_event_header *rec, const void *raw,
+			     uint32_t raw_size)
+{
+	if (__builtin_expect(layout_u32(rec, event->layout.tid) != s->skip_pid && !event->choosy, 1))
+		return true;
+	return !is_unwanted(s, ring, event, rec, raw, raw_size) &&
+	       within_limits(s, ring, event, rec);
 }
 
 __attribute__((always_inline)) inline void
@@ -197,7 +233,7 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		s->totals.malformed++;
 		return;
 	}
-	if (__builtin_expect(s->choosy, 0) && !is_chosen(s, ring, event, rec, raw, raw_size))
+	if (!is_chosen(s, ring, event, rec, raw, raw_size))
 		return;
 	s->ops->sample(s->ctx, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	if (++s->totals.delivered == s->opts->exit_n)
@@ -271,7 +307,7 @@ bool drain_round(struct stream *s)
 
 /* ---- what is left when the run ends ------------------------------------ */
 
-bool drain_is_wanted(struct stream *s, const struct ring *ring,
+bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec)
 {
 	const struct stream_event *event;
@@ -281,7 +317,7 @@ bool drain_is_wanted(struct stream *s, const struct ring *ring,
 	if (rec->type != PERF_RECORD_SAMPLE)
 		return false;
 	event = identify(s, rec, &raw, &size);
-	return event && (!s->choosy || is_chosen(s, ring, event, rec, raw, size));
+	return event && is_chosen(s, ring, event, rec, raw, size);
 }
 
 bool drain_is_dropped(struct stream *s, const struct ring *ring,
@@ -291,7 +327,7 @@ bool drain_is_dropped(struct stream *s, const struct ring *ring,
 	uint32_t size;
 	const struct stream_event *event = identify(s, rec, &raw, &size);
 
-	return event && !is_chosen(s, ring, event, rec, raw, size);
+	return event && is_unwanted(s, ring, event, rec, raw, size);
 }
 
 void drain_discard(struct stream *s)

@@ -243,6 +243,7 @@ static void deliver_until_stopped(struct stream *s)
 			loop_attend(s);
 		more = deliver_some(s);
 		loss_tell(s, false);
+		usage_tell(&s->usage, s->opts->usage_ms);
 		tell_hotplug(s);
 	}
 }

@@ -414,8 +414,8 @@ static int list_again(struct stream *s, struct fault *f)
 
 int open_all(struct stream *s, struct fault *f)
 {
-	s->skip_pid = targets_everybody(s->opts) ? getpid() : 0;
-	s->filter_self = s->skip_pid && in_init_pid_namespace();
+	s->skip_pid = targets_everybody(s->opts) ? (uint32_t)getpid() : NO_PID;
+	s->filter_self = s->skip_pid != NO_PID && in_init_pid_namespace();
 	if (check_event_cpus(s, f))
 		return -1;
 	choose_ring_size(s);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 enum { MAX_CPU = 65535 };
+/* A timer of more than a year is a mistake, and must not overflow as ns. */
+#define MAX_INTERVAL_MS (366ULL * 24 * 3600 * 1000)
 
 static int parse_numbers(const char *text, struct numlist *list, const char *what, int max,
 			 struct fault *f)
@@ -84,10 +86,16 @@ static int parse_interval(const char *text, void *field, struct fault *f)
 {
 	uint64_t n;
 
-	/* a timer of more than a year is a mistake, and must not overflow as ns */
-	if (units_u64(text, &n) || n > 366ULL * 24 * 3600 * 1000)
+	if (units_u64(text, &n) || n > MAX_INTERVAL_MS)
 		return fault_usage(f, "--interval %s: expected milliseconds, such as 1000", text);
 	*(uint64_t *)field = n;
+	return 0;
+}
+
+static int parse_usage(const char *text, void *field, struct fault *f)
+{
+	if (units_u64(text, field) || *(uint64_t *)field > MAX_INTERVAL_MS)
+		return fault_usage(f, "--usage-self %s: expected milliseconds, such as 1000", text);
 	return 0;
 }
 
@@ -149,6 +157,9 @@ const struct opt stream_ring_opts[] = {
 	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
 	  "Added to every timestamp: ns, or ticks with --tsc; may be negative.", false,
 	  parse_clock_offset },
+	{ "sampling-limit", 0, NULL, OPT_U64, AT(sampling_limit), "N",
+	  "Deliver at most N events of a ring (a CPU) in a second; the rest is dropped, and counted.",
+	  false, NULL },
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
 };
 
@@ -173,6 +184,9 @@ const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
 	  "Both output streams go to FILE; SIGUSR1 opens it anew (log "
 	  "rotation).", false, NULL },
+	{ "usage-self", 0, NULL, OPT_CALL, AT(usage_ms), "MS",
+	  "Tell on stderr, every MS milliseconds, what perf-prof itself takes: CPU and memory.", false,
+	  parse_usage },
 	{ "verbose", 'v', NULL, OPT_COUNT, AT(verbose), NULL,
 	  "Say more: hints, ring sizes, a closing summary.", false, NULL },
 	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "No hints, not even on a terminal.",

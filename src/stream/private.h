@@ -16,6 +16,7 @@
 #include "stream/spec.h"
 #include "stream/stream.h"
 #include "stream/targets.h"
+#include "stream/usage.h"
 
 /* One opened event: event × task × CPU. */
 struct opened {
@@ -34,10 +35,13 @@ struct ring {
 	int cpu;
 	uint64_t lost;              /* told by LOST records */
 	uint64_t damaged;
+	uint64_t second, this_second;   /* --sampling-limit: since then, so many */
 	uint64_t gap;               /* --order: lost since the last sample read */
 	uint64_t read_time;         /* --order: of the last sample read */
 	uint64_t ahead, ahead_of;   /* --order: in so many bytes, known up to that time */
 };
+
+#define NO_PID UINT32_MAX
 
 enum stop_cause {
 	STOP_NOT,
@@ -65,9 +69,8 @@ struct stream {
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
 	bool has_others;            /* events that are no tracepoints: each has its own layout */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
-	pid_t skip_pid;             /* our own samples are not delivered; 0: they are */
-	bool choosy;                /* some samples are not delivered: skip_pid, filters, -N */
-	bool filters_here;          /* filters among them */
+	uint32_t skip_pid;          /* our own samples are not delivered; NO_PID: they are */
+	bool filters_here;          /* some filters are evaluated by us */
 	bool filter_self;           /* the kernel drops those of our main thread itself */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
@@ -101,6 +104,7 @@ struct stream {
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	struct backlog_thread *mover;   /* --buffer */
+	struct usage usage;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -160,7 +164,7 @@ void drain_discard(struct stream *s);
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 uint64_t drain_lost_count(const struct perf_event_header *rec);
 /* Whether it would be delivered; what filters drop is counted. */
-bool drain_is_wanted(struct stream *s, const struct ring *ring,
+bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec);
 /* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
 bool drain_is_dropped(struct stream *s, const struct ring *ring,

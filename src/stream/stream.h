@@ -42,6 +42,8 @@ struct stream_opts {
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
+	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
+	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;
 	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's */
 	int64_t clock_offset;
@@ -53,9 +55,9 @@ struct stream_opts {
 
 /* Rows for the option groups of commands. */
 enum {
-	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 9,
+	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 10,
 	STREAM_SOURCE_NOPTS = 2,
-	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 3,
+	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 4,
 };
 extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 	stream_target_opts[STREAM_TARGET_NOPTS], stream_ring_opts[STREAM_RING_NOPTS],
@@ -96,6 +98,7 @@ struct stream_event {
 	const struct spec_item *item;   /* where it stands in the list */
 	struct filter *filtered;        /* the filter taken apart: filter.h */
 	bool filter_here;               /* a part of it is evaluated here */
+	bool choosy;                    /* not every sample that comes is delivered */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	bool chain_user, chain_kernel;  /* which parts of it */
@@ -150,6 +153,7 @@ struct stream_totals {
 	uint64_t lost;                  /* all causes together */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
+	uint64_t limited;               /* beyond --sampling-limit */
 	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
 	uint64_t filtered;              /* dropped when read by filters that the kernel can't do */
 	uint64_t beyond;                /* dropped when read: a source's own -N was reached */

@@ -223,7 +223,7 @@ uint64_t drain_lost_count(const struct perf_event_header *rec)
 	return ((const uint64_t *)rec)[2];
 }
 
-bool drain_is_wanted(struct stream *s, const struct ring *ring,
+bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec)
 {
 	return true;
