@@ -44,21 +44,31 @@ static bool register_name(const char *text, char *name)
 	return true;
 }
 
-static bool fetch_of(char *operand, char *buf, size_t size)
+/* "[x2]" or "[sp, 12]" */
+static bool fetch_memory(char *operand, char *buf, size_t size)
 {
-	char name[8], *comma;
+	char name[8], *comma = strchr(operand, ','), *end;
+	size_t len = strlen(operand);
 	long offset = 0;
 
-	if (operand[0] == '[') {
-		operand[strcspn(operand, "]")] = '\0';
-		comma = strchr(operand, ',');
-		if (comma) {
-			*comma = '\0';
-			offset = strtol(comma + 1, NULL, 0);
-		}
-		return register_name(operand + 1, name) &&
-		       snprintf(buf, size, "%+ld(%%%s)", offset, name) > 0;
+	if (operand[len - 1] != ']')
+		return false;
+	operand[len - 1] = '\0';
+	if (comma) {
+		*comma = '\0';
+		offset = strtol(comma + 1, &end, 0);
+		if (end == comma + 1 || *end)
+			return false;
 	}
+	return register_name(operand + 1, name) && snprintf(buf, size, "%+ld(%%%s)", offset, name) > 0;
+}
+
+static bool fetch_of(char *operand, char *buf, size_t size)
+{
+	char name[8];
+
+	if (operand[0] == '[')
+		return fetch_memory(operand, buf, size);
 	if (isdigit((unsigned char)operand[0]) || operand[0] == '-')
 		return constant(operand, buf, size);
 	return register_name(operand, name) && snprintf(buf, size, "%%%s", name) > 0;

@@ -58,7 +58,7 @@ static int refuse(const char *tracefs, const struct probe_definition *def, int e
 		return fault_set(f, EXIT_FAILED, "a probe can't be made: %s: %s; probes with root's tracefs: "
 				 "run as root (kernel lockdown forbids them to root, too)", files[def->space],
 				 strerror(err));
-	if (err == ENOENT && def->space == PROBE_KERNEL)
+	if (def->space == PROBE_KERNEL && (err == ENOENT || strstr(said, "probed address or symbol")))
 		return fault_set(f, EXIT_USAGE, "the kernel has no function %s that can be probed", def->where);
 	return fault_set(f, EXIT_USAGE, "the kernel refuses the probe at %s%s%s: %s%s%s", def->where,
 			 *def->args ? " with " : "", def->args, strerror(err), *said ? "; it says: " : "",

@@ -96,6 +96,44 @@ def program_jobs(build, arch):
     ]
 
 
+PROBES = '''
+def kprobe_SYSCALL(event):
+    assert event.ip == event.__getitem__('__probe_ip') and event.ip >> 63
+    print('call', event.comm, event._event)
+def back(event):
+    print('return', event.ret, event._pid)
+'''
+
+PROFILE = '''
+def profile(event):
+    event.print(timestamp=False)
+    assert event.ip and event.period and event.cpu == event._cpu and event.callchain is not None
+'''
+
+
+def source_jobs(build, arch):
+    """Probes of the kernel, which not every machine has; what a profile counts."""
+    function = ('__arm64' if arch == 'arm64' else '__x64') + '_sys_getppid'
+    storm = f'{build}/tests/helpers/storm getppid 100000 500 >/dev/null'
+    python = f'{build}/perf-prof python'
+    script = PROBES.replace('SYSCALL', function)
+    left = 'echo left "[$(cat /sys/kernel/tracing/kprobe_events)]"'
+    what = 'cycles' if arch == 'arm64' else 'cpu-clock'
+    return [
+        Job('kprobes',
+            f"cat >k.py <<'END'\n{script}\nEND\n{storm} &\n"
+            f"{python} -e 'kprobe:{function}//args=\"comm=$comm\"/,"
+            f"kretprobe:{function}//args=\"ret=$retval:s64\"/alias=back/' -N 20 k.py\n"
+            f'code=$?; kill $!; {left}; exit $code', judge_text,
+            [rf'^call storm kprobe:{function}$', r'^return \d+ \d+$', r'^left \[\]$']),
+        Job('a kprobe on no function', f"{python} -e kprobe:no_such_function_here k.py 2>&1; echo code $?; {left}",
+            judge_text, [r'no function no_such_function_here that can be probed', r'^code 2$', r'^left \[\]$']),
+        Job('profile', f"cat >p.py <<'END'\n{PROFILE}\nEND\n{storm} &\n"
+            f"{python} -e 'profile/-F 200 -g/' -N 5 p.py; code=$?; kill $!; exit $code", judge_text,
+            [rf'^ *\S+ +\d+ \[\d{{3}}\] \d+\.\d{{6}}: profile: \d+ {what}$']),
+    ]
+
+
 def hotplug_jobs(build):
     """A CPU that is offline, goes, comes: refused or told. Here nobody else needs it."""
     cpu = '/sys/devices/system/cpu/cpu1/online'
@@ -187,7 +225,7 @@ def plan(builds, suite, arch):
     build = os.path.relpath(build, builds.root)
     check = os.path.relpath(cross.checks(builds.root, arch), builds.root)
     jobs = [Job('check', f'/src/{check}', judge_checks)] + program_jobs(f'/src/{build}', arch)
-    jobs += example_jobs(f'/src/{build}', arch)
+    jobs += source_jobs(f'/src/{build}', arch) + example_jobs(f'/src/{build}', arch)
     jobs += counting_jobs(f'/src/{build}') if arch == 'arm64' else hotplug_jobs(f'/src/{build}')
     # what needs no kernel was tested on this machine already, unless the CPU is another
     jobs += test_jobs(builds.root, build, '*' if arch == 'arm64' else 'live')
