@@ -55,6 +55,20 @@ static const char *const description[] = {
 	"compiled with frame pointers. What was mapped at the time of the event counts, so processes "
 	"that have exited keep their names; a file that was replaced or deleted before it was looked "
 	"at has none.",
+	"Besides tracepoints, -e takes sources, perf events and probes; a name is looked up in this "
+	"order: tracepoint, probe, source, PMU, perf event (sw:page-faults forces the event). Their "
+	"handlers are called by the alias, else by the name with _ for what can't stand in a function's "
+	"name: profile(event), cycles_u(event), uprobe_malloc(event).",
+	"Sources are commands with their options in the filter's place: profile (cycles or the CPU "
+	"clock, -F HZ, default 997) and page-faults. They take -g (here: the kernel's and the user's "
+	"part), --user-callchain, --kernel-callchain, --exclude-user, --exclude-kernel, --exclude-guest, "
+	"-G, -N (ends the source alone) and -m. Their events, and perf events, have _pid, _tid, _time, "
+	"_cpu, _realtime, _event and the parts of their sample: ip, addr, period, callchain, regs_intr "
+	"and so on. Perf events take the attributes period=N, freq=N and sample=PART+PART.",
+	"Probes are kprobe:FUNCTION, kretprobe:FUNCTION, uprobe:FUNCTION@\"PATH\", "
+	"uretprobe:FUNCTION@\"PATH\" and usdt:PROVIDER:NAME@\"PATH\". args=\"NAME=WHAT:TYPE ...\" brings "
+	"arguments as fields, in the words of the kernel's fetch arguments; $arg1 to $arg6 are those of a "
+	"function. docs/events.md has it at length.",
 	"A tracepoint belongs to the task that runs when it is hit: a wake-up to the waker. So -p and "
 	"-C choose who wakes, not who is woken; filter by fields for that: sched:sched_wakeup/pid==PID/.",
 	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, _period: "
@@ -86,6 +100,10 @@ static const struct command_example examples[] = {
 	  "Two events in one script." },
 	{ "perf-prof python -e 'sched:sched_wakeup/pid>1000/' -C 0-3 filter_events.py",
 	  "Filtered in the kernel, on four CPUs." },
+	{ "perf-prof python -e sched:sched_wakeup,'profile/-F 997 -g/' -i 1000 combined.py",
+	  "Wake-ups, and samples of what the CPUs execute." },
+	{ "perf-prof python -e 'uprobe:main@\"/bin/ls\"//args=\"n=$arg1:s32\"/' -N 1 ls.py",
+	  "A probe in a program, with an argument." },
 	{ "perf-prof python -e sched:sched_wakeup -- analyzer.py --threshold 100",
 	  "Arguments for the script." },
 	{ NULL, NULL },

@@ -117,7 +117,10 @@ static int parse_clock_offset(const char *text, void *field, struct fault *f)
 const struct opt stream_event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
-	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST.", false, NULL },
+	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, with "
+	  "options in the filter's place: profile/-F 997 -g/. Perf events: context-switches, cycles:u, "
+	  "pmu/terms/alias=NAME/. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
+	  false, NULL },
 };
 
 const struct opt stream_target_opts[] = {

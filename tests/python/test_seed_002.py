@@ -18,7 +18,7 @@ SECTIONS = ('Overview', 'Basic usage', 'Kinds of modules', 'Examples of command 
             'The module perf_prof', 'Statistics and output', 'The template', 'Ways to work', 'Examples',
             'Performance and Cython', 'With other commands')
 # What may be waited for; a part that is done leaves this list, and with it its rows.
-WAITING = ('sources', 'part 4', 'part 5')
+WAITING = ('part 4', 'part 5')
 
 
 def rows():

@@ -29,7 +29,7 @@ static const struct row rows[] = {
 	{ "8@8(%rax,%rbx,4) 1@%ah 4@%xmm0 16@%rax 3@%rax 8@%rdi", "arg6=%di:u64", 5 },
 	{ "8@%rdi,%rsi 8@%r7 8@%r16 8@%r8q 8@%", "", 5 },
 	/* what is no argument at all */
-	{ "x @ 8@ @%rdi 8%rdi $ 8@$ 8@$x 8@$1x -@%rdi", "", 9 },
+	{ "x @ 8@ @%rdi 8%rdi $ 8@$ 8@$x 8@$1x -@%rdi", "", 10 },
 	/* nothing of a note gets into the kernel's list as it is */
 	{ "8@$1\np:evil/evil /bin/sh:0 8@$1", "arg3=\\1:u64", 2 },
 	{ "8@-8(%rbp\n) 8@%rdi\n", "", 2 },
