@@ -97,8 +97,9 @@ bool stream_sample_fits(const struct stream_event *event, const struct perf_even
 }
 
 /* The event and its raw data; NULL for a sample that contradicts its format. */
-static struct stream_event *identify_any(const struct stream *s, const struct perf_event_header *rec,
-				     const void **raw, uint32_t *raw_size)
+__attribute__((noinline)) static struct stream_event *
+identify_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
+	     uint32_t *raw_size)
 {
 	const struct layout *l = &s->events[0].layout;
 	struct stream_event *event = NULL;

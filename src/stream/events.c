@@ -296,6 +296,33 @@ static int check_names(struct stream *s, struct fault *f)
 	return 0;
 }
 
+/* A software event that is counted where it happens, in one walk over all who want it. */
+static bool is_counted_software(const struct stream_event *ev)
+{
+	const struct perf_event_attr *a = ev->sampling ? &ev->sampling->attr.attr : NULL;
+
+	return a && a->type == PERF_TYPE_SOFTWARE && a->config != PERF_COUNT_SW_CPU_CLOCK &&
+	       a->config != PERF_COUNT_SW_TASK_CLOCK;
+}
+
+/* On that walk the kernel makes the sample's id for the first event and leaves it for the
+ * next ones (since Linux 6.2: sample_flags, which perf_tp_event() clears between two, and
+ * do_perf_sw_event() does not). So nobody can say whose sample is whose. */
+static int check_software(struct stream *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		for (size_t k = i + 1; k < s->nevents; k++) {
+			struct stream_event *a = &s->events[i], *b = &s->events[k];
+
+			if (is_counted_software(a) && is_counted_software(b) &&
+			    a->sampling->attr.attr.config == b->sampling->attr.attr.config)
+				return fault_usage(f, "%s and %s are the same software event, whose samples "
+						   "the kernel mixes up: give one of them, and tell cases "
+						   "apart in its handler", a->name, b->name);
+		}
+	return 0;
+}
+
 /* Whether samples can be told apart by what tracepoints carry anyway. */
 static bool need_identifiers(const struct stream *s)
 {
@@ -365,6 +392,8 @@ int events_from_specs(struct stream *s, struct fault *f)
 		rc = add_item(s, &s->specs.items[i], f);
 	if (!rc)
 		rc = check_names(s, f);
+	if (!rc)
+		rc = check_software(s, f);
 	if (!rc)
 		choose_layouts(s);
 	return rc;

@@ -90,6 +90,14 @@ struct stream_sampling {
 
 /* One event of the list, globs expanded. */
 struct stream_event {
+	/* what is looked at for each sample lies together */
+	struct layout layout;           /* where the parts of its samples lie */
+	uint32_t min_raw;               /* raw data shorter than this lacks a field */
+	bool keep_own;                  /* perf-prof's own samples too: see open.c */
+	bool choosy;                    /* not every sample that comes is delivered */
+	bool filter_here;               /* a part of it is evaluated here */
+	void *consumer;                 /* the consumer's own */
+
 	const char *name;               /* what the user calls it: sys:name or sys:alias; where it
 					 * is no tracepoint, "cycles:u" or the alias alone */
 	const char *word;               /* the same as a function's name: sys__name, cycles_u */
@@ -98,21 +106,15 @@ struct stream_event {
 	const char *filter;             /* as the user wrote it; NULL without one */
 	const struct spec_item *item;   /* where it stands in the list */
 	struct filter *filtered;        /* the filter taken apart: filter.h */
-	bool filter_here;               /* a part of it is evaluated here */
-	bool choosy;                    /* not every sample that comes is delivered */
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	bool chain_user, chain_kernel;  /* which parts of it */
 	unsigned int max_stack;         /* 0: the kernel's */
 	const struct tracefmt *fmt;     /* NULL: no tracepoint; its fields are its sample's parts */
-	struct layout layout;           /* where the parts of its samples lie */
-	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
-	bool keep_own;                  /* perf-prof's own samples too: see open.c */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
-	void *consumer;                 /* the consumer's own */
 };
 
 enum stream_loss_cause {

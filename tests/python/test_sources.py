@@ -176,7 +176,7 @@ def test_names(prof, tmp_path):
               'def __interval__():\n    if len(seen) == 8: raise SystemExit\n'
               'def __exit__(): print(sorted(seen))\n')
     out = run(prof, tmp_path, '-i', 50, '-e', 'context-switches,sw:page-faults,cpu-clock:u,profile,'
-              'cpu-clock//alias=mine/,software/config=2/alias=pmu-1/,sched:sched_switch,'
+              'cpu-clock//alias=mine/,software/config=5/alias=pmu-1/,sched:sched_switch,'
               'sched:sched_wakeup//alias=other/', script=script)
     assert ast.literal_eval(out) == sorted([
         ('context_switches', 'context-switches'), ('sw_page_faults', 'sw:page-faults'),
