@@ -60,7 +60,7 @@ fuzz:
 
 soak:
 	@tools/install-deps all
-	@SOAK_SECONDS=$(SOAK_SECONDS) tests/run --only python -k full_rate $(ARGS)
+	@SOAK_SECONDS=$(SOAK_SECONDS) tests/run --only python -k "full_rate or long_run" $(ARGS)
 
 install: build
 	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))

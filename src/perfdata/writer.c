@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@ enum { BUFFER = 1 << 20, IDS_PER_RECORD = 4096 };
 
 struct perfdata_writer {
 	char *path;
-	int fd;
+	int fd;                        /* -1: not created yet */
+	struct bytes head;             /* what was put before that */
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
 	size_t used;
@@ -20,24 +22,6 @@ struct perfdata_writer {
 };
 
 /* ---- the file ------------------------------------------------------------- */
-
-/* A number of the environment that sudo sets; -1 without one. */
-static long sudo_number(const char *name)
-{
-	const char *text = geteuid() == 0 ? getenv(name) : NULL;
-	char *end;
-	long n = text && *text ? strtol(text, &end, 10) : -1;
-
-	return n < 0 || *end ? -1 : n;
-}
-
-static void give_to_caller(int fd)
-{
-	long uid = sudo_number("SUDO_UID"), gid = sudo_number("SUDO_GID");
-
-	if (uid >= 0 && gid >= 0 && fchown(fd, (uid_t)uid, (gid_t)gid))
-		return;   /* stays root's: a file system that knows no owners */
-}
 
 static int keep_old(const char *path)
 {
@@ -62,11 +46,10 @@ static int open_file(const char *path)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return -errno;
-	give_to_caller(fd);
 	return fd;
 }
 
-struct perfdata_writer *perfdata_create(const char *path, struct fault *f)
+struct perfdata_writer *perfdata_new(const char *path)
 {
 	static const struct { char magic[8]; uint64_t size; } header = { "PERFILE2", 16 };
 	struct perfdata_writer *w = calloc(1, sizeof(*w));
@@ -75,16 +58,9 @@ struct perfdata_writer *perfdata_create(const char *path, struct fault *f)
 		w->path = strdup(path);
 	if (!w || !w->path) {
 		free(w);
-		fault_set(f, EXIT_FAILED, "out of memory");
 		return NULL;
 	}
-	w->fd = open_file(path);
-	if (w->fd < 0) {
-		fault_set(f, EXIT_FAILED, "%s can't be written: %s", path, strerror(-w->fd));
-		free(w->path);
-		free(w);
-		return NULL;
-	}
+	w->fd = -1;
 	perfdata_put(w, &header, sizeof(header));
 	return w;
 }
@@ -113,6 +89,22 @@ static void write_all(struct perfdata_writer *w, const char *data, size_t n)
 		w->written += n;
 }
 
+int perfdata_open(struct perfdata_writer *w, struct fault *f)
+{
+	int fd = open_file(w->path);
+
+	if (fd < 0)
+		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
+	w->fd = fd;
+	signal(SIGXFSZ, SIG_IGN);   /* a limit on files' sizes is a write that fails */
+	if (w->head.failed)
+		w->error = -ENOMEM;
+	else
+		write_all(w, w->head.data, w->head.n);
+	bytes_free(&w->head);
+	return 0;
+}
+
 static void flush(struct perfdata_writer *w)
 {
 	write_all(w, w->buffer, w->used);
@@ -123,6 +115,10 @@ void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 {
 	if (w->error || !n)
 		return;
+	if (w->fd < 0) {
+		bytes_add(&w->head, records, n);
+		return;
+	}
 	if (n > BUFFER - w->used)
 		flush(w);
 	if (n > BUFFER) {
@@ -131,6 +127,17 @@ void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 	}
 	memcpy(w->buffer + w->used, records, n);
 	w->used += n;
+}
+
+void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, const void *second,
+		   size_t nsecond)
+{
+	if (w->fd >= 0 && nfirst + nsecond > BUFFER - w->used)
+		flush(w);   /* a file never ends between the parts of a record */
+	if (nfirst + nsecond <= BUFFER) {
+		perfdata_put(w, first, nfirst);
+		perfdata_put(w, second, nsecond);
+	}
 }
 
 int perfdata_error(const struct perfdata_writer *w)
@@ -142,9 +149,12 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 {
 	int rc = 0;
 
-	flush(w);
-	if (close(w->fd) && !w->error)
-		w->error = -errno;
+	if (w->fd >= 0) {
+		flush(w);
+		if (close(w->fd) && !w->error)
+			w->error = -errno;
+	}
+	bytes_free(&w->head);
 	if (w->error)
 		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read",
 			       w->path, strerror(-w->error), (unsigned long long)w->written);
@@ -158,7 +168,7 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 /* What is put next, in parts, is flushed as one. */
 static void reserve(struct perfdata_writer *w, size_t n)
 {
-	if (n > BUFFER - w->used)
+	if (w->fd >= 0 && n > BUFFER - w->used)
 		flush(w);
 }
 
@@ -181,11 +191,9 @@ void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *
 {
 	do {
 		size_t n = nids < IDS_PER_RECORD ? nids : IDS_PER_RECORD;
-		struct perf_event_attr copy = *attr;
 		struct bytes b = {0};
 
-		copy.size = sizeof(copy);
-		bytes_add(&b, &copy, sizeof(copy));
+		bytes_add(&b, attr, attr->size);
 		bytes_add(&b, ids, n * sizeof(*ids));
 		put_record(w, PERFDATA_HEADER_ATTR, &b);
 		bytes_free(&b);

@@ -19,10 +19,13 @@
 
 struct perfdata_writer;
 
-/* Creates FILE, readable by its owner only, who is the caller of sudo where there is one.
- * A file of that name becomes FILE.old. NULL with f. */
-struct perfdata_writer *perfdata_create(const char *path, struct fault *f);
-/* An event and the ids of its descriptors. With several events, samples and sample_id need
+/* For FILE; nothing is created yet, what is put until then waits in memory. NULL without
+ * memory. */
+struct perfdata_writer *perfdata_new(const char *path);
+/* Creates FILE, readable by its owner only. A file of that name becomes FILE.old. 0, or -1
+ * with f. */
+int perfdata_open(struct perfdata_writer *w, struct fault *f);
+/* An event (attr->size bytes) and the ids of its descriptors. With several events, samples and sample_id need
  * PERF_SAMPLE_IDENTIFIER. */
 void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
 		       const uint64_t *ids, size_t nids);
@@ -34,6 +37,9 @@ void perfdata_put_machine(struct perfdata_writer *w, const char *version,
 			  const char *const *argv, size_t argc);
 /* Whole records. A failure is kept for perfdata_close(); what comes after it is dropped. */
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n);
+/* Whole records in two parts, as a ring has them. */
+void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, const void *second,
+		   size_t nsecond);
 /* All rings were emptied: what comes from now on is not earlier than what came before the
  * last round. */
 void perfdata_put_round(struct perfdata_writer *w);

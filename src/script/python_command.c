@@ -150,8 +150,7 @@ static int run_script(struct python_config *config, struct host *h,
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
 	rc = stream_run(h->stream, &ops, h, f);
 	host_exit(h);
-	if (!rc)
-		say_totals(config, h, h->stream);
+	say_totals(config, h, h->stream);
 	return rc;
 }
 

@@ -274,10 +274,11 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
 	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
-	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0;
+	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0, from;
 	const struct perf_event_header *rec;
 
 	s->slice++;
+	from = bytes->pos;
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
 		/* another CPU wrote these lines: they are on their way while a handler runs */
 		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
@@ -292,6 +293,8 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 				break;
 		}
 	}
+	if (__builtin_expect(s->writer != NULL, 0))
+		recorder_take(s, bytes, from);
 	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
 	return waiting > taken;

@@ -331,7 +331,7 @@ static bool need_identifiers(const struct stream *s)
 			if (s->events[i].callchain != s->events[k].callchain ||
 			    s->events[i].fmt == s->events[k].fmt)
 				return true;
-	return s->has_others;
+	return s->has_others || s->opts->record;
 }
 
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
@@ -344,6 +344,8 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 		type |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
 	if (s->mixed)
 		type |= PERF_SAMPLE_IDENTIFIER;
+	if (s->opts->record)
+		type |= RECORDER_SAMPLE_TYPE;
 	if (ev->callchain)
 		type |= PERF_SAMPLE_CALLCHAIN;
 	return type;

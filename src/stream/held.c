@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-	SMALL_CHUNK = 4 << 10,
+	SMALL_CHUNK = 8 << 10,
 	LARGE_CHUNK = sizeof(struct held) + ORDER_MAX_RECORD,
 };
 
@@ -150,6 +150,7 @@ struct held *held_pop_stray(struct held_store *store, struct held_queue *q)
 
 	sift_down(q);
 	store->popped_stray = h;
+	store->borrowed = true;
 	return h;
 }
 
@@ -190,6 +191,7 @@ void held_forget_slow(struct held_store *store)
 	store->popped_stray = NULL;
 	store->done = NULL;
 	store->emptied = NULL;
+	store->borrowed = false;
 }
 
 void held_clear(struct held_queue *q)

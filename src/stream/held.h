@@ -50,6 +50,7 @@ struct held_store {
 	struct held_chunk *done;       /* holds nothing but what was popped last */
 	struct held_queue *emptied;    /* its last chunk holds nothing but that */
 	struct held *popped_stray;
+	bool borrowed;                 /* one of these three is set */
 	size_t bytes;                  /* of all chunks and strays */
 	size_t full_bytes;             /* of those that are not being filled */
 	size_t max_bytes;
@@ -123,7 +124,7 @@ static inline const struct held *held_first(const struct held_queue *q)
 
 static inline void held_forget(struct held_store *store)
 {
-	if (store->done || store->emptied || store->popped_stray)
+	if (store->borrowed)
 		held_forget_slow(store);
 }
 
@@ -146,9 +147,11 @@ static inline const struct held *held_pop(struct held_store *store, struct held_
 		q->first = c->next;
 		q->head = (struct held *)c->next->data;
 		store->done = c;
+		store->borrowed = true;
 	} else {
 		q->head = NULL;
 		store->emptied = q;
+		store->borrowed = true;
 	}
 	return h;
 }

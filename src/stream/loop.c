@@ -224,6 +224,8 @@ static bool deliver_some(struct stream *s)
 		more = round_of(s);
 		if (s->sideband)
 			sideband_collect(s->sideband);
+		if (s->writer && !more)
+			recorder_round(s);
 	}
 	return more;
 }
@@ -272,7 +274,7 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	if (attention_start(&s->attn, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
-	    enable_all(s, f)) {
+	    recorder_begin(s, f) || enable_all(s, f)) {
 		backlog_thread_stop(s->mover);
 		attention_stop(&s->attn);
 		return -1;
@@ -291,5 +293,5 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	backlog_thread_stop(s->mover);
 	loss_tell(s, true);
 	filters_tell(s);
-	return 0;
+	return recorder_end(s, f);
 }

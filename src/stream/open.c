@@ -59,8 +59,8 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 	attr->sample_max_stack = (uint16_t)event->max_stack;
 }
 
-static void event_attr(const struct stream *s, const struct stream_event *event,
-		       const struct task_target *task, union pev_attr_buf *buf)
+void open_attr(const struct stream *s, const struct stream_event *event,
+	       const struct task_target *task, union pev_attr_buf *buf)
 {
 	struct perf_event_attr *attr = &buf->attr;
 
@@ -294,7 +294,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	struct opened *o = &s->opened[s->nopened];
 	int rc;
 
-	event_attr(s, event, task, &buf);
+	open_attr(s, event, task, &buf);
 	rc = try_open(&o->ev, event, &buf, targets_of(task, ring->cpu), &err);
 	if (rc == -ESRCH)
 		return -ESRCH;
@@ -480,11 +480,12 @@ int stream_open(struct stream *s, struct fault *f)
 		return -1;
 	/* where both don't fit, the loop goes first */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
-		s->sideband = sideband_open(&s->targets, &s->clock, s->opts->inherit >= 0,
+		s->sideband = sideband_open(&s->targets, &s->clock,
+					    s->opts->record ? RECORDER_SAMPLE_TYPE : 0, s->opts->inherit >= 0,
 					    stream_wants_mappings(s));
 	else
 		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
 		     "files for COMM records");
 	dispatch_index(s);
-	return 0;
+	return recorder_prepare(s, f);
 }

@@ -187,6 +187,9 @@ const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
 	  "Both output streams go to FILE; SIGUSR1 opens it anew (log "
 	  "rotation).", false, NULL },
+	{ "record", 0, NULL, OPT_STRING, AT(record), "FILE",
+	  "Write what the kernel brings to FILE as well, in the format of perf.data. A file of that name "
+	  "becomes FILE.old.", false, NULL },
 	{ "usage-self", 0, NULL, OPT_CALL, AT(usage_ms), "MS",
 	  "Tell on stderr, every MS milliseconds, what perf-prof itself takes: CPU and memory.", false,
 	  parse_usage },

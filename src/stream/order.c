@@ -100,7 +100,8 @@ static inline void replay(struct order *o, uint32_t queue)
 int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size)
 {
 	struct held_queue *q = &o->queues[queue].held;
-	uint64_t first = o->tree[o->leaves + queue].time;
+	bool was_empty = !q->head;
+	uint32_t strays = q->nstrays;
 	int rc;
 
 	if (size > ORDER_MAX_RECORD)
@@ -109,7 +110,7 @@ int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, 
 	if (rc)
 		return rc;
 	o->late += time < o->last;
-	if (time < first || o->tree[o->leaves + queue].queue == (uint32_t)NO_QUEUE)
+	if (was_empty || q->nstrays != strays)
 		replay(o, queue);
 	return 0;
 }

@@ -103,7 +103,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 {
 	uint64_t behind = ring->backlog ? backlog_move(ring->backlog) : 0;
 	uint64_t waiting = pev_ring_begin_(ring->ring) + behind, taken = 0;
-	uint64_t before = ring->read_time;
+	uint64_t before = ring->read_time, from = ring->ring->pos;
 	const struct perf_event_header *rec = NULL;
 
 	s->slice++;
@@ -118,6 +118,8 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 		else
 			ring->gap += drain_lost_count(rec);
 	}
+	if (s->writer)
+		recorder_take(s, ring->ring, from);
 	pev_ring_release_(ring->ring);
 	drain_check_damage(s, ring);
 	ring->ahead = (rec || behind) && ring->ahead > taken ? ring->ahead - taken : 0;

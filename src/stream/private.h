@@ -12,6 +12,7 @@
 #include "stream/hotplug.h"
 #include "stream/order.h"
 #include "stream/probes.h"
+#include "stream/recorder.h"
 #include "stream/sideband.h"
 #include "stream/spec.h"
 #include "stream/stream.h"
@@ -105,6 +106,8 @@ struct stream {
 	struct barrier barrier;
 	struct backlog_thread *mover;   /* --buffer */
 	struct usage usage;
+	struct perfdata_writer *writer;   /* --record, or NULL */
+	bool told_record_error;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -148,6 +151,9 @@ void filters_tell(const struct stream *s);
 /* Kernels before 6.0 refuse PERF_FORMAT_LOST. */
 bool open_knows_lost_format(void);
 int open_all(struct stream *s, struct fault *f);
+/* How an event is opened on a task. */
+void open_attr(const struct stream *s, const struct stream_event *event,
+	       const struct task_target *task, union pev_attr_buf *buf);
 void close_all(struct stream *s);
 
 /* closer.c: the end of the pipe that holds the descriptors in another process, or -1. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/sideband.h"
 
+#include "perfdata/writer.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +35,8 @@ struct side_ring {
 
 struct sideband {
 	const struct perf_clock *clock;
+	uint64_t more_sample_type;
+	struct perfdata_writer **writer;  /* NULL, or *NULL: nothing is recorded */
 	struct pev_format format;
 	bool mappings;
 	pid_t pid;                     /* ours: a forked child doesn't have the rings */
@@ -48,15 +52,15 @@ struct sideband {
 
 /* ---- opening -------------------------------------------------------------- */
 
-static void dummy_attr(const struct perf_clock *clock, struct perf_event_attr *attr)
+static void dummy_attr(const struct sideband *b, struct perf_event_attr *attr)
 {
 	pev_attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr->exclude_kernel = attr->exclude_hv = 1;
 	attr->sample_id_all = 1;
-	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | b->more_sample_type;
 	attr->watermark = 1;
 	attr->wakeup_watermark = UINT32_MAX;   /* nobody sleeps on it */
-	perf_clock_attr(clock, attr);
+	perf_clock_attr(b->clock, attr);
 }
 
 static int open_ring(struct sideband *b, int cpu)
@@ -66,7 +70,7 @@ static int open_ring(struct sideband *b, int cpu)
 	struct perf_event_attr attr;
 	int rc;
 
-	dummy_attr(b->clock, &attr);
+	dummy_attr(b, &attr);
 	rc = pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), NULL, NULL);
 	if (rc)
 		return rc;
@@ -76,6 +80,14 @@ static int open_ring(struct sideband *b, int cpu)
 	return rc;
 }
 
+static void event_attr(const struct sideband *b, struct perf_event_attr *attr)
+{
+	dummy_attr(b, attr);
+	attr->comm = attr->task = 1;
+	attr->comm_exec = 1;
+	attr->mmap = attr->mmap2 = b->mappings;
+}
+
 static int open_event(struct sideband *b, const struct task_target *task, int cpu,
 		      struct pev_event *owner, bool inherit)
 {
@@ -83,10 +95,7 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	struct perf_event_attr attr;
 	int rc;
 
-	dummy_attr(b->clock, &attr);
-	attr.comm = attr.task = 1;
-	attr.comm_exec = 1;
-	attr.mmap = attr.mmap2 = b->mappings;
+	event_attr(b, &attr);
 	attr.inherit = task->tid >= 0 && inherit;
 	rc = pev_event_open(ev, &attr, targets_of(task, cpu), NULL, NULL);
 	if (rc)
@@ -108,13 +117,31 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 	return 0;
 }
 
+bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, uint64_t *id)
+{
+	uint64_t *ids = calloc(b->nevents + 1, sizeof(*ids));
+	struct perf_event_attr attr;
+	size_t n = 0;
+
+	for (size_t i = 0; ids && i < b->nevents; i++)
+		n += !pev_event_id(b->events[i], &ids[n]);
+	event_attr(b, &attr);
+	if (n) {
+		perfdata_put_attr(*writer, &attr, ids, n);
+		*id = ids[0];
+		b->writer = writer;
+	}
+	free(ids);
+	return n != 0;
+}
+
 size_t sideband_descriptors(const struct targets *t)
 {
 	return t->cpus.n * (1 + t->ntasks);
 }
 
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       bool inherit, bool mappings)
+			       uint64_t more_sample_type, bool inherit, bool mappings)
 {
 	struct sideband *b = calloc(1, sizeof(*b));
 	struct perf_event_attr attr;
@@ -122,7 +149,8 @@ struct sideband *sideband_open(const struct targets *t, const struct perf_clock 
 	if (!b)
 		return NULL;
 	b->clock = clock;
-	dummy_attr(clock, &attr);
+	b->more_sample_type = more_sample_type;
+	dummy_attr(b, &attr);
 	pev_format_from_attr(&b->format, &attr);
 	b->mappings = mappings;
 	b->pid = getpid();
@@ -276,6 +304,8 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	q = (struct queued *)(void *)(ring->queue + ring->tail);
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
+	if (b->writer && *b->writer)
+		perfdata_put(*b->writer, &q->rec, h->size);
 	if (pev_decode(&q->rec, h->size, &b->format, &rec))
 		return;
 	q->time = rec.sample_id.time;

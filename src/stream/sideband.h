@@ -21,6 +21,7 @@
 
 #include <stdint.h>
 
+struct perfdata_writer;
 struct sideband;
 
 typedef void sideband_fn(void *ctx, const struct pev_record *rec);
@@ -28,7 +29,10 @@ typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 /* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it
  * can't be had. */
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       bool inherit, bool mappings);
+			       uint64_t more_sample_type, bool inherit, bool mappings);
+/* Says to *writer what these events are, and records there as long as *writer is set. *id:
+ * that of one of them. False if there is none. */
+bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, uint64_t *id);
 /* How many descriptors that takes. */
 size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);

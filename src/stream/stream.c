@@ -78,6 +78,7 @@ void stream_free(struct stream *s)
 	close_all(s);
 	closer_release(closer);
 	probes_end(&s->probes);
+	recorder_free(s);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)

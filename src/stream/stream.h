@@ -43,6 +43,7 @@ struct stream_opts {
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
+	const char *record;             /* --record FILE, or NULL */
 	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;
 	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's */
@@ -57,7 +58,7 @@ struct stream_opts {
 enum {
 	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 10,
 	STREAM_SOURCE_NOPTS = 2,
-	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 4,
+	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 5,
 };
 extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 	stream_target_opts[STREAM_TARGET_NOPTS], stream_ring_opts[STREAM_RING_NOPTS],

@@ -388,6 +388,22 @@ def startup(build):
     return (int(at.group(1)) - begin) / 1e6
 
 
+def startup_to_init(build, *options):
+    """ms from the start of perf-prof until __init__() runs."""
+    with tempfile.TemporaryDirectory(prefix='perf-prof-bench-') as folder:
+        with open(os.path.join(folder, 's.py'), 'w') as f:
+            f.write('import sys, time\ndef __init__():\n    print("at", time.monotonic_ns())\n'
+                    '    sys.exit()\ndef __sample__(e): pass\n')
+        begin = time.monotonic_ns()
+        done = subprocess.run(
+            pinned([os.path.join(build, 'perf-prof'), 'python', '-e', EVENT, *options, 's.py']),
+            cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+    at = re.search(r'at (\d+)', done.stdout)
+    if not at:
+        raise Trouble(f'__init__() did not run: {done.stderr[-500:]}')
+    return (int(at.group(1)) - begin) / 1e6
+
+
 def memory(build, script, first, then):
     """(resident bytes after `first` events, after `then` more, bytes of the rings)"""
     prof = Prof(build, script)

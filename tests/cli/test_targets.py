@@ -10,6 +10,7 @@ import time
 import pytest
 
 from frame import requires
+from frame.declared import environment
 from frame.session import EVENT, READY, Session
 
 THREADS = 2000
@@ -116,7 +117,7 @@ def test_a_target_that_ends_at_any_moment(build, prof, tmp_path, command):
     for i in range(24):
         with Target(build, 200) as target:
             run = subprocess.Popen(argv + ['-p', target.pid] + ['s.py'] * (command == 'python'),
-                                   cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment({'cmd': command}), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
             time.sleep(i * 0.004)     # a sweep over the start, no wait for anything
         out, err = run.communicate(timeout=20)

@@ -28,8 +28,9 @@ Totals = collections.namedtuple('Totals', 'delivered lost counted own malformed'
 
 
 class Ended:
-    def __init__(self, code, stdout, stderr, seconds):
-        self.code, self.stdout, self.stderr, self.seconds = code, stdout, stderr, seconds
+    def __init__(self, code, stdout, stderr, seconds, pid):
+        self.code, self.stdout, self.stderr = code, stdout, stderr
+        self.seconds, self.pid = seconds, pid
 
     def number(self, word):
         """N of the line "word N" on stdout."""
@@ -79,7 +80,7 @@ class Session:
         self.process.send_signal(sig)
         self.process.wait(PATIENCE)
         return Ended(self.process.returncode, self.out.text(), self.err.text(),
-                     time.monotonic() - begin)
+                     time.monotonic() - begin, self.process.pid)
 
 
 class Storm:

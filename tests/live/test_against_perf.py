@@ -108,6 +108,9 @@ def same(what, ours, theirs, record):
         raise AssertionError(f'{what}: {ours!r}, by perf {theirs!r}\n  {record.line}')
 
 
+ALL_BITS = 0xffffffff
+
+
 def hexes(pattern, lines):
     return [int(m.group(1), 16) for m in (re.match(pattern, line) for line in lines) if m]
 
@@ -134,14 +137,16 @@ def check_reads(o, lines):
 
 
 def check_sample(o, lines):
-    head = re.match(r'SAMPLE\(IP, 0x([0-9a-f]+)\): (\d+)/(\d+): (0x[0-9a-f]+|0) period: (\d+) addr: '
+    head = re.match(r'SAMPLE\(IP, 0x([0-9a-f]+)\): (-?\d+)/(-?\d+): (0x[0-9a-f]+|0) period: (\d+) addr: '
                     r'(0x[0-9a-f]+|0)', lines[0])
+    assert head, lines[0]
     misc, pid, tid, ip, period, addr = head.groups()
     mode = next((m for m in o.misc if m in MODES), '')
     same('mode', MODES[mode], int(misc, 16) & 7, o)
     same('exact', 'exact-ip' in o.misc, bool(int(misc, 16) & 0x4000), o)
-    same('pid', o.number('pid'), int(pid), o)
-    same('tid', o.number('tid'), int(tid), o)
+    # a task on its way out is -1 to the kernel, which perf shows with a sign
+    same('pid', o.number('pid') & ALL_BITS, int(pid) & ALL_BITS, o)
+    same('tid', o.number('tid') & ALL_BITS, int(tid) & ALL_BITS, o)
     same('ip', o.number('ip'), int(ip, 16), o)
     same('addr', o.number('addr') or 0, int(addr, 16), o)
     if o.number('period') is not None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timestamps: --monotonic, --tsc, --clock-offset, and _realtime beside all of them."""
+import os
+import signal
 import subprocess
 import time
 
@@ -64,6 +66,32 @@ def test_the_kernels_own_clock_beside_the_wall_clock(prof, storm, tmp_path):
     before, after, times, _ = session(prof, storm, tmp_path)
     for _, real in times:
         assert before[1] - 10**6 < real < after[1] + 10**6
+
+
+LONG = """
+import time
+worst = 0
+def profile(e):
+    global worst
+    # the wall clock beside CLOCK_MONOTONIC, now; both tick alike but for what NTP does
+    offset = time.time_ns() - time.monotonic_ns()
+    worst = max(worst, abs(e._realtime - e._time - offset))
+def __exit__():
+    print('worst', worst)
+"""
+
+
+def test_realtime_over_a_long_run(prof, tmp_path):
+    """Within 1 ms of the wall clock, all the time (`make soak` runs it for longer)."""
+    (tmp_path / 's.py').write_text(LONG)
+    seconds = int(os.environ.get('SOAK_SECONDS', '3'))
+    run = subprocess.Popen([prof, 'python', '--monotonic', '-e', 'profile/-F 99/', 's.py'],
+                           cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(seconds)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 0 and err == ''
+    assert 0 < int(out.split('worst ')[1]) < 10**6
 
 
 def test_tsc(prof, storm, tmp_path):

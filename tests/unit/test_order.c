@@ -425,7 +425,7 @@ static void who_keeps_up_needs_little(void **state)
 		assert_int_equal(order_push(o, i & 1, i, buffer, 72), 0);
 		assert_true(order_pop(o, i, &item));
 	}
-	assert_true(peak < 16384);
+	assert_true(peak < 2 * SMALL_CHUNK + 2048);
 	order_free(o);
 }
 

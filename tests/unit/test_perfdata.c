@@ -51,9 +51,10 @@ static size_t count(const char *name, uint32_t type)
 static struct perfdata_writer *begin(void)
 {
 	struct fault f = {0};
-	struct perfdata_writer *w = perfdata_create(path, &f);
+	struct perfdata_writer *w = perfdata_new(path);
 
 	assert_non_null(w);
+	assert_int_equal(perfdata_open(w, &f), 0);
 	return w;
 }
 
@@ -65,14 +66,17 @@ static void records_come_back(void **state)
 	static const char *const argv[] = { "perf-prof", "python" };
 	struct perf_event_attr attr;
 	uint64_t ids[10000] = { 1, 2, 3 };
-	struct perfdata_writer *w = begin();
+	struct perfdata_writer *w = perfdata_new(path);
 
 	(void)state;
+	assert_non_null(w);
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	perfdata_put_attr(w, &attr, ids, 2);
 	perfdata_put_attr(w, &attr, NULL, 0);
 	perfdata_put_attr(w, &attr, ids, 10000);   /* in three parts */
 	perfdata_put_machine(w, "1.0", argv, 2);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(perfdata_open(w, NULL), 0);
 	for (int i = 0; i < 200000; i++)
 		perfdata_put(w, &rec, sizeof(rec));
 	perfdata_put_round(w);
@@ -137,9 +141,11 @@ static void a_full_disk_leaves_whole_records(void **state)
 static void a_folder_that_is_not_there(void **state)
 {
 	struct fault f = {0};
+	struct perfdata_writer *w = perfdata_new("/nowhere/perf.data");
 
 	(void)state;
-	assert_null(perfdata_create("/nowhere/perf.data", &f));
+	assert_int_equal(perfdata_open(w, &f), -1);
+	assert_int_equal(perfdata_close(w, NULL), 0);   /* nothing was to be written */
 	assert_non_null(strstr(f.text, "/nowhere/perf.data"));
 }
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --record: a perf.data file of what is delivered, written while it is.
+ *
+ * Bytes go from the rings to the file as they lie there, a slice at a time, before their
+ * space is given back. So the events carry what a file needs beside what delivery does:
+ * an identifier, the CPU, and the address without which perf shows no call chain.
+ */
+#ifndef STREAM_RECORDER_H
+#define STREAM_RECORDER_H
+
+#include "base/fault.h"
+#include "perfevent/ring_private.h"
+
+#include <stdbool.h>
+
+struct perfdata_writer;
+struct stream;
+
+/* Bits of sample_type that a file needs in every event, the sideband's included. */
+#define RECORDER_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU)
+
+/* With the privilege of opening: gathers what the file begins with. 0, or -1 with f. */
+int recorder_prepare(struct stream *s, struct fault *f);
+/* With the rights of the caller: creates the file. 0, or -1 with f. */
+int recorder_begin(struct stream *s, struct fault *f);
+/* What was taken out of a ring since `from`, up to ring->pos. */
+void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from);
+/* All rings were read to their end. */
+void recorder_round(struct stream *s);
+/* 0, or -1 with f: what could not be written. */
+int recorder_end(struct stream *s, struct fault *f);
+/* Without a file, when it came to nothing. */
+void recorder_free(struct stream *s);
+
+#endif

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--record: perf reads in the file what the script was given."""
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from frame import requires
+from frame.session import EVENT, READY, Session, Storm
+
+for word in ('tracefs', 'root', 'perf'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+SCRIPT = READY + """
+n = 0
+def __sample__(e):
+    global n
+    n += 1
+    print('event', e._event, e._pid, e._tid, e._cpu, e._time, len(e.get('_callchain') or []))
+def __exit__():
+    print('count', n)
+"""
+
+
+def perf_script(path, *fields):
+    done = subprocess.run(['perf', 'script', '-f', '--ns', '-i', path, '-F', ','.join(fields)],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def theirs(path):
+    """(event, pid, tid, cpu, time) of each sample, as perf reads them."""
+    found = re.findall(r'^ *(-?\d+)/(-?\d+) +\[(\d+)\] +(\d+)\.(\d{9}): +([\w:.-]+): *$',
+                       perf_script(path, 'pid,tid,cpu,time,event'), re.M)
+    # a task on its way out has no pid any more: -1, which we show as the kernel's u32
+    return sorted((name, int(pid) % 2**32, int(tid) % 2**32, int(cpu), int(sec) * 10**9 + int(ns))
+                  for pid, tid, cpu, sec, ns, name in found)
+
+
+def ours(out):
+    return sorted((w[1], int(w[2]), int(w[3]), int(w[4]), int(w[5]))
+                  for w in map(str.split, out.splitlines()) if w[:1] == ['event'])
+
+
+def recorded(prof, storm, folder, *args, calls=3000, stop=signal.SIGINT):
+    with Storm(storm, 'getppid', calls) as one, \
+            Session(prof, folder, SCRIPT, '-i', '50', '-m', '16M', '--record', 'perf.data',
+                    *[a.replace('{pid}', str(one.pid)) for a in args]) as session:
+        session.wait_for('ready')
+        one.run()
+        session.wait_for(r'event')
+        time.sleep(0.2)
+        ended = session.stop(stop)
+    return ended, os.path.join(folder, 'perf.data')
+
+
+@pytest.mark.parametrize('args', [
+    ['-e', EVENT + '/common_pid=={pid}/'],
+    ['-e', EVENT + ',syscalls:sys_exit_getppid', '-p', '{pid}'],
+    ['-e', EVENT + '/common_pid=={pid}/,sched:sched_switch', '--order'],
+    ['-e', EVENT, '-p', '{pid}', '--buffer', '64M', '--monotonic'],
+    ['-e', EVENT + '/common_pid=={pid}/,page-faults,profile/-F 200/'],
+])
+def test_perf_reads_the_same_events(prof, storm, tmp_path, args):
+    ended, path = recorded(prof, storm, tmp_path, *args)
+    assert ended.code == 0 and ended.stderr == ''
+    # what perf-prof itself does is recorded, but not all of it delivered
+    mine, his = ([e for e in events if e[1] != ended.pid]
+                 for events in (ours(ended.stdout), theirs(path)))
+    assert len(mine) >= 3000
+    # an alias or a modifier is ours; perf shows the event
+    assert [e[1:] for e in sorted(mine, key=lambda e: e[1:])] == \
+        [e[1:] for e in sorted(his, key=lambda e: e[1:])]
+
+
+def test_fields_and_names(prof, storm, tmp_path):
+    ended, path = recorded(prof, storm, tmp_path, '-e', 'sched:sched_switch', calls=10)
+    assert ended.code == 0
+    lines = perf_script(path, 'comm,event,trace').splitlines()
+    assert len(lines) == ended.number('count')
+    assert all(re.search(r'prev_comm=.* next_pid=\d+', line) for line in lines)
+    # what perf says without a name; a task on its way out has none
+    assert not any(re.match(r' *:\d', line) for line in lines)
+
+
+def test_call_chains(prof, storm, tmp_path):
+    ended, path = recorded(prof, storm, tmp_path, '-e', 'sched:sched_switch', '-g', calls=10)
+    assert ended.code == 0
+    depths = sorted(int(line.split()[6]) for line in ended.stdout.splitlines()
+                    if line.startswith('event'))
+    blocks = perf_script(path, 'pid,event,ip').strip().split('\n\n')
+    assert sorted(len(b.splitlines()) - 1 for b in blocks) == depths
+
+
+def test_a_killed_run_leaves_a_file_that_opens(prof, storm, tmp_path):
+    ended, path = recorded(prof, storm, tmp_path, '-e', EVENT + '/common_pid=={pid}/', calls=60000,
+                           stop=signal.SIGKILL)
+    assert ended.code == -signal.SIGKILL
+    his = theirs(path)
+    assert len(his) > 1000 and set(his) <= set(ours(ended.stdout))
+
+
+def test_an_old_file_is_kept(prof, storm, tmp_path):
+    (tmp_path / 'perf.data').write_text('precious')
+    ended, path = recorded(prof, storm, tmp_path, '-e', EVENT, '-p', '{pid}', calls=10)
+    assert ended.code == 0 and (tmp_path / 'perf.data.old').read_text() == 'precious'
+    assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_is_told_and_the_file_opens(prof, storm, tmp_path):
+    (tmp_path / 's.py').write_text(SCRIPT)
+
+    def little():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
+
+    with Storm(storm, 'getppid', 100000) as one:
+        run = subprocess.Popen([prof, 'python', '-i', '50', '--record', 'perf.data', '-m', '16M', '-e',
+                                EVENT, '-p', str(one.pid), 's.py'], cwd=tmp_path, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=little)
+        assert any(line == 'ready\n' for line in iter(run.stdout.readline, ''))
+        one.run()
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 1 and 'the run goes on' in err and 'can be read' in err
+    assert out.splitlines()[-1] == 'count 100000'
+    assert 1000 < len(theirs(tmp_path / 'perf.data')) < 100000
+
+
+def test_it_belongs_to_the_caller(prof, storm):
+    import pathlib
+    import pwd
+    import tempfile
+    nobody = pwd.getpwnam('nobody')
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-record-'))
+    try:
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        os.chmod(folder, 0o755)
+        ended, path = recorded(prof, storm, folder, '--user', 'nobody', '-e', EVENT, '-p', '{pid}',
+                               calls=10)
+        assert ended.code == 0 and os.stat(path).st_uid == nobody.pw_uid
+        assert len(theirs(path)) == 10
+    finally:
+        shutil.rmtree(folder)
