@@ -487,5 +487,6 @@ void host_interrupt(void *ctx)
 
 int64_t host_realtime(struct host *h, uint64_t time)
 {
-	return (int64_t)time + stream_realtime_offset(h->stream);
+	/* a recorded time may be any number: it wraps */
+	return (int64_t)(time + (uint64_t)stream_realtime_offset(h->stream));
 }

@@ -161,7 +161,7 @@ def preload():
 
 def run_asan_pyperf(context):
     yield from pytest_suite('asan-pyperf', 'tests/python', 'build-asan', preload(),
-                            ['-m', 'not slow', '-k', 'test_pyperf'])(context)
+                            ['-m', 'not slow', '-k', 'test_pyperf or test_sample_fields'])(context)
 
 
 def run_fuzz(context):
@@ -195,7 +195,7 @@ TABLE = [
           meson_suite('asan-live', 'live', 'build-asan', SANITIZERS)),
     Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
           pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow'])),
-    Suite('asan-pyperf', 'the module pyperf under ASan and UBSan', run_asan_pyperf),
+    Suite('asan-pyperf', 'pyperf and the fields of samples under ASan and UBSan', run_asan_pyperf),
     Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', run_vm),
     Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found', run_fuzz),
 ]
