@@ -5,10 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+enum { SWEEP_PATIENCE_MS = 2000 };
 
 static const char *const files[] = { [PROBE_KERNEL] = "kprobe_events", [PROBE_USER] = "uprobe_events" };
 
@@ -115,11 +119,15 @@ int probes_define(struct probes *p, const char *tracefs, const struct probe_defi
 	return err ? refuse(tracefs, def, err, f) : 0;
 }
 
+/* The sweeper does it, which may even where this process has dropped its privileges. */
 void probes_end(struct probes *p)
 {
+	struct pollfd gone = { .fd = p->sweeper, .events = POLLIN };
+
 	if (p->sweeper < 0)
 		return;
-	probes_sweep(p->tracefs, p->group);
-	close(p->sweeper);   /* what was busy still goes a moment later */
+	shutdown(p->sweeper, SHUT_WR);
+	poll(&gone, 1, SWEEP_PATIENCE_MS);   /* what is still busy goes a moment later */
+	close(p->sweeper);
 	probes_init(p);
 }

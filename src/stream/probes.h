@@ -21,7 +21,7 @@ enum { PROBE_NAME_SIZE = 64 };
 struct probes {
 	char tracefs[256];
 	char group[PROBE_NAME_SIZE];
-	int sweeper;              /* the end of a pipe: it is closed, they go. -1: not started */
+	int sweeper;              /* a socket: shut down, they go. -1: not started */
 	unsigned int n;
 };
 
@@ -53,7 +53,8 @@ bool probes_sweep(const char *tracefs, const char *group);
 void probes_group_name(char *buf, size_t size);
 /* Removes the groups of perf-profs that are dead. */
 void probes_sweep_dead(const char *tracefs);
-/* Starts the process that sweeps when the returned descriptor is closed; -1: can't be had. */
+/* Starts the process that sweeps once the returned socket is shut down, or closed with the
+ * end of this process; it shuts its own end when it is done. -1: can't be had. */
 int probes_start_sweeper(const char *tracefs, const char *group);
 
 /* ---- probeargs.c */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,7 +172,7 @@ void probes_sweep_dead(const char *tracefs)
 
 /* Waits for our end, then until nothing holds the probes any more. It has none of our
  * descriptors: whoever waits for our output to end does not wait for it. */
-static void sweep_at_end(int pipe_read, const char *tracefs, const char *group)
+static void sweep_at_end(int sock, const char *tracefs, const char *group)
 {
 	char c;
 
@@ -181,7 +182,7 @@ static void sweep_at_end(int pipe_read, const char *tracefs, const char *group)
 	prctl(PR_SET_NAME, "perf-prof-sweep");
 	if (chdir("/"))   /* what we stand in may have to be unmounted */
 		_exit(1);
-	dup2(pipe_read, 0);
+	dup2(sock, 0);
 	close_range(1, ~0U, 0);
 	while (read(0, &c, 1) > 0)
 		;
@@ -195,7 +196,7 @@ int probes_start_sweeper(const char *tracefs, const char *group)
 	int fd[2];
 	pid_t child;
 
-	if (pipe2(fd, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return -1;
 	child = fork();
 	if (child == 0) {

@@ -273,3 +273,18 @@ def test_leftovers_of_dead_processes_are_removed(prof, probed, tmp_path):
                 write_definition(f'-:{group}/p1')
             except OSError:
                 pass
+
+
+def test_no_probe_is_left_where_privileges_were_dropped(prof, probed, tmp_path):
+    if requires.why_not('nobody'):
+        pytest.skip(requires.why_not('nobody'))
+    (tmp_path / 's.py').write_text('import os\ndef __sample__(e): pass\n'
+                                   'def __interval__():\n    print(os.getuid())\n    raise SystemExit\n')
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(0o755)
+    run = subprocess.Popen([prof, 'python', '--user', 'nobody', '-i', '50', '-e', f'uprobe:add@"{probed}"',
+                            tmp_path / 's.py'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out, err = run.communicate(timeout=20)
+    assert (run.returncode, err) == (0, '')
+    assert out.splitlines()[1:] == ['65534']
+    assert own(run.pid) == [] and not any(probed in line for line in definitions())
