@@ -49,6 +49,22 @@ static size_t printable_length(const unsigned char *s, size_t len)
 	return printable(code, least) ? n : 0;
 }
 
+/* How many bytes from s are plain ASCII without control characters: whole words of them. */
+static size_t plain_length(const char *s, size_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	size_t n = 0;
+	uint64_t w;
+
+	for (; len - n >= sizeof(w); n += sizeof(w)) {
+		memcpy(&w, s + n, sizeof(w));
+		/* a high bit where a byte is: >= 0x80; < 0x20; 0x7f (borrows only add words) */
+		if ((w | (w - ones * 0x20) | (w + ones)) & high)
+			break;
+	}
+	return n;
+}
+
 size_t escape_terminal(const char *text, size_t len, char *buf, size_t size)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -57,11 +73,22 @@ size_t escape_terminal(const char *text, size_t len, char *buf, size_t size)
 	if (!size)
 		return 0;
 	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
-		size_t n = printable_length((const unsigned char *)text + i, len - i);
-		char raw[4] = { '\\', 'x', hex[c >> 4], hex[c & 15] };
-		size_t room = n ? n : sizeof(raw);
+		size_t plain = plain_length(text + i, len - i < size - out ? len - i : size - out - 1);
+		char raw[4] = "\\x";
+		size_t n, room;
+		unsigned char c;
 
+		if (plain) {
+			memcpy(buf + out, text + i, plain);
+			out += plain;
+			i += plain;
+			continue;
+		}
+		c = (unsigned char)text[i];
+		n = printable_length((const unsigned char *)text + i, len - i);
+		room = n ? n : sizeof(raw);
+		raw[2] = hex[c >> 4];
+		raw[3] = hex[c & 15];
 		if (out + room >= size)
 			break;
 		memcpy(buf + out, n ? text + i : raw, room);

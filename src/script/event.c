@@ -366,6 +366,7 @@ struct perf_event *event_new(PyTypeObject *type)
 
 	if (e) {
 		e->owned = false;
+		e->comm[0] = '\0';
 		e->chain = NULL;
 		e->weakrefs = NULL;
 	}
@@ -385,6 +386,7 @@ int event_keep(struct perf_event *e)
 		return -1;
 	}
 	e->chain = host_chain_to_keep(e->cls->host, e);
+	snprintf(e->comm, sizeof(e->comm), "%s", event_comm(e));
 	memcpy(copy, e->rec, e->rec->size);
 	e->rec = copy;
 	e->raw = raw_at ? (const char *)copy + raw_at : NULL;

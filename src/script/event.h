@@ -18,6 +18,7 @@ struct perf_event {
 	uint32_t raw_size;
 	uint32_t cpu;
 	bool owned;            /* rec is ours to free */
+	char comm[16];         /* of a kept event: what its task was called then; or empty */
 	PyObject *chain;       /* list of frames, of a kept event with a user's part; or NULL */
 	PyObject *weakrefs;
 };

@@ -30,6 +30,8 @@ struct host {
 	struct symbolizer *symbolizer;   /* NULL: no event has call chains */
 	struct maps *maps;            /* NULL: none has a part in user space */
 	struct frames *frames;        /* with symbolizer */
+	struct symbolizer *functions; /* for what prints pointers to them; or NULL */
+	struct printing *printing;    /* print.c: from one line to the next */
 	uint64_t lost_mappings;       /* records of what is mapped */
 	PyObject *loader;             /* the module of loader.py */
 	int output_error;             /* errno: sys.stdout can't be written */
@@ -97,6 +99,9 @@ void host_replace_event(struct host *h);
 
 /* Before the stream is opened, if events carry call chains: some 100 ms. 0, or -1 with f. */
 int host_open_symbols(struct host *h, int verbose, struct fault *f);
+/* The same for events whose text names functions of the kernel; opens /proc/kallsyms, which
+ * is read when the first one is printed. */
+int host_open_functions(struct host *h, struct fault *f);
 /* Once it is open, and nothing enabled yet: who is there now, and what is mapped. */
 int host_watch_tasks(struct host *h, int verbose, struct fault *f);
 /* And once the script is loaded, too. */
@@ -115,8 +120,12 @@ PyObject *host_callchain(struct host *h, const struct perf_event *e);
 /* For an event that outlives its handler: what is mapped is not remembered for ever, so its
  * frames are found now. NULL, without an exception, where they will do later, too. */
 PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e);
+/* Frees what event.print() kept. */
+void print_close(struct host *h);
 /* What the task was called at that time (perf clock, ns). */
 const char *host_comm(struct host *h, pid_t tid, uint64_t time);
+/* The same of the event's own task; kept events remember it. */
+const char *event_comm(const struct perf_event *e);
 
 extern PyObject *PyInit_perf_prof(void);
 /* For module.c: where pickled events find what they are. */

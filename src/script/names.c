@@ -55,6 +55,14 @@ const char *host_comm(struct host *h, pid_t tid, uint64_t time)
 	return comms_get(h->comms, tid);
 }
 
+const char *event_comm(const struct perf_event *e)
+{
+	if (e->owned && e->comm[0])
+		return e->comm;
+	return host_comm(e->cls->host, (pid_t)layout_u32(e->rec, e->cls->event->layout.tid + 4),
+			 event_time(e));
+}
+
 PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time)
 {
 	if (!h->frames)
@@ -177,8 +185,47 @@ int host_open_frames(struct host *h, struct fault *f)
 	return fault_set(f, EXIT_FAILED, "out of memory");
 }
 
+/* ---- functions that events point to ------------------------------------------- */
+
+static const char *find_function(void *ctx, uint64_t addr, uint64_t *offset)
+{
+	struct kernel_symbol sym;
+
+	if (!symbolizer_kernel(ctx, addr, &sym))
+		return NULL;
+	*offset = addr - sym.start;
+	return sym.name;
+}
+
+static bool prints_functions(struct stream *stream)
+{
+	size_t n;
+	const struct stream_event *events = stream_events(stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].wanted && events[i].fmt && tracefmt_prints_functions(events[i].fmt))
+			return true;
+	return false;
+}
+
+int host_open_functions(struct host *h, struct fault *f)
+{
+	struct symbolizer_opts opts = { .opener = h->opener };
+	struct tracefmt_symbols symbols = { .find = find_function };
+
+	if (!prints_functions(h->stream))
+		return 0;
+	symbols.ctx = h->functions = symbolizer_new(&opts);
+	if (!h->functions)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	tracefmt_set_symbols(stream_formats(h->stream), &symbols);
+	return 0;
+}
+
 void host_close_names(struct host *h)
 {
+	print_close(h);
+	symbolizer_free(h->functions);
 	maps_free(h->maps);
 	symbolizer_free(h->symbolizer);
 	comms_free(h->comms);

@@ -5,10 +5,27 @@
 #include "base/escape.h"
 #include "script/sampletext.h"
 
-#include <inttypes.h>
 #include <time.h>
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND INT64_C(1000000000)
+
+enum {
+	/* Around the text of an event: time, names, numbers. */
+	AROUND = 1024,
+	/* Of one that is no tracepoint, registers included. */
+	SAMPLE_TEXT = 8192,
+};
+
+/* What stays from one line to the next. */
+struct printing {
+	char *line;
+	size_t size;
+	time_t second;           /* whose time of day `day` has */
+	char day[32];
+	size_t day_len;
+	PyObject *sys;           /* the dict of that module, borrowed */
+	PyObject *stdout_name, *write_name;
+};
 
 /* Flags of the trace entry (include/linux/trace_events.h): irqs off, need-resched,
  * in an interrupt, preemption depth. */
@@ -23,92 +40,206 @@ static void flags_text(unsigned int flags, unsigned int preempt, char text[5])
 	text[4] = '\0';
 }
 
-static size_t timestamp_text(struct host *h, uint64_t time, char *buf, size_t size)
-{
-	int64_t ns = host_realtime(h, time);
-	time_t sec = (time_t)(ns / (int64_t)SECOND);
-	struct tm tm;
-	size_t n;
+/* ---- parts ---------------------------------------------------------------------- */
 
-	localtime_r(&sec, &tm);
-	n = strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
-	return n + (size_t)snprintf(buf + n, size - n, ".%06d ",
-				    (int)(ns % (int64_t)SECOND / 1000));
+static char *put(char *at, const char *text, size_t len)
+{
+	memcpy(at, text, len);
+	return at + len;
 }
 
-static unsigned int common(const struct perf_event *e, const char *name)
+/* In at least `width` columns. */
+static char *put_number(char *at, uint64_t n, unsigned int width, char pad)
+{
+	char digits[24], *end = digits + sizeof(digits), *first = end;
+
+	do
+		*--first = (char)('0' + n % 10);
+	while (n /= 10);
+	for (unsigned int len = (unsigned int)(end - first); len < width; len++)
+		*at++ = pad;
+	return put(at, first, (size_t)(end - first));
+}
+
+/* The local time of day changes once a second; to find it takes a microsecond. */
+static char *put_timestamp(struct printing *p, char *at, int64_t ns)
+{
+	int64_t second = ns / SECOND - (ns % SECOND < 0);
+
+	if (p->second != second || !p->day_len) {
+		struct tm tm;
+
+		p->second = (time_t)second;
+		localtime_r(&p->second, &tm);
+		p->day_len = strftime(p->day, sizeof(p->day), "%Y-%m-%d %H:%M:%S.", &tm);
+	}
+	at = put(at, p->day, p->day_len);
+	at = put_number(at, (uint64_t)(ns - second * SECOND) / 1000, 6, '0');
+	*at++ = ' ';
+	return at;
+}
+
+static char *put_comm(char *at, const char *name)
+{
+	char comm[64];
+	size_t n = escape_terminal(name, strlen(name), comm, sizeof(comm));
+
+	for (size_t i = n; i < 16; i++)
+		*at++ = ' ';
+	return put(at, comm, n);
+}
+
+/* `usual` is its place in every kernel so far. */
+static unsigned int common(const struct perf_event *e, const char *name, size_t usual)
 {
 	const struct tracefmt *fmt = e->cls->event->fmt;
+	const struct trace_field *f = fmt->fields;
 
+	if (usual < fmt->ncommon && !strcmp(f[usual].name, name))
+		return (unsigned int)trace_field_uint(&f[usual], e->raw);
 	for (size_t i = 0; i < fmt->ncommon; i++)
-		if (!strcmp(fmt->fields[i].name, name))
-			return (unsigned int)trace_field_uint(&fmt->fields[i], e->raw);
+		if (!strcmp(f[i].name, name))
+			return (unsigned int)trace_field_uint(&f[i], e->raw);
 	return 0;
 }
 
 /* The flags of a tracepoint's entry, and a blank. */
-static size_t entry_flags_text(const struct perf_event *e, char *buf, size_t size)
+static char *put_entry_flags(const struct perf_event *e, char *at)
 {
-	char flags[5];
-
 	if (!e->cls->event->fmt)
-		return 0;
-	flags_text(common(e, "common_flags"), common(e, "common_preempt_count"), flags);
-	return (size_t)snprintf(buf, size, "%s ", flags);
+		return at;
+	flags_text(common(e, "common_flags", 1), common(e, "common_preempt_count", 2), at);
+	at[4] = ' ';
+	return at + 5;
 }
 
-static size_t fields_text(struct perf_event *e, char *buf, size_t size)
-{
-	const struct stream_event *event = e->cls->event;
-	const char *fields;
-	size_t n;
-
-	if (event->sampling)
-		return sample_text(e, buf, size);
-	n = (size_t)snprintf(buf, size, "%s: ", event->name);
-	fields = tracefmt_print(stream_formats(e->cls->host->stream), event->fmt, e->raw, e->raw_size,
-				(int)e->cpu);
-	if (n < size - 1)
-		n += escape_terminal(fields, strlen(fields), buf + n, size - n);
-	return n;
-}
-
-static size_t line_text(struct perf_event *e, bool timestamp, char *buf, size_t size)
+static char *put_head(struct perf_event *e, struct printing *p, bool timestamp, char *at)
 {
 	struct host *h = e->cls->host;
 	uint32_t tid = layout_u32(e->rec, e->cls->event->layout.tid + 4);
 	uint64_t time = event_time(e), shown = stream_time(h->stream, time);
-	const char *name = host_comm(h, (pid_t)tid, time);
-	size_t n = timestamp ? timestamp_text(h, time, buf, size) : 0;
-	char comm[64];
 
-	escape_terminal(name, strlen(name), comm, sizeof(comm));
-	n += (size_t)snprintf(buf + n, size - n, "%16s %6u ", comm, tid);
-	n += entry_flags_text(e, buf + n, size - n);
-	n += (size_t)snprintf(buf + n, size - n, "[%03u] %" PRIu64 ".%06" PRIu64 ": ", e->cpu,
-			      shown / SECOND, shown % SECOND / 1000);
-	n += fields_text(e, buf + n, size - n - 1);
-	buf[n++] = '\n';
-	if (e->cls->event->sampling)
-		n += sample_registers_text(e, buf + n, size - n);
-	return n;
+	if (timestamp)
+		at = put_timestamp(p, at, host_realtime(h, time));
+	at = put_comm(at, event_comm(e));
+	*at++ = ' ';
+	at = put_number(at, tid, 6, ' ');
+	*at++ = ' ';
+	at = put_entry_flags(e, at);
+	*at++ = '[';
+	at = put_number(at, e->cpu, 3, '0');
+	at = put(at, "] ", 2);
+	at = put_number(at, shown / (uint64_t)SECOND, 1, ' ');
+	*at++ = '.';
+	at = put_number(at, shown % (uint64_t)SECOND / 1000, 6, '0');
+	return put(at, ": ", 2);
 }
 
-static PyObject *write_out(const char *text, size_t n)
-{
-	PyObject *out = PySys_GetObject("stdout"), *str, *rc;
+/* ---- lines ---------------------------------------------------------------------- */
 
+static bool has_room(struct printing *p, size_t need)
+{
+	char *bigger;
+
+	if (p->size >= need)
+		return true;
+	bigger = realloc(p->line, need * 2);
+	if (!bigger) {
+		PyErr_NoMemory();
+		return false;
+	}
+	p->line = bigger;
+	p->size = need * 2;
+	return true;
+}
+
+/* "sys:name: text" of a tracepoint. Its length in bytes, 0 with an exception. */
+static size_t tracepoint_line(struct perf_event *e, struct printing *p, bool timestamp)
+{
+	const struct stream_event *event = e->cls->event;
+	size_t len, name_len = strlen(event->name);
+	const char *text = tracefmt_print(stream_formats(e->cls->host->stream), event->fmt, e->raw,
+					  e->raw_size, &len);
+	char *at;
+
+	if (!has_room(p, AROUND + name_len + 4 * len))   /* \xNN */
+		return 0;
+	at = put_head(e, p, timestamp, p->line);
+	at = put(at, event->name, name_len);
+	at = put(at, ": ", 2);
+	at += escape_terminal(text, len, at, (size_t)(p->line + p->size - at) - 1);
+	*at++ = '\n';
+	return (size_t)(at - p->line);
+}
+
+static size_t sample_line(struct perf_event *e, struct printing *p, bool timestamp)
+{
+	char *at, *end;
+
+	if (!has_room(p, AROUND + SAMPLE_TEXT))
+		return 0;
+	end = p->line + p->size;
+	at = put_head(e, p, timestamp, p->line);
+	at += sample_text(e, at, (size_t)(end - at) - 1);
+	*at++ = '\n';
+	at += sample_registers_text(e, at, (size_t)(end - at));
+	return (size_t)(at - p->line);
+}
+
+void print_close(struct host *h)
+{
+	struct printing *p = h->printing;
+
+	if (!p)
+		return;
+	free(p->line);
+	free(p);
+	h->printing = NULL;
+}
+
+static struct printing *printing_of(struct host *h)
+{
+	struct printing *p = h->printing;
+	PyObject *sys;
+
+	if (p)
+		return p;
+	sys = PyImport_ImportModule("sys");   /* lives as long as the interpreter */
+	p = sys ? calloc(1, sizeof(*p)) : NULL;
+	if (!p) {
+		if (sys)
+			PyErr_NoMemory();
+		Py_XDECREF(sys);
+		return NULL;
+	}
+	h->printing = p;
+	p->sys = PyModule_GetDict(sys);
+	Py_DECREF(sys);
+	p->stdout_name = PyUnicode_InternFromString("stdout");
+	p->write_name = PyUnicode_InternFromString("write");
+	return p;
+}
+
+/* Through sys.stdout, in order with what the script itself prints. */
+static PyObject *write_out(struct printing *p, const char *text, size_t n)
+{
+	PyObject *out = PyDict_GetItemWithError(p->sys, p->stdout_name), *str, *rc;
+
+	if (!out && PyErr_Occurred())
+		return NULL;
 	if (!out || out == Py_None)
 		Py_RETURN_NONE;
 	str = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
 	if (!str)
 		return NULL;
-	rc = PyObject_CallMethod(out, "write", "O", str);
+	Py_INCREF(out);
+	rc = PyObject_CallMethodOneArg(out, p->write_name, str);
+	Py_DECREF(out);
 	Py_DECREF(str);
 	return rc;
 }
 
-static PyObject *print_frames(struct perf_event *e)
+static PyObject *print_frames(struct perf_event *e, struct printing *p)
 {
 	PyObject *frames = host_callchain(e->cls->host, e);
 
@@ -127,7 +258,7 @@ static PyObject *print_frames(struct perf_event *e)
 		escape_terminal(dso ? dso : "?", strlen(dso ? dso : "?"), file, sizeof(file));
 		n = snprintf(line, sizeof(line), "    %016llx %s+0x%llx (%s)\n", addr, sym, offset,
 			     file);
-		rc = write_out(line, (size_t)n);
+		rc = write_out(p, line, (size_t)n);
 		if (!rc)
 			Py_CLEAR(frames);
 		Py_XDECREF(rc);
@@ -137,14 +268,19 @@ static PyObject *print_frames(struct perf_event *e)
 
 PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain)
 {
-	char buf[8192];
-	PyObject *rc = write_out(buf, line_text(e, timestamp, buf, sizeof(buf)));
+	struct printing *p = printing_of(e->cls->host);
+	PyObject *rc;
+	size_t n;
 
+	if (!p)
+		return NULL;
+	n = e->cls->event->sampling ? sample_line(e, p, timestamp) : tracepoint_line(e, p, timestamp);
+	rc = n ? write_out(p, p->line, n) : NULL;
 	if (!rc)
 		return NULL;
 	Py_DECREF(rc);
 	if (callchain && e->cls->event->layout.callchain) {
-		rc = print_frames(e);
+		rc = print_frames(e, p);
 		if (!rc)
 			return NULL;
 		Py_DECREF(rc);

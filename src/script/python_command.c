@@ -108,6 +108,8 @@ static int open_events(struct host *h, int verbose, struct fault *f)
 {
 	if (wants_addresses(h->stream) && host_open_symbols(h, verbose, f))
 		return -1;
+	if (host_open_functions(h, f))
+		return -1;
 	return stream_open(h->stream, f) || host_watch_tasks(h, verbose, f) ? -1 : 0;
 }
 

@@ -18,7 +18,7 @@ void comms_free(struct comms *c);
 void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len);
 /* The task ended at that time (ns of the perf clock). */
 void comms_exit(struct comms *c, pid_t tid, uint64_t time);
-/* Remembers the processes that live now. */
+/* Remembers the processes that live now, and their threads. */
 void comms_snapshot(struct comms *c);
 /* Its name; asks /proc if it is not known. "<...>" for one that is gone unknown;
  * tid 0 is "swapper". Valid until the next call. */

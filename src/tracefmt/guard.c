@@ -2,6 +2,7 @@
 #include "tracefmt/guard.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the text of a format ----------------------------------------------------- */
@@ -148,11 +149,52 @@ static bool is_constant(const struct tep_print_arg *arg)
 	return !arg || arg->type == TEP_PRINT_ATOM;
 }
 
+/* It divides by 0, too. */
+static bool is_divisor(const struct tep_print_arg *arg)
+{
+	return arg->type == TEP_PRINT_ATOM && strtoull(arg->atom.atom, NULL, 0);
+}
+
+/* Whether an argument is a width that can be: of a negative one libtraceevent makes none,
+ * and takes the next argument for the width. */
+static bool is_width(const struct bounds *b, const struct tep_print_arg *arg)
+{
+	return arg && (arg->type == TEP_PRINT_ATOM || arg->type == TEP_PRINT_FIELD ||
+		       arg->type == TEP_PRINT_DYNAMIC_ARRAY_LEN) && counts(b, arg);
+}
+
+static bool widths_hold(const struct bounds *b, const struct tep_print_fmt *fmt)
+{
+	const struct tep_print_arg *arg = fmt->args;
+	const char *at = fmt->format;
+
+	while (at && (at = strchr(at, '%'))) {
+		if (*++at == '%') {
+			at++;
+			continue;
+		}
+		for (at += strspn(at, "0123456789-#."); *at == '*';
+		     at += 1 + strspn(at + 1, "0123456789-#.")) {
+			if (!is_width(b, arg))
+				return false;
+			arg = arg->next;
+		}
+		at += strspn(at, "hlLzZ");
+		if (*at && strchr("duixXops", *at) && arg)
+			arg = arg->next;
+		else if (strchr(at, '*'))
+			return false;   /* it counts arguments in another way */
+	}
+	return true;
+}
+
 static bool holds(const struct bounds *b, const struct tep_print_arg *arg);
 
 static bool op_holds(const struct bounds *b, const struct tep_print_arg *arg)
 {
 	if (!strcmp(arg->op.op, "[") && !is_constant(arg->op.right))
+		return false;
+	if ((!strcmp(arg->op.op, "/") || !strcmp(arg->op.op, "%")) && !is_divisor(arg->op.right))
 		return false;
 	return holds(b, arg->op.left) && holds(b, arg->op.right);
 }
@@ -196,5 +238,5 @@ bool guard_print_fmt(struct tep_event *ev, const void *raw, uint32_t raw_size)
 {
 	const struct bounds b = { ev, raw, raw_size };
 
-	return holds(&b, ev->print_fmt.args);
+	return widths_hold(&b, &ev->print_fmt) && holds(&b, ev->print_fmt.args);
 }

@@ -2,6 +2,7 @@
 #include "tracefmt/tracefmt.h"
 
 #include "tracefmt/guard.h"
+#include "tracefmt/printer.h"
 
 #include <errno.h>
 #include <event-parse.h>
@@ -9,13 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace-seq.h>
 #include <unistd.h>
 
 struct tracefmt_db {
 	struct tep_handle *tep;
-	struct trace_seq seq;
-	char *raw;               /* of the event that is printed, and zeroes behind it */
+	struct printer *printer;
 	struct tracefmt **fmts;
 	size_t nfmts;
 };
@@ -28,23 +27,22 @@ struct tracefmt_db *tracefmt_db_new(void)
 		return NULL;
 	tep_set_loglevel(TEP_LOG_NONE);
 	db->tep = tep_alloc();
-	db->raw = calloc(1, GUARD_REACH);   /* the end of it is never touched */
-	if (!db->tep || !db->raw) {
+	db->printer = db->tep ? printer_new(db->tep) : NULL;
+	if (!db->printer) {
 		if (db->tep)
 			tep_free(db->tep);
-		free(db->raw);
 		free(db);
 		return NULL;
 	}
 	tep_set_file_bigendian(db->tep, tep_is_bigendian() ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_long_size(db->tep, sizeof(long));
 	tep_set_page_size(db->tep, (int)sysconf(_SC_PAGESIZE));
-	trace_seq_init(&db->seq);
 	return db;
 }
 
 static void fmt_free(struct tracefmt *fmt)
 {
+	event_text_free(fmt->text);
 	free(fmt->sys);
 	free(fmt->name);
 	free(fmt->fields);
@@ -58,8 +56,7 @@ void tracefmt_db_free(struct tracefmt_db *db)
 	for (size_t i = 0; i < db->nfmts; i++)
 		fmt_free(db->fmts[i]);
 	free(db->fmts);
-	trace_seq_destroy(&db->seq);
-	free(db->raw);
+	printer_free(db->printer);
 	tep_free(db->tep);
 	free(db);
 }
@@ -117,11 +114,13 @@ static void add_fields(struct tracefmt *fmt, const struct tep_format_field *f)
 		};
 		if (end > fmt->min_size)
 			fmt->min_size = (uint16_t)end;
+		if (!strcmp(f->name, "common_type") && f->size == 2)
+			fmt->id_offset = (uint16_t)f->offset;
 		fmt->nfields++;
 	}
 }
 
-static struct tracefmt *fmt_from_tep(struct tep_event *ev)
+static struct tracefmt *fmt_from_tep(struct tep_event *ev, const char *text, size_t len)
 {
 	struct tracefmt *fmt = calloc(1, sizeof(*fmt));
 	size_t n = count_fields(ev->format.common_fields) + count_fields(ev->format.fields);
@@ -133,7 +132,8 @@ static struct tracefmt *fmt_from_tep(struct tep_event *ev)
 	fmt->name = strdup(ev->name);
 	fmt->id = (uint16_t)ev->id;
 	fmt->tep_event = ev;
-	if (!fmt->fields || !fmt->sys || !fmt->name) {
+	fmt->text = event_text_new(text, len);
+	if (!fmt->text || !fmt->fields || !fmt->sys || !fmt->name) {
 		fmt_free(fmt);
 		return NULL;
 	}
@@ -172,7 +172,7 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 		fault_set(f, EXIT_FAILED, "format of an event of %s can't be read: %s", sys, why);
 		return NULL;
 	}
-	fmt = fmt_from_tep(ev);
+	fmt = fmt_from_tep(ev, text, len);
 	if (!fmt || !db_add(db, fmt)) {
 		fault_set(f, EXIT_FAILED, "out of memory");
 		return NULL;
@@ -233,36 +233,25 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 	return fmt;
 }
 
-static void print_whole(struct tracefmt_db *db, const struct tracefmt *fmt, uint32_t raw_size,
-			int cpu)
+void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols)
 {
-	struct tep_record rec = {
-		.cpu = cpu, .data = db->raw, .size = (int)raw_size, .record_size = (int)raw_size,
-	};
-	const struct trace_field *beyond = guard_dynamic(fmt, db->raw, raw_size);
-
-	if (beyond)
-		trace_seq_printf(&db->seq, "[%s reaches beyond the event]", beyond->name);
-	else if (tep_data_type(db->tep, &rec) != fmt->id)
-		trace_seq_printf(&db->seq, "[not of %s:%s]", fmt->sys, fmt->name);
-	else if (guard_print_fmt(fmt->tep_event, db->raw, raw_size))
-		tep_print_event(db->tep, &db->seq, &rec, "%s", TEP_PRINT_INFO);
-	else
-		tep_print_fields(&db->seq, db->raw, (int)raw_size, fmt->tep_event);
+	printer_symbols(db->printer, symbols);
 }
 
 const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
-			   uint32_t raw_size, int cpu)
+			   uint32_t raw_size, size_t *len)
 {
-	if (raw_size < fmt->min_size || raw_size > GUARD_MAX_RAW)
-		return "[truncated]";
-	/* libtraceevent wants the last string to end, and numbers to be aligned */
-	memcpy(db->raw, raw, raw_size);
-	memset(db->raw + raw_size, 0, 8);
-	trace_seq_reset(&db->seq);
-	print_whole(db, fmt, raw_size, cpu);
-	trace_seq_terminate(&db->seq);
-	return db->seq.buffer;
+	size_t unused;
+
+	return printer_text(db->printer, fmt, raw, raw_size, len ? len : &unused);
+}
+
+const char *tracefmt_library_print(struct tracefmt_db *db, const struct tracefmt *fmt,
+				   const void *raw, uint32_t raw_size, size_t *len)
+{
+	size_t unused;
+
+	return printer_library_text(db->printer, fmt, raw, raw_size, len ? len : &unused);
 }
 
 uint64_t trace_field_uint(const struct trace_field *field, const void *raw)

@@ -42,6 +42,15 @@ struct tracefmt {
 	size_t nfields, ncommon;
 	uint16_t min_size;        /* raw data shorter than this lacks a field */
 	void *tep_event;          /* libtraceevent's, for printing */
+	struct event_text *text;  /* how it prints */
+	uint16_t id_offset;       /* of common_type */
+};
+
+/* Names of the kernel's functions: NULL where there is none, else with the address's
+ * offset into it. */
+struct tracefmt_symbols {
+	const char *(*find)(void *ctx, uint64_t addr, uint64_t *offset);
+	void *ctx;
 };
 
 struct tracefmt_db;
@@ -57,10 +66,20 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f);
 
-/* The event's own text ("comm=worker pid=12346 ..."). Valid until the next call on
- * db. The raw data may be hostile: what is out of bounds prints as an error text. */
+/* Where %pS and the like look; none at first. */
+void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols);
+/* Whether this event's text has names of functions. */
+bool tracefmt_prints_functions(const struct tracefmt *fmt);
+/* The event's own text ("comm=worker pid=12346 ...") with a NUL behind its *len bytes.
+ * Valid until the next call on db. The raw data may be hostile: what is out of bounds
+ * prints as an error text. len may be NULL. */
 const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
-			   uint32_t raw_size, int cpu);
+			   uint32_t raw_size, size_t *len);
+/* The same, always by libtraceevent: what that is held against. */
+const char *tracefmt_library_print(struct tracefmt_db *db, const struct tracefmt *fmt,
+				   const void *raw, uint32_t raw_size, size_t *len);
+/* Why an event's "print fmt" is left to libtraceevent, NULL if it isn't. */
+const char *tracefmt_not_compiled(const struct tracefmt *fmt);
 
 /* Where a string or byte field lies in raw: 0 with *data and *len (strings without
  * their NUL), -1 if it would reach beyond raw_size. */

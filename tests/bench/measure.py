@@ -420,6 +420,43 @@ def memory(build, script, first, then):
     return early, late, rings
 
 
+PRINT_SCRIPT = '''
+import sys, time
+kept = None
+def sched__sched_switch(event):
+    global kept
+    kept = event
+def cost(function, n=20000):
+    begin = time.thread_time_ns()
+    for _ in range(n):
+        function()
+    return (time.thread_time_ns() - begin) / n
+def __exit__():
+    out, sys.stdout = sys.stdout, open('/dev/null', 'w')
+    write, line = sys.stdout.write, 'x' * 200 + '\\n'
+    rows = [(cost(kept.print), cost(lambda: write(line)), cost(lambda: None))
+            for _ in range(ROUNDS)]
+    sys.stdout = out
+    for name, values in zip(('print', 'write', 'loop'), zip(*rows)):
+        print('cost', name, sorted(values)[len(values) // 2])
+'''
+
+
+def event_print(build, rounds):
+    """{print, write, loop: ns} of event.print() of a sched_switch, of the write of a line, and
+    of the loop around each; into /dev/null."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, 'printing.py')
+        with open(script, 'w') as f:
+            f.write(PRINT_SCRIPT.replace('ROUNDS', str(rounds)))
+        done = subprocess.run(pinned([os.path.join(build, 'perf-prof'), 'python', '-e',
+                                      'sched:sched_switch', '-N', '1', script]),
+                              capture_output=True, text=True, timeout=PATIENCE)
+    if done.returncode:
+        raise Trouble(f'event.print(): {done.stderr.strip()}')
+    return {name: float(ns) for name, ns in re.findall(r'cost (\w+) (\S+)', done.stdout)}
+
+
 def program_rows(build, name, rounds):
     """{row: ns} of a C program of tests/bench."""
     done = subprocess.run(pinned([os.path.join(build, 'tests/bench', name), str(rounds)]),

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(raw, &fmt->id, 2);
 	for (size_t i = 0; i < fmt->nfields; i++)
 		read_field(&fmt->fields[i], raw, (uint32_t)size);
-	sink += strlen(tracefmt_print(db, fmt, raw, (uint32_t)size, 0));
+	sink += strlen(tracefmt_print(db, fmt, raw, (uint32_t)size, NULL));
 	free(raw);
 	return 0;
 }

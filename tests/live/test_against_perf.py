@@ -271,7 +271,7 @@ def check_records(ours, path, seen):
 # ---------------------------------------------------------------- perf script -F
 
 def text_row(o, extra):
-    row = [f"{o.number('pid')}/{o.number('tid')}"]
+    row = [f"{o.number('pid') & ALL_BITS}/{o.number('tid') & ALL_BITS}"]
     row.append(o.number('time'))
     row.append(o.number('ip'))
     for key in extra:
@@ -280,9 +280,10 @@ def text_row(o, extra):
 
 
 def perf_row(line):
-    found = re.match(r'\s*(\d+/\d+)\s+(\d+)\.(\d{9}):\s*(.*)', line)
-    ids, sec, nsec, rest = found.groups()
-    row = [ids, int(sec) * 10**9 + int(nsec)]
+    found = re.match(r'\s*(-?\d+)/(-?\d+)\s+(\d+)\.(\d{9}):\s*(.*)', line)
+    assert found, line
+    pid, tid, sec, nsec, rest = found.groups()
+    row = [f'{int(pid) & ALL_BITS}/{int(tid) & ALL_BITS}', int(sec) * 10**9 + int(nsec)]
     words = rest.split()
     row.append(int(words[0], 16))
     abi = [i for i, word in enumerate(words) if word.startswith('ABI:')] + [len(words)]

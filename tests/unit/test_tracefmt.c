@@ -127,7 +127,7 @@ static void prints(void *db, const struct raw *r, const char *text)
 {
 	void *copy = copy_of(r, r->size);
 
-	assert_string_equal(tracefmt_print(db, r->fmt, copy, r->size, 0), text);
+	assert_string_equal(tracefmt_print(db, r->fmt, copy, r->size, NULL), text);
 	free(copy);
 }
 
@@ -404,7 +404,7 @@ static void events_print_as_the_kernel_would(void **state)
 	r = raw_of(parse(*state, "net", NET_DEV_XMIT_6_18));
 	set(&r, "len", 60);
 	set_dynamic(&r, "name", "eth0", 5);
-	assert_non_null(strstr(tracefmt_print(*state, r.fmt, r.bytes, r.size, 0), "dev=eth0"));
+	assert_non_null(strstr(tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL), "dev=eth0"));
 }
 
 static void what_is_cut_or_lies_prints_why(void **state)
@@ -417,7 +417,7 @@ static void what_is_cut_or_lies_prints_why(void **state)
 	for (uint32_t size = 0; size < r.fmt->min_size; size++) {
 		void *copy = copy_of(&r, size);
 
-		assert_string_equal(tracefmt_print(*state, r.fmt, copy, size, 0), "[truncated]");
+		assert_string_equal(tracefmt_print(*state, r.fmt, copy, size, NULL), "[truncated]");
 		free(copy);
 	}
 	set(&r, "name", 0xffff0010);
@@ -428,7 +428,7 @@ static void what_is_cut_or_lies_prints_why(void **state)
 	memset(r.bytes, 0xff, 2);
 	prints(*state, &r, "[not of net:net_dev_xmit]");
 	assert_non_null(large);
-	assert_string_equal(tracefmt_print(*state, r.fmt, large, 1 << 17, 0), "[truncated]");
+	assert_string_equal(tracefmt_print(*state, r.fmt, large, 1 << 17, NULL), "[truncated]");
 	free(large);
 }
 
@@ -438,14 +438,14 @@ static void text_never_leaves_its_event(void **state)
 	struct raw r = raw_of(parse(*state, "net", NET_DEV_XMIT_6_18));
 
 	set_dynamic(&r, "name", "0123456789012345678901234567890123456789", 41);
-	tracefmt_print(*state, r.fmt, r.bytes, r.size, 0);
+	tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL);
 	r = raw_of(r.fmt);
 	set_dynamic(&r, "name", "lo", 2);
-	assert_non_null(strstr(tracefmt_print(*state, r.fmt, r.bytes, r.size, 0), "dev=lo skb"));
+	assert_non_null(strstr(tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL), "dev=lo skb"));
 }
 
-/* __print_hex(buf, REC->len) where len is more than there is: libtraceevent would follow. */
-static void counts_that_lie_print_the_fields(void **state)
+/* __print_hex(buf, REC->len) where len is more than there is: what there is. */
+static void counts_that_lie_print_what_is_there(void **state)
 {
 	struct raw r = raw_of(parse(*state, "ras", NON_STANDARD_EVENT_6_18));
 	const char *text;
@@ -453,12 +453,51 @@ static void counts_that_lie_print_the_fields(void **state)
 	set_dynamic(&r, "fru_text", "DIMM", 5);
 	set_dynamic(&r, "buf", "\x12\x34", 2);
 	set(&r, "len", 2);
-	text = tracefmt_print(*state, r.fmt, r.bytes, r.size, 0);
+	text = tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL);
 	assert_non_null(strstr(text, "raw data:12 34"));
 	set(&r, "len", 0x7fffffff);
-	text = tracefmt_print(*state, r.fmt, r.bytes, r.size, 0);
-	assert_null(strstr(text, "raw data"));
-	assert_non_null(strstr(text, "len=2147483647"));
+	text = tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL);
+	assert_non_null(strstr(text, "data len:2147483647; raw data:12 34"));
+	set(&r, "len", UINT32_MAX);
+	text = tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL);
+	assert_non_null(strstr(text, "data len:-1; raw data:"));
+	assert_null(strstr(text, "12 34"));
+}
+
+/* What our own program doesn't take (where a dynamic field lies) goes to libtraceevent: but
+ * not to divide by 0, or with a negative width. */
+static void what_would_end_the_library(void **state)
+{
+	static const struct {
+		const char *print_fmt, *good, *bad;
+		uint64_t len;
+	} rows[] = {
+		{ "\"%d %d\", REC->buf, 100 / REC->len", NULL, " len=0", 0 },
+		{ "\"%d %d\", REC->buf, 100 % REC->len", NULL, " len=0", 0 },
+		{ "\"%d %d\", REC->buf, REC->len / 0", NULL, " len=0", 0 },
+		{ "\"%d %*d\", REC->buf, REC->len, 7", "0       7", " len=4294967295", UINT32_MAX },
+		{ "\"%d %.*s\", REC->buf, REC->len, __get_str(fru_text)", "0 ", " len=4294967295",
+		  UINT32_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[4096];
+		struct tracefmt_db *db = tracefmt_db_new();   /* of events with one number, one is found */
+		struct raw r;
+
+		snprintf(text, sizeof(text), "%.*sprint fmt: %s\n",
+			 (int)(strstr(NON_STANDARD_EVENT_6_18, "print fmt:") - NON_STANDARD_EVENT_6_18),
+			 NON_STANDARD_EVENT_6_18, rows[i].print_fmt);
+		r = raw_of(parse(db, "ras", text));
+		assert_non_null(tracefmt_not_compiled(r.fmt));
+		set(&r, "len", 7);
+		if (rows[i].good)
+			prints(db, &r, rows[i].good);
+		set(&r, "len", rows[i].len);
+		assert_non_null(strstr(tracefmt_print(db, r.fmt, r.bytes, r.size, NULL), rows[i].bad));
+		tracefmt_db_free(db);
+	}
 }
 
 /* For an empty mask libtraceevent asks for 4 GiB. */
@@ -468,9 +507,9 @@ static void an_empty_mask(void **state)
 	uint64_t mask = 5;
 
 	set(&r, "cpumask", r.size);
-	tracefmt_print(*state, r.fmt, r.bytes, r.size, 0);
+	tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL);
 	set_dynamic(&r, "cpumask", &mask, sizeof(mask));
-	assert_non_null(strstr(tracefmt_print(*state, r.fmt, r.bytes, r.size, 0), "cpumask="));
+	assert_non_null(strstr(tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL), "cpumask="));
 }
 
 /* Every format with every size of junk: no more than that nothing happens. */
@@ -486,7 +525,7 @@ static void junk_prints_something(void **state)
 				x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 				r.bytes[k] = x >> 62 ? (char)(x >> 60 & 3) : (char)(x >> 40);
 			}
-			assert_non_null(tracefmt_print(*state, r.fmt, r.bytes, r.size, 0));
+			assert_non_null(tracefmt_print(*state, r.fmt, r.bytes, r.size, NULL));
 		}
 	}
 }
@@ -542,7 +581,8 @@ int main(void)
 		TEST(events_print_as_the_kernel_would),
 		TEST(what_is_cut_or_lies_prints_why),
 		TEST(text_never_leaves_its_event),
-		TEST(counts_that_lie_print_the_fields),
+		TEST(counts_that_lie_print_what_is_there),
+		TEST(what_would_end_the_library),
 		TEST(an_empty_mask),
 		TEST(junk_prints_something),
 		TEST(formats_are_loaded_once),

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tracefmt/printtree.h"
+
+#include "tracefmt/printmath.h"
+#include "tracefmt/printnode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ----------------------------------------------------------------------- */
+
+enum { CHUNK = 8192 - sizeof(void *) * 2, MAX_DEPTH = 100 };
+
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	char bytes[CHUNK];
+};
+
+void *arena_take(struct arena *a, size_t size)
+{
+	struct chunk *c = a->chunks;
+	size_t room = size > CHUNK ? size - CHUNK : 0;
+
+	size = (size + 7) & ~(size_t)7;
+	if (!c || c->used + size > CHUNK) {
+		c = calloc(1, sizeof(*c) + room + 8);
+		if (!c)
+			return NULL;
+		c->next = a->chunks;
+		a->chunks = c;
+	}
+	c->used += size;
+	return c->bytes + c->used - size;
+}
+
+void arena_free(struct arena *a)
+{
+	while (a->chunks) {
+		struct chunk *c = a->chunks;
+
+		a->chunks = c->next;
+		free(c);
+	}
+}
+
+void print_tree_free(struct print_tree *tree)
+{
+	arena_free(&tree->arena);
+}
+
+/* ---- strings ---------------------------------------------------------------------- */
+
+/* Literals that stand side by side are one. */
+static bool take_string(struct parser *p, const char **text, size_t *len)
+{
+	struct lexer ahead = p->lx;
+	size_t room = 0;
+	char *out;
+
+	if (p->lx.token != TOKEN_STRING)
+		return parser_fails(p, "a string is missing") != NULL;
+	for (; ahead.token == TOKEN_STRING; lexer_next(&ahead))
+		room += ahead.len;
+	out = arena_take(&p->tree->arena, room + 1);
+	if (!out)
+		return parser_fails(p, "out of memory") != NULL;
+	*text = out;
+	for (; p->lx.token == TOKEN_STRING; lexer_next(&p->lx))
+		for (size_t i = 0; i < p->lx.len; i++) {
+			bool escaped = p->lx.text[i] == '\\' && i + 1 < p->lx.len;
+
+			*out++ = escaped ? unescaped(p->lx.text[++i]) : p->lx.text[i];
+		}
+	*len = (size_t)(out - *text);
+	return true;
+}
+
+/* ---- functions -------------------------------------------------------------------- */
+
+static struct node *choice(struct parser *p);
+
+static const struct trace_field *take_field(struct parser *p)
+{
+	const struct tracefmt *fmt = p->fmt;
+
+	for (size_t i = 0; p->lx.token == TOKEN_NAME && i < fmt->nfields; i++)
+		if (lexer_is_name(&p->lx, fmt->fields[i].name)) {
+			lexer_next(&p->lx);
+			return &fmt->fields[i];
+		}
+	parser_fails(p, "no such field");
+	return NULL;
+}
+
+static bool is_dynamic(const struct trace_field *f)
+{
+	return f && f->kind >= FIELD_DYN_STR && f->size == 4;
+}
+
+/* "name", as __get_str() and its like have it: a dynamic field. */
+static struct node *dynamic_node(struct parser *p, enum node_kind kind)
+{
+	const struct trace_field *f = take_field(p);
+	struct node *n;
+
+	if (!is_dynamic(f))
+		return parser_fails(p, "a dynamic field is missing");
+	n = node_new(p, kind);
+	if (n)
+		n->field = f;
+	return n;
+}
+
+static struct node *call_string(struct parser *p)
+{
+	return dynamic_node(p, NODE_STRING);
+}
+
+static struct node *call_bytes(struct parser *p)
+{
+	return dynamic_node(p, NODE_BYTES);
+}
+
+static struct node *call_bitmask(struct parser *p)
+{
+	return dynamic_node(p, NODE_BITMASK);
+}
+
+static struct node *call_cpumask(struct parser *p)
+{
+	return dynamic_node(p, NODE_CPUMASK);
+}
+
+static struct node *call_length(struct parser *p)
+{
+	struct node *n = dynamic_node(p, NODE_LENGTH);
+
+	if (n)
+		n->type = (struct ctype){ .size = 4 };
+	return n;
+}
+
+static struct node *number(struct parser *p)
+{
+	struct node *n = choice(p);
+
+	return n && !node_is_number(n) ? parser_fails(p, "a number is missing") : n;
+}
+
+/* { value, "name" }; entries whose value or name isn't known here stand for nothing. */
+static bool take_value(struct parser *p, struct named_value *out)
+{
+	struct node *value;
+	bool known;
+
+	if (!lexer_take(&p->lx, '{'))
+		return parser_fails(p, "{ is missing") != NULL;
+	if (lexer_take(&p->lx, '}'))
+		return true;
+	p->unknown_names = 0;
+	value = number(p);
+	known = value && value->kind == NODE_CONST && !p->unknown_names;
+	if (!value || !lexer_take(&p->lx, ','))
+		return parser_fails(p, "a value without a name") != NULL;
+	out->value = value->number;
+	if (p->lx.token != TOKEN_STRING) {
+		known = false;
+		if (!choice(p))
+			return false;
+	} else if (!take_string(p, &out->name, &out->len)) {
+		return false;
+	}
+	if (!known)
+		out->name = NULL;
+	return lexer_take(&p->lx, '}') || parser_fails(p, "} is missing");
+}
+
+/* Values up to ")". */
+static bool take_values(struct parser *p, struct node *n)
+{
+	size_t room = 0;
+
+	while (lexer_take(&p->lx, ',') && !lexer_is(&p->lx, ')')) {
+		if (n->nvalues == room) {
+			struct named_value *more;
+
+			room = room ? room * 2 : 16;
+			more = arena_take(&p->tree->arena, room * sizeof(*more));
+			if (!more)
+				return parser_fails(p, "out of memory") != NULL;
+			if (n->nvalues)
+				memcpy(more, n->values, n->nvalues * sizeof(*more));
+			n->values = more;
+		}
+		if (!take_value(p, &n->values[n->nvalues]))
+			return false;
+		n->nvalues += n->values[n->nvalues].name != NULL;
+	}
+	return true;
+}
+
+static struct node *call_flags(struct parser *p)
+{
+	struct node *n = node_over(p, NODE_FLAGS, number(p), NULL, NULL);
+
+	if (!n || !lexer_take(&p->lx, ','))
+		return parser_fails(p, "flags are missing");
+	if (!take_string(p, &n->text, &n->len) || !take_values(p, n))
+		return NULL;
+	return n;
+}
+
+static struct node *call_symbolic(struct parser *p)
+{
+	struct node *n = node_over(p, NODE_SYMBOLIC, number(p), NULL, NULL);
+
+	return n && take_values(p, n) ? n : NULL;
+}
+
+/* Bytes, and behind a comma how many. */
+static struct node *counted(struct parser *p, enum node_kind kind)
+{
+	struct node *bytes = node_bytes(p, choice(p)), *count;
+
+	if (!bytes || !lexer_take(&p->lx, ','))
+		return parser_fails(p, "a count is missing");
+	count = number(p);
+	return count ? node_over(p, kind, bytes, count, NULL) : NULL;
+}
+
+static struct node *call_hex(struct parser *p)
+{
+	struct node *n = counted(p, NODE_HEX);
+
+	if (n) {
+		n->text = " ";
+		n->len = 1;
+	}
+	return n;
+}
+
+static struct node *call_hex_str(struct parser *p)
+{
+	return counted(p, NODE_HEX);
+}
+
+static bool good_elem(const struct node *size)
+{
+	return size && size->kind == NODE_CONST &&
+	       (size->number == 1 || size->number == 2 || size->number == 4 || size->number == 8);
+}
+
+static struct node *call_array(struct parser *p)
+{
+	struct node *n = counted(p, NODE_ARRAY);
+
+	if (!n || !lexer_take(&p->lx, ','))
+		return parser_fails(p, "a size is missing");
+	n->c = number(p);
+	return good_elem(n->c) ? n : parser_fails(p, "elements of a strange size");
+}
+
+static struct node *call_dynamic_array(struct parser *p)
+{
+	struct node *bytes = call_bytes(p), *count, *size;
+
+	if (!bytes || !lexer_take(&p->lx, ','))
+		return parser_fails(p, "a size is missing");
+	size = number(p);
+	if (!good_elem(size))
+		return parser_fails(p, "elements of a strange size");
+	count = node_new(p, NODE_LENGTH);
+	if (!count)
+		return NULL;
+	count->field = bytes->field;
+	count->type = (struct ctype){ .size = 4 };
+	return node_over(p, NODE_ARRAY, bytes, node_binary(p, '/', count, size), size);
+}
+
+static struct node *call_expect(struct parser *p)
+{
+	struct node *n = number(p);
+
+	if (!n || !lexer_take(&p->lx, ',') || !number(p))
+		return parser_fails(p, "arguments of __builtin_expect");
+	return n;
+}
+
+static struct node *call_sizeof(struct parser *p)
+{
+	struct lexer before = p->lx;
+	struct ctype type;
+	bool certain;
+	struct node *n;
+
+	if (lexer_type(&p->lx, &type, &certain) && lexer_is(&p->lx, ')') && type.size)
+		return node_const(p, type.size, (struct ctype){ .size = 8 });
+	p->lx = before;
+	n = choice(p);
+	if (!n || !n->field || (n->kind != NODE_FIELD && n->kind != NODE_BYTES))
+		return parser_fails(p, "the size of what isn't known");
+	return node_const(p, n->field->size, (struct ctype){ .size = 8 });
+}
+
+static struct node *call(struct parser *p)
+{
+	static const struct {
+		const char *name;
+		struct node *(*args)(struct parser *p);
+	} functions[] = {
+		{ "__builtin_expect", call_expect },
+		{ "__get_bitmask", call_bitmask },
+		{ "__get_cpumask", call_cpumask },
+		{ "__get_dynamic_array", call_bytes },
+		{ "__get_dynamic_array_len", call_length },
+		{ "__get_rel_bitmask", call_bitmask },
+		{ "__get_rel_cpumask", call_cpumask },
+		{ "__get_rel_dynamic_array", call_bytes },
+		{ "__get_rel_dynamic_array_len", call_length },
+		{ "__get_rel_sockaddr", call_bytes },
+		{ "__get_rel_str", call_string },
+		{ "__get_sockaddr", call_bytes },
+		{ "__get_str", call_string },
+		{ "__print_array", call_array },
+		{ "__print_dynamic_array", call_dynamic_array },
+		{ "__print_flags", call_flags },
+		{ "__print_flags_u64", call_flags },
+		{ "__print_hex", call_hex },
+		{ "__print_hex_str", call_hex_str },
+		{ "__print_symbolic", call_symbolic },
+		{ "__print_symbolic_u64", call_symbolic },
+		{ "sizeof", call_sizeof },
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		struct node *n;
+
+		if (!lexer_is_name(&p->lx, functions[i].name))
+			continue;
+		lexer_next(&p->lx);
+		if (!lexer_take(&p->lx, '('))
+			return parser_fails(p, "( is missing");
+		n = functions[i].args(p);
+		return !n || lexer_take(&p->lx, ')') ? n : parser_fails(p, ") is missing");
+	}
+	return NULL;
+}
+
+/* ---- expressions ------------------------------------------------------------------ */
+
+/* Behind REC. */
+static struct node *record_field(struct parser *p)
+{
+	const struct trace_field *f;
+	struct node *n;
+
+	if (!lexer_take(&p->lx, OP2('-', '>')))
+		return parser_fails(p, "-> is missing behind REC");
+	f = take_field(p);
+	if (!f)
+		return NULL;
+	if (f->kind >= FIELD_DYN_STR)
+		return parser_fails(p, "where a dynamic field lies");
+	n = node_new(p, f->kind > FIELD_SINT ? NODE_BYTES : NODE_FIELD);
+	if (n) {
+		n->field = f;
+		n->type = (struct ctype){ .size = (uint8_t)f->size,
+					  .is_signed = f->kind == FIELD_SINT };
+	}
+	return n;
+}
+
+static struct node *name(struct parser *p)
+{
+	struct node *n;
+
+	if (lexer_is_name(&p->lx, "REC")) {
+		lexer_next(&p->lx);
+		return record_field(p);
+	}
+	n = call(p);
+	if (n || p->tree->why)
+		return n;
+	/* A constant that the kernel left by its name, or a variable of the kernel. */
+	lexer_next(&p->lx);
+	if (lexer_is(&p->lx, '('))
+		return parser_fails(p, "a function of the kernel");
+	p->unknown_names++;
+	return node_const(p, 0, (struct ctype){ .size = 8 });
+}
+
+static struct node *unary(struct parser *p);
+
+static bool begins_operand(const struct lexer *lx)
+{
+	return lx->token == TOKEN_NAME || lx->token == TOKEN_NUMBER || lx->token == TOKEN_STRING ||
+	       lexer_is(lx, '(');
+}
+
+/* "REC)" */
+static bool take_record(struct parser *p)
+{
+	struct lexer before = p->lx;
+
+	if (lexer_is_name(&p->lx, "REC")) {
+		lexer_next(&p->lx);
+		if (lexer_take(&p->lx, ')'))
+			return true;
+	}
+	p->lx = before;
+	return false;
+}
+
+/* Behind "(": a type and what it is put on, or an expression. */
+static struct node *parenthesis(struct parser *p)
+{
+	struct lexer before = p->lx;
+	struct ctype type;
+	bool certain;
+	struct node *n;
+
+	if (take_record(p))
+		return record_field(p);
+	if (lexer_type(&p->lx, &type, &certain) && lexer_take(&p->lx, ')') &&
+	    (certain || begins_operand(&p->lx)))
+		return node_cast(p, type, unary(p));
+	p->lx = before;
+	n = choice(p);
+	return !n || lexer_take(&p->lx, ')') ? n : parser_fails(p, ") is missing");
+}
+
+static struct node *primary(struct parser *p)
+{
+	struct node *n;
+
+	switch (p->lx.token) {
+	case TOKEN_NUMBER:
+		n = node_const(p, p->lx.number, p->lx.type);
+		lexer_next(&p->lx);
+		return n;
+	case TOKEN_STRING:
+		n = node_new(p, NODE_TEXT);
+		return n && take_string(p, &n->text, &n->len) ? n : NULL;
+	case TOKEN_NAME:
+		return name(p);
+	default:
+		return lexer_take(&p->lx, '(') ? parenthesis(p) : parser_fails(p, "an operand is missing");
+	}
+}
+
+static struct node *postfix(struct parser *p)
+{
+	struct node *n = primary(p);
+
+	while (n && lexer_take(&p->lx, '[')) {
+		n = node_elem(p, n, number(p));
+		if (n && !lexer_take(&p->lx, ']'))
+			return parser_fails(p, "] is missing");
+	}
+	return n;
+}
+
+static struct node *unary(struct parser *p)
+{
+	struct node *n = NULL;
+	unsigned int op = p->lx.op;
+
+	if (++p->depth > MAX_DEPTH)
+		return parser_fails(p, "nested too deeply");
+	if (p->lx.token != TOKEN_OP || !strchr("!~-+&*", (int)(op & 0xff)) || op > 0xff || !op)
+		n = postfix(p);
+	else
+		lexer_next(&p->lx), n = node_unary(p, op, unary(p));
+	p->depth--;
+	return n;
+}
+
+static int precedence(const struct lexer *lx)
+{
+	static const struct {
+		unsigned int op;
+		int level;
+	} levels[] = {
+		{ '*', 10 }, { '/', 10 }, { '%', 10 }, { '+', 9 }, { '-', 9 },
+		{ OP2('<', '<'), 8 }, { OP2('>', '>'), 8 }, { '<', 7 }, { '>', 7 },
+		{ OP2('<', '='), 7 }, { OP2('>', '='), 7 }, { OP2('=', '='), 6 },
+		{ OP2('!', '='), 6 }, { '&', 5 }, { '^', 4 }, { '|', 3 },
+		{ OP2('&', '&'), 2 }, { OP2('|', '|'), 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
+		if (lexer_is(lx, levels[i].op))
+			return levels[i].level;
+	return 0;
+}
+
+static struct node *binary(struct parser *p, int least)
+{
+	struct node *n = unary(p);
+	int level;
+
+	while (n && (level = precedence(&p->lx)) >= least) {
+		unsigned int op = p->lx.op;
+
+		lexer_next(&p->lx);
+		n = node_binary(p, op, n, binary(p, level + 1));
+	}
+	return n;
+}
+
+static struct node *choice(struct parser *p)
+{
+	struct node *n, *yes;
+
+	if (++p->depth > MAX_DEPTH)
+		return parser_fails(p, "nested too deeply");
+	n = binary(p, 1);
+	if (n && lexer_take(&p->lx, '?')) {
+		yes = choice(p);
+		if (yes && !lexer_take(&p->lx, ':'))
+			return parser_fails(p, ": is missing");
+		n = yes ? node_choice(p, n, yes, choice(p)) : NULL;
+	}
+	p->depth--;
+	return n;
+}
+
+/* ---- the whole -------------------------------------------------------------------- */
+
+bool print_tree_parse(struct print_tree *tree, const struct tracefmt *fmt, const char *text,
+		      size_t len)
+{
+	struct parser p = { .tree = tree, .fmt = fmt };
+	struct node **last = &tree->args;
+
+	*tree = (struct print_tree){ 0 };
+	lexer_begin(&p.lx, text, len);
+	lexer_next(&p.lx);
+	if (!take_string(&p, &tree->format, &tree->len))
+		return false;
+	while (lexer_take(&p.lx, ',')) {
+		*last = choice(&p);
+		if (!*last)
+			return false;
+		/* an argument twice in the list would be a circle */
+		last = &(*last)->next;
+	}
+	return p.lx.token == TOKEN_END || parser_fails(&p, "an operator is missing");
+}
