@@ -279,7 +279,8 @@ def event_attr(pyperf, sample_type):
 def child_records(pyperf, **fields):
     """Records of a child that execs and ends, after its end."""
     child = subprocess.Popen([sys.executable, '-c',
-                              'import os; input(); os.execvp("true", ["true"])'],
+                              'import os, time; input(); time.sleep(0.01); '
+                              'os.execvp("true", ["true"])'],
                              stdin=subprocess.PIPE, text=True)
     with pyperf.Event('dummy', child.pid, sample_id_all=1, **fields) as event, \
             pyperf.Ring(event) as ring:

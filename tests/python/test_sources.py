@@ -6,6 +6,7 @@ import os
 import re
 import struct
 import subprocess
+import sys
 
 import pytest
 
@@ -32,10 +33,10 @@ def __sample__(e):
 
 @pytest.fixture(scope='module', autouse=True)
 def busy():
-    """Somebody who computes, touches new pages, and sleeps."""
+    """Somebody who computes, touches new pages, opens files, and sleeps."""
     text = ('import mmap, time\nwhile True:\n    sum(range(50000))\n    m = mmap.mmap(-1, 1 << 16)\n'
-            '    m[0] = m[40000] = 1\n    m.close()\n    time.sleep(0.001)\n')
-    with subprocess.Popen(['python3', '-c', text]) as process:
+            '    m[0] = m[40000] = 1\n    m.close()\n    open("/dev/null").close()\n    time.sleep(0.001)\n')
+    with subprocess.Popen([sys.executable, '-c', text]) as process:
         yield process.pid
         process.kill()
 
