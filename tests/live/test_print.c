@@ -12,7 +12,7 @@
 #include <regex.h>
 #include <sys/socket.h>
 
-enum { MAX_RAW = 4096, ROUNDS = 200 };
+enum { MAX_RAW = 4096, ROUNDS = 200, MOST = 8 };
 
 /* For a build with ASan: libtraceevent leaks what it had of a "print fmt" it gives up. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
@@ -99,11 +99,12 @@ static void put_bytes(unsigned char *at, uint32_t size)
 	}
 }
 
+/* With room for what counts it, MOST: a text that __print_hex() shows is one as well. */
 static void put_dynamic(struct sample *s, const struct trace_field *f)
 {
 	bool text = f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
 	bool relative = f->kind == FIELD_REL_STR || f->kind == FIELD_REL_BYTES;
-	uint32_t len = text ? 1 + (uint32_t)below(24) : 8 * (1 + (uint32_t)below(5));
+	uint32_t len = text ? MOST + (uint32_t)below(24) : 8 * (1 + (uint32_t)below(5));
 	uint32_t at = s->size, loc;
 
 	if (text)
@@ -139,7 +140,7 @@ static void limit(struct sample *s, const struct tep_print_arg *arg)
 {
 	for (size_t i = 0; arg && arg->type == TEP_PRINT_FIELD && i < s->fmt->nfields; i++) {
 		const struct trace_field *f = &s->fmt->fields[i];
-		uint64_t n = below(9);
+		uint64_t n = below(MOST + 1);
 
 		if (!strcmp(f->name, arg->field.name))
 			memcpy(s->raw + f->offset, &n, f->size);

@@ -4,6 +4,7 @@ import importlib
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -22,6 +23,21 @@ def pyperf(build):
         pytest.skip(f'pyperf was not built for {sys.version.split()[0]} ({error})')
     finally:
         sys.path.remove(folder)
+
+
+@pytest.fixture(scope='session', autouse=True)
+def wakeups():
+    """Some 500 wakeups a second: a machine may have next to none of its own."""
+    done = threading.Event()
+
+    def tick():
+        while not done.wait(0.002):
+            pass
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    yield
+    done.set()
+    thread.join()
 
 
 class Runner:

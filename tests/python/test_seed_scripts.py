@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -22,7 +23,7 @@ for word in ('tracefs', 'root'):
 def busy():
     """Somebody who runs, sleeps and is woken."""
     text = 'import time\nwhile True:\n    sum(range(20000))\n    time.sleep(0.002)\n'
-    with subprocess.Popen(['python3', '-c', text]) as process:
+    with subprocess.Popen([sys.executable, '-c', text]) as process:
         yield
         process.kill()
 

@@ -99,7 +99,7 @@ def test_page_faults_tell_the_address(prof, tmp_path):
             'at = ctypes.addressof(ctypes.c_char.from_buffer(m))\nprint(at, flush=True)\n'
             'sys.stdin.read()\nfor i in range(64): m[i << 12] = 1\nprint("done", flush=True)\n'
             'import time; time.sleep(0.3)\n')
-    with subprocess.Popen(['python3', '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen([sys.executable, '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as target:
         at = int(target.stdout.readline())
         (tmp_path / 's.py').write_text('import json\ntold = False\n'
@@ -218,7 +218,7 @@ def test_a_breakpoint(prof, tmp_path):
     """mem:ADDR/LEN:rw - what stands where other events have their filter is the length."""
     code = ('import ctypes, sys\nx = ctypes.c_uint32(0)\nprint(ctypes.addressof(x), flush=True)\n'
             'sys.stdin.read()\nfor i in range(5): x.value = i\n')
-    with subprocess.Popen(['python3', '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen([sys.executable, '-c', code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as target:
         at = int(target.stdout.readline())
         (tmp_path / 's.py').write_text('def hit(e): print(e._event, hex(e.addr), e.period)\ntold = False\n'
