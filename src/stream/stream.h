@@ -172,6 +172,8 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f);
 void stream_free(struct stream *s);
 struct stream_event *stream_events(struct stream *s, size_t *n);
 struct tracefmt_db *stream_formats(struct stream *s);
+/* Refuses events with call chains of which options leave nothing: 0, or -1 with f. */
+int stream_check_chains(const struct stream *s, struct fault *f);
 
 /* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
 int stream_open(struct stream *s, struct fault *f);
