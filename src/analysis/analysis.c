@@ -210,6 +210,8 @@ static void on_idle(void *ctx)
 
 	if (a->output_error)
 		return;
+	if (a->ops->is_over && a->ops->is_over(a))
+		stream_finish(a->stream);
 	if (fflush(stdout) || ferror(stdout))
 		a->output_error = errno ? errno : EIO;
 	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
@@ -383,7 +385,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = name_events(&a, f) || prepare_command(&a, f);
+	rc = prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&

@@ -45,15 +45,16 @@ struct analysis_ops {
 	/* Names the events, by analysis_add_event(), where -e did not; NULL: -e is needed.
 	 * 0, or -1 with f. */
 	int (*events)(struct analysis *a, struct fault *f);
-	/* They are known, and all wanted: looks up fields, allocates a->state. 0, or -1 with f. */
+	/* They are known, and all wanted: looks up fields. 0, or -1 with f. */
 	int (*begin)(struct analysis *a, struct fault *f);
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
+	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
 	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
 	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
 	/* All has been delivered. 0, or -1 with f. May be NULL */
 	int (*end)(struct analysis *a, struct fault *f);
-	void (*release)(struct analysis *a);               /* frees a->state; may be NULL */
+	void (*release)(struct analysis *a);               /* frees what the config got since; may be NULL */
 	bool chains_of_users;      /* -g means the user's part, too */
 };
 
@@ -65,7 +66,6 @@ struct analysis {
 	struct names names;
 	struct callstacks *stacks;
 	struct eventline *line;
-	void *state;                   /* the command's own */
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
 	int output_error;              /* errno: stdout can't be written */

@@ -129,6 +129,12 @@ void stream_end_with(struct stream *s, int fd)
 	s->end_with = fd;
 }
 
+void stream_finish(struct stream *s)
+{
+	if (!s->stop)
+		s->stop = STOP_TARGET;
+}
+
 void stream_stop(struct stream *s)
 {
 	s->stop = STOP_CONSUMER;

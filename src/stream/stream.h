@@ -187,6 +187,8 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* The run ends when this descriptor (a pidfd) becomes readable, too; before stream_run().
  * What has happened by then is delivered. */
 void stream_end_with(struct stream *s, int fd);
+/* Ends the run as if all targets had ended: what has happened by now is delivered. */
+void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
 /* Whether the run is about to end, for whatever reason. */
