@@ -166,6 +166,15 @@ char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t si
 	return buf;
 }
 
+uint64_t analysis_hash(const char *text)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h | UINT64_C(1) << 63;
+}
+
 uint64_t analysis_now(struct analysis *a)
 {
 	struct timespec t;

@@ -97,6 +97,8 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s);
 void analysis_print_stack(const struct callstack *stack);
 /* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
+/* Of a text; the highest bit is set, so that it is no tid. */
+uint64_t analysis_hash(const char *text);
 /* The perf clock now. */
 uint64_t analysis_now(struct analysis *a);
 #endif

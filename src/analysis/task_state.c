@@ -65,15 +65,6 @@ static bool is_shown(const struct states *t, const char *comm, uint64_t state)
 	return !t->filter || expr_glob(t->filter, strlen(t->filter), comm, strlen(comm));
 }
 
-static uint64_t hash_of(const char *comm)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (; *comm; comm++)
-		h = (h ^ (unsigned char)*comm) * UINT64_C(1099511628211);
-	return h | UINT64_C(1) << 63;
-}
-
 static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid,
 		  const struct pair_end *end)
 {
@@ -82,7 +73,7 @@ static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid
 	bool each = t->opts.per_instance || !t->switches.everybody;
 
 	if (is_shown(t, comm, end->value))
-		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : hash_of(comm),
+		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : analysis_hash(comm),
 			  end->value);
 }
 
