@@ -116,9 +116,9 @@ static void put_extra(struct analysis *a, struct table *t, uint64_t from, uint64
 static void fill(struct analysis *a, struct table *t, struct distributions *all,
 		 const struct distribution_view *view)
 {
-	uint64_t sum = 0;
+	uint64_t sum = view->whole ? view->whole(a) : 0;
 
-	for (struct distribution *d = all->rows; d; d = d->hh.next)
+	for (struct distribution *d = all->rows; d && !view->whole; d = d->hh.next)
 		sum += d->durations.sum;
 	for (struct distribution *d = all->rows; d; d = d->hh.next)
 		put_row(a, t, d, view, sum);
@@ -137,6 +137,9 @@ void distributions_print(struct analysis *a, struct distributions *all,
 		columns[n++] = view->columns[i];
 	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++)
 		columns[n++] = shown_columns[view->shown[i]];
+	for (size_t i = 0; i < n && view->share_title; i++)
+		if (columns[i].kind == TABLE_PERCENT)
+			columns[i].title = view->share_title;
 	table_init(&t, view->name, columns, n);
 	fill(a, &t, all, view);
 	table_sort(&t, "total", true);

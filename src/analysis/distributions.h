@@ -42,6 +42,8 @@ struct distribution_view {
 	size_t nshown;
 	/* Puts the cells of the command's own columns. */
 	void (*put)(struct analysis *a, const struct distribution *d, struct table *t);
+	const char *share_title;             /* SHOW_SHARE is of whole(), under this title; or NULL */
+	uint64_t (*whole)(struct analysis *a);   /* ns that are 100 %; NULL: of all rows together */
 };
 
 /* The row of that key, made where there is none (*fresh); NULL beyond the bound. */

@@ -225,8 +225,10 @@ static void print_counts(const struct pairs *p)
 
 void pairs_print(struct pairs *p)
 {
-	uint64_t now = p->a->opts->stream.interval_ms ? analysis_now(p->a) : p->last;
+	uint64_t now = p->a->opts->stream.interval_ms || !p->last ? analysis_now(p->a) : p->last;
 
+	if (!p->from)
+		p->from = now;
 	distributions_print(p->a, &p->rows, p->ops->view, p->from, now,
 			    p->a->opts->json ? counts(p) : NULL);
 	if (!p->a->opts->json)
