@@ -5,5 +5,5 @@
 
 #include "base/command.h"
 
-extern const struct command stat_command;
+extern const struct command stat_command, trace_command;
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-	&python_command, &stat_command, &list_command, &check_command, &version_command,
+	&python_command, &trace_command, &stat_command, &list_command, &check_command, &version_command,
 	&help_command,
 };
 

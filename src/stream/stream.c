@@ -43,7 +43,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	s->opts = opts;
-	s->epoll = s->attn.kick = s->attn.tell = s->attn.timer = -1;
+	s->epoll = s->end_with = s->attn.kick = s->attn.tell = s->attn.timer = -1;
 	probes_init(&s->probes);
 	s->has_lost_format = open_knows_lost_format();
 	s->formats = tracefmt_db_new();
