@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be asked of a parser: one row per kind. */
-#include "symbols/parser.h"
+#include "symbols/symsource.h"
 
 const struct parser_row parser_rows[PARSER_KINDS] = {
-	[PARSER_SYMBOLS] = { NULL, NULL },
+	[PARSER_SYMBOLS] = { symsource_answer, NULL },
 	[PARSER_DEMANGLE] = { NULL, NULL },
 };
