@@ -44,12 +44,18 @@ void dso_touch_(struct dsos *d, struct dso *dso)
 	link_newest(d, dso);
 }
 
+static size_t bytes_of(const struct dso *dso)
+{
+	return (dso->file ? symfile_bytes(dso->file) : 0) + demangled_bytes(dso->names);
+}
+
 void dso_forget_file_(struct dsos *d, struct dso *dso)
 {
-	if (dso->file)
-		d->bytes -= symfile_bytes(dso->file);
+	d->bytes -= bytes_of(dso);
 	symfile_free(dso->file);
+	demangled_free(dso->names);
 	dso->file = NULL;
+	dso->names = NULL;
 	dso->state = DSO_UNREAD;
 }
 
@@ -220,6 +226,16 @@ uint64_t dso_serial(const struct dso *dso)
 	return dso->serial;
 }
 
+static const char *demangle_in(struct dsos *d, struct dso *dso, const char *name)
+{
+	size_t before = demangled_bytes(dso->names);
+
+	name = demangled_name(&dso->names, d->parser, name);
+	d->bytes += demangled_bytes(dso->names) - before;
+	dso_keep_bound_(d);
+	return name;
+}
+
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
 {
 	if (dso->state == DSO_UNREAD)
@@ -227,7 +243,11 @@ bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **nam
 	if (dso->state != DSO_READ)
 		return false;
 	dso_touch_(d, dso);
-	return symfile_find(dso->file, offset, name, into);
+	if (!symfile_find(dso->file, offset, name, into))
+		return false;
+	if (is_mangled(*name))
+		*name = demangle_in(d, dso, *name);
+	return true;
 }
 
 size_t dsos_bytes(const struct dsos *d)

@@ -3,6 +3,7 @@
 #ifndef SYMBOLS_DSO_PRIVATE_H
 #define SYMBOLS_DSO_PRIVATE_H
 
+#include "symbols/demangle.h"
 #include "symbols/dso.h"
 #include "symbols/vdso.h"
 
@@ -21,6 +22,7 @@ struct dso {
 	pid_t pid;                   /* who mapped it last */
 	enum dso_state state;
 	struct symfile *file;        /* while DSO_READ */
+	struct demangled *names;     /* of it, as far as they were asked for */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
 	struct timespec mtime;       /* of the file that was read */
 	char name[];
