@@ -102,7 +102,11 @@ static bool prints_functions(const struct stream_event *event)
 
 static int open_symbols(struct names *n, int verbose, struct fault *f)
 {
-	struct symbolizer_opts opts = { .opener = n->opener };
+	/* who has somebody else open files gives up privilege before any is read */
+	struct symbolizer_opts opts = {
+		.opener = n->opener, .verbose = verbose,
+		.parse = n->opener == &opener_direct ? PARSER_AUTO : PARSER_HERE,
+	};
 
 	if (!any_wanted(n->stream, has_addresses))
 		return 0;
@@ -128,7 +132,7 @@ static const char *find_function(void *ctx, uint64_t addr, uint64_t *offset)
 /* /proc/kallsyms is opened now, and read when the first one is printed. */
 static int open_functions(struct names *n, struct fault *f)
 {
-	struct symbolizer_opts opts = { .opener = n->opener };
+	struct symbolizer_opts opts = { .opener = n->opener, .parse = PARSER_HERE };
 	struct tracefmt_symbols symbols = { .find = find_function };
 
 	if (!any_wanted(n->stream, prints_functions))
