@@ -19,17 +19,6 @@
 const struct opt analysis_json_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
 };
-const struct opt analysis_flame_opts[] = {
-	{ "flame-graph", 0, NULL, OPT_STRING, AT(flame_graph), "FILE",
-	  "A picture of all stacks: .html (zoom and search), .svg, .folded, .speedscope.json. With none "
-	  "of these suffixes .folded is added.", false, NULL },
-};
-const struct opt analysis_heatmap_opts[] = {
-	{ "heatmap", 0, NULL, OPT_STRING, AT(heatmap), "FILE",
-	  "A picture of latencies over time: .html (choose a part, see its numbers), .svg or .csv.",
-	  false, NULL },
-};
-
 void analysis_defaults(void *config)
 {
 	struct analysis_opts *o = config;

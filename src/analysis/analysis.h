@@ -20,14 +20,11 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
-	const char *flame_graph;     /* FILE, or NULL */
-	const char *heatmap;
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_FLAME_NOPTS = 1, ANALYSIS_HEATMAP_NOPTS = 1 };
-extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS],
-	analysis_flame_opts[ANALYSIS_FLAME_NOPTS], analysis_heatmap_opts[ANALYSIS_HEATMAP_NOPTS];
+enum { ANALYSIS_JSON_NOPTS = 1 };
+extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 
 struct analysis;
 

@@ -255,6 +255,25 @@ static void take_fork(struct switches *w, const struct analysis_sample *s)
 		watch(w, number(s, w->child));
 }
 
+bool switches_watch(const struct switches *w, pid_t tid)
+{
+	return watches(w, tid);
+}
+
+bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e)
+{
+	uint64_t state;
+
+	if (s->event == w->on_fork)
+		take_fork(w, s);
+	if (s->event != w->on_switch)
+		return false;
+	state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
+	*e = (struct switch_event){ number(s, w->prev_pid), number(s, w->next_pid),
+				    state & 0xff && !(state & LEAVES) };
+	return true;
+}
+
 void switches_take(struct switches *w, struct pairs *p, const struct analysis_sample *s,
 		   switches_fn *ended)
 {

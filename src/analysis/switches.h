@@ -46,6 +46,14 @@ typedef void switches_fn(struct analysis *a, const struct analysis_sample *s, pi
 /* Takes a sample; p holds the state each task is in, its key is the tid. */
 void switches_take(struct switches *w, struct pairs *p, const struct analysis_sample *s,
 		   switches_fn *ended);
+/* Whether the task is one of those that were chosen. */
+bool switches_watch(const struct switches *w, pid_t tid);
+/* What a switch says. False: it is another event, which may be taken in all the same. */
+struct switch_event {
+	pid_t prev, next;
+	bool sleeps;             /* prev doesn't want to run */
+};
+bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e);
 /* Whether the sample says something of the task, or (while it waited to run) of the CPU. */
 bool switches_concern(const struct switches *w, const struct analysis_sample *s, pid_t tid,
 		      uint32_t cpu);
