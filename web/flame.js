@@ -53,8 +53,11 @@ function change(node) {
 }
 
 let most = 0;   // the largest change of a share
+const used = new Set();
 for (const todo = [root]; todo.length;) {
 	const node = todo.pop();
+	if (node !== root)
+		used.add(node.kind);
 	most = Math.max(most, Math.abs(change(node)));
 	todo.push(...node.children);
 }
@@ -96,7 +99,7 @@ document.body.append(
 const at = id => document.getElementById(id);
 const legend = totalBefore
 	? [['larger share than before', difference(0.6)], ['smaller', difference(-0.6)]]
-	: kinds.filter((_, i) => data.kinds.includes(i)).map(([name, h, s]) => [name, `hsl(${h},${s}%,65%)`]);
+	: kinds.filter((_, i) => used.has(i)).map(([name, h, s]) => [name, `hsl(${h},${s}%,65%)`]);
 for (const [name, background] of legend) {
 	const span = element('span', {textContent: name});
 	span.style.background = background;

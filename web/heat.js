@@ -4,7 +4,7 @@
 import {axisBottom, axisLeft} from 'd3-axis';
 import {brush} from 'd3-brush';
 import {scaleLinear, scaleLog} from 'd3-scale';
-import {select} from 'd3-selection';
+import {pointer, select} from 'd3-selection';
 import {duration, element, number, pageData, percent, watchSize} from './page.js';
 import './heat.css';
 
@@ -23,7 +23,7 @@ function extent(list) {
 		low = Math.min(low, c.value);
 		high = Math.max(high, c.high + 1);
 	}
-	return [Math.min(low, high / 2), high];
+	return [Math.min(low, high) / 1.2, high * 1.2];   // room to begin a brush in
 }
 
 const everything = {times: [0, Math.max(data.spans * data.step, 1)], values: extent(cells)};
@@ -123,7 +123,8 @@ function brushed(event) {
 }
 
 function hover(event) {
-	const time = x.invert(event.offsetX), value = y.invert(event.offsetY);
+	const [left, top] = pointer(event, document.querySelector('#map svg'));
+	const time = x.invert(left), value = y.invert(top);
 	const row = Math.floor(Math.log2(value) * perPower);
 	let n = 0;
 
