@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flame graphs: what a person does with the page, and what a hostile name can't do to it."""
+import os
+import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -172,3 +174,24 @@ def test_svg_shows_in_a_browser(chromium, drawn, tmp_path):
     page = chromium.open(drawn('svg'))
     assert page.run('document.documentElement.tagName') == 'svg'
     assert page.run('document.querySelectorAll("g").length') == 6
+
+
+def test_a_profile_as_a_page(chromium, prof, storm, tmp_path):
+    """The whole way: samples, symbols, page, click."""
+    if os.geteuid():
+        pytest.skip('needs root')
+    path = tmp_path / 'out.html'
+    done = subprocess.run([prof, 'profile', '-F', '997', '-g', '--flame-graph', path, '-q', '--', storm,
+                           'getppid', '3000000'], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    page = chromium.open(path)
+    page.until('document.querySelectorAll("g.frame").length > 3')
+    names = page.run('[...document.querySelectorAll("g.frame")].map(g => g.getAttribute("name"))')
+    storms = [n for n in names if n.startswith('storm')]
+    assert storms, names
+    page.click('document.getElementById("search")')
+    page.type('storm')
+    page.until('parseFloat(document.getElementById("matched").textContent.split(", ")[1]) > 90')
+    page.click(frame(storms[0]) + '.querySelector("rect")')
+    page.until('document.getElementById("zoomed").textContent.startsWith("zoomed: storm")')
+    assert page.complaints() == []
