@@ -3,6 +3,7 @@
  * when the pointer is over it. */
 #include "report/flame_private.h"
 
+#include "base/columns.h"
 #include "report/quote.h"
 #include "report/terminal.h"
 
@@ -95,7 +96,7 @@ static void put_label(const struct svg *s, const char *name, double x, double y,
 
 	if (room < 3)
 		return;
-	bytes = terminal_width(name) <= room ? strlen(name) : terminal_fit(name, room - 1);
+	bytes = columns_of(name) <= room ? strlen(name) : columns_fit(name, room - 1);
 	fprintf(s->out, "<text x=\"%.1f\" y=\"%.1f\">", x + 2, y + ROW - 5);
 	quote_xml(name, bytes, s->out);
 	fputs(name[bytes] ? "\xe2\x80\xa6</text>" : "</text>", s->out);
