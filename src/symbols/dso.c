@@ -54,6 +54,7 @@ void dso_forget_file_(struct dsos *d, struct dso *dso)
 	d->bytes -= bytes_of(dso);
 	symfile_free(dso->file);
 	demangled_free(dso->names);
+	dso_jit_forget_(d, dso);
 	dso->file = NULL;
 	dso->names = NULL;
 	dso->state = DSO_UNREAD;
@@ -62,7 +63,7 @@ void dso_forget_file_(struct dsos *d, struct dso *dso)
 void dso_keep_bound_(struct dsos *d)
 {
 	for (struct dso *dso = d->oldest; dso && d->bytes > d->max_bytes; dso = dso->newer)
-		if (dso->file && dso != d->newest)
+		if ((dso->file || dso->jit) && dso != d->newest)
 			dso_forget_file_(d, dso);
 }
 
@@ -105,6 +106,7 @@ static void drop(struct dsos *d, struct dso *dso)
 	unlink_dso(d, dso);
 	unlink_use(d, dso);
 	dso_forget_file_(d, dso);
+	dso_jit_free_(d, dso);
 	free(dso);
 }
 
@@ -218,7 +220,7 @@ struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len)
 
 const char *dso_name(const struct dso *dso)
 {
-	return dso->name;
+	return dso_jit_name_(dso);
 }
 
 uint64_t dso_serial(const struct dso *dso)
@@ -238,6 +240,10 @@ static const char *demangle_in(struct dsos *d, struct dso *dso, const char *name
 
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
 {
+	if (dso->jit) {
+		dso_touch_(d, dso);
+		return dso_jit_find_(d, dso, offset, name, into);
+	}
 	if (dso->state == DSO_UNREAD)
 		dso_read_(d, dso);
 	if (dso->state != DSO_READ)

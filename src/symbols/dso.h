@@ -35,15 +35,27 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose);
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid);
 /* The kernel's code in every process, as it is mapped there. */
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len);
+/* Whether memory that is mapped by this name has no file behind it. */
+bool dso_is_anonymous(const char *name);
+/* Such memory of a process, which may hold code that was made while it ran: names come
+ * from its perf map, and dso_find() takes an address for the offset. `life` is a number that
+ * the process has alone, and from one exec(2) to the next. */
+struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life);
+/* The process has ended or called exec(2): what its number stands for now is another. */
+void dsos_process_ended(struct dsos *d, pid_t pid);
 struct dso *dso_ref(struct dso *dso);
 void dso_put(struct dsos *d, struct dso *dso);
 
-/* The path as the kernel told it: "/usr/bin/cat", "[vdso]", "//anon". */
+/* The path as the kernel told it: "/usr/bin/cat", "[vdso]", "//anon"; or that of the perf
+ * map, once names were read from there. */
 const char *dso_name(const struct dso *dso);
 /* A number that no other dso has or will have. */
 uint64_t dso_serial(const struct dso *dso);
 /* As symfile_find(). The name lives until the next call. */
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into);
+/* As long as this number is the same, so is the name of each address: code that is made
+ * while a program runs comes, goes and gets its names late. Some 10 ns. */
+uint64_t dsos_answers(struct dsos *d);
 /* What tables of symbols take at present. */
 size_t dsos_bytes(const struct dsos *d);
 #endif

@@ -23,6 +23,7 @@ struct dso {
 	enum dso_state state;
 	struct symfile *file;        /* while DSO_READ */
 	struct demangled *names;     /* of it, as far as they were asked for */
+	struct jit *jit;             /* no file is behind it; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
 	struct timespec mtime;       /* of the file that was read */
 	char name[];
@@ -37,6 +38,9 @@ struct dsos {
 	struct dso *newest, *oldest;
 	size_t unused;               /* without a reference */
 	uint64_t serials;
+	uint64_t answers;            /* how often names of addresses have changed */
+	struct jit *jits;
+	unsigned int jits_open;      /* descriptors */
 	struct vdso vdso;
 };
 
@@ -49,4 +53,10 @@ void dso_keep_bound_(struct dsos *d);
 void dso_read_(struct dsos *d, struct dso *dso);
 /* Whether what is mapped now is another file than was read, though the same by its inode. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
+
+/* dso_jit.c: of a dso that has a jit. */
+void dso_jit_free_(struct dsos *d, struct dso *dso);
+void dso_jit_forget_(struct dsos *d, struct dso *dso);
+bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into);
+const char *dso_jit_name_(const struct dso *dso);
 #endif
