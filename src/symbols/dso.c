@@ -209,6 +209,13 @@ struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, p
 	return take(d, dso);
 }
 
+void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent)
+{
+	dso->start = start;
+	dso->end = end;
+	dso->parent = parent;
+}
+
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len)
 {
 	/* inode 1 stands for one that is ours, 0 for another, such as that of 32 bits */

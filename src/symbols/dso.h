@@ -33,6 +33,9 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose);
 
 /* The file that `pid` maps by this path, with a reference; NULL without memory. */
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid);
+/* Where that process maps it, and the parent of the process (0: not known), which most
+ * often sees the same files: for a file that its path doesn't lead to any more. */
+void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent);
 /* The kernel's code in every process, as it is mapped there. */
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len);
 /* Whether memory that is mapped by this name has no file behind it. */

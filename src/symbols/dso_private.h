@@ -19,7 +19,8 @@ struct dso {
 	struct dso_id id;
 	uint64_t serial;
 	unsigned int refs;
-	pid_t pid;                   /* who mapped it last */
+	pid_t pid, parent;           /* who mapped it last; 0: not known */
+	uint64_t start, end;         /* and where */
 	enum dso_state state;
 	struct symfile *file;        /* while DSO_READ */
 	struct demangled *names;     /* of it, as far as they were asked for */

@@ -28,7 +28,7 @@ struct era {
 
 struct process {
 	struct process *next;    /* of the bucket */
-	pid_t pid;
+	pid_t pid, parent;       /* parent: 0: not known */
 	bool used;               /* since the last sweep */
 	uint64_t exited;         /* time; 0: it lives */
 	uint64_t life;           /* no other process has it, nor this one after exec(2) */
@@ -302,6 +302,16 @@ static struct space *own_space(struct maps *m, struct process *p, uint64_t time)
 
 /* ---- records -------------------------------------------------------------- */
 
+static struct dso *get_file(struct maps *m, const struct process *p, const char *path,
+			    const struct dso_id *id, uint64_t start, uint64_t end)
+{
+	struct dso *dso = dso_get(m->opts.dsos, path, id, p->pid);
+
+	if (dso)
+		dso_mapped_at(dso, start, end, p->parent);
+	return dso;
+}
+
 static struct dso *dso_of(struct maps *m, const struct process *p, const struct pev_mmap *r)
 {
 	struct dso_id id = { .build_id_size = r->has_build_id ? r->build_id_size : 0 };
@@ -319,7 +329,7 @@ static struct dso *dso_of(struct maps *m, const struct process *p, const struct 
 		id.ino = r->ino;
 		id.generation = r->ino_generation;
 	}
-	return dso_get(m->opts.dsos, r->filename, &id, (pid_t)r->pid);
+	return get_file(m, p, r->filename, &id, r->addr, r->addr + r->len);
 }
 
 static void take_mmap(struct maps *m, const struct pev_mmap *r, uint64_t time)
@@ -362,9 +372,11 @@ static void take_fork(struct maps *m, const struct pev_task *r, uint64_t time)
 	s = space_ref(last_era(parent)->space);
 	child = find(m, (pid_t)r->pid);
 	if (!child)
-		add_process(m, (pid_t)r->pid, time, s);
+		child = add_process(m, (pid_t)r->pid, time, s);
 	else if (!begin_era(m, child, time, s))
 		begin_life(m, child);
+	if (child)
+		child->parent = (pid_t)r->ppid;
 }
 
 static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
@@ -464,7 +476,7 @@ static void fill_line(struct maps *m, struct space *s, const struct process *p,
 	else if (dso_is_anonymous(path))
 		mapping.dso = dso_get_jit(dsos, path, p->pid, p->life);
 	else
-		mapping.dso = dso_get(dsos, path, &id, p->pid);
+		mapping.dso = get_file(m, p, path, &id, l->start, l->end);
 	if (dso_is_anonymous(path))
 		mapping.pgoff = mapping.start;
 	if (mapping.dso)

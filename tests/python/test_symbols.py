@@ -19,7 +19,8 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
-CALLS = 'syscalls:sys_enter_getppid/comm ~ "callers*"/'
+PREFIX = f's{os.getpid()}_'              # others may test here at the same time
+CALLS = f'syscalls:sys_enter_getppid/comm ~ "{PREFIX}*"/'
 SHOW = READY + """
 import json
 def __sample__(e):
@@ -29,7 +30,10 @@ def __sample__(e):
 
 
 @pytest.fixture(scope='session')
-def helper(build, prof):
+def helper(build, prof, tmp_path_factory):
+    """The path of a program of tests/helpers, with a name of our own."""
+    folder = tmp_path_factory.mktemp('helpers')
+    os.chmod(folder, 0o755)
     built = subprocess.run([prof, 'version', '--build-options'], capture_output=True, text=True)
     if 'elfutils: no' in built.stdout:
         pytest.skip('needs a build with elfutils')
@@ -38,7 +42,7 @@ def helper(build, prof):
         found = os.path.join(build, 'tests/helpers', name)
         if not os.path.exists(found):
             pytest.skip('needs the helper ' + name)
-        return found
+        return shutil.copy(found, folder / (PREFIX + name))
     return path
 
 
@@ -140,8 +144,8 @@ def test_that_code_in_namespaces(prof, helper, tmp_path):
     """Its number is another there, and so is its /tmp."""
     if not shutil.which('unshare'):
         pytest.skip('needs unshare')
-    shell = f'mount -t tmpfs none /tmp && cp {helper("callers_jit")} /tmp/callers_in && ' \
-        'cd /tmp && ./callers_in --linger 2; true'
+    shell = f'mount -t tmpfs none /tmp && cp {helper("callers_jit")} /tmp/{PREFIX}in && ' \
+        f'cd /tmp && ./{PREFIX}in --linger 2; true'
     with Program('unshare', '-m', '-p', '-f', '--mount-proc', 'sh', '-c', shell) as one:
         assert one.pid < 10
         found = chains(prof, tmp_path, one, n=2)
@@ -150,12 +154,46 @@ def test_that_code_in_namespaces(prof, helper, tmp_path):
     assert not os.path.exists(f'/tmp/perf-{one.pid}.map')
 
 
+# ---- files that are gone, or that only the process sees -------------------------------------
+
+@pytest.mark.parametrize('user', [[], ['--user', 'nobody']])
+@pytest.mark.parametrize('how', ['deleted', 'replaced'])
+def test_the_file_of_a_process_that_lives(prof, helper, how, user):
+    """Nobody can open it by its path any more."""
+    with tempfile.TemporaryDirectory(prefix='perf-prof-symbols-') as name:
+        folder = pathlib.Path(name)
+        os.chmod(folder, 0o755)
+        program, other = folder / (PREFIX + 'copy'), folder / 'other'
+        shutil.copy(helper('callers'), program)
+        with open(helper('callers'), 'rb') as f:
+            other.write_bytes(re.sub(rb'\0(inner|middle|outer)\0', lambda m: m.group(0).upper(), f.read()))
+        with Program(program, '--wait', '--linger', '1') as one:
+            if how == 'deleted':
+                os.unlink(program)
+            else:
+                os.rename(other, program)
+            found = chains(prof, folder, one, *user)
+    assert symbols(found[0], 4) == ['inner', 'middle', 'outer', 'main']
+    assert found[0][0][1].startswith(str(program))
+
+
+def test_short_lives_in_a_namespace(prof, helper, tmp_path):
+    """Their root is gone when anybody asks for names; their parent's is the same."""
+    if not shutil.which('unshare'):
+        pytest.skip('needs unshare')
+    shell = f'mount -t tmpfs none /tmp && cp {helper("callers")} /tmp/{PREFIX}in && ' \
+        f'cd /tmp && exec ./{PREFIX}in --wait --children 3 --linger'
+    with Program('unshare', '-m', 'sh', '-c', shell + ' 0') as one:
+        found = chains(prof, tmp_path, one, n=3)
+    assert [symbols(c, 4) for c in found] == 3 * [['inner', 'middle', 'outer', 'main']]
+
+
 # ---- names in another file, and names of other languages -------------------------------------
 
 def test_a_stripped_program_with_a_debug_file(prof, helper, tmp_path):
     if not shutil.which('objcopy'):
         pytest.skip('needs objcopy')
-    program, debug = tmp_path / 'callers_bare', tmp_path / 'callers_bare.debug'
+    program, debug = tmp_path / (PREFIX + 'bare'), tmp_path / 'bare.debug'
     shutil.copy(helper('callers'), program)
     subprocess.run(['objcopy', '--only-keep-debug', program, debug], check=True)
     subprocess.run(['strip', program], check=True)
@@ -205,7 +243,7 @@ def test_names_of_cxx(prof, helper, tmp_path):
         pytest.skip('needs a build with libiberty')
     if not shutil.which('g++'):
         pytest.skip('needs g++')
-    program = tmp_path / 'callers_cxx'
+    program = tmp_path / (PREFIX + 'cxx')
     subprocess.run(['g++', '-O0', '-fno-omit-frame-pointer', '-x', 'c++', '-o', program, '-'],
                    input=CXX.encode(), check=True)
     with Program(program) as one:
