@@ -144,7 +144,8 @@ def test_that_code_in_namespaces(prof, helper, tmp_path):
     """Its number is another there, and so is its /tmp."""
     if not shutil.which('unshare'):
         pytest.skip('needs unshare')
-    shell = f'mount -t tmpfs none /tmp && cp {helper("callers_jit")} /tmp/{PREFIX}in && ' \
+    shell = f'exec 9< {helper("callers_jit")} && mount -t tmpfs none /tmp && ' \
+        f'cat <&9 > /tmp/{PREFIX}in && chmod +x /tmp/{PREFIX}in && exec 9<&- && ' \
         f'cd /tmp && ./{PREFIX}in --linger 2; true'
     with Program('unshare', '-m', '-p', '-f', '--mount-proc', 'sh', '-c', shell) as one:
         assert one.pid < 10
@@ -181,7 +182,8 @@ def test_short_lives_in_a_namespace(prof, helper, tmp_path):
     """Their root is gone when anybody asks for names; their parent's is the same."""
     if not shutil.which('unshare'):
         pytest.skip('needs unshare')
-    shell = f'mount -t tmpfs none /tmp && cp {helper("callers")} /tmp/{PREFIX}in && ' \
+    shell = f'exec 9< {helper("callers")} && mount -t tmpfs none /tmp && ' \
+        f'cat <&9 > /tmp/{PREFIX}in && chmod +x /tmp/{PREFIX}in && exec 9<&- && ' \
         f'cd /tmp && exec ./{PREFIX}in --wait --children 3 --linger'
     with Program('unshare', '-m', 'sh', '-c', shell + ' 0') as one:
         found = chains(prof, tmp_path, one, n=3)
