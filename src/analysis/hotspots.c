@@ -197,11 +197,22 @@ static void print_table(struct analysis *a, struct table *t, size_t max_rows)
 		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
 }
 
+static const char *idle_text(const struct hotspots *h, const struct hotspots_view *view, char *buf,
+			     size_t size)
+{
+	buf[0] = '\0';
+	if (view->idle)
+		snprintf(buf, size, "; besides, %.1f %% idle",
+			 percent(view->idle, view->idle + h->weight));
+	return buf;
+}
+
 static void print_functions(struct analysis *a, const struct hotspots *h,
 			    const struct hotspots_view *view, const char *when)
 {
 	struct function *all, **v = functions_of(h, &all);
 	struct stream_totals totals;
+	char idle[64];
 	struct table t;
 
 	table_init(&t, view->name, function_columns, sizeof(function_columns) / sizeof(*function_columns));
@@ -210,14 +221,16 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 			put_function(&t, v[i], h->weight);
 	stream_totals(a->stream, &totals);
 	if (a->opts->json) {
+		table_extra(&t, "idle", json_object_new_int64((int64_t)view->idle));
 		table_extra(&t, "time", json_object_new_string(when));
 		table_extra(&t, "event", json_object_new_string(view->what));
 		table_extra(&t, "samples", json_object_new_int64((int64_t)h->samples));
 		table_extra(&t, "weight", json_object_new_int64((int64_t)h->weight));
 		table_extra(&t, "lost", json_object_new_int64((int64_t)totals.lost));
 	} else {
-		table_caption(&t, "%s %s: %llu samples of %s, %llu lost", when, view->name,
-			      (unsigned long long)h->samples, view->what, (unsigned long long)totals.lost);
+		table_caption(&t, "%s %s: %llu samples of %s, %llu lost%s", when, view->name,
+			      (unsigned long long)h->samples, view->what, (unsigned long long)totals.lost,
+			      idle_text(h, view, idle, sizeof(idle)));
 	}
 	print_table(a, &t, view->functions);
 	table_free(&t);

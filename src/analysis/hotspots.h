@@ -26,6 +26,7 @@ struct hotspots_view {
 	const char *what;            /* of which the weights are: "cpu-clock" */
 	unsigned int functions, stacks;   /* rows of text; 0: no such table. JSON has all functions */
 	double least;                /* percent */
+	uint64_t idle;               /* weight that is in none, to be told */
 };
 /* The tables, as text or JSON, up to the time `to`. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);

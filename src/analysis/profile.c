@@ -18,6 +18,7 @@ struct profile {
 	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
 	struct hotspots hot;
+	uint64_t idle;                   /* weight of samples of CPUs that had nothing to do */
 	struct folded *folded;
 	const struct stream_event *clock;
 	struct switches switches;
@@ -59,6 +60,10 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 
 	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
 		return;
+	if (!s->tid) {
+		p->idle += weight_of(p, s);
+		return;
+	}
 	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), stack_of(a, s), weight_of(p, s), false);
 	if (p->prints_samples)
 		analysis_print(a, s);
@@ -120,8 +125,10 @@ static int begin(struct analysis *a, struct fault *f)
 	struct stream_event *all = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (all[i].sampling)
+		if (all[i].sampling) {
+			all[i].names_ip = true;
 			p->clock = &all[i];
+		}
 	if (flame_check(&p->flame, f) || (p->off_cpu && switches_begin(&p->switches, a, f)) ||
 	    pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
@@ -138,7 +145,7 @@ static void show(struct analysis *a, uint64_t now)
 	struct hotspots_view view = {
 		.name = "profile", .what = p->off_cpu ? "time on and off CPUs" : p->clock->sampling->what,
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
-		.least = (double)p->least / 100,
+		.least = (double)p->least / 100, .idle = p->idle,
 	};
 	char when[64];
 
@@ -149,6 +156,7 @@ static void show(struct analysis *a, uint64_t now)
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
+	p->idle = 0;
 }
 
 static void interval(struct analysis *a)
@@ -236,6 +244,7 @@ static const char *const description[] = {
 	"out the samples.",
 	"self% is the part of the samples in the function itself, total% the part in it and what it called; the "
 	"latter needs -g. Functions that a compiler put into others have rows of their own.",
+	"Samples of CPUs that had nothing to do are not in the tables; their part is told above.",
 	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU.",
 	NULL,
 };

@@ -115,6 +115,7 @@ struct stream_event {
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
+	bool names_ip;                  /* the same: the consumer shows ip by its name */
 };
 
 enum stream_loss_cause {

@@ -23,6 +23,8 @@ static void take_piece(const char *piece, size_t n, void *ctx)
 
 	if (n >= DEMANGLE_MAX - t->len)
 		longjmp(t->too_long, 1);
+	if (!n)
+		return;   /* piece may be NULL */
 	memcpy(t->buf + t->len, piece, n);
 	t->len += n;
 }
