@@ -200,7 +200,7 @@ static void a_bomb_in_it(void **state)
 	make("hidden", "none");
 	at = offset_of("program", "hidden");
 	exported = offset_of("program", "exported");
-	assert_int_equal(run("strip program; head -c 1000000000 /dev/zero | xz -0 > bomb.xz; "
+	assert_int_equal(run("strip program; head -c 300000000 /dev/zero | xz -0 > bomb.xz; "
 			     "objcopy --add-section .gnu_debugdata=bomb.xz program"), 0);
 	has(at, "none", exported);
 }
