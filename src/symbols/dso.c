@@ -116,6 +116,11 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose)
 	d->verbose = verbose;
 }
 
+void dsos_use_servers(struct dsos *d, const char *urls)
+{
+	d->servers = urls;
+}
+
 void dsos_free(struct dsos *d)
 {
 	if (!d)

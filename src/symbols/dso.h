@@ -30,6 +30,9 @@ struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
 void dsos_free(struct dsos *d);
 /* Files are parsed by it (it outlives d); -v (verbose, as note()) tells which could not be. */
 void dsos_use(struct dsos *d, struct parser *parser, int verbose);
+/* Debug files that are not here are fetched from these servers (as in DEBUGINFOD_URLS; it
+ * outlives d). Without this call nobody is asked for anything. */
+void dsos_use_servers(struct dsos *d, const char *urls);
 
 /* The file that `pid` maps by this path, with a reference; NULL without memory. */
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid);

@@ -33,6 +33,8 @@ struct dso {
 struct dsos {
 	const struct opener *opener;
 	struct parser *parser;       /* or NULL */
+	const char *servers;         /* of debuginfod; NULL: nobody is asked */
+	unsigned int asked;          /* how often they were */
 	int verbose;
 	size_t max_bytes, bytes;
 	struct dso *buckets[DSO_BUCKETS];

@@ -15,6 +15,8 @@
 
 #define MAX_FILE (4ull << 30)
 
+enum { MAX_ASKED = 256 };   /* files a run asks servers for */
+
 static bool later(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
@@ -83,6 +85,10 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 		file = NULL;
 	}
 	dso->mtime = st.st_mtim;
+	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
+		d->asked++;
+		file = symsource_ask_servers(d->parser, file, fd, d->servers);
+	}
 	return file;
 }
 

@@ -12,6 +12,9 @@ struct symbolizer_opts {
 	const struct opener *opener;     /* outlives the symbolizer; NULL: opener_direct */
 	size_t max_bytes;                /* tables of symbols of files; 0: the default, 16 MiB */
 	enum parser_place parse;         /* where files are parsed: see parser.h */
+	/* Servers of debuginfod, as in DEBUGINFOD_URLS, that may be asked for debug files: only by
+	 * the user's own wish, as it tells them what runs here; NULL: none. Outlives it. */
+	const char *debuginfod;
 	int verbose;                     /* -v: tell which files could not be read */
 };
 
