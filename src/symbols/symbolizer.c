@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/symbolizer.h"
 
+#include "base/note.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +36,11 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
 	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse });
+	if (!s->parser && errno != ENOMEM) {
+		note(opts->verbose, "the process that reads programs' files without privilege can't be "
+		     "started (%s): they are read by this one", strerror(errno));
+		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE });
+	}
 	if (!s->dsos || !s->parser) {
 		symbolizer_free(s);
 		return NULL;
