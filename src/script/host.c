@@ -246,8 +246,9 @@ static void tell_hints(struct host *h, const struct stream_event *events)
 int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
 {
 	h->stream = stream;
-	h->opener = opener;
-	h->comms = comms_new(opener);
+	h->opener = stream_replay(stream) ? recorded_opener(&h->recorded, opener, stream_replay(stream))
+					  : opener;
+	h->comms = comms_new(h->opener);
 	return h->comms ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 

@@ -8,6 +8,7 @@
 
 #include "script/event.h"
 #include "script/frames.h"
+#include "script/recorded.h"
 #include "script/trouble.h"
 #include "stream/stream.h"
 #include "symbols/symbolizer.h"
@@ -26,6 +27,7 @@ struct host {
 	struct stream *stream;
 	struct trouble trouble;
 	const struct opener *opener;     /* of other processes' files */
+	struct recorded recorded;        /* with --input: the opener then */
 	struct comms *comms;
 	struct symbolizer *symbolizer;   /* NULL: no event has call chains */
 	struct maps *maps;            /* NULL: none has a part in user space */

@@ -157,7 +157,11 @@ int host_open_symbols(struct host *h, int verbose, struct fault *f)
 	h->symbolizer = symbolizer_new(&opts);
 	if (!h->symbolizer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (symbolizer_read_kernel(h->symbolizer))
+	if (symbolizer_read_kernel(h->symbolizer) && stream_replay(h->stream))
+		note(verbose, "kernel functions have no names: %s", replay_is_same_kernel(stream_replay(h->stream))
+		     ? "/proc/kallsyms hides their addresses from this user" : "the recording is not of the "
+		     "kernel that runs now, or does not say where that lay");
+	else if (symbolizer_read_kernel(h->symbolizer))
 		note(verbose, "kernel functions have no names: /proc/kallsyms hides their addresses from "
 		     "this user; CAP_SYSLOG or sysctl kernel.kptr_restrict=0 shows them");
 	return 0;
@@ -165,7 +169,8 @@ int host_open_symbols(struct host *h, int verbose, struct fault *f)
 
 int host_watch_tasks(struct host *h, int verbose, struct fault *f)
 {
-	comms_snapshot(h->comms);
+	if (!stream_replay(h->stream))
+		comms_snapshot(h->comms);
 	if (!h->symbolizer)
 		return 0;
 	if (stream_wants_mappings(h->stream) && !stream_has_mappings(h->stream))
@@ -173,7 +178,7 @@ int host_watch_tasks(struct host *h, int verbose, struct fault *f)
 		     "had, for want of descriptors or locked memory (ulimit -n, ulimit -l)");
 	if (stream_has_mappings(h->stream) && open_maps(h))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (h->maps)
+	if (h->maps && !stream_replay(h->stream))
 		maps_snapshot(h->maps);
 	return 0;
 }

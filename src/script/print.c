@@ -127,7 +127,10 @@ static char *put_head(struct perf_event *e, struct printing *p, bool timestamp, 
 	*at++ = ' ';
 	at = put_entry_flags(e, at);
 	*at++ = '[';
-	at = put_number(at, e->cpu, 3, '0');
+	if (e->cpu == UINT32_MAX)
+		at = put(at, " -1", 3);
+	else
+		at = put_number(at, e->cpu, 3, '0');
 	at = put(at, "] ", 2);
 	at = put_number(at, shown / (uint64_t)SECOND, 1, ' ');
 	*at++ = '.';

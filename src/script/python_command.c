@@ -42,7 +42,10 @@ static void say_totals(const struct python_config *config, const struct host *h,
 	if (t.limited)
 		note(verbose, "%llu events were dropped by --sampling-limit",
 		     (unsigned long long)t.limited);
-	if (verbose > 0)
+	if (verbose > 0 && config->stream.input)
+		fprintf(stderr, "perf-prof: %llu recorded, %llu malformed\n", (unsigned long long)t.counted,
+			(unsigned long long)t.malformed);
+	else if (verbose > 0)
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
@@ -53,8 +56,10 @@ static void say_totals(const struct python_config *config, const struct host *h,
 		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
 			(unsigned long long)t.filtered);
 	if (t.late)
-		fprintf(stderr, "perf-prof: %llu events came late, out of order: the machine was "
-			"overloaded\n", (unsigned long long)t.late);
+		fprintf(stderr, "perf-prof: %llu events came late, out of order: %s\n",
+			(unsigned long long)t.late, config->stream.input
+			? "the recording holds more between two marks than is held here"
+			: "the machine was overloaded");
 }
 
 static int check_callchain(const struct stream_opts *o, struct stream *stream, struct fault *f)
@@ -145,7 +150,7 @@ static int open_then_load(struct python_config *config, struct host *h,
 static int run_script(struct python_config *config, struct host *h,
 		      const struct host_script *script, struct privilege *p, struct fault *f)
 {
-	int rc = p->given_up_later ? open_then_load(config, h, script, p, f)
+	int rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
 				   : load_then_open(config, h, script, f);
 
 	if (rc)
@@ -201,10 +206,19 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;
+	if (config->stream.time.from + config->stream.time.to && !config->stream.input)
+		return fault_usage(f, "--time is for recordings: --input FILE is missing");
+	if (stream_open_input(&config->stream, f))
+		return -1;
 	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &script, f);
 	if (rc) {
 		privilege_end(&privilege);
 		return rc;
+	}
+	/* a stranger's file is read without privilege: no event will be opened */
+	if (config->stream.input && privilege_give_up(&privilege, f)) {
+		privilege_end(&privilege);
+		return -1;
 	}
 	stream = stream_new(&config->stream, f);
 	if (!stream || check_callchain(&config->stream, stream, f)) {

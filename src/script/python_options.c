@@ -15,6 +15,7 @@ static const struct opt script_opts[] = {
 
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, offsetof(struct python_config, stream) },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, offsetof(struct python_config, stream) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct python_config, stream) },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,

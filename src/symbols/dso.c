@@ -294,7 +294,7 @@ static void read_file(struct dsos *d, struct dso *dso)
 		dso->file = dso->pid ? read_as(d, dso, dso->pid) : NULL;
 		if (!dso->file)
 			dso->file = read_as(d, dso, 0);
-	} else if (!strcmp(dso->name, VDSO_NAME)) {
+	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
 		dso->file = vdso_read(&d->vdso);
 	}
 	if (!dso->file)

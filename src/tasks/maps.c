@@ -304,7 +304,7 @@ static struct dso *dso_of(struct maps *m, const struct pev_mmap *r)
 {
 	struct dso_id id = { .build_id_size = r->has_build_id ? r->build_id_size : 0 };
 
-	if (!strcmp(r->filename, VDSO_NAME))
+	if (!strcmp(r->filename, VDSO_NAME) && !r->has_build_id)
 		return dso_get_vdso(m->opts.dsos, r->addr, r->len);
 	if (id.build_id_size) {
 		memcpy(id.build_id, r->build_id, id.build_id_size);
