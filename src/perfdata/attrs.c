@@ -212,7 +212,19 @@ int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_head
 	return event < 0 ? 0 : event;
 }
 
-int perfdata_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec)
+/* A ring's samples lie together, so their ids are mostly the one of the sample before. */
+int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header *rec)
 {
-	return attrs_event_of(r, rec, false);
+	uint64_t id;
+
+	if (!r->by_id)
+		return 0;
+	if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->id_at + 8u)
+		return attrs_event_of(r, rec, false);
+	id = word_at(rec, r->id_at, false);
+	if (id != r->last_id || r->last_event < 0) {
+		r->last_id = id;
+		r->last_event = ids_find(&r->ids, id);
+	}
+	return r->last_event;
 }

@@ -72,6 +72,7 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 	}
 	memset(r, 0, offsetof(struct perfdata_reader, w.buf));
 	memset(&r->name, 0, sizeof(*r) - offsetof(struct perfdata_reader, name));
+	r->last_event = -1;
 	window_begin(&r->w, fd, seekable);
 	r->name = strdup(strcmp(name, "-") ? name : "stdin");
 	if (!r->name)

@@ -97,7 +97,7 @@ size_t perfdata_events(const struct perfdata_reader *r);
 const struct perfdata_event *perfdata_event(const struct perfdata_reader *r, size_t i);
 /* Whose a record is: -1: of none. Records that are no samples are of the first event where
  * they don't say. */
-int perfdata_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec);
+int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header *rec);
 const struct perfdata_info *perfdata_info(const struct perfdata_reader *r);
 const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r);
 /* The recorder had the other byte order. */

@@ -33,6 +33,8 @@ struct perfdata_reader {
 	bool by_id;                    /* samples bear ids, and there are several events */
 	uint16_t id_at;                /* of a sample, from its beginning */
 	uint16_t id_behind;            /* of another record, from its end; 0: none */
+	uint64_t last_id;              /* and whose it is */
+	int last_event;
 	struct perfdata_info info;
 	struct perfdata_counts counts;
 	struct bytes tracing;          /* what a TRACING_DATA brings */

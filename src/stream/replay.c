@@ -26,6 +26,9 @@ enum { MAX_INTERVALS = 100000, LOOK_RECORDS = 1 << 14 };
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
+/* In a queue, a sample's type says which track it is of: to find that out once is enough. */
+enum { HELD_SAMPLE = 1 << 16 };
+
 /* What stands in a queue for a gap: delivered as a loss in its place. */
 struct gap {
 	struct perf_event_header header;   /* type PERF_RECORD_LOST */
@@ -157,10 +160,25 @@ static void turn_raw(const struct track *t, const struct perf_event_header *rec,
 		tracefmt_swap(t->fmt, (void *)raw, size);
 }
 
+/* The usual layout: nothing of variable length before the raw data. */
+static inline bool find_plain_raw(const struct stream_event *ev, const struct perf_event_header *rec,
+				  const void **raw, uint32_t *size)
+{
+	uint32_t at = ev->layout.raw;
+
+	if (rec->size < at + 4)
+		return false;
+	*size = layout_u32(rec, (uint8_t)at);
+	*raw = (const char *)rec + at + 4;
+	return *size <= rec->size - at - 4 && *size >= ev->min_raw;
+}
+
 /* The raw data of a tracepoint's sample; false for one that contradicts its format. */
-static bool find_raw(const struct stream_event *ev, const struct perf_event_header *rec,
+static inline bool find_raw(const struct stream_event *ev, const struct perf_event_header *rec,
 		     const void **raw, uint32_t *size)
 {
+	if (__builtin_expect(ev->fmt && !ev->layout.callchain && !ev->layout.group_entry, 1))
+		return find_plain_raw(ev, rec, raw, size);
 	*raw = NULL;
 	*size = 0;
 	if (!ev->fmt)
@@ -208,10 +226,10 @@ static uint32_t cpu_of(const struct track *t, const struct perf_event_header *re
 	return t->cpu_at ? layout_u32(rec, t->cpu_at) : UINT32_MAX;
 }
 
-static void deliver_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
+			   const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
-	const struct track *t = &p->tracks[perfdata_event_of(p->reader, rec)];
 	uint32_t cpu = cpu_of(t, rec);
 
 	if (__builtin_expect(t->widened != t->type, 0)) {
@@ -303,25 +321,33 @@ static void pass_intervals(struct stream *s, uint64_t time)
 		p->next_interval = time + p->interval;
 }
 
-static void deliver_item(struct stream *s, const struct order_item *item)
+static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)
 {
 	const struct perf_event_header *rec = item->rec;
-	struct ring *ring = &s->rings[item->queue];
+	const struct gap *gap = item->rec;
 
-	if (rec->type == PERF_RECORD_LOST) {
-		const struct gap *gap = item->rec;
-
+	if (rec->type == PERF_RECORD_LOST)
 		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
-		return;
-	}
-	if (rec->type != PERF_RECORD_SAMPLE) {
+	else
 		deliver_task(s, rec);
+}
+
+static void deliver_item(struct stream *s, const struct order_item *item)
+{
+	struct perf_event_header *rec = (struct perf_event_header *)item->rec;
+	struct ring *ring = &s->rings[item->queue];
+	const struct track *t;
+
+	if (__builtin_expect(rec->type < HELD_SAMPLE, 0)) {
+		deliver_other(s, ring, item);
 		return;
 	}
+	t = &s->replay->tracks[rec->type - HELD_SAMPLE];
+	rec->type = PERF_RECORD_SAMPLE;
 	if (__builtin_expect(s->replay->interval != 0, 0))
 		pass_intervals(s, item->time);
 	if (!s->stopping)
-		deliver_sample(s, ring, rec);
+		deliver_sample(s, ring, t, rec);
 }
 
 static void deliver_until(struct stream *s, uint64_t watermark)
@@ -408,9 +434,10 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 	s->totals.counted++;
 	if (s->opts->cpus.n && !numlist_has(&s->opts->cpus, (int)cpu_of(t, rec)))
 		return;
-	if (is_in_time(s->opts, time))
+	if (is_in_time(s->opts, time)) {
+		((struct perf_event_header *)rec)->type = HELD_SAMPLE + (uint32_t)event;
 		push(s, ring, time, rec, rec->size);
-	else if (s->opts->time.to && time > p->newest)
+	} else if (s->opts->time.to && time > p->newest)
 		p->newest = time;
 }
 
