@@ -294,7 +294,9 @@ static void deliver_task(struct stream *s, const struct perf_event_header *rec)
 		s->totals.malformed++;
 		return;
 	}
-	if (out.type == PERF_RECORD_FORK && p->chooses_tasks)
+	/* perf tells who was there before as forks, too, without a time */
+	if (out.type == PERF_RECORD_FORK && p->chooses_tasks && out.sample_id.time &&
+	    out.sample_id.time != UINT64_MAX)
 		follow(s, &out.task);
 	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
 		replay_identify(p, &out.mmap);
