@@ -79,12 +79,14 @@ static int each_system(struct scan *s, struct perfdata_formats *f)
 int perfdata_each_format(const struct perfdata_reader *r, struct perfdata_formats *f,
 			 struct fault *fault)
 {
-	struct scan s = { r->tracing.data, r->tracing.data + r->tracing.n, r->foreign };
+	struct scan s = { .foreign = r->foreign };
 	uint32_t systems = 0;
 	int rc;
 
 	if (!r->tracing.n)
 		return 0;
+	s.p = r->tracing.data;
+	s.end = s.p + r->tracing.n;
 	rc = !take_preamble(&s, f) || !skip_page_formats(&s) || !skip_ftrace_formats(&s) ||
 	     !scan_u32(&s, &systems);
 	while (!rc && systems--)
