@@ -370,7 +370,10 @@ static int read_prelude(struct perfdata_reader *r, struct fault *f)
 			*f = why;
 		return -1;
 	}
-	return 0;   /* damage is found again, and passed over, in its turn */
+	/* other damage is found again, and passed over, in its turn */
+	if (rc < 0 && !window_have(&r->w))
+		note_trouble(r, &why);
+	return 0;
 }
 
 bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_header **rec)
@@ -380,7 +383,7 @@ bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_
 	for (;;) {
 		struct perf_event_header head;
 
-		if (at + sizeof(head) > WINDOW_MAX || !window_fill(&r->w, at + sizeof(head)))
+		if (at % 8 || at + sizeof(head) > WINDOW_MAX || !window_fill(&r->w, at + sizeof(head)))
 			return false;
 		memcpy(&head, window_here(&r->w) + at, sizeof(head));
 		if (r->foreign)
