@@ -115,6 +115,16 @@ static uint8_t arch_of(const struct perfdata_info *info)
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
 	 PERF_SAMPLE_PERIOD)
 
+/* What is counted. Our own recordings say how the user called it, which may be a source. */
+static char *what_of(const struct replay *p, const struct track *t, const struct perf_event_attr *a)
+{
+	char label[256];
+
+	if (is_ours(perfdata_info(p->reader)) && pev_attr_label(a, label, sizeof(label)))
+		return strdup(label);
+	return strdup(t->name);
+}
+
 static int fill_sampling(struct stream_event *ev, const struct replay *p, const struct track *t,
 			 const struct perfdata_event *e, struct fault *f)
 {
@@ -126,7 +136,7 @@ static int fill_sampling(struct stream_event *ev, const struct replay *p, const 
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	sampling->attr = e->attr;
 	sampling->attr.attr.sample_type = t->widened;
-	sampling->what = strdup(t->name);
+	sampling->what = what_of(p, t, a);
 	sampling->format = e->format;
 	sampling->format.sample_type = t->widened;
 	sampling->format.arch = arch_of(perfdata_info(p->reader));

@@ -3,10 +3,9 @@
  * Whether a recording is of this machine, and of the kernel that runs now. Addresses of the
  * kernel have names only if it lies where it lay: it is laid elsewhere at each boot.
  */
+#include "stream/kerneladdr.h"
 #include "stream/replay_private.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -15,21 +14,6 @@ enum { LOOK_AHEAD = 64 };
 static bool same_text(const char *a, const char *b)
 {
 	return a && !strcmp(a, b);
-}
-
-/* Where a symbol of the kernel lies now; 0: it isn't told. */
-static uint64_t kernel_address(const char *wanted)
-{
-	FILE *f = fopen("/proc/kallsyms", "re");
-	char line[512], name[256];
-	uint64_t addr, found = 0;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 " %*c %255s", &addr, name) == 2 && !strcmp(name, wanted))
-			found = addr;
-	if (f)
-		fclose(f);
-	return found;
 }
 
 /* "[kernel.kallsyms]_text": perf says by it where that symbol lay. */

@@ -309,7 +309,8 @@ static struct dso *dso_of(struct maps *m, const struct pev_mmap *r)
 	if (id.build_id_size) {
 		memcpy(id.build_id, r->build_id, id.build_id_size);
 	} else if (r->ino) {
-		id.has_inode = id.has_generation = true;
+		id.has_inode = true;
+		id.has_generation = r->ino_generation;   /* 0 where it was read from /proc */
 		id.maj = r->maj;
 		id.min = r->min;
 		id.ino = r->ino;
