@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page-faults: every page fault, with the address that was touched and who touched it. */
-#include "analysis/levels.h"
+#include "analysis/page_faults.h"
 #include "analysis/sources.h"
 
-struct page_faults {
-	struct stream_opts stream;   /* the first: see source.h */
-	struct levels levels;
-};
-
 static const struct opt_group groups[] = {
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults, levels) },
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
 
 static int events(struct source *source, const void *config, struct fault *f)
 {
-	const struct page_faults *p = config;
+	const struct page_faults_opts *p = config;
 	struct source_event event = { .what = "page-faults", .shape = SHAPE_FAULT };
 	struct perf_event_attr attr;
 
@@ -24,7 +19,7 @@ static int events(struct source *source, const void *config, struct fault *f)
 	pev_attr_sample_period(&attr, 1);
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 			   PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-	if (p->stream.call_graph) {   /* -g is for who looks closely: registers, too */
+	if (p->common.stream.call_graph) {   /* -g is for who looks closely: registers, too */
 		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 		attr.sample_regs_intr = source_registers();
 	}
@@ -39,6 +34,6 @@ const struct source_ops page_faults_source = {
 	.summary = "page faults: the address, and the code that touched it",
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(*groups),
-	.config_size = sizeof(struct page_faults),
+	.config_size = sizeof(struct page_faults_opts),
 	.events = events,
 };

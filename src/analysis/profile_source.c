@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile: where CPUs spend their time, by samples taken at a frequency. */
-#include "analysis/levels.h"
+#include "analysis/profile.h"
 #include "analysis/sources.h"
 #include "base/units.h"
-
-struct profile {
-	struct stream_opts stream;   /* the first: see source.h */
-	struct levels levels;
-	uint64_t freq;               /* 0: the default */
-};
-
-/* A prime beside the 100, 250, 1000 of timers, so that nothing periodic hides. */
-enum { DEFAULT_FREQ = 997 };
 
 enum { MAX_FREQ = 1000000 };
 
@@ -24,14 +15,14 @@ static int parse_freq(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
-static const struct opt freq_opts[] = {
-	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile, freq), "HZ",
+const struct opt profile_freq_opts[] = {
+	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
 	  "Samples a second on each CPU. Default 997.", false, parse_freq },
 };
 
 static const struct opt_group groups[] = {
-	{ "Sampling", freq_opts, 1, 0 },
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile, levels) },
+	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
@@ -53,14 +44,14 @@ static bool has_cycles(void)
 
 static int events(struct source *source, const void *config, struct fault *f)
 {
-	const struct profile *p = config;
+	const struct profile_opts *p = config;
 	bool cycles = has_cycles();
 	struct source_event event = { .what = cycles ? "cycles" : "cpu-clock" };
 	struct perf_event_attr attr;
 
 	pev_attr_init(&attr, cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
 		      cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : (uint64_t)PERF_COUNT_SW_CPU_CLOCK);
-	pev_attr_sample_freq(&attr, p->freq ? p->freq : DEFAULT_FREQ);
+	pev_attr_sample_freq(&attr, p->freq ? p->freq : PROFILE_DEFAULT_FREQ);
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 			   PERF_SAMPLE_PERIOD;
 	if (levels_set(&p->levels, &attr, f))
@@ -74,6 +65,6 @@ const struct source_ops profile_source = {
 	.summary = "what CPUs execute, sampled 997 times a second",
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(*groups),
-	.config_size = sizeof(struct profile),
+	.config_size = sizeof(struct profile_opts),
 	.events = events,
 };

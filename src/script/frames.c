@@ -9,6 +9,7 @@
 #include "script/frames.h"
 
 #include "script/stacks.h"
+#include "tasks/resolve.h"
 
 #include <string.h>
 
@@ -40,13 +41,6 @@ struct frames {
 	uint32_t n, cap, hand;
 	PyObject *recent[RECENT];    /* names, by hash */
 	uint32_t buckets[BUCKETS];   /* index + 1, by ip */
-};
-
-/* What a new frame is made of. */
-struct content {
-	const char *symbol, *dso;
-	uint64_t offset;
-	bool kernel;
 };
 
 struct frames *frames_new(const struct frames_opts *opts)
@@ -242,11 +236,11 @@ static PyObject *dict_of(struct frames *f, PyObject *const *values)
 	return frame;
 }
 
-static PyObject *make_frame(struct frames *f, uint64_t ip, const struct content *c)
+static PyObject *make_frame(struct frames *f, uint64_t ip, const struct resolve_words *c)
 {
 	PyObject *values[NKEYS] = {
 		[KEY_ADDR] = PyLong_FromUnsignedLongLong(ip),
-		[KEY_SYMBOL] = name_of(f, c->symbol),
+		[KEY_SYMBOL] = name_of(f, c->symbol ? c->symbol : "Unknown"),
 		[KEY_OFFSET] = PyLong_FromUnsignedLongLong(c->offset),
 		[KEY_KERNEL] = PyBool_FromLong(c->kernel),
 		[KEY_DSO] = name_of(f, c->dso),
@@ -266,77 +260,23 @@ static PyObject *make_frame(struct frames *f, uint64_t ip, const struct content 
 	return frame;
 }
 
-/* The names in it live until the next question to the symbolizer. */
-static void resolve_kernel(struct frames *f, const struct frame_address *a, struct content *c)
-{
-	struct kernel_symbol sym;
-
-	c->kernel = true;
-	c->dso = "[kernel.kallsyms]";
-	if (!symbolizer_kernel(f->opts.symbolizer, a->at, &sym))
-		return;
-	c->symbol = sym.name;
-	c->dso = sym.dso;
-	c->offset = a->ip - sym.start;
-}
-
-static void resolve_user(struct frames *f, const struct frame_address *a, struct dso *dso,
-			 uint64_t at, struct content *c)
-{
-	uint64_t into;
-
-	c->dso = dso ? dso_name(dso) : "[unknown]";
-	if (dso && dso_find(symbolizer_dsos(f->opts.symbolizer), dso, at, &c->symbol, &into))
-		c->offset = into + (a->ip - a->at);
-}
-
-static void resolve(struct frames *f, const struct frame_address *a, struct dso *dso,
-		    uint64_t at, struct content *c)
-{
-	*c = (struct content){ .symbol = "Unknown" };
-	switch (a->place) {
-	case PLACE_KERNEL:
-		resolve_kernel(f, a, c);
-		break;
-	case PLACE_USER:
-		resolve_user(f, a, dso, at, c);
-		break;
-	case PLACE_HYPERVISOR:
-		c->kernel = true;
-		c->dso = "[hypervisor]";
-		break;
-	case PLACE_GUEST_KERNEL:
-		c->kernel = true;
-		c->dso = "[guest.kernel.kallsyms]";
-		break;
-	case PLACE_GUEST_USER:
-		c->dso = "[guest.unknown]";
-		break;
-	}
-}
-
 /* Where an address of a process lies at that time. */
-static struct dso *locate(struct frames *f, const struct frame_address *a, pid_t pid,
-			  uint64_t time, struct frame_key *key)
+static struct resolve_site locate(struct frames *f, const struct chain_address *a, pid_t pid,
+				  uint64_t time, struct frame_key *key)
 {
-	const struct mapping *m = NULL;
+	struct resolve_site site = resolve_site(f->opts.maps, a, pid, time);
 
-	*key = (struct frame_key){ a->ip, a->place, a->at };
-	if (a->place == PLACE_USER && f->opts.maps)
-		m = maps_find(f->opts.maps, pid, a->at, time);
-	if (!m)
-		return NULL;
-	key->where = FIRST_DSO + dso_serial(m->dso);
-	key->at = a->at - m->start + m->pgoff;
-	return m->dso;
+	*key = (struct frame_key){ a->ip, site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place,
+				   site.at };
+	return site;
 }
 
-static PyObject *frame_at(struct frames *f, const struct frame_address *a, pid_t pid, uint64_t time)
+static PyObject *frame_at(struct frames *f, const struct chain_address *a, pid_t pid, uint64_t time)
 {
 	struct frame_key key;
-	struct dso *dso = locate(f, a, pid, time, &key);
+	struct resolve_site site = locate(f, a, pid, time, &key);
 	struct slot *slot = find(f, &key);
-	struct content c;
+	struct resolve_words words;
 	PyObject *frame;
 
 	if (slot) {
@@ -344,8 +284,8 @@ static PyObject *frame_at(struct frames *f, const struct frame_address *a, pid_t
 		Py_INCREF(slot->frame);
 		return slot->frame;
 	}
-	resolve(f, a, dso, key.at, &c);
-	frame = make_frame(f, a->ip, &c);
+	resolve_words(f->opts.symbolizer, a, &site, &words);
+	frame = make_frame(f, a->ip, &words);
 	if (frame && !find(f, &key))
 		remember(f, &key, frame);
 	return frame;
@@ -353,7 +293,7 @@ static PyObject *frame_at(struct frames *f, const struct frame_address *a, pid_t
 
 /* ---- chains --------------------------------------------------------------- */
 
-static PyObject *list_of(struct frames *f, const struct frame_address *a, size_t n, pid_t pid,
+static PyObject *list_of(struct frames *f, const struct chain_address *a, size_t n, pid_t pid,
 			 uint64_t time)
 {
 	PyObject *list = PyList_New((Py_ssize_t)n);
@@ -372,14 +312,14 @@ static PyObject *list_of(struct frames *f, const struct frame_address *a, size_t
 static PyObject *make_list(struct frames *f, const uint64_t *ips, uint64_t nr, pid_t pid,
 			   uint64_t time)
 {
-	struct frame_address few[ON_STACK], *all = few;
+	struct chain_address few[ON_STACK], *all = few;
 	PyObject *list;
 
 	if (nr > ON_STACK)
 		all = PyMem_Malloc(nr * sizeof(*all));
 	if (!all)
 		return PyErr_NoMemory();
-	list = list_of(f, all, frame_addresses(ips, nr, all), pid, time);
+	list = list_of(f, all, chain_addresses(ips, nr, all), pid, time);
 	if (all != few)
 		PyMem_Free(all);
 	return list;

@@ -10,6 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "symbols/chain.h"
 #include "symbols/symbolizer.h"
 #include "tasks/maps.h"
 
@@ -37,14 +38,4 @@ size_t frames_bytes(const struct frames *f);
 /* frame.c: the class perf_prof.Frame, and one of it: a new reference. */
 PyTypeObject *frame_type_new(PyObject *module);
 PyObject *frame_new(PyTypeObject *type);
-
-/* What a chain consists of, for tests and for others than lists. */
-enum frame_place { PLACE_KERNEL, PLACE_HYPERVISOR, PLACE_GUEST_KERNEL, PLACE_GUEST_USER, PLACE_USER };
-struct frame_address {
-	uint64_t ip;
-	uint64_t at;             /* where to look it up: a byte before, for return addresses */
-	enum frame_place place;
-};
-/* The addresses of a chain without its markers; returns how many. out has room for nr. */
-size_t frame_addresses(const uint64_t *ips, uint64_t nr, struct frame_address *out);
 #endif

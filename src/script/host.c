@@ -246,10 +246,7 @@ static void tell_hints(struct host *h, const struct stream_event *events)
 int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
 {
 	h->stream = stream;
-	h->opener = stream_replay(stream) ? recorded_opener(&h->recorded, opener, stream_replay(stream))
-					  : opener;
-	h->comms = comms_new(h->opener);
-	return h->comms ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+	return names_begin(&h->names, stream, opener, f);
 }
 
 int host_attach(struct host *h, struct fault *f)

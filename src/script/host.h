@@ -8,12 +8,9 @@
 
 #include "script/event.h"
 #include "script/frames.h"
-#include "script/recorded.h"
 #include "script/trouble.h"
+#include "stream/names.h"
 #include "stream/stream.h"
-#include "symbols/symbolizer.h"
-#include "tasks/comms.h"
-#include "tasks/maps.h"
 
 struct host {
 	PyObject *module;             /* the script */
@@ -26,15 +23,9 @@ struct host {
 	size_t nclasses;
 	struct stream *stream;
 	struct trouble trouble;
-	const struct opener *opener;     /* of other processes' files */
-	struct recorded recorded;        /* with --input: the opener then */
-	struct comms *comms;
-	struct symbolizer *symbolizer;   /* NULL: no event has call chains */
-	struct maps *maps;            /* NULL: none has a part in user space */
-	struct frames *frames;        /* with symbolizer */
-	struct symbolizer *functions; /* for what prints pointers to them; or NULL */
+	struct names names;
+	struct frames *frames;        /* with names.symbolizer */
 	struct printing *printing;    /* print.c: from one line to the next */
-	uint64_t lost_mappings;       /* records of what is mapped */
 	PyObject *loader;             /* the module of loader.py */
 	int output_error;             /* errno: sys.stdout can't be written */
 	PyThreadState *thread;        /* while the loop waits */
@@ -99,14 +90,7 @@ void host_replace_event(struct host *h);
 
 /* ---- names.c */
 
-/* Before the stream is opened, if events carry call chains: some 100 ms. 0, or -1 with f. */
-int host_open_symbols(struct host *h, int verbose, struct fault *f);
-/* The same for events whose text names functions of the kernel; opens /proc/kallsyms, which
- * is read when the first one is printed. */
-int host_open_functions(struct host *h, struct fault *f);
-/* Once it is open, and nothing enabled yet: who is there now, and what is mapped. */
-int host_watch_tasks(struct host *h, int verbose, struct fault *f);
-/* And once the script is loaded, too. */
+/* Once the script is loaded and the names are open. */
 int host_open_frames(struct host *h, struct fault *f);
 void host_close_names(struct host *h);   /* at the end */
 /* For struct stream_ops. */

@@ -9,6 +9,7 @@
 #include "script/host.h"
 #include "script/privilege.h"
 #include "script/template.h"
+#include "stream/summary.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,67 +25,6 @@ static const struct stream_ops ops = {
 	.interrupt = host_interrupt,
 	.wait = host_wait,
 };
-
-static void say_totals(const struct python_config *config, const struct host *h,
-		       const struct stream *stream)
-{
-	struct stream_totals t;
-	int verbose = stream_verbosity(&config->stream);
-
-	stream_totals(stream, &t);
-	if (t.lost || verbose > 0)
-		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
-			(unsigned long long)t.delivered, (unsigned long long)t.lost,
-			t.lost_at_least ? " at least" : "");
-	if (h->maps && h->lost_mappings)
-		note(verbose, "%llu records of what processes map and are called were lost: some of their "
-		     "functions have no names", (unsigned long long)h->lost_mappings);
-	if (t.limited)
-		note(verbose, "%llu events were dropped by --sampling-limit",
-		     (unsigned long long)t.limited);
-	if (verbose > 0 && config->stream.input)
-		fprintf(stderr, "perf-prof: %llu recorded, %llu malformed\n", (unsigned long long)t.counted,
-			(unsigned long long)t.malformed);
-	else if (verbose > 0)
-		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
-			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
-			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
-	if (verbose > 0 && t.beyond)
-		fprintf(stderr, "perf-prof: %llu came after a source's own -N\n",
-			(unsigned long long)t.beyond);
-	if (verbose > 0 && t.filtered)
-		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
-			(unsigned long long)t.filtered);
-	if (t.late)
-		fprintf(stderr, "perf-prof: %llu events came late, out of order: %s\n",
-			(unsigned long long)t.late, config->stream.input
-			? "the recording holds more between two marks than is held here"
-			: "the machine was overloaded");
-}
-
-static int check_callchain(const struct stream_opts *o, struct stream *stream, struct fault *f)
-{
-	size_t n;
-	const struct stream_event *events = stream_events(stream, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (events[i].callchain && !events[i].chain_kernel && !events[i].chain_user)
-			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
-					   "--user-callchain", o->call_graph ? "-g" : "the attribute stack",
-					   events[i].name);
-	return 0;
-}
-
-static bool wants_addresses(struct stream *stream)
-{
-	size_t n;
-	const struct stream_event *events = stream_events(stream, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (events[i].wanted && stream_event_has_addresses(&events[i], false))
-			return true;
-	return false;
-}
 
 static int check_venv(const char *venv, struct fault *f)
 {
@@ -111,11 +51,8 @@ static void want_all(struct stream *stream)
 /* Everything that may need privilege. */
 static int open_events(struct host *h, int verbose, struct fault *f)
 {
-	if (wants_addresses(h->stream) && host_open_symbols(h, verbose, f))
-		return -1;
-	if (host_open_functions(h, f))
-		return -1;
-	return stream_open(h->stream, f) || host_watch_tasks(h, verbose, f) ? -1 : 0;
+	return names_open(&h->names, verbose, f) || stream_open(h->stream, f) ||
+	       names_watch(&h->names, verbose, f) ? -1 : 0;
 }
 
 static int load_script(struct python_config *config, struct host *h,
@@ -157,7 +94,8 @@ static int run_script(struct python_config *config, struct host *h,
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
 	rc = stream_run(h->stream, &ops, h, f);
 	host_exit(h);
-	say_totals(config, h, h->stream);
+	names_tell(&h->names, stream_verbosity(&config->stream));
+	summary_tell(h->stream);
 	return rc;
 }
 
@@ -221,7 +159,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		return -1;
 	}
 	stream = stream_new(&config->stream, f);
-	if (!stream || check_callchain(&config->stream, stream, f)) {
+	if (!stream || stream_check_chains(stream, f)) {
 		privilege_end(&privilege);
 		stream_free(stream);
 		return -1;

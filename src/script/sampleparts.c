@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sampletext.h"
 #include "script/sampleparts.h"
 
 #include <ctype.h>
@@ -83,19 +84,6 @@ static PyObject *read_value(const struct pev_sample *s, const struct pev_format 
 }
 
 /* ---- registers --------------------------------------------------------------- */
-
-void sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
-			  size_t size)
-{
-	const char *name = pev_reg_name(fmt->arch, abi, reg);
-
-	if (name)
-		snprintf(buf, size, "%s", name);
-	else
-		snprintf(buf, size, "reg%u", reg);
-	for (; *buf; buf++)
-		*buf = (char)tolower((unsigned char)*buf);
-}
 
 static PyObject *registers(const struct pev_regs *regs, const struct pev_format *fmt)
 {

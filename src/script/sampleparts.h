@@ -8,7 +8,4 @@
 /* Of an event that is no tracepoint; bits as in stream/parts.h. None where the sample does
  * not say it: behind registers of an unknown ABI. NULL with an exception. */
 PyObject *sample_part_value(const struct perf_event *e, uint64_t bits);
-/* "ax", "x0", "reg40": a register's name as a key. */
-void sample_register_name(const struct pev_format *fmt, uint64_t abi, unsigned int reg, char *buf,
-			  size_t size);
 #endif

@@ -154,6 +154,21 @@ static int attr_args(struct stream_event *ev, const char *value, char *why, size
 	return value ? 0 : -1;
 }
 
+/* Expressions and words that are the command's business, which looks them up in the item. */
+static int attr_word(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	if (!value || !*value)
+		snprintf(why, size, "needs a value: expected an expression over the event's fields");
+	return value && *value ? 0 : -1;
+}
+
+static int attr_mark(struct stream_event *ev, const char *value, char *why, size_t size)
+{
+	if (value)
+		snprintf(why, size, "a mark takes no value");
+	return value ? -1 : 0;
+}
+
 enum { EVERY = EVENT_TRACEPOINT | EVENT_PROBE | EVENT_SOURCE | EVENT_PLAIN };
 
 static const struct {
@@ -166,6 +181,18 @@ static const struct {
 	{ "max-stack", EVERY, attr_max_stack, "max-stack=N", NULL },
 	{ "alias", EVERY, attr_alias, "alias=NAME", NULL },
 	{ "cpus", EVERY, attr_cpus, "cpus=LIST", NULL },
+	{ "key", EVERY, attr_word, "key=EXPR", NULL },
+	{ "role", EVERY, attr_word, "role=start|end|both", NULL },
+	{ "untraced", EVERY, attr_mark, "untraced", NULL },
+	{ "trigger", EVERY, attr_mark, "trigger", NULL },
+	{ "top-by", EVERY, attr_word, "top-by=EXPR", NULL },
+	{ "top-add", EVERY, attr_word, "top-add=EXPR", NULL },
+	{ "comm", EVERY, attr_word, "comm=EXPR", NULL },
+	{ "printkey", EVERY, attr_word, "printkey=EXPR", NULL },
+	{ "ptr", EVERY, attr_word, "ptr=EXPR", NULL },
+	{ "size", EVERY, attr_word, "size=EXPR", NULL },
+	{ "num", EVERY, attr_word, "num=EXPR", NULL },
+	{ "exec", EVERY, attr_word, "exec=EXPR", NULL },
 	{ "args", EVENT_PROBE, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
 	{ "period", EVENT_PLAIN, attr_period, "period=N", "perf events, such as cycles" },
 	{ "freq", EVENT_PLAIN, attr_freq, "freq=N", "perf events, such as cycles" },

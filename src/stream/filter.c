@@ -199,13 +199,14 @@ static void kernel_said(const struct pev_error *err, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-/* Attributes belong behind the next slash: the filter's slot is the first. */
-static bool is_attribute(const char *text)
+/* Attributes belong behind the next slash: the filter's slot is the first. Some are called like
+ * fields. */
+static bool is_attribute(const char *text, const struct expr_schema *schema)
 {
 	size_t len = strcspn(text, "=");
 	char name[32];
 
-	if (len >= sizeof(name) || text[len + !!text[len]] == '=')
+	if (len >= sizeof(name) || text[len + !!text[len]] == '=' || expr_field(schema, text, len))
 		return false;
 	memcpy(name, text, len);
 	name[len] = '\0';
@@ -231,7 +232,7 @@ static int complain(const struct stream_event *event, const struct expr_schema *
 	char message[400], fields[512];
 	size_t used;
 
-	if (is_attribute(event->filter))
+	if (is_attribute(event->filter, schema))
 		return spec_fault(f, item, item->filter_at, "an attribute where the filter stands",
 				  "the filter's place left empty before it: name//attribute/");
 	snprintf(message, sizeof(message), "%s: %s", event->name, err->message);

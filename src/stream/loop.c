@@ -19,10 +19,11 @@
 enum { TICK_MS = 50, MAX_WAKE = 64 };
 enum { ROUNDS = 16 };   /* between two looks at the descriptors: system calls */
 
-/* epoll data: RING (nothing to remember), KICK, else the index of an opened event whose
+/* epoll data: RING (nothing to remember), KICK, END, else the index of an opened event whose
  * task may end. */
 #define RING UINT64_MAX
 #define KICK (UINT64_MAX - 1)
+#define END (UINT64_MAX - 2)
 
 static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 {
@@ -58,7 +59,8 @@ static int watch_all(struct stream *s, struct fault *f)
 	char hint[256];
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s))
+	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s) ||
+	    (s->end_with >= 0 && watch_fd(s, s->end_with, EPOLLIN, END)))
 		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
 	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
@@ -96,6 +98,8 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 	for (int i = 0; i < got; i++) {
 		if (ev[i].data.u64 == KICK)
 			take_kick(s);
+		else if (ev[i].data.u64 == END)
+			s->stop = STOP_TARGET;
 		else if (ev[i].data.u64 != RING && ev[i].events & (EPOLLHUP | EPOLLERR))
 			task_ended(s, ev[i].data.u64);
 	}
@@ -118,6 +122,17 @@ void loop_attend(struct stream *s)
 	if (bits & ATTN_DEADLINE)
 		s->deadline = true;
 	s->stopping = s->stop && (!s->draining || s->deadline || s->stop == STOP_CONSUMER);
+}
+
+void stream_end_with(struct stream *s, int fd)
+{
+	s->end_with = fd;
+}
+
+void stream_finish(struct stream *s)
+{
+	if (!s->stop)
+		s->stop = STOP_TARGET;
 }
 
 void stream_stop(struct stream *s)
@@ -260,6 +275,11 @@ static void deliver_rest(struct stream *s)
 		;
 }
 
+static int tell_started(struct stream *s, struct fault *f)
+{
+	return s->ops->started ? s->ops->started(s->ctx, f) : 0;
+}
+
 int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,
 	       struct fault *f)
 {
@@ -280,7 +300,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	if (loop_begin(s, ops, ctx, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
-	    recorder_begin(s, f) || enable_all(s, f)) {
+	    recorder_begin(s, f) || enable_all(s, f) ||
+	    tell_started(s, f)) {
 		backlog_thread_stop(s->mover);
 		attention_stop(&s->attn);
 		return -1;

@@ -455,7 +455,7 @@ void close_all(struct stream *s)
 
 bool stream_event_has_addresses(const struct stream_event *event, bool user)
 {
-	if (event->sampling && event->sampling->shape == SHAPE_FAULT)
+	if (event->names_ip || (event->sampling && event->sampling->shape == SHAPE_FAULT))
 		return true;
 	return event->callchain && (!user || event->chain_user);
 }

@@ -91,6 +91,7 @@ struct stream {
 	const struct stream_ops *ops;
 	void *ctx;
 	int epoll;
+	int end_with;               /* readable: the run is over; or -1 */
 	size_t tasks_left;
 	enum stop_cause stop;
 	bool stopping;              /* deliver nothing more */

@@ -620,7 +620,9 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	find_wanted(s);
 	perfdata_reader_set_wait(s->replay->reader, &wait);
 	loop_set_delivering(s, true);
-	rc = read_all(s, f);
+	rc = ops->started ? ops->started(ctx, f) : 0;
+	if (!rc)
+		rc = read_all(s, f);
 	if (!s->stop || s->stop == STOP_TARGET) {
 		deliver_until(s, UINT64_MAX);
 		end_losses(s);

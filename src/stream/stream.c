@@ -43,7 +43,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	s->opts = opts;
-	s->epoll = s->attn.kick = s->attn.tell = s->attn.timer = -1;
+	s->epoll = s->end_with = s->attn.kick = s->attn.tell = s->attn.timer = -1;
 	probes_init(&s->probes);
 	s->has_lost_format = opts->input || open_knows_lost_format();
 	s->formats = tracefmt_db_new();
@@ -59,6 +59,16 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	return s;
+}
+
+int stream_check_chains(const struct stream *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].callchain && !s->events[i].chain_kernel && !s->events[i].chain_user)
+			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
+					   "--user-callchain", s->opts->call_graph ? "-g" : "the attribute stack",
+					   s->events[i].name);
+	return 0;
 }
 
 void stream_settle(struct stream *s)

@@ -123,6 +123,7 @@ struct stream_event {
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
+	bool names_ip;                  /* the same: the consumer shows ip by its name */
 };
 
 enum stream_loss_cause {
@@ -140,6 +141,9 @@ struct stream_loss {
 };
 
 struct stream_ops {
+	/* All is enabled, nothing delivered yet: 0, or -1 with f, which ends the run. May be
+	 * NULL. */
+	int (*started)(void *ctx, struct fault *f);
 	/* One sample; rec and raw (the tracepoint's data, checked against its format) are
 	 * borrowed for the length of the call. Six words, so that all go in registers. */
 	void (*sample)(void *ctx, const struct stream_event *event,
@@ -182,6 +186,8 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f);
 void stream_free(struct stream *s);
 struct stream_event *stream_events(struct stream *s, size_t *n);
 struct tracefmt_db *stream_formats(struct stream *s);
+/* Refuses events with call chains of which options leave nothing: 0, or -1 with f. */
+int stream_check_chains(const struct stream *s, struct fault *f);
 
 /* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
 int stream_open(struct stream *s, struct fault *f);
@@ -189,6 +195,11 @@ int stream_open(struct stream *s, struct fault *f);
 void stream_settle(struct stream *s);
 /* Enables, delivers until stopped, drains for at most 500 ms. 0, or -1 with f. */
 int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
+/* The run ends when this descriptor (a pidfd) becomes readable, too; before stream_run().
+ * What has happened by then is delivered. */
+void stream_end_with(struct stream *s, int fd);
+/* Ends the run as if all targets had ended: what has happened by now is delivered. */
+void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
 /* Whether the run is about to end, for whatever reason. */

@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbols/dso.h"
+#include "symbols/dso_private.h"
 
-#include "symbols/vdso.h"
-
-#include <errno.h>
-#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BUCKETS = 1024, MAX_UNUSED = 2048 };
-
-#define MAX_FILE (4ull << 30)
-
-enum dso_state { DSO_UNREAD, DSO_READ, DSO_NAMELESS };
-
-struct dso {
-	struct dso *next;            /* of the bucket */
-	struct dso *newer, *older;   /* by last use */
-	struct dso_id id;
-	uint64_t serial;
-	unsigned int refs;
-	pid_t pid;                   /* who mapped it last */
-	enum dso_state state;
-	struct symfile *file;        /* while DSO_READ */
-	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
-	struct timespec mtime;       /* of the file that was read */
-	char name[];
-};
-
-struct dsos {
-	const struct opener *opener;
-	size_t max_bytes, bytes;
-	struct dso *buckets[BUCKETS];
-	struct dso *newest, *oldest;
-	size_t unused;               /* without a reference */
-	uint64_t serials;
-	struct vdso vdso;
-};
+enum { MAX_UNUSED = 2048 };
 
 struct dsos *dsos_new(const struct opener *opener, size_t max_bytes)
 {
@@ -71,7 +36,7 @@ static void link_newest(struct dsos *d, struct dso *dso)
 	d->newest = dso;
 }
 
-static void touch(struct dsos *d, struct dso *dso)
+void dso_touch_(struct dsos *d, struct dso *dso)
 {
 	if (d->newest == dso)
 		return;
@@ -79,20 +44,26 @@ static void touch(struct dsos *d, struct dso *dso)
 	link_newest(d, dso);
 }
 
-static void forget_file(struct dsos *d, struct dso *dso)
+static size_t bytes_of(const struct dso *dso)
 {
-	if (dso->file)
-		d->bytes -= symfile_bytes(dso->file);
+	return (dso->file ? symfile_bytes(dso->file) : 0) + demangled_bytes(dso->names);
+}
+
+void dso_forget_file_(struct dsos *d, struct dso *dso)
+{
+	d->bytes -= bytes_of(dso);
 	symfile_free(dso->file);
+	demangled_free(dso->names);
 	dso->file = NULL;
+	dso->names = NULL;
 	dso->state = DSO_UNREAD;
 }
 
-static void keep_bound(struct dsos *d)
+void dso_keep_bound_(struct dsos *d)
 {
 	for (struct dso *dso = d->oldest; dso && d->bytes > d->max_bytes; dso = dso->newer)
 		if (dso->file && dso != d->newest)
-			forget_file(d, dso);
+			dso_forget_file_(d, dso);
 }
 
 /* ---- table of them -------------------------------------------------------- */
@@ -106,7 +77,7 @@ static uint32_t hash_of(const char *name, const struct dso_id *id)
 	for (size_t i = 0; i < id->build_id_size; i++)
 		h = (h ^ id->build_id[i]) * 0x100000001b3ull;
 	h = (h ^ id->ino) * 0x100000001b3ull;
-	return (uint32_t)(h >> 32 ^ h) % BUCKETS;
+	return (uint32_t)(h >> 32 ^ h) % DSO_BUCKETS;
 }
 
 static bool same_id(const struct dso_id *a, const struct dso_id *b)
@@ -133,8 +104,14 @@ static void drop(struct dsos *d, struct dso *dso)
 {
 	unlink_dso(d, dso);
 	unlink_use(d, dso);
-	forget_file(d, dso);
+	dso_forget_file_(d, dso);
 	free(dso);
+}
+
+void dsos_use(struct dsos *d, struct parser *parser, int verbose)
+{
+	d->parser = parser;
+	d->verbose = verbose;
 }
 
 void dsos_free(struct dsos *d)
@@ -198,7 +175,7 @@ static struct dso *take(struct dsos *d, struct dso *dso)
 	if (dso && !dso->refs++)
 		d->unused--;
 	if (dso)
-		touch(d, dso);
+		dso_touch_(d, dso);
 	return dso;
 }
 
@@ -209,129 +186,15 @@ void dso_put(struct dsos *d, struct dso *dso)
 	drop_unused(d);
 }
 
-/* ---- what lies at the path now -------------------------------------------- */
-
-static bool later(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
-/* File systems of their own make (btrfs, overlayfs) tell stat(2) another device than
- * mappings bear: both have no major number then. */
-static bool same_device(const struct dso_id *id, dev_t dev)
-{
-	return (id->maj == major(dev) && id->min == minor(dev)) || (!id->maj && !major(dev));
-}
-
-static bool same_generation(const struct dso_id *id, int fd)
-{
-	int generation = 0;
-
-	if (!id->has_generation || ioctl(fd, FS_IOC_GETVERSION, &generation))
-		return true;     /* not all file systems tell */
-	return (uint32_t)generation == (uint32_t)id->generation;
-}
-
-/* Whether the open file is the one that was mapped, as far as its inode can say. */
-static bool is_mapped_inode(const struct dso *dso, int fd, const struct stat *st)
-{
-	const struct dso_id *id = &dso->id;
-
-	return id->has_inode && st->st_ino == id->ino && same_device(id, st->st_dev) &&
-	       same_generation(id, fd) && !later(&st->st_mtim, &dso->seen);
-}
-
-static bool has_build_id(const struct symfile *f, const struct dso_id *id)
-{
-	uint8_t have[BUILD_ID_MAX];
-
-	return symfile_build_id(f, have) == id->build_id_size &&
-	       !memcmp(have, id->build_id, id->build_id_size);
-}
-
-static struct symfile *read_fd(struct dso *dso, int fd)
-{
-	struct symfile *file;
-	struct stat st;
-
-	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE)
-		return NULL;
-	if (!dso->id.build_id_size && !is_mapped_inode(dso, fd, &st))
-		return NULL;
-	file = symfile_open(fd);
-	if (file && dso->id.build_id_size && !has_build_id(file, &dso->id)) {
-		symfile_free(file);
-		file = NULL;
-	}
-	dso->mtime = st.st_mtim;
-	return file;
-}
-
-static struct symfile *read_as(struct dsos *d, struct dso *dso, pid_t pid)
-{
-	struct symfile *file = NULL;
-	int fd = opener_file(d->opener, pid, dso->name);
-
-	if (fd < 0)
-		return NULL;
-	file = read_fd(dso, fd);
-	close(fd);
-	return file;
-}
-
-static bool is_path(const char *name)
-{
-	return name[0] == '/' && name[1] != '/';
-}
-
-/* As the process sees the path or, when it is gone, as we do. */
-static void read_file(struct dsos *d, struct dso *dso)
-{
-	dso->state = DSO_NAMELESS;
-	if (dso->id.has_inode && !dso->id.ino)
-		return;
-	if (is_path(dso->name)) {
-		dso->file = dso->pid ? read_as(d, dso, dso->pid) : NULL;
-		if (!dso->file)
-			dso->file = read_as(d, dso, 0);
-	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
-		dso->file = vdso_read(&d->vdso);
-	}
-	if (!dso->file)
-		return;
-	dso->state = DSO_READ;
-	d->bytes += symfile_bytes(dso->file);
-	touch(d, dso);
-	keep_bound(d);
-}
-
-/* Written to since its symbols were read: what is mapped now is another file, though by
- * its inode it is the same. */
-static bool is_rewritten(struct dsos *d, const struct dso *dso, pid_t pid)
-{
-	struct stat st;
-	int fd;
-	bool rewritten;
-
-	if (dso->state != DSO_READ || dso->id.build_id_size || !is_path(dso->name))
-		return false;
-	fd = opener_file(d->opener, pid, dso->name);
-	if (fd < 0)
-		return false;
-	rewritten = !fstat(fd, &st) && st.st_ino == dso->id.ino && later(&st.st_mtim, &dso->mtime);
-	close(fd);
-	return rewritten;
-}
-
 /* ---- asking --------------------------------------------------------------- */
 
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid)
 {
 	struct dso *dso = find(d, path, id);
 
-	if (dso && is_rewritten(d, dso, pid)) {
+	if (dso && dso_is_rewritten_(d, dso, pid)) {
 		dso->serial = ++d->serials;
-		forget_file(d, dso);
+		dso_forget_file_(d, dso);
 		clock_gettime(CLOCK_REALTIME, &dso->seen);
 	}
 	if (!dso)
@@ -363,14 +226,28 @@ uint64_t dso_serial(const struct dso *dso)
 	return dso->serial;
 }
 
+static const char *demangle_in(struct dsos *d, struct dso *dso, const char *name)
+{
+	size_t before = demangled_bytes(dso->names);
+
+	name = demangled_name(&dso->names, d->parser, name);
+	d->bytes += demangled_bytes(dso->names) - before;
+	dso_keep_bound_(d);
+	return name;
+}
+
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
 {
 	if (dso->state == DSO_UNREAD)
-		read_file(d, dso);
+		dso_read_(d, dso);
 	if (dso->state != DSO_READ)
 		return false;
-	touch(d, dso);
-	return symfile_find(dso->file, offset, name, into);
+	dso_touch_(d, dso);
+	if (!symfile_find(dso->file, offset, name, into))
+		return false;
+	if (is_mangled(*name))
+		*name = demangle_in(d, dso, *name);
+	return true;
 }
 
 size_t dsos_bytes(const struct dsos *d)

@@ -28,6 +28,8 @@ struct dso_id {
 
 struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
 void dsos_free(struct dsos *d);
+/* Files are parsed by it (it outlives d); -v (verbose, as note()) tells which could not be. */
+void dsos_use(struct dsos *d, struct parser *parser, int verbose);
 
 /* The file that `pid` maps by this path, with a reference; NULL without memory. */
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid);

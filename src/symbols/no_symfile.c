@@ -30,6 +30,31 @@ size_t symfile_build_id(const struct symfile *f, uint8_t id[BUILD_ID_MAX])
 	return 0;
 }
 
+bool symfile_is_complete(const struct symfile *f)
+{
+	return true;
+}
+
+const struct debug_link *symfile_debug_link(const struct symfile *f)
+{
+	return NULL;
+}
+
+int symfile_add_debug(struct symfile *f, int fd, bool by_link)
+{
+	return -ENOTSUP;
+}
+
+int symfile_pack(const struct symfile *f, struct parser_bytes *out)
+{
+	return -ENOTSUP;
+}
+
+struct symfile *symfile_unpack(const void *bytes, size_t size)
+{
+	return NULL;
+}
+
 size_t symfile_bytes(const struct symfile *f)
 {
 	return 0;

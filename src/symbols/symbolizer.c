@@ -11,6 +11,7 @@ struct symbolizer {
 	int kallsyms_fd;               /* until it was read; -1 then */
 	struct kallsyms *kallsyms;     /* NULL: not read, or hidden */
 	struct dsos *dsos;
+	struct parser *parser;
 };
 
 struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
@@ -22,10 +23,12 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 		return NULL;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
-	if (!s->dsos) {
+	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse });
+	if (!s->dsos || !s->parser) {
 		symbolizer_free(s);
 		return NULL;
 	}
+	dsos_use(s->dsos, s->parser, opts->verbose);
 	return s;
 }
 
@@ -37,6 +40,7 @@ void symbolizer_free(struct symbolizer *s)
 		close(s->kallsyms_fd);
 	kallsyms_free(s->kallsyms);
 	dsos_free(s->dsos);
+	parser_free(s->parser);
 	free(s);
 }
 
@@ -58,4 +62,9 @@ bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 struct dsos *symbolizer_dsos(struct symbolizer *s)
 {
 	return s->dsos;
+}
+
+struct parser *symbolizer_parser(struct symbolizer *s)
+{
+	return s->parser;
 }

@@ -11,10 +11,12 @@ struct symbolizer;
 struct symbolizer_opts {
 	const struct opener *opener;     /* outlives the symbolizer; NULL: opener_direct */
 	size_t max_bytes;                /* tables of symbols of files; 0: the default, 16 MiB */
+	enum parser_place parse;         /* where files are parsed: see parser.h */
+	int verbose;                     /* -v: tell which files could not be read */
 };
 
-/* Opens /proc/kallsyms, which works with the privilege of now; reads nothing yet. NULL
- * without memory. */
+/* Opens /proc/kallsyms, which works with the privilege of now; reads nothing yet. Where
+ * files are to be parsed by another process, that is forked now. NULL without memory. */
 struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts);
 void symbolizer_free(struct symbolizer *s);
 
@@ -25,4 +27,6 @@ int symbolizer_read_kernel(struct symbolizer *s);
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym);
 /* The files that are mapped: their functions by dso_find(). */
 struct dsos *symbolizer_dsos(struct symbolizer *s);
+/* What parses them. */
+struct parser *symbolizer_parser(struct symbolizer *s);
 #endif

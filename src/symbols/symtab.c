@@ -23,7 +23,7 @@ struct row {
 	uint32_t around;         /* index of a row, or NONE */
 	uint16_t group;
 	uint8_t rank;
-	bool open;
+	uint8_t open;
 };
 
 struct symtab {
@@ -236,6 +236,76 @@ int symtab_finish(struct symtab *t)
 	find_around(t);
 	shrink(t);
 	return build_index(t);
+}
+
+/* ---- from one process to another -------------------------------------------- */
+
+struct packed {
+	uint64_t n, names_len;   /* rows and names follow */
+};
+
+size_t symtab_packed_size(const struct symtab *t)
+{
+	return sizeof(struct packed) + t->n * sizeof(*t->rows) + t->names_len;
+}
+
+int symtab_pack(const struct symtab *t, struct parser_bytes *out)
+{
+	struct packed head = { t->n, t->names_len };
+
+	if (parser_put(out, &head, sizeof(head)) ||
+	    parser_put(out, t->rows, t->n * sizeof(*t->rows)) ||
+	    parser_put(out, t->names, t->names_len))
+		return -ENOMEM;
+	return 0;
+}
+
+/* As finishing leaves them. */
+static bool are_sane(const struct symtab *t)
+{
+	if (t->names[t->names_len - 1])
+		return false;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].end <= t->rows[i].start || t->rows[i].name >= t->names_len ||
+		    (i && t->rows[i].start <= t->rows[i - 1].start))
+			return false;
+	return true;
+}
+
+static void *copy_of(const void *data, size_t n)
+{
+	void *copy = malloc(n);
+
+	return copy ? memcpy(copy, data, n) : NULL;
+}
+
+struct symtab *symtab_unpack(const void *bytes, size_t size)
+{
+	struct packed head;
+	struct symtab *t;
+	const char *rows = (const char *)bytes + sizeof(head);
+
+	if (size < sizeof(head))
+		return NULL;
+	memcpy(&head, bytes, sizeof(head));
+	size -= sizeof(head);
+	if (!head.n || head.n >= NONE / 2 || !head.names_len || head.names_len > UINT32_MAX ||
+	    head.n > size / sizeof(struct row) || head.names_len != size - head.n * sizeof(struct row))
+		return NULL;
+	t = symtab_new();
+	if (!t)
+		return NULL;
+	t->n = t->cap = head.n;
+	t->names_len = t->names_cap = head.names_len;
+	t->rows = copy_of(rows, head.n * sizeof(struct row));
+	t->names = copy_of(rows + head.n * sizeof(struct row), head.names_len);
+	if (t->rows && t->names && are_sane(t)) {
+		find_around(t);
+		if (!build_index(t))
+			return t;
+	}
+	symtab_free(t);
+	return NULL;
 }
 
 /* ---- asking --------------------------------------------------------------- */

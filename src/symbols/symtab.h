@@ -6,6 +6,8 @@
 #ifndef SYMBOLS_SYMTAB_H
 #define SYMBOLS_SYMTAB_H
 
+#include "symbols/parser.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,4 +43,10 @@ bool symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit);
 /* What it takes of memory. */
 size_t symtab_bytes(const struct symtab *t);
 size_t symtab_count(const struct symtab *t);
+
+/* A finished table to bytes of symtab_packed_size(), for another process of this same
+ * program, and back; NULL for bytes that are none. */
+size_t symtab_packed_size(const struct symtab *t);
+int symtab_pack(const struct symtab *t, struct parser_bytes *out);
+struct symtab *symtab_unpack(const void *bytes, size_t size);
 #endif

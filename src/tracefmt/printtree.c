@@ -5,6 +5,7 @@
 #include "tracefmt/printnode.h"
 
 #include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 
 /* ---- memory ----------------------------------------------------------------------- */
@@ -371,9 +372,19 @@ static struct node *record_field(struct parser *p)
 	return n;
 }
 
+/* A constant that the kernel left by its name is none of the usual values, so that nothing
+ * is taken for it; a variable of the kernel is 0. */
+static struct node *unknown(struct parser *p, bool constant)
+{
+	p->unknown_names++;
+	return node_const(p, constant ? UINT64_MAX : 0,
+			  (struct ctype){ .size = 8, .is_signed = constant });
+}
+
 static struct node *name(struct parser *p)
 {
 	struct node *n;
+	bool constant;
 
 	if (lexer_is_name(&p->lx, "REC")) {
 		lexer_next(&p->lx);
@@ -382,12 +393,11 @@ static struct node *name(struct parser *p)
 	n = call(p);
 	if (n || p->tree->why)
 		return n;
-	/* A constant that the kernel left by its name, or a variable of the kernel. */
+	constant = p->lx.len && isupper((unsigned char)*p->lx.text);
 	lexer_next(&p->lx);
 	if (lexer_is(&p->lx, '('))
 		return parser_fails(p, "a function of the kernel");
-	p->unknown_names++;
-	return node_const(p, 0, (struct ctype){ .size = 8 });
+	return unknown(p, constant);
 }
 
 static struct node *unary(struct parser *p);

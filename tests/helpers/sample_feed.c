@@ -34,11 +34,11 @@ static int open_host(void)
 		return module ? 0 : -1;
 	host.event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
 	host.frame_type = (PyTypeObject *)PyObject_GetAttrString(module, "Frame");
-	host.comms = comms_new(NULL);
+	host.names.comms = comms_new(NULL);
 	opts.symbolizer = symbolizer_new(&none);
 	opts.type = host.frame_type;
 	host.frames = frames_new(&opts);
-	return host.event_type && host.comms && host.frames ? 0 : -1;
+	return host.event_type && host.names.comms && host.frames ? 0 : -1;
 }
 
 /* What opening an event would have set. */

@@ -104,7 +104,7 @@ static void put_dynamic(struct sample *s, const struct trace_field *f)
 {
 	bool text = f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
 	bool relative = f->kind == FIELD_REL_STR || f->kind == FIELD_REL_BYTES;
-	uint32_t len = text ? MOST + (uint32_t)below(24) : 8 * (1 + (uint32_t)below(5));
+	uint32_t len = text ? MOST + (uint32_t)below(24) : 8 * (MOST + (uint32_t)below(5));
 	uint32_t at = s->size, loc;
 
 	if (text)
@@ -202,8 +202,11 @@ static const struct {
 	{ "%[*]p", TAME, "it has no masks behind a pointer" },
 	{ "& [(]0x[0-9a-f]+ [|]", TAME, "it loses such parentheses" },
 	{ "- REC->[a-z_]+ [+]", TAME, "it subtracts from right to left" },
+	{ "REC->[a-z_]+ == 0 [?] 0 : .*/ REC->", TAME, "it gives up over a division, and prints fields" },
+	{ "== [0-9]+[)]? [?] \"[^\"]*\" : [(]?REC->[a-z_]+ ==", TAME, "of a ?: behind a ?: it takes the last branch" },
+	{ "& [(][(][(][(]1UL[)][)] << [(]1[)][)][|]", TAME, "it loses such parentheses, too" },
 	{ "<< [(]*[A-Z][A-Z_]+[)]", TAME, "it shifts by a name as by 0" },
-	{ "<< ?[(]?63", TAME, "a flag of bit 63 isn't shown, unless there is none at all" },
+	{ "<< [(]64 - |<< ?[(]?63", TAME, "a flag of bit 63 isn't shown, unless there is none at all" },
 	{ "<< ?[(]*REC", POSITIVE, "it shifts words where C shifts an int" },
 };
 

@@ -190,7 +190,8 @@ IDLE = 'def __interval__():\n    print("on", flush=True)\ndef __sample__(e): pas
 def start(prof, probed, tmp_path, text=IDLE):
     (tmp_path / 'idle.py').write_text(text)
     run = subprocess.Popen([prof, 'python', '-i', '20', '-e', f'uprobe:add@"{probed}"', tmp_path / 'idle.py'],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))   # not nohup's
     wait_for_line(run, 'on')
     assert len(own(run.pid)) == 1
     return run

@@ -183,6 +183,9 @@ static void numbers_are_of_their_types(void **state)
 		{ "\"%u %u\", ((u16 *)__get_rel_dynamic_array(rel))[1], *(u8 *)REC->bytes", "13090 254" },
 		{ "\"%d\", __get_str(d)[1]", "101" },
 		{ "\"%zu %zu %d\", sizeof(u64), sizeof(REC->array), (int)sizeof(unsigned short)", "8 16 2" },
+		{ "\"%lu %lu\", (REC->s4 & ((((1UL)) << (1))|(((1UL)) << (0)))), (REC->s1 & (((1UL)) << (2)))",
+		  "2 0" },
+		{ "\"%s\", (REC->u1 == SOME_NAME) ? \"A\" : (REC->u1 - 200 == ANOTHER) ? \"B\" : \"?\"", "?" },
 		{ "\"%d\", (((u64)(REC)->u1 << 32) | (REC)->u2) != 0", "1" },
 	};
 

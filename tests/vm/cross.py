@@ -61,7 +61,7 @@ def packages(root):
     tools/install-deps has for it."""
     done = subprocess.run([os.path.join(root, 'tools/install-deps'), '--list', 'build'],
                           capture_output=True, text=True, check=True)
-    libraries = re.findall(r'^lib\S+-dev$', done.stdout, re.M)
+    libraries = re.findall(r'^(?:lib\S+|uthash)-dev$', done.stdout, re.M)
     return libraries + ['libpython3-dev', 'python3-minimal', 'libcmocka-dev', 'busybox-static',
                         'dash', 'coreutils']
 

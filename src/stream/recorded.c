@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "script/recorded.h"
+#include "stream/recorded.h"
 
 #include <errno.h>
 #include <string.h>

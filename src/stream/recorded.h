@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* With a recording, processes are not those that run now: of theirs there is nothing in /proc,
  * and files are looked for where we see them. */
-#ifndef SCRIPT_RECORDED_H
-#define SCRIPT_RECORDED_H
+#ifndef STREAM_RECORDED_H
+#define STREAM_RECORDED_H
 
 #include "base/opener.h"
 #include "stream/replay.h"

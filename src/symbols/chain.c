@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the words of a sample's call chain mean. */
-#include "script/frames.h"
+#include "symbols/chain.h"
 
 #include <linux/perf_event.h>
-
-
+#include <stdbool.h>
 
 static const struct {
 	uint64_t marker;
-	enum frame_place place;
+	enum chain_place place;
 } contexts[] = {
 	{ (uint64_t)PERF_CONTEXT_KERNEL, PLACE_KERNEL },
 	{ (uint64_t)PERF_CONTEXT_USER, PLACE_USER },
@@ -20,7 +19,7 @@ static const struct {
 
 /* False for markers whose entries are no addresses: PERF_CONTEXT_USER_DEFERRED (a cookie),
  * and any that came after us. */
-static bool take_marker(uint64_t marker, enum frame_place *place)
+static bool take_marker(uint64_t marker, enum chain_place *place)
 {
 	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
 		if (contexts[i].marker == marker) {
@@ -32,9 +31,9 @@ static bool take_marker(uint64_t marker, enum frame_place *place)
 
 /* The first address of a context is where it was; all others are where calls return to,
  * which can be behind the end of the caller: it is looked up a byte before. */
-size_t frame_addresses(const uint64_t *ips, uint64_t nr, struct frame_address *out)
+size_t chain_addresses(const uint64_t *ips, uint64_t nr, struct chain_address *out)
 {
-	enum frame_place place = PLACE_KERNEL;
+	enum chain_place place = PLACE_KERNEL;
 	bool first = true, known = true, marked = false;
 	size_t n = 0;
 
@@ -48,7 +47,7 @@ size_t frame_addresses(const uint64_t *ips, uint64_t nr, struct frame_address *o
 			continue;
 		if (!marked)
 			place = ips[i] >> 63 ? PLACE_KERNEL : PLACE_USER;
-		out[n++] = (struct frame_address){ ips[i], first || !ips[i] ? ips[i] : ips[i] - 1,
+		out[n++] = (struct chain_address){ ips[i], first || !ips[i] ? ips[i] : ips[i] - 1,
 						   place };
 		first = false;
 	}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/analysis.h"
+
+#include "base/cpulist.h"
+#include "base/descriptors.h"
+#include "stream/summary.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct analysis_opts, member)
+
+const struct opt analysis_json_opts[] = {
+	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
+};
+void analysis_defaults(void *config)
+{
+	struct analysis_opts *o = config;
+
+	stream_opts_defaults(&o->stream);
+}
+
+void analysis_release(void *config)
+{
+	struct analysis_opts *o = config;
+
+	stream_opts_free(&o->stream);
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...)
+{
+	struct opt_strings *events = &a->opts->stream.events;
+	char **added = realloc(a->added, (a->nadded + 1) * sizeof(*added));
+	const char **v = added ? realloc(events->v, (events->n + 1) * sizeof(*v)) : NULL;
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	if (added)
+		a->added = added;
+	if (v)
+		events->v = v;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0 || !v) {
+		free(n < 0 ? NULL : text);
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	a->added[a->nadded++] = text;
+	events->v[events->n++] = text;
+	return 0;
+}
+
+struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sys && !strcmp(events[i].sys, sys) &&
+		    !strcmp(events[i].tracepoint, tracepoint))
+			return &events[i];
+	return NULL;
+}
+
+const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
+					 bool text, struct fault *f)
+{
+	for (size_t i = 0; event->fmt && i < event->fmt->nfields; i++) {
+		const struct trace_field *field = &event->fmt->fields[i];
+		bool is_number = field->kind == FIELD_UINT || field->kind == FIELD_SINT;
+
+		if (!strcmp(field->name, name) && is_number != text)
+			return field;
+	}
+	fault_set(f, EXIT_FAILED, "%s has no %s \"%s\" on this kernel; `perf-prof trace -e %s help` lists "
+		  "its fields", event->name, text ? "text" : "number", name, event->name);
+	return NULL;
+}
+
+static int name_events(struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+
+	if (a->ops->chains_of_users && o->call_graph && !o->user_callchain)
+		o->user_callchain = 1;
+	if (o->events.n)
+		return 0;
+	if (!a->ops->events)
+		return fault_usage(f, "%s: no event: -e EVENT[,EVENT...]; `perf-prof list` shows what there is",
+				   a->ops->name);
+	return a->ops->events(a, f);
+}
+
+/* ---- what a sample says ------------------------------------------------------------ */
+
+const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
+{
+	return names_comm(&a->names, tid, time);
+}
+
+struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s)
+{
+	uint64_t nr = 0;
+	const uint64_t *ips = s->event->layout.callchain
+		? layout_callchain(&s->event->layout, s->view.rec, &nr) : NULL;
+
+	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
+}
+
+void analysis_print(struct analysis *a, const struct analysis_sample *s)
+{
+	size_t len;
+	const char *text = eventline_text(a->line, &s->view, analysis_comm(a, s->tid, s->time), true, &len);
+
+	if (text)
+		fwrite(text, 1, len, stdout);
+	analysis_print_stack(analysis_stack(a, s));
+}
+
+void analysis_print_stack(const struct callstack *stack)
+{
+	char text[1024];
+
+	for (uint32_t i = 0; stack && i < stack->n; i++) {
+		const struct frame *frame = stack->frames[i];
+		struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
+					       frame->offset, frame->kernel };
+
+		sample_symbol_text(&words, text, sizeof(text));
+		printf("    %016llx %s%s\n", (unsigned long long)frame->addr, text,
+		       frame->inlined ? " (inlined)" : "");
+	}
+}
+
+char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size)
+{
+	int64_t ns = (int64_t)(time + (uint64_t)stream_realtime_offset(a->stream));
+	time_t second = (time_t)(ns / 1000000000);
+	struct tm tm;
+	size_t n;
+
+	localtime_r(&second, &tm);
+	n = strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(buf + n, size - n, ".%06d", (int)(ns % 1000000000 / 1000));
+	return buf;
+}
+
+uint64_t analysis_hash(const char *text)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h | UINT64_C(1) << 63;
+}
+
+uint64_t analysis_now(struct analysis *a)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec -
+	       (uint64_t)stream_realtime_offset(a->stream);
+}
+
+/* ---- stream_ops -------------------------------------------------------------------- */
+
+static void on_sample(void *ctx, const struct stream_event *event,
+		      const struct perf_event_header *rec, const void *raw, uint32_t raw_size,
+		      uint32_t cpu)
+{
+	struct analysis *a = ctx;
+	const struct analysis_sample s = {
+		.view = { event, rec, raw, raw_size, cpu },
+		.event = event,
+		.time = layout_u64(rec, event->layout.time),
+		.pid = (pid_t)layout_u32(rec, event->layout.tid),
+		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
+		.cpu = cpu,
+	};
+
+	a->ops->sample(a, &s);
+}
+
+static void on_lost(void *ctx, const struct stream_loss *loss)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->lost)
+		a->ops->lost(a, loss);
+}
+
+/* What was printed is seen now; a reader who went away ends the run. */
+static void on_idle(void *ctx)
+{
+	struct analysis *a = ctx;
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	if (a->output_error)
+		return;
+	if (a->ops->is_over && a->ops->is_over(a))
+		stream_finish(a->stream);
+	if (fflush(stdout) || ferror(stdout))
+		a->output_error = errno ? errno : EIO;
+	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
+		a->output_error = EPIPE;
+	if (a->output_error)
+		stream_stop(a->stream);
+}
+
+static void on_interval(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->interval)
+		a->ops->interval(a);
+	on_idle(a);
+}
+
+static void on_task(void *ctx, const struct pev_record *rec)
+{
+	names_take(&((struct analysis *)ctx)->names, rec);
+}
+
+static void on_print_stat(void *ctx)
+{
+	struct analysis *a = ctx;
+	struct stream_totals t;
+
+	stream_totals(a->stream, &t);
+	printf("%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
+	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
+	       (unsigned long long)t.malformed, (unsigned long long)t.ring_bytes >> 10);
+	if (a->ops->print_stat)
+		a->ops->print_stat(a);
+	on_idle(a);
+}
+
+static int on_started(void *ctx, struct fault *f)
+{
+	struct analysis *a = ctx;
+
+	return a->command ? workload_start(&a->workload, f) : 0;
+}
+
+static const struct stream_ops stream_callbacks = {
+	.started = on_started, .sample = on_sample, .lost = on_lost, .interval = on_interval,
+	.task = on_task, .print_stat = on_print_stat, .idle = on_idle,
+};
+
+/* ---- the run ----------------------------------------------------------------------- */
+
+enum { OWN_FILES = 32 };
+
+/* The command behind -- is the target, unless others are named. */
+static int prepare_command(struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+	struct rlimit files;
+	sigset_t none;
+
+	if (!a->command)
+		return 0;
+	getrlimit(RLIMIT_NOFILE, &files);
+	sigprocmask(SIG_SETMASK, NULL, &none);
+	if (workload_prepare(&a->workload, a->command, &none, &files, f))
+		return -1;
+	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
+		return 0;
+	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+static void want_all(struct analysis *a)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		events[i].wanted = true;
+}
+
+static int open_all(struct analysis *a, struct fault *f)
+{
+	int verbose = stream_verbosity(&a->opts->stream);
+
+	want_all(a);
+	if (names_begin(&a->names, a->stream, &opener_direct, f))
+		return -1;
+	a->stacks = callstacks_new(&a->names);
+	a->line = eventline_new(&a->names);
+	if (!a->stacks || !a->line)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (a->ops->begin && a->ops->begin(a, f))
+		return -1;
+	return names_open(&a->names, verbose, f) || stream_open(a->stream, f) ||
+	       names_watch(&a->names, verbose, f) ? -1 : 0;
+}
+
+static void tell(struct analysis *a)
+{
+	uint64_t refused = callstacks_refused(a->stacks);
+
+	names_tell(&a->names, stream_verbosity(&a->opts->stream));
+	if (refused)
+		fprintf(stderr, "perf-prof: %llu stacks had no room and are missing: there are too many "
+			"different ones\n", (unsigned long long)refused);
+	summary_tell(a->stream);
+}
+
+static int watch(struct analysis *a, struct fault *f)
+{
+	int rc;
+
+	if (output_start(&a->opts->stream.output, f) || open_all(a, f))
+		return -1;
+	if (a->command)
+		stream_end_with(a->stream, a->workload.pidfd);
+	rc = stream_run(a->stream, &stream_callbacks, a, f);
+	if (!rc && a->ops->end)
+		rc = a->ops->end(a, f);
+	on_idle(a);
+	tell(a);
+	return rc;
+}
+
+static int broken_output(struct analysis *a, struct fault *f)
+{
+	const char *path = a->opts->stream.output.path;
+
+	if (!a->output_error || a->output_error == EPIPE)
+		return 0;   /* a reader that goes away is a way to be done */
+	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
+			 path ? path : "stdout", strerror(a->output_error));
+}
+
+/* The command's own status, where it ended by itself. */
+static int collect_command(struct analysis *a)
+{
+	struct pollfd p = { .fd = a->workload.pidfd, .events = POLLIN };
+	struct rusage usage;
+
+	if (!a->command || a->workload.pid <= 0)
+		return 0;
+	if (poll(&p, 1, 0) == 1)
+		return workload_collect(&a->workload, &usage);
+	workload_abandon(&a->workload);
+	return 0;
+}
+
+static void finish(struct analysis *a)
+{
+	if (a->ops->release)
+		a->ops->release(a);
+	callstacks_free(a->stacks);
+	eventline_free(a->line);
+	names_end(&a->names);
+	stream_free(a->stream);
+	output_end(&a->opts->stream.output);
+	workload_abandon(&a->workload);
+	for (size_t i = 0; i < a->nadded; i++)
+		free(a->added[i]);
+	free(a->added);
+}
+
+int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
+		 struct fault *f)
+{
+	struct analysis a = {
+		.ops = ops, .config = config, .opts = config,
+		.workload = { .pidfd = -1, .go = -1, .trouble = -1 },
+		.command = args->noperands ? args->operands : NULL,
+	};
+	int rc, code = 0;
+
+	descriptors_reserve(OWN_FILES);
+	rc = prepare_command(&a, f) || name_events(&a, f);
+	if (!rc)
+		a.stream = stream_new(&a.opts->stream, f);
+	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&
+	    !broken_output(&a, f))
+		code = collect_command(&a);
+	finish(&a);
+	return f->exit_code ? -1 : code;
+}

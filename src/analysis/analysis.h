@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frame of a command that watches events and says what it saw: opens them on the
+ * targets, starts the workload, hands over samples with what every analysis asks, prints
+ * losses at the end. A command is a struct analysis_ops and its options; analysis_run()
+ * is its struct command's run().
+ *
+ *	config -> events named (by -e, or by the analysis) -> begin() -> samples, intervals -> end()
+ */
+#ifndef ANALYSIS_ANALYSIS_H
+#define ANALYSIS_ANALYSIS_H
+
+#include "analysis/callstacks.h"
+#include "analysis/workload.h"
+#include "base/command.h"
+#include "report/eventline.h"
+#include "stream/names.h"
+
+/* The head of each command's config. */
+struct analysis_opts {
+	struct stream_opts stream;
+	bool json;
+};
+
+/* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
+enum { ANALYSIS_JSON_NOPTS = 1 };
+extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+
+struct analysis;
+
+/* A sample, borrowed. */
+struct analysis_sample {
+	struct sample_view view;
+	const struct stream_event *event;   /* the view's */
+	uint64_t time;                      /* perf clock, ns */
+	pid_t pid, tid;                     /* of the task that ran; -1: on its way out */
+	uint32_t cpu;
+};
+
+struct analysis_ops {
+	const char *name;
+	/* Names the events, by analysis_add_event(), where -e did not; NULL: -e is needed.
+	 * 0, or -1 with f. */
+	int (*events)(struct analysis *a, struct fault *f);
+	/* They are known, and all wanted: looks up fields. 0, or -1 with f. */
+	int (*begin)(struct analysis *a, struct fault *f);
+	void (*sample)(struct analysis *a, const struct analysis_sample *s);
+	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
+	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
+	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
+	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
+	/* All has been delivered. 0, or -1 with f. May be NULL */
+	int (*end)(struct analysis *a, struct fault *f);
+	void (*release)(struct analysis *a);               /* frees what the config got since; may be NULL */
+	bool chains_of_users;      /* -g means the user's part, too */
+};
+
+struct analysis {
+	const struct analysis_ops *ops;
+	void *config;                  /* the command's */
+	struct analysis_opts *opts;    /* its head */
+	struct stream *stream;
+	struct names names;
+	struct callstacks *stacks;
+	struct eventline *line;
+	struct workload workload;
+	char *const *command;          /* behind --; NULL: there is none */
+	int output_error;              /* errno: stdout can't be written */
+	char **added;                  /* texts of analysis_add_event() */
+	size_t nadded;
+};
+
+void analysis_defaults(void *config);   /* for struct command */
+void analysis_release(void *config);
+/* The whole run, for struct command's run() once that has put its ops. The exit code. */
+int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
+		 struct fault *f);
+
+/* For ops->events: an item as in -e. 0, or -1 with f. */
+int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The event of that tracepoint; NULL if it is not in the list. */
+struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint);
+/* A field of a tracepoint, a number unless `text`; NULL with f (which may be
+ * NULL) if it has none of that name. */
+const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
+					 bool text, struct fault *f);
+
+/* Questions about a sample. */
+const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
+/* NULL: it has no chain. */
+struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
+/* The sample's line of text, as trace prints it, and the lines of its stack. */
+void analysis_print(struct analysis *a, const struct analysis_sample *s);
+void analysis_print_stack(const struct callstack *stack);
+/* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
+char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
+/* Of a text; the highest bit is set, so that it is no tid. */
+uint64_t analysis_hash(const char *text);
+/* The perf clock now. */
+uint64_t analysis_now(struct analysis *a);
+#endif

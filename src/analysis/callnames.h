@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of system calls and of errors. */
+#ifndef ANALYSIS_CALLNAMES_H
+#define ANALYSIS_CALLNAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "futex(202)"; "syscall(999)" of one that has no name here. Returns buf. */
+char *call_name(int64_t nr, char *buf, size_t size);
+/* "EAGAIN"; "error 4095". Returns buf. */
+char *error_name(int error, char *buf, size_t size);
+#endif

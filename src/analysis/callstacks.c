@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/callstacks.h"
+
+#include "tasks/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Without memory uthash leaves the element out. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum { MAX_WORDS = 1024, FIRST_DSO = 16 };
+#define MAX_BYTES ((size_t)256 << 20)
+
+/* Where a frame is; the same code of all processes is one frame. */
+struct frame_key {
+	uint64_t where, at;
+};
+
+struct entry {
+	struct frame_key key;
+	struct frame frame;
+	UT_hash_handle hh;
+};
+
+struct text {
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct chain {
+	struct callstack stack;
+	UT_hash_handle hh;
+	uint64_t key[];          /* version, then the words; behind them the frames */
+};
+
+struct callstacks {
+	struct names *names;
+	struct chain *chains;
+	struct entry *frames;
+	struct text *texts;
+	size_t bytes;
+	uint64_t refused;
+	uint64_t key[MAX_WORDS + 1];
+	struct chain_address addresses[MAX_WORDS];
+};
+
+struct callstacks *callstacks_new(struct names *names)
+{
+	struct callstacks *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->names = names;
+	return s;
+}
+
+void callstacks_free(struct callstacks *s)
+{
+	struct chain *c, *next_c;
+	struct entry *e, *next_e;
+	struct text *t, *next_t;
+
+	if (!s)
+		return;
+	HASH_ITER(hh, s->chains, c, next_c) {
+		HASH_DEL(s->chains, c);
+		free(c);
+	}
+	HASH_ITER(hh, s->frames, e, next_e) {
+		HASH_DEL(s->frames, e);
+		free(e);
+	}
+	HASH_ITER(hh, s->texts, t, next_t) {
+		HASH_DEL(s->texts, t);
+		free(t);
+	}
+	free(s);
+}
+
+/* Memory within the bound; NULL beyond it. */
+static void *take(struct callstacks *s, size_t size)
+{
+	void *p = s->bytes + size <= MAX_BYTES ? calloc(1, size) : NULL;
+
+	if (p)
+		s->bytes += size;
+	else
+		s->refused++;
+	return p;
+}
+
+/* ---- frames ----------------------------------------------------------------------- */
+
+/* A copy that lives as long as s; NULL for NULL. */
+static const char *keep(struct callstacks *s, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	struct text *t = NULL;
+
+	if (!text)
+		return NULL;
+	HASH_FIND(hh, s->texts, text, len, t);
+	if (t)
+		return t->text;
+	t = take(s, sizeof(*t) + len + 1);
+	if (!t)
+		return NULL;
+	memcpy(t->text, text, len);
+	HASH_ADD(hh, s->texts, text, len, t);
+	return t->text;
+}
+
+static void name(struct callstacks *s, struct frame *frame, const struct chain_address *a,
+		 const struct resolve_site *site)
+{
+	struct resolve_words words;
+
+	resolve_words(s->names->symbolizer, a, site, &words);
+	*frame = (struct frame){
+		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep(s, words.dso),
+		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel,
+	};
+	if (!frame->dso)
+		frame->dso = "[unknown]";
+}
+
+static const struct frame *frame_at(struct callstacks *s, const struct chain_address *a, pid_t pid,
+				    uint64_t time)
+{
+	struct resolve_site site = resolve_site(s->names->maps, a, pid, time);
+	struct frame_key key = { site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place, site.at };
+	struct entry *e = NULL;
+
+	HASH_FIND(hh, s->frames, &key, sizeof(key), e);
+	if (e)
+		return &e->frame;
+	e = take(s, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->key = key;
+	name(s, &e->frame, a, &site);
+	HASH_ADD(hh, s->frames, key, sizeof(key), e);
+	return &e->frame;
+}
+
+/* ---- chains ----------------------------------------------------------------------- */
+
+/* What is mapped counts only where the chain has a part in user space. */
+static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+			   uint64_t time)
+{
+	bool user = false;
+
+	for (uint64_t i = 0; i < nr && !user; i++)
+		user = ips[i] == (uint64_t)PERF_CONTEXT_USER || !(ips[i] >> 63);
+	if (!user || !s->names->maps)
+		return 1;
+	names_until(s->names, time);
+	return maps_version(s->names->maps, pid, time);
+}
+
+static const struct frame *nameless(void)
+{
+	static const struct frame none = { .dso = "[unknown]" };
+
+	return &none;
+}
+
+static struct chain *make(struct callstacks *s, size_t words, pid_t pid, uint64_t time)
+{
+	size_t n = chain_addresses(s->key + 1, words - 1, s->addresses);
+	struct chain *c = take(s, sizeof(*c) + words * sizeof(*c->key) + n * sizeof(void *));
+	const struct frame **frames;
+
+	if (!c)
+		return NULL;
+	memcpy(c->key, s->key, words * sizeof(*c->key));
+	frames = (const struct frame **)(c->key + words);
+	for (size_t i = 0; i < n; i++) {
+		frames[i] = frame_at(s, &s->addresses[i], pid, time);
+		if (!frames[i])
+			frames[i] = nameless();
+	}
+	c->stack.n = (uint32_t)n;
+	c->stack.frames = frames;
+	HASH_ADD_KEYPTR(hh, s->chains, c->key, words * sizeof(*c->key), c);
+	return c;
+}
+
+struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+			 uint64_t time)
+{
+	struct chain *c = NULL;
+	size_t words;
+
+	if (nr > MAX_WORDS)
+		nr = MAX_WORDS;
+	words = 1 + (size_t)nr;
+	s->key[0] = version_of(s, ips, nr, pid, time);
+	/* a time before a change has no version: the process and the time tell it apart */
+	if (!s->key[0])
+		s->key[0] = time ^ (uint64_t)pid << 48;
+	memcpy(s->key + 1, ips, (size_t)nr * sizeof(*ips));
+	HASH_FIND(hh, s->chains, s->key, words * sizeof(*s->key), c);
+	if (!c)
+		c = make(s, words, pid, time);
+	return c ? &c->stack : NULL;
+}
+
+struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last)
+{
+	const struct chain *c = (const struct chain *)last;
+	struct chain *next = c ? c->hh.next : s->chains;
+
+	return next ? &next->stack : NULL;
+}
+
+size_t callstacks_count(const struct callstacks *s)
+{
+	return HASH_COUNT(s->chains);
+}
+
+uint64_t callstacks_refused(const struct callstacks *s)
+{
+	return s->refused;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call chains, each kept once: folded by (what the process maps, addresses), before any
+ * name is looked up. A frame is named when it is seen first, while its process is there.
+ */
+#ifndef ANALYSIS_CALLSTACKS_H
+#define ANALYSIS_CALLSTACKS_H
+
+#include "stream/names.h"
+
+struct callstacks;
+
+struct frame {
+	uint64_t addr;
+	const char *symbol;      /* NULL: it has no name */
+	const char *dso;         /* "[kernel.kallsyms]", "/usr/bin/cat", "[unknown]" */
+	uint64_t offset;         /* in the function; of one without a name, in the file */
+	bool kernel;
+	bool inlined;            /* into the frame behind it */
+	const char *file;        /* of its source line, or NULL */
+	unsigned int line;
+};
+
+struct callstack {
+	uint32_t n;
+	const struct frame *const *frames;   /* innermost first */
+	void *user;              /* the caller's own; NULL at first */
+};
+
+/* The names outlive it. NULL without memory. */
+struct callstacks *callstacks_new(struct names *names);
+void callstacks_free(struct callstacks *s);
+/* The stack of a sample's chain as the kernel wrote it; lives as long as s. NULL without
+ * memory, or beyond its bound, which is told at the end. */
+struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+			 uint64_t time);
+/* All there are: the next behind `last`, the first one for NULL. */
+struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last);
+size_t callstacks_count(const struct callstacks *s);
+/* How many chains had no room. */
+uint64_t callstacks_refused(const struct callstacks *s);
+#endif

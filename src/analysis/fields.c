@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/fields.h"
+
+#include "stream/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* As C declares it: "char comm[16]". */
+static void print_field(const struct trace_field *field)
+{
+	const char *bracket = strchr(field->type, '[');
+	int len = bracket ? (int)(bracket - field->type) : (int)strlen(field->type);
+
+	printf("    %.*s %s%s;  offset %u, size %u\n", len, field->type, field->name,
+	       bracket ? bracket : "", field->offset, field->size);
+}
+
+static void print_tracepoint(const struct tracefmt *fmt)
+{
+	for (size_t i = 0; i < fmt->nfields; i++) {
+		if (i == fmt->ncommon && i)
+			putchar('\n');
+		print_field(&fmt->fields[i]);
+	}
+}
+
+static void print_sample(const struct stream_event *event)
+{
+	static const char *const kinds[] = {
+		[PART_INT] = "int", [PART_LIST] = "list", [PART_DICT] = "dict", [PART_BYTES] = "bytes",
+	};
+
+	for (size_t i = 0; sample_part_at(i); i++)
+		if (sample_part_at(i)->bits & event->layout.sample_type)
+			printf("    %s %s\n", kinds[sample_part_at(i)->kind], sample_part_at(i)->name);
+}
+
+int fields_print(const struct stream_opts *opts, struct fault *f)
+{
+	struct stream *s = stream_new(opts, f);
+	struct stream_event *events;
+	size_t n;
+
+	if (!s)
+		return -1;
+	events = stream_events(s, &n);
+	for (size_t i = 0; i < n; i++) {
+		printf("%s%s\n", i ? "\n" : "", events[i].name);
+		if (events[i].fmt)
+			print_tracepoint(events[i].fmt);
+		else
+			print_sample(&events[i]);
+	}
+	stream_free(s);
+	return 0;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `COMMAND -e EVENT help`: the fields of events, with type and size. */
+#ifndef ANALYSIS_FIELDS_H
+#define ANALYSIS_FIELDS_H
+
+#include "stream/stream.h"
+
+/* 0, or -1 with f. */
+int fields_print(const struct stream_opts *opts, struct fault *f);
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof kvm-exit: how long a host takes for what its guests can't do themselves. */
+#include "analysis/commands.h"
+#include "analysis/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reason {
+	uint64_t code;
+	char name[48];
+	UT_hash_handle hh;
+};
+
+struct kvm_exit {
+	struct pair_opts opts;
+	struct pairs pairs;
+	const struct stream_event *leave, *enter;   /* the guest */
+	const struct trace_field *code, *isa;       /* isa: NULL where there is none */
+	const struct trace_field *kind;             /* arm64: why, beside the code; or NULL */
+	struct reason *reasons;
+	struct vcpu *vcpus;
+};
+
+/* A thread that was seen to run a guest. */
+struct vcpu {
+	pid_t tid;
+	uint64_t first, last;
+	UT_hash_handle hh;
+};
+
+/* ---- the table ---------------------------------------------------------------------- */
+
+/* A row: reason, with --perins the thread of the virtual CPU. */
+static void put(struct analysis *a, const struct distribution *d, struct table *t)
+{
+	table_text(t, d->name);
+	if (d->key[1])
+		table_integer(t, (int64_t)d->key[1]);
+	else
+		table_none(t);
+}
+
+/* The time that virtual CPUs were seen, in the guest or out of it; then from now on. */
+static uint64_t seen(struct analysis *a)
+{
+	struct kvm_exit *k = a->config;
+	uint64_t ns = 0;
+
+	for (struct vcpu *v = k->vcpus; v; v = v->hh.next) {
+		ns += v->last - v->first;
+		v->first = v->last;
+	}
+	return ns;
+}
+
+static const struct table_column columns[] = {
+	{ "exit_reason", TABLE_TEXT }, { "tid", TABLE_INTEGER },
+};
+static const enum shown shown[] = {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P99, SHOW_MAX, SHOW_SHARE,
+};
+static const struct distribution_view view = {
+	"kvm-exit", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
+	.share_title = "%gsys", .whole = seen,
+};
+
+static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
+{
+	snprintf(buf, size, "virtual CPU of thread %llu: exit %s", (unsigned long long)key, d->name);
+}
+
+static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
+{
+	return (uint64_t)s->tid == key;
+}
+
+static const struct pair_ops pair_ops = {
+	.view = &view, .title = title, .between = between, .history = true,
+};
+
+/* ---- reasons ------------------------------------------------------------------------ */
+
+/* The kernel names them in the event's own text: "... reason HLT rip ...", on arm64
+ * "TRAP: HSR_EC: 0x0024 (DABT_LOW), PC: ...". */
+static void read_name(struct analysis *a, const struct analysis_sample *s, char *name, size_t size)
+{
+	const char *text = tracefmt_print(stream_formats(a->stream), s->event->fmt, s->view.raw,
+					  s->view.raw_size, NULL);
+	const char *reason = strstr(text, "reason "), *paren = strchr(text, '(');
+
+	if (reason)
+		reason += strlen("reason ");
+	else if (paren && !strncmp(text, "TRAP", 4))
+		reason = paren + 1;
+	else
+		reason = text;
+	snprintf(name, size, "%.*s", (int)strcspn(reason, " :),"), reason);
+}
+
+static uint64_t code_of(const struct kvm_exit *k, const struct analysis_sample *s)
+{
+	uint64_t code = trace_field_uint(k->code, s->view.raw);
+
+	if (k->isa)
+		code |= trace_field_uint(k->isa, s->view.raw) << 32;
+	if (k->kind)
+		code |= trace_field_uint(k->kind, s->view.raw) << 32;
+	return code;
+}
+
+static void learn(struct analysis *a, const struct analysis_sample *s, uint64_t code)
+{
+	struct kvm_exit *k = a->config;
+	struct reason *r;
+
+	HASH_FIND(hh, k->reasons, &code, sizeof(code), r);
+	r = r ? NULL : calloc(1, sizeof(*r));
+	if (!r)
+		return;
+	r->code = code;
+	read_name(a, s, r->name, sizeof(r->name));
+	HASH_ADD(hh, k->reasons, code, sizeof(r->code), r);
+}
+
+static const char *name_of(struct kvm_exit *k, uint64_t code)
+{
+	struct reason *r;
+
+	HASH_FIND(hh, k->reasons, &code, sizeof(code), r);
+	return r ? r->name : "?";
+}
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+static void see_vcpu(struct kvm_exit *k, const struct analysis_sample *s)
+{
+	struct vcpu *v;
+
+	HASH_FIND(hh, k->vcpus, &s->tid, sizeof(s->tid), v);
+	if (!v) {
+		v = calloc(1, sizeof(*v));
+		if (!v)
+			return;
+		v->tid = s->tid;
+		v->first = s->time;
+		HASH_ADD(hh, k->vcpus, tid, sizeof(v->tid), v);
+	}
+	v->last = s->time;
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct kvm_exit *k = a->config;
+	struct pair_end end;
+
+	pairs_see(&k->pairs, s);
+	see_vcpu(k, s);
+	if (s->event == k->leave) {
+		uint64_t code = code_of(k, s);
+
+		learn(a, s, code);
+		pairs_start(&k->pairs, s, (uint64_t)s->tid, code);
+	} else if (s->event == k->enter && pairs_end(&k->pairs, s, (uint64_t)s->tid, &end)) {
+		pairs_add(&k->pairs, s, &end, name_of(k, end.value), (uint64_t)s->tid, end.value,
+			  k->opts.per_instance ? (uint64_t)s->tid : 0);
+	}
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	return analysis_add_event(a, f, "kvm:kvm_exit,kvm:kvm_entry");
+}
+
+static const struct trace_field *maybe(const struct stream_event *event, const char *name)
+{
+	return analysis_field(event, name, false, NULL);
+}
+
+/* x86: exit_reason and isa; arm64: ret and esr_ec. */
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct kvm_exit *k = a->config;
+
+	k->leave = analysis_event(a, "kvm", "kvm_exit");
+	k->enter = analysis_event(a, "kvm", "kvm_entry");
+	if (!k->leave || !k->enter)
+		return fault_usage(f, "kvm-exit: needs kvm:kvm_exit and kvm:kvm_entry; without -e it takes both");
+	k->isa = maybe(k->leave, "isa");
+	k->kind = maybe(k->leave, "esr_ec");
+	k->code = maybe(k->leave, k->kind ? "ret" : "exit_reason");
+	if (!k->code && !(k->code = analysis_field(k->leave, "exit_reason", false, f)))
+		return -1;
+	return pairs_begin(&k->pairs, a, &pair_ops, f);
+}
+
+static void interval(struct analysis *a)
+{
+	pairs_print(&((struct kvm_exit *)a->config)->pairs);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	interval(a);
+	return 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct kvm_exit *k = a->config;
+	struct reason *r, *next;
+	struct vcpu *v, *next_v;
+
+	pairs_free(&k->pairs);
+	HASH_ITER(hh, k->vcpus, v, next_v) {
+		HASH_DEL(k->vcpus, v);
+		free(v);
+	}
+	HASH_ITER(hh, k->reasons, r, next) {
+		HASH_DEL(k->reasons, r);
+		free(r);
+	}
+}
+
+static const struct analysis_ops ops = {
+	.name = "kvm-exit", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.end = end, .release = release, .chains_of_users = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static const struct opt_group groups[] = {
+	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Why do guests leave their virtual CPUs, and how long does the host take until it enters them again? "
+	"A row per exit reason, as the kernel names it (VMX, SVM, arm64), with --perins per thread of a virtual "
+	"CPU as well. The time of HLT and WFx is mostly that of a guest that has nothing to do.",
+	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this reason.",
+	"With --than each longer one is told at the entry that ends it.",
+	"Runs on the host; -p is the process of the virtual machine.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof kvm-exit -i 1000", "all guests, each second" },
+	{ "perf-prof kvm-exit -p 1234 --perins --than 1ms", "one guest; exits that took longer than 1 ms" },
+	{ NULL, NULL },
+};
+
+const struct command kvm_exit_command = {
+	.name = "kvm-exit",
+	.summary = "how long a host takes for the exits of its guests",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct kvm_exit),
+	.defaults = analysis_defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof latency: from one event to another of the same key. */
+#include "analysis/commands.h"
+#include "analysis/keys.h"
+#include "analysis/pairs.h"
+#include "analysis/sources.h"
+#include "stream/spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum role { ROLE_START, ROLE_END, ROLE_BOTH, ROLE_SHOWN };
+
+/* An event's part. */
+struct part {
+	enum role role;
+	struct expr *key;
+	unsigned int pair;               /* which start it belongs to */
+};
+
+struct latency {
+	struct pair_opts opts;
+	const char *key;                 /* -k */
+	struct pairs pairs;
+	struct part *parts;              /* as many as events */
+	struct stream_event *events;
+	size_t n;
+};
+
+/* ---- the table ---------------------------------------------------------------------- */
+
+/* A row: both events, and the key with --perins. */
+static void put(struct analysis *a, const struct distribution *d, struct table *t)
+{
+	struct latency *l = a->config;
+
+	if (l->opts.per_instance)
+		table_integer(t, (int64_t)d->key[1]);
+	else
+		table_none(t);
+	table_printf(t, "%s=>%s", l->events[d->key[0] >> 32].name, l->events[(uint32_t)d->key[0]].name);
+}
+
+static const struct table_column columns[] = {
+	{ "key", TABLE_INTEGER }, { "pair", TABLE_TEXT, .title = "start=>end" },
+};
+static const enum shown shown[] = {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
+};
+static const struct distribution_view view = {
+	"latency", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
+};
+
+static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
+{
+	struct latency *l = a->config;
+
+	snprintf(buf, size, "%s=>%s of key %llu", l->events[d->key[0] >> 32].name,
+		 l->events[(uint32_t)d->key[0]].name, (unsigned long long)key);
+}
+
+static struct part *part_of(struct latency *l, const struct stream_event *event)
+{
+	return &l->parts[event - l->events];
+}
+
+/* Events of the same key, and those that are only shown: all, or by their own key. */
+static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
+{
+	struct latency *l = a->config;
+	struct part *part = part_of(l, s->event);
+	uint64_t own;
+
+	return !part->key || (key_of(part->key, s, &own) && own == key);
+}
+
+static const struct pair_ops pair_ops = {
+	.view = &view, .title = title, .between = between, .history = true,
+};
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+static void ends(struct analysis *a, const struct analysis_sample *s, uint64_t key)
+{
+	struct latency *l = a->config;
+	struct pair_end end;
+
+	if (pairs_end(&l->pairs, s, key, &end))
+		pairs_add(&l->pairs, s, &end, "", key, end.value << 32 | (uint64_t)(s->event - l->events),
+			  l->opts.per_instance ? key : 0);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct latency *l = a->config;
+	struct part *part = part_of(l, s->event);
+	uint64_t key;
+
+	pairs_see(&l->pairs, s);
+	if (part->role == ROLE_SHOWN || !key_of(part->key, s, &key))
+		return;
+	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_is_open(&l->pairs, key, NULL)))
+		ends(a, s, key);
+	if (part->role == ROLE_START || part->role == ROLE_BOTH)
+		pairs_start(&l->pairs, s, key, (uint64_t)(s->event - l->events));
+}
+
+/* ---- what begins, what ends --------------------------------------------------------- */
+
+static int role_of(const struct stream_event *event, bool last, struct part *part, struct fault *f)
+{
+	static const struct {
+		const char *word;
+		enum role role;
+	} words[] = {
+		{ "start", ROLE_START }, { "begin", ROLE_START }, { "end", ROLE_END }, { "both", ROLE_BOTH },
+	};
+	const char *said = spec_attr(event->item, "role");
+
+	part->role = last ? ROLE_END : ROLE_START;
+	if (spec_attr(event->item, "untraced"))
+		part->role = ROLE_SHOWN;
+	if (!said)
+		return 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(said, words[i].word)) {
+			part->role = words[i].role;
+			return 0;
+		}
+	return fault_usage(f, "%s: role=%s: expected start, end or both", event->name, said);
+}
+
+/* Without -k and key=: the thread. */
+static int compile_key(struct latency *l, const struct stream_event *event, struct part *part,
+		       struct fault *f)
+{
+	const char *own = spec_attr(event->item, "key");
+
+	if (own)
+		return key_compile(&part->key, event, own, "key=", f);
+	if (part->role == ROLE_SHOWN)
+		return 0;
+	return key_compile(&part->key, event, l->key ? l->key : "_tid", "-k", f);
+}
+
+/* Two -e at least: those of the last one are the ends; or role= says it. */
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct latency *l = a->config;
+	const char *last_text = NULL;
+	bool starts = false, ends_too = false;
+
+	l->events = stream_events(a->stream, &l->n);
+	l->parts = calloc(l->n, sizeof(*l->parts));
+	if (!l->parts)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < l->n; i++)
+		if (!spec_attr(l->events[i].item, "untraced"))
+			last_text = l->events[i].item->text;
+	for (size_t i = 0; i < l->n; i++) {
+		struct part *part = &l->parts[i];
+
+		if (role_of(&l->events[i], l->events[i].item->text == last_text, part, f) ||
+		    compile_key(l, &l->events[i], part, f))
+			return -1;
+		starts |= part->role == ROLE_START || part->role == ROLE_BOTH;
+		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;
+	}
+	if (!starts || !ends_too)
+		return fault_usage(f, "latency: nothing %s: expected two -e, -e START -e END, or role=start and "
+				   "role=end", starts ? "ends" : "begins");
+	return pairs_begin(&l->pairs, a, &pair_ops, f);
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	return fault_usage(f, "latency: no events: -e START -e END; `perf-prof list` shows what there is");
+}
+
+static void interval(struct analysis *a)
+{
+	pairs_print(&((struct latency *)a->config)->pairs);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	interval(a);
+	return 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct latency *l = a->config;
+
+	pairs_free(&l->pairs);
+	for (size_t i = 0; l->parts && i < l->n; i++)
+		expr_free(l->parts[i].key);
+	free(l->parts);
+}
+
+static const struct analysis_ops ops = {
+	.name = "latency", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.end = end, .release = release, .chains_of_users = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static const struct opt key_opts[] = {
+	{ "key", 'k', NULL, OPT_STRING, offsetof(struct latency, key), "EXPR",
+	  "What belongs together: an expression over the fields of both events, such as dev<<32|sector. An "
+	  "event's attribute key= goes before it. Without either: the thread, _tid.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Pairs", key_opts, 1, 0 },
+	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"How long does it take from one event to another? Events of the last -e end what those before it "
+	"begin, if their keys are equal; role=start, role=end and role=both say it event by event. Of a "
+	"begun one that begins again the last beginning counts.",
+	"A row for each pair of events, with --perins for each key as well. What was not paired is told below.",
+	"With --than each longer one is told when it ends, with the events of the same key, and those with the "
+	"attribute untraced, that happened meanwhile.",
+	"Events are taken in order of time over all CPUs.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
+	  "what disks take for a request" },
+	{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
+	  "interrupt handlers that run longer than 100 us" },
+	{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
+	  "how long processes live" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	struct stream_opts *o = config;
+
+	analysis_defaults(config);
+	o->order = true;
+	o->sources = analysis_sources;
+}
+
+const struct command latency_command = {
+	.name = "latency",
+	.summary = "how long it takes from one event to another",
+	.usage = "-e START -e END [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct latency),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof page-faults: who touches which memory for the first time. */
+#include "analysis/page_faults.h"
+
+#include "analysis/commands.h"
+#include "analysis/hotspots.h"
+#include "analysis/sources.h"
+#include "report/flame.h"
+#include "report/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+/* A range of addresses of a process: as much as one page table maps. */
+enum { RANGE_SHIFT = 21, MAX_RANGES = 65536, SHOWN_ROWS = 30 };
+
+struct range_key {
+	uint64_t pid, base;
+};
+
+struct range {
+	struct range_key key;
+	uint64_t faults, first, last;    /* addresses */
+	char comm[64];
+	const char *mapping;
+	UT_hash_handle hh;
+};
+
+struct page_faults {
+	struct page_faults_opts opts;
+	struct flame_config flame;
+	struct hotspots hot;
+	struct folded *folded;
+	struct range *ranges;
+	uint64_t beyond;                 /* faults of ranges that had no room */
+	uint64_t last;
+	bool prints_samples;
+};
+
+/* ---- ranges ------------------------------------------------------------------------- */
+
+/* A program, a library; data of no file. */
+static const char *mapping_of(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
+{
+	uint64_t words[2] = { PERF_CONTEXT_USER, addr };
+	struct callstack *stack = addr >> 63 ? NULL : callstacks_get(a->stacks, words, 2, s->pid, s->time);
+
+	return addr >> 63 ? "[kernel]" : stack && stack->n ? stack->frames[0]->dso : "[unknown]";
+}
+
+static struct range *range_of(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
+{
+	struct page_faults *p = a->config;
+	struct range_key key = { (uint64_t)s->pid, addr >> RANGE_SHIFT };
+	struct range *r;
+
+	HASH_FIND(hh, p->ranges, &key, sizeof(key), r);
+	if (r || HASH_COUNT(p->ranges) >= MAX_RANGES)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->key = key;
+	r->first = addr;
+	r->mapping = mapping_of(a, s, addr);
+	HASH_ADD(hh, p->ranges, key, sizeof(key), r);
+	return r;
+}
+
+static void count(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
+	struct page_faults *p = a->config;
+	uint64_t addr = layout_u64(s->view.rec, s->event->layout.addr);
+	struct range *r = range_of(a, s, addr);
+
+	if (!r) {
+		p->beyond++;
+		return;
+	}
+	r->faults++;
+	if (addr < r->first)
+		r->first = addr;
+	if (addr > r->last)
+		r->last = addr;
+	snprintf(r->comm, sizeof(r->comm), "%s", comm);
+}
+
+static const struct table_column columns[] = {
+	{ "faults", TABLE_INTEGER }, { "comm", TABLE_TEXT }, { "pid", TABLE_INTEGER },
+	{ "from", TABLE_HEX }, { "to", TABLE_HEX }, { "mapping", TABLE_TEXT },
+};
+
+static void forget_ranges(struct page_faults *p)
+{
+	struct range *r, *next;
+
+	HASH_ITER(hh, p->ranges, r, next) {
+		HASH_DEL(p->ranges, r);
+		free(r);
+	}
+	p->beyond = 0;
+}
+
+static void print_ranges(struct analysis *a)
+{
+	struct page_faults *p = a->config;
+	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = SHOWN_ROWS };
+	struct table t;
+
+	table_init(&t, "page-fault ranges", columns, sizeof(columns) / sizeof(*columns));
+	for (const struct range *r = p->ranges; r; r = r->hh.next) {
+		table_row(&t);
+		table_unsigned(&t, r->faults);
+		table_text(&t, r->comm);
+		table_unsigned(&t, r->key.pid);
+		table_unsigned(&t, r->first);
+		table_unsigned(&t, r->last);
+		table_text(&t, r->mapping);
+	}
+	table_sort(&t, "faults", true);
+	if (!a->opts->json && t.nrows)
+		printf("\n");
+	if (a->opts->json ? table_json(&t, stdout) : t.nrows ? table_print(&t, &style, stdout) : 0)
+		fprintf(stderr, "perf-prof: page-faults: out of memory for the table\n");
+	table_free(&t);
+	if (p->beyond)
+		fprintf(stderr, "perf-prof: page-faults: %llu faults are in no range: the table has %d\n",
+			(unsigned long long)p->beyond, MAX_RANGES);
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static struct callstack *stack_of(struct analysis *a, const struct analysis_sample *s)
+{
+	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
+			    layout_u64(s->view.rec, s->event->layout.ip) };
+
+	return s->event->layout.callchain ? analysis_stack(a, s)
+					  : callstacks_get(a->stacks, one, 2, s->pid, s->time);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct page_faults *p = a->config;
+	const char *comm = analysis_comm(a, s->tid, s->time);
+
+	p->last = s->time;
+	count(a, s, comm);
+	hotspots_add(&p->hot, comm, stack_of(a, s), 1, false);
+	if (p->prints_samples)
+		analysis_print(a, s);
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	const struct levels *l = &((struct page_faults *)a->config)->opts.levels;
+
+	return analysis_add_event(a, f, "page-faults/%s%s%s%s%s/", a->opts->stream.call_graph ? "-g" : "",
+				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
+				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct page_faults *p = a->config;
+
+	if (flame_check(&p->flame, f))
+		return -1;
+	if (p->flame.path && !(p->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
+			    !a->opts->stream.interval_ms;
+	return 0;
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct page_faults *p = a->config;
+	const struct hotspots_view view = {
+		.name = "page-faults", .what = "page faults", .functions = SHOWN_ROWS,
+		.stacks = a->opts->stream.call_graph ? 5 : 0,
+	};
+	char when[64];
+
+	if (p->folded) {
+		if (a->opts->stream.interval_ms)
+			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
+		hotspots_fold(&p->hot, p->folded);
+	}
+	hotspots_print(a, &p->hot, &view, now);
+	print_ranges(a);
+	hotspots_free(&p->hot);
+	forget_ranges(p);
+}
+
+static void interval(struct analysis *a)
+{
+	show(a, analysis_now(a));
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	static const struct flame_title title = { "perf-prof page-faults", "page faults" };
+	struct page_faults *p = a->config;
+
+	show(a, p->last ? p->last : analysis_now(a));
+	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct page_faults *p = a->config;
+
+	hotspots_free(&p->hot);
+	folded_free(p->folded);
+	forget_ranges(p);
+}
+
+static const struct analysis_ops ops = {
+	.name = "page-faults", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.end = end, .release = release, .chains_of_users = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static const struct opt_group groups[] = {
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Who touches which memory for the first time? Prints each page fault: the address that was touched, "
+	"the instruction that did, with -g registers and the call chain; and at the end (with -i at each "
+	"interval, and nothing else) who faulted most, and the ranges of addresses where. -q leaves out the "
+	"single faults.",
+	"A range is what of 2 MiB of a process's addresses was touched; its mapping is the program or library "
+	"there, [unknown] for memory of no file.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof page-faults -q -- ./program", "of a command: functions and ranges" },
+	{ "perf-prof page-faults -p 1234 -g", "of a process, each with its call chain" },
+	{ "perf-prof page-faults -p 1234 -g --flame-graph faults.svg", "as a picture, until Ctrl-C" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	analysis_defaults(config);
+	((struct analysis_opts *)config)->stream.sources = analysis_sources;
+}
+
+const struct command page_faults_command = {
+	.name = "page-faults",
+	.summary = "page faults: the address, and who touched it",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct page_faults),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/pairs.h"
+
+#include "base/units.h"
+#include "report/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPEN = 1 << 20, HISTORY_BYTES = 16 << 20 };
+
+struct open_pair {
+	uint64_t key, start, value;
+	uint32_t cpu;
+	UT_hash_handle hh;
+};
+
+static int parse_than(const char *text, void *field, struct fault *f)
+{
+	uint64_t *than = field;
+
+	if (units_duration(text, than) || !*than)
+		return fault_usage(f, "--than %s: expected a time above 0, such as 10ms, 500us or 1s; a bare "
+				   "number is ns", text);
+	return 0;
+}
+
+const struct opt pair_opts_rows[] = {
+	{ "than", 0, NULL, OPT_CALL, offsetof(struct pair_opts, than), "TIME",
+	  "Tell each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare number is "
+	  "ns.", false, parse_than },
+	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct pair_opts, per_instance), NULL,
+	  "A row for each instance: thread or CPU.", false, NULL },
+};
+
+/* ---- open ones ------------------------------------------------------------------------ */
+
+int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops, struct fault *f)
+{
+	const struct pair_opts *o = a->config;
+
+	*p = (struct pairs){ .a = a, .ops = ops };
+	if (!ops->history || !o->than)
+		return 0;
+	p->history = history_new(HISTORY_BYTES);
+	return p->history ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+void pairs_free(struct pairs *p)
+{
+	struct open_pair *o, *next;
+
+	HASH_ITER(hh, p->open, o, next) {
+		HASH_DEL(p->open, o);
+		free(o);
+	}
+	distributions_clear(&p->rows);
+	history_free(p->history);
+}
+
+void pairs_see(struct pairs *p, const struct analysis_sample *s)
+{
+	if (!p->from)
+		p->from = s->time;
+	if (s->time > p->last)
+		p->last = s->time;
+	if (p->history)
+		history_add(p->history, s);
+}
+
+static struct open_pair *find(struct pairs *p, uint64_t key)
+{
+	struct open_pair *o;
+
+	HASH_FIND(hh, p->open, &key, sizeof(key), o);
+	return o;
+}
+
+void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value)
+{
+	struct open_pair *o = find(p, key);
+
+	if (o) {
+		p->restarted++;
+	} else {
+		if (HASH_COUNT(p->open) < MAX_OPEN)
+			o = calloc(1, sizeof(*o));
+		if (!o) {
+			p->refused++;
+			return;
+		}
+		o->key = key;
+		HASH_ADD(hh, p->open, key, sizeof(o->key), o);
+	}
+	o->start = s->time;
+	o->value = value;
+	o->cpu = s->cpu;
+}
+
+bool pairs_is_open(struct pairs *p, uint64_t key, uint64_t *value)
+{
+	struct open_pair *o = find(p, key);
+
+	if (o && value)
+		*value = o->value;
+	return o;
+}
+
+static void forget(struct pairs *p, struct open_pair *o)
+{
+	HASH_DEL(p->open, o);
+	free(o);
+}
+
+void pairs_cancel(struct pairs *p, uint64_t key)
+{
+	struct open_pair *o = find(p, key);
+
+	if (o)
+		forget(p, o);
+}
+
+bool pairs_end(struct pairs *p, const struct analysis_sample *s, uint64_t key, struct pair_end *end)
+{
+	struct open_pair *o = find(p, key);
+
+	if (!o) {
+		p->unbegun++;
+		return false;
+	}
+	*end = (struct pair_end){
+		.start = o->start, .value = o->value,
+		.duration = s->time > o->start ? s->time - o->start : 0,
+	};
+	forget(p, o);
+	return true;
+}
+
+/* ---- what has ended ------------------------------------------------------------------- */
+
+struct story {
+	struct pairs *p;
+	uint64_t key;
+	uint32_t cpu;
+};
+
+static void tell_sample(struct analysis *a, const struct analysis_sample *s, void *ctx)
+{
+	const struct story *story = ctx;
+
+	if (!story->p->ops->between || story->p->ops->between(a, s, story->key, story->cpu))
+		analysis_print(a, s);
+}
+
+static void tell_json(struct analysis *a, const struct distribution *d, const char *title,
+		      const struct pair_end *end)
+{
+	json_object *root = json_object_new_object();
+	char when[64];
+
+	json_line(root, json_put_text(root, "slow", a->ops->name) && json_put_text(root, "what", title) &&
+		  json_put_text(root, "time", analysis_time_text(a, end->start, when, sizeof(when))) &&
+		  json_put_unsigned(root, "start", end->start) &&
+		  json_put_unsigned(root, "duration", end->duration), stdout);
+}
+
+static void tell(struct pairs *p, const struct analysis_sample *s, const struct distribution *d,
+		 const struct pair_end *end, uint64_t key)
+{
+	struct story story = { p, key, s->cpu };
+	char title[256], when[64];
+
+	p->told++;
+	p->ops->title(p->a, d, key, title, sizeof(title));
+	if (p->a->opts->json) {
+		tell_json(p->a, d, title, end);
+		return;
+	}
+	printf("%s %s took %.3f us\n", analysis_time_text(p->a, end->start, when, sizeof(when)), title,
+	       (double)end->duration / 1000);
+	if (p->history && !history_each(p->history, p->a, end->start, s->time, tell_sample, &story))
+		printf("    (what happened first is not kept any more)\n");
+}
+
+struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
+			       const struct pair_end *end, const char *name, uint64_t key,
+			       uint64_t row0, uint64_t row1)
+{
+	const struct pair_opts *o = p->a->config;
+	bool fresh;
+	struct distribution *d = distributions_get(&p->rows, row0, row1, &fresh);
+
+	if (!d)
+		return NULL;
+	if (strcmp(d->name, name))
+		snprintf(d->name, sizeof(d->name), "%s", name);
+	histogram_add(&d->durations, end->duration);
+	if (o->than && end->duration > o->than)
+		tell(p, s, d, end, key);
+	return d;
+}
+
+static struct json_object *counts(const struct pairs *p)
+{
+	json_object *root = json_object_new_object();
+
+	if (json_put_unsigned(root, "open", HASH_COUNT(p->open)) &&
+	    json_put_unsigned(root, "restarted", p->restarted) &&
+	    json_put_unsigned(root, "unbegun", p->unbegun) && json_put_unsigned(root, "told", p->told))
+		return root;
+	json_object_put(root);
+	return NULL;
+}
+
+static void print_counts(const struct pairs *p)
+{
+	if (!p->ops->states && (p->restarted || p->unbegun || HASH_COUNT(p->open)))
+		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
+		       (unsigned long long)HASH_COUNT(p->open), (unsigned long long)p->restarted,
+		       (unsigned long long)p->unbegun);
+	if (p->refused)
+		fprintf(stderr, "perf-prof: %s: %llu had no room: %d are open at once\n", p->a->ops->name,
+			(unsigned long long)p->refused, MAX_OPEN);
+}
+
+void pairs_print(struct pairs *p)
+{
+	uint64_t now = p->a->opts->stream.interval_ms || !p->last ? analysis_now(p->a) : p->last;
+
+	if (!p->from)
+		p->from = now;
+	distributions_print(p->a, &p->rows, p->ops->view, p->from, now,
+			    p->a->opts->json ? counts(p) : NULL);
+	if (!p->a->opts->json)
+		print_counts(p);
+	distributions_clear(&p->rows);
+	p->restarted = p->unbegun = p->refused = p->told = 0;
+	p->from = now;
+}

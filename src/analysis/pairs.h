@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pairs of events: something begins with one and ends with another of the same key. A
+ * command says what each sample begins and ends; here the durations are kept, shown, and
+ * told one by one where they are too long.
+ */
+#ifndef ANALYSIS_PAIRS_H
+#define ANALYSIS_PAIRS_H
+
+#include "analysis/distributions.h"
+#include "analysis/history.h"
+
+/* Options of all commands on pairs: --than, --perins. At the head of their configs. */
+struct pair_opts {
+	struct analysis_opts common;
+	uint64_t than;               /* ns; 0: nothing is told one by one */
+	bool per_instance;           /* --perins */
+};
+enum { PAIR_NOPTS = 2 };
+extern const struct opt pair_opts_rows[PAIR_NOPTS];
+
+struct pair_ops {
+	const struct distribution_view *view;
+	/* What is said before a duration that is too long: "bash 12 futex(202)". */
+	void (*title)(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size);
+	/* Whether a sample between the two belongs to the story. NULL: none does. */
+	bool (*between)(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu);
+	bool history;                /* samples are kept for --than */
+	bool states;                 /* something is always open: what isn't paired is not told */
+};
+
+struct pairs {
+	struct analysis *a;
+	const struct pair_ops *ops;
+	struct open_pair *open;      /* begun, not ended */
+	struct distributions rows;
+	struct history *history;
+	uint64_t from;               /* the interval's beginning */
+	uint64_t last;               /* time of the newest sample */
+	uint64_t restarted;          /* begun again before they ended */
+	uint64_t unbegun;            /* ended without having begun in sight */
+	uint64_t refused;            /* begun, but there was no room */
+	uint64_t told;               /* longer than --than */
+};
+
+/* 0, or -1 with f. */
+int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops, struct fault *f);
+void pairs_free(struct pairs *p);
+/* To be called once for each sample, first. */
+void pairs_see(struct pairs *p, const struct analysis_sample *s);
+/* value: the command's own, given back at the end. */
+void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value);
+/* Whether it has begun and not ended; *value (or NULL) is what pairs_start() was given. */
+bool pairs_is_open(struct pairs *p, uint64_t key, uint64_t *value);
+/* Forgets it, if it has begun. */
+void pairs_cancel(struct pairs *p, uint64_t key);
+struct pair_end {
+	uint64_t start, duration;
+	uint64_t value;              /* what pairs_start() was given */
+};
+/* Whether it had begun; *end is filled then. */
+bool pairs_end(struct pairs *p, const struct analysis_sample *s, uint64_t key, struct pair_end *end);
+/* Adds the duration to the row, which is called `name` from now on, and tells it where it is too long. NULL: the table is full. */
+struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
+			       const struct pair_end *end, const char *name, uint64_t key,
+			       uint64_t row0, uint64_t row1);
+/* The table of what has ended since the last one, then nothing is kept but what is open. */
+void pairs_print(struct pairs *p);
+#endif

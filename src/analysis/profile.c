@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof profile: where CPUs spend their time, and with --off-cpu what tasks wait for. */
+#include "analysis/profile.h"
+
+#include "analysis/commands.h"
+#include "analysis/hotspots.h"
+#include "analysis/sources.h"
+#include "analysis/switches.h"
+#include "base/units.h"
+#include "report/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct profile {
+	struct profile_opts opts;
+	struct flame_config flame;
+	uint64_t least;                  /* --than, in hundredths of a percent */
+	bool off_cpu;
+	struct hotspots hot;
+	uint64_t idle;                   /* weight of samples of CPUs that had nothing to do */
+	struct folded *folded;
+	const struct stream_event *clock;
+	struct switches switches;
+	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
+	uint64_t last;
+	bool prints_samples;
+};
+
+static uint64_t frequency(const struct profile *p)
+{
+	return p->opts.freq ? p->opts.freq : PROFILE_DEFAULT_FREQ;
+}
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+/* The chain, or where it was the only address. */
+static struct callstack *stack_of(struct analysis *a, const struct analysis_sample *s)
+{
+	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
+			    layout_u64(s->view.rec, s->event->layout.ip) };
+
+	if (s->event->layout.callchain)
+		return analysis_stack(a, s);
+	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
+}
+
+/* ns: of a clock the period is; of cycles it is the time between two samples. */
+static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
+{
+	if (p->off_cpu && strcmp(p->clock->sampling->what, "cpu-clock"))
+		return 1000000000 / frequency(p);
+	return layout_u64(s->view.rec, s->event->layout.period);
+}
+
+static void take_clock(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+
+	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
+		return;
+	if (!s->tid) {
+		p->idle += weight_of(p, s);
+		return;
+	}
+	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), stack_of(a, s), weight_of(p, s), false);
+	if (p->prints_samples)
+		analysis_print(a, s);
+}
+
+/* From the switch that took it off the CPU to the one that brings it back, unless it only
+ * waited to run. */
+static void take_switch(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+	struct switch_event e;
+	struct pair_end end;
+
+	if (!switches_read(&p->switches, s, &e))
+		return;
+	if (e.sleeps && switches_watch(&p->switches, e.prev))
+		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
+	if (pairs_is_open(&p->pairs, (uint64_t)e.next, NULL) &&
+	    pairs_end(&p->pairs, s, (uint64_t)e.next, &end))
+		hotspots_add(&p->hot, analysis_comm(a, e.next, s->time),
+			     (struct callstack *)(uintptr_t)end.value, end.duration, true);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+
+	p->last = s->time;
+	if (s->event == p->clock)
+		take_clock(a, s);
+	else
+		take_switch(a, s);
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static int events(struct analysis *a, struct fault *f)
+{
+	struct profile *p = a->config;
+	const struct levels *l = &p->opts.levels;
+
+	if (p->off_cpu) {
+		a->opts->stream.call_graph = true;
+		if (!a->opts->stream.user_callchain)
+			a->opts->stream.user_callchain = 1;
+		if (switches_events(&p->switches, a, f))
+			return -1;
+	}
+	return analysis_add_event(a, f, "profile/-F %llu%s%s%s%s/", (unsigned long long)frequency(p),
+				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
+				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	static const struct pair_ops pair_ops = { .states = true };
+	struct profile *p = a->config;
+	size_t n;
+	struct stream_event *all = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].sampling) {
+			all[i].names_ip = true;
+			p->clock = &all[i];
+		}
+	if (flame_check(&p->flame, f) || (p->off_cpu && switches_begin(&p->switches, a, f)) ||
+	    pairs_begin(&p->pairs, a, &pair_ops, f))
+		return -1;
+	if (p->flame.path && !(p->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
+			    !a->opts->stream.interval_ms;
+	return 0;
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct profile *p = a->config;
+	struct hotspots_view view = {
+		.name = "profile", .what = p->off_cpu ? "time on and off CPUs" : p->clock->sampling->what,
+		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
+		.least = (double)p->least / 100, .idle = p->idle,
+	};
+	char when[64];
+
+	if (p->folded) {
+		if (a->opts->stream.interval_ms)
+			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
+		hotspots_fold(&p->hot, p->folded);
+	}
+	hotspots_print(a, &p->hot, &view, now);
+	hotspots_free(&p->hot);
+	p->idle = 0;
+}
+
+static void interval(struct analysis *a)
+{
+	show(a, analysis_now(a));
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct profile *p = a->config;
+	char text[64];
+	const struct flame_title title = { text, p->off_cpu || !strcmp(p->clock->sampling->what, "cpu-clock")
+						 ? "ns" : p->clock->sampling->what };
+
+	show(a, p->last ? p->last : analysis_now(a));
+	snprintf(text, sizeof(text), "perf-prof profile -F %llu%s", (unsigned long long)frequency(p),
+		 p->off_cpu ? " --off-cpu" : "");
+	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
+}
+
+static bool is_over(struct analysis *a)
+{
+	return switches_are_over(&((struct profile *)a->config)->switches);
+}
+
+static void release(struct analysis *a)
+{
+	struct profile *p = a->config;
+
+	hotspots_free(&p->hot);
+	folded_free(p->folded);
+	pairs_free(&p->pairs);
+	switches_free(&p->switches);
+}
+
+static const struct analysis_ops ops = {
+	.name = "profile", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static int parse_percent(const char *text, void *field, struct fault *f)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+		return fault_usage(f, "--than %s: expected a percentage, 0 to 100", text);
+	*(uint64_t *)field = (uint64_t)(percent * 100);
+	return 0;
+}
+
+#define AT(member) offsetof(struct profile, member)
+
+static const struct opt profile_opts[] = {
+	{ "off-cpu", 0, NULL, OPT_FLAG, AT(off_cpu), NULL,
+	  "Time off the CPU, too: from the switch that put a task to sleep to the one that lets it run, by the "
+	  "stack where it slept.", false, NULL },
+	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
+	  "Show what has at least this part of the time.", false, parse_percent },
+};
+
+static const struct opt_group groups[] = {
+	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by the CPU's "
+	"cycles or, where those can't be had, its clock; prints a line for each sample, with -g its call chain, "
+	"and at the end (with -i at each interval, and nothing else) the hottest functions and stacks. -q leaves "
+	"out the samples.",
+	"self% is the part of the samples in the function itself, total% the part in it and what it called; the "
+	"latter needs -g. Functions that a compiler put into others have rows of their own.",
+	"Samples of CPUs that had nothing to do are not in the tables; their part is told above.",
+	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof profile -q -g -- ./program", "a command: its hottest functions and stacks" },
+	{ "perf-prof profile -q -i 1000", "the whole machine, each second" },
+	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "a process, as a picture, until Ctrl-C" },
+	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "and what it waits for" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	analysis_defaults(config);
+	((struct analysis_opts *)config)->stream.sources = analysis_sources;
+}
+
+const struct command profile_command = {
+	.name = "profile",
+	.summary = "where CPUs spend their time, by function and stack",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct profile),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

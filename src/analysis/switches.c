@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/switches.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct watched {
+	pid_t tid;
+	UT_hash_handle hh;
+};
+
+static const struct {
+	const char *letter, *words;
+} states[TASK_STATES] = {
+	[STATE_RUNNING] = { "R", "running" },
+	[STATE_RUNNABLE] = { "RD", "waiting to run" },
+	[STATE_SLEEPING] = { "S", "asleep" },
+	[STATE_BLOCKED] = { "D", "asleep uninterruptibly" },
+	[STATE_STOPPED] = { "T", "stopped" },
+	[STATE_TRACED] = { "t", "stopped by its tracer" },
+	[STATE_IDLE] = { "I", "idle" },
+	[STATE_PARKED] = { "P", "parked" },
+	[STATE_OTHER] = { "?", "in another state" },
+};
+
+const char *task_state_letter(enum task_state state)
+{
+	return states[state].letter;
+}
+
+const char *task_state_words(enum task_state state)
+{
+	return states[state].words;
+}
+
+/* ---- whom to watch -------------------------------------------------------------------- */
+
+static bool watches(const struct switches *w, pid_t tid)
+{
+	struct watched *found;
+
+	if (w->everybody)
+		return tid > 0;
+	HASH_FIND(hh, w->watched, &tid, sizeof(tid), found);
+	return found;
+}
+
+static int watch(struct switches *w, pid_t tid)
+{
+	struct watched *one;
+
+	if (watches(w, tid))
+		return 0;
+	one = calloc(1, sizeof(*one));
+	if (!one)
+		return -1;
+	one->tid = tid;
+	HASH_ADD(hh, w->watched, tid, sizeof(one->tid), one);
+	return 0;
+}
+
+static int watch_process(struct switches *w, pid_t pid, struct fault *f)
+{
+	char path[64];
+	struct dirent *d;
+	int rc = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return fault_usage(f, "-p %d: there is no such process (%s)", (int)pid, strerror(errno));
+	while (!rc && (d = readdir(dir)))
+		if (d->d_name[0] != '.')
+			rc = watch(w, atoi(d->d_name));
+	closedir(dir);
+	return rc ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+/* The run is over when those who were named are. */
+static int watch_end(struct switches *w, pid_t pid)
+{
+	int *ends = realloc(w->ends, (w->nends + 1) * sizeof(*ends));
+	int fd = ends ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+
+	if (ends)
+		w->ends = ends;
+	if (fd >= 0)
+		w->ends[w->nends++] = fd;
+	return ends ? 0 : -1;
+}
+
+static int take_targets(struct switches *w, struct stream_opts *o, struct fault *f)
+{
+	w->everybody = !o->pids.n && !o->tids.n;
+	w->follow = o->inherit >= 0;
+	for (size_t i = 0; i < o->pids.n; i++) {
+		if (watch_process(w, o->pids.v[i], f))
+			return -1;
+		if (watch_end(w, o->pids.v[i]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	for (size_t i = 0; i < o->tids.n; i++)
+		if (watch(w, o->tids.v[i]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	numlist_free(&o->pids);
+	numlist_free(&o->tids);
+	o->pids = o->tids = (struct numlist){ 0 };
+	return 0;
+}
+
+bool switches_are_over(struct switches *w)
+{
+	for (size_t i = 0; i < w->nends; i++) {
+		struct pollfd p = { .fd = w->ends[i], .events = POLLIN };
+
+		if (poll(&p, 1, 0) != 1)
+			return false;
+	}
+	return w->nends;
+}
+
+void switches_free(struct switches *w)
+{
+	struct watched *one, *next;
+
+	HASH_ITER(hh, w->watched, one, next) {
+		HASH_DEL(w->watched, one);
+		free(one);
+	}
+	for (size_t i = 0; i < w->nends; i++)
+		close(w->ends[i]);
+	free(w->ends);
+}
+
+/* ---- events --------------------------------------------------------------------------- */
+
+int switches_events(struct switches *w, struct analysis *a, struct fault *f)
+{
+	a->opts->stream.order = true;   /* who wakes is elsewhere than who runs */
+	if (take_targets(w, &a->opts->stream, f))
+		return -1;
+	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork"))
+		return -1;
+	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new");
+}
+
+static int find(struct analysis *a, const char *name, const struct stream_event **event, struct fault *f)
+{
+	*event = analysis_event(a, "sched", name);
+	return *event ? 0 : fault_usage(f, "%s: needs sched:%s, which the list of -e lacks; without -e it takes "
+					"what it needs", a->ops->name, name);
+}
+
+int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
+{
+	if (find(a, "sched_switch", &w->on_switch, f) || find(a, "sched_wakeup", &w->on_wakeup, f) ||
+	    find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
+		return -1;
+	w->prev_pid = analysis_field(w->on_switch, "prev_pid", false, f);
+	w->prev_state = w->prev_pid ? analysis_field(w->on_switch, "prev_state", false, f) : NULL;
+	w->next_pid = w->prev_state ? analysis_field(w->on_switch, "next_pid", false, f) : NULL;
+	w->woken[0] = w->next_pid ? analysis_field(w->on_wakeup, "pid", false, f) : NULL;
+	w->woken[1] = w->woken[0] ? analysis_field(w->on_wakeup_new, "pid", false, f) : NULL;
+	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
+	if (!w->woken[1] || !w->on_fork)
+		return w->woken[1] ? 0 : -1;
+	w->parent = analysis_field(w->on_fork, "parent_pid", false, f);
+	w->child = w->parent ? analysis_field(w->on_fork, "child_pid", false, f) : NULL;
+	return w->child ? 0 : -1;
+}
+
+static pid_t number(const struct analysis_sample *s, const struct trace_field *field)
+{
+	return (pid_t)trace_field_sint(field, s->view.raw);
+}
+
+/* ---- states --------------------------------------------------------------------------- */
+
+enum { LEAVES = 0x10 | 0x20 };   /* X, Z: it won't come back */
+
+/* include/linux/sched.h, TASK_REPORT since Linux 4.14: what sched_switch tells. */
+static enum task_state state_of(uint64_t prev_state)
+{
+	static const struct {
+		uint64_t bit;
+		enum task_state state;
+	} bits[] = {
+		{ 0x01, STATE_SLEEPING }, { 0x02, STATE_BLOCKED }, { 0x04, STATE_STOPPED },
+		{ 0x08, STATE_TRACED }, { 0x40, STATE_PARKED }, { 0x80, STATE_IDLE },
+	};
+
+	if (!(prev_state & 0xff))
+		return STATE_RUNNABLE;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++)
+		if (prev_state & bits[i].bit)
+			return bits[i].state;
+	return STATE_OTHER;
+}
+
+static void change(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid,
+		   enum task_state to, switches_fn *ended)
+{
+	struct pair_end end;
+
+	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
+		ended(p->a, s, tid, &end);
+	pairs_start(p, s, (uint64_t)tid, to);
+}
+
+static void leave(struct pairs *p, const struct analysis_sample *s, pid_t tid, switches_fn *ended)
+{
+	struct pair_end end;
+
+	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
+		ended(p->a, s, tid, &end);
+}
+
+static void take_switch(struct switches *w, struct pairs *p, const struct analysis_sample *s,
+			switches_fn *ended)
+{
+	uint64_t state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
+	pid_t prev = number(s, w->prev_pid), next = number(s, w->next_pid);
+
+	if (watches(w, prev) && state & LEAVES)
+		leave(p, s, prev, ended);
+	else if (watches(w, prev))
+		change(w, p, s, prev, state_of(state), ended);
+	if (watches(w, next))
+		change(w, p, s, next, STATE_RUNNING, ended);
+}
+
+/* One who runs, or waits to, is not woken by it. */
+static void take_wakeup(struct switches *w, struct pairs *p, const struct analysis_sample *s,
+			pid_t tid, switches_fn *ended)
+{
+	uint64_t state;
+
+	if (!watches(w, tid))
+		return;
+	if (pairs_is_open(p, (uint64_t)tid, &state) &&
+	    (state == STATE_RUNNING || state == STATE_RUNNABLE))
+		return;
+	change(w, p, s, tid, STATE_RUNNABLE, ended);
+}
+
+static void take_fork(struct switches *w, const struct analysis_sample *s)
+{
+	if (w->follow && watches(w, number(s, w->parent)))
+		watch(w, number(s, w->child));
+}
+
+bool switches_watch(const struct switches *w, pid_t tid)
+{
+	return watches(w, tid);
+}
+
+bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e)
+{
+	uint64_t state;
+
+	if (s->event == w->on_fork)
+		take_fork(w, s);
+	if (s->event != w->on_switch)
+		return false;
+	state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
+	*e = (struct switch_event){ number(s, w->prev_pid), number(s, w->next_pid),
+				    state & 0xff && !(state & LEAVES) };
+	return true;
+}
+
+void switches_take(struct switches *w, struct pairs *p, const struct analysis_sample *s,
+		   switches_fn *ended)
+{
+	pairs_see(p, s);
+	if (s->event == w->on_switch)
+		take_switch(w, p, s, ended);
+	else if (s->event == w->on_wakeup || s->event == w->on_wakeup_new)
+		take_wakeup(w, p, s, number(s, w->woken[s->event == w->on_wakeup_new]), ended);
+	else if (s->event == w->on_fork)
+		take_fork(w, s);
+}
+
+bool switches_concern(const struct switches *w, const struct analysis_sample *s, pid_t tid,
+		      uint32_t cpu)
+{
+	if (s->event == w->on_switch)
+		return s->cpu == cpu || number(s, w->prev_pid) == tid || number(s, w->next_pid) == tid;
+	if (s->event == w->on_wakeup || s->event == w->on_wakeup_new)
+		return number(s, w->woken[s->event == w->on_wakeup_new]) == tid;
+	return s->event != w->on_fork;
+}

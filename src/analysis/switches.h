@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tasks do, told by the scheduler's tracepoints: run, wait to run, sleep. A switch or a
+ * wake-up ends one state of a task and begins another.
+ *
+ * These tracepoints are hit by whoever switches or wakes, not by the task they are about. So
+ * events are opened on all CPUs (or those of -C), and -p, -t and a command behind -- choose
+ * tasks here; new threads and children of theirs are followed.
+ */
+#ifndef ANALYSIS_SWITCHES_H
+#define ANALYSIS_SWITCHES_H
+
+#include "analysis/pairs.h"
+
+enum task_state {
+	STATE_RUNNING, STATE_RUNNABLE,
+	STATE_SLEEPING, STATE_BLOCKED, STATE_STOPPED, STATE_TRACED, STATE_IDLE, STATE_PARKED,
+	STATE_OTHER,
+	TASK_STATES
+};
+/* "R", "RD", "S", "D", "T", "t", "I", "P", "?" */
+const char *task_state_letter(enum task_state state);
+/* "running", "waiting to run", "asleep", ... */
+const char *task_state_words(enum task_state state);
+
+struct switches {
+	struct watched *watched;     /* tids; NULL with all set: everybody */
+	bool everybody, follow;
+	int *ends;                   /* pidfds of -p */
+	size_t nends;
+	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork;
+	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child;
+};
+
+/* Names the events, and takes -p and -t from the stream. For analysis_ops.events. */
+int switches_events(struct switches *w, struct analysis *a, struct fault *f);
+/* Looks up the fields: 0, or -1 with f. */
+int switches_begin(struct switches *w, struct analysis *a, struct fault *f);
+void switches_free(struct switches *w);
+/* Whether all processes of -p are gone. */
+bool switches_are_over(struct switches *w);
+
+/* A task's state ended: end->value has it. */
+typedef void switches_fn(struct analysis *a, const struct analysis_sample *s, pid_t tid,
+			 const struct pair_end *end);
+/* Takes a sample; p holds the state each task is in, its key is the tid. */
+void switches_take(struct switches *w, struct pairs *p, const struct analysis_sample *s,
+		   switches_fn *ended);
+/* Whether the task is one of those that were chosen. */
+bool switches_watch(const struct switches *w, pid_t tid);
+/* What a switch says. False: it is another event, which may be taken in all the same. */
+struct switch_event {
+	pid_t prev, next;
+	bool sleeps;             /* prev doesn't want to run */
+};
+bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e);
+/* Whether the sample says something of the task, or (while it waited to run) of the CPU. */
+bool switches_concern(const struct switches *w, const struct analysis_sample *s, pid_t tid,
+		      uint32_t cpu);
+#endif

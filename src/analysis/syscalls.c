@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof syscalls: how long system calls take, and how they fail. */
+#include "analysis/callnames.h"
+#include "analysis/commands.h"
+#include "analysis/pairs.h"
+#include "report/json.h"
+
+#include <string.h>
+
+struct syscalls {
+	struct pair_opts opts;
+	struct pairs pairs;
+	struct distributions errors;     /* by call and errno: the time that failed calls took */
+	const struct stream_event *enter, *leave;
+	const struct trace_field *enter_id, *leave_id, *ret;
+	bool by_thread;
+};
+
+enum { MAX_ERRNO = 4095 };
+
+/* ---- the tables --------------------------------------------------------------------- */
+
+/* A row: thread (0: of all threads of that name), hash of the name or 0, call. */
+static void put(struct analysis *a, const struct distribution *d, struct table *t)
+{
+	char call[64];
+
+	table_text(t, d->name);
+	if (d->key[0] >> 32)
+		table_none(t);
+	else
+		table_integer(t, (int64_t)d->key[0]);
+	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
+}
+
+static const struct table_column columns[] = {
+	{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT },
+};
+static const enum shown shown[] = {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS,
+};
+static const struct distribution_view view = {
+	"syscalls", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
+};
+
+static void put_error(struct analysis *a, const struct distribution *d, struct table *t)
+{
+	char call[64], error[32];
+
+	table_text(t, call_name((int64_t)d->key[0], call, sizeof(call)));
+	table_text(t, error_name((int)d->key[1], error, sizeof(error)));
+}
+
+static const struct table_column error_columns[] = {
+	{ "call", TABLE_TEXT }, { "error", TABLE_TEXT },
+};
+static const enum shown error_shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
+static const struct distribution_view error_view = {
+	"errors", error_columns, sizeof(error_columns) / sizeof(*error_columns), error_shown,
+	sizeof(error_shown) / sizeof(*error_shown), put_error,
+};
+
+static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
+{
+	char call[64];
+
+	snprintf(buf, size, "%s %llu %s", d->name, (unsigned long long)key,
+		 call_name((int64_t)d->key[1], call, sizeof(call)));
+}
+
+static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
+{
+	return (uint64_t)s->tid == key;
+}
+
+static const struct pair_ops pair_ops = {
+	.view = &view, .title = title, .between = between, .history = true,
+};
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+static void count_error(struct syscalls *c, const struct pair_end *end, int64_t ret)
+{
+	bool fresh;
+	struct distribution *d = distributions_get(&c->errors, end->value, (uint64_t)-ret, &fresh);
+
+	if (d)
+		histogram_add(&d->durations, end->duration);
+}
+
+static void leave(struct analysis *a, const struct analysis_sample *s)
+{
+	struct syscalls *c = a->config;
+	int64_t id = trace_field_sint(c->leave_id, s->view.raw), ret = trace_field_sint(c->ret, s->view.raw);
+	const char *comm = analysis_comm(a, s->tid, s->time);
+	struct distribution *d;
+	struct pair_end end;
+
+	if (!pairs_end(&c->pairs, s, (uint64_t)s->tid, &end))
+		return;
+	if ((int64_t)end.value != id)   /* events were lost in between */
+		return;
+	d = pairs_add(&c->pairs, s, &end, comm, (uint64_t)s->tid,
+		      c->by_thread ? (uint64_t)s->tid : analysis_hash(comm), end.value);
+	if (ret >= 0 || ret < -MAX_ERRNO)
+		return;
+	if (d)
+		d->errors++;
+	count_error(c, &end, ret);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct syscalls *c = a->config;
+
+	pairs_see(&c->pairs, s);
+	if (s->event == c->enter)
+		pairs_start(&c->pairs, s, (uint64_t)s->tid, (uint64_t)trace_field_sint(c->enter_id, s->view.raw));
+	else if (s->event == c->leave)
+		leave(a, s);
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	return analysis_add_event(a, f, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct syscalls *c = a->config;
+	const struct stream_opts *o = &a->opts->stream;
+
+	c->enter = analysis_event(a, "raw_syscalls", "sys_enter");
+	c->leave = analysis_event(a, "raw_syscalls", "sys_exit");
+	if (!c->enter || !c->leave)
+		return fault_usage(f, "syscalls: needs raw_syscalls:sys_enter and raw_syscalls:sys_exit; without -e "
+				   "it takes both");
+	c->enter_id = analysis_field(c->enter, "id", false, f);
+	c->leave_id = c->enter_id ? analysis_field(c->leave, "id", false, f) : NULL;
+	c->ret = c->leave_id ? analysis_field(c->leave, "ret", false, f) : NULL;
+	c->by_thread = c->opts.per_instance || o->pids.n || o->tids.n;
+	return c->ret ? pairs_begin(&c->pairs, a, &pair_ops, f) : -1;
+}
+
+static void interval(struct analysis *a)
+{
+	struct syscalls *c = a->config;
+	uint64_t from = c->pairs.from;
+
+	pairs_print(&c->pairs);
+	if (c->errors.rows)
+		distributions_print(a, &c->errors, &error_view, from, c->pairs.from, NULL);
+	distributions_clear(&c->errors);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	interval(a);
+	return 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct syscalls *c = a->config;
+
+	pairs_free(&c->pairs);
+	distributions_clear(&c->errors);
+}
+
+static const struct analysis_ops ops = {
+	.name = "syscalls", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.end = end, .release = release, .chains_of_users = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static const struct opt_group groups[] = {
+	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Which system calls take the time, and which fail? A row per thread and call; without a target, "
+	"threads of one name share a row, unless --perins is given. Errors are counted, and listed by "
+	"errno in a table below.",
+	"With --than each call that took longer is told when it returns, with -g where it was made.",
+	"Calls that had begun before perf-prof, or have not returned at its end, are told as not paired. "
+	"Events are raw_syscalls:sys_enter and sys_exit; -e takes them with a filter, such as "
+	"-e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof syscalls -p 1234 -i 1000", "of a process, each second" },
+	{ "perf-prof syscalls --than 100ms -g", "calls that take longer than 100 ms, and where from" },
+	{ "perf-prof syscalls -- ls -R /usr/lib", "of a command" },
+	{ NULL, NULL },
+};
+
+const struct command syscalls_command = {
+	.name = "syscalls",
+	.summary = "how long system calls take, and how they fail",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct syscalls),
+	.defaults = analysis_defaults,
+	.release = analysis_release,
+	.run = run,
+};

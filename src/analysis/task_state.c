@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof task-state: how long tasks run, wait to run, sleep. */
+#include "analysis/commands.h"
+#include "analysis/switches.h"
+#include "expr/expr.h"
+
+#include <string.h>
+
+struct states {
+	struct pair_opts opts;
+	const char *filter;              /* glob of comm */
+	bool only_sleeping, only_blocked;
+	struct switches switches;
+	struct pairs pairs;
+};
+
+/* ---- the table ---------------------------------------------------------------------- */
+
+/* A row: state, and the thread or, of all tasks together, a hash of their name. */
+static void put(struct analysis *a, const struct distribution *d, struct table *t)
+{
+	table_text(t, d->name);
+	if (d->key[0] >> 32)
+		table_none(t);
+	else
+		table_integer(t, (int64_t)d->key[0]);
+	table_text(t, task_state_letter((enum task_state)d->key[1]));
+}
+
+static const struct table_column columns[] = {
+	{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "state", TABLE_TEXT, .title = "St" },
+};
+static const enum shown shown[] = {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
+};
+static const struct distribution_view view = {
+	"task-state", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown),
+	put,
+};
+
+static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s %llu %s", d->name, (unsigned long long)key,
+		 task_state_words((enum task_state)d->key[1]));
+}
+
+static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
+{
+	struct states *t = a->config;
+
+	return switches_concern(&t->switches, s, (pid_t)key, cpu);
+}
+
+static const struct pair_ops pair_ops = {
+	.view = &view, .title = title, .between = between, .history = true, .states = true,
+};
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static bool is_shown(const struct states *t, const char *comm, uint64_t state)
+{
+	if ((t->only_sleeping || t->only_blocked) &&
+	    !(t->only_sleeping && state == STATE_SLEEPING) && !(t->only_blocked && state == STATE_BLOCKED))
+		return false;
+	return !t->filter || expr_glob(t->filter, strlen(t->filter), comm, strlen(comm));
+}
+
+static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid,
+		  const struct pair_end *end)
+{
+	struct states *t = a->config;
+	const char *comm = analysis_comm(a, tid, s->time);
+	bool each = t->opts.per_instance || !t->switches.everybody;
+
+	if (is_shown(t, comm, end->value))
+		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : analysis_hash(comm),
+			  end->value);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct states *t = a->config;
+
+	switches_take(&t->switches, &t->pairs, s, ended);
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	return switches_events(&((struct states *)a->config)->switches, a, f);
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct states *t = a->config;
+
+	return switches_begin(&t->switches, a, f) || pairs_begin(&t->pairs, a, &pair_ops, f) ? -1 : 0;
+}
+
+static void interval(struct analysis *a)
+{
+	pairs_print(&((struct states *)a->config)->pairs);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	interval(a);
+	return 0;
+}
+
+static bool is_over(struct analysis *a)
+{
+	return switches_are_over(&((struct states *)a->config)->switches);
+}
+
+static void release(struct analysis *a)
+{
+	struct states *t = a->config;
+
+	pairs_free(&t->pairs);
+	switches_free(&t->switches);
+}
+
+static const struct analysis_ops ops = {
+	.name = "task-state", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct states, member)
+
+static const struct opt state_opts[] = {
+	{ "interruptible", 'S', NULL, OPT_FLAG, AT(only_sleeping), NULL,
+	  "Only interruptible sleep (S); with -D both.", false, NULL },
+	{ "uninterruptible", 'D', NULL, OPT_FLAG, AT(only_blocked), NULL,
+	  "Only uninterruptible sleep (D): disk, locks of the kernel.", false, NULL },
+	{ "filter", 0, NULL, OPT_STRING, AT(filter), "COMM",
+	  "Only tasks of this name; globs work: 'kworker*'.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "States", state_opts, sizeof(state_opts) / sizeof(*state_opts), 0 },
+	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a time? "
+	"A row per thread and state: R running, RD waiting to run (run delay), S asleep, D asleep "
+	"uninterruptibly, T stopped, t stopped by a tracer, I idle (threads of the kernel), P parked. Without "
+	"a target, tasks of one name share a row, unless --perins is given.",
+	"With --than each longer stretch is told when it ends: the switch that began it, with -g where that "
+	"was, who woke the task, and who ran on the CPU meanwhile.",
+	"-p, -t and a command behind -- choose the tasks; new threads and children are followed unless "
+	"--no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
+	"A state that began before perf-prof did is not counted, nor is one that has not ended.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof task-state -p 1234 -i 1000", "a process, each second" },
+	{ "perf-prof task-state -D --than 20ms -g", "who is blocked for longer than 20 ms, and where" },
+	{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "all threads of that name" },
+	{ "perf-prof task-state -- make -j8", "a build" },
+	{ NULL, NULL },
+};
+
+const struct command task_state_command = {
+	.name = "task-state",
+	.summary = "how long tasks run, wait to run, and sleep",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct states),
+	.defaults = analysis_defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/artifact.h"
+
+#include "base/caller.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refused(const char *option, const char *path, const struct caller_rights *r, struct fault *f)
+{
+	int error = errno;
+
+	if (r->changed && (error == EACCES || error == EPERM))
+		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, whom sudo was called by and to "
+				 "whom the file would belong; name a file that this user may write", option,
+				 path, strerror(error), (unsigned int)r->uid);
+	return fault_set(f, EXIT_FAILED, "%s %s: %s", option, path, strerror(error));
+}
+
+/* ---- where it goes ------------------------------------------------------------------ */
+
+/* The descriptor that the path is another name of, or -1. */
+static int descriptor_of(const char *path)
+{
+	uint64_t n;
+
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	if (!strncmp(path, "/dev/fd/", 8) && !units_u64(path + 8, &n) && n <= INT16_MAX)
+		return (int)n;
+	return -1;
+}
+
+/* A descriptor to write to directly; -2: a file is to be made, -1 with errno. */
+static int open_directly(const char *path)
+{
+	int fd = descriptor_of(path);
+	struct stat st;
+
+	if (fd >= 0)
+		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (stat(path, &st))
+		return errno == ENOENT ? -2 : -1;
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	if (S_ISREG(st.st_mode))
+		return -2;
+	return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/* Creates DIR/.NAME.XXXXXX. */
+static int open_temporary(struct artifact *a)
+{
+	const char *slash = strrchr(a->path, '/'), *name = slash ? slash + 1 : a->path;
+	mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	if (asprintf(&a->temporary, "%.*s.%.200s.XXXXXX", (int)(name - a->path), a->path, name) < 0) {
+		a->temporary = NULL;
+		errno = ENOMEM;
+		return -1;
+	}
+	fd = mkostemp(a->temporary, O_CLOEXEC);
+	if (fd >= 0)
+		fchmod(fd, 0666 & ~mask);
+	else
+		free(a->temporary), a->temporary = NULL;
+	return fd;
+}
+
+int artifact_open(struct artifact *a, const char *option, const char *path, struct fault *f)
+{
+	struct caller_rights rights;
+	int fd;
+
+	*a = (struct artifact){ .option = option, .path = path };
+	caller_begin(&rights);
+	fd = open_directly(path);
+	if (fd == -2)
+		fd = open_temporary(a);
+	caller_end(&rights);
+	if (fd < 0)
+		return refused(option, path, &rights, f);
+	a->out = fdopen(fd, "w");
+	if (a->out)
+		return 0;
+	close(fd);
+	refused(option, path, &rights, f);
+	artifact_abandon(a);
+	return -1;
+}
+
+int artifact_close(struct artifact *a, struct fault *f)
+{
+	struct caller_rights rights;
+	bool bad = ferror(a->out) || fflush(a->out);
+	int error = errno;
+
+	bad |= fclose(a->out) != 0;
+	a->out = NULL;
+	caller_begin(&rights);
+	if (bad)
+		errno = error ? error : EIO;
+	else if (a->temporary)
+		bad = rename(a->temporary, a->path) != 0;
+	caller_end(&rights);
+	if (bad) {
+		refused(a->option, a->path, &rights, f);
+		artifact_abandon(a);
+		return -1;
+	}
+	free(a->temporary);
+	a->temporary = NULL;
+	return 0;
+}
+
+void artifact_abandon(struct artifact *a)
+{
+	struct caller_rights rights;
+
+	if (a->out)
+		fclose(a->out);
+	a->out = NULL;
+	if (a->temporary) {
+		caller_begin(&rights);
+		unlink(a->temporary);
+		caller_end(&rights);
+	}
+	free(a->temporary);
+	a->temporary = NULL;
+}
+
+int artifact_check(const char *option, const char *path, struct fault *f)
+{
+	struct artifact a;
+	struct stat st;
+
+	if (descriptor_of(path) >= 0 || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return 0;   /* opening a pipe would wait for its reader */
+	if (artifact_open(&a, option, path, f))
+		return -1;
+	artifact_abandon(&a);
+	return 0;
+}

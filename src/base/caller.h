@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files with the rights of who called sudo: what is written belongs to the caller, and what
+ * the caller may not read or write stays so. Does nothing where there is no sudo, or the
+ * process is nobody's but the caller's already.
+ */
+#ifndef BASE_CALLER_H
+#define BASE_CALLER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct caller_rights {
+	bool changed;
+	uid_t uid;               /* of the caller, when changed */
+	int fsuid, fsgid;        /* before */
+};
+
+/* From here on, accesses of this thread to files are the caller's. */
+void caller_begin(struct caller_rights *r);
+/* As before. errno stays. */
+void caller_end(const struct caller_rights *r);
+#endif

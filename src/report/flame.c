@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --flame-graph: which kind a file is, and the walk over the nodes of a picture. */
+#include "report/flame_private.h"
+
+#include "base/artifact.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct flame_config, member)
+
+const struct opt flame_opts[FLAME_OPTS] = {
+	{ "flame-graph", 0, NULL, OPT_STRING, AT(path), "FILE",
+	  "Write the stacks as a picture: .svg, .html (zoom and search in a browser), "
+	  ".speedscope.json, or .folded (text, a line per stack; also where FILE has no such suffix). "
+	  "With -i, each interval has a frame with its time at the root.", false, NULL },
+	{ "flame-graph-before", 0, NULL, OPT_STRING, AT(before), "FILE",
+	  "Colour the picture (.svg or .html) by the difference to the .folded FILE.", false, NULL },
+};
+
+static int print_folded(const struct folded *f, const struct flame_title *title, FILE *out)
+{
+	return folded_print(f, out);
+}
+
+static const struct kind {
+	const char *suffix;
+	int (*print)(const struct folded *f, const struct flame_title *title, FILE *out);
+	bool compares;
+} kinds[] = {
+	{ ".folded", print_folded, false },
+	{ ".svg", flame_svg, true },
+	{ ".html", flame_html, true },
+	{ ".speedscope.json", flame_speedscope, false },
+};
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len > n && !strcmp(text + len - n, end);
+}
+
+/* A file without a known suffix gets one; a stream's name stays. */
+static const struct kind *kind_of(const char *path, bool *append)
+{
+	*append = false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (ends_in(path, kinds[i].suffix))
+			return &kinds[i];
+	*append = strncmp(path, "/dev/", 5) && strcmp(path, "-");
+	return &kinds[0];
+}
+
+static char *full_path(const struct flame_config *c, const struct kind **kind)
+{
+	bool append;
+	char *path;
+
+	*kind = kind_of(c->path, &append);
+	return asprintf(&path, "%s%s", c->path, append ? kinds[0].suffix : "") < 0 ? NULL : path;
+}
+
+static int check_kind(const struct flame_config *c, const struct kind *kind, struct fault *f)
+{
+	if (kind->print == flame_html && !flame_has_html())
+		return fault_usage(f, "--flame-graph %s: this perf-prof was built without .html (see "
+				   "perf-prof version --build-options); .svg and .speedscope.json are there",
+				   c->path);
+	if (c->before && !kind->compares)
+		return fault_usage(f, "--flame-graph-before %s: only .svg and .html show differences, and "
+				   "--flame-graph is %s", c->before, c->path);
+	return 0;
+}
+
+int flame_check(const struct flame_config *c, struct fault *f)
+{
+	const struct kind *kind;
+	struct folded *before;
+	char *path;
+	int rc;
+
+	if (!c->path)
+		return c->before ? fault_usage(f, "--flame-graph-before %s needs --flame-graph", c->before)
+				 : 0;
+	path = full_path(c, &kind);
+	if (!path)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	rc = check_kind(c, kind, f);
+	if (!rc)
+		rc = artifact_check("--flame-graph", path, f);
+	free(path);
+	if (rc || !c->before)
+		return rc;
+	before = folded_new();
+	rc = before ? folded_read(before, c->before, f) : fault_set(f, EXIT_FAILED, "out of memory");
+	folded_free(before);
+	return rc;
+}
+
+static int compare(const struct flame_config *c, struct folded *folded, struct fault *f)
+{
+	struct folded *before;
+	int rc;
+
+	if (!c->before)
+		return 0;
+	before = folded_new();
+	if (!before)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	rc = folded_read(before, c->before, f);
+	if (!rc)
+		folded_compare(folded, before);
+	folded_free(before);
+	return rc;
+}
+
+int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
+		struct fault *f)
+{
+	const struct kind *kind = NULL;
+	char *path = c->path ? full_path(c, &kind) : NULL;
+	struct artifact a;
+	int rc;
+
+	if (!c->path)
+		return 0;
+	if (!path)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	rc = check_kind(c, kind, f) || compare(c, folded, f) ||
+	     artifact_open(&a, "--flame-graph", path, f);
+	if (!rc && kind->print(folded, title, a.out)) {
+		rc = fault_set(f, EXIT_FAILED, "--flame-graph %s: out of memory", path);
+		artifact_abandon(&a);
+	} else if (!rc) {
+		rc = artifact_close(&a, f);
+	}
+	free(path);
+	return rc ? -1 : 0;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------ */
+
+const char *flame_unit(const struct flame_title *title)
+{
+	return title->unit ? title->unit : "samples";
+}
+
+double flame_change(const struct folded *f, const struct flame_node *node)
+{
+	uint64_t total = folded_total(f), before = folded_before(f);
+
+	return (total ? (double)node->weight / (double)total : 0) -
+	       (before ? (double)node->before / (double)before : 0);
+}
+
+/*
+ * Stacks come sorted. A node is open while stacks begin with the path to it, and is done with
+ * the first that doesn't: then its weight is what was passed since it opened.
+ */
+struct walk {
+	struct flame_node *open;     /* weight, before: what was passed when it opened */
+	size_t n;
+	uint64_t weight, before;     /* passed so far */
+	void (*fn)(const struct flame_node *node, void *arg);
+	void *arg;
+};
+
+static void close_nodes(struct walk *w, size_t keep)
+{
+	while (w->n > keep) {
+		struct flame_node node = w->open[--w->n];
+
+		node.weight = w->weight - node.weight;
+		node.before = w->before - node.before;
+		w->fn(&node, w->arg);
+	}
+}
+
+static void pass_stack(struct walk *w, const struct folded_stack *s)
+{
+	size_t common = 0;
+
+	while (common < w->n && common < s->n && w->open[common].frame == s->frames[common])
+		common++;
+	close_nodes(w, common);
+	for (; w->n < s->n; w->n++)
+		w->open[w->n] = (struct flame_node){ s->frames[w->n], w->n, w->weight, w->weight,
+						     w->before };
+	w->weight += s->weight;
+	w->before += s->before;
+}
+
+int flame_walk(const struct folded *f, void (*fn)(const struct flame_node *node, void *arg), void *arg)
+{
+	struct walk w = { .fn = fn, .arg = arg };
+	struct folded_stack *stacks;
+	size_t n, deepest = 0;
+
+	stacks = folded_stacks(f, &n);
+	for (size_t i = 0; stacks && i < n; i++)
+		deepest = stacks[i].n > deepest ? stacks[i].n : deepest;
+	w.open = calloc(deepest + 1, sizeof(*w.open));
+	for (size_t i = 0; stacks && w.open && i < n; i++)
+		pass_stack(&w, &stacks[i]);
+	if (stacks && w.open)
+		close_nodes(&w, 0);
+	n = stacks && w.open;
+	free(stacks);
+	free(w.open);
+	return n ? 0 : -ENOMEM;
+}

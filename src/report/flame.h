@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --flame-graph FILE: folded stacks as a picture, of the kind that the suffix says.
+ *
+ *	.folded             text, a line per stack
+ *	.svg                static, self-contained
+ *	.html               self-contained, with zoom and search (where it was built in)
+ *	.speedscope.json    for speedscope
+ *
+ * Any other name gets ".folded" behind it. The file appears when it is whole (base/artifact.h).
+ */
+#ifndef REPORT_FLAME_H
+#define REPORT_FLAME_H
+
+#include "base/fault.h"
+#include "base/options.h"
+#include "report/folded.h"
+
+#include <stdbool.h>
+
+/* Part of a command's config; zeroed: no picture is wanted. Options: flame_opts. */
+struct flame_config {
+	const char *path;            /* --flame-graph */
+	const char *before;          /* --flame-graph-before: a .folded to compare with */
+};
+
+enum { FLAME_OPTS = 2 };
+extern const struct opt flame_opts[FLAME_OPTS];
+
+struct flame_title {
+	const char *title;           /* "perf-prof profile -F 997 -g" */
+	const char *unit;            /* of weights: "samples", "ns", "bytes"; NULL: samples */
+};
+
+/* Before the work is done: whether that kind can be made, and the file. 0, or -1 with f. */
+int flame_check(const struct flame_config *c, struct fault *f);
+/* Does nothing without c->path. c->before becomes folded's "before". 0, or -1 with f. */
+int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
+		struct fault *f);
+/* Whether .html was built in. */
+bool flame_has_html(void);
+#endif

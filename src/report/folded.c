@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names are interned: a name has a number per kind. A stack is its numbers, root first, which
+ * are its key as well. A tree is never built: sorted by name, stacks with a common beginning
+ * stand together, and that is all that pictures need.
+ */
+#include "report/folded.h"
+
+#include "base/escape.h"
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_DEPTH = 1024,                /* frames of a stack; the rest is "[...]" */
+	LOST = 0,                        /* the frame without memory */
+};
+static const size_t default_limit = 64u << 20;
+static const char unknown[] = "[unknown]", cut[] = "[...]";
+
+struct name {
+	UT_hash_handle hh;
+	char *shown;                     /* escaped; may be the key itself */
+	uint32_t frames[FOLDED_KINDS];   /* 0: not there */
+	char key[];
+};
+
+struct frame {
+	const struct name *name;
+	enum folded_kind kind;
+};
+
+struct stack {
+	UT_hash_handle hh;
+	uint64_t weight, before;
+	uint32_t n;
+	uint32_t frames[];
+};
+
+struct folded {
+	struct name *names;
+	struct frame *frames;
+	size_t nframes, room;
+	struct stack *stacks;
+	size_t count, bytes, limit;      /* bytes: of names and stacks */
+	uint64_t total, overflow;
+	uint64_t before, before_overflow;
+	uint32_t interval;               /* LOST: none */
+};
+
+struct folded *folded_new(void)
+{
+	struct folded *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->limit = default_limit;
+	return f;
+}
+
+void folded_free(struct folded *f)
+{
+	struct name *name, *next_name;
+	struct stack *stack, *next_stack;
+
+	if (!f)
+		return;
+	HASH_ITER(hh, f->names, name, next_name) {
+		HASH_DEL(f->names, name);
+		if (name->shown != name->key)
+			free(name->shown);
+		free(name);
+	}
+	HASH_ITER(hh, f->stacks, stack, next_stack) {
+		HASH_DEL(f->stacks, stack);
+		free(stack);
+	}
+	free(f->frames);
+	free(f);
+}
+
+/* ---- frames -------------------------------------------------------------------------- */
+
+/* The name without control characters, and without what parts the frames of a line. */
+static char *shown_of(char *key, size_t len)
+{
+	char *text = malloc(4 * len + 1);
+
+	if (!text)
+		return NULL;
+	escape_terminal(key, len, text, 4 * len + 1);
+	for (char *p = strchr(text, ';'); p; p = strchr(p, ';'))
+		*p = ':';
+	if (strcmp(text, key))
+		return text;
+	free(text);
+	return key;
+}
+
+static struct name *add_name(struct folded *f, const char *text, size_t len)
+{
+	size_t size = sizeof(struct name) + len + 1;
+	struct name *name = f->bytes + size > f->limit ? NULL : calloc(1, size);
+
+	if (!name)
+		return NULL;
+	memcpy(name->key, text, len);
+	name->shown = shown_of(name->key, len);
+	if (name->shown)
+		HASH_ADD_KEYPTR(hh, f->names, name->key, len, name);
+	if (name->shown && !HASH_LOST(name)) {
+		f->bytes += size;
+		return name;
+	}
+	if (name->shown != name->key)
+		free(name->shown);
+	free(name);
+	return NULL;
+}
+
+static struct name *find_name(struct folded *f, const char *text)
+{
+	size_t len = strlen(text);
+	struct name *name;
+
+	HASH_FIND(hh, f->names, text, len, name);
+	return name ? name : add_name(f, text, len);
+}
+
+static bool more_frames(struct folded *f)
+{
+	size_t room = f->room ? 2 * f->room : 256;
+	struct frame *frames = reallocarray(f->frames, room, sizeof(*frames));
+
+	if (!frames || room > UINT32_MAX)
+		return false;
+	f->frames = frames;
+	f->room = room;
+	if (!f->nframes)
+		f->frames[f->nframes++] = (struct frame){ NULL, FOLDED_UNKNOWN };   /* LOST */
+	return true;
+}
+
+uint32_t folded_frame(struct folded *f, const char *text, enum folded_kind kind)
+{
+	struct name *name = find_name(f, text && *text ? text : unknown);
+
+	if (!name)
+		return LOST;
+	if (name->frames[kind])
+		return name->frames[kind];
+	if (f->nframes == f->room && !more_frames(f))
+		return LOST;
+	f->frames[f->nframes] = (struct frame){ name, kind };
+	name->frames[kind] = (uint32_t)f->nframes++;
+	return name->frames[kind];
+}
+
+size_t folded_frames(const struct folded *f)
+{
+	return f->nframes;
+}
+
+const char *folded_frame_name(const struct folded *f, uint32_t frame)
+{
+	return frame < f->nframes && f->frames[frame].name ? f->frames[frame].name->shown : "[lost]";
+}
+
+enum folded_kind folded_frame_kind(const struct folded *f, uint32_t frame)
+{
+	return frame < f->nframes ? f->frames[frame].kind : FOLDED_UNKNOWN;
+}
+
+/* ---- stacks ---------------------------------------------------------------------------- */
+
+static struct stack *add_stack(struct folded *f, const uint32_t *frames, size_t n)
+{
+	size_t size = sizeof(struct stack) + n * sizeof(*frames);
+	struct stack *stack = f->bytes + size > f->limit ? NULL : malloc(size);
+
+	if (!stack)
+		return NULL;
+	*stack = (struct stack){ .n = (uint32_t)n };
+	memcpy(stack->frames, frames, n * sizeof(*frames));
+	HASH_ADD_KEYPTR(hh, f->stacks, stack->frames, n * sizeof(*frames), stack);
+	if (HASH_LOST(stack)) {
+		free(stack);
+		return NULL;
+	}
+	f->bytes += size;
+	f->count++;
+	return stack;
+}
+
+/* The stack of these frames, which comes into being; NULL: no memory, or over the limit. */
+static struct stack *stack_of(struct folded *f, const uint32_t *frames, size_t n)
+{
+	struct stack *stack;
+
+	HASH_FIND(hh, f->stacks, frames, n * sizeof(*frames), stack);
+	return stack ? stack : add_stack(f, frames, n);
+}
+
+void folded_add(struct folded *f, const uint32_t *frames, size_t n, enum folded_order order,
+		uint64_t weight)
+{
+	uint32_t root_first[MAX_DEPTH + 2];
+	size_t used = 0, taken = n < MAX_DEPTH ? n : MAX_DEPTH;
+	struct stack *stack;
+
+	if (f->interval)
+		root_first[used++] = f->interval;
+	for (size_t i = 0; i < taken; i++)
+		root_first[used++] = frames[order == FOLDED_ROOT_FIRST ? i : n - 1 - i];
+	if (taken < n)
+		root_first[used++] = folded_frame(f, cut, FOLDED_UNKNOWN);
+	if (!n)
+		root_first[used++] = folded_frame(f, unknown, FOLDED_UNKNOWN);
+	stack = stack_of(f, root_first, used);
+	*(stack ? &stack->weight : &f->overflow) += weight;
+	f->total += weight;
+}
+
+void folded_compare(struct folded *f, const struct folded *old)
+{
+	for (const struct stack *s = old->stacks; s; s = s->hh.next) {
+		uint32_t frames[MAX_DEPTH + 2];
+		struct stack *stack;
+
+		for (size_t i = 0; i < s->n; i++)
+			frames[i] = folded_frame(f, folded_frame_name(old, s->frames[i]),
+						 folded_frame_kind(old, s->frames[i]));
+		stack = stack_of(f, frames, s->n);
+		*(stack ? &stack->before : &f->before_overflow) += s->weight;
+	}
+	f->before_overflow += old->overflow;
+	f->before += old->total;
+}
+
+void folded_add_names(struct folded *f, const char *const *names, size_t n, enum folded_order order,
+		      enum folded_kind kind, uint64_t weight)
+{
+	uint32_t frames[MAX_DEPTH + 1];
+	size_t taken = n < MAX_DEPTH + 1 ? n : MAX_DEPTH + 1;   /* one more: that it is cut is seen */
+
+	for (size_t i = 0; i < taken; i++)
+		frames[i] = folded_frame(f, names[order == FOLDED_ROOT_FIRST ? i : n - 1 - i], kind);
+	folded_add(f, frames, taken, FOLDED_ROOT_FIRST, weight);
+}
+
+void folded_interval(struct folded *f, const char *time)
+{
+	f->interval = time ? folded_frame(f, time, FOLDED_TIME) : LOST;
+}
+
+void folded_limit(struct folded *f, size_t bytes)
+{
+	f->limit = bytes;
+}
+
+uint64_t folded_total(const struct folded *f)
+{
+	return f->total;
+}
+
+size_t folded_count(const struct folded *f)
+{
+	return f->count;
+}
+
+uint64_t folded_before(const struct folded *f)
+{
+	return f->before;
+}
+
+uint64_t folded_overflow(const struct folded *f)
+{
+	return f->overflow;
+}
+
+/* ---- in order --------------------------------------------------------------------------- */
+
+static int by_name(const void *x, const void *y, void *arg)
+{
+	const struct folded *f = arg;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	int order = strcmp(folded_frame_name(f, a), folded_frame_name(f, b));
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+/* At each frame's number: which of all it is by name. */
+static uint32_t *rank_names(const struct folded *f)
+{
+	uint32_t *sorted = calloc(f->nframes + 1, sizeof(*sorted));
+	uint32_t *ranks = calloc(f->nframes + 1, sizeof(*ranks));
+
+	for (size_t i = 0; sorted && i < f->nframes; i++)
+		sorted[i] = (uint32_t)i;
+	if (sorted && ranks && f->nframes)
+		qsort_r(sorted, f->nframes, sizeof(*sorted), by_name, (void *)f);
+	for (size_t i = 0; sorted && ranks && i < f->nframes; i++)
+		ranks[sorted[i]] = (uint32_t)i;
+	free(sorted);
+	return ranks;
+}
+
+static int by_ranks(const void *x, const void *y, void *arg)
+{
+	const struct folded_stack *a = x, *b = y;
+	const uint32_t *ranks = arg;
+
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (a->frames[i] != b->frames[i])
+			return ranks[a->frames[i]] < ranks[b->frames[i]] ? -1 : 1;
+	return a->n < b->n ? -1 : a->n > b->n;
+}
+
+struct folded_stack *folded_stacks(const struct folded *f, size_t *n)
+{
+	struct folded_stack *stacks = calloc(f->count + 1, sizeof(*stacks));
+	uint32_t *ranks = rank_names(f);
+
+	*n = 0;
+	if (!stacks || !ranks) {
+		free(stacks);
+		free(ranks);
+		return NULL;
+	}
+	for (const struct stack *s = f->stacks; s; s = s->hh.next)
+		stacks[(*n)++] = (struct folded_stack){ s->frames, s->n, s->weight, s->before };
+	if (*n)
+		qsort_r(stacks, *n, sizeof(*stacks), by_ranks, ranks);
+	free(ranks);
+	return stacks;
+}

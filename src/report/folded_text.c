@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folded stacks as text, there and back. */
+#include "report/folded.h"
+
+#include "base/caller.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 1 << 20, MAX_FRAMES = 4096 };
+
+int folded_print(const struct folded *f, FILE *out)
+{
+	size_t n;
+	struct folded_stack *stacks = folded_stacks(f, &n);
+
+	if (!stacks)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (!stacks[i].weight)   /* only before */
+			continue;
+		for (size_t k = 0; k < stacks[i].n; k++)
+			fprintf(out, "%s%s", k ? ";" : "", folded_frame_name(f, stacks[i].frames[k]));
+		fprintf(out, " %" PRIu64 "\n", stacks[i].weight);
+	}
+	if (folded_overflow(f))
+		fprintf(out, "[too many stacks] %" PRIu64 "\n", folded_overflow(f));
+	free(stacks);
+	return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+/* Marks of kinds, as other tools put them behind names; each is taken off. */
+static const struct {
+	const char *mark;
+	enum folded_kind kind;
+} marks[] = {
+	{ "_[k]", FOLDED_KERNEL }, { "_[i]", FOLDED_INLINED }, { "_[j]", FOLDED_SCRIPT },
+};
+
+static uint32_t frame_of(struct folded *folded, char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		size_t n = strlen(marks[i].mark);
+
+		if (len <= n || strcmp(name + len - n, marks[i].mark))
+			continue;
+		name[len - n] = '\0';
+		return folded_frame(folded, name, marks[i].kind);
+	}
+	return folded_frame(folded, name, strcmp(name, "[unknown]") ? FOLDED_USER : FOLDED_UNKNOWN);
+}
+
+/* "a;b;c 12", without the line's end. */
+static bool take_line(struct folded *folded, char *line)
+{
+	uint32_t frames[MAX_FRAMES];
+	char *blank = strrchr(line, ' '), *end, *save = NULL;
+	uint64_t weight;
+	size_t n = 0;
+
+	if (!blank || blank == line || blank[1] < '0' || blank[1] > '9')
+		return false;
+	errno = 0;
+	weight = strtoull(blank + 1, &end, 10);
+	if (errno || *end)
+		return false;
+	*blank = '\0';
+	for (char *p = strtok_r(line, ";", &save); p; p = strtok_r(NULL, ";", &save)) {
+		if (n == MAX_FRAMES)
+			return false;
+		frames[n++] = frame_of(folded, p);
+	}
+	folded_add(folded, frames, n, FOLDED_ROOT_FIRST, weight);
+	return true;
+}
+
+static int take_lines(struct folded *folded, FILE *in, char *line, const char *path,
+		      struct fault *f)
+{
+	for (size_t number = 1; fgets(line, LINE, in); number++) {
+		size_t len = strlen(line);
+
+		if (len && line[len - 1] == '\n')
+			line[--len] = '\0';
+		if (len && line[len - 1] == '\r')
+			line[--len] = '\0';
+		if (len && !take_line(folded, line))
+			return fault_set(f, EXIT_FAILED, "%s:%zu: expected folded stacks, a line such as "
+					 "main;run;read 12", path, number);
+	}
+	if (ferror(in))
+		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+int folded_read(struct folded *folded, const char *path, struct fault *f)
+{
+	struct caller_rights rights;
+	char *line = malloc(LINE);
+	FILE *in;
+	int rc;
+
+	caller_begin(&rights);
+	in = fopen(path, "re");
+	caller_end(&rights);
+	if (!in)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
+	else if (!line)
+		rc = fault_set(f, EXIT_FAILED, "out of memory");
+	else
+		rc = take_lines(folded, in, line, path, f);
+	if (in)
+		fclose(in);
+	free(line);
+	return rc;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built without the library behind .html: npm was not there, or what it fetches. */
+#include "report/flame_private.h"
+
+#include <errno.h>
+
+bool flame_has_html(void)
+{
+	return false;
+}
+
+int flame_html(const struct folded *f, const struct flame_title *title, FILE *out)
+{
+	return -ENOSYS;
+}

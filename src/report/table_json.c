@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table as one line of JSON: the same shape for all. */
+#include "report/table_private.h"
+
+#include "report/json.h"
+
+#include <errno.h>
+
+static const struct {
+	const char *name, *unit;         /* unit: of the numbers here, whatever text shows */
+} kinds[] = {
+	[TABLE_TEXT] = { "text", NULL },       [TABLE_INTEGER] = { "integer", NULL },
+	[TABLE_HEX] = { "hex", NULL },         [TABLE_NUMBER] = { "number", NULL },
+	[TABLE_PERCENT] = { "percent", "%" },  [TABLE_DURATION] = { "duration", "ns" },
+	[TABLE_TIME] = { "time", "ns" },
+};
+
+static bool append_column(json_object *to, const struct table_column *c)
+{
+	json_object *o = json_object_new_object();
+
+	return json_append(to, o) && json_put_text(o, "name", c->name) &&
+	       json_put_text(o, "kind", kinds[c->kind].name) &&
+	       json_put_text(o, "unit", kinds[c->kind].unit ? kinds[c->kind].unit : c->unit);
+}
+
+static bool put_cell(json_object *to, const struct table *t, const char *name,
+		     const struct table_cell *cell)
+{
+	switch (cell->type) {
+	case CELL_TEXT:   /* escaped already */
+		return json_put(to, name, json_object_new_string(t->text + cell->text));
+	case CELL_INTEGER:
+		return json_put_integer(to, name, cell->integer);
+	case CELL_UNSIGNED:
+		return json_put_unsigned(to, name, cell->natural);
+	case CELL_NUMBER:
+		return json_put_number(to, name, cell->number);
+	default:
+		return true;
+	}
+}
+
+static bool append_row(json_object *to, const struct table *t, const struct table_row *row)
+{
+	json_object *o = json_object_new_object();
+
+	if (!json_append(to, o))
+		return false;
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (t->columns[i].where != TABLE_ONLY_TEXT &&
+		    !put_cell(o, t, t->columns[i].name, &t->cells[row->first + i]))
+			return false;
+	return !row->marked || json_put_bool(o, "marked", true);
+}
+
+static bool put_extras(json_object *root, const struct table *t)
+{
+	if (!t->extra)
+		return true;
+	json_object_object_foreach(t->extra, key, value)
+		if (!json_put(root, key, json_object_get(value)))
+			return false;
+	return true;
+}
+
+static bool fill(json_object *root, const struct table *t)
+{
+	json_object *columns = json_object_new_array(), *rows = json_object_new_array();
+
+	if (!json_put_text(root, "table", t->name) || !put_extras(root, t) ||
+	    !json_put(root, "columns", json_object_get(columns)) ||
+	    !json_put(root, "rows", json_object_get(rows)))
+		goto failed;
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (t->columns[i].where != TABLE_ONLY_TEXT && !append_column(columns, &t->columns[i]))
+			goto failed;
+	for (size_t i = 0; i < t->nrows; i++)
+		if (!append_row(rows, t, &t->rows[i]))
+			goto failed;
+	json_object_put(columns);
+	json_object_put(rows);
+	return !t->lost;
+failed:
+	json_object_put(columns);
+	json_object_put(rows);
+	return false;
+}
+
+int table_json(const struct table *t, FILE *out)
+{
+	json_object *root = json_object_new_object();
+
+	return json_line(root, root && fill(root, t), out);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table as text. Widths come from the widest cell, of this table and of those before it
+ * (intervals line up). Where the terminal is too narrow, first the gaps shrink, then the
+ * columns of text, the widest first; numbers are never cut.
+ */
+#include "report/table_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { CELL_SIZE = 400, LEAST_TEXT = 8 };   /* a double of 1e308 with its digits */
+
+static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
+
+/* ---- cells ------------------------------------------------------------------------------- */
+
+static const struct duration_unit {
+	const char *name;
+	double ns;
+	int digits;
+} duration_units[] = {
+	{ "us", 1e3, 3 }, { "ns", 1, 0 }, { "ms", 1e6, 3 }, { "s", 1e9, 6 },
+};
+
+static const struct duration_unit *duration_unit(const struct table_column *c)
+{
+	for (size_t i = 0; c->unit && i < sizeof(duration_units) / sizeof(*duration_units); i++)
+		if (!strcmp(c->unit, duration_units[i].name))
+			return &duration_units[i];
+	return &duration_units[0];
+}
+
+/* As the title has it; NULL: none. */
+static const char *unit_of(const struct table_column *c)
+{
+	return c->kind == TABLE_DURATION ? duration_unit(c)->name : c->unit;
+}
+
+static double number_of(const struct table_cell *cell)
+{
+	return cell->type == CELL_NUMBER    ? cell->number
+	       : cell->type == CELL_INTEGER ? (double)cell->integer : (double)cell->natural;
+}
+
+static void whole_text(const struct table_cell *cell, char *buf)
+{
+	if (cell->type == CELL_UNSIGNED)
+		snprintf(buf, CELL_SIZE, "%" PRIu64, cell->natural);
+	else if (cell->type == CELL_INTEGER)
+		snprintf(buf, CELL_SIZE, "%" PRId64, cell->integer);
+	else
+		snprintf(buf, CELL_SIZE, "%.0f", cell->number);
+}
+
+static void scaled_text(const struct table_cell *cell, double scale, int digits, char *buf)
+{
+	snprintf(buf, CELL_SIZE, "%.*f", digits, number_of(cell) / scale);
+}
+
+/* The text of a cell: its own, or put into buf. */
+static const char *cell_text(const struct table *t, const struct table_column *c,
+			     const struct table_cell *cell, char *buf)
+{
+	if (cell->type == CELL_TEXT)
+		return t->text + cell->text;
+	if (cell->type == CELL_NONE)
+		return c->kind == TABLE_TEXT ? "" : "-";
+	switch (c->kind) {
+	case TABLE_HEX:
+		snprintf(buf, CELL_SIZE, "0x%" PRIx64, cell->natural);
+		break;
+	case TABLE_NUMBER:
+		scaled_text(cell, 1, c->digits < 18 ? (int)c->digits : 18, buf);
+		break;
+	case TABLE_PERCENT:
+		scaled_text(cell, 1, 2, buf);
+		break;
+	case TABLE_DURATION:
+		scaled_text(cell, duration_unit(c)->ns, duration_unit(c)->digits, buf);
+		break;
+	case TABLE_TIME:
+		scaled_text(cell, 1e9, 6, buf);
+		break;
+	default:
+		whole_text(cell, buf);
+	}
+	return buf;
+}
+
+/* ---- columns ------------------------------------------------------------------------------ */
+
+static bool is_shown(const struct table *t, size_t i)
+{
+	return t->columns[i].where != TABLE_ONLY_JSON;
+}
+
+/* The title of column i, its unit behind it where the column before has another. */
+static const char *title_text(const struct table *t, size_t i, char *buf)
+{
+	const struct table_column *c = &t->columns[i];
+	const char *title = c->title ? c->title : c->name, *unit = unit_of(c), *before = NULL;
+
+	for (size_t k = i; k-- > 0;)
+		if (is_shown(t, k)) {
+			before = unit_of(&t->columns[k]);
+			break;
+		}
+	if (!unit || (before && !strcmp(before, unit)))
+		return title;
+	snprintf(buf, CELL_SIZE, "%s(%s)", title, unit);
+	return buf;
+}
+
+static size_t title_width(const struct table *t, size_t i, bool titles)
+{
+	char buf[CELL_SIZE];
+
+	return titles ? terminal_width(title_text(t, i, buf)) : 1;
+}
+
+static void widen(struct table *t, const struct table_style *style, size_t rows)
+{
+	char buf[CELL_SIZE];
+
+	for (size_t i = 0; i < t->ncolumns; i++) {
+		size_t most = title_width(t, i, !style->no_titles);
+
+		for (size_t r = 0; r < rows; r++) {
+			const struct table_cell *cell = &t->cells[t->rows[r].first + i];
+			size_t width = terminal_width(cell_text(t, &t->columns[i], cell, buf));
+
+			most = width > most ? width : most;
+		}
+		t->widths[i] = most > t->widths[i] ? most : t->widths[i];
+	}
+}
+
+static size_t total(const struct table *t, const size_t *widths, size_t gap)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(t, i))
+			sum += widths[i] + gap;
+	return sum > gap ? sum - gap : 0;
+}
+
+/* The widest column of text that can still become narrower; ncolumns: none. */
+static size_t widest(const struct table *t, const size_t *widths)
+{
+	size_t found = t->ncolumns;
+
+	for (size_t i = 0; i < t->ncolumns; i++) {
+		if (!is_shown(t, i) || t->columns[i].kind != TABLE_TEXT || widths[i] <= LEAST_TEXT)
+			continue;
+		if (found == t->ncolumns || widths[i] > widths[found])
+			found = i;
+	}
+	return found;
+}
+
+struct layout {
+	size_t *widths;
+	size_t gap;
+	bool colour;
+};
+
+static void fit(const struct table *t, const struct table_style *style, struct layout *l)
+{
+	size_t room = style->terminal.columns, i;
+
+	l->gap = room && total(t, l->widths, 2) > room ? 1 : 2;
+	while (room && total(t, l->widths, l->gap) > room && (i = widest(t, l->widths)) < t->ncolumns)
+		l->widths[i]--;
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+/* Blanks wait for the text behind them: none end a line. */
+struct line {
+	FILE *out;
+	size_t blanks;
+};
+
+static void put_bytes(struct line *line, const char *text, size_t n)
+{
+	if (!n)
+		return;
+	fprintf(line->out, "%*s", (int)line->blanks, "");
+	line->blanks = 0;
+	fwrite(text, 1, n, line->out);
+}
+
+static void put_field(struct line *line, const char *text, size_t width, bool right)
+{
+	static const char more[] = "\xe2\x80\xa6";   /* … */
+	size_t have = terminal_width(text), bytes = strlen(text);
+	bool cut = have > width;
+
+	if (cut) {
+		bytes = terminal_fit(text, width - 1);
+		have = width - 1;   /* or less, before a wide character */
+		for (; have && terminal_fit(text, have - 1) == bytes; have--)
+			;
+		have++;
+	}
+	if (right)
+		line->blanks += width - have;
+	put_bytes(line, text, bytes);
+	put_bytes(line, more, cut ? sizeof(more) - 1 : 0);
+	if (!right)
+		line->blanks += width - have;
+}
+
+static bool is_right(const struct table_column *c)
+{
+	return c->align == TABLE_RIGHT || (c->align == TABLE_BY_KIND && c->kind != TABLE_TEXT);
+}
+
+static void put_cell(const struct table *t, const struct layout *l, size_t i, const char *text,
+		     struct line *line)
+{
+	put_field(line, text, l->widths[i], is_right(&t->columns[i]));
+	line->blanks += l->gap;
+}
+
+static void put_titles(const struct table *t, const struct layout *l, FILE *out)
+{
+	struct line line = { out, 0 };
+	char buf[CELL_SIZE];
+
+	fputs(l->colour ? bold : "", out);
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(t, i))
+			put_cell(t, l, i, title_text(t, i, buf), &line);
+	fprintf(out, "%s\n", l->colour ? plain : "");
+}
+
+static void put_row(const struct table *t, const struct layout *l, const struct table_row *row,
+		    FILE *out)
+{
+	bool colour = l->colour && row->marked;
+	struct line line = { out, 0 };
+	char buf[CELL_SIZE];
+
+	fputs(colour ? red : "", out);
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(t, i))
+			put_cell(t, l, i, cell_text(t, &t->columns[i], &t->cells[row->first + i], buf),
+				 &line);
+	fprintf(out, "%s\n", colour ? plain : "");
+}
+
+int table_print(struct table *t, const struct table_style *style, FILE *out)
+{
+	struct layout l = { .colour = style->terminal.colour };
+	size_t rows = style->max_rows && style->max_rows < t->nrows ? style->max_rows : t->nrows;
+
+	if (!t->widths)
+		return -ENOMEM;
+	widen(t, style, rows);
+	l.widths = t->widths + t->ncolumns;
+	memcpy(l.widths, t->widths, t->ncolumns * sizeof(*l.widths));
+	fit(t, style, &l);
+	if (t->caption)
+		fprintf(out, "%s\n", t->caption);
+	if (!style->no_titles)
+		put_titles(t, &l, out);
+	for (size_t r = 0; r < rows; r++)
+		put_row(t, &l, &t->rows[r], out);
+	if (rows < t->nrows)
+		fprintf(out, "... %zu more\n", t->nrows - rows);
+	return t->lost ? -ENOMEM : 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/names.h"
+
+#include "base/note.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int names_begin(struct names *n, struct stream *stream, const struct opener *opener, struct fault *f)
+{
+	*n = (struct names){ .stream = stream, .opener = opener };
+	if (stream_replay(stream))
+		n->opener = recorded_opener(&n->recorded, opener, stream_replay(stream));
+	n->comms = comms_new(n->opener);
+	return n->comms ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+void names_end(struct names *n)
+{
+	symbolizer_free(n->functions);
+	maps_free(n->maps);
+	symbolizer_free(n->symbolizer);
+	comms_free(n->comms);
+	*n = (struct names){ 0 };
+}
+
+/* ---- records ------------------------------------------------------------------ */
+
+static void learn_parents_name(struct comms *comms, const struct pev_task *task)
+{
+	char name[16];
+
+	/* comms_get()'s answer doesn't outlive comms_set() */
+	snprintf(name, sizeof(name), "%s", comms_get(comms, (pid_t)task->ptid));
+	comms_set(comms, (pid_t)task->tid, name, strlen(name));
+}
+
+void names_take(struct names *n, const struct pev_record *rec)
+{
+	if (n->maps)
+		maps_take(n->maps, rec);
+	switch (rec->type) {
+	case PERF_RECORD_COMM:
+		comms_set(n->comms, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
+		break;
+	case PERF_RECORD_FORK:
+		learn_parents_name(n->comms, &rec->task);
+		break;
+	case PERF_RECORD_EXIT:
+		comms_exit(n->comms, (pid_t)rec->task.tid, rec->sample_id.time);
+		break;
+	case PERF_RECORD_LOST:
+		n->lost += rec->lost.lost;
+		break;
+	default:
+		break;
+	}
+}
+
+void names_until(struct names *n, uint64_t time)
+{
+	stream_tasks_until(n->stream, time);
+}
+
+static void catch_up(void *ctx)
+{
+	names_until(ctx, UINT64_MAX);
+}
+
+const char *names_comm(struct names *n, pid_t tid, uint64_t time)
+{
+	names_until(n, time);
+	return comms_get(n->comms, tid);
+}
+
+void names_tell(const struct names *n, int verbose)
+{
+	if (n->maps && n->lost)
+		note(verbose, "%llu records of what processes map and are called were lost: some of their "
+		     "functions have no names", (unsigned long long)n->lost);
+}
+
+/* ---- beginning ---------------------------------------------------------------- */
+
+static bool any_wanted(struct stream *stream, bool (*has)(const struct stream_event *event))
+{
+	size_t n;
+	const struct stream_event *events = stream_events(stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].wanted && has(&events[i]))
+			return true;
+	return false;
+}
+
+static bool has_addresses(const struct stream_event *event)
+{
+	return stream_event_has_addresses(event, false);
+}
+
+static bool prints_functions(const struct stream_event *event)
+{
+	return event->fmt && tracefmt_prints_functions(event->fmt);
+}
+
+static int open_symbols(struct names *n, int verbose, struct fault *f)
+{
+	/* who has somebody else open files gives up privilege before any is read */
+	struct symbolizer_opts opts = {
+		.opener = n->opener, .verbose = verbose,
+		.parse = n->opener == &opener_direct || n->recorded.under == &opener_direct ? PARSER_AUTO : PARSER_HERE,
+	};
+
+	if (!any_wanted(n->stream, has_addresses))
+		return 0;
+	n->symbolizer = symbolizer_new(&opts);
+	if (!n->symbolizer)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (symbolizer_read_kernel(n->symbolizer))
+		note(verbose, "kernel functions have no names: %s", stream_replay(n->stream) &&
+		     !replay_is_same_kernel(stream_replay(n->stream))
+		     ? "the recording is not of the kernel that runs now, or does not say where that lay"
+		     : "/proc/kallsyms hides their addresses from this user; CAP_SYSLOG or sysctl "
+		       "kernel.kptr_restrict=0 shows them");
+	return 0;
+}
+
+static const char *find_function(void *ctx, uint64_t addr, uint64_t *offset)
+{
+	struct kernel_symbol sym;
+
+	if (!symbolizer_kernel(ctx, addr, &sym))
+		return NULL;
+	*offset = addr - sym.start;
+	return sym.name;
+}
+
+/* /proc/kallsyms is opened now, and read when the first one is printed. */
+static int open_functions(struct names *n, struct fault *f)
+{
+	struct symbolizer_opts opts = { .opener = n->opener, .parse = PARSER_HERE };
+	struct tracefmt_symbols symbols = { .find = find_function };
+
+	if (!any_wanted(n->stream, prints_functions))
+		return 0;
+	symbols.ctx = n->functions = symbolizer_new(&opts);
+	if (!n->functions)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	tracefmt_set_symbols(stream_formats(n->stream), &symbols);
+	return 0;
+}
+
+int names_open(struct names *n, int verbose, struct fault *f)
+{
+	return open_symbols(n, verbose, f) || open_functions(n, f) ? -1 : 0;
+}
+
+static int open_maps(struct names *n)
+{
+	struct maps_opts opts = {
+		.dsos = symbolizer_dsos(n->symbolizer), .opener = n->opener,
+		.catch_up = catch_up, .ctx = n,
+	};
+
+	n->maps = maps_new(&opts);
+	return n->maps ? 0 : -1;
+}
+
+int names_watch(struct names *n, int verbose, struct fault *f)
+{
+	bool live = !stream_replay(n->stream);
+
+	if (live)
+		comms_snapshot(n->comms);
+	if (!n->symbolizer)
+		return 0;
+	if (stream_wants_mappings(n->stream) && !stream_has_mappings(n->stream))
+		note(verbose, "user functions have no names: records of what processes map can't be "
+		     "had, for want of descriptors or locked memory (ulimit -n, ulimit -l)");
+	if (stream_has_mappings(n->stream) && open_maps(n))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (n->maps && live)
+		maps_snapshot(n->maps);
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names for the numbers in a stream's events: what tasks are called, where in which file
+ * an address is, which function that is. Each question names its time, for tasks come and
+ * go while events are on their way.
+ */
+#ifndef STREAM_NAMES_H
+#define STREAM_NAMES_H
+
+#include "stream/recorded.h"
+#include "stream/stream.h"
+#include "symbols/symbolizer.h"
+#include "tasks/comms.h"
+#include "tasks/maps.h"
+
+struct names {
+	struct stream *stream;
+	const struct opener *opener;      /* of other processes' files */
+	struct recorded recorded;         /* of a recording: the opener then */
+	struct comms *comms;
+	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
+	struct maps *maps;                /* NULL: none in user space */
+	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
+	uint64_t lost;                    /* records of what is mapped and who is who */
+};
+
+/* 0, or -1 with f. What it points to outlives it. */
+int names_begin(struct names *n, struct stream *stream, const struct opener *opener, struct fault *f);
+void names_end(struct names *n);
+
+/* Before the stream is opened, with all privilege there is: where wanted events have
+ * addresses, reads the kernel's table, which takes some ms; for events whose text names
+ * functions, opens it. 0, or -1 with f. */
+int names_open(struct names *n, int verbose, struct fault *f);
+/* Once it is open, and nothing enabled yet: who is there now, and what is mapped. */
+int names_watch(struct names *n, int verbose, struct fault *f);
+/* A record for stream_ops.task. */
+void names_take(struct names *n, const struct pev_record *rec);
+/* Has all records up to that time (perf clock, ns) taken. */
+void names_until(struct names *n, uint64_t time);
+/* What the task was called at that time. Valid until the next call. */
+const char *names_comm(struct names *n, pid_t tid, uint64_t time);
+/* Tells what was lost. */
+void names_tell(const struct names *n, int verbose);
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Through libiberty, by the functions that hand out pieces and take no memory: so what gets
+ * too long is left by longjmp(3). */
+#include "symbols/demangle.h"
+
+#include <errno.h>
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+
+/* Nesting and repetition in longer ones could take long. libiberty refuses C++ beyond 1024. */
+enum { MAX_MANGLED = 8192 };
+
+struct text {
+	char *buf;
+	size_t len;
+	jmp_buf too_long;
+};
+
+static void take_piece(const char *piece, size_t n, void *ctx)
+{
+	struct text *t = ctx;
+
+	if (n >= DEMANGLE_MAX - t->len)
+		longjmp(t->too_long, 1);
+	if (!n)
+		return;   /* piece may be NULL */
+	memcpy(t->buf + t->len, piece, n);
+	t->len += n;
+}
+
+/* A C++ name's first parts look like those of Rust's older scheme: that has to be tried first. */
+int demangle(const char *name, char buf[DEMANGLE_MAX])
+{
+	struct text t = { .buf = buf };
+	int ok;
+
+	if (!is_mangled(name) || strnlen(name, MAX_MANGLED) == MAX_MANGLED)
+		return -EINVAL;
+	if (setjmp(t.too_long))
+		return -E2BIG;
+	ok = rust_demangle_callback(name, DMGL_NO_OPTS, take_piece, &t);
+	if (!ok && name[1] == 'Z') {
+		t.len = 0;
+		ok = cplus_demangle_v3_callback(name, DMGL_NO_OPTS, take_piece, &t);
+	}
+	if (!ok || !t.len)
+		return -EINVAL;
+	buf[t.len] = '\0';
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of dso share: the table of them, and how their files are read. */
+#ifndef SYMBOLS_DSO_PRIVATE_H
+#define SYMBOLS_DSO_PRIVATE_H
+
+#include "symbols/demangle.h"
+#include "symbols/dso.h"
+#include "symbols/vdso.h"
+
+#include <time.h>
+
+enum { DSO_BUCKETS = 1024 };
+
+enum dso_state { DSO_UNREAD, DSO_READ, DSO_NAMELESS };
+
+struct dso {
+	struct dso *next;            /* of the bucket */
+	struct dso *newer, *older;   /* by last use */
+	struct dso_id id;
+	uint64_t serial;
+	unsigned int refs;
+	pid_t pid;                   /* who mapped it last */
+	enum dso_state state;
+	struct symfile *file;        /* while DSO_READ */
+	struct demangled *names;     /* of it, as far as they were asked for */
+	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
+	struct timespec mtime;       /* of the file that was read */
+	char name[];
+};
+
+struct dsos {
+	const struct opener *opener;
+	struct parser *parser;       /* or NULL */
+	int verbose;
+	size_t max_bytes, bytes;
+	struct dso *buckets[DSO_BUCKETS];
+	struct dso *newest, *oldest;
+	size_t unused;               /* without a reference */
+	uint64_t serials;
+	struct vdso vdso;
+};
+
+/* dso.c */
+void dso_touch_(struct dsos *d, struct dso *dso);
+void dso_forget_file_(struct dsos *d, struct dso *dso);
+void dso_keep_bound_(struct dsos *d);
+
+/* dso_read.c: reads the file as the process sees the path or, when it is gone, as we do. */
+void dso_read_(struct dsos *d, struct dso *dso);
+/* Whether what is mapped now is another file than was read, though the same by its inode. */
+bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lies at the path now, and whether that is what was mapped. */
+#include "base/escape.h"
+#include "base/note.h"
+#include "symbols/dso_private.h"
+#include "symbols/symsource.h"
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define MAX_FILE (4ull << 30)
+
+static bool later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* File systems of their own make (btrfs, overlayfs) tell stat(2) another device than
+ * mappings bear: both have no major number then. */
+static bool same_device(const struct dso_id *id, dev_t dev)
+{
+	return (id->maj == major(dev) && id->min == minor(dev)) || (!id->maj && !major(dev));
+}
+
+static bool same_generation(const struct dso_id *id, int fd)
+{
+	int generation = 0;
+
+	if (!id->has_generation || ioctl(fd, FS_IOC_GETVERSION, &generation))
+		return true;     /* not all file systems tell */
+	return (uint32_t)generation == (uint32_t)id->generation;
+}
+
+/* Whether the open file is the one that was mapped, as far as its inode can say. */
+static bool is_mapped_inode(const struct dso *dso, int fd, const struct stat *st)
+{
+	const struct dso_id *id = &dso->id;
+
+	return id->has_inode && st->st_ino == id->ino && same_device(id, st->st_dev) &&
+	       same_generation(id, fd) && !later(&st->st_mtim, &dso->seen);
+}
+
+static bool has_build_id(const struct symfile *f, const struct dso_id *id)
+{
+	uint8_t have[BUILD_ID_MAX];
+
+	return symfile_build_id(f, have) == id->build_id_size &&
+	       !memcmp(have, id->build_id, id->build_id_size);
+}
+
+/* A file that its parser died of. Its name comes from another process. */
+static void tell(const struct dsos *d, const struct dso *dso)
+{
+	char name[512];
+
+	if (errno != EOWNERDEAD && errno != ETIME)
+		return;
+	escape_terminal(dso->name, strlen(dso->name), name, sizeof(name));
+	note(d->verbose, errno == ETIME ? "%s: reading its symbols takes too long; its functions have "
+	     "no names" : "%s: the process that reads its symbols died of it; its functions have no "
+	     "names", name);
+}
+
+static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int fd)
+{
+	struct symfile *file;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE)
+		return NULL;
+	if (!dso->id.build_id_size && !is_mapped_inode(dso, fd, &st))
+		return NULL;
+	file = symsource_open(d->parser, d->opener, fd, pid, dso->name);
+	if (!file)
+		tell(d, dso);
+	if (file && dso->id.build_id_size && !has_build_id(file, &dso->id)) {
+		symfile_free(file);
+		file = NULL;
+	}
+	dso->mtime = st.st_mtim;
+	return file;
+}
+
+static struct symfile *read_as(struct dsos *d, struct dso *dso, pid_t pid)
+{
+	struct symfile *file = NULL;
+	int fd = opener_file(d->opener, pid, dso->name);
+
+	if (fd < 0)
+		return NULL;
+	file = read_fd(d, dso, pid, fd);
+	close(fd);
+	return file;
+}
+
+static bool is_path(const char *name)
+{
+	return name[0] == '/' && name[1] != '/';
+}
+
+/* As the process sees the path or, when it is gone, as we do. */
+void dso_read_(struct dsos *d, struct dso *dso)
+{
+	dso->state = DSO_NAMELESS;
+	if (dso->id.has_inode && !dso->id.ino)
+		return;
+	if (is_path(dso->name)) {
+		dso->file = dso->pid ? read_as(d, dso, dso->pid) : NULL;
+		if (!dso->file)
+			dso->file = read_as(d, dso, 0);
+	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
+		dso->file = vdso_read(&d->vdso);
+	}
+	if (!dso->file)
+		return;
+	dso->state = DSO_READ;
+	d->bytes += symfile_bytes(dso->file);
+	dso_touch_(d, dso);
+	dso_keep_bound_(d);
+}
+
+/* Written to since its symbols were read: what is mapped now is another file, though by
+ * its inode it is the same. */
+bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid)
+{
+	struct stat st;
+	int fd;
+	bool rewritten;
+
+	if (dso->state != DSO_READ || dso->id.build_id_size || !is_path(dso->name))
+		return false;
+	fd = opener_file(d->opener, pid, dso->name);
+	if (fd < 0)
+		return false;
+	rewritten = !fstat(fd, &st) && st.st_ino == dso->id.ino && later(&st.st_mtim, &dso->mtime);
+	close(fd);
+	return rewritten;
+}
+

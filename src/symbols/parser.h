@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where strangers' ELF and DWARF are parsed: in a process without any privilege (nobody, no
+ * capability, no_new_privs, a seccomp filter that leaves reading, memory and the answer),
+ * or, where this process has none itself, right here.
+ *
+ * Whoever has something to parse defines a kind of request: a row in parser_kinds.c with a
+ * handler, which gets descriptors and bytes and gives bytes. The asker needn't know where
+ * the handler runs. What the handler gives comes from a process that may have been taken
+ * over by a hostile file: the asker checks it as it checks a file.
+ *
+ * A worker that crashes or takes too long is replaced by a new one, which knows nothing of
+ * earlier requests. What was asked of it is answered -EOWNERDEAD: that file has no names.
+ *
+ * One question at a time. What may take long and is not to hold up others has a parser of
+ * its own: a process costs some 0.3 ms and hardly any memory.
+ */
+#ifndef SYMBOLS_PARSER_H
+#define SYMBOLS_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct parser;
+
+enum { PARSER_MAX_FDS = 4 };
+
+/* Bytes of a question or an answer. */
+#define PARSER_MAX_BYTES (1ull << 30)
+
+enum parser_kind {
+	PARSER_SYMBOLS = 1,      /* symsource.c: the functions of a file */
+	PARSER_DEMANGLE,         /* demangled.c: names as they are in the source */
+	PARSER_KINDS,
+};
+
+struct parser_question {
+	enum parser_kind kind;
+	int fds[PARSER_MAX_FDS];     /* regular files, open for reading; the asker's to close */
+	unsigned int nfds;
+	const void *bytes;           /* the rest is between the asker and the handler */
+	size_t size;
+};
+
+/* What a handler writes. Zero at first; freed by parser_bytes_free(). */
+struct parser_bytes {
+	void *data;
+	size_t size, cap;
+};
+
+/* 0 or -ENOMEM. */
+int parser_put(struct parser_bytes *out, const void *data, size_t n);
+void parser_bytes_free(struct parser_bytes *b);
+
+/* Answers: 0, or -errno, which reaches the asker as it is. `state` is NULL at first and the
+ * handler's own from one question to the next, for as long as the worker lives. Descriptors
+ * are closed behind it: what keeps one beyond takes a dup(2). */
+typedef int parser_handler(void **state, const struct parser_question *q, struct parser_bytes *out);
+
+struct parser_row {
+	parser_handler *answer;      /* NULL: there is no such kind */
+	void (*forget)(void *state); /* at the end, where state isn't NULL; may be NULL */
+};
+
+/* parser_kinds.c */
+extern const struct parser_row parser_rows[PARSER_KINDS];
+
+enum parser_place {
+	PARSER_AUTO,             /* apart if this process has privilege, else here */
+	PARSER_HERE,
+	PARSER_APART,
+};
+
+struct parser_opts {
+	enum parser_place place;
+	const struct parser_row *rows;   /* NULL: parser_rows; PARSER_KINDS of them */
+	unsigned int seconds;            /* that one question may take; 0: 20 */
+};
+
+/* Forks the process that has the workers; to be called early, while there is one thread.
+ * NULL with errno. */
+struct parser *parser_new(const struct parser_opts *opts);
+void parser_free(struct parser *p);
+
+/* 0 with the answer in *out (empty at first); what the handler returned; -EOWNERDEAD: the
+ * worker died of it; -ETIME: it took too long; -EPIPE: there are no workers. In a child of
+ * the process that made the parser, the handler runs in that child. */
+int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
+/* Whether it has a process of its own. */
+bool parser_is_apart(const struct parser *p);
+/* How many workers have died so far. */
+unsigned int parser_deaths(const struct parser *p);
+/* The present worker; -1: none. For tests. */
+int parser_worker_pid(const struct parser *p);
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols/parser_wire.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, MAX_FILES = 64 };
+
+#define MAX_MEMORY (8ull << 30)
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCH AUDIT_ARCH_RISCV64
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+static void set_limit(__rlimit_resource_t what, rlim_t max)
+{
+	struct rlimit rl = { max, max };
+
+	setrlimit(what, &rl);
+}
+
+static void set_limits(void)
+{
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_FSIZE, 0);
+	set_limit(RLIMIT_NOFILE, MAX_FILES);
+#ifndef SANITIZED
+	set_limit(RLIMIT_AS, MAX_MEMORY);
+#endif
+}
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return (int)syscall(SYS_capset, &header, none);
+}
+
+/* Of ids only who is root can change; others have no more than their own. */
+int jail_leave_privilege(void)
+{
+	bool root = !geteuid();
+
+	if (chdir("/"))
+		return -errno;
+	set_limits();
+	for (int cap = 0; cap < 64; cap++)
+		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) > 0)
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	if (root && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+		     setresuid(NOBODY, NOBODY, NOBODY)))
+		return -errno;
+	if (drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return -errno;
+	return root && (!setuid(0) || !seteuid(0)) ? -EPERM : 0;
+}
+
+#ifdef ARCH
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
+/* on equal the next, else over it */
+#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+
+int jail_lock(void)
+{
+	static const struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
+		RETURN(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		/* its files, and the socket it has */
+		ALLOW(SYS_read), ALLOW(SYS_pread64), ALLOW(SYS_lseek), ALLOW(SYS_fstat),
+		ALLOW(SYS_newfstatat), ALLOW(SYS_close), ALLOW(SYS_dup), ALLOW(SYS_fcntl),
+		ALLOW(SYS_recvfrom), ALLOW(SYS_recvmsg), ALLOW(SYS_sendto), ALLOW(SYS_write),
+		ALLOW(SYS_writev),
+		/* memory */
+		ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_mremap), ALLOW(SYS_mprotect),
+		ALLOW(SYS_madvise), ALLOW(SYS_brk),
+		/* what libc needs for itself: qsort(3) asks sysinfo(2), abort(3) signals itself */
+		ALLOW(SYS_futex), ALLOW(SYS_sysinfo), ALLOW(SYS_getrandom), ALLOW(SYS_clock_gettime),
+		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigaction), ALLOW(SYS_rt_sigreturn),
+		ALLOW(SYS_getpid), ALLOW(SYS_gettid), ALLOW(SYS_tgkill), ALLOW(SYS_sigaltstack),
+		ALLOW(SYS_exit), ALLOW(SYS_exit_group),
+		RETURN(SECCOMP_RET_KILL_PROCESS),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter),
+					    (struct sock_filter *)(uintptr_t)filter };
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
+}
+#else
+/* On other machines it is nobody still. */
+int jail_lock(void)
+{
+	return 0;
+}
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions and answers on a stream socket, and what both sides of it know. */
+#ifndef SYMBOLS_PARSER_WIRE_H
+#define SYMBOLS_PARSER_WIRE_H
+
+#include "symbols/parser.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+struct wire_head {
+	uint32_t kind;
+	int32_t rc;
+	uint64_t size;           /* of the bytes behind it */
+};
+
+/* All: 0; -EPIPE if the other side has gone, or says what can't be; -ETIME beyond the
+ * deadline (CLOCK_MONOTONIC; NULL: none). The socket may be non-blocking. */
+int wire_send(int socket, const void *data, size_t n, const struct timespec *deadline);
+int wire_receive(int socket, void *data, size_t n, const struct timespec *deadline);
+/* With descriptors; n bytes in one message. */
+int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsigned int nfds);
+int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *nfds,
+		     const struct timespec *deadline);
+
+/* parser_worker.c: what the process does that was forked to have workers: one at a time,
+ * on request. Never returns. */
+struct wire_worker {
+	int32_t pid;             /* of the new worker; 0: it can't be forked */
+	int32_t status;          /* of the one before, as wait(2) tells it */
+};
+_Noreturn void parser_serve(int control, const struct parser_row *rows);
+
+/* parser_jail.c: gives up what privilege there is. 0 or -errno. */
+int jail_leave_privilege(void);
+/* From here on only reading, memory and answering. */
+int jail_lock(void);
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of symfile share. */
+#ifndef SYMBOLS_SYMFILE_PRIVATE_H
+#define SYMBOLS_SYMFILE_PRIVATE_H
+
+#include "symbols/symfile.h"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#define MAX_SECTION (512ull << 20)   /* bytes of a table of symbols or names */
+
+struct segment {
+	uint64_t offset, filesz, vaddr, memsz;
+	uint64_t code;           /* 0 or not */
+};
+
+struct symfile {
+	struct segment *segments;
+	size_t nsegments;
+	struct symtab *tab;          /* NULL: no function has a name */
+	uint8_t build_id[BUILD_ID_MAX];
+	size_t build_id_size;
+	struct debug_link link;      /* no name: none */
+	bool complete;               /* all functions are in tab, static ones, too */
+};
+
+/* symfile.c: the build id among n bytes of notes; 0: none. */
+size_t symfile_note_build_id_(Elf *elf, int64_t offset, size_t n, uint64_t align,
+			      uint8_t id[BUILD_ID_MAX]);
+
+/* symfile_symbols.c: fills tab from the tables of the file itself. */
+int symfile_read_symbols_(struct symfile *f, Elf *elf);
+/* Adds those of one table (SHT_SYMTAB, SHT_DYNSYM) of an ELF file of the same addresses to a
+ * table that isn't finished. 0 or -ENOMEM. */
+int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, uint32_t type);
+
+/* symfile_debug.c: where a stripped file says that its debug file is. */
+void symfile_read_link_(struct symfile *f, Elf *elf);
+/* Adds what .gnu_debugdata holds. 0 or -ENOMEM. */
+int symfile_add_mini_(const struct symfile *f, struct symtab *tab, Elf *elf);
+#endif

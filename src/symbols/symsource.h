@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files with symbols, read by a parser. */
+#ifndef SYMBOLS_SYMSOURCE_H
+#define SYMBOLS_SYMSOURCE_H
+
+#include "base/opener.h"
+#include "symbols/symfile.h"
+
+/* As symfile_open(), with the names of the debug file if that isn't -1: then NULL with
+ * errno where it isn't this file's. EOWNERDEAD, ETIME: parsing it went wrong. */
+struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link);
+
+/* The same with the names of whatever debug file there is, found by build id or by what the
+ * file says, in the root of the process and in ours. `path` is the file's. */
+struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
+			       const char *path);
+
+/* A file of that build id, kept in a folder by it, whatever its path was; -errno. */
+int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size);
+
+/* The handler of PARSER_SYMBOLS. */
+int symsource_answer(void **state, const struct parser_question *q, struct parser_bytes *out);
+#endif

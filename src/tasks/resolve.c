@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/resolve.h"
+
+struct resolve_site resolve_site(struct maps *maps, const struct chain_address *a, pid_t pid,
+				 uint64_t time)
+{
+	const struct mapping *m = NULL;
+
+	if (a->place == PLACE_USER && maps)
+		m = maps_find(maps, pid, a->at, time);
+	if (!m)
+		return (struct resolve_site){ NULL, a->at };
+	return (struct resolve_site){ m->dso, a->at - m->start + m->pgoff };
+}
+
+static void kernel_words(struct symbolizer *s, const struct chain_address *a,
+			 struct resolve_words *words)
+{
+	struct kernel_symbol sym;
+
+	words->kernel = true;
+	words->dso = "[kernel.kallsyms]";
+	if (!s || !symbolizer_kernel(s, a->at, &sym))
+		return;
+	words->symbol = sym.name;
+	words->dso = sym.dso;
+	words->offset = a->ip - sym.start;
+}
+
+static void user_words(struct symbolizer *s, const struct chain_address *a,
+		       const struct resolve_site *site, struct resolve_words *words)
+{
+	uint64_t into;
+
+	words->dso = site->dso ? dso_name(site->dso) : "[unknown]";
+	if (s && site->dso && dso_find(symbolizer_dsos(s), site->dso, site->at, &words->symbol, &into))
+		words->offset = into + (a->ip - a->at);
+}
+
+void resolve_words(struct symbolizer *s, const struct chain_address *a,
+		   const struct resolve_site *site, struct resolve_words *words)
+{
+	*words = (struct resolve_words){ 0 };
+	switch (a->place) {
+	case PLACE_KERNEL:
+		kernel_words(s, a, words);
+		break;
+	case PLACE_USER:
+		user_words(s, a, site, words);
+		break;
+	case PLACE_HYPERVISOR:
+		words->kernel = true;
+		words->dso = "[hypervisor]";
+		break;
+	case PLACE_GUEST_KERNEL:
+		words->kernel = true;
+		words->dso = "[guest.kernel.kallsyms]";
+		break;
+	case PLACE_GUEST_USER:
+		words->dso = "[guest.unknown]";
+		break;
+	}
+}

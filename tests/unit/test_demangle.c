@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names as they are in the source; and those that are made to take all memory or time. */
+#include "cmocka_all.h"
+
+#include "symbols/demangle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const struct {
+	const char *mangled, *name;
+} rows[] = {
+	{ "_Z3addii", "add" },
+	{ "_ZN2ns1AIiE3runEiRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "ns::A<int>::run" },
+	{ "_ZN2ns5twiceIlEET_S1_", "ns::twice<long>" },
+	{ "_ZN5outer5innerC2Ev", "outer::inner::inner" },
+	{ "_ZN5outer5innerD0Ev", "outer::inner::~inner" },
+	{ "_ZNK3MapIiE4findERKi.cold", "Map<int>::find" },
+	{ "_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()" },
+	{ "_ZN12_GLOBAL__N_16hiddenEv", "(anonymous namespace)::hidden" },
+	/* Rust: its first scheme, with a hash, and v0 */
+	{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
+	{ "_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE",
+	  "<alloc::string::String as core::fmt::Display>::fmt" },
+	{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
+	{ "_RNvNtCs1234_7mycrate6module3bar", "mycrate::module::bar" },
+	{ "_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>" },
+};
+
+static void names(void **state)
+{
+	char buf[DEMANGLE_MAX];
+
+	if (demangle("_Z3addii", buf)) {
+		print_message("# skip: built without libiberty\n");
+		skip();
+	}
+	for (unsigned int i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(demangle(rows[i].mangled, buf), 0);
+		assert_string_equal(buf, rows[i].name);
+	}
+}
+
+static void what_is_none(void **state)
+{
+	static const char *const none[] = { "", "_", "_Z", "_R", "main", "_Z1", "_RR", "__Z3addii", "Z3addii",
+					    "_ZN", "_ZN3", "_ZN99999999999999999999foo", "_R0", "_RNv" };
+	char buf[DEMANGLE_MAX];
+
+	for (unsigned int i = 0; i < COUNT(none); i++)
+		assert_int_equal(demangle(none[i], buf), -EINVAL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Each argument is twice the one before. */
+static void bombs(void **state)
+{
+	char name[1024], buf[DEMANGLE_MAX], *p = name, *deep;
+	double start = now();
+
+	p += sprintf(p, "_ZN1aISt4pairIiiE");
+	for (int i = 0; i < 25; i++)
+		p += sprintf(p, "S_IS%c_S%c_E", i < 10 ? '0' + i : 'A' + i - 10, i < 10 ? '0' + i : 'A' + i - 10);
+	sprintf(p, "E1bEv");
+	demangle(name, buf);
+	p = name + sprintf(name, "_RNvMC0");
+	for (int i = 0; i < 60; i++)
+		p += sprintf(p, "TB%c_B%c_", '0' + i % 10, '0' + i % 10);
+	sprintf(p, "E1b");
+	demangle(name, buf);
+	deep = malloc(100001);
+	for (int kind = 0; kind < 2; kind++) {
+		memset(deep, kind ? 'R' : 'P', 100000);
+		memcpy(deep, kind ? "_RY" : "_Z1a", 3 + !kind);
+		for (int n = 100; n <= 100000; n *= 10) {
+			deep[n] = '\0';
+			demangle(deep, buf);
+			deep[n] = kind ? 'R' : 'P';
+		}
+	}
+	free(deep);
+	assert_true(now() - start < 5);
+}
+
+/* Once per name, by whatever parser; and the next question is not the same memory's. */
+static void kept(void **state)
+{
+	char buf[DEMANGLE_MAX];
+
+	for (int place = PARSER_HERE; place <= PARSER_APART && !demangle("_Z3addii", buf); place++) {
+		struct parser *p = parser_new(&(struct parser_opts){ (enum parser_place)place });
+		struct demangled *d = NULL;
+		static const char wrong[] = "_Z1";
+
+		assert_string_equal(demangled_name(&d, p, "plain"), "plain");
+		assert_null(d);
+		for (int round = 0; round < 3; round++)
+			for (unsigned int i = 0; i < COUNT(rows); i++)
+				assert_string_equal(demangled_name(&d, p, rows[i].mangled), rows[i].name);
+		assert_ptr_equal(demangled_name(&d, p, wrong), wrong);
+		assert_ptr_equal(demangled_name(&d, p, wrong), wrong);
+		assert_true(demangled_bytes(d) > 0);
+		demangled_free(d);
+		parser_free(p);
+	}
+	demangled_free(NULL);
+	assert_int_equal(demangled_bytes(NULL), 0);
+}
+
+/* More text than is kept: what was dropped is made again. */
+static void bounded(void **state)
+{
+	enum { N = 20000, LEN = 600 };
+	struct parser *p = parser_new(&(struct parser_opts){ PARSER_HERE });
+	char buf[DEMANGLE_MAX], (*many)[LEN + 32] = calloc(N, sizeof(*many));
+	struct demangled *d = NULL;
+
+	for (int i = 0; i < N && !demangle("_Z3addii", buf); i++) {
+		int n = sprintf(many[i], "_Z%d", LEN);
+
+		memset(many[i] + n, 'a', LEN);
+		many[i][n] = (char)('a' + i % 26);
+		sprintf(many[i] + n + LEN, "v");
+		assert_int_equal(strlen(demangled_name(&d, p, many[i])), LEN);
+		assert_int_equal(demangled_name(&d, p, many[i])[0], 'a' + i % 26);
+		assert_true(demangled_bytes(d) < 10 << 20);
+	}
+	demangled_free(d);
+	parser_free(p);
+	free(many);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),
+		cmocka_unit_test(what_is_none),
+		cmocka_unit_test(bombs),
+		cmocka_unit_test(kept),
+		cmocka_unit_test(bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantiles within their error, over the whole range; merging, resetting, memory. */
+#include "cmocka_all.h"
+
+#include "report/histogram.h"
+
+#include <math.h>
+
+static const double error = 0.008;
+
+static uint64_t random_u64(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void near(uint64_t got, uint64_t want)
+{
+	double off = fabs((double)got - (double)want);
+
+	if (off > error * (double)want)
+		fail_msg("%llu is not within %g of %llu", (unsigned long long)got, error,
+			 (unsigned long long)want);
+}
+
+static void empty(void **state)
+{
+	struct histogram h = { 0 };
+
+	assert_int_equal(h.count, 0);
+	assert_true(histogram_mean(&h) == 0);
+	assert_int_equal(histogram_quantile(&h, 0.5), 0);
+	assert_int_equal(histogram_quantile(&h, 1), 0);
+	histogram_reset(&h);
+	histogram_free(&h);
+}
+
+/* Each bucket begins where the one before ends, and every value is in its own. */
+static int follows(uint64_t low, uint64_t high, uint64_t n, void *arg)
+{
+	uint64_t *next = arg;
+
+	assert_int_equal(low, *next);
+	assert_true(high >= low);
+	assert_int_equal(histogram_bucket(low), histogram_bucket(high));
+	assert_int_equal(n, histogram_bucket(low) + 1);
+	assert_true(low < 128 ? high == low : (double)(high - low + 1) / (double)low <= 1 / 64.0);
+	*next = high + 1;
+	return 0;
+}
+
+static void buckets_leave_no_gap(void **state)
+{
+	struct histogram h = { 0 };
+	uint64_t next = 0, value = 0;
+	unsigned int last = 0;
+
+	assert_int_equal(histogram_bucket(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
+	for (;;) {
+		histogram_add_n(&h, value, histogram_bucket(value) + 1);
+		if (histogram_bucket(value) == HISTOGRAM_BUCKETS - 1)
+			break;
+		last = histogram_bucket(value);
+		value = value < 128 ? value + 1 : value + (UINT64_C(1) << (last / 64 - 1));
+		assert_int_equal(histogram_bucket(value), last + 1);
+	}
+	assert_int_equal(histogram_each(&h, follows, &next), 0);
+	assert_int_equal(next, 0);   /* past UINT64_MAX */
+	assert_true(histogram_memory(&h) <= 31 * 1024);
+	histogram_free(&h);
+}
+
+static void extremes_are_exact(void **state)
+{
+	struct histogram h = { 0 };
+
+	histogram_add(&h, 1000003);
+	assert_int_equal(histogram_quantile(&h, 0.5), 1000003);
+	histogram_add(&h, UINT64_MAX);
+	histogram_add(&h, 77);
+	assert_int_equal(h.min, 77);
+	assert_int_equal(h.max, UINT64_MAX);
+	assert_int_equal(histogram_quantile(&h, 0), 77);
+	assert_int_equal(histogram_quantile(&h, 1), UINT64_MAX);
+	near(histogram_quantile(&h, 0.5), 1000003);
+	assert_int_equal(h.sum, UINT64_MAX);   /* it stops there */
+	histogram_free(&h);
+}
+
+static void small_values_are_exact(void **state)
+{
+	struct histogram h = { 0 };
+
+	for (uint64_t v = 1; v <= 100; v++)
+		histogram_add(&h, v);
+	for (int p = 1; p <= 100; p++)
+		assert_int_equal(histogram_quantile(&h, p / 100.0), p);
+	assert_true(histogram_mean(&h) == 50.5);
+	histogram_free(&h);
+}
+
+enum { MANY = 100000 };
+
+/* Of values over ten orders of magnitude, against sorting them. */
+static void quantiles_are_near(void **state)
+{
+	static const double p[] = { 0, 0.001, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 1 };
+	uint64_t seed = 88172645463325252u, got[COUNT(p)];
+	uint64_t *values = malloc(MANY * sizeof(*values));
+	struct histogram h = { 0 };
+	double sum = 0;
+
+	for (size_t i = 0; i < MANY; i++) {
+		values[i] = random_u64(&seed) >> (20 + i % 40);
+		sum += (double)values[i];
+		histogram_add(&h, values[i]);
+	}
+	qsort(values, MANY, sizeof(*values), by_value);
+	histogram_quantiles(&h, p, COUNT(p), got);
+	for (size_t i = 0; i < COUNT(p); i++) {
+		size_t rank = (size_t)ceil(p[i] * MANY);
+
+		near(got[i], values[rank ? rank - 1 : 0]);
+		assert_int_equal(got[i], histogram_quantile(&h, p[i]));
+	}
+	assert_true(fabs(histogram_mean(&h) - sum / MANY) <= 1e-9 * sum / MANY);
+	histogram_free(&h);
+	free(values);
+}
+
+static void merged_is_as_added(void **state)
+{
+	struct histogram a = { 0 }, b = { 0 }, all = { 0 }, none = { 0 };
+	uint64_t seed = 42;
+
+	for (int i = 0; i < 10000; i++) {
+		uint64_t v = random_u64(&seed) >> (i % 60);
+
+		histogram_add(i % 3 ? &a : &b, v);
+		histogram_add(&all, v);
+	}
+	histogram_merge(&a, &b);
+	histogram_merge(&a, &none);
+	assert_int_equal(a.count, all.count);
+	assert_int_equal(a.sum, all.sum);
+	assert_int_equal(a.min, all.min);
+	assert_int_equal(a.max, all.max);
+	for (int p = 0; p <= 1000; p++)
+		assert_int_equal(histogram_quantile(&a, p / 1000.0),
+				 histogram_quantile(&all, p / 1000.0));
+	histogram_merge(&none, &b);
+	assert_int_equal(none.min, b.min);
+	histogram_free(&a);
+	histogram_free(&b);
+	histogram_free(&all);
+	histogram_free(&none);
+}
+
+static void reset_keeps_its_memory(void **state)
+{
+	struct histogram h = { 0 };
+	size_t memory;
+
+	for (uint64_t v = 1; v < 1u << 20; v *= 2)
+		histogram_add(&h, v);
+	memory = histogram_memory(&h);
+	histogram_reset(&h);
+	assert_int_equal(h.count, 0);
+	assert_int_equal(histogram_quantile(&h, 0.9), 0);
+	histogram_add(&h, 5);
+	assert_int_equal(histogram_quantile(&h, 0.9), 5);
+	assert_int_equal(h.min, 5);
+	assert_int_equal(histogram_memory(&h), memory);
+	histogram_free(&h);
+}
+
+/* What thousands of them rest on. */
+static void one_with_like_values_is_small(void **state)
+{
+	struct histogram h = { 0 };
+
+	for (uint64_t v = 50000; v < 70000; v++)
+		histogram_add(&h, v);
+	assert_true(histogram_memory(&h) < 1024);
+	histogram_free(&h);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty),
+		cmocka_unit_test(buckets_leave_no_gap),
+		cmocka_unit_test(extremes_are_exact),
+		cmocka_unit_test(small_values_are_exact),
+		cmocka_unit_test(quantiles_are_near),
+		cmocka_unit_test(merged_is_as_added),
+		cmocka_unit_test(reset_keeps_its_memory),
+		cmocka_unit_test(one_with_like_values_is_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

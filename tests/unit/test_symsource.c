@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names that lie in another file than the code: programs made by the compiler here, split
+ * by objcopy, found by checksum, by build id and inside of the file; and what is another's. */
+#include "cmocka_all.h"
+
+#include "symbols/symsource.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/symsource-XXXXXX";
+
+/* A root in which the opener finds things: the folder itself, for process 1. */
+static int file_in_folder(void *ctx, pid_t pid, const char *path)
+{
+	char real[512];
+
+	if (!pid)
+		return -ENOENT;
+	snprintf(real, sizeof(real), "%s%s", folder, path);
+	return opener_file(&opener_direct, 0, real);
+}
+
+static const struct opener in_folder = { file_in_folder, NULL, NULL };
+
+__attribute__((format(printf, 1, 2)))
+static int run(const char *fmt, ...)
+{
+	char command[1024];
+	size_t n = (size_t)snprintf(command, sizeof(command), "cd %s && exec 2>/dev/null && ", folder);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(command + n, sizeof(command) - n, fmt, ap);
+	va_end(ap);
+	return system(command);
+}
+
+/* main.c of a function that only .symtab knows, and one that is exported. */
+static const char build[] =
+	"printf 'static __attribute__((noinline,noclone)) int %s(int x) { return x * 3; }\\n"
+	"int exported(int x) { return %s(x) + 1; }\\n"
+	"int main(void) { return exported(1); }\\n' > main.c && "
+	"gcc -O1 -g -rdynamic -Wl,--build-id=%s -o program main.c";
+
+static bool can_build(void)
+{
+	return !run("exec >/dev/null; gcc --version && objcopy --version && strip --version && "
+		    "nm --version && xz --version");
+}
+
+static void make(const char *function, const char *build_id)
+{
+	assert_int_equal(run("rm -rf usr .debug *"), 0);
+	assert_int_equal(run(build, function, function, build_id), 0);
+}
+
+/* The offset in the file of a function, by nm and readelf. */
+static uint64_t offset_of(const char *file, const char *function)
+{
+	char command[1024];
+	unsigned long long value = 0, off, addr;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "cd %s && nm %s | awk '$3 == \"%s\" { print $1 }'; "
+		 "readelf -lW %s/%s | awk '/LOAD.*E/ { print $2, $3 }'", folder, file, function, folder,
+		 file);
+	f = popen(command, "r");
+	assert_int_equal(fscanf(f, "%llx %llx %llx", &value, &off, &addr), 3);
+	pclose(f);
+	return value - addr + off;
+}
+
+static struct symfile *open_program(struct parser *p)
+{
+	char path[128];
+	struct symfile *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/program", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	f = symsource_open(p, &in_folder, fd, 1, "/program");
+	close(fd);
+	return f;
+}
+
+static const char *name_at(struct symfile *f, uint64_t offset)
+{
+	static char name[256];
+	const char *found;
+	uint64_t into;
+
+	if (!f || !symfile_find(f, offset + 1, &found, &into))
+		return "none";
+	assert_int_equal(into, 1);
+	return strcpy(name, found);
+}
+
+/* By each kind of parser the same. */
+static void has(uint64_t at, const char *name, uint64_t at_exported)
+{
+	for (int place = PARSER_HERE; place <= PARSER_APART; place++) {
+		struct parser *p = parser_new(&(struct parser_opts){ (enum parser_place)place });
+		struct symfile *f = open_program(p);
+
+		assert_non_null(f);
+		assert_string_equal(name_at(f, at), name);
+		assert_string_equal(name_at(f, at_exported), "exported");
+		symfile_free(f);
+		parser_free(p);
+	}
+}
+
+static void by_debug_link(void **state)
+{
+	static const char *const places[] = { ".", ".debug", "usr/lib/debug" };
+	uint64_t at, exported;
+
+	if (!can_build())
+		skip();
+	for (unsigned int i = 0; i < COUNT(places); i++) {
+		make("hidden", "none");
+		at = offset_of("program", "hidden");
+		exported = offset_of("program", "exported");
+		has(at, "hidden", exported);
+		assert_int_equal(run("objcopy --only-keep-debug program program.debug && strip program && "
+				     "objcopy --add-gnu-debuglink=program.debug program && mkdir -p %s && "
+				     "mv program.debug place && mv place %s/program.debug",
+				     places[i], places[i]), 0);
+		has(at, "hidden", exported);
+		/* one byte more, and it's another file */
+		assert_int_equal(run("echo >> %s/program.debug", places[i]), 0);
+		has(at, "none", exported);
+		assert_int_equal(run("truncate -s 100 %s/program.debug", places[i]), 0);
+		has(at, "none", exported);
+		assert_int_equal(run("rm %s/program.debug; mkfifo %s/program.debug", places[i], places[i]), 0);
+		has(at, "none", exported);
+	}
+}
+
+static void by_build_id(void **state)
+{
+	uint64_t at, exported;
+
+	if (!can_build())
+		skip();
+	make("hidden", "0xabcdef0123456789");
+	at = offset_of("program", "hidden");
+	exported = offset_of("program", "exported");
+	assert_int_equal(run("mkdir -p usr/lib/debug/.build-id/ab && objcopy --only-keep-debug program "
+			     "usr/lib/debug/.build-id/ab/cdef0123456789.debug && strip program"), 0);
+	has(at, "hidden", exported);
+	/* another's in its place: by its own build id it isn't the right one */
+	assert_int_equal(run("cp program stripped"), 0);
+	assert_int_equal(run(build, "wrong", "wrong", "0xabcdef0123456780"), 0);
+	assert_int_equal(run("objcopy --only-keep-debug program "
+			     "usr/lib/debug/.build-id/ab/cdef0123456789.debug; mv stripped program"), 0);
+	has(at, "none", exported);
+}
+
+/* As Fedora does it. */
+static void by_mini_debug_info(void **state)
+{
+	uint64_t at, exported;
+
+	if (!can_build())
+		skip();
+	make("hidden", "none");
+	at = offset_of("program", "hidden");
+	exported = offset_of("program", "exported");
+	assert_int_equal(run("nm -D program --format=posix --defined-only | awk '{ print $1 }' | sort > dynsyms; "
+			     "nm program --format=posix --defined-only | awk '$2 ~ /[Tt]/ { print $1 }' | "
+			     "sort > funcsyms; comm -13 dynsyms funcsyms > keep; "
+			     "objcopy --only-keep-debug program debug; "
+			     "objcopy -S --remove-section .gdb_index --remove-section .comment "
+			     "--keep-symbols=keep debug mini; strip program; xz mini; "
+			     "objcopy --add-section .gnu_debugdata=mini.xz program"), 0);
+	has(at, "hidden", exported);
+	/* damaged in the middle, and cut off */
+	assert_int_equal(run("cp mini.xz whole.xz; printf XXXX | dd of=mini.xz bs=1 seek=80 conv=notrunc; "
+			     "objcopy --update-section .gnu_debugdata=mini.xz program"), 0);
+	has(at, "none", exported);
+	assert_int_equal(run("head -c 100 whole.xz > mini.xz; "
+			     "objcopy --update-section .gnu_debugdata=mini.xz program"), 0);
+	has(at, "none", exported);
+}
+
+/* A few kilobytes that unpack to gigabytes: no names, and no memory for them. */
+static void a_bomb_in_it(void **state)
+{
+	uint64_t at, exported;
+
+	if (!can_build())
+		skip();
+	make("hidden", "none");
+	at = offset_of("program", "hidden");
+	exported = offset_of("program", "exported");
+	assert_int_equal(run("strip program; head -c 1000000000 /dev/zero | xz -0 > bomb.xz; "
+			     "objcopy --add-section .gnu_debugdata=bomb.xz program"), 0);
+	has(at, "none", exported);
+}
+
+/* What a parser sent that was taken over: every byte of it wrong once, and every length. */
+static void hostile_answers(void **state)
+{
+	struct parser_bytes good = { 0 };
+	struct symfile *f;
+	char *copy;
+	uint64_t at;
+
+	if (!can_build())
+		skip();
+	make("hidden", "0xabcdef0123456789");
+	at = offset_of("program", "hidden");
+	f = open_program(NULL);
+	assert_non_null(f);
+	assert_int_equal(symfile_pack(f, &good), 0);
+	symfile_free(f);
+	copy = malloc(good.size);
+	for (size_t n = 0; n < good.size; n += 13)
+		assert_null(symfile_unpack(good.data, n));
+	for (size_t i = 0; i < good.size; i++) {
+		memcpy(copy, good.data, good.size);
+		copy[i] ^= (char)0xff;
+		f = symfile_unpack(copy, good.size);
+		for (uint64_t k = 0; f && k < 0x2000; k += 64) {
+			const char *name;
+			uint64_t into;
+
+			if (symfile_find(f, at - 0x1000 + k, &name, &into))
+				assert_true(strlen(name) < good.size);
+		}
+		symfile_free(f);
+	}
+	free(copy);
+	parser_bytes_free(&good);
+}
+
+static int set_up(void **state)
+{
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	return run("rm -rf %s", folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_debug_link),
+		cmocka_unit_test(by_build_id),
+		cmocka_unit_test(by_mini_debug_info),
+		cmocka_unit_test(a_bomb_in_it),
+		cmocka_unit_test(hostile_answers),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
