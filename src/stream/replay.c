@@ -284,12 +284,28 @@ static void follow(struct stream *s, const struct pev_task *task)
 		numlist_add(&p->tids, (int)task->tid);
 }
 
+/*
+ * A kernel that writes a mapping for several listeners forgets (seen on 6.18) to take the mark of
+ * a build id back: a recorder that asked for inodes then has inodes that are marked so. A build
+ * id has 20 or 16 bytes, in a word that is the device's major number else.
+ */
+static void mend_mark(const struct perfdata_event *e, const struct perf_event_header *rec)
+{
+	enum { SIZE_AT = 40 };
+
+	if (rec->type == PERF_RECORD_MMAP2 && rec->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
+	    !e->attr.attr.build_id && rec->size >= SIZE_AT + 4 && layout_u32(rec, SIZE_AT) != 20 &&
+	    layout_u32(rec, SIZE_AT) != 16)
+		((struct perf_event_header *)rec)->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+}
+
 static void deliver_task(struct stream *s, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
 	const struct perfdata_event *e = perfdata_event(p->reader, (size_t)perfdata_event_of(p->reader, rec));
 	struct pev_record out;
 
+	mend_mark(e, rec);
 	if (pev_decode(rec, rec->size, &e->format, &out)) {
 		s->totals.malformed++;
 		return;
@@ -472,6 +488,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 	struct pev_record out;
 	uint64_t time;
 
+	mend_mark(e, rec);
 	if (pev_decode(rec, rec->size, &e->format, &out)) {
 		s->totals.malformed++;
 		return;
