@@ -221,7 +221,7 @@ bool feature_take(struct perfdata_reader *r, int feature, const char *data, size
 	struct scan s = { data, data + size, r->foreign };
 
 	if (feature < 0 || (size_t)feature >= sizeof(features) / sizeof(*features) || !features[feature])
-		return true;
+		return facts_take(r, feature, &s);
 	return features[feature](r, &s);
 }
 
@@ -235,6 +235,7 @@ void features_free(struct perfdata_info *info)
 		free(info->command[i]);
 	for (size_t i = 0; i < info->nbuild_ids; i++)
 		free(info->build_ids[i].path);
+	facts_free(info);
 	free(info->command);
 	free(info->build_ids);
 	*info = (struct perfdata_info){ 0 };

@@ -42,6 +42,38 @@ struct perfdata_build_id {
 	uint8_t size, id[20];
 };
 
+/* Features of the header that are lists, by perf's numbers. */
+enum {
+	PERFDATA_CPU_TOPOLOGY = 13,    /* in parts, see below */
+	PERFDATA_NUMA_TOPOLOGY = 14,   /* node, KiB in all, KiB free; CPUs */
+	PERFDATA_PMU_MAPPINGS = 16,    /* type; name */
+	PERFDATA_GROUP_DESC = 17,      /* index of the leader, members; name */
+	PERFDATA_CACHE = 20,           /* level, bytes of a line, sets, ways; type, size, CPUs */
+	PERFDATA_MEM_TOPOLOGY = 22,    /* node, blocks */
+	PERFDATA_CLOCKID = 23,         /* resolution, ns */
+	PERFDATA_BPF_PROG_INFO = 25,   /* bytes of what is known of a program, and of what that has */
+	PERFDATA_BPF_BTF = 26,         /* id, bytes */
+	PERFDATA_COMPRESSION = 27,     /* kind, level, ratio, bytes of a ring */
+	PERFDATA_CPU_PMU_CAPS = 28,    /* name, value */
+	PERFDATA_HYBRID_TOPOLOGY = 30, /* PMU, CPUs */
+};
+
+/* Parts of PERFDATA_CPU_TOPOLOGY. */
+enum {
+	PERFDATA_CORES,                /* CPUs of a package */
+	PERFDATA_THREADS,              /* CPUs of a core */
+	PERFDATA_CPU_PLACE,            /* core, package, of each CPU in turn */
+	PERFDATA_DIES,                 /* CPUs of a die */
+	PERFDATA_CPU_DIE,              /* die, of each CPU in turn */
+};
+
+/* One entry of such a list: its numbers and its texts, in the order of the comments above. */
+struct perfdata_fact {
+	uint8_t feature, part;
+	uint64_t number[4];
+	char *text[3];
+};
+
 /* What a recording says of the machine and the run. NULL and 0: it doesn't. */
 struct perfdata_info {
 	char *hostname, *osrelease, *version, *arch, *cpu, *cpuid;
@@ -55,6 +87,8 @@ struct perfdata_info {
 	uint64_t first_ns, last_ns;    /* of samples */
 	struct perfdata_build_id *build_ids;
 	size_t nbuild_ids;
+	struct perfdata_fact *facts;
+	size_t nfacts;
 	uint64_t features;             /* bit n: feature n of the header is there */
 	uint64_t unread;               /* and could not be read */
 };

@@ -70,6 +70,10 @@ bool feature_take_update(struct perfdata_reader *r, struct scan *s);
 bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t size);
 void features_free(struct perfdata_info *info);
 
+/* facts.c: the same of those that are lists; true of any other. */
+bool facts_take(struct perfdata_reader *r, int feature, struct scan *s);
+void facts_free(struct perfdata_info *info);
+
 /* user.c: a record that user space made, whole in the window: consumes it and what follows
  * it. 0, or -1 with f. */
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);

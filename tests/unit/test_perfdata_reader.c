@@ -239,6 +239,46 @@ static void what_the_writer_wrote(void **state)
 	unlink(old);
 }
 
+/* The files that perf made, in the tree. */
+static const struct perfdata_fact *fact_of(const struct perfdata_info *info, int feature, int part)
+{
+	for (size_t i = 0; i < info->nfacts; i++)
+		if (info->facts[i].feature == feature && info->facts[i].part == part)
+			return &info->facts[i];
+	fail_msg("no fact of feature %d, part %d", feature, part);
+	return NULL;
+}
+
+static void what_perf_says_of_the_machine(void **state)
+{
+	const char *root = getenv("SOURCE_ROOT");
+	const struct perfdata_info *info;
+	const struct perfdata_fact *fact;
+	struct perfdata_reader *r;
+	char path[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/tests/data/perfdata/group.data", root ? root : ".");
+	r = perfdata_reader_open(perfdata_reader_path(path, &fault), path, &fault);
+	assert_non_null(r);
+	info = perfdata_info(r);
+	assert_int_equal(info->unread, 0);
+	assert_string_equal(info->arch, "x86_64");
+	assert_string_equal(info->command[1], "record");
+	assert_true(info->first_ns && info->first_ns < info->last_ns && info->nbuild_ids);
+	assert_string_equal(fact_of(info, PERFDATA_CPU_TOPOLOGY, PERFDATA_CORES)->text[0], "0-1");
+	assert_int_equal(fact_of(info, PERFDATA_CPU_TOPOLOGY, PERFDATA_CPU_PLACE)->number[1], 0);
+	assert_true(fact_of(info, PERFDATA_NUMA_TOPOLOGY, 0)->number[1] > 1 << 20);
+	assert_int_equal(fact_of(info, PERFDATA_CACHE, 0)->number[1], 64);
+	fact = fact_of(info, PERFDATA_GROUP_DESC, 0);
+	assert_int_equal(fact->number[0], 0);
+	assert_int_equal(fact->number[1], 3);
+	for (fact = fact_of(info, PERFDATA_PMU_MAPPINGS, 0); fact->number[0] != 1; fact++)
+		assert_true(fact < info->facts + info->nfacts);
+	assert_string_equal(fact->text[0], "software");
+	perfdata_reader_close(r);
+}
+
 /* Sizes that are no multiple of 8: user space's records may have them. */
 static void what_follows_an_odd_size_is_aligned_again(void **state)
 {
@@ -522,6 +562,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_and_whose_they_are),
 		cmocka_unit_test(what_the_writer_wrote),
+		cmocka_unit_test(what_perf_says_of_the_machine),
 		cmocka_unit_test(what_follows_an_odd_size_is_aligned_again),
 		cmocka_unit_test(aux_areas_are_passed_over),
 		cmocka_unit_test(heads_that_lie),
