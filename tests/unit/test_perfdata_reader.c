@@ -26,6 +26,8 @@ struct file {
 
 static void put(struct file *f, const void *data, size_t n)
 {
+	if (!n)
+		return;
 	if (f->n + n > f->room) {
 		f->room = 2 * (f->n + n);
 		f->bytes = realloc(f->bytes, f->room);
