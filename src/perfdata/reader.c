@@ -48,8 +48,8 @@ static int kind_of(int fd, const char *name, struct fault *f)
 	if (fstat(fd, &st))
 		return fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return fault_set(f, EXIT_FAILED, "%s is a directory; expected a file of perf record (of a "
-				 "directory that perf record --threads made, the file data in it)", name);
+		return fault_set(f, EXIT_FAILED, "%s is a directory; expected a file of perf record (what perf "
+				 "record --threads makes is a directory, and not read: record without)", name);
 	if (isatty(fd))
 		return fault_set(f, EXIT_FAILED, "%s is a terminal; expected a recording, such as perf record "
 				 "-o - brings through a pipe", name);

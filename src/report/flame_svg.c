@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { WIDTH = 1200, MARGIN = 10, TOP = 40, BOTTOM = 30, ROW = 17 };
-static const double least = 0.1, letter = 7.0;   /* px: of a box, of a character */
+static const double least = 0.1, letter = 7.3;   /* px: of a box, of a character */
 
 struct svg {
 	const struct folded *f;
@@ -91,7 +91,7 @@ static void put_hover(const struct svg *s, const struct flame_node *node)
 
 static void put_label(const struct svg *s, const char *name, double x, double y, double width)
 {
-	size_t room = (size_t)(width / letter), bytes;
+	size_t room = width > 4 ? (size_t)((width - 4) / letter) : 0, bytes;
 
 	if (room < 3)
 		return;

@@ -334,6 +334,19 @@ static bool need_identifiers(const struct stream *s)
 	return s->has_others || s->opts->record;
 }
 
+/* Some tracepoints count other than events, sched_stat_runtime nanoseconds; those of system
+ * calls never do. It is all or none: samples that differ need identifiers to be told apart. */
+static bool each_counts_one(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const char *sys = s->events[i].fmt ? s->events[i].sys : "";
+
+		if (strcmp(sys, "syscalls") && strcmp(sys, "raw_syscalls"))
+			return false;
+	}
+	return !s->opts->record;
+}
+
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
 {
 	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -341,7 +354,7 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 	if (ev->sampling)
 		type |= ev->sampling->attr.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	else
-		type |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+		type |= PERF_SAMPLE_RAW | (s->each_counts_one ? 0 : PERF_SAMPLE_PERIOD);
 	if (s->mixed)
 		type |= PERF_SAMPLE_IDENTIFIER;
 	if (s->opts->record)
@@ -380,6 +393,7 @@ static void choose_layouts(struct stream *s)
 	for (size_t i = 0; i < s->nevents; i++)
 		s->has_others |= !s->events[i].fmt;
 	s->mixed = need_identifiers(s);
+	s->each_counts_one = each_counts_one(s);
 	for (size_t i = 0; i < s->nevents; i++)
 		choose_layout(s, &s->events[i]);
 }

@@ -69,6 +69,7 @@ struct stream {
 	struct probes probes;       /* those of our own making */
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
+	bool each_counts_one;       /* samples carry no PERIOD */
 	bool has_others;            /* events that are no tracepoints: each has its own layout */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
 	uint32_t skip_pid;          /* our own samples are not delivered; NO_PID: they are */

@@ -184,6 +184,8 @@ TABLE = [
     Suite('cli', 'the command line, declared in tests/cli/*.toml', pytest_suite('cli', 'tests/cli')),
     Suite('python', 'scripts in the embedded Python, and the modules',
           pytest_suite('python', 'tests/python')),
+    Suite('pictures', 'flame graphs and heat maps, opened in a browser',
+          pytest_suite('pictures', 'tests/pictures')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),
     Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
           pytest_suite('package', 'tests/package')),
