@@ -144,7 +144,8 @@ void stream_stop(struct stream *s)
 
 bool stream_is_stopping(const struct stream *s)
 {
-	return s->stop;
+	/* a signal that came while a callback runs is attended to after it */
+	return s->stop || attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
 }
 
 static void last_words(void *ctx)
@@ -316,6 +317,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 			ordered_discard(s);
 		drain_discard(s);
 		loss_tail(s);
+	} else {
+		loss_count(s);
 	}
 	backlog_thread_stop(s->mover);
 	loss_tell(s, true);

@@ -199,6 +199,8 @@ void ordered_discard(struct stream *s);
 void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
 	      uint64_t start, uint64_t end);
 void loss_tail(struct stream *s);
+/* What the kernel counted, where nothing more is asked. */
+void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);
 
 /* Whether the source's own -N and --sampling-limit let one more through. */
