@@ -149,7 +149,7 @@ void dso_read_(struct dsos *d, struct dso *dso)
 		dso->file = read_path(d, dso);
 		if (!dso->file)
 			dso->file = read_elsewhere(d, dso);
-	} else if (!strcmp(dso->name, VDSO_NAME)) {
+	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
 		dso->file = vdso_read(&d->vdso);
 	}
 	if (!dso->file)

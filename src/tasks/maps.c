@@ -316,14 +316,15 @@ static struct dso *dso_of(struct maps *m, const struct process *p, const struct 
 {
 	struct dso_id id = { .build_id_size = r->has_build_id ? r->build_id_size : 0 };
 
-	if (!strcmp(r->filename, VDSO_NAME))
+	if (!strcmp(r->filename, VDSO_NAME) && !r->has_build_id)
 		return dso_get_vdso(m->opts.dsos, r->addr, r->len);
 	if (dso_is_anonymous(r->filename))
 		return dso_get_jit(m->opts.dsos, r->filename, p->pid, p->life);
 	if (id.build_id_size) {
 		memcpy(id.build_id, r->build_id, id.build_id_size);
 	} else if (r->ino) {
-		id.has_inode = id.has_generation = true;
+		id.has_inode = true;
+		id.has_generation = r->ino_generation;   /* 0 where it was read from /proc */
 		id.maj = r->maj;
 		id.min = r->min;
 		id.ino = r->ino;
