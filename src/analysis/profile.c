@@ -94,7 +94,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	p->last = s->time;
 	if (s->event == p->clock)
 		take_clock(a, s);
-	else
+	else if (p->off_cpu)
 		take_switch(a, s);
 }
 
@@ -125,10 +125,13 @@ static int begin(struct analysis *a, struct fault *f)
 	struct stream_event *all = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (all[i].sampling) {
+		if (all[i].sampling && !p->clock) {
 			all[i].names_ip = true;
 			p->clock = &all[i];
 		}
+	if (!p->clock)
+		return fault_usage(f, "profile: the recording has no samples of a clock or of cycles; "
+				   "`perf record` takes them without -e");
 	if (flame_check(&p->flame, f) || (p->off_cpu && switches_begin(&p->switches, a, f)) ||
 	    pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
@@ -230,6 +233,7 @@ static const struct opt_group groups[] = {
 	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
