@@ -25,6 +25,7 @@ struct profile {
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
 	uint64_t last;
 	bool prints_samples;
+	bool all;                        /* a report without clock: each sample counts one */
 };
 
 static uint64_t frequency(const struct profile *p)
@@ -35,7 +36,7 @@ static uint64_t frequency(const struct profile *p)
 /* What the samples are of: "cpu-clock". */
 static const char *what(const struct profile *p)
 {
-	return p->clock->sampling ? p->clock->sampling->what : p->clock->name;
+	return p->all ? "all events" : p->clock->sampling ? p->clock->sampling->what : p->clock->name;
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -57,7 +58,7 @@ static uint64_t weight_of(const struct profile *p, const struct analysis_sample 
 {
 	if (p->off_cpu && strcmp(what(p), "cpu-clock"))
 		return 1000000000 / frequency(p);
-	return s->event->layout.period ? layout_u64(s->view.rec, s->event->layout.period) : 1;
+	return s->event->layout.period && !p->all ? layout_u64(s->view.rec, s->event->layout.period) : 1;
 }
 
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
@@ -66,7 +67,7 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 
 	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
 		return;
-	if (!s->tid) {
+	if (!s->tid && !p->all) {
 		p->idle += weight_of(p, s);
 		return;
 	}
@@ -98,7 +99,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	struct profile *p = a->config;
 
 	p->last = s->time;
-	if (s->event == p->clock)
+	if (s->event == p->clock || (p->all && (s->event->callchain || s->event->layout.ip)))
 		take_clock(a, s);
 	else if (p->off_cpu)
 		take_switch(a, s);
@@ -135,8 +136,10 @@ static int begin(struct analysis *a, struct fault *f)
 			p->clock = &all[i];
 	/* a report is of what there is: of a tracepoint, where it was hit */
 	for (size_t i = 0; i < n && !p->clock && !a->ops->events; i++)
-		if (all[i].callchain || all[i].layout.ip)
+		if (all[i].callchain || all[i].layout.ip) {
 			p->clock = &all[i];
+			p->all = true;
+		}
 	if (p->clock)
 		p->clock->names_ip = true;
 	if (!p->clock)
