@@ -3,6 +3,7 @@
 
 #include "base/cpulist.h"
 #include "base/descriptors.h"
+#include "base/escape.h"
 #include "stream/summary.h"
 
 #include <errno.h>
@@ -139,22 +140,33 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s)
 
 	if (text)
 		fwrite(text, 1, len, stdout);
-	analysis_print_stack(analysis_stack(a, s));
+	analysis_print_stack(a, analysis_stack(a, s));
 }
 
-void analysis_print_stack(const struct callstack *stack)
+static void print_frame(const struct frame *frame)
 {
-	char text[1024];
+	const struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
+					     frame->offset, frame->kernel };
+	char text[1024], source[512] = "";
 
-	for (uint32_t i = 0; stack && i < stack->n; i++) {
-		const struct frame *frame = stack->frames[i];
-		struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
-					       frame->offset, frame->kernel };
-
+	if (frame->file)
+		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
+	if (frame->inlined)
+		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
+	else
 		sample_symbol_text(&words, text, sizeof(text));
-		printf("    %016llx %s%s\n", (unsigned long long)frame->addr, text,
-		       frame->inlined ? " (inlined)" : "");
-	}
+	printf("    %016llx %s%s", (unsigned long long)frame->addr, text, frame->inlined ? " (inlined)" : "");
+	if (frame->line)
+		printf(" %s:%u", source, frame->line);
+	putchar('\n');
+}
+
+void analysis_print_stack(struct analysis *a, struct callstack *stack)
+{
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; stack && i < stack->n; i++)
+		print_frame(stack->frames[i]);
 }
 
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size)

@@ -92,7 +92,7 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* va
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
-void analysis_print_stack(const struct callstack *stack);
+void analysis_print_stack(struct analysis *a, struct callstack *stack);
 /* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */

@@ -168,7 +168,7 @@ static void show(struct analysis *a, uint64_t now)
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(&p->hot, p->folded);
+		hotspots_fold(a, &p->hot, p->folded);
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);

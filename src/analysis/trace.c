@@ -39,7 +39,7 @@ static void fold(struct analysis *a)
 		return;
 	if (a->opts->stream.interval_ms)
 		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
-	hotspots_fold(&t->hot, t->folded);
+	hotspots_fold(a, &t->hot, t->folded);
 	hotspots_free(&t->hot);
 }
 
