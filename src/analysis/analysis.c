@@ -277,6 +277,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 		return -1;
 	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
+	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
@@ -294,6 +295,8 @@ static int open_all(struct analysis *a, struct fault *f)
 	int verbose = stream_verbosity(&a->opts->stream);
 
 	want_all(a);
+	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
 	a->stacks = callstacks_new(&a->names);

@@ -65,6 +65,7 @@ struct analysis {
 	struct eventline *line;
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
+	bool watches_command;          /* it is the target */
 	int output_error;              /* errno: stdout can't be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;
