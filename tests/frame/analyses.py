@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that analyse, at work: what they print, beside perf, on tests/helpers/works."""
+import contextlib
 import json
 import os
 import re
@@ -56,14 +57,19 @@ class Waiting:
 
     def go(self):
         self.process.stdin.write('x')
-        self.process.stdin.close()
-        self.process.stdin = None
+        self.process.stdin.flush()
+
+    def line(self):
+        return self.process.stdout.readline()
 
     def finish(self):
-        if self.process.stdin:
-            self.go()
-        out, _ = self.process.communicate(timeout=TIMEOUT)
-        return out
+        """The rest that it prints."""
+        if self.process.stdout.closed:
+            return ''
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.stdin = None
+        return self.process.communicate(timeout=TIMEOUT)[0]
 
 
 class Watcher:
@@ -104,8 +110,10 @@ class Perf:
             os.close(control)
             os.close(answer)
 
-    def finish(self):
-        """What it prints, once its target has ended."""
+    def finish(self, stop=False):
+        """What it prints, once its target has ended, or SIGINT."""
+        if stop:
+            self.process.send_signal(signal.SIGINT)
         return self.process.communicate(timeout=TIMEOUT)[0]
 
 

@@ -2,9 +2,10 @@
 /*
  * works - work of which it is known how much it is, for tests of the analyses.
  *
- *   works [--wait] WORK [ARGUMENT]
+ *   works [--wait] [--stay] WORK [ARGUMENT]
  *
- *   turns           a thread, a second one and a child: each computes and sleeps in turns
+ *   turns           a thread, a second one and a child: each computes and sleeps in turns; tells
+ *                   "done", with --stay before any of them ends
  *   calls           system calls: 100 getppid, 7 close that fail, 5 openat that fail, 3 clock_nanosleep
  *   pages N         touches N fresh pages; tells "pages FROM TO"
  *   shares MS       computes: one_half, three_tenths, one_fifth of the time
@@ -15,12 +16,13 @@
  *   signal N        ends by signal N
  *
  * The first line of stdout is "pid P". With --wait it does nothing more until it reads a byte
- * from stdin (or its end).
+ * from stdin (or its end); with --stay turns ends with stdin.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +64,10 @@ static void compute(uint64_t ms)
 
 /* ---- turns -------------------------------------------------------------------------- */
 
+static bool stays;
+static int done[2];
+static const int first[] = { 6, 10 }, second[] = { 4, 15 }, third[] = { 8, 5 };
+
 static void *take_turns(void *arg)
 {
 	const int *ms = arg;
@@ -70,23 +76,40 @@ static void *take_turns(void *arg)
 		compute((uint64_t)ms[0]);
 		sleep_ms(ms[1]);
 	}
+	if (write(done[1], "", 1) != 1)
+		exit(1);
+	while (stays && ms != first)
+		pause();
 	return NULL;
 }
 
 static void turns(uint64_t n)
 {
-	static int first[] = { 6, 10 }, second[] = { 4, 15 }, child[] = { 8, 5 };
 	pthread_t thread;
-	pid_t pid = fork();
+	pid_t pid;
+	char byte;
 
+	if (pipe(done))
+		exit(1);
+	pid = fork();
 	if (!pid) {
-		take_turns(child);
+		take_turns((void *)third);
 		_exit(0);
 	}
-	pthread_create(&thread, NULL, take_turns, second);
+	pthread_create(&thread, NULL, take_turns, (void *)second);
 	pthread_setname_np(thread, "second");
-	take_turns(first);
-	pthread_join(thread, NULL);
+	take_turns((void *)first);
+	for (int i = 0; i < 3; i++)
+		if (read(done[0], &byte, 1) != 1)
+			exit(1);
+	puts("done");
+	fflush(stdout);
+	while (stays && read(0, &byte, 1) > 0)
+		;
+	if (stays)
+		kill(pid, SIGKILL);
+	else
+		pthread_join(thread, NULL);
 	waitpid(pid, NULL, 0);
 }
 
@@ -246,18 +269,20 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	int at = 1;
+	bool waits = false;
 	char byte;
 
-	if (argc > 1 && !strcmp(argv[1], "--wait"))
-		at++;
+	for (argc--, argv++; argc && !strncmp(*argv, "--", 2); argc--, argv++) {
+		waits |= !strcmp(*argv, "--wait");
+		stays |= !strcmp(*argv, "--stay");
+	}
 	printf("pid %d\n", (int)getpid());
 	fflush(stdout);
-	if (at == 2 && read(0, &byte, 1) < 0)
+	if (waits && read(0, &byte, 1) < 0)
 		return 1;
-	for (size_t i = 0; argc > at && i < sizeof(works) / sizeof(*works); i++)
-		if (!strcmp(works[i].name, argv[at])) {
-			works[i].run(argc > at + 1 ? strtoull(argv[at + 1], NULL, 10) : 0);
+	for (size_t i = 0; argc && i < sizeof(works) / sizeof(*works); i++)
+		if (!strcmp(works[i].name, *argv)) {
+			works[i].run(argc > 1 ? strtoull(argv[1], NULL, 10) : 0);
 			return 0;
 		}
 	fprintf(stderr, "works: the head of works.c says what it takes\n");
