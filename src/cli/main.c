@@ -94,8 +94,7 @@ int main(int argc, char **argv)
 	if (f.exit_code) {
 		fault_print(&f);
 		code = f.exit_code;
-	}
-	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
+	} else if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
 		fprintf(stderr, "perf-prof: stdout: can't be written: %s\n", strerror(errno));
 		code = code ? code : EXIT_FAILED;
 	}

@@ -17,7 +17,7 @@ def shares_of(rows):
 def of_perf_report(perf, path):
     """Functions of works by their part, hottest first."""
     text = subprocess.run([perf, 'report', '-i', path, '--stdio', '--no-children', '-g', 'none', '-F',
-                           'overhead,sym', '--comm', 'works'], capture_output=True, text=True).stdout
+                           'overhead,sym', '--percentage', 'relative', '--comm', 'works'], capture_output=True, text=True).stdout
     return re.findall(r'^ +([\d.]+)% +\[[.k]\] +(\S+)', text, re.M)
 
 
@@ -73,25 +73,35 @@ def blocked_ns(path):
     return ns
 
 
-def test_off_cpu_has_the_sleeps(analyse, works, tmp_path):
-    got = analyse('profile', '--off-cpu', '--flame-graph', 'waits.folded', *RING, '--', works, 'sleeps')
-    ns = blocked_ns(tmp_path / 'waits.folded')
-    assert close_to(ns['wait_long'], 200e6, part=0.06) and close_to(ns['wait_short'], 100e6, part=0.1), ns
-    assert re.search(r'__schedule \(blocked\)', got.text)
+def attempts(measure, right):
+    """The kernel may leave out a switch: again, a few times."""
+    for _ in range(4):
+        got = measure()
+        if right(got):
+            return
+    raise AssertionError(got)
 
 
-def test_off_cpu_of_a_running_process(watch, waiting):
-    one = waiting('sleeps')
-    watcher = watch('profile', '--off-cpu', *RING, '-p', one.pid)
-    one.go()
-    total = 0
-    for table in watcher.result().lines:
-        weight = table['weight']
-        total += sum(r['total'] * weight / 100 for r in table['rows'] if r['function'] == 'wait_long (blocked)')
-    assert close_to(total, 200e6, part=0.06)
+def test_off_cpu_has_the_sleeps(analyse, works, tmp_path, switches):
+    def measure():
+        got = analyse('profile', '--off-cpu', '--flame-graph', 'waits.folded', *RING, '--', works, 'sleeps')
+        assert re.search(r'__schedule \(blocked\)', got.text)
+        return blocked_ns(tmp_path / 'waits.folded')
+    attempts(measure, lambda ns: close_to(ns['wait_long'], 200e6, part=0.05) and
+             close_to(ns['wait_short'], 100e6, part=0.05))
+
+
+def test_off_cpu_of_a_running_process(watch, waiting, switches):
+    def measure():
+        one = waiting('sleeps')
+        watcher = watch('profile', '--off-cpu', *RING, '-p', one.pid)
+        one.go()
+        return sum(r['total'] * table['weight'] / 100 for table in watcher.result().lines
+                   for r in table['rows'] if r['function'] == 'wait_long (blocked)')
+    attempts(measure, lambda ns: close_to(ns, 200e6, part=0.05))
 
 
 def test_source_of_trace(analyse, works):
     """Each analysis that can stand in -e does so in trace."""
     got = analyse('trace', '-e', 'profile/-F 500/,page-faults', *RING, '--', works, 'shares', 200)
-    assert re.search(r': profile: +\d+ ', got.text) and re.search(r': page-faults: ', got.text)
+    assert re.search(r': profile: +\d+ ', got.text) and re.search(r' [0-9a-f]+ +[0-9a-f]+ \w+\+0x\w+ \(/', got.text)

@@ -9,6 +9,7 @@ import pytest
 
 from frame.analyses import RING, Perf, close_to
 
+pytestmark = pytest.mark.usefixtures('switches')
 ROW = re.compile(r'^ *[\d.]+ \[\d+\] +\S.*?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+) +(\S+) *$',
                  re.M)
 SMALL = 200000      # ns: two tools read the clock one after the other, at each switch

@@ -69,7 +69,7 @@ def of_perf_script(perf, path, pid):
                           capture_output=True, text=True).stdout
     begun, durations = None, []
     for tid, second, ns, event, nr in re.findall(
-            r'^ *(\d+) +(\d+)\.(\d+): raw_syscalls:(sys_\w+): NR (\d+)', text, re.M):
+            r'^ *(\d+) +(\d+)\.(\d+): +raw_syscalls:(sys_\w+): NR (\d+)', text, re.M):
         at = int(second) * 10 ** 9 + int(ns)
         if int(tid) != pid:
             continue
