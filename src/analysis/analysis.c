@@ -352,6 +352,8 @@ static int broken_output(struct analysis *a, struct fault *f)
 
 	if (!a->output_error || a->output_error == EPIPE)
 		return 0;   /* a reader that goes away is a way to be done */
+	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+		fclose(stdout);
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }

@@ -12,8 +12,8 @@
 
 static const struct command *const commands[] = {
 	&python_command, &trace_command, &profile_command, &task_state_command, &rundelay_command, &syscalls_command, &latency_command, &kvm_exit_command,
-	&page_faults_command,
-	&stat_command, &list_command, &check_command, &version_command,
+	&page_faults_command, &report_command,
+	&stat_command, &flame_graph_command, &list_command, &check_command, &version_command,
 	&help_command,
 };
 
@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 	if (f.exit_code) {
 		fault_print(&f);
 		code = f.exit_code;
-	} else if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
+	}
+	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
 		fprintf(stderr, "perf-prof: stdout: can't be written: %s\n", strerror(errno));
 		code = code ? code : EXIT_FAILED;
 	}
