@@ -103,12 +103,27 @@ static int name_events(struct analysis *a, struct fault *f)
 
 	if (a->ops->chains_of_users && o->call_graph && !o->user_callchain)
 		o->user_callchain = 1;
-	if (o->events.n)
+	if (o->events.n || (o->input && !a->ops->events))
 		return 0;
 	if (!a->ops->events)
 		return fault_usage(f, "%s: no event: -e EVENT[,EVENT...]; `perf-prof list` shows what there is",
 				   a->ops->name);
-	return a->ops->events(a, f);
+	if (a->ops->events(a, f))
+		return -1;
+	if (o->input)
+		o->events.n = 0;   /* what the recording has; begin() looks for what it needs */
+	return 0;
+}
+
+static int open_input(struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+
+	if (o->time.from + o->time.to && !o->input)
+		return fault_usage(f, "--time is for recordings: --input FILE is missing");
+	if (o->input && a->command)
+		return fault_usage(f, "--input FILE takes what was recorded: no command can be run with it");
+	return stream_open_input(o, f);
 }
 
 /* ---- what a sample says ------------------------------------------------------------ */
@@ -398,7 +413,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = prepare_command(&a, f) || name_events(&a, f);
+	rc = open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&

@@ -10,12 +10,13 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-enum { MAX_WORDS = 1024, FIRST_DSO = 16 };
+enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)
 
 /* Where a frame is; the same code of all processes is one frame. */
 struct frame_key {
 	uint64_t where, at;
+	uint64_t table;          /* of the kernel's symbols; 0: another's address */
 };
 
 struct entry {
@@ -125,11 +126,17 @@ static void name(struct callstacks *s, struct frame *frame, const struct chain_a
 		frame->dso = "[unknown]";
 }
 
+static uint64_t kernel_serial(const struct callstacks *s)
+{
+	return s->names->symbolizer ? symbolizer_kernel_serial(s->names->symbolizer) : 0;
+}
+
 static const struct frame *frame_at(struct callstacks *s, const struct chain_address *a, pid_t pid,
 				    uint64_t time)
 {
 	struct resolve_site site = resolve_site(s->names->maps, a, pid, time);
-	struct frame_key key = { site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place, site.at };
+	struct frame_key key = { site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place, site.at,
+				 a->place == PLACE_KERNEL ? kernel_serial(s) : 0 };
 	struct entry *e = NULL;
 
 	HASH_FIND(hh, s->frames, &key, sizeof(key), e);
@@ -147,7 +154,7 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 /* ---- chains ----------------------------------------------------------------------- */
 
 /* What is mapped counts only where the chain has a part in user space. */
-static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+static uint64_t mapped_version(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			   uint64_t time)
 {
 	bool user = false;
@@ -158,6 +165,17 @@ static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t n
 		return 1;
 	names_until(s->names, time);
 	return maps_version(s->names->maps, pid, time);
+}
+
+/* The same mappings, the same names. */
+static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+			   uint64_t time)
+{
+	uint64_t version = mapped_version(s, ips, nr, pid, time);
+
+	if (!version || !s->names->symbolizer)
+		return version;
+	return version ^ symbolizer_answers(s->names->symbolizer) << ANSWERS_SHIFT;
 }
 
 static const struct frame *nameless(void)

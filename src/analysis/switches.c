@@ -99,7 +99,11 @@ static int take_targets(struct switches *w, struct stream_opts *o, struct fault 
 {
 	w->everybody = !o->pids.n && !o->tids.n;
 	w->follow = o->inherit >= 0;
-	for (size_t i = 0; i < o->pids.n; i++) {
+	/* who is there now says nothing of who was there then */
+	for (size_t i = 0; i < o->pids.n && o->input; i++)
+		if (watch(w, o->pids.v[i]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < o->pids.n && !o->input; i++) {
 		if (watch_process(w, o->pids.v[i], f))
 			return -1;
 		if (watch_end(w, o->pids.v[i]))

@@ -147,6 +147,7 @@ static const struct opt_group groups[] = {
 	{ "States", state_opts, sizeof(state_opts) / sizeof(*state_opts), 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },

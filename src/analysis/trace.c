@@ -3,20 +3,90 @@
 #include "analysis/analysis.h"
 #include "analysis/commands.h"
 #include "analysis/fields.h"
+#include "analysis/hotspots.h"
 #include "analysis/sources.h"
+#include "report/flame.h"
 
 #include <string.h>
 
+struct trace {
+	struct analysis_opts common;
+	struct flame_config flame;
+	struct hotspots hot;         /* with --flame-graph: stacks, by how often */
+	struct folded *folded;
+};
+
+/* ---- samples ------------------------------------------------------------------------ */
+
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
-	analysis_print(a, s);
+	struct trace *t = a->config;
+
+	if (t->folded)
+		hotspots_add(&t->hot, analysis_comm(a, s->tid, s->time), analysis_stack(a, s), 1, false);
+	else
+		analysis_print(a, s);
+}
+
+/* ---- the picture -------------------------------------------------------------------- */
+
+static void fold(struct analysis *a)
+{
+	struct trace *t = a->config;
+	char when[64];
+
+	if (!t->folded)
+		return;
+	if (a->opts->stream.interval_ms)
+		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
+	hotspots_fold(&t->hot, t->folded);
+	hotspots_free(&t->hot);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	static const struct flame_title title = { "perf-prof trace", "events" };
+	struct trace *t = a->config;
+
+	fold(a);
+	return t->folded ? flame_write(&t->flame, t->folded, &title, f) : 0;
+}
+
+/* A picture of stacks needs stacks. */
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct trace *t = a->config;
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+	bool chains = false;
+
+	if (!t->flame.path)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		chains |= events[i].callchain;
+	if (!chains)
+		return fault_usage(f, "trace: --flame-graph %s: no event has a call chain; add -g", t->flame.path);
+	if (flame_check(&t->flame, f))
+		return -1;
+	t->folded = folded_new();
+	return t->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+static void release(struct analysis *a)
+{
+	struct trace *t = a->config;
+
+	hotspots_free(&t->hot);
+	folded_free(t->folded);
 }
 
 static const struct analysis_ops ops = {
 	.name = "trace",
-	.sample = sample,
+	.begin = begin, .sample = sample, .interval = fold, .end = end, .release = release,
 	.chains_of_users = true,
 };
+
+/* ---- the command -------------------------------------------------------------------- */
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
@@ -28,8 +98,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
 
@@ -38,6 +110,7 @@ static const char *const description[] = {
 	"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, time of the kernel's "
 	"clock, event and its fields; with -g the call chain below, kernel and user.",
 	"`perf-prof trace -e EVENT help` prints each event's fields with type and size instead.",
+	"With --flame-graph the stacks of all events become a picture, and nothing is printed.",
 	"A command behind -- is started once all events are on, and is the target unless one is named; "
 	"its exit status becomes that of perf-prof.",
 	NULL,
@@ -48,6 +121,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof trace -e 'sched:sched_switch/prev_state==2/' -g --order",
 	  "who blocks uninterruptibly, and where" },
 	{ "perf-prof trace -e syscalls:sys_enter_openat -- ls", "files that a command opens" },
+	{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program", "who allocates" },
 	{ "perf-prof trace -e sched:sched_switch help", "its fields" },
 	{ NULL, NULL },
 };
@@ -67,7 +141,7 @@ const struct command trace_command = {
 	.ngroups = sizeof(groups) / sizeof(groups[0]),
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct analysis_opts),
+	.config_size = sizeof(struct trace),
 	.defaults = defaults,
 	.release = analysis_release,
 	.run = run,

@@ -65,7 +65,7 @@ struct expr_field {
 	uint16_t offset, size;        /* bytes within the area */
 };
 
-enum { EXPR_AREAS = 3, EXPR_MAX_ARGS = 8 };
+enum { EXPR_AREAS = 4, EXPR_MAX_ARGS = 8 };
 
 /* What an expression is evaluated on. */
 struct expr_run {

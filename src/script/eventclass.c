@@ -157,7 +157,7 @@ static int add_readers(struct event_class *cls)
 	    add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
 	    add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
 	    add_reader(cls, "_cpu", READ_CPU, 0, NULL) ||
-	    add_reader(cls, "_period", READ_REC_U64, l->period, NULL) ||
+	    add_reader(cls, "_period", l->period ? READ_REC_U64 : READ_ONE, l->period, NULL) ||
 	    add_trace_fields(cls, 0, fmt->ncommon) ||
 	    add_reader(cls, "_realtime", READ_REALTIME, 0, NULL))
 		return -1;

@@ -19,6 +19,7 @@
 enum reader_kind {
 	READ_REC_U32,          /* at offset of the record */
 	READ_REC_U64,
+	READ_ONE,              /* 1 */
 	READ_CPU,
 	READ_TIME,             /* at offset of the record, shown as --tsc and the like say */
 	READ_REALTIME,

@@ -283,9 +283,12 @@ static void call_failed(struct host *h, const char *where)
 		return;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-		PyErr_Clear();
-		if (!stream_is_stopping(h->stream))   /* not the watchdog's: the script's own */
+		if (!stream_is_stopping(h->stream)) {   /* not the watchdog's: the script's own */
+			PyErr_Clear();
 			stream_stop(h->stream);
+			return;
+		}
+		trouble_take_interrupt(where);
 		return;
 	}
 	if (host_take_broken_output(h))

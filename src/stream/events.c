@@ -262,12 +262,13 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 	return unknown_event(s, item, f);
 }
 
-static int parse_all(struct stream *s, struct spec_list *list, struct fault *f)
+int events_parse(struct stream *s, struct fault *f)
 {
+	struct spec_list *list = &s->specs;
 	struct spec_error err;
 	char text[1600];
 
-	if (!s->opts->events.n)
+	if (!s->opts->events.n && !s->replay)
 		return fault_usage(f, "no event: -e EVENT[,EVENT...] is needed, such as "
 				   "-e sched:sched_wakeup; `perf-prof list` shows the events");
 	for (size_t i = 0; i < s->opts->events.n; i++) {
@@ -283,8 +284,7 @@ static int parse_all(struct stream *s, struct spec_list *list, struct fault *f)
 	return 0;
 }
 
-/* Two items with one name would share a handler without being told apart. */
-static int check_names(struct stream *s, struct fault *f)
+int events_check_names(const struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t k = i + 1; k < s->nevents; k++)
@@ -334,6 +334,19 @@ static bool need_identifiers(const struct stream *s)
 	return s->has_others || s->opts->record;
 }
 
+/* Some tracepoints count other than events, sched_stat_runtime nanoseconds; those of system
+ * calls never do. It is all or none: samples that differ need identifiers to be told apart. */
+static bool each_counts_one(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const char *sys = s->events[i].fmt ? s->events[i].sys : "";
+
+		if (strcmp(sys, "syscalls") && strcmp(sys, "raw_syscalls"))
+			return false;
+	}
+	return !s->opts->record;
+}
+
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
 {
 	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -341,7 +354,7 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 	if (ev->sampling)
 		type |= ev->sampling->attr.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	else
-		type |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+		type |= PERF_SAMPLE_RAW | (s->each_counts_one ? 0 : PERF_SAMPLE_PERIOD);
 	if (s->mixed)
 		type |= PERF_SAMPLE_IDENTIFIER;
 	if (s->opts->record)
@@ -380,18 +393,19 @@ static void choose_layouts(struct stream *s)
 	for (size_t i = 0; i < s->nevents; i++)
 		s->has_others |= !s->events[i].fmt;
 	s->mixed = need_identifiers(s);
+	s->each_counts_one = each_counts_one(s);
 	for (size_t i = 0; i < s->nevents; i++)
 		choose_layout(s, &s->events[i]);
 }
 
 int events_from_specs(struct stream *s, struct fault *f)
 {
-	int rc = parse_all(s, &s->specs, f);
+	int rc = events_parse(s, f);
 
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
 	if (!rc)
-		rc = check_names(s, f);
+		rc = events_check_names(s, f);
 	if (!rc)
 		rc = check_software(s, f);
 	if (!rc)

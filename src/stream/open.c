@@ -471,11 +471,13 @@ bool stream_wants_mappings(const struct stream *s)
 
 bool stream_has_mappings(const struct stream *s)
 {
-	return s->sideband && stream_wants_mappings(s);
+	return (s->sideband || s->replay) && stream_wants_mappings(s);
 }
 
 int stream_open(struct stream *s, struct fault *f)
 {
+	if (s->replay)
+		return replay_open(s, f);
 	hotplug_begin(&s->hotplug);
 	if (open_all(s, f))
 		return -1;

@@ -105,6 +105,8 @@ static size_t add_parts(struct expr_field *out, const struct layout *layout,
 	return n;
 }
 
+const struct schema_constants schema_constants = { .one = 1 };
+
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event)
 {
 	const struct tracefmt *fmt = event->fmt;
@@ -121,6 +123,9 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 		n += add_parts(fields + n, &event->layout, fields_of_sample, NFIELDS);
 	fields[n++] = (struct expr_field){ "_cpu", EXPR_FIELD_UINT, SCHEMA_CPU, false, 0, 4 };
 	n += add_parts(fields + n, &event->layout, parts, NPARTS);
+	if (fmt && !event->layout.period)
+		fields[n++] = (struct expr_field){ "_period", EXPR_FIELD_UINT, SCHEMA_CONSTANTS, false,
+						   offsetof(struct schema_constants, one), 8 };
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);
 	/* of these, what is no tracepoint has the CPU only: the kernel filters nothing there */

@@ -10,7 +10,13 @@
 #include "stream/stream.h"
 
 /* The areas of struct expr_run. */
-enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU };
+enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU, SCHEMA_CONSTANTS };
+
+/* The last area: what samples needn't say. */
+struct schema_constants {
+	uint64_t one;
+};
+extern const struct schema_constants schema_constants;
 
 /* Fills a schema (without functions) that borrows names from the event. 0 or -ENOMEM. */
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event);
@@ -26,5 +32,7 @@ static inline void schema_set_run(struct expr_run *run, const struct perf_event_
 	run->area[SCHEMA_RECORD].size = rec->size;
 	run->area[SCHEMA_CPU].bytes = cpu;
 	run->area[SCHEMA_CPU].size = sizeof(*cpu);
+	run->area[SCHEMA_CONSTANTS].bytes = &schema_constants;
+	run->area[SCHEMA_CONSTANTS].size = sizeof(schema_constants);
 }
 #endif

@@ -54,6 +54,7 @@ void dso_forget_file_(struct dsos *d, struct dso *dso)
 	d->bytes -= bytes_of(dso);
 	symfile_free(dso->file);
 	demangled_free(dso->names);
+	dso_jit_forget_(d, dso);
 	dso->file = NULL;
 	dso->names = NULL;
 	dso->state = DSO_UNREAD;
@@ -62,7 +63,7 @@ void dso_forget_file_(struct dsos *d, struct dso *dso)
 void dso_keep_bound_(struct dsos *d)
 {
 	for (struct dso *dso = d->oldest; dso && d->bytes > d->max_bytes; dso = dso->newer)
-		if (dso->file && dso != d->newest)
+		if ((dso->file || dso->jit) && dso != d->newest)
 			dso_forget_file_(d, dso);
 }
 
@@ -105,6 +106,7 @@ static void drop(struct dsos *d, struct dso *dso)
 	unlink_dso(d, dso);
 	unlink_use(d, dso);
 	dso_forget_file_(d, dso);
+	dso_jit_free_(d, dso);
 	free(dso);
 }
 
@@ -112,6 +114,11 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose)
 {
 	d->parser = parser;
 	d->verbose = verbose;
+}
+
+void dsos_use_servers(struct dsos *d, const char *urls)
+{
+	d->servers = urls;
 }
 
 void dsos_free(struct dsos *d)
@@ -207,6 +214,13 @@ struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, p
 	return take(d, dso);
 }
 
+void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent)
+{
+	dso->start = start;
+	dso->end = end;
+	dso->parent = parent;
+}
+
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len)
 {
 	/* inode 1 stands for one that is ours, 0 for another, such as that of 32 bits */
@@ -218,7 +232,7 @@ struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len)
 
 const char *dso_name(const struct dso *dso)
 {
-	return dso->name;
+	return dso_jit_name_(dso);
 }
 
 uint64_t dso_serial(const struct dso *dso)
@@ -238,6 +252,10 @@ static const char *demangle_in(struct dsos *d, struct dso *dso, const char *name
 
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
 {
+	if (dso->jit) {
+		dso_touch_(d, dso);
+		return dso_jit_find_(d, dso, offset, name, into);
+	}
 	if (dso->state == DSO_UNREAD)
 		dso_read_(d, dso);
 	if (dso->state != DSO_READ)

@@ -59,10 +59,20 @@ static int drop_capabilities(void)
 	return (int)syscall(SYS_capset, &header, none);
 }
 
+/* 1: it is nobody now; 0: there is no nobody, in a user namespace of few users; -errno. */
+static int become_nobody(void)
+{
+	if (setgroups(0, NULL) && errno != EPERM)   /* a user namespace may deny it */
+		return -errno;
+	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+		return errno == EINVAL ? 0 : -errno;
+	return 1;
+}
+
 /* Of ids only who is root can change; others have no more than their own. */
 int jail_leave_privilege(void)
 {
-	bool root = !geteuid();
+	int changed = 0;
 
 	if (chdir("/"))
 		return -errno;
@@ -70,13 +80,14 @@ int jail_leave_privilege(void)
 	for (int cap = 0; cap < 64; cap++)
 		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) > 0)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-	if (root && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-		     setresuid(NOBODY, NOBODY, NOBODY)))
-		return -errno;
+	if (!geteuid())
+		changed = become_nobody();
+	if (changed < 0)
+		return changed;
 	if (drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -errno;
-	return root && (!setuid(0) || !seteuid(0)) ? -EPERM : 0;
+	return changed && (!setuid(0) || !seteuid(0)) ? -EPERM : 0;
 }
 
 #ifdef ARCH

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/symsource.h"
 
+#include "symbols/debuginfod.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -156,6 +158,21 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 	if (!pid || !try_root(&s, pid, path))
 		try_root(&s, 0, path);
 	return s.file;
+}
+
+struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = symfile_build_id(f, id);
+	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size) : -ENOENT;
+	struct symfile *more = debug < 0 ? NULL : symsource_read(p, fd, debug, false);
+
+	if (debug >= 0)
+		close(debug);
+	if (!more)
+		return f;
+	symfile_free(f);
+	return more;
 }
 
 int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)

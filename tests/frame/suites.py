@@ -186,6 +186,8 @@ TABLE = [
           pytest_suite('python', 'tests/python')),
     Suite('analysis', 'commands that analyse, against perf and against known work',
           pytest_suite('analysis', 'tests/analysis')),
+    Suite('pictures', 'flame graphs and heat maps, opened in a browser',
+          pytest_suite('pictures', 'tests/pictures')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),
     Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
           pytest_suite('package', 'tests/package')),

@@ -2,6 +2,9 @@
 /* Tables: widths, units, order; hostile text; the one shape of JSON. */
 #include "cmocka_all.h"
 
+#include "base/columns.h"
+
+#include "base/columns.h"
 #include "report/table.h"
 
 #include <errno.h>
@@ -100,11 +103,11 @@ static void wide_characters(void **state)
 	struct table_style style = { .terminal.columns = 12 };
 	struct table t;
 
-	assert_int_equal(terminal_width("日本"), 4);
-	assert_int_equal(terminal_width("e\xcc\x81"), 1);
-	assert_int_equal(terminal_width("\xff"), 1);
-	assert_int_equal(terminal_fit("日本", 3), 3);
-	assert_int_equal(terminal_fit("abc", 2), 2);
+	assert_int_equal(columns_of("日本"), 4);
+	assert_int_equal(columns_of("e\xcc\x81"), 1);
+	assert_int_equal(columns_of("\xff"), 1);
+	assert_int_equal(columns_fit("日本", 3), 3);
+	assert_int_equal(columns_fit("abc", 2), 2);
 	table_init(&t, "names", two, 2);
 	table_row(&t);
 	table_text(&t, "日本語の名前");
