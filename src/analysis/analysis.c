@@ -20,6 +20,16 @@
 const struct opt analysis_json_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
 };
+
+const struct opt analysis_callchain_opts[] = {
+	{ "call-graph", 'g', NULL, OPT_FLAG, AT(stream.call_graph), NULL,
+	  "Sample call chains: of the kernel, and of users (of programs with frame pointers).", false, NULL },
+	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
+	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
+	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
+	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+};
+
 void analysis_defaults(void *config)
 {
 	struct analysis_opts *o = config;
@@ -304,6 +314,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 		return -1;
 	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
+	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
@@ -321,6 +332,8 @@ static int open_all(struct analysis *a, struct fault *f)
 	int verbose = stream_verbosity(&a->opts->stream);
 
 	want_all(a);
+	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
 	a->stacks = callstacks_new(&a->names);
@@ -366,6 +379,8 @@ static int broken_output(struct analysis *a, struct fault *f)
 
 	if (!a->output_error || a->output_error == EPIPE)
 		return 0;   /* a reader that goes away is a way to be done */
+	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+		fclose(stdout);
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }

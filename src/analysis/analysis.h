@@ -25,6 +25,8 @@ struct analysis_opts {
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
 enum { ANALYSIS_JSON_NOPTS = 1 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+/* In place of stream_callchain_opts where -g means the user's part, too. */
+extern const struct opt analysis_callchain_opts[STREAM_CALLCHAIN_NOPTS];
 
 struct analysis;
 
@@ -65,6 +67,7 @@ struct analysis {
 	struct eventline *line;
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
+	bool watches_command;          /* it is the target */
 	int output_error;              /* errno: stdout can't be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;

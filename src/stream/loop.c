@@ -129,6 +129,11 @@ void stream_end_with(struct stream *s, int fd)
 	s->end_with = fd;
 }
 
+void stream_begin_with_exec(struct stream *s)
+{
+	s->with_exec = true;
+}
+
 void stream_finish(struct stream *s)
 {
 	if (!s->stop)
@@ -183,8 +188,11 @@ void loop_set_delivering(struct stream *s, bool on)
 
 /* ---- the run ------------------------------------------------------------ */
 
+/* But for those that the kernel enables when the command becomes its program. */
 static int enable_all(struct stream *s, struct fault *f)
 {
+	if (s->with_exec)
+		return 0;
 	for (size_t i = 0; i < s->nopened; i++) {
 		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
 

@@ -198,6 +198,9 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* The run ends when this descriptor (a pidfd) becomes readable, too; before stream_run().
  * What has happened by then is delivered. */
 void stream_end_with(struct stream *s, int fd);
+/* The targets are one task that is about to exec: its events begin there; before
+ * stream_open(). */
+void stream_begin_with_exec(struct stream *s);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
