@@ -28,6 +28,12 @@ const struct opt analysis_callchain_opts[] = {
 	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
 	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
+	  "Show calls that compilers put into other functions, and lines of sources, where a program or its "
+	  "debug file has them: on unless --no-inline.", true, NULL },
+	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
+	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
+	  "without it.", false, NULL },
 };
 
 void analysis_defaults(void *config)
@@ -336,7 +342,8 @@ static int open_all(struct analysis *a, struct fault *f)
 		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
-	a->stacks = callstacks_new(&a->names);
+	a->names.debuginfod = a->opts->debuginfod;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0);
 	a->line = eventline_new(&a->names);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");

@@ -20,13 +20,15 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	int inlines;                 /* OPT_TRI; on by default */
+	const char *debuginfod;      /* servers, or NULL */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1 };
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 /* In place of stream_callchain_opts where -g means the user's part, too. */
-extern const struct opt analysis_callchain_opts[STREAM_CALLCHAIN_NOPTS];
+extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 
 struct analysis;
 
