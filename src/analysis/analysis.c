@@ -392,6 +392,8 @@ static int broken_output(struct analysis *a, struct fault *f)
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
+enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
+
 /* The command's own status, where it ended by itself. */
 static int collect_command(struct analysis *a)
 {
@@ -400,7 +402,7 @@ static int collect_command(struct analysis *a)
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, 0) == 1)
+	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;

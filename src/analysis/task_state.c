@@ -10,6 +10,7 @@ struct states {
 	struct pair_opts opts;
 	const char *filter;              /* glob of comm */
 	bool only_sleeping, only_blocked;
+	uint64_t told;                   /* the state whose story is told */
 	struct switches switches;
 	struct pairs pairs;
 };
@@ -48,7 +49,8 @@ static bool between(struct analysis *a, const struct analysis_sample *s, uint64_
 {
 	struct states *t = a->config;
 
-	return switches_concern(&t->switches, s, (pid_t)key, cpu);
+	/* who had the CPU matters to who wanted it */
+	return switches_concern(&t->switches, s, (pid_t)key, t->told == STATE_RUNNABLE ? cpu : UINT32_MAX);
 }
 
 static const struct pair_ops pair_ops = {
@@ -72,6 +74,7 @@ static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid
 	const char *comm = analysis_comm(a, tid, s->time);
 	bool each = t->opts.per_instance || !t->switches.everybody;
 
+	t->told = end->value;
 	if (is_shown(t, comm, end->value))
 		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : analysis_hash(comm),
 			  end->value);

@@ -134,6 +134,11 @@ void stream_begin_with_exec(struct stream *s)
 	s->with_exec = true;
 }
 
+bool stream_ended_with_targets(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
+}
+
 void stream_finish(struct stream *s)
 {
 	if (!s->stop)
