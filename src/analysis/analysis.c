@@ -180,14 +180,7 @@ static void on_sample(void *ctx, const struct stream_event *event,
 		      uint32_t cpu)
 {
 	struct analysis *a = ctx;
-	const struct analysis_sample s = {
-		.view = { event, rec, raw, raw_size, cpu },
-		.event = event,
-		.time = layout_u64(rec, event->layout.time),
-		.pid = (pid_t)layout_u32(rec, event->layout.tid),
-		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
-		.cpu = cpu,
-	};
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
 	a->ops->sample(a, &s);
 }
@@ -343,15 +336,18 @@ static int broken_output(struct analysis *a, struct fault *f)
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
-/* The command's own status, where it ended by itself. */
+enum { EXIT_PATIENCE_MS = 2000 };
+
+/* The command's own status, where it ended by itself. Its events end a little before it. */
 static int collect_command(struct analysis *a)
 {
 	struct pollfd p = { .fd = a->workload.pidfd, .events = POLLIN };
+	int patience = stream_targets_ended(a->stream) ? EXIT_PATIENCE_MS : 0;
 	struct rusage usage;
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, 0) == 1)
+	if (poll(&p, 1, patience) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;

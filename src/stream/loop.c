@@ -44,7 +44,7 @@ static int watch_tasks(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++) {
 		struct opened *o = &s->opened[i];
 
-		if (seen && seen->task == o->task)
+		if ((seen && seen->task == o->task) || o->task == &s->everybody)
 			continue;
 		seen = o;
 		if (watch_fd(s, pev_event_fd(o->ev), 0, i))
@@ -140,6 +140,11 @@ void stream_stop(struct stream *s)
 	s->stop = STOP_CONSUMER;
 	s->stopping = true;
 	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
+}
+
+bool stream_targets_ended(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
 }
 
 bool stream_is_stopping(const struct stream *s)
