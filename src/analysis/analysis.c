@@ -223,14 +223,7 @@ static void on_sample(void *ctx, const struct stream_event *event,
 		      uint32_t cpu)
 {
 	struct analysis *a = ctx;
-	const struct analysis_sample s = {
-		.view = { event, rec, raw, raw_size, cpu },
-		.event = event,
-		.time = layout_u64(rec, event->layout.time),
-		.pid = (pid_t)layout_u32(rec, event->layout.tid),
-		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
-		.cpu = cpu,
-	};
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
 	a->ops->sample(a, &s);
 }

@@ -41,6 +41,21 @@ struct analysis_sample {
 	uint32_t cpu;
 };
 
+/* Of what stream_ops.sample() gets. */
+static inline struct analysis_sample analysis_sample_of(const struct stream_event *event,
+							const struct perf_event_header *rec, const void *raw,
+							uint32_t raw_size, uint32_t cpu)
+{
+	return (struct analysis_sample){
+		.view = { event, rec, raw, raw_size, cpu },
+		.event = event,
+		.time = layout_u64(rec, event->layout.time),
+		.pid = (pid_t)layout_u32(rec, event->layout.tid),
+		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
+		.cpu = cpu,
+	};
+}
+
 struct analysis_ops {
 	const char *name;
 	/* Names the events, by analysis_add_event(), where -e did not; NULL: -e is needed.

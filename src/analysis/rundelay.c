@@ -52,9 +52,9 @@ static const struct pair_ops pair_ops = {
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid,
-		  const struct pair_end *end)
+static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
+	struct analysis *a = ctx;
 	struct rundelay *r = a->config;
 
 	if (end->value == STATE_RUNNABLE)
