@@ -20,6 +20,7 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	bool everybody;                /* a command is started, but not the target */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
