@@ -314,9 +314,24 @@ static void switch_file(struct stream *s, uint64_t now)
 
 enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
 
+/* Of what waits to be compressed nobody knows how much it will be: where a limit is near,
+ * it is. */
+static uint64_t size_of_file(struct stream *s)
+{
+	const struct stream_opts *o = s->opts;
+	uint64_t size = perfdata_size(s->writer);
+
+	if (o->recording.compressed && ((o->recording.max_size && size >= o->recording.max_size) ||
+					(o->recording.switch_size && size >= o->recording.switch_size))) {
+		perfdata_flush(s->writer);
+		size = perfdata_size(s->writer);
+	}
+	return size;
+}
+
 void recorder_round(struct stream *s)
 {
-	uint64_t now = attention_now(), size = perfdata_size(s->writer);
+	uint64_t now = attention_now(), size = size_of_file(s);
 
 	if (size != s->recording.rounded)
 		perfdata_put_round(s->writer);
