@@ -370,6 +370,9 @@ static int broken_output(struct analysis *a, struct fault *f)
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
+/* Its events are gone a moment before it can be collected. */
+enum { COLLECT_MS = 100 };
+
 /* The command's own status, where it ended by itself. */
 static int collect_command(struct analysis *a)
 {
@@ -378,7 +381,7 @@ static int collect_command(struct analysis *a)
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, 0) == 1)
+	if (poll(&p, 1, COLLECT_MS) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;
