@@ -19,6 +19,7 @@ struct names {
 	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
 	struct maps *maps;                /* NULL: none in user space */
 	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
+	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
 	uint64_t lost;                    /* records of what is mapped and who is who */
 };
 
