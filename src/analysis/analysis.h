@@ -47,6 +47,8 @@ struct analysis_ops {
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
 	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
+	void (*idle)(struct analysis *a);                  /* 20 times a second while there is time; may be NULL */
+	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */
 	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
 	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
 	/* All has been delivered. 0, or -1 with f. May be NULL */

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 
 #include "build_config.h"
+#include "report/screen.h"
 #include "script/python_options.h"
 
 #include <stddef.h>
@@ -102,6 +103,7 @@ static int version_run(void *config, const struct opt_parser *args, struct fault
 	printf("%15s: %s\n", "libtraceevent", TRACEEVENT_VERSION);
 	printf("%15s: %s\n", "elfutils", ELFUTILS_VERSION);
 	printf("%15s: %s\n", "libiberty", HAVE_LIBIBERTY);
+	printf("%15s: %s\n", "ncurses", screen_library());
 	printf("%15s: %s\n", "compiler", __VERSION__);
 	return 0;
 }

@@ -152,6 +152,8 @@ static void last_words(void *ctx)
 	struct stream *s = ctx;
 
 	loss_tell(s, true);
+	if (s->ops->abandon)
+		s->ops->abandon(s->ctx);
 	_exit(EXIT_SECOND_SIGINT);
 }
 
