@@ -141,7 +141,8 @@ static int call_printf(struct expr_run *run, const struct expr_value *args, size
 	struct piece p;
 
 	for (; left; text += p.size, left -= p.size) {
-		bool fits = take_piece(text, left, &p) && append(run, "%.*s", (int)p.literal, text);
+		bool fits = take_piece(text, left, &p) &&
+			    (!p.literal || append(run, "%.*s", (int)p.literal, text));
 
 		if (fits && p.percent)
 			fits = append(run, "%%");
@@ -193,7 +194,10 @@ static int call_syscall_name(struct expr_run *run, const struct expr_value *args
 	char buf[64];
 	const char *name = syscall_name(args[0].s);
 
-	return put_name(run, name ? name : call_name(args[0].s, buf, sizeof(buf)), result);
+	if (!name)
+		return put_name(run, call_name(args[0].s, buf, sizeof(buf)), result);
+	set_text(result, name, strlen(name));   /* lives as long as the program */
+	return EXPR_FINE;
 }
 
 static int call_exit_reason(struct expr_run *run, const struct expr_value *args, size_t nargs,

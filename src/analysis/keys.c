@@ -4,12 +4,15 @@
 #include "stream/schema.h"
 
 #include <errno.h>
+#include <string.h>
 
 int key_fault(struct fault *f, const char *option, const char *text, const char *name, size_t at,
 	      const char *message, const char *expected)
 {
-	return fault_usage(f, "%s %s, for %s: %s\n  %s\n  %*s^\nexpected: %s", option, text, name, message,
-			   text, (int)at, "", expected);
+	const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
+
+	return fault_usage(f, "%s%s%s, for %s: %s\n  %s\n  %*s^\nexpected: %s", option, blank, text,
+			   name, message, text, (int)at, "", expected);
 }
 
 int key_compile_over(struct expr **key, const struct expr_schema *schema, const char *name,

@@ -152,7 +152,7 @@ static void put_state(const struct screen *s)
 	put_text(1, text, A_NORMAL);
 }
 
-static void put_help(const struct screen *s)
+static void put_help(void)
 {
 	static const char *const lines[] = {
 		"q           quit",
@@ -162,14 +162,11 @@ static void put_help(const struct screen *s)
 		"r           reverse the order",
 		"/           show only rows with this text; empty: all",
 		"h, ?        this help",
-		"",
 	};
 	int y = HEAD - 1;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		put_text(y++, lines[i], A_NORMAL);
-	for (size_t i = 0; s->opts->help && s->opts->help[i]; i++)
-		put_text(y++, s->opts->help[i], A_NORMAL);
 	put_text(LINES - 1, "any key goes back", A_REVERSE);
 }
 
@@ -190,7 +187,7 @@ static void draw(struct screen *s)
 	erase();
 	put_text(0, s->head, A_BOLD);
 	if (s->help) {
-		put_help(s);
+		put_help();
 	} else {
 		put_state(s);
 		if (s->table)

@@ -22,7 +22,6 @@ struct screen;
 struct screen_opts {
 	const char *sort;            /* name of the column that rows are sorted by at first */
 	const char *tie;             /* of the one that orders those alike, ascending */
-	const char *const *help;     /* lines of the command's own for the help, NULL terminated; or NULL */
 };
 
 /* Whether there can be one: built with ncurses, and stdin and stdout are a terminal that

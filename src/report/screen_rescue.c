@@ -3,8 +3,10 @@
 
 #include "report/screen.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +29,14 @@ static struct {
 	int saved_stderr;
 	struct sigaction before[NENDS];
 } rescue;
+
+/* A terminal that nobody reads must not hold up the end. */
+static bool takes(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, 200) == 1 && p.revents & POLLOUT;
+}
 
 /* ---- stderr ------------------------------------------------------------------------------ */
 
@@ -59,7 +69,7 @@ static void release_stderr(void)
 	dup2(rescue.saved_stderr, STDERR_FILENO);
 	for (at = size > MOST_TOLD ? size - MOST_TOLD : 0; at < size; at += n) {
 		n = pread(rescue.told, buf, sizeof(buf), at);
-		if (n <= 0 || write(STDERR_FILENO, buf, (size_t)n) < 0)
+		if (n <= 0 || !takes(STDERR_FILENO) || write(STDERR_FILENO, buf, (size_t)n) < 0)
 			break;
 	}
 	close(rescue.told);
@@ -73,7 +83,7 @@ void screen_rescue(void)
 {
 	if (!atomic_exchange(&rescue.active, 0))
 		return;
-	if (write(STDOUT_FILENO, rescue.leave, rescue.leave_len) < 0)
+	if (takes(STDOUT_FILENO) && write(STDOUT_FILENO, rescue.leave, rescue.leave_len) < 0)
 		return;   /* there is no terminal any more */
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
 	release_stderr();
