@@ -4,6 +4,7 @@
 #   make                  build into build/
 #   make demo             what is missing, build, watch this machine's scheduler for 5 s
 #   make test             what is missing, build, every test
+#   make html             fetch what pictures as .html need, and build with it
 #   make test-kernels     old and new kernels in guests: a table kernel x feature (KERNELS=...)
 #   make bench            the table of docs/… measured on this machine, under three minutes
 #   make soak             the machine's full rate of events for 30 s, twice (SOAK_SECONDS)
@@ -39,8 +40,13 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@tools/demo $(BUILD)/perf-prof $(DEMO_SECONDS)
 
+html:
+	@tools/install-web --required
+	@$(MAKE) --no-print-directory build
+
 test:
 	@tools/install-deps all
+	@tools/install-web
 	@tests/run $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 # All, or KERNELS="bullseye sid/arm64": see tests/vm/kernels.
@@ -69,4 +75,4 @@ install: build
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo test test-kernels bench fuzz soak install clean
+.PHONY: all build demo html test test-kernels bench fuzz soak install clean

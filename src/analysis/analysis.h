@@ -25,6 +25,8 @@ struct analysis_opts {
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
 enum { ANALYSIS_JSON_NOPTS = 1 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+/* In place of stream_callchain_opts where -g means the user's part, too. */
+extern const struct opt analysis_callchain_opts[STREAM_CALLCHAIN_NOPTS];
 
 struct analysis;
 
@@ -67,6 +69,7 @@ struct analysis {
 	struct eventline *line;
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
+	bool watches_command;          /* it is the target */
 	int output_error;              /* errno: stdout can't be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;
@@ -94,7 +97,7 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* va
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
-void analysis_print_stack(const struct callstack *stack);
+void analysis_print_stack(struct analysis *a, struct callstack *stack);
 /* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */

@@ -10,17 +10,22 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-enum { MAX_WORDS = 1024, FIRST_DSO = 16 };
+enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)
 
 /* Where a frame is; the same code of all processes is one frame. */
 struct frame_key {
 	uint64_t where, at;
+	uint64_t table;          /* of the kernel's symbols; 0: another's address */
 };
 
 struct entry {
+	struct frame frame;      /* the first: found by it */
 	struct frame_key key;
-	struct frame frame;
+	struct dso *dso;         /* of a user's address; NULL: none */
+	struct frame *inner;     /* with the calls that were put into it, innermost first */
+	uint32_t ninner;
+	bool expanded;
 	UT_hash_handle hh;
 };
 
@@ -31,6 +36,8 @@ struct text {
 
 struct chain {
 	struct callstack stack;
+	const struct frame **more;   /* with all calls; NULL: the frames as they are sampled */
+	bool expanded;
 	UT_hash_handle hh;
 	uint64_t key[];          /* version, then the words; behind them the frames */
 };
@@ -65,10 +72,14 @@ void callstacks_free(struct callstacks *s)
 		return;
 	HASH_ITER(hh, s->chains, c, next_c) {
 		HASH_DEL(s->chains, c);
+		free(c->more);
 		free(c);
 	}
 	HASH_ITER(hh, s->frames, e, next_e) {
 		HASH_DEL(s->frames, e);
+		if (e->dso)
+			dso_put(symbolizer_dsos(s->names->symbolizer), e->dso);
+		free(e->inner);
 		free(e);
 	}
 	HASH_ITER(hh, s->texts, t, next_t) {
@@ -125,11 +136,17 @@ static void name(struct callstacks *s, struct frame *frame, const struct chain_a
 		frame->dso = "[unknown]";
 }
 
+static uint64_t kernel_serial(const struct callstacks *s)
+{
+	return s->names->symbolizer ? symbolizer_kernel_serial(s->names->symbolizer) : 0;
+}
+
 static const struct frame *frame_at(struct callstacks *s, const struct chain_address *a, pid_t pid,
 				    uint64_t time)
 {
 	struct resolve_site site = resolve_site(s->names->maps, a, pid, time);
-	struct frame_key key = { site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place, site.at };
+	struct frame_key key = { site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place, site.at,
+				 a->place == PLACE_KERNEL ? kernel_serial(s) : 0 };
 	struct entry *e = NULL;
 
 	HASH_FIND(hh, s->frames, &key, sizeof(key), e);
@@ -139,6 +156,7 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 	if (!e)
 		return NULL;
 	e->key = key;
+	e->dso = site.dso && s->names->symbolizer ? dso_ref(site.dso) : NULL;
 	name(s, &e->frame, a, &site);
 	HASH_ADD(hh, s->frames, key, sizeof(key), e);
 	return &e->frame;
@@ -147,7 +165,7 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 /* ---- chains ----------------------------------------------------------------------- */
 
 /* What is mapped counts only where the chain has a part in user space. */
-static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+static uint64_t mapped_version(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			   uint64_t time)
 {
 	bool user = false;
@@ -158,6 +176,17 @@ static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t n
 		return 1;
 	names_until(s->names, time);
 	return maps_version(s->names->maps, pid, time);
+}
+
+/* The same mappings, the same names. */
+static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
+			   uint64_t time)
+{
+	uint64_t version = mapped_version(s, ips, nr, pid, time);
+
+	if (!version || !s->names->symbolizer)
+		return version;
+	return version ^ symbolizer_answers(s->names->symbolizer) << ANSWERS_SHIFT;
 }
 
 static const struct frame *nameless(void)
@@ -206,6 +235,75 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	if (!c)
 		c = make(s, words, pid, time);
 	return c ? &c->stack : NULL;
+}
+
+/* ---- calls within calls ----------------------------------------------------------- */
+
+static void add_inner(struct callstacks *s, struct entry *e, const struct inline_frame *in)
+{
+	struct frame *frame = &e->inner[e->ninner++];
+
+	*frame = e->frame;
+	frame->file = keep(s, in->file);
+	frame->line = in->line;
+	frame->inlined = in->inlined;
+	if (in->inlined) {
+		frame->symbol = keep(s, dso_shown_name(symbolizer_dsos(s->names->symbolizer), e->dso,
+						       in->name));
+		frame->offset = 0;
+	}
+}
+
+static void expand_entry(struct callstacks *s, struct entry *e)
+{
+	struct inline_frame in[INLINES_MAX_DEPTH];
+	size_t n = 0;
+
+	if (e->expanded)
+		return;
+	e->expanded = true;
+	if (e->dso)
+		n = dso_inlines(symbolizer_dsos(s->names->symbolizer), e->dso, e->key.at, in,
+				INLINES_MAX_DEPTH);
+	e->inner = n ? calloc(n, sizeof(*e->inner)) : NULL;
+	for (size_t i = 0; e->inner && i < n; i++)
+		add_inner(s, e, &in[i]);
+}
+
+static bool is_entry(const struct frame *frame)
+{
+	return frame != nameless();
+}
+
+void callstacks_expand(struct callstacks *s, struct callstack *stack)
+{
+	struct chain *c = (struct chain *)stack;
+	size_t n = 0;
+
+	if (c->expanded)
+		return;
+	c->expanded = true;
+	for (uint32_t i = 0; i < stack->n; i++) {
+		struct entry *e = (struct entry *)(uintptr_t)stack->frames[i];
+
+		if (is_entry(stack->frames[i]))
+			expand_entry(s, e);
+		n += is_entry(stack->frames[i]) && e->ninner ? e->ninner : 1;
+	}
+	c->more = calloc(n + 1, sizeof(*c->more));
+	if (!c->more)
+		return;
+	n = 0;
+	for (uint32_t i = 0; i < stack->n; i++) {
+		const struct entry *e = (const struct entry *)stack->frames[i];
+
+		if (!is_entry(stack->frames[i]) || !e->ninner)
+			c->more[n++] = stack->frames[i];
+		for (uint32_t k = 0; is_entry(stack->frames[i]) && k < e->ninner; k++)
+			c->more[n++] = &e->inner[k];
+	}
+	stack->frames = c->more;
+	stack->n = (uint32_t)n;
 }
 
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last)

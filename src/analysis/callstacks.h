@@ -34,6 +34,9 @@ void callstacks_free(struct callstacks *s);
  * memory, or beyond its bound, which is told at the end. */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time);
+/* Puts the calls that compilers put into others into the stack's frames, by the DWARF of the
+ * files: slow at first, so to be called when a stack is shown. */
+void callstacks_expand(struct callstacks *s, struct callstack *stack);
 /* All there are: the next behind `last`, the first one for NULL. */
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last);
 size_t callstacks_count(const struct callstacks *s);

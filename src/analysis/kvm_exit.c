@@ -169,6 +169,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 static int events(struct analysis *a, struct fault *f)
 {
+	a->opts->stream.order = true;   /* a guest may go on on another CPU */
 	return analysis_add_event(a, f, "kvm:kvm_exit,kvm:kvm_entry");
 }
 
@@ -202,7 +203,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct kvm_exit *)a->config)->pairs, f);
 }
 
 static void release(struct analysis *a)
@@ -238,8 +239,10 @@ static const struct opt_group groups[] = {
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -250,6 +253,7 @@ static const char *const description[] = {
 	"CPU as well. The time of HLT and WFx is mostly that of a guest that has nothing to do.",
 	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this reason.",
 	"With --than each longer one is told at the entry that ends it.",
+	"With --heatmap all exits become a picture: when the guest was entered again, and how long that took.",
 	"Runs on the host; -p is the process of the virtual machine.",
 	NULL,
 };

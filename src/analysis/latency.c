@@ -186,7 +186,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct latency *)a->config)->pairs, f);
 }
 
 static void release(struct analysis *a)
@@ -222,8 +222,10 @@ static const struct opt_group groups[] = {
 	{ "Pairs", key_opts, 1, 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -235,6 +237,7 @@ static const char *const description[] = {
 	"A row for each pair of events, with --perins for each key as well. What was not paired is told below.",
 	"With --than each longer one is told when it ends, with the events of the same key, and those with the "
 	"attribute untraced, that happened meanwhile.",
+	"With --heatmap all pairs become a picture: when they ended, and how long they took.",
 	"Events are taken in order of time over all CPUs.",
 	NULL,
 };
@@ -244,6 +247,8 @@ static const struct command_example examples[] = {
 	  "what disks take for a request" },
 	{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
 	  "interrupt handlers that run longer than 100 us" },
+	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
+	  "when disks were slow, as a picture" },
 	{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
 	  "how long processes live" },
 	{ NULL, NULL },

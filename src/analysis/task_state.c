@@ -104,7 +104,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct states *)a->config)->pairs, f);
 }
 
 static bool is_over(struct analysis *a)
@@ -147,8 +147,10 @@ static const struct opt_group groups[] = {
 	{ "States", state_opts, sizeof(state_opts) / sizeof(*state_opts), 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -162,6 +164,7 @@ static const char *const description[] = {
 	"was, who woke the task, and who ran on the CPU meanwhile.",
 	"-p, -t and a command behind -- choose the tasks; new threads and children are followed unless "
 	"--no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
+	"With --heatmap all stretches that the table has become a picture: when they ended, and how long they were.",
 	"A state that began before perf-prof did is not counted, nor is one that has not ended.",
 	NULL,
 };
@@ -171,6 +174,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof task-state -D --than 20ms -g", "who is blocked for longer than 20 ms, and where" },
 	{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "all threads of that name" },
 	{ "perf-prof task-state -- make -j8", "a build" },
+	{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "when tasks were blocked, and for how long, as a picture" },
 	{ NULL, NULL },
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/fields.h"
 #include "analysis/hotspots.h"
 #include "analysis/sources.h"
+#include "report/eventjson.h"
 #include "report/flame.h"
 
 #include <string.h>
@@ -18,12 +19,41 @@ struct trace {
 
 /* ---- samples ------------------------------------------------------------------------ */
 
+static bool put_frame(json_object *stack, const struct frame *frame)
+{
+	json_object *root = json_object_new_object();
+
+	return root && json_put_unsigned(root, "addr", frame->addr) &&
+	       json_put_text(root, "symbol", frame->symbol) && json_put_unsigned(root, "offset", frame->offset) &&
+	       json_put_text(root, "dso", frame->dso) && json_put_bool(root, "kernel", frame->kernel) &&
+	       json_put_bool(root, "inlined", frame->inlined) && json_put_text(root, "file", frame->file) &&
+	       (!frame->line || json_put_unsigned(root, "line", frame->line)) && json_append(stack, root);
+}
+
+static void print_json(struct analysis *a, const struct analysis_sample *s)
+{
+	json_object *root = event_json(&a->names, &s->view, analysis_comm(a, s->tid, s->time));
+	struct callstack *stack = analysis_stack(a, s);
+	json_object *frames = stack ? json_object_new_array() : NULL;
+	bool good = root;
+
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; good && frames && i < stack->n; i++)
+		good = put_frame(frames, stack->frames[i]);
+	if (good && frames)
+		good = json_put(root, "stack", frames);
+	json_line(root, good, stdout);
+}
+
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
 	struct trace *t = a->config;
 
 	if (t->folded)
 		hotspots_add(&t->hot, analysis_comm(a, s->tid, s->time), analysis_stack(a, s), 1, false);
+	else if (t->common.json)
+		print_json(a, s);
 	else
 		analysis_print(a, s);
 }
@@ -39,7 +69,7 @@ static void fold(struct analysis *a)
 		return;
 	if (a->opts->stream.interval_ms)
 		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
-	hotspots_fold(&t->hot, t->folded);
+	hotspots_fold(a, &t->hot, t->folded);
 	hotspots_free(&t->hot);
 }
 
@@ -98,9 +128,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
 

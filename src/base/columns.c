@@ -52,3 +52,18 @@ size_t columns_of(const char *text)
 		n += columns_of_code(take_code(&s));
 	return n;
 }
+
+size_t columns_fit(const char *text, size_t columns)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = 0;
+
+	while (*s) {
+		const unsigned char *at = s;
+
+		n += columns_of_code(take_code(&s));
+		if (n > columns)
+			return (size_t)((const char *)at - text);
+	}
+	return (size_t)((const char *)s - text);
+}

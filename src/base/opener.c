@@ -78,7 +78,23 @@ static int direct_proc(void *ctx, pid_t pid, const char *name)
 	return fd;
 }
 
-const struct opener opener_direct = { direct_file, direct_proc, NULL };
+static int direct_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
+{
+	char path[128];
+	int fd;
+
+	if (start)
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+			 (unsigned long long)start, (unsigned long long)end);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, FLAGS);
+	return fd < 0 ? -errno : only_regular(fd);
+}
+
+const struct opener opener_direct = {
+	direct_file, direct_proc, NULL, opener_direct_perf_map, direct_mapped,
+};
 
 int opener_file(const struct opener *o, pid_t pid, const char *path)
 {
@@ -88,4 +104,14 @@ int opener_file(const struct opener *o, pid_t pid, const char *path)
 int opener_proc(const struct opener *o, pid_t pid, const char *name)
 {
 	return o->proc(o->ctx, pid, name);
+}
+
+int opener_perf_map(const struct opener *o, pid_t pid)
+{
+	return o->perf_map ? o->perf_map(o->ctx, pid) : -ENOSYS;
+}
+
+int opener_mapped(const struct opener *o, pid_t pid, uint64_t start, uint64_t end)
+{
+	return o->mapped ? o->mapped(o->ctx, pid, start, end) : -ENOSYS;
 }

@@ -7,6 +7,7 @@
 #ifndef BASE_OPENER_H
 #define BASE_OPENER_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct opener {
@@ -16,6 +17,13 @@ struct opener {
 	/* /proc/PID/NAME for reading; pid 0: /proc/NAME. */
 	int (*proc)(void *ctx, pid_t pid, const char *name);
 	void *ctx;
+	/* The names that a just-in-time compiler wrote for process `pid`: /tmp/perf-PID.map by
+	 * its own root and its own number. No symbolic link, a regular file, and the process's
+	 * user's own; or root's, if everybody may read it. NULL: there are none. */
+	int (*perf_map)(void *ctx, pid_t pid);
+	/* The file behind a mapping of executable memory, whatever has become of its path; start
+	 * 0: the program that the process runs. A regular file. NULL: no way. */
+	int (*mapped)(void *ctx, pid_t pid, uint64_t start, uint64_t end);
 };
 
 /* Opens by itself. */
@@ -24,4 +32,8 @@ extern const struct opener opener_direct;
 /* Descriptors (O_CLOEXEC), or -errno; -ESRCH where the process is gone. */
 int opener_file(const struct opener *o, pid_t pid, const char *path);
 int opener_proc(const struct opener *o, pid_t pid, const char *name);
+int opener_perf_map(const struct opener *o, pid_t pid);
+int opener_mapped(const struct opener *o, pid_t pid, uint64_t start, uint64_t end);
+/* perfmapfile.c: what opener_direct does for the first of these. */
+int opener_direct_perf_map(void *ctx, pid_t pid);
 #endif

@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 
 #include "build_config.h"
-#include "report/screen.h"
 #include "script/python_options.h"
 
 #include <stddef.h>
@@ -103,7 +102,9 @@ static int version_run(void *config, const struct opt_parser *args, struct fault
 	printf("%15s: %s\n", "libtraceevent", TRACEEVENT_VERSION);
 	printf("%15s: %s\n", "elfutils", ELFUTILS_VERSION);
 	printf("%15s: %s\n", "libiberty", HAVE_LIBIBERTY);
-	printf("%15s: %s\n", "ncurses", screen_library());
+	printf("%15s: %s\n", "libzstd", ZSTD_VERSION);
+	printf("%15s: %s\n", "ncurses", NCURSES_VERSION);
+	printf("%15s: %s\n", ".html pictures", HTML_PICTURES);
 	printf("%15s: %s\n", "compiler", __VERSION__);
 	return 0;
 }

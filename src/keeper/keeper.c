@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum request_kind { REQUEST_FILE = 1, REQUEST_PROC = 2 };
+enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED };
 
 /* One datagram; `text` ends with a NUL. */
 struct request {
@@ -96,15 +97,28 @@ static bool is_program(int fd)
 	return type == ET_EXEC || type == ET_DYN;
 }
 
-static int give_file(const struct request *r)
-{
-	int fd = opener_file(&opener_direct, r->pid, r->text);
 
+static int only_program(int fd)
+{
 	if (fd >= 0 && !is_program(fd)) {
 		close(fd);
 		return -EACCES;
 	}
 	return fd;
+}
+
+static int give_file(const struct request *r)
+{
+	return only_program(opener_file(&opener_direct, r->pid, r->text));
+}
+
+static int give_mapped(const struct request *r)
+{
+	unsigned long long start, end;
+
+	if (r->pid <= 0 || sscanf(r->text, "%llx-%llx", &start, &end) != 2)
+		return -EINVAL;
+	return only_program(opener_mapped(&opener_direct, r->pid, start, end));
 }
 
 static int give_proc(const struct request *r)
@@ -122,6 +136,10 @@ static void answer(int socket, const struct request *r)
 		fd = give_file(r);
 	else if (r->kind == REQUEST_PROC)
 		fd = give_proc(r);
+	else if (r->kind == REQUEST_PERF_MAP && r->pid > 0)
+		fd = opener_perf_map(&opener_direct, r->pid);
+	else if (r->kind == REQUEST_MAPPED)
+		fd = give_mapped(r);
 	send_answer(socket, fd < 0 ? fd : 0, fd);
 	if (fd >= 0)
 		close(fd);
@@ -189,6 +207,19 @@ static int ask_proc(void *ctx, pid_t pid, const char *name)
 	return pid ? ask(ctx, REQUEST_PROC, pid, name) : opener_proc(&opener_direct, 0, name);
 }
 
+static int ask_perf_map(void *ctx, pid_t pid)
+{
+	return ask(ctx, REQUEST_PERF_MAP, pid, "");
+}
+
+static int ask_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llx-%llx", (unsigned long long)start, (unsigned long long)end);
+	return ask(ctx, REQUEST_MAPPED, pid, text);
+}
+
 static int wait_for(pid_t child)
 {
 	int status;
@@ -234,7 +265,7 @@ struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault
 		free(k);
 		return NULL;
 	}
-	k->opener = (struct opener){ ask_file, ask_proc, k };
+	k->opener = (struct opener){ ask_file, ask_proc, k, ask_perf_map, ask_mapped };
 	return k;
 }
 

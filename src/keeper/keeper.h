@@ -5,7 +5,9 @@
  *
  *   - a program or library, as some process sees it: a regular ELF file of the types
  *     executable and shared object, never a core dump, never anything else;
- *   - "maps" or "comm" of a process's folder in /proc.
+ *   - the same by a mapping of a process, or as the program that it runs;
+ *   - "maps" or "comm" of a process's folder in /proc;
+ *   - a process's perf map, as opener.h says: /tmp/perf-PID.map and no other name.
  *
  * It ends when the run does, however that ends, and cleans up after it.
  */

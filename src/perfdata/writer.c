@@ -239,6 +239,34 @@ void perfdata_put_machine(struct perfdata_writer *w, const char *version, const 
 	}
 }
 
+enum { UPDATE_NAME = 2, CLOCK_VERSION = 1 };
+
+void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
+{
+	struct bytes b = {0};
+
+	bytes_add_u64(&b, UPDATE_NAME);
+	bytes_add_u64(&b, id);
+	bytes_add_text(&b, name);
+	bytes_pad(&b, 8);
+	put_record(w, PERFDATA_EVENT_UPDATE, &b);
+	bytes_free(&b);
+}
+
+void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
+			uint64_t realtime_ns)
+{
+	struct bytes b = {0};
+
+	bytes_add_u64(&b, FEATURE_CLOCK_DATA);
+	bytes_add_u32(&b, CLOCK_VERSION);
+	bytes_add_u32(&b, clockid);
+	bytes_add_u64(&b, realtime_ns);
+	bytes_add_u64(&b, clock_ns);
+	put_record(w, PERFDATA_FEATURE, &b);
+	bytes_free(&b);
+}
+
 void perfdata_put_round(struct perfdata_writer *w)
 {
 	struct bytes nothing = {0};

@@ -29,6 +29,12 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f);
  * PERF_SAMPLE_IDENTIFIER. */
 void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
 		       const uint64_t *ids, size_t nids);
+/* What the event of that id is called. */
+void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name);
+/* Two times of one moment: of the events' clock (clockid as in clock_gettime(2); UINT32_MAX:
+ * the kernel's own) and since the Unix epoch, ns. */
+void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
+			uint64_t realtime_ns);
 /* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
 int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 			 const char *const *names, size_t n, struct fault *f);

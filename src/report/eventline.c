@@ -142,7 +142,10 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 	*at++ = ' ';
 	at = put_entry_flags(s, at);
 	*at++ = '[';
-	at = put_number(at, s->cpu, 3, '0');
+	if (s->cpu == UINT32_MAX)   /* a recording need not say */
+		at = put(at, " -1", 3);
+	else
+		at = put_number(at, s->cpu, 3, '0');
 	at = put(at, "] ", 2);
 	at = put_number(at, shown / (uint64_t)SECOND, 1, ' ');
 	*at++ = '.';

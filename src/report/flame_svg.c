@@ -3,6 +3,7 @@
  * when the pointer is over it. */
 #include "report/flame_private.h"
 
+#include "base/columns.h"
 #include "report/quote.h"
 #include "report/terminal.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum { WIDTH = 1200, MARGIN = 10, TOP = 40, BOTTOM = 30, ROW = 17 };
-static const double least = 0.1, letter = 7.0;   /* px: of a box, of a character */
+static const double least = 0.1, letter = 7.3;   /* px: of a box, of a character */
 
 struct svg {
 	const struct folded *f;
@@ -91,11 +92,11 @@ static void put_hover(const struct svg *s, const struct flame_node *node)
 
 static void put_label(const struct svg *s, const char *name, double x, double y, double width)
 {
-	size_t room = (size_t)(width / letter), bytes;
+	size_t room = width > 4 ? (size_t)((width - 4) / letter) : 0, bytes;
 
 	if (room < 3)
 		return;
-	bytes = terminal_width(name) <= room ? strlen(name) : terminal_fit(name, room - 1);
+	bytes = columns_of(name) <= room ? strlen(name) : columns_fit(name, room - 1);
 	fprintf(s->out, "<text x=\"%.1f\" y=\"%.1f\">", x + 2, y + ROW - 5);
 	quote_xml(name, bytes, s->out);
 	fputs(name[bytes] ? "\xe2\x80\xa6</text>" : "</text>", s->out);

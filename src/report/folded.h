@@ -77,6 +77,7 @@ int folded_print(const struct folded *f, FILE *out);
 /* Adds what folded_print() wrote, or another tool. 0, or -1 with f: not such a file. Of its
  * kinds only those that names show ("[k]", "_[k]" and the like) are known. */
 int folded_read(struct folded *folded, const char *path, struct fault *f);
+int folded_take(struct folded *folded, FILE *in, const char *name, struct fault *f);
 
 /* ---- for pictures ------------------------------------------------------------------------ */
 

@@ -81,29 +81,37 @@ static bool take_line(struct folded *folded, char *line)
 	return true;
 }
 
-static int take_lines(struct folded *folded, FILE *in, char *line, const char *path,
-		      struct fault *f)
+/* Cuts the line's end off; false: there is none, the line is longer than any may be. */
+static bool cut_end(char *line, FILE *in)
 {
-	for (size_t number = 1; fgets(line, LINE, in); number++) {
-		size_t len = strlen(line);
+	size_t len = strlen(line);
 
-		if (len && line[len - 1] == '\n')
-			line[--len] = '\0';
-		if (len && line[len - 1] == '\r')
-			line[--len] = '\0';
-		if (len && !take_line(folded, line))
-			return fault_set(f, EXIT_FAILED, "%s:%zu: expected folded stacks, a line such as "
-					 "main;run;read 12", path, number);
-	}
-	if (ferror(in))
-		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
-	return 0;
+	if (!len || line[len - 1] != '\n')
+		return feof(in);
+	line[--len] = '\0';
+	if (len && line[len - 1] == '\r')
+		line[len - 1] = '\0';
+	return true;
+}
+
+int folded_take(struct folded *folded, FILE *in, const char *name, struct fault *f)
+{
+	char *line = malloc(LINE);
+	int rc = line ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+
+	for (size_t number = 1; !rc && fgets(line, LINE, in); number++)
+		if (!cut_end(line, in) || (*line && !take_line(folded, line)))
+			rc = fault_set(f, EXIT_FAILED, "%s:%zu: expected folded stacks, a line such as "
+				       "main;run;read 12", name, number);
+	if (!rc && ferror(in))
+		rc = fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
+	free(line);
+	return rc;
 }
 
 int folded_read(struct folded *folded, const char *path, struct fault *f)
 {
 	struct caller_rights rights;
-	char *line = malloc(LINE);
 	FILE *in;
 	int rc;
 
@@ -111,13 +119,8 @@ int folded_read(struct folded *folded, const char *path, struct fault *f)
 	in = fopen(path, "re");
 	caller_end(&rights);
 	if (!in)
-		rc = fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
-	else if (!line)
-		rc = fault_set(f, EXIT_FAILED, "out of memory");
-	else
-		rc = take_lines(folded, in, line, path, f);
-	if (in)
-		fclose(in);
-	free(line);
+		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
+	rc = folded_take(folded, in, path, f);
+	fclose(in);
 	return rc;
 }

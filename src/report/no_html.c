@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built without the library behind .html: npm was not there, or what it fetches. */
 #include "report/flame_private.h"
+#include "report/heatmap_private.h"
 
 #include <errno.h>
 
@@ -10,6 +11,11 @@ bool flame_has_html(void)
 }
 
 int flame_html(const struct folded *f, const struct flame_title *title, FILE *out)
+{
+	return -ENOSYS;
+}
+
+int heatmap_html(const struct heatmap *h, const struct heatmap_title *title, FILE *out)
 {
 	return -ENOSYS;
 }

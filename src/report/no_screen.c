@@ -33,8 +33,3 @@ void screen_close(struct screen *s)
 void screen_rescue(void)
 {
 }
-
-const char *screen_library(void)
-{
-	return "no";
-}

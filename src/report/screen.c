@@ -5,6 +5,7 @@
  */
 #include "report/screen.h"
 
+#include "base/columns.h"
 #include "report/screen_rescue.h"
 
 #include <locale.h>
@@ -94,8 +95,8 @@ static void put_line(int y, const char *text, size_t len, attr_t attr)
 		return;
 	snprintf(line, sizeof(line), "%.*s", (int)(len < sizeof(line) ? len : sizeof(line) - 1), text);
 	attrset(attr);
-	mvaddnstr(y, 0, line, (int)terminal_fit(line, (size_t)COLS));
-	for (int x = (int)terminal_width(line); attr & A_REVERSE && x < COLS; x++)
+	mvaddnstr(y, 0, line, (int)columns_fit(line, (size_t)COLS));
+	for (int x = (int)columns_of(line); attr & A_REVERSE && x < COLS; x++)
 		mvaddch(y, x, ' ');
 	attrset(A_NORMAL);
 }
@@ -376,9 +377,4 @@ void screen_close(struct screen *s)
 	if (s->terminal && s->table)
 		leave_table(s);
 	free(s);
-}
-
-const char *screen_library(void)
-{
-	return NCURSES_VERSION;
 }

@@ -38,6 +38,4 @@ bool screen_is_paused(const struct screen *s);
 void screen_close(struct screen *s);
 /* Restores the terminal of the screen that there is; for signal handlers. */
 void screen_rescue(void);
-/* "6.4.20221231", or "no". */
-const char *screen_library(void);
 #endif

@@ -6,6 +6,8 @@
  */
 #include "report/table_private.h"
 
+#include "base/columns.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -117,7 +119,7 @@ static size_t title_width(const struct table *t, size_t i, bool titles)
 {
 	char buf[CELL_SIZE];
 
-	return titles ? terminal_width(title_text(t, i, buf)) : 1;
+	return titles ? columns_of(title_text(t, i, buf)) : 1;
 }
 
 /* Whether the row is one of those that are asked for. */
@@ -159,7 +161,7 @@ static void widen(struct table *t, const struct table_style *style, size_t rows)
 			if (!t->rows[r].wanted)
 				continue;
 			left--;
-			width = terminal_width(cell_text(t, &t->columns[i], cell, buf));
+			width = columns_of(cell_text(t, &t->columns[i], cell, buf));
 			most = width > most ? width : most;
 		}
 		t->widths[i] = most > t->widths[i] ? most : t->widths[i];
@@ -225,13 +227,13 @@ static void put_bytes(struct line *line, const char *text, size_t n)
 static void put_field(struct line *line, const char *text, size_t width, bool right)
 {
 	static const char more[] = "\xe2\x80\xa6";   /* … */
-	size_t have = terminal_width(text), bytes = strlen(text);
+	size_t have = columns_of(text), bytes = strlen(text);
 	bool cut = have > width;
 
 	if (cut) {
-		bytes = terminal_fit(text, width - 1);
+		bytes = columns_fit(text, width - 1);
 		have = width - 1;   /* or less, before a wide character */
-		for (; have && terminal_fit(text, have - 1) == bytes; have--)
+		for (; have && columns_fit(text, have - 1) == bytes; have--)
 			;
 		have++;
 	}

@@ -16,9 +16,4 @@ struct terminal {
  * under NO_COLOR and TERM=dumb. */
 struct terminal terminal_of(FILE *out);
 
-/* Columns that UTF-8 text takes: 2 for wide characters, 0 for combining ones. What is
- * invalid counts as one column a byte. */
-size_t terminal_width(const char *text);
-/* Bytes of text, whole characters, that fit into so many columns. */
-size_t terminal_fit(const char *text, size_t columns);
 #endif

@@ -85,7 +85,7 @@ PyObject *event_read(struct perf_event *e, struct reader *r)
 	case READ_ONE:
 		return PyLong_FromLong(1);
 	case READ_CPU:
-		return PyLong_FromLong((long)e->cpu);
+		return PyLong_FromLong((long)(int32_t)e->cpu);   /* -1: not recorded */
 	case READ_REALTIME:
 		return PyLong_FromLongLong(host_realtime(e->cls->host, event_time(e)));
 	case READ_CALLCHAIN:
@@ -328,7 +328,7 @@ static PyObject *repr(PyObject *self)
 	struct perf_event *e = (struct perf_event *)self;
 	unsigned int pid = layout_u32(e->rec, e->cls->event->layout.tid);
 
-	return PyUnicode_FromFormat("<PerfEvent %U cpu=%u pid=%u time=%llu>", e->cls->name, e->cpu,
+	return PyUnicode_FromFormat("<PerfEvent %U cpu=%d pid=%u time=%llu>", e->cls->name, (int)e->cpu,
 				    pid, (unsigned long long)event_time(e));
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { BUCKETS = 1 << 15, MAX_FRAMES = 1 << 15, ON_STACK = 256, STACK_BYTES = 8 << 20,
-       RECENT = 512, PATIENCE = 256 };
+       RECENT = 512, PATIENCE = 256, ANSWERS_SHIFT = 44 };
 
 /* key.where: a place, or FIRST_DSO + the serial of a file. */
 enum { FIRST_DSO = 16, WHERE_UNMAPPED = PLACE_USER };
@@ -22,6 +22,7 @@ enum { FIRST_DSO = 16, WHERE_UNMAPPED = PLACE_USER };
 struct frame_key {
 	uint64_t ip;
 	uint64_t where, at;      /* `at`: in the file, or in the kernel */
+	uint64_t table;          /* of the kernel's symbols; 0: another's address */
 };
 
 struct slot {
@@ -94,7 +95,8 @@ static uint32_t *bucket_of(struct frames *f, uint64_t ip)
 
 static bool same_key(const struct frame_key *a, const struct frame_key *b)
 {
-	return a->ip == b->ip && a->where == b->where && a->at == b->at;
+	return a->ip == b->ip && a->where == b->where && a->at == b->at &&
+	       a->table == b->table;
 }
 
 static struct slot *find(struct frames *f, const struct frame_key *key)
@@ -268,6 +270,8 @@ static struct resolve_site locate(struct frames *f, const struct chain_address *
 
 	*key = (struct frame_key){ a->ip, site.dso ? FIRST_DSO + dso_serial(site.dso) : a->place,
 				   site.at };
+	if (a->place == PLACE_KERNEL)
+		key->table = symbolizer_kernel_serial(f->opts.symbolizer);
 	return site;
 }
 
@@ -329,13 +333,15 @@ PyObject *frames_list(struct frames *f, const uint64_t *ips, uint64_t nr, pid_t 
 {
 	struct stack_key key;
 	bool user = stack_key_init(&key, ips, nr), cached = true;
+	uint64_t version = 0;
 	PyObject *list;
 
 	if (user && f->opts.maps) {
 		f->opts.until(f->opts.ctx, time);
-		stack_key_set_version(&key, maps_version(f->opts.maps, pid, time));
-		cached = key.version != 0;
+		version = maps_version(f->opts.maps, pid, time);
+		cached = version != 0;
 	}
+	stack_key_set_version(&key, version ^ symbolizer_answers(f->opts.symbolizer) << ANSWERS_SHIFT);
 	list = cached ? stacks_find(f->stacks, &key) : NULL;
 	if (list || PyErr_Occurred())
 		return list;

@@ -87,7 +87,7 @@ static int open_then_load(struct python_config *config, struct host *h,
 static int run_script(struct python_config *config, struct host *h,
 		      const struct host_script *script, struct privilege *p, struct fault *f)
 {
-	int rc = p->given_up_later ? open_then_load(config, h, script, p, f)
+	int rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
 				   : load_then_open(config, h, script, f);
 
 	if (rc)
@@ -144,10 +144,19 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;
+	if (config->stream.time.from + config->stream.time.to && !config->stream.input)
+		return fault_usage(f, "--time is for recordings: --input FILE is missing");
+	if (stream_open_input(&config->stream, f))
+		return -1;
 	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &script, f);
 	if (rc) {
 		privilege_end(&privilege);
 		return rc;
+	}
+	/* a stranger's file is read without privilege: no event will be opened */
+	if (config->stream.input && privilege_give_up(&privilege, f)) {
+		privilege_end(&privilege);
+		return -1;
 	}
 	stream = stream_new(&config->stream, f);
 	if (!stream || stream_check_chains(stream, f)) {

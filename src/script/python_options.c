@@ -15,6 +15,7 @@ static const struct opt script_opts[] = {
 
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, offsetof(struct python_config, stream) },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, offsetof(struct python_config, stream) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct python_config, stream) },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
@@ -24,7 +25,7 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Hands kernel events, live, to the functions of a Python script. Each event is a PerfEvent "
+	"Hands kernel events, live or out of a recording, to the functions of a Python script. Each event is a PerfEvent "
 	"object, whose fields are read when they are asked for.",
 	"The script is a file, a package (a folder with __init__.py), an extension module (Cython's, or "
 	"any other), or a name that is looked up in the current directory and then on sys.path. The "
@@ -84,6 +85,14 @@ static const char *const description[] = {
 	"A handler that could never work - too many or too few arguments, async, with a yield, no function "
 	"- is an error before anything is traced. A script without a handler for any event is one, too, "
 	"or, if it has other functions of ours, a warning.",
+	"-I FILE reads a recording, made by perf record or by --record, anywhere, instead of tracing: the "
+	"same script, the same -e, filters (all evaluated by perf-prof), -C, -p, -t and -N, in order of "
+	"time; without -e all events of the recording. -i runs on the recording's clock. No privilege is "
+	"needed. Fields are those of the kernel that recorded; tasks have the names that they had, "
+	"functions are looked up in files of the same build id, and those of the kernel if it is the one "
+	"that runs now. A CPU that was not recorded is -1. -I - reads what perf record -o - writes, "
+	"as it comes. A recording that is cut or damaged is read as far as it goes; what could not be read "
+	"is told, and the exit code is 1.",
 	"Options may stand before or after the script; after it, words that are no option of ours go "
 	"to the script. After -- all words are the script and its arguments.",
 	"SIGINT or SIGTERM ends the run: what the rings hold is delivered for at most 500 ms, the "
@@ -104,6 +113,8 @@ static const struct command_example examples[] = {
 	  "Wake-ups, and samples of what the CPUs execute." },
 	{ "perf-prof python -e 'uprobe:main@\"/bin/ls\"//args=\"n=$arg1:s32\"/' -N 1 ls.py",
 	  "A probe in a program, with an argument." },
+	{ "perf record -e sched:* -a -- sleep 5; perf-prof python -I perf.data latency.py",
+	  "The same script, on a recording." },
 	{ "perf-prof python -e sched:sched_wakeup -- analyzer.py --threshold 100",
 	  "Arguments for the script." },
 	{ NULL, NULL },
@@ -125,7 +136,7 @@ static void release(void *config)
 const struct command python_command = {
 	.name = "python",
 	.summary = "hand events to the functions of a Python script",
-	.usage = "-e EVENT[,EVENT...] [options] [--] script.py [args...]",
+	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] [--] script.py [args...]",
 	.description = description,
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(*groups),

@@ -70,6 +70,40 @@ void trouble_take(struct trouble *t, const char *where)
 	tell(t);
 }
 
+/* "/home/me/script.py:12" of the innermost frame. */
+static void place_of(PyObject *traceback, char *buf, size_t size)
+{
+	PyTracebackObject *tb = (PyTracebackObject *)traceback;
+	PyCodeObject *code;
+	const char *file;
+
+	snprintf(buf, size, "an unknown place");
+	if (!tb || !PyTraceBack_Check(traceback))
+		return;
+	while (tb->tb_next)
+		tb = tb->tb_next;
+	code = PyFrame_GetCode(tb->tb_frame);
+	file = PyUnicode_AsUTF8(code->co_filename);
+	if (file)
+		snprintf(buf, size, "%s:%d", file, PyFrame_GetLineNumber(tb->tb_frame));
+	PyErr_Clear();
+	Py_DECREF(code);
+}
+
+void trouble_take_interrupt(const char *where)
+{
+	PyObject *type, *value, *traceback;
+	char place[1024];
+
+	PyErr_Fetch(&type, &value, &traceback);
+	place_of(traceback, place, sizeof(place));
+	PySys_FormatStderr("perf-prof: %s was interrupted at %s: it had not returned 500 ms after the stop\n",
+			   where, place);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+}
+
 void trouble_summary(const struct trouble *t)
 {
 	if (t->count <= 1)

@@ -30,6 +30,8 @@ struct trouble {
 void trouble_take(struct trouble *t, const char *where);
 /* Takes the current SystemExit: the exit code it asks for. What is no number is printed. */
 int trouble_take_exit(void);
+/* Takes the watchdog's KeyboardInterrupt: says where it met the script. */
+void trouble_take_interrupt(const char *where);
 /* Takes the frames of our own loader, and of importlib that it called, off the head of
  * the current exception's traceback: a script's traceback begins in the script. */
 void trouble_strip_own_frames(void);

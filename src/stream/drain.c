@@ -212,6 +212,12 @@ static bool within_limits(struct stream *s, struct ring *ring, const struct stre
 	       (!own_limit(event) || within_limit(s, event));
 }
 
+bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct stream_event *event,
+			    const struct perf_event_header *rec)
+{
+	return within_limits(s, ring, event, rec);
+}
+
 /* Most samples are chosen by two compares. */
 static inline bool is_chosen(struct stream *s, struct ring *ring, const struct stream_event *event,
 			     const struct perf_event_header *rec, const void *raw,

@@ -262,12 +262,13 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 	return unknown_event(s, item, f);
 }
 
-static int parse_all(struct stream *s, struct spec_list *list, struct fault *f)
+int events_parse(struct stream *s, struct fault *f)
 {
+	struct spec_list *list = &s->specs;
 	struct spec_error err;
 	char text[1600];
 
-	if (!s->opts->events.n)
+	if (!s->opts->events.n && !s->replay)
 		return fault_usage(f, "no event: -e EVENT[,EVENT...] is needed, such as "
 				   "-e sched:sched_wakeup; `perf-prof list` shows the events");
 	for (size_t i = 0; i < s->opts->events.n; i++) {
@@ -283,8 +284,7 @@ static int parse_all(struct stream *s, struct spec_list *list, struct fault *f)
 	return 0;
 }
 
-/* Two items with one name would share a handler without being told apart. */
-static int check_names(struct stream *s, struct fault *f)
+int events_check_names(const struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t k = i + 1; k < s->nevents; k++)
@@ -400,12 +400,12 @@ static void choose_layouts(struct stream *s)
 
 int events_from_specs(struct stream *s, struct fault *f)
 {
-	int rc = parse_all(s, &s->specs, f);
+	int rc = events_parse(s, f);
 
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
 	if (!rc)
-		rc = check_names(s, f);
+		rc = events_check_names(s, f);
 	if (!rc)
 		rc = check_software(s, f);
 	if (!rc)

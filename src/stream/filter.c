@@ -257,11 +257,11 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 		      const struct expr_schema *schema, enum filter_fate fate,
 		      const struct expr_error *err, struct fault *f)
 {
-	bool may = event->fmt && (fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err));
+	bool may = event->fmt && trial && (fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err));
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
-	if (!event->fmt)   /* the kernel filters tracepoints only */
+	if (!event->fmt || !trial)   /* the kernel filters tracepoints only, and no recordings */
 		return complain(event, schema, err, "", f);
 	if (!open_trial(event, trial))
 		return may ? 0 : complain(event, schema, err, "", f);
@@ -290,12 +290,13 @@ static int no_memory(struct fault *f)
 }
 
 
+/* trial: NULL of a recording, whose filters are all evaluated here. */
 static int prepare(struct stream *s, struct stream_event *event, const struct expr_schema *schema,
 		   struct pev_event **trial, struct fault *f)
 {
 	struct filter *filter = event->filtered;
 	struct expr_error err = { 0 };
-	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt, &err);
+	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt || !trial, &err);
 
 	/* should the kernel refuse what it can take, nothing is lost but time */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
@@ -311,7 +312,7 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 	if (fate != FILTER_SPLIT)
 		return no_memory(f);
 	event->filter_here = filter->here;
-	if (filter->here)
+	if (filter->here && trial)
 		hint(s, event);
 	return 0;
 }
@@ -339,7 +340,7 @@ int filters_prepare(struct stream *s, struct fault *f)
 	if (!s->trials)
 		return no_memory(f);
 	for (size_t i = 0; i < s->nevents; i++)
-		if (prepare_event(s, &s->events[i], &s->trials[i], f))
+		if (prepare_event(s, &s->events[i], s->replay ? NULL : &s->trials[i], f))
 			return -1;
 	return 0;
 }

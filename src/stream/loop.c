@@ -129,6 +129,11 @@ void stream_end_with(struct stream *s, int fd)
 	s->end_with = fd;
 }
 
+void stream_begin_with_exec(struct stream *s)
+{
+	s->with_exec = true;
+}
+
 void stream_finish(struct stream *s)
 {
 	if (!s->stop)
@@ -144,7 +149,8 @@ void stream_stop(struct stream *s)
 
 bool stream_is_stopping(const struct stream *s)
 {
-	return s->stop;
+	/* a signal that came while a callback runs is attended to after it */
+	return s->stop || attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
 }
 
 static void last_words(void *ctx)
@@ -175,7 +181,7 @@ static void nudge(void *ctx)
 	s->ops->interrupt(s->ctx);
 }
 
-static void set_delivering(struct stream *s, bool on)
+void loop_set_delivering(struct stream *s, bool on)
 {
 	pthread_mutex_lock(&s->attn.lock);
 	s->attn.delivering = on;
@@ -184,8 +190,11 @@ static void set_delivering(struct stream *s, bool on)
 
 /* ---- the run ------------------------------------------------------------ */
 
+/* But for those that the kernel enables when the command becomes its program. */
 static int enable_all(struct stream *s, struct fault *f)
 {
+	if (s->with_exec)
+		return 0;
 	for (size_t i = 0; i < s->nopened; i++) {
 		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
 
@@ -282,18 +291,24 @@ static int tell_started(struct stream *s, struct fault *f)
 	return s->ops->started ? s->ops->started(s->ctx, f) : 0;
 }
 
-int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
+int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,
+	       struct fault *f)
 {
 	s->ops = ops;
 	s->ctx = ctx;
-	if (s->sideband)
-		sideband_set_consumer(s->sideband, ops->task, ctx);
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
 		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	if (attention_start(&s->attn, s->opts->interval_ms, f))
+	return attention_start(&s->attn, interval_ms, f);
+}
+
+static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
+{
+	if (s->sideband)
+		sideband_set_consumer(s->sideband, ops->task, ctx);
+	if (loop_begin(s, ops, ctx, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
 	    recorder_begin(s, f) || enable_all(s, f) ||
@@ -302,19 +317,26 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 		attention_stop(&s->attn);
 		return -1;
 	}
-	set_delivering(s, true);
+	loop_set_delivering(s, true);
 	deliver_until_stopped(s);
 	disable_all(s);
 	deliver_rest(s);
-	set_delivering(s, false);
+	loop_set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
 		if (s->order)
 			ordered_discard(s);
 		drain_discard(s);
 		loss_tail(s);
+	} else {
+		loss_count(s);
 	}
 	backlog_thread_stop(s->mover);
 	loss_tell(s, true);
 	filters_tell(s);
 	return recorder_end(s, f);
+}
+
+int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
+{
+	return s->replay ? replay_run(s, ops, ctx, f) : run_live(s, ops, ctx, f);
 }

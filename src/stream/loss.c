@@ -71,6 +71,12 @@ static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 	return lost;
 }
 
+void loss_count(struct stream *s)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		lost_by_read(s, &s->rings[i]);
+}
+
 void loss_tail(struct stream *s)
 {
 	for (size_t i = 0; i < s->nrings; i++) {

@@ -8,7 +8,10 @@
 
 int names_begin(struct names *n, struct stream *stream, const struct opener *opener, struct fault *f)
 {
-	*n = (struct names){ .stream = stream, .opener = opener, .comms = comms_new(opener) };
+	*n = (struct names){ .stream = stream, .opener = opener };
+	if (stream_replay(stream))
+		n->opener = recorded_opener(&n->recorded, opener, stream_replay(stream));
+	n->comms = comms_new(n->opener);
 	return n->comms ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
@@ -105,7 +108,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	/* who has somebody else open files gives up privilege before any is read */
 	struct symbolizer_opts opts = {
 		.opener = n->opener, .verbose = verbose,
-		.parse = n->opener == &opener_direct ? PARSER_AUTO : PARSER_HERE,
+		.parse = n->opener == &opener_direct || n->recorded.under == &opener_direct ? PARSER_AUTO : PARSER_HERE,
 	};
 
 	if (!n->kernel && !any_wanted(n->stream, has_addresses))
@@ -114,8 +117,11 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	if (!n->symbolizer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (symbolizer_read_kernel(n->symbolizer))
-		note(verbose, "kernel functions have no names: /proc/kallsyms hides their addresses from "
-		     "this user; CAP_SYSLOG or sysctl kernel.kptr_restrict=0 shows them");
+		note(verbose, "kernel functions have no names: %s", stream_replay(n->stream) &&
+		     !replay_is_same_kernel(stream_replay(n->stream))
+		     ? "the recording is not of the kernel that runs now, or does not say where that lay"
+		     : "/proc/kallsyms hides their addresses from this user; CAP_SYSLOG or sysctl "
+		       "kernel.kptr_restrict=0 shows them");
 	return 0;
 }
 
@@ -162,7 +168,10 @@ static int open_maps(struct names *n)
 
 int names_watch(struct names *n, int verbose, struct fault *f)
 {
-	comms_snapshot(n->comms);
+	bool live = !stream_replay(n->stream);
+
+	if (live)
+		comms_snapshot(n->comms);
 	if (!n->symbolizer)
 		return 0;
 	if (stream_wants_mappings(n->stream) && !stream_has_mappings(n->stream))
@@ -170,7 +179,7 @@ int names_watch(struct names *n, int verbose, struct fault *f)
 		     "had, for want of descriptors or locked memory (ulimit -n, ulimit -l)");
 	if (stream_has_mappings(n->stream) && open_maps(n))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (n->maps)
+	if (n->maps && live)
 		maps_snapshot(n->maps);
 	return 0;
 }

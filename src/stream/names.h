@@ -7,6 +7,7 @@
 #ifndef STREAM_NAMES_H
 #define STREAM_NAMES_H
 
+#include "stream/recorded.h"
 #include "stream/stream.h"
 #include "symbols/symbolizer.h"
 #include "tasks/comms.h"
@@ -15,6 +16,7 @@
 struct names {
 	struct stream *stream;
 	const struct opener *opener;      /* of other processes' files */
+	struct recorded recorded;         /* of a recording: the opener then */
 	struct comms *comms;
 	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
 	struct maps *maps;                /* NULL: none in user space */

@@ -73,6 +73,7 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	}
 	attr->disabled = 1;
+	attr->enable_on_exec = s->with_exec && task->tid >= 0;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
 	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
@@ -470,11 +471,13 @@ bool stream_wants_mappings(const struct stream *s)
 
 bool stream_has_mappings(const struct stream *s)
 {
-	return s->sideband && stream_wants_mappings(s);
+	return (s->sideband || s->replay) && stream_wants_mappings(s);
 }
 
 int stream_open(struct stream *s, struct fault *f)
 {
+	if (s->replay)
+		return replay_open(s, f);
 	hotplug_begin(&s->hotplug);
 	if (open_all(s, f))
 		return -1;

@@ -112,6 +112,38 @@ static int parse_clock_offset(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+static bool parse_seconds(const char *text, size_t len, uint64_t *ns)
+{
+	uint64_t seconds = 0, fraction = 0, unit = 1000000000;
+	size_t i = 0;
+
+	for (; i < len && text[i] >= '0' && text[i] <= '9'; i++)
+		if (__builtin_mul_overflow(seconds, 10, &seconds) ||
+		    __builtin_add_overflow(seconds, (uint64_t)(text[i] - '0'), &seconds))
+			return false;
+	if (i < len && text[i] == '.')
+		for (i++; i < len && text[i] >= '0' && text[i] <= '9' && unit > 1; i++)
+			fraction += (uint64_t)(text[i] - '0') * (unit /= 10);
+	return i == len && !__builtin_mul_overflow(seconds, UINT64_C(1000000000), ns) &&
+	       !__builtin_add_overflow(*ns, fraction, ns);
+}
+
+static int parse_time(const char *text, void *field, struct fault *f)
+{
+	struct stream_span *span = field;
+	const char *comma = strchr(text, ',');
+	size_t from = comma ? (size_t)(comma - text) : 0, to = comma ? strlen(comma + 1) : 0;
+
+	*span = (struct stream_span){ 0 };
+	if (!comma || (!from && !to) || (from && !parse_seconds(text, from, &span->from)) ||
+	    (to && !parse_seconds(comma + 1, to, &span->to)) || (to && span->to < span->from))
+		return fault_usage(f, "--time %s: expected START,END in seconds of the recording's clock, such as "
+				   "1234.5,1236 or 1234.5, (to its end)", text);
+	if (to && !span->to)
+		span->to = 1;
+	return 0;
+}
+
 #define AT(member) offsetof(struct stream_opts, member)
 
 const struct opt stream_event_opts[] = {
@@ -174,6 +206,15 @@ const struct opt stream_source_opts[] = {
 	  NULL },
 };
 
+const struct opt stream_input_opts[] = {
+	{ "input", 'I', NULL, OPT_STRING, AT(input), "FILE",
+	  "Read a recording, of perf record or --record, instead of tracing: - is stdin. Without -e all its "
+	  "events.", false, NULL },
+	{ "time", 0, NULL, OPT_CALL, AT(time), "START,END",
+	  "Of a recording: only events from START to END, in seconds of its clock; either may be left out.",
+	  false, parse_time },
+};
+
 const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
 	  "Sample call chains (of the kernel; --user-callchain adds the user's).", false, NULL },
@@ -203,6 +244,7 @@ void stream_opts_defaults(struct stream_opts *opts)
 {
 	memset(opts, 0, sizeof(*opts));
 	opts->watermark = UINT64_MAX;
+	opts->input_fd = -1;
 }
 
 void stream_opts_free(struct stream_opts *opts)

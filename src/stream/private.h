@@ -13,6 +13,7 @@
 #include "stream/order.h"
 #include "stream/probes.h"
 #include "stream/recorder.h"
+#include "stream/replay.h"
 #include "stream/sideband.h"
 #include "stream/spec.h"
 #include "stream/stream.h"
@@ -91,6 +92,7 @@ struct stream {
 	const struct stream_ops *ops;
 	void *ctx;
 	int epoll;
+	bool with_exec;             /* tasks' events begin when their task execs */
 	int end_with;               /* readable: the run is over; or -1 */
 	size_t tasks_left;
 	enum stop_cause stop;
@@ -108,6 +110,7 @@ struct stream {
 	struct barrier barrier;
 	struct backlog_thread *mover;   /* --buffer */
 	struct usage usage;
+	struct replay *replay;      /* --input, or NULL */
 	struct perfdata_writer *writer;   /* --record, or NULL */
 	bool told_record_error;
 	uint64_t newest;            /* --order: latest time read from any ring */
@@ -122,6 +125,10 @@ void events_free(struct stream *s);
 struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f);
 /* Names an event: 0, or -1 with f. */
 int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f);
+/* Two items with one name would share a handler without being told apart: -1 with f. */
+int events_check_names(const struct stream *s, struct fault *f);
+/* Takes -e apart, into s->specs: 0, or -1 with f. */
+int events_parse(struct stream *s, struct fault *f);
 
 /* eventattr.c */
 enum event_kind { EVENT_TRACEPOINT = 1, EVENT_PROBE = 2, EVENT_SOURCE = 4, EVENT_PLAIN = 8 };
@@ -193,10 +200,21 @@ void ordered_discard(struct stream *s);
 void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
 	      uint64_t start, uint64_t end);
 void loss_tail(struct stream *s);
+/* What the kernel counted, where nothing more is asked. */
+void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);
+
+/* Whether the source's own -N and --sampling-limit let one more through. */
+bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct stream_event *event,
+			    const struct perf_event_header *rec);
 
 /* loop.c */
 void loop_attend(struct stream *s);
+/* Signals and the watchdog, from here to stream_free(). 0, or -1 with f. */
+int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,
+	       struct fault *f);
+/* While it is so, a callback that does not return is interrupted. */
+void loop_set_delivering(struct stream *s, bool on);
 
 /* Converts a library error. */
 int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err);

@@ -45,15 +45,16 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 	s->opts = opts;
 	s->epoll = s->end_with = s->attn.kick = s->attn.tell = s->attn.timer = -1;
 	probes_init(&s->probes);
-	s->has_lost_format = open_knows_lost_format();
+	s->has_lost_format = opts->input || open_knows_lost_format();
 	s->formats = tracefmt_db_new();
 	if (!s->formats) {
 		fault_set(f, EXIT_FAILED, "out of memory");
 		stream_free(s);
 		return NULL;
 	}
-	if (choose_clock(s, f) || targets_resolve(&s->targets, opts, f) || events_from_specs(s, f) ||
-	    filters_prepare(s, f)) {
+	if (opts->input ? replay_new(s, f) || filters_prepare(s, f)
+			: choose_clock(s, f) || targets_resolve(&s->targets, opts, f) ||
+				  events_from_specs(s, f) || filters_prepare(s, f)) {
 		stream_free(s);
 		return NULL;
 	}
@@ -82,6 +83,7 @@ void stream_free(struct stream *s)
 	if (!s)
 		return;
 	ordered_stop(s);
+	replay_free(s);
 	attention_stop(&s->attn);
 	closer = closer_start(s);
 	filters_forget(s);
@@ -127,8 +129,15 @@ bool stream_time_differs(const struct stream *s)
 	return s->clock.kind == CLOCK_TSC || s->clock.added;
 }
 
+const struct replay *stream_replay(const struct stream *s)
+{
+	return s->replay;
+}
+
 int64_t stream_realtime_offset(struct stream *s)
 {
+	if (s->replay)
+		return replay_realtime_offset(s->replay);
 	if (!s->clock.ring && !s->clock.measured_at && perf_clock_open(&s->clock))
 		s->clock.measured_at = 1;   /* can't be had: not tried again */
 	return perf_clock_offset(&s->clock);

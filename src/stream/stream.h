@@ -27,6 +27,11 @@ struct source_ops;
 struct spec_item;
 struct pev_record;
 
+/* From one time to another, both included, in ns of a recording's clock. */
+struct stream_span {
+	uint64_t from, to;              /* to == 0: no end */
+};
+
 /* What the common options of a command say; rows of stream/options.c fill it. */
 struct stream_opts {
 	struct opt_strings events;      /* -e */
@@ -44,6 +49,9 @@ struct stream_opts {
 	uint64_t exit_n;                /* -N; 0: no limit */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
 	const char *record;             /* --record FILE, or NULL */
+	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
+	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
+	struct stream_span time;        /* --time, of a recording */
 	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;
 	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's */
@@ -57,12 +65,12 @@ struct stream_opts {
 /* Rows for the option groups of commands. */
 enum {
 	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 10,
-	STREAM_SOURCE_NOPTS = 2,
+	STREAM_SOURCE_NOPTS = 2, STREAM_INPUT_NOPTS = 2,
 	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 5,
 };
 extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 	stream_target_opts[STREAM_TARGET_NOPTS], stream_ring_opts[STREAM_RING_NOPTS],
-	stream_source_opts[STREAM_SOURCE_NOPTS],
+	stream_source_opts[STREAM_SOURCE_NOPTS], stream_input_opts[STREAM_INPUT_NOPTS],
 	stream_callchain_opts[STREAM_CALLCHAIN_NOPTS], stream_output_opts[STREAM_OUTPUT_NOPTS];
 
 void stream_opts_defaults(struct stream_opts *opts);
@@ -173,6 +181,8 @@ struct stream_totals {
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
 
+/* Opens the descriptor of --input, if it was given: 0, or -1 with f. Before stream_new(). */
+int stream_open_input(struct stream_opts *opts, struct fault *f);
 /* Takes the event list apart, expands globs, reads formats. Opens no event. The opts
  * must outlive the stream. NULL with f. */
 struct stream *stream_new(const struct stream_opts *opts, struct fault *f);
@@ -191,6 +201,9 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* The run ends when this descriptor (a pidfd) becomes readable, too; before stream_run().
  * What has happened by then is delivered. */
 void stream_end_with(struct stream *s, int fd);
+/* The targets are one task that is about to exec: its events begin there; before
+ * stream_open(). */
+void stream_begin_with_exec(struct stream *s);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
@@ -214,6 +227,9 @@ bool stream_wants_mappings(const struct stream *s);
 bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
+/* Whether the events are those of a recording; NULL: of this kernel, now. */
+struct replay;
+const struct replay *stream_replay(const struct stream *s);
 /* A sample's time as --tsc, --monotonic and --clock-offset want it shown. */
 uint64_t stream_time(const struct stream *s, uint64_t time);
 /* Whether that differs from what the sample says. */

@@ -19,7 +19,10 @@ void summary_tell(const struct stream *s)
 	if (t.limited)
 		note(verbose, "%llu events were dropped by --sampling-limit",
 		     (unsigned long long)t.limited);
-	if (verbose > 0)
+	if (verbose > 0 && s->replay)
+		fprintf(stderr, "perf-prof: %llu recorded, %llu malformed\n", (unsigned long long)t.counted,
+			(unsigned long long)t.malformed);
+	else if (verbose > 0)
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
@@ -30,6 +33,8 @@ void summary_tell(const struct stream *s)
 		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
 			(unsigned long long)t.filtered);
 	if (t.late)
-		fprintf(stderr, "perf-prof: %llu events came late, out of order: the machine was "
-			"overloaded\n", (unsigned long long)t.late);
+		fprintf(stderr, "perf-prof: %llu events came late, out of order: %s\n",
+			(unsigned long long)t.late, s->replay
+			? "the recording holds more between two marks than is held here"
+			: "the machine was overloaded");
 }

@@ -12,6 +12,7 @@
 #define SYMBOLS_DSO_H
 
 #include "base/opener.h"
+#include "symbols/inlines.h"
 #include "symbols/symfile.h"
 
 struct dsos;
@@ -30,20 +31,45 @@ struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
 void dsos_free(struct dsos *d);
 /* Files are parsed by it (it outlives d); -v (verbose, as note()) tells which could not be. */
 void dsos_use(struct dsos *d, struct parser *parser, int verbose);
+/* Debug files that are not here are fetched from these servers (as in DEBUGINFOD_URLS; it
+ * outlives d). Without this call nobody is asked for anything. */
+void dsos_use_servers(struct dsos *d, const char *urls);
 
 /* The file that `pid` maps by this path, with a reference; NULL without memory. */
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid);
+/* Where that process maps it, and the parent of the process (0: not known), which most
+ * often sees the same files: for a file that its path doesn't lead to any more. */
+void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent);
 /* The kernel's code in every process, as it is mapped there. */
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len);
+/* Whether memory that is mapped by this name has no file behind it. */
+bool dso_is_anonymous(const char *name);
+/* Such memory of a process, which may hold code that was made while it ran: names come
+ * from its perf map, and dso_find() takes an address for the offset. `life` is a number that
+ * the process has alone, and from one exec(2) to the next. */
+struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life);
+/* The process has ended or called exec(2): what its number stands for now is another. */
+void dsos_process_ended(struct dsos *d, pid_t pid);
 struct dso *dso_ref(struct dso *dso);
 void dso_put(struct dsos *d, struct dso *dso);
 
-/* The path as the kernel told it: "/usr/bin/cat", "[vdso]", "//anon". */
+/* The path as the kernel told it: "/usr/bin/cat", "[vdso]", "//anon"; or that of the perf
+ * map, once names were read from there. */
 const char *dso_name(const struct dso *dso);
 /* A number that no other dso has or will have. */
 uint64_t dso_serial(const struct dso *dso);
 /* As symfile_find(). The name lives until the next call. */
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into);
+/* The calls that lie one in the other there, innermost first, by the compiler's own names;
+ * 0: nothing is known but the function. They live until the next call of dso_inlines() or
+ * dso_find() of any dso. */
+size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inline_frame *out,
+		   size_t max);
+/* A name of dso_inlines() as it is in the source; lives until the next call. */
+const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name);
+/* As long as this number is the same, so is the name of each address: code that is made
+ * while a program runs comes, goes and gets its names late. Some 10 ns. */
+uint64_t dsos_answers(struct dsos *d);
 /* What tables of symbols take at present. */
 size_t dsos_bytes(const struct dsos *d);
 #endif

@@ -5,6 +5,7 @@
 
 #include "symbols/demangle.h"
 #include "symbols/dso.h"
+#include "symbols/inlines.h"
 #include "symbols/vdso.h"
 
 #include <time.h>
@@ -19,10 +20,14 @@ struct dso {
 	struct dso_id id;
 	uint64_t serial;
 	unsigned int refs;
-	pid_t pid;                   /* who mapped it last */
+	pid_t pid, parent;           /* who mapped it last; 0: not known */
+	uint64_t start, end;         /* and where */
 	enum dso_state state;
 	struct symfile *file;        /* while DSO_READ */
+	struct inlines *inlines;     /* of it, from the first question on; or NULL */
+	int dwarf;                   /* descriptor of what has its DWARF; -1: none */
 	struct demangled *names;     /* of it, as far as they were asked for */
+	struct jit *jit;             /* no file is behind it; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
 	struct timespec mtime;       /* of the file that was read */
 	char name[];
@@ -31,12 +36,18 @@ struct dso {
 struct dsos {
 	const struct opener *opener;
 	struct parser *parser;       /* or NULL */
+	const char *servers;         /* of debuginfod; NULL: nobody is asked */
+	unsigned int asked;          /* how often they were */
 	int verbose;
 	size_t max_bytes, bytes;
 	struct dso *buckets[DSO_BUCKETS];
 	struct dso *newest, *oldest;
 	size_t unused;               /* without a reference */
+	unsigned int dwarfs_open;    /* descriptors */
 	uint64_t serials;
+	uint64_t answers;            /* how often names of addresses have changed */
+	struct jit *jits;
+	unsigned int jits_open;      /* descriptors */
 	struct vdso vdso;
 };
 
@@ -49,4 +60,10 @@ void dso_keep_bound_(struct dsos *d);
 void dso_read_(struct dsos *d, struct dso *dso);
 /* Whether what is mapped now is another file than was read, though the same by its inode. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
+
+/* dso_jit.c: of a dso that has a jit. */
+void dso_jit_free_(struct dsos *d, struct dso *dso);
+void dso_jit_forget_(struct dsos *d, struct dso *dso);
+bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into);
+const char *dso_jit_name_(const struct dso *dso);
 #endif

@@ -15,6 +15,11 @@
 
 #define MAX_FILE (4ull << 30)
 
+enum {
+	MAX_ASKED = 256,         /* files a run asks servers for */
+	MAX_DWARFS = 64,         /* descriptors that are kept open */
+};
+
 static bool later(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
@@ -66,30 +71,54 @@ static void tell(const struct dsos *d, const struct dso *dso)
 	     "names", name);
 }
 
+static int close_it(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Its DWARF is read when somebody asks for lines or inlined calls. */
+static void keep_dwarf(struct dsos *d, struct dso *dso, int fd)
+{
+	if (dso->dwarf >= 0) {
+		close(dso->dwarf);
+		d->dwarfs_open--;
+	}
+	dso->dwarf = d->dwarfs_open < MAX_DWARFS ? fd : close_it(fd);
+	d->dwarfs_open += dso->dwarf >= 0;
+}
+
 static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int fd)
 {
 	struct symfile *file;
 	struct stat st;
+	int dwarf;
 
 	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE)
 		return NULL;
 	if (!dso->id.build_id_size && !is_mapped_inode(dso, fd, &st))
 		return NULL;
-	file = symsource_open(d->parser, d->opener, fd, pid, dso->name);
+	file = symsource_open(d->parser, d->opener, fd, pid, dso->name, &dwarf);
 	if (!file)
 		tell(d, dso);
 	if (file && dso->id.build_id_size && !has_build_id(file, &dso->id)) {
 		symfile_free(file);
 		file = NULL;
 	}
+	keep_dwarf(d, dso, file ? dwarf : close_it(dwarf));
 	dso->mtime = st.st_mtim;
+	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
+		d->asked++;
+		file = symsource_ask_servers(d->parser, file, fd, d->servers);
+	}
 	return file;
 }
 
-static struct symfile *read_as(struct dsos *d, struct dso *dso, pid_t pid)
+/* Takes over the descriptor. */
+static struct symfile *read_and_close(struct dsos *d, struct dso *dso, pid_t pid, int fd)
 {
-	struct symfile *file = NULL;
-	int fd = opener_file(d->opener, pid, dso->name);
+	struct symfile *file;
 
 	if (fd < 0)
 		return NULL;
@@ -98,22 +127,52 @@ static struct symfile *read_as(struct dsos *d, struct dso *dso, pid_t pid)
 	return file;
 }
 
+/* By its path as the process sees it, or its parent where it is gone, or we. */
+static struct symfile *read_path(struct dsos *d, struct dso *dso)
+{
+	const pid_t eyes[] = { dso->pid, dso->parent, 0 };
+	struct symfile *file = NULL;
+
+	for (size_t i = 0; !file && i < sizeof(eyes) / sizeof(*eyes); i++)
+		if (eyes[i] || i == 2)
+			file = read_and_close(d, dso, eyes[i],
+					      opener_file(d->opener, eyes[i], dso->name));
+	return file;
+}
+
+/* Deleted or replaced: as long as the process lives, so does the file; and by its build id
+ * there may be another copy. */
+static struct symfile *read_elsewhere(struct dsos *d, struct dso *dso)
+{
+	struct symfile *file = NULL;
+
+	if (dso->pid && dso->start)
+		file = read_and_close(d, dso, dso->pid,
+				      opener_mapped(d->opener, dso->pid, dso->start, dso->end));
+	if (!file && dso->pid)
+		file = read_and_close(d, dso, dso->pid, opener_mapped(d->opener, dso->pid, 0, 0));
+	if (!file && dso->id.build_id_size)
+		file = read_and_close(d, dso, dso->pid,
+				      symsource_find(d->opener, dso->pid, dso->id.build_id,
+						     dso->id.build_id_size));
+	return file;
+}
+
 static bool is_path(const char *name)
 {
 	return name[0] == '/' && name[1] != '/';
 }
 
-/* As the process sees the path or, when it is gone, as we do. */
 void dso_read_(struct dsos *d, struct dso *dso)
 {
 	dso->state = DSO_NAMELESS;
 	if (dso->id.has_inode && !dso->id.ino)
 		return;
 	if (is_path(dso->name)) {
-		dso->file = dso->pid ? read_as(d, dso, dso->pid) : NULL;
+		dso->file = read_path(d, dso);
 		if (!dso->file)
-			dso->file = read_as(d, dso, 0);
-	} else if (!strcmp(dso->name, VDSO_NAME)) {
+			dso->file = read_elsewhere(d, dso);
+	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
 		dso->file = vdso_read(&d->vdso);
 	}
 	if (!dso->file)

@@ -59,10 +59,20 @@ static int drop_capabilities(void)
 	return (int)syscall(SYS_capset, &header, none);
 }
 
+/* 1: it is nobody now; 0: there is no nobody, in a user namespace of few users; -errno. */
+static int become_nobody(void)
+{
+	if (setgroups(0, NULL) && errno != EPERM)   /* a user namespace may deny it */
+		return -errno;
+	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+		return errno == EINVAL ? 0 : -errno;
+	return 1;
+}
+
 /* Of ids only who is root can change; others have no more than their own. */
 int jail_leave_privilege(void)
 {
-	bool root = !geteuid();
+	int changed = 0;
 
 	if (chdir("/"))
 		return -errno;
@@ -70,13 +80,14 @@ int jail_leave_privilege(void)
 	for (int cap = 0; cap < 64; cap++)
 		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) > 0)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-	if (root && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-		     setresuid(NOBODY, NOBODY, NOBODY)))
-		return -errno;
+	if (!geteuid())
+		changed = become_nobody();
+	if (changed < 0)
+		return changed;
 	if (drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -errno;
-	return root && (!setuid(0) || !seteuid(0)) ? -EPERM : 0;
+	return changed && (!setuid(0) || !seteuid(0)) ? -EPERM : 0;
 }
 
 #ifdef ARCH
@@ -84,6 +95,10 @@ int jail_leave_privilege(void)
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
 /* on equal the next, else over it */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+
+/* libdw looks for more files, and does without them */
+#define REFUSE(call)                                                                               \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ERRNO | EACCES)
 
 int jail_lock(void)
 {
@@ -105,6 +120,10 @@ int jail_lock(void)
 		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigaction), ALLOW(SYS_rt_sigreturn),
 		ALLOW(SYS_getpid), ALLOW(SYS_gettid), ALLOW(SYS_tgkill), ALLOW(SYS_sigaltstack),
 		ALLOW(SYS_exit), ALLOW(SYS_exit_group),
+#ifdef SYS_readlink
+		REFUSE(SYS_readlink), REFUSE(SYS_open), REFUSE(SYS_access),
+#endif
+		REFUSE(SYS_readlinkat), REFUSE(SYS_openat), REFUSE(SYS_faccessat),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 	};
 	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter),

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/symbolizer.h"
 
+#include "base/note.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_BYTES (16u << 20)
+/* A reading takes 100 ms: for an address without a name at most one in five seconds, and
+ * one a minute where it is of no use. */
+#define REREAD_NS UINT64_C(5000000000)
+#define MAX_PAUSE_NS UINT64_C(60000000000)
 
 struct symbolizer {
-	int kallsyms_fd;               /* until it was read; -1 then */
+	int kallsyms_fd;
+	bool kernel_read;
 	struct kallsyms *kallsyms;     /* NULL: not read, or hidden */
+	uint64_t kernel_serial;        /* of that table */
+	uint64_t next_reading, pause;  /* CLOCK_MONOTONIC, ns */
 	struct dsos *dsos;
 	struct parser *parser;
 };
@@ -21,14 +32,21 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 
 	if (!s)
 		return NULL;
+	s->pause = REREAD_NS;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
 	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse });
+	if (!s->parser && errno != ENOMEM) {
+		note(opts->verbose, "the process that reads programs' files without privilege can't be "
+		     "started (%s): they are read by this one", strerror(errno));
+		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE });
+	}
 	if (!s->dsos || !s->parser) {
 		symbolizer_free(s);
 		return NULL;
 	}
 	dsos_use(s->dsos, s->parser, opts->verbose);
+	dsos_use_servers(s->dsos, opts->debuginfod);
 	return s;
 }
 
@@ -44,19 +62,66 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Reads the descriptor from its beginning: it shows addresses by the privilege that it was
+ * opened with. */
+static void read_kallsyms(struct symbolizer *s)
+{
+	struct kallsyms *k = lseek(s->kallsyms_fd, 0, SEEK_SET) ? NULL : kallsyms_read(s->kallsyms_fd);
+
+	s->kernel_read = true;
+	if (!k)
+		return;
+	kallsyms_free(s->kallsyms);
+	s->kallsyms = k;
+	s->kernel_serial++;
+}
+
 int symbolizer_read_kernel(struct symbolizer *s)
 {
-	if (s->kallsyms_fd >= 0) {
-		s->kallsyms = kallsyms_read(s->kallsyms_fd);
-		close(s->kallsyms_fd);
-		s->kallsyms_fd = -1;
+	if (!s->kernel_read && s->kallsyms_fd >= 0) {
+		read_kallsyms(s);
+		s->next_reading = now(CLOCK_MONOTONIC) + REREAD_NS;
 	}
 	return s->kallsyms ? 0 : -EACCES;
 }
 
+/* A module or a BPF program may have come since. Readings that bring nothing get rare. */
+static bool read_again(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
+{
+	bool found;
+
+	if (!(addr >> 63) || now(CLOCK_MONOTONIC_COARSE) < s->next_reading)
+		return false;
+	read_kallsyms(s);
+	found = !kallsyms_find(s->kallsyms, addr, sym);
+	s->pause = found ? REREAD_NS : s->pause < MAX_PAUSE_NS / 2 ? s->pause * 2 : MAX_PAUSE_NS;
+	s->next_reading = now(CLOCK_MONOTONIC) + s->pause;
+	return found;
+}
+
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
-	return !symbolizer_read_kernel(s) && !kallsyms_find(s->kallsyms, addr, sym);
+	if (symbolizer_read_kernel(s))
+		return false;
+	return !kallsyms_find(s->kallsyms, addr, sym) || read_again(s, addr, sym);
+}
+
+uint64_t symbolizer_kernel_serial(const struct symbolizer *s)
+{
+	return s->kernel_serial;
+}
+
+uint64_t symbolizer_answers(struct symbolizer *s)
+{
+	return s->kernel_serial + dsos_answers(s->dsos);
 }
 
 struct dsos *symbolizer_dsos(struct symbolizer *s)

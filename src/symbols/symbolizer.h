@@ -12,6 +12,9 @@ struct symbolizer_opts {
 	const struct opener *opener;     /* outlives the symbolizer; NULL: opener_direct */
 	size_t max_bytes;                /* tables of symbols of files; 0: the default, 16 MiB */
 	enum parser_place parse;         /* where files are parsed: see parser.h */
+	/* Servers of debuginfod, as in DEBUGINFOD_URLS, that may be asked for debug files: only by
+	 * the user's own wish, as it tells them what runs here; NULL: none. Outlives it. */
+	const char *debuginfod;
 	int verbose;                     /* -v: tell which files could not be read */
 };
 
@@ -23,8 +26,15 @@ void symbolizer_free(struct symbolizer *s);
 /* Reads the kernel's table now rather than at the first question. -EACCES if it shows
  * this user no addresses. */
 int symbolizer_read_kernel(struct symbolizer *s);
-/* The function of the kernel around addr; false if there is none. */
+/* The function of the kernel around addr; false if there is none. For an address that has
+ * no name the table is read again if that was some seconds ago: modules and BPF programs
+ * come and go. The names live until the next call. */
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym);
+/* The number of that table: it changes when it is read again. */
+uint64_t symbolizer_kernel_serial(const struct symbolizer *s);
+/* As long as this is the same, so is the name of each address: of the kernel, and as
+ * dsos_answers() says. */
+uint64_t symbolizer_answers(struct symbolizer *s);
 /* The files that are mapped: their functions by dso_find(). */
 struct dsos *symbolizer_dsos(struct symbolizer *s);
 /* What parses them. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/symsource.h"
 
+#include "symbols/debuginfod.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +84,7 @@ struct search {
 	int fd;                  /* of it */
 	struct stat st;          /* of it */
 	pid_t pid;
+	int debug;               /* of the debug file whose names it has; -1: none */
 };
 
 /* Whether there is a file by that path in that root, and it is the right one. */
@@ -95,9 +99,13 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	/* "program" may name itself, and a link by build id lead to the program */
 	if (!fstat(debug, &st) && (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
 		f = symsource_read(s->parser, s->fd, debug, by_link);
-	close(debug);
-	if (!f)
+	if (!f) {
+		close(debug);
 		return false;
+	}
+	if (s->debug >= 0)
+		close(s->debug);
+	s->debug = debug;
 	symfile_free(s->file);
 	s->file = f;
 	return true;
@@ -146,16 +154,34 @@ static bool try_root(struct search *s, pid_t pid, const char *path)
 }
 
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
-			       const char *path)
+			       const char *path, int *dwarf)
 {
-	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid };
+	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
 
 	s.file = symsource_read(p, fd, -1, false);
-	if (!s.file || symfile_is_complete(s.file) || fstat(fd, &s.st))
-		return s.file;
-	if (!pid || !try_root(&s, pid, path))
+	if (s.file && !symfile_is_complete(s.file) && !fstat(fd, &s.st) &&
+	    (!pid || !try_root(&s, pid, path)))
 		try_root(&s, 0, path);
+	if (dwarf)
+		*dwarf = !s.file ? -1 : s.debug >= 0 ? s.debug : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	else if (s.debug >= 0)
+		close(s.debug);
 	return s.file;
+}
+
+struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = symfile_build_id(f, id);
+	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size) : -ENOENT;
+	struct symfile *more = debug < 0 ? NULL : symsource_read(p, fd, debug, false);
+
+	if (debug >= 0)
+		close(debug);
+	if (!more)
+		return f;
+	symfile_free(f);
+	return more;
 }
 
 int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)

@@ -11,6 +11,7 @@
 #include "tasks/procmaps.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,9 +29,10 @@ struct era {
 
 struct process {
 	struct process *next;    /* of the bucket */
-	pid_t pid;
+	pid_t pid, parent;       /* parent: 0: not known */
 	bool used;               /* since the last sweep */
-	uint64_t exited;         /* time; 0: it lives */
+	uint64_t exited;         /* its main thread, or a later sign of life; 0: it lives */
+	uint64_t life;           /* no other process has it, nor this one after exec(2) */
 	struct era *eras;        /* by time; at least one */
 	size_t neras, eras_cap;
 };
@@ -39,7 +41,7 @@ struct maps {
 	struct maps_opts opts;
 	struct process *buckets[BUCKETS];
 	size_t nprocesses;
-	uint64_t versions;
+	uint64_t versions, lives;
 	uint64_t now, swept;     /* newest time of a record; when it was last swept */
 	unsigned int since_sweep;   /* records */
 };
@@ -128,7 +130,7 @@ typedef bool doomed_fn(const struct maps *m, const struct process *p);
 
 static bool out_of_grace(const struct maps *m, const struct process *p)
 {
-	return p->exited && p->exited + TASKS_GRACE_NS < m->now;
+	return p->exited && p->exited < m->now && m->now - p->exited > TASKS_GRACE_NS;
 }
 
 static bool has_exited(const struct maps *m, const struct process *p)
@@ -270,6 +272,7 @@ static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, st
 		return NULL;
 	}
 	p->pid = pid;
+	p->life = ++m->lives;
 	p->used = true;
 	p->next = *bucket;
 	*bucket = p;
@@ -300,22 +303,35 @@ static struct space *own_space(struct maps *m, struct process *p, uint64_t time)
 
 /* ---- records -------------------------------------------------------------- */
 
-static struct dso *dso_of(struct maps *m, const struct pev_mmap *r)
+static struct dso *get_file(struct maps *m, const struct process *p, const char *path,
+			    const struct dso_id *id, uint64_t start, uint64_t end)
+{
+	struct dso *dso = dso_get(m->opts.dsos, path, id, p->pid);
+
+	if (dso)
+		dso_mapped_at(dso, start, end, p->parent);
+	return dso;
+}
+
+static struct dso *dso_of(struct maps *m, const struct process *p, const struct pev_mmap *r)
 {
 	struct dso_id id = { .build_id_size = r->has_build_id ? r->build_id_size : 0 };
 
-	if (!strcmp(r->filename, VDSO_NAME))
+	if (!strcmp(r->filename, VDSO_NAME) && !r->has_build_id)
 		return dso_get_vdso(m->opts.dsos, r->addr, r->len);
+	if (dso_is_anonymous(r->filename))
+		return dso_get_jit(m->opts.dsos, r->filename, p->pid, p->life);
 	if (id.build_id_size) {
 		memcpy(id.build_id, r->build_id, id.build_id_size);
 	} else if (r->ino) {
-		id.has_inode = id.has_generation = true;
+		id.has_inode = true;
+		id.has_generation = r->ino_generation;   /* 0 where it was read from /proc */
 		id.maj = r->maj;
 		id.min = r->min;
 		id.ino = r->ino;
 		id.generation = r->ino_generation;
 	}
-	return dso_get(m->opts.dsos, r->filename, &id, (pid_t)r->pid);
+	return get_file(m, p, r->filename, &id, r->addr, r->addr + r->len);
 }
 
 static void take_mmap(struct maps *m, const struct pev_mmap *r, uint64_t time)
@@ -329,10 +345,19 @@ static void take_mmap(struct maps *m, const struct pev_mmap *r, uint64_t time)
 		return;
 	p = get(m, (pid_t)r->pid);
 	s = p ? own_space(m, p, time) : NULL;
-	mapping.dso = s ? dso_of(m, r) : NULL;
+	mapping.dso = s ? dso_of(m, p, r) : NULL;
+	if (dso_is_anonymous(r->filename))
+		mapping.pgoff = mapping.start;
 	if (mapping.dso && space_map(m->opts.dsos, s, &mapping,
 				     m->now > TASKS_GRACE_NS ? m->now - TASKS_GRACE_NS : 0))
 		s->version = ++m->versions;
+}
+
+static void begin_life(struct maps *m, struct process *p)
+{
+	dsos_process_ended(m->opts.dsos, p->pid);
+	p->life = ++m->lives;
+	p->exited = 0;
 }
 
 /* A number that was in use before begins a new life. */
@@ -349,9 +374,11 @@ static void take_fork(struct maps *m, const struct pev_task *r, uint64_t time)
 	s = space_ref(last_era(parent)->space);
 	child = find(m, (pid_t)r->pid);
 	if (!child)
-		add_process(m, (pid_t)r->pid, time, s);
+		child = add_process(m, (pid_t)r->pid, time, s);
 	else if (!begin_era(m, child, time, s))
-		child->exited = 0;
+		begin_life(m, child);
+	if (child)
+		child->parent = (pid_t)r->ppid;
 }
 
 static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
@@ -361,18 +388,44 @@ static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
 	if (!r->exec || (int32_t)r->pid <= 0)
 		return;
 	p = find(m, (pid_t)r->pid);
-	if (p)
-		begin_era(m, p, time, space_new(false));
-	else
+	if (p && !begin_era(m, p, time, space_new(false)))
+		begin_life(m, p);
+	else if (!p)
 		add_process(m, (pid_t)r->pid, time, space_new(false));
+}
+
+/* Threads may go on when the main one has ended: grace counts from what they did last. */
+static void see_alive(struct process *p, uint64_t time)
+{
+	if (p && p->exited && time > p->exited)
+		p->exited = time;
+}
+
+static pid_t doer_of(const struct pev_record *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return (pid_t)rec->mmap.pid;
+	case PERF_RECORD_COMM:
+		return (pid_t)rec->comm.pid;
+	case PERF_RECORD_FORK:
+		return (pid_t)rec->task.ppid;
+	case PERF_RECORD_EXIT:
+		return (pid_t)rec->task.pid;
+	default:
+		return 0;
+	}
 }
 
 static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
 {
 	struct process *p = r->pid == r->tid ? find(m, (pid_t)r->pid) : NULL;
 
-	if (p)
-		p->exited = time ? time : 1;
+	if (!p)
+		return;
+	p->exited = time ? time : 1;
+	dsos_process_ended(m->opts.dsos, p->pid);
 }
 
 /* Any process may have mapped anything meanwhile. */
@@ -389,6 +442,7 @@ void maps_take(struct maps *m, const struct pev_record *rec)
 
 	if (time > m->now)
 		m->now = time;
+	see_alive(find(m, doer_of(rec)), time);
 	switch (rec->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
@@ -434,36 +488,74 @@ static char *read_file(int fd, size_t *len)
 	return buf;
 }
 
-static void fill_line(struct maps *m, struct space *s, pid_t pid, const struct procmaps_line *l)
+static void fill_line(struct maps *m, struct space *s, const struct process *p,
+		      const struct procmaps_line *l)
 {
 	struct mapping mapping = { .start = l->start, .end = l->end, .pgoff = l->pgoff };
 	struct dso_id id = { .has_inode = l->ino != 0, .maj = l->maj, .min = l->min, .ino = l->ino };
 	struct dsos *dsos = m->opts.dsos;
+	const char *path = *l->path ? l->path : "//anon";
 
 	if (!l->exec)
 		return;
 	if (!strcmp(l->path, VDSO_NAME))
 		mapping.dso = dso_get_vdso(dsos, l->start, l->end - l->start);
+	else if (dso_is_anonymous(path))
+		mapping.dso = dso_get_jit(dsos, path, p->pid, p->life);
 	else
-		mapping.dso = dso_get(dsos, *l->path ? l->path : "//anon", &id, pid);
+		mapping.dso = get_file(m, p, path, &id, l->start, l->end);
+	if (dso_is_anonymous(path))
+		mapping.pgoff = mapping.start;
 	if (mapping.dso)
 		space_fill(dsos, s, &mapping);
 }
 
-static void fill(struct maps *m, struct space *s, pid_t pid, char *text, size_t len)
+static void fill(struct maps *m, struct space *s, const struct process *p, char *text, size_t len)
 {
 	struct procmaps_line line;
 	char *end = text + len, *nl;
 
-	for (char *p = text; p < end && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1)
-		if (procmaps_parse(p, (size_t)(nl - p), &line))
-			fill_line(m, s, pid, &line);
+	for (char *at = text; at < end && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1)
+		if (procmaps_parse(at, (size_t)(nl - at), &line))
+			fill_line(m, s, p, &line);
 }
 
 static void catch_up(struct maps *m)
 {
 	if (m->opts.catch_up)
 		m->opts.catch_up(m->opts.ctx);
+}
+
+static char *read_maps(const struct maps *m, pid_t task, size_t *len)
+{
+	int fd = opener_proc(m->opts.opener, task, "maps");
+	char *text = fd >= 0 ? read_file(fd, len) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* Of a process whose main thread has ended, another one has the space still. */
+static char *read_threads_maps(const struct maps *m, pid_t pid, size_t *len)
+{
+	char path[64], *text = NULL;
+	struct dirent *d;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && !*len && (d = readdir(tasks))) {
+		pid_t tid = (pid_t)atoi(d->d_name);
+
+		if (tid <= 0 || tid == pid)
+			continue;
+		free(text);
+		text = read_maps(m, tid, len);   /* /proc/TID is there, though not listed */
+	}
+	if (tasks)
+		closedir(tasks);
+	return text;
 }
 
 /* exec(2) holds back who reads the maps until its record is written: so if there is none
@@ -474,22 +566,22 @@ void maps_read(struct maps *m, pid_t pid)
 	struct space *s;
 	char *text = NULL;
 	size_t len = 0;
-	int fd;
 
 	catch_up(m);
-	fd = opener_proc(m->opts.opener, pid, "maps");
-	if (fd >= 0) {
-		text = read_file(fd, &len);
-		close(fd);
-		catch_up(m);
+	text = read_maps(m, pid, &len);
+	if (text && !len) {
+		free(text);
+		text = read_threads_maps(m, pid, &len);
 	}
+	if (text)
+		catch_up(m);
 	p = get(m, pid);
 	s = p ? last_era(p)->space : NULL;
 	if (s && s->partial) {
 		s->partial = false;
 		s->version = ++m->versions;
 		if (text)
-			fill(m, s, pid, text, len);
+			fill(m, s, p, text, len);
 	}
 	free(text);
 }
@@ -519,6 +611,7 @@ static struct era *look(struct maps *m, pid_t pid, uint64_t time)
 		p = find(m, pid);
 		era = p ? era_at(p, time) : NULL;
 	}
+	see_alive(p, time);
 	if (p)
 		p->used = true;
 	return era;

@@ -32,9 +32,9 @@ static void user_words(struct symbolizer *s, const struct chain_address *a,
 {
 	uint64_t into;
 
-	words->dso = site->dso ? dso_name(site->dso) : "[unknown]";
 	if (s && site->dso && dso_find(symbolizer_dsos(s), site->dso, site->at, &words->symbol, &into))
 		words->offset = into + (a->ip - a->at);
+	words->dso = site->dso ? dso_name(site->dso) : "[unknown]";
 }
 
 void resolve_words(struct symbolizer *s, const struct chain_address *a,

@@ -233,6 +233,75 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 	return fmt;
 }
 
+void tracefmt_set_machine(struct tracefmt_db *db, int long_size, int page_size)
+{
+	if (long_size == 4 || long_size == 8)
+		tep_set_long_size(db->tep, long_size);
+	if (page_size > 0)
+		tep_set_page_size(db->tep, page_size);
+}
+
+const struct tracefmt *tracefmt_find(const struct tracefmt_db *db, uint64_t id)
+{
+	for (size_t i = 0; i < db->nfmts; i++)
+		if (db->fmts[i]->id == id)
+			return db->fmts[i];
+	return NULL;
+}
+
+static void swap_numbers(char *p, size_t bytes, int each)
+{
+	for (size_t at = 0; each > 1 && at + (size_t)each <= bytes; at += (size_t)each)
+		for (int i = 0; i < each / 2; i++) {
+			char c = p[at + (size_t)i];
+
+			p[at + (size_t)i] = p[at + (size_t)(each - 1 - i)];
+			p[at + (size_t)(each - 1 - i)] = c;
+		}
+}
+
+static bool is_number_size(int n)
+{
+	return n == 2 || n == 4 || n == 8;
+}
+
+/* What a __data_loc or __rel_loc refers to, its word being turned already. */
+static void swap_dynamic(const struct tep_format_field *f, char *raw, uint32_t raw_size)
+{
+	uint32_t loc, at, len;
+
+	memcpy(&loc, raw + f->offset, 4);
+	at = (loc & 0xffff) + (f->flags & TEP_FIELD_IS_RELATIVE ? (uint32_t)f->offset + 4 : 0);
+	len = loc >> 16;
+	if (at <= raw_size && len <= raw_size - at && is_number_size(f->elementsize))
+		swap_numbers(raw + at, len, f->elementsize);
+}
+
+static void swap_fields(const struct tep_format_field *f, char *raw, uint32_t raw_size)
+{
+	for (; f; f = f->next) {
+		if (f->offset < 0 || f->size <= 0 || (uint32_t)f->offset + (uint32_t)f->size > raw_size)
+			continue;
+		if (f->flags & TEP_FIELD_IS_DYNAMIC && f->size == 4) {
+			swap_numbers(raw + f->offset, 4, 4);
+			swap_dynamic(f, raw, raw_size);
+		} else if (f->flags & TEP_FIELD_IS_ARRAY) {
+			if (is_number_size(f->elementsize))
+				swap_numbers(raw + f->offset, (size_t)f->size, f->elementsize);
+		} else if (is_number_size(f->size)) {
+			swap_numbers(raw + f->offset, (size_t)f->size, f->size);
+		}
+	}
+}
+
+void tracefmt_swap(const struct tracefmt *fmt, void *raw, uint32_t raw_size)
+{
+	const struct tep_event *ev = fmt->tep_event;
+
+	swap_fields(ev->format.common_fields, raw, raw_size);
+	swap_fields(ev->format.fields, raw, raw_size);
+}
+
 void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols)
 {
 	printer_symbols(db->printer, symbols);

@@ -66,6 +66,13 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f);
 
+/* The formats are those of another machine: bytes of its `long` (4 or 8), of its pages. */
+void tracefmt_set_machine(struct tracefmt_db *db, int long_size, int page_size);
+/* The known format of that id (common_type); NULL: there is none. */
+const struct tracefmt *tracefmt_find(const struct tracefmt_db *db, uint64_t id);
+/* Turns the numbers in raw data of the other byte order into this machine's, in place. */
+void tracefmt_swap(const struct tracefmt *fmt, void *raw, uint32_t raw_size);
+
 /* Where %pS and the like look; none at first. */
 void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols);
 /* Whether this event's text has names of functions. */

@@ -344,8 +344,9 @@ def cpu_of(argv, cwd):
     return (usage.ru_utime + usage.ru_stime) * 1e9
 
 
-def perf_script_python(build, n, folder):
-    """ns per event of `perf script -s` with a script that counts."""
+def recorded(build, n, folder):
+    """ns per event of `perf script -s` and of perf-prof python -I with scripts that count, and
+    those of walk_recording."""
     with open(os.path.join(folder, 'count.py'), 'w') as f:
         # The arguments that `perf script -g python` writes: with others perf does less.
         f.write('count = 0\n'
@@ -359,9 +360,17 @@ def perf_script_python(build, n, folder):
             storm(build, calls)
         finally:
             perf.stop()
-    few, many = ([cpu_of(['perf', 'script', '-i', name, '-s', 'count.py'], folder)
-                  for _ in range(3)] for name in ('few.data', 'many.data'))
-    return (median(many) - median(few)) / n
+    with open(os.path.join(folder, 'ours.py'), 'w') as f:
+        f.write('n = 0\ndef __sample__(e):\n    global n\n    n += 1\n')
+    commands = {'perf script': ['perf', 'script', '-s', 'count.py', '-i'],
+                'ours': [os.path.join(build, 'perf-prof'), 'python', 'ours.py', '-I']}
+    got = {}
+    for who, command in commands.items():
+        few, many = ([cpu_of(command + [name], folder) for _ in range(3 if who == 'perf script' else 9)]
+                     for name in ('few.data', 'many.data'))
+        got[who] = (median(many) - median(few)) / n
+    got.update(program_rows(build, 'walk_recording', 11, os.path.join(folder, 'many.data')))
+    return got
 
 
 def startup(build):
@@ -457,9 +466,9 @@ def event_print(build, rounds):
     return {name: float(ns) for name, ns in re.findall(r'cost (\w+) (\S+)', done.stdout)}
 
 
-def program_rows(build, name, rounds):
+def program_rows(build, name, rounds, *before):
     """{row: ns} of a C program of tests/bench."""
-    done = subprocess.run(pinned([os.path.join(build, 'tests/bench', name), str(rounds)]),
+    done = subprocess.run(pinned([os.path.join(build, 'tests/bench', name), *before, str(rounds)]),
                           capture_output=True, text=True)
     if done.returncode:
         raise Trouble(f'{name}: {done.stderr.strip()}')

@@ -103,8 +103,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (wait_first && read(0, &byte, 1) != 1)
 		return 1;
-	if (children)
-		return run_children(argv[0], children);
+	if (children && run_children(argv[0], children))
+		return 1;
 	for (int i = 0; i < calls; i++)
 		sum += depth ? deep(fn, depth - 1) : fn(1);
 	while (linger && read(0, &byte, 1) > 0)

@@ -42,6 +42,7 @@ KINDS = [
     ('at a fixed address', 'callers_static', [str(CALLS)], ['inner', 'middle', 'outer', 'main']),
     ('a library by dlopen', 'callers', ['--lib', '{lib}', str(CALLS)],
      ['lib_inner', 'lib_outer', 'main']),
+    ('made while it runs', 'callers_jit', [str(CALLS)], ['inner']),
     ('short-lived', 'callers', ['--children', str(CHILDREN)], ['inner', 'middle', 'outer', 'main']),
     ('short-lived, at a fixed address', 'callers_static', ['--children', str(CHILDREN)],
      ['inner', 'middle', 'outer', 'main']),

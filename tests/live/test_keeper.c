@@ -94,6 +94,12 @@ static int as_nobody(struct keeper *k, const struct identity *who)
 	WRONG_UNLESS(opener_proc(o, 1, "mem") == -EACCES);
 	WRONG_UNLESS(opener_proc(o, 1, "../../etc/shadow") == -EACCES);
 	WRONG_UNLESS(opener_proc(o, 0, "kcore") < 0);
+	WRONG_UNLESS(opener_mapped(o, getppid(), 0, 0) >= 0);      /* its program, and nothing else: */
+	WRONG_UNLESS(opener_mapped(o, getppid(), 1, 2) < 0);
+	WRONG_UNLESS(opener_mapped(o, 0, 0, 0) < 0);
+	WRONG_UNLESS(opener_perf_map(o, 0) < 0);
+	fd = opener_perf_map(o, getppid());
+	WRONG_UNLESS(fd >= 0 && read(fd, line, 4) == 4 && !memcmp(line, "1 1 ", 4));
 	return 0;
 }
 
@@ -102,6 +108,7 @@ static void what_it_gives(void **state)
 	struct identity who;
 	struct fault f = {0};
 	struct keeper *k;
+	char map[64];
 	int wstatus;
 	pid_t pid;
 
@@ -111,10 +118,13 @@ static void what_it_gives(void **state)
 	assert_int_equal(identity_find(&who, "nobody", &f), 1);
 	k = keeper_start(clean_up, cleaned, &f);
 	assert_non_null(k);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)getpid());
+	write_file(map, "1 1 x\n", 6);
 	pid = fork();
 	if (!pid)
 		_exit(as_nobody(k, &who));
 	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
+	unlink(map);
 	assert_true(WIFEXITED(wstatus));
 	assert_int_equal(WEXITSTATUS(wstatus), 0);
 	keeper_stop(k);

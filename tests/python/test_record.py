@@ -149,3 +149,46 @@ def test_it_belongs_to_the_caller(prof, storm):
         assert len(theirs(path)) == 10
     finally:
         shutil.rmtree(folder)
+
+
+REPLAYED = READY + """
+import os, sys
+OWN = int(sys.argv[1]) if len(sys.argv) > 1 else os.getpid()
+def __sample__(e):
+    if e._pid == OWN:
+        return
+    chain = e.get('_callchain', e.get('callchain'))
+    print('line', e.to_dict() if chain is None else
+          (e._event, e._time, e._pid, e._tid, e._cpu, [sorted(f.items()) for f in chain]))
+    e.print(timestamp=False)
+def __exit__():
+    print('own', OWN)
+"""
+
+
+def test_the_same_script_says_the_same_of_the_recording(prof, storm, tmp_path):
+    """Fields, names of tasks, and functions of the kernel and of programs."""
+    with Storm(storm, 'getppid', 5000) as one, \
+            Session(prof, tmp_path, REPLAYED, '-i', '50', '--record', 'perf.data', '--order', '-e',
+                    f'sched:sched_switch//alias=switch/stack/,{EVENT},profile/-F 2000 -g/,page-faults/-g/',
+                    '-p', str(one.pid)) as session:
+        session.wait_for('ready')
+        one.run()
+        session.wait_for('getppid')
+        time.sleep(0.2)
+        live = session.stop()
+    assert live.code == 0 and live.stderr == ''
+    own = str(live.number('own'))
+    (tmp_path / 'replayed.py').write_text(REPLAYED)
+    done = subprocess.run([prof, 'python', '-I', 'perf.data', 'replayed.py', own], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ''
+
+    def lines(out):
+        # _realtime is measured anew all the time
+        return [re.sub(r"'_realtime': \d+", '', line) for line in out.splitlines()
+                if not line.startswith(('ready', 'Loaded'))]
+    mine, again = lines(live.stdout), lines(done.stdout)
+    assert len(mine) > 100 and set(mine) == set(again)
+    assert [line for line in mine if line.startswith('line')] == \
+        [line for line in again if line.startswith('line')]

@@ -86,17 +86,26 @@ def test_sigint_ends_a_handler_that_hangs(prof, tmp_path, handler):
                       'def __sample__(e):\n'
                       '    print("in", flush=True)\n'
                       f'    {handler}\n'
-                      'def __exit__(): print("exit")\n')
-    run = subprocess.Popen([prof, 'python', '-e', 'sched:sched_switch', script],
+                      'lost = 0\n'
+                      'def __lost__(a, b, c):\n'
+                      '    global lost\n'
+                      '    lost += c["count"]\n'
+                      'def __exit__(): print(lost, "exit")\n')
+    run = subprocess.Popen([prof, 'python', '-v', '-e', 'sched:sched_switch', script],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert run.stdout.readline().startswith('Loaded module')
         assert run.stdout.readline() == 'in\n'
         begin = time.monotonic()
         run.send_signal(signal.SIGINT)
-        out, _ = run.communicate(timeout=10)
+        out, err = run.communicate(timeout=10)
         assert time.monotonic() - begin < 1
         assert run.returncode == 0
         assert out.endswith('exit\n')
+        assert re.search(rf'sched:sched_switch was interrupted at {script}:\d: it had not returned', err)
+        lost = int(re.search(r'(\d+) exit', out).group(1))
+        delivered, told = map(int, re.search(r'(\d+) events delivered, (\d+) lost', err).groups())
+        counted = int(re.search(r'(\d+) counted by the kernel', err).group(1))
+        assert delivered == 1 and lost == told == counted - 1, err
     finally:
         run.kill()

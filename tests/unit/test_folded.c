@@ -292,7 +292,7 @@ static void what_can_not_be_is_told_before(void **state)
 		const char *text;
 	} rows[] = {
 		{ { NULL, "x" }, EXIT_USAGE, "--flame-graph-before x needs --flame-graph" },
-		{ { "/tmp/x.folded", "/dev/null" }, EXIT_USAGE, "only .svg and .html" },
+		{ { "/tmp/x.folded", "/dev/null" }, EXIT_USAGE, "/tmp/x.folded: the difference to /dev/null can" },
 		{ { "/nonexistent/x.svg", NULL }, EXIT_FAILED, "/nonexistent/x.svg: No such file" },
 		{ { "/dev/null", NULL }, 0, "" },
 		{ { "/dev/stdout", NULL }, 0, "" },

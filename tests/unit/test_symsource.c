@@ -84,7 +84,7 @@ static struct symfile *open_program(struct parser *p)
 	snprintf(path, sizeof(path), "%s/program", folder);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	f = symsource_open(p, &in_folder, fd, 1, "/program");
+	f = symsource_open(p, &in_folder, fd, 1, "/program", NULL);
 	close(fd);
 	return f;
 }
@@ -200,7 +200,7 @@ static void a_bomb_in_it(void **state)
 	make("hidden", "none");
 	at = offset_of("program", "hidden");
 	exported = offset_of("program", "exported");
-	assert_int_equal(run("strip program; head -c 1000000000 /dev/zero | xz -0 > bomb.xz; "
+	assert_int_equal(run("strip program; head -c 300000000 /dev/zero | xz -0 > bomb.xz; "
 			     "objcopy --add-section .gnu_debugdata=bomb.xz program"), 0);
 	has(at, "none", exported);
 }
@@ -241,6 +241,51 @@ static void hostile_answers(void **state)
 	parser_bytes_free(&good);
 }
 
+/* From a server, which has another one's file for the wrong build id. */
+static void by_a_server(void **state)
+{
+	struct parser *p;
+	struct symfile *f;
+	uint64_t at;
+	char path[128], url[64];
+	int port = 0, fd;
+	FILE *log;
+
+	if (!can_build() || run("python3 -c 'import ctypes; ctypes.CDLL(\"libdebuginfod.so.1\")'")) {
+		print_message("# skip: needs gcc, binutils, xz, python3 and libdebuginfod1\n");
+		skip();
+	}
+	make("hidden", "0xabcdef0123456789");
+	at = offset_of("program", "hidden");
+	assert_int_equal(run("mkdir -p buildid/abcdef0123456789 && objcopy --only-keep-debug program "
+			     "buildid/abcdef0123456789/debuginfo && strip program && "
+			     "{ exec >log; python3 -u -m http.server --bind 127.0.0.1 0 & echo $! >server; }"), 0);
+	snprintf(path, sizeof(path), "%s/log", folder);
+	for (int i = 0; i < 500 && !port; i++) {
+		usleep(10000);
+		log = fopen(path, "re");
+		if (log && fscanf(log, "Serving HTTP on 127.0.0.1 port %d", &port) != 1)
+			port = 0;
+		if (log)
+			fclose(log);
+	}
+	assert_true(port);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
+	p = parser_new(&(struct parser_opts){ PARSER_APART });
+	f = open_program(p);
+	assert_string_equal(name_at(f, at), "none");
+	snprintf(path, sizeof(path), "%s/program", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	f = symsource_ask_servers(p, f, fd, "http://127.0.0.1:1");
+	assert_string_equal(name_at(f, at), "none");
+	f = symsource_ask_servers(p, f, fd, url);
+	assert_string_equal(name_at(f, at), "hidden");
+	symfile_free(f);
+	close(fd);
+	parser_free(p);
+	run("kill $(cat server)");
+}
+
 static int set_up(void **state)
 {
 	return mkdtemp(folder) ? 0 : -1;
@@ -259,6 +304,7 @@ int main(void)
 		cmocka_unit_test(by_mini_debug_info),
 		cmocka_unit_test(a_bomb_in_it),
 		cmocka_unit_test(hostile_answers),
+		cmocka_unit_test(by_a_server),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -2,6 +2,9 @@
 /* Tables: widths, units, order; hostile text; the one shape of JSON. */
 #include "cmocka_all.h"
 
+#include "base/columns.h"
+
+#include "base/columns.h"
 #include "report/table.h"
 
 #include <errno.h>
@@ -100,11 +103,11 @@ static void wide_characters(void **state)
 	struct table_style style = { .terminal.columns = 12 };
 	struct table t;
 
-	assert_int_equal(terminal_width("日本"), 4);
-	assert_int_equal(terminal_width("e\xcc\x81"), 1);
-	assert_int_equal(terminal_width("\xff"), 1);
-	assert_int_equal(terminal_fit("日本", 3), 3);
-	assert_int_equal(terminal_fit("abc", 2), 2);
+	assert_int_equal(columns_of("日本"), 4);
+	assert_int_equal(columns_of("e\xcc\x81"), 1);
+	assert_int_equal(columns_of("\xff"), 1);
+	assert_int_equal(columns_fit("日本", 3), 3);
+	assert_int_equal(columns_fit("abc", 2), 2);
 	table_init(&t, "names", two, 2);
 	table_row(&t);
 	table_text(&t, "日本語の名前");
@@ -135,6 +138,32 @@ static void hostile_names(void **state)
 		assert_true(*p >= ' ' && *p < 127);
 	json_object_put(root);
 	free(line);
+	table_free(&t);
+}
+
+static void only_some_rows(void **state)
+{
+	struct table_style style = { .no_titles = true, .match = "AB" };
+	struct table t;
+
+	table_init(&t, "calls", columns, COUNT(columns));
+	add(&t, "xAbx", 2, 50);
+	add(&t, "a much longer name, which widens nothing", 2, 50);
+	add(&t, "ab", 1, 70);
+	add(&t, "cab", 12, 70);
+	prints(&t, &style,
+	       "xAbx   2  0.050  0.025  12.50\n"
+	       "ab     1  0.070  0.070  12.50\n"
+	       "cab   12  0.070  0.005  12.50\n");
+	style.max_rows = 2;
+	prints(&t, &style,
+	       "xAbx   2  0.050  0.025  12.50\n"
+	       "ab     1  0.070  0.070  12.50\n"
+	       "... 1 more\n");
+	style.match = "0.005";   /* numbers as they are shown */
+	prints(&t, &style, "cab   12  0.070  0.005  12.50\n");
+	style.match = "nosuch";
+	prints(&t, &style, "");
 	table_free(&t);
 }
 
@@ -268,6 +297,7 @@ int main(void)
 		cmocka_unit_test(narrow_terminals_cut_text_not_numbers),
 		cmocka_unit_test(wide_characters),
 		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(only_some_rows),
 		cmocka_unit_test(order),
 		cmocka_unit_test(json_has_one_shape),
 		cmocka_unit_test(colours),

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * /tmp/perf-PID.map of a process. In its own root and by its own number; and as anybody may
+ * write to /tmp, only if it is certain to be the process's: a symbolic link or another
+ * user's file could be bait. Through one descriptor of the process's folder in /proc, so
+ * that all is about the same process.
+ */
+#include "base/opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { STATUS_BYTES = 4096 };
+
+struct who {
+	uid_t uid;               /* effective */
+	pid_t pid;               /* in its own namespace */
+};
+
+/* The n-th word behind "Key:" (0: the first; -1: the last). */
+static long word_of(const char *status, const char *key, int n)
+{
+	const char *line = strstr(status, key);
+	long v = -1;
+	char *end;
+
+	if (!line)
+		return -1;
+	line += strlen(key);
+	for (int i = 0; n < 0 || i <= n; i++, line = end) {
+		while (*line == '\t' || *line == ' ')
+			line++;
+		if (*line < '0' || *line > '9')
+			break;
+		v = strtol(line, &end, 10);
+	}
+	return v;
+}
+
+static int read_status(int dir, struct who *who)
+{
+	char status[STATUS_BYTES];
+	int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
+	long uid, pid;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return -ESRCH;
+	status[n] = '\0';
+	/* the name of the process, which it chose, is escaped: no line of it is another key */
+	uid = word_of(status, "\nUid:", 1);
+	pid = word_of(status, "\nNSpid:", -1);
+	if (uid < 0 || pid <= 0)
+		return -ENOENT;
+	*who = (struct who){ (uid_t)uid, (pid_t)pid };
+	return 0;
+}
+
+static int open_in_tmp(int dir, pid_t pid)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int root = openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	char path[64];
+
+	if (root < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0 && errno == ENOSYS)   /* before Linux 5.6 */
+		fd = openat(root, path + 1, (int)how.flags);
+	fd = fd < 0 ? -errno : fd;
+	close(root);
+	return fd;
+}
+
+static int check(int fd, const struct who *who)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
+		return -EINVAL;
+	if (st.st_uid == who->uid || (!st.st_uid && (st.st_mode & S_IROTH)))
+		return 0;
+	return -EPERM;
+}
+
+int opener_direct_perf_map(void *ctx, pid_t pid)
+{
+	struct who who;
+	char path[64];
+	int dir, fd, rc;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -ESRCH;
+	rc = read_status(dir, &who);
+	fd = rc ? rc : open_in_tmp(dir, who.pid);
+	close(dir);
+	rc = fd < 0 ? fd : check(fd, &who);
+	if (fd >= 0 && rc)
+		close(fd);
+	return rc ? rc : fd;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of a recording, their ids, and where ids lie in records. */
+#include "perfdata/reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIN_ATTR = 64, ATTR_SIZE_AT = 4 };
+
+/* ---- ids ------------------------------------------------------------------ */
+
+static size_t slot_of(const struct ids *ids, uint64_t id)
+{
+	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & ids->mask;
+
+	while (ids->rows[i].used && ids->rows[i].id != id)
+		i = (i + 1) & ids->mask;
+	return i;
+}
+
+int ids_find(const struct ids *ids, uint64_t id)
+{
+	size_t i;
+
+	if (!ids->rows)
+		return -1;
+	i = slot_of(ids, id);
+	return ids->rows[i].used ? (int)ids->rows[i].event : -1;
+}
+
+static int grow(struct ids *ids)
+{
+	struct ids more = { .mask = ids->rows ? ids->mask * 2 + 1 : 63, .n = ids->n };
+
+	if (ids->rows && ids->n * 2 <= ids->mask)
+		return 0;
+	more.rows = calloc(more.mask + 1, sizeof(*more.rows));
+	if (!more.rows)
+		return -ENOMEM;
+	for (size_t i = 0; ids->rows && i <= ids->mask; i++)
+		if (ids->rows[i].used)
+			more.rows[slot_of(&more, ids->rows[i].id)] = ids->rows[i];
+	free(ids->rows);
+	*ids = more;
+	return 0;
+}
+
+/* 0, -ENOMEM, or -EEXIST: it is another event's. */
+static int add_id(struct ids *ids, uint64_t id, uint32_t event)
+{
+	size_t i;
+
+	if (grow(ids))
+		return -ENOMEM;
+	i = slot_of(ids, id);
+	if (ids->rows[i].used)
+		return ids->rows[i].event == event ? 0 : -EEXIST;
+	ids->rows[i] = (struct id_row){ id, event, 1 };
+	ids->n++;
+	return 0;
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+/* A pipe brings an event's ids in several records, which are alike but for them. */
+static struct perfdata_event *same_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
+{
+	for (size_t i = 0; r->pipe_layout && i < r->nevents; i++)
+		if (!memcmp(&r->events[i].attr, attr, sizeof(*attr)))
+			return &r->events[i];
+	return NULL;
+}
+
+static struct perfdata_event *new_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
+{
+	struct perfdata_event *v;
+
+	if (!(r->nevents & (r->nevents - 1))) {
+		v = reallocarray(r->events, r->nevents ? 2 * r->nevents : 1, sizeof(*v));
+		if (!v)
+			return NULL;
+		r->events = v;
+	}
+	v = &r->events[r->nevents++];
+	*v = (struct perfdata_event){ .attr = *attr };
+	pev_format_from_attr(&v->format, &v->attr.attr);
+	return v;
+}
+
+static int take_ids(struct perfdata_reader *r, struct perfdata_event *e, const char *ids, size_t n,
+		    struct fault *f)
+{
+	struct scan s = { ids, ids + n * 8, r->foreign };
+	uint64_t *more = n ? reallocarray(e->ids, e->nids + n, sizeof(*more)) : e->ids;
+
+	if (n && !more)
+		return reading_no_memory(f);
+	e->ids = more;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t id = 0;
+		int rc;
+
+		scan_u64(&s, &id);
+		rc = add_id(&r->ids, id, (uint32_t)(e - r->events));
+		if (rc == -ENOMEM)
+			return reading_no_memory(f);
+		if (rc)
+			return reading_fault(r, f, r->at, "the id %" PRIu64 " is given to two events: which "
+					     "one a sample is of can't be told; the header is damaged", id);
+		e->ids[e->nids++] = id;
+	}
+	r->total_ids += n;
+	return 0;
+}
+
+int attrs_add(struct perfdata_reader *r, const char *bytes, size_t size, const char *ids, size_t nids,
+	      struct fault *f)
+{
+	union pev_attr_buf attr = { 0 };
+	struct perfdata_event *e;
+
+	if (size < MIN_ATTR)
+		return reading_fault(r, f, r->at, "an event of %zu bytes; the first kernels wrote %d", size,
+				     MIN_ATTR);
+	if (r->nevents >= MAX_EVENTS || nids > MAX_IDS - r->total_ids)
+		return reading_fault(r, f, r->at, "more than %d events, or %d ids", MAX_EVENTS, MAX_IDS);
+	memcpy(&attr, bytes, size < sizeof(attr) ? size : sizeof(attr));
+	if (r->foreign)
+		swap_attr(&attr.attr, size < sizeof(attr) ? size : sizeof(attr));
+	attr.attr.size = (uint32_t)(size < sizeof(attr) ? size : sizeof(attr));
+	e = same_event(r, &attr);
+	if (!e)
+		e = new_event(r, &attr);
+	return e ? take_ids(r, e, ids, nids, f) : reading_no_memory(f);
+}
+
+/* ---- where ids lie -------------------------------------------------------- */
+
+static unsigned int words(uint64_t type, uint64_t bits)
+{
+	return (unsigned int)__builtin_popcountll(type & bits);
+}
+
+/* Bytes from a sample's beginning; 0: no id. */
+static uint16_t sample_id_at(uint64_t type)
+{
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return 8;
+	if (!(type & PERF_SAMPLE_ID))
+		return 0;
+	return (uint16_t)(8 + 8 * words(type, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						      PERF_SAMPLE_ADDR));
+}
+
+/* Bytes from another record's end; 0: no id. */
+static uint16_t trailer_id_behind(const struct pev_format *fmt)
+{
+	uint64_t type = fmt->sample_type;
+
+	if (!fmt->sample_id_all)
+		return 0;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return 8;
+	if (!(type & PERF_SAMPLE_ID))
+		return 0;
+	return (uint16_t)(8 + 8 * words(type, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
+}
+
+int attrs_settle(struct perfdata_reader *r, struct fault *f)
+{
+	if (!r->nevents)
+		return reading_fault(r, f, r->at, "the recording has no events%s",
+				     r->pipe_layout ? ": it ends, or records begin, before the first" : "");
+	r->id_at = sample_id_at(r->events[0].attr.attr.sample_type);
+	r->id_behind = trailer_id_behind(&r->events[0].format);
+	r->by_id = r->nevents > 1 && r->id_at;
+	for (size_t i = 1; i < r->nevents; i++) {
+		const struct pev_format *a = &r->events[i].format, *b = &r->events[0].format;
+
+		if (sample_id_at(a->sample_type) != r->id_at ||
+		    (!r->by_id && (a->sample_type != b->sample_type || a->read_format != b->read_format)))
+			return reading_fault(r, f, r->at, "the samples of events 0 and %zu are laid out "
+					     "differently (%#" PRIx64 ", %#" PRIx64 "), with nothing to tell "
+					     "them apart", i, b->sample_type, a->sample_type);
+		if (trailer_id_behind(a) != r->id_behind)
+			r->id_behind = 0;
+	}
+	return 0;
+}
+
+static uint64_t word_at(const struct perf_event_header *rec, size_t at, bool foreign)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)rec + at, sizeof(v));
+	return foreign ? bswap_64(v) : v;
+}
+
+int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign)
+{
+	int event;
+
+	if (!r->by_id)
+		return 0;
+	if (rec->type == PERF_RECORD_SAMPLE)
+		return rec->size < r->id_at + 8u ? -1 : ids_find(&r->ids, word_at(rec, r->id_at, foreign));
+	if (!r->id_behind || rec->size < 8u + r->id_behind)
+		return 0;
+	event = ids_find(&r->ids, word_at(rec, rec->size - r->id_behind, foreign));
+	return event < 0 ? 0 : event;
+}
+
+/* A ring's samples lie together, so their ids are mostly the one of the sample before. */
+int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t id;
+
+	if (!r->by_id)
+		return 0;
+	if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->id_at + 8u)
+		return attrs_event_of(r, rec, false);
+	id = word_at(rec, r->id_at, false);
+	if (id != r->last_id || r->last_event < 0) {
+		r->last_id = id;
+		r->last_event = ids_find(&r->ids, id);
+	}
+	return r->last_event;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The head of a recording: of a file, with sections by offset and size, or of a pipe, which
+ * is 16 bytes and then nothing but records.
+ */
+#include "perfdata/reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC UINT64_C(0x32454c4946524550)       /* "PERFILE2" */
+#define MAGIC_OLD UINT64_C(0x454c494646524550)   /* "PERFFILE", before Linux 3.3 */
+
+enum { PIPE_HEAD = 16, FILE_HEAD = 104, FEATURES_AT = 72, NFEATURES = 256, MIN_ATTR = 64 };
+
+struct section {
+	uint64_t at, size;
+};
+
+struct head {
+	uint64_t attr_size;
+	struct section attrs, data;
+	uint64_t features[NFEATURES / 64];
+	uint64_t file_size;
+};
+
+int header_read_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n)
+{
+	char *to = out;
+
+	while (n) {
+		ssize_t got = pread(r->w.fd, to, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -ENODATA;
+		at += (uint64_t)got;
+		to += got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+/* ---- sections ------------------------------------------------------------- */
+
+static int check_section(const struct perfdata_reader *r, const struct head *h, const char *what,
+			 const struct section *s, struct fault *f)
+{
+	if (s->at > h->file_size || s->size > h->file_size - s->at)
+		return reading_fault(r, f, s->at, "the header lays the %s at %#" PRIx64 ", %" PRIu64
+				     " bytes, but the file has %" PRIu64 ": it is cut, or damaged", what,
+				     s->at, s->size, h->file_size);
+	if (s->size && s->at < FILE_HEAD)
+		return reading_fault(r, f, s->at, "the header lays the %s at %#" PRIx64 ", over itself",
+				     what, s->at);
+	return 0;
+}
+
+static bool overlap(const struct section *a, const struct section *b)
+{
+	return a->size && b->size && a->at < b->at + b->size && b->at < a->at + a->size;
+}
+
+/* 32-bit recorders of the other order wrote the bits as words of theirs. */
+static void turn_features(uint64_t *bits)
+{
+	for (int i = 0; i < NFEATURES / 64; i++)
+		bits[i] = bswap_64(bits[i]);
+	if (bits[0] >> FEATURE_HOSTNAME & 1)
+		return;
+	for (int i = 0; i < NFEATURES / 64; i++)
+		bits[i] = bits[i] << 32 | bits[i] >> 32;
+}
+
+static void scan_head(const struct perfdata_reader *r, const char *bytes, struct head *h)
+{
+	struct scan s = { bytes + 16, bytes + FILE_HEAD, r->foreign };
+
+	scan_u64(&s, &h->attr_size);
+	scan_u64(&s, &h->attrs.at);
+	scan_u64(&s, &h->attrs.size);
+	scan_u64(&s, &h->data.at);
+	scan_u64(&s, &h->data.size);
+	memcpy(h->features, bytes + FEATURES_AT, sizeof(h->features));
+	if (r->foreign)
+		turn_features(h->features);
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+static int read_ids(struct perfdata_reader *r, const struct head *h, const struct section *ids,
+		    uint64_t at, char **out, struct fault *f)
+{
+	if (ids->size % 8 || ids->at > h->file_size || ids->size > h->file_size - ids->at ||
+	    ids->size / 8 > MAX_IDS - r->total_ids)
+		return reading_fault(r, f, at, "an event's ids are said to lie at %#" PRIx64 ", %" PRIu64
+				     " bytes: the file has %" PRIu64, ids->at, ids->size, h->file_size);
+	*out = malloc(ids->size ? ids->size : 1);
+	if (!*out)
+		return reading_no_memory(f);
+	if (header_read_at(r, ids->at, *out, ids->size))
+		return reading_fault(r, f, ids->at, "an event's ids can't be read");
+	return 0;
+}
+
+static int read_attr(struct perfdata_reader *r, const struct head *h, uint64_t at, char *bytes,
+		     struct fault *f)
+{
+	size_t size = (size_t)h->attr_size - sizeof(struct section);
+	struct scan s = { bytes + size, bytes + h->attr_size, r->foreign };
+	struct section ids = { 0 };
+	char *words = NULL;
+	int rc;
+
+	if (header_read_at(r, at, bytes, h->attr_size))
+		return reading_fault(r, f, at, "an event can't be read");
+	scan_u64(&s, &ids.at);
+	scan_u64(&s, &ids.size);
+	rc = read_ids(r, h, &ids, at, &words, f) ||
+	     attrs_add(r, bytes, size, words, ids.size / 8, f) ? -1 : 0;
+	free(words);
+	return rc;
+}
+
+static int read_attrs(struct perfdata_reader *r, const struct head *h, struct fault *f)
+{
+	uint64_t n = h->attrs.size / (h->attr_size ? h->attr_size : 1);
+	char bytes[4096];
+
+	if (h->attr_size < MIN_ATTR + sizeof(struct section) || h->attr_size > sizeof(bytes))
+		return reading_fault(r, f, 16, "an event is said to take %" PRIu64 " bytes; expected %zu to "
+				     "%zu: the header is damaged", h->attr_size,
+				     MIN_ATTR + sizeof(struct section), sizeof(bytes));
+	if (!n || n > MAX_EVENTS || h->attrs.size % h->attr_size)
+		return reading_fault(r, f, 24, "the header has %" PRIu64 " bytes of events of %" PRIu64
+				     " bytes each; expected 1 to %d of them", h->attrs.size, h->attr_size,
+				     MAX_EVENTS);
+	for (uint64_t i = 0; i < n; i++)
+		if (read_attr(r, h, h->attrs.at + i * h->attr_size, bytes, f))
+			return -1;
+	return 0;
+}
+
+/* ---- features ------------------------------------------------------------- */
+
+static bool has_feature(const struct head *h, int i)
+{
+	return h->features[i / 64] >> (i % 64) & 1;
+}
+
+static void read_feature(struct perfdata_reader *r, const struct head *h, int feature,
+			 const struct section *s)
+{
+	char *data;
+
+	if (feature < 64)
+		r->info.features |= UINT64_C(1) << feature;
+	data = s->size <= MAX_SECTION && s->at <= h->file_size && s->size <= h->file_size - s->at
+		     ? malloc(s->size + 1) : NULL;
+	if (!data || header_read_at(r, s->at, data, s->size) ||
+	    !feature_take(r, feature, data, s->size))
+		r->info.unread |= feature < 64 ? UINT64_C(1) << feature : 0;
+	free(data);
+}
+
+/* Behind the data is a table of sections, one for each bit. What of it is not there is told
+ * by info.unread. */
+static void read_features(struct perfdata_reader *r, const struct head *h)
+{
+	uint64_t at = h->data.at + h->data.size;
+
+	for (int i = 0; i < NFEATURES; i++) {
+		struct section s = { 0 };
+		char bytes[sizeof(s)];
+		struct scan scan = { bytes, bytes + sizeof(bytes), r->foreign };
+
+		if (!has_feature(h, i))
+			continue;
+		if (header_read_at(r, at, bytes, sizeof(bytes))) {
+			r->info.unread |= i < 64 ? UINT64_C(1) << i : 0;
+			continue;
+		}
+		scan_u64(&scan, &s.at);
+		scan_u64(&scan, &s.size);
+		read_feature(r, h, i, &s);
+		at += sizeof(bytes);
+	}
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+static int check_sections(struct perfdata_reader *r, struct head *h, struct fault *f)
+{
+	const uint64_t room = h->file_size > h->data.at ? h->file_size - h->data.at : 0;
+
+	if (check_section(r, h, "events", &h->attrs, f))
+		return -1;
+	/* a recorder that was killed leaves the size at 0: data is all there is */
+	if (!h->data.size) {
+		r->unfinished = true;
+		h->data.size = room;
+	}
+	if (h->data.at < FILE_HEAD || overlap(&h->attrs, &h->data))
+		return reading_fault(r, f, 40, "the header lays the records at %#" PRIx64 ", %" PRIu64
+				     " bytes, over %s: it is damaged", h->data.at, h->data.size,
+				     h->data.at < FILE_HEAD ? "itself" : "the events");
+	if (h->data.size > room) {
+		fault_set(&r->trouble, EXIT_FAILED, "%s: the header says %" PRIu64 " bytes of records from "
+			  "%#" PRIx64 " on, but the file ends at %#" PRIx64 ": it is cut, and what the "
+			  "recorder wrote behind them is missing", r->name, h->data.size, h->data.at,
+			  h->file_size);
+		r->unfinished = true;
+		h->data.size = room;
+	}
+	return 0;
+}
+
+static int read_file_head(struct perfdata_reader *r, uint64_t file_size, struct fault *f)
+{
+	char bytes[FILE_HEAD];
+	struct head h = { .file_size = file_size };
+
+	if (header_read_at(r, 0, bytes, sizeof(bytes)))
+		return reading_fault(r, f, 0, "%" PRIu64 " bytes are no whole header, which has %d",
+				     file_size, FILE_HEAD);
+	scan_head(r, bytes, &h);
+	if (check_sections(r, &h, f) || read_attrs(r, &h, f))
+		return -1;
+	if (!r->unfinished)
+		read_features(r, &h);
+	window_seek(&r->w, h.data.at, r->unfinished ? UINT64_MAX : h.data.at + h.data.size);
+	return 0;
+}
+
+/* ---- both ----------------------------------------------------------------- */
+
+/* An old one doesn't tell its order but by the size of an event. */
+static bool take_magic(struct perfdata_reader *r, const char *bytes)
+{
+	uint64_t magic, attr_size;
+
+	memcpy(&magic, bytes, 8);
+	memcpy(&attr_size, bytes + 8, 8);
+	r->foreign = magic == bswap_64(MAGIC) || magic == bswap_64(MAGIC_OLD);
+	if (magic == MAGIC_OLD && attr_size > UINT32_MAX)
+		r->foreign = true;
+	return r->foreign || magic == MAGIC || magic == MAGIC_OLD;
+}
+
+int header_read(struct perfdata_reader *r, struct fault *f)
+{
+	struct stat st;
+	struct scan s;
+	uint64_t size;
+
+	if (fstat(r->w.fd, &st))
+		return reading_fault(r, f, 0, "%s", strerror(errno));
+	if (!window_fill(&r->w, PIPE_HEAD))
+		return r->w.error ? reading_fault(r, f, 0, "%s", strerror(-r->w.error))
+				  : reading_fault(r, f, 0, "%zu bytes are no recording: perf.data begins "
+						  "with PERFILE2 and the size of its header",
+						  window_have(&r->w));
+	if (!take_magic(r, window_here(&r->w)))
+		return reading_fault(r, f, 0, "this is no perf.data, which begins with PERFILE2");
+	s = (struct scan){ window_here(&r->w) + 8, window_here(&r->w) + PIPE_HEAD, r->foreign };
+	scan_u64(&s, &size);
+	r->pipe_layout = size == PIPE_HEAD;
+	if (r->pipe_layout) {
+		r->w.pos += PIPE_HEAD;
+		return 0;
+	}
+	if (size != FILE_HEAD)
+		return reading_fault(r, f, 8, "a header of %" PRIu64 " bytes; expected %d (a file) or %d "
+				     "(the layout of pipes)", size, FILE_HEAD, PIPE_HEAD);
+	if (!r->w.seekable)
+		return reading_fault(r, f, 8, "this is the layout of files, whose parts don't come in order: "
+				     "a pipe can't be read so; name the file itself, or record by perf "
+				     "record -o -");
+	return read_file_head(r, (uint64_t)st.st_size, f);
+}

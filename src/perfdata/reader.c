@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfdata/reading.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { USER_TYPES = 64 };
+
+int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
+{
+	char text[1600];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return fault_set(f, EXIT_FAILED, "%s: at offset %#" PRIx64 ": %s", r->name, at, text);
+}
+
+int reading_no_memory(struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* ---- life ------------------------------------------------------------------- */
+
+int perfdata_reader_path(const char *path, struct fault *f)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return fault_set(f, EXIT_FAILED, "%s can't be read: %s", path, strerror(errno));
+	return fd;
+}
+
+/* What kind of file it is: 1: has offsets, 0: has none, -1 with f. */
+static int kind_of(int fd, const char *name, struct fault *f)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return fault_set(f, EXIT_FAILED, "%s is a directory; expected a file of perf record (what perf "
+				 "record --threads makes is a directory, and not read: record without)", name);
+	if (isatty(fd))
+		return fault_set(f, EXIT_FAILED, "%s is a terminal; expected a recording, such as perf record "
+				 "-o - brings through a pipe", name);
+	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
+}
+
+static int read_prelude(struct perfdata_reader *r, struct fault *f);
+
+struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fault *f)
+{
+	struct perfdata_reader *r;
+	int seekable = kind_of(fd, name, f);
+
+	r = seekable < 0 ? NULL : malloc(sizeof(*r));
+	if (!r) {
+		if (seekable >= 0)
+			reading_no_memory(f);
+		close(fd);
+		return NULL;
+	}
+	memset(r, 0, offsetof(struct perfdata_reader, w.buf));
+	memset(&r->name, 0, sizeof(*r) - offsetof(struct perfdata_reader, name));
+	r->last_event = -1;
+	window_begin(&r->w, fd, seekable);
+	r->name = strdup(strcmp(name, "-") ? name : "stdin");
+	if (!r->name)
+		reading_no_memory(f);
+	if (!r->name || header_read(r, f) || read_prelude(r, f) || attrs_settle(r, f)) {
+		perfdata_reader_close(r);
+		return NULL;
+	}
+	return r;
+}
+
+void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_reader_opts *opts)
+{
+	r->w.wait = opts->wait;
+	r->w.ctx = opts->ctx;
+}
+
+void perfdata_reader_close(struct perfdata_reader *r)
+{
+	if (!r)
+		return;
+	close(r->w.fd);
+	for (size_t i = 0; i < r->nevents; i++) {
+		free(r->events[i].ids);
+		free(r->events[i].name);
+	}
+	free(r->events);
+	free(r->ids.rows);
+	features_free(&r->info);
+	bytes_free(&r->tracing);
+	decompressor_free(r->z);
+	free(r->name);
+	free(r);
+}
+
+/* ---- asking ------------------------------------------------------------------- */
+
+size_t perfdata_events(const struct perfdata_reader *r)
+{
+	return r->nevents;
+}
+
+const struct perfdata_event *perfdata_event(const struct perfdata_reader *r, size_t i)
+{
+	return &r->events[i];
+}
+
+const struct perfdata_info *perfdata_info(const struct perfdata_reader *r)
+{
+	return &r->info;
+}
+
+const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r)
+{
+	return &r->counts;
+}
+
+bool perfdata_is_foreign(const struct perfdata_reader *r)
+{
+	return r->foreign;
+}
+
+bool perfdata_is_unfinished(const struct perfdata_reader *r)
+{
+	return r->unfinished;
+}
+
+uint64_t perfdata_offset(const struct perfdata_reader *r)
+{
+	return r->at;
+}
+
+/* ---- one record ------------------------------------------------------------- */
+
+/* The first trouble is told, at the end; of more there are only the counts. */
+static void note_trouble(struct perfdata_reader *r, const struct fault *f)
+{
+	if (!r->trouble.exit_code)
+		r->trouble = *f;
+}
+
+static int end_of(struct perfdata_reader *r, struct fault *f)
+{
+	if (r->w.error == -EINTR)
+		return 0;
+	if (r->w.error)
+		return reading_fault(r, f, window_at(&r->w), "%s", strerror(-r->w.error));
+	if (r->w.seekable && r->w.end != UINT64_MAX && window_at(&r->w) < r->w.end)
+		reading_fault(r, &r->trouble, window_at(&r->w), "the file ends here, though its header lays "
+			      "records up to %#" PRIx64 ": it was cut while it was read", r->w.end);
+	if (!r->trouble.exit_code)
+		return 0;
+	if (f)
+		*f = r->trouble;
+	if (f && r->counts.damaged_bytes) {
+		size_t n = strlen(f->text);
+
+		snprintf(f->text + n, sizeof(f->text) - n, "; %" PRIu64 " bytes were passed over, all other "
+			 "records were read", r->counts.damaged_bytes);
+	}
+	return -1;
+}
+
+/* A round's end is a word that nothing else looks like: there it goes on. */
+static void pass_damage(struct perfdata_reader *r, struct fault *f)
+{
+	struct perf_event_header round = { .type = PERFDATA_FINISHED_ROUND, .size = sizeof(round) };
+
+	if (r->foreign)
+		swap_header(&round);
+	note_trouble(r, f);
+	window_skip(&r->w, 8);
+	r->counts.damaged_bytes += 8;
+	while (window_fill(&r->w, 8)) {
+		if (!memcmp(window_here(&r->w), &round, sizeof(round)))
+			return;
+		r->w.pos += 8;
+		r->counts.damaged_bytes += 8;
+	}
+	r->counts.damaged_bytes += window_skip(&r->w, window_have(&r->w));
+}
+
+/* The head at the present place, in our order. 1, 0: the end, -1: damage, with f. */
+static int take_head(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
+{
+	r->at = window_at(&r->w);
+	if (!window_fill(&r->w, sizeof(*head))) {
+		size_t left = window_have(&r->w);
+
+		if (!left || r->w.error)
+			return 0;
+		r->counts.damaged_bytes += window_skip(&r->w, left);
+		return reading_fault(r, f, r->at, "%zu bytes are left, too few for a record: the recording is "
+				     "cut", left);
+	}
+	memcpy(head, window_here(&r->w), sizeof(*head));
+	if (r->foreign)
+		swap_header(head);
+	if (head->size < sizeof(*head))
+		return reading_fault(r, f, r->at, "a record of type %u says that it has %u bytes; the head alone "
+				     "has 8: damaged", head->type, head->size);
+	if (window_fill(&r->w, head->size))
+		return 1;
+	if (r->w.error)
+		return 0;
+	return reading_fault(r, f, r->at, "a record of type %u has %u bytes, but the recording ends after %zu: "
+			     "it is cut, or damaged", head->type, head->size, window_have(&r->w));
+}
+
+/* 1: there is one; 0: the end, with f where something is wrong. */
+static int next_head(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
+{
+	struct fault why = { 0 };
+	int rc;
+
+	while ((rc = take_head(r, head, &why)) < 0) {
+		if (!window_have(&r->w))
+			note_trouble(r, &why);
+		else
+			pass_damage(r, &why);
+	}
+	return rc ? 1 : end_of(r, f);
+}
+
+static bool is_compressed(uint32_t type)
+{
+	return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
+}
+
+static void damaged_compressed(struct perfdata_reader *r, const char *why)
+{
+	struct fault f;
+
+	reading_fault(r, &f, r->at, "a compressed record can't be unpacked: %s", why);
+	note_trouble(r, &f);
+}
+
+static int begin_compressed(struct perfdata_reader *r, const struct perf_event_header *head,
+			    struct fault *f)
+{
+	const char *data = window_here(&r->w) + sizeof(*head);
+	uint64_t size = head->size - sizeof(*head);
+	struct scan s = { data, data + size, r->foreign };
+	uint64_t said;
+
+	if (head->type == PERFDATA_COMPRESSED2) {
+		if (!scan_u64(&s, &said) || said > scan_left(&s))
+			damaged_compressed(r, "its size is wrong");
+		else
+			size = said;
+		data = s.p;
+		size = size < scan_left(&s) ? size : scan_left(&s);
+	}
+	r->counts.compressed++;
+	window_skip(&r->w, head->size);   /* it stays in the buffer until more is asked of that */
+	if (decompressor_begin(r, data, (size_t)size))
+		return 0;
+#ifdef HAVE_ZSTD
+	return reading_no_memory(f);
+#else
+	return reading_fault(r, f, r->at, "the records are compressed by zstd, which this build of perf-prof "
+			     "does without");
+#endif
+}
+
+/* A kernel's record, its head in our order already. */
+static const struct perf_event_header *finish(struct perfdata_reader *r, struct perf_event_header *rec)
+{
+	if (r->foreign && rec->type < USER_TYPES) {
+		int event = attrs_event_of(r, rec, true);
+
+		if (event >= 0 && !swap_record(rec, &r->events[event].format))
+			r->counts.other++;
+	}
+	r->counts.records += rec->type < USER_TYPES;
+	return rec;
+}
+
+static bool is_handed_on(uint32_t type)
+{
+	return type < USER_TYPES || type == PERFDATA_FINISHED_ROUND;
+}
+
+/* The next one that was unpacked, or NULL. */
+static const struct perf_event_header *next_unpacked(struct perfdata_reader *r)
+{
+	const char *bad = NULL;
+	struct perf_event_header *rec;
+
+	if (!r->z)
+		return NULL;
+	while ((rec = decompressor_next(r, &bad)))
+		if (is_handed_on(rec->type))
+			return finish(r, rec);
+	if (bad)
+		damaged_compressed(r, bad);
+	return NULL;
+}
+
+/* All that is no plain record in the window. */
+__attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
+					       const struct perf_event_header **rec, struct fault *f)
+{
+	struct perf_event_header head;
+	int rc;
+
+	for (;;) {
+		*rec = next_unpacked(r);
+		if (*rec)
+			return 1;
+		rc = next_head(r, &head, f);
+		if (rc <= 0)
+			return rc;
+		if (is_handed_on(head.type)) {
+			struct perf_event_header *at = (void *)window_here(&r->w);
+
+			memcpy(at, &head, sizeof(head));
+			r->w.pos += head.size;
+			*rec = finish(r, at);
+			return 1;
+		}
+		if (is_compressed(head.type) ? begin_compressed(r, &head, f) : user_record(r, &head, f))
+			return -1;
+	}
+}
+
+int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **out, struct fault *f)
+{
+	const struct perf_event_header *rec = (const void *)window_here(&r->w);
+	size_t have = window_have(&r->w);
+
+	if (__builtin_expect(have < sizeof(*rec) || r->w.pos % 8 || r->foreign || r->z != NULL, 0) ||
+	    rec->size > have || rec->size < sizeof(*rec) || rec->type >= USER_TYPES)
+		return next_slow(r, out, f);
+	r->at = window_at(&r->w);
+	r->w.pos += rec->size;
+	r->counts.records++;
+	*out = rec;
+	return 1;
+}
+
+/* What comes before the first record of the kernel: of a pipe, the events themselves. */
+static int read_prelude(struct perfdata_reader *r, struct fault *f)
+{
+	struct perf_event_header head;
+	struct fault why = { 0 };
+	int rc;
+
+	while ((rc = take_head(r, &head, &why)) > 0 && !is_handed_on(head.type) &&
+	       !is_compressed(head.type))
+		if (user_record(r, &head, f))
+			return -1;
+	if (rc < 0 && !r->nevents) {
+		if (f)
+			*f = why;
+		return -1;
+	}
+	/* other damage is found again, and passed over, in its turn */
+	if (rc < 0 && !window_have(&r->w))
+		note_trouble(r, &why);
+	return 0;
+}
+
+bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_header **rec)
+{
+	size_t at = 0;
+
+	for (;;) {
+		struct perf_event_header head;
+
+		if (at % 8 || at + sizeof(head) > WINDOW_MAX || !window_fill(&r->w, at + sizeof(head)))
+			return false;
+		memcpy(&head, window_here(&r->w) + at, sizeof(head));
+		if (r->foreign)
+			swap_header(&head);
+		if (head.size < sizeof(head) || at + head.size > WINDOW_MAX ||
+		    !window_fill(&r->w, at + head.size))
+			return false;
+		*rec = (const void *)(window_here(&r->w) + at);
+		if (!n--)
+			return true;
+		if (!is_handed_on(head.type))
+			return false;
+		at += head.size;
+	}
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that read share. */
+#ifndef PERFDATA_READING_H
+#define PERFDATA_READING_H
+
+#include "perfdata/private.h"
+#include "perfdata/reader.h"
+#include "perfdata/scan.h"
+#include "perfdata/window.h"
+
+enum {
+	MAX_EVENTS = 1 << 16,
+	MAX_IDS = 1 << 22,
+	MAX_SECTION = 256 << 20,       /* of the header's features, and of formats */
+};
+
+/* id -> event, open addressing. */
+struct ids {
+	struct id_row { uint64_t id; uint32_t event, used; } *rows;
+	size_t mask, n;
+};
+
+struct decompressor;
+
+struct perfdata_reader {
+	struct window w;
+	char *name;
+	bool foreign, pipe_layout, unfinished;
+	struct perfdata_event *events;
+	size_t nevents;
+	size_t total_ids;
+	struct ids ids;
+	bool by_id;                    /* samples bear ids, and there are several events */
+	uint16_t id_at;                /* of a sample, from its beginning */
+	uint16_t id_behind;            /* of another record, from its end; 0: none */
+	uint64_t last_id;              /* and whose it is */
+	int last_event;
+	struct perfdata_info info;
+	struct perfdata_counts counts;
+	struct bytes tracing;          /* what a TRACING_DATA brings */
+	uint64_t at;                   /* of the present record */
+	struct decompressor *z;
+	struct fault trouble;          /* damage that was passed over; told at the end */
+};
+
+/* "NAME: at offset N: ...": -1. */
+int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+int reading_no_memory(struct fault *f);
+
+/* header.c: the head of a file or pipe: 0, or -1 with f. */
+int header_read(struct perfdata_reader *r, struct fault *f);
+/* Bytes at an offset of a file, whole: 0 or -errno; -ENODATA where the file ends. */
+int header_read_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
+
+/* attrs.c */
+/* An attr's bytes and its ids, in the recorder's order. 0, or -1 with f. */
+int attrs_add(struct perfdata_reader *r, const char *attr, size_t size, const char *ids, size_t nids,
+	      struct fault *f);
+/* Once all are there: where ids lie in records. 0, or -1 with f. */
+int attrs_settle(struct perfdata_reader *r, struct fault *f);
+/* -1: unknown. */
+int ids_find(const struct ids *ids, uint64_t id);
+/* perfdata_event_of() of a record in this machine's order, or (but for its head) the other. */
+int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign);
+
+/* features.c: one feature's bytes. False if they contradict themselves. */
+bool feature_take(struct perfdata_reader *r, int feature, const char *data, size_t size);
+bool feature_take_update(struct perfdata_reader *r, struct scan *s);
+bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t size);
+void features_free(struct perfdata_info *info);
+
+/* facts.c: the same of those that are lists; true of any other. */
+bool facts_take(struct perfdata_reader *r, int feature, struct scan *s);
+void facts_free(struct perfdata_info *info);
+
+/* user.c: a record that user space made, whole in the window: consumes it and what follows
+ * it. 0, or -1 with f. */
+int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);
+
+/* swap.c */
+void swap_header(struct perf_event_header *rec);
+void swap_attr(struct perf_event_attr *attr, size_t size);
+/* The body of a record whose head was turned. False if it contradicts its format: what could
+ * be turned was. */
+bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt);
+
+/* compressed.c */
+/* Begins with a compressed record's payload, which stays where it is until it is used up.
+ * False where it can't be decompressed by this build, or memory is short. */
+bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size);
+/* The next whole record out of it: NULL where it is used up, or with *bad. */
+struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad);
+bool decompressor_busy(const struct perfdata_reader *r);
+void decompressor_free(struct decompressor *z);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records that the recorder made, not the kernel. What is not known is passed over. */
+#include "perfdata/reading.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Its body, in the recorder's order. */
+static struct scan body_of(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	const char *at = window_here(&r->w);
+
+	return (struct scan){ at + sizeof(*head), at + head->size, r->foreign };
+}
+
+static int take_attr(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint32_t type = 0, size = 0;
+	int rc;
+
+	if (scan_left(&s) >= 8) {
+		struct scan peek = s;
+
+		scan_u32(&peek, &type);
+		scan_u32(&peek, &size);
+	}
+	size = size ? size : 64;   /* the first kernels did not say */
+	if (size > scan_left(&s) || size < 64)
+		return reading_fault(r, f, r->at, "an event of %u bytes in a record of %u: it is damaged", size,
+				     head->size);
+	rc = attrs_add(r, s.p, size, s.p + size, (scan_left(&s) - size) / 8, f);
+	window_skip(&r->w, head->size);
+	return rc;
+}
+
+/* The size is in the record, the bytes are behind it. */
+static int take_tracing(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint32_t size = 0;
+	char piece[4096];
+
+	scan_u32(&s, &size);
+	window_skip(&r->w, head->size);
+	bytes_free(&r->tracing);
+	if (size > MAX_SECTION)
+		return reading_fault(r, f, r->at, "%u bytes of formats: more than %d are not taken", size,
+				     MAX_SECTION);
+	while (size && !r->tracing.failed) {
+		uint32_t n = size < sizeof(piece) ? size : (uint32_t)sizeof(piece);
+
+		if (!window_take(&r->w, piece, n))
+			return reading_fault(r, f, window_at(&r->w), "the recording ends within the formats of its "
+					     "tracepoints, %u bytes before their end", size);
+		bytes_add(&r->tracing, piece, n);
+		size -= n;
+	}
+	return r->tracing.failed ? reading_no_memory(f) : 0;
+}
+
+static int take_feature(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint64_t feature = 0;
+
+	if (scan_u64(&s, &feature) && feature < 64) {
+		r->info.features |= UINT64_C(1) << feature;
+		if (!feature_take(r, (int)feature, s.p, scan_left(&s)))
+			r->info.unread |= UINT64_C(1) << feature;
+	}
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+static int take_update(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+
+	if (!feature_take_update(r, &s))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+static int take_build_id(struct perfdata_reader *r, const struct perf_event_header *head,
+			 struct fault *f)
+{
+	if (!feature_take_build_id(r, window_here(&r->w), head->size))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+/* What a hardware tracer wrote lies behind the record. */
+static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint64_t size = 0, there;
+
+	scan_u64(&s, &size);
+	window_skip(&r->w, head->size);
+	there = window_skip(&r->w, size);
+	r->counts.aux_bytes += there;
+	if (there < size)
+		return reading_fault(r, f, window_at(&r->w), "an AUX area of %" PRIu64 " bytes begins at %#"
+				     PRIx64 ", but %" PRIu64 " are there", size, r->at, there);
+	return 0;
+}
+
+static int pass_over(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	switch (head->type) {
+	case PERFDATA_HEADER_ATTR:
+		return take_attr(r, head, f);
+	case PERFDATA_TRACING_DATA:
+		return take_tracing(r, head, f);
+	case PERFDATA_FEATURE:
+		return take_feature(r, head, f);
+	case PERFDATA_EVENT_UPDATE:
+		return take_update(r, head, f);
+	case PERFDATA_BUILD_ID:
+		return take_build_id(r, head, f);
+	case PERFDATA_AUXTRACE:
+		return skip_aux(r, head, f);
+	default:
+		return pass_over(r, head, f);
+	}
+}

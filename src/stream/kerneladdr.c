@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/kerneladdr.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+uint64_t kernel_address(const char *symbol)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], name[256];
+	uint64_t addr, found = 0;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%" SCNx64 " %*c %255s", &addr, name) == 2 && !strcmp(name, symbol))
+			found = addr;
+	if (f)
+		fclose(f);
+	return found;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* With a recording, processes are not those that run now: of theirs there is nothing in /proc,
+ * and files are looked for where we see them. */
+#ifndef STREAM_RECORDED_H
+#define STREAM_RECORDED_H
+
+#include "base/opener.h"
+#include "stream/replay.h"
+
+struct recorded {
+	struct opener opener;
+	const struct opener *under;
+	const struct replay *replay;
+};
+
+/* Both outlive it. */
+const struct opener *recorded_opener(struct recorded *r, const struct opener *under,
+				     const struct replay *replay);
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the events of a recording, and the text of -e, to events of the stream. */
+#include "stream/replay_private.h"
+
+#include "base/nearest.h"
+#include "stream/source.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct spec_item everything;   /* what stands for -e where there is none */
+
+/* ---- formats ---------------------------------------------------------------- */
+
+struct formats {
+	struct stream *s;
+	struct perfdata_formats f;
+	bool machine_set;
+};
+
+static int take_format(void *ctx, const char *sys, const char *text, size_t len)
+{
+	struct formats *x = ctx;
+
+	if (!x->machine_set)
+		tracefmt_set_machine(x->s->formats, x->f.long_size, (int)x->f.page_size);
+	x->machine_set = true;
+	if (!tracefmt_parse(x->s->formats, text, len, sys, NULL))
+		x->s->replay->formats_bad++;
+	return 0;
+}
+
+static int read_formats(struct stream *s, struct fault *f)
+{
+	struct formats x = { .s = s };
+
+	x.f.format = take_format;
+	x.f.ctx = &x;
+	return perfdata_each_format(s->replay->reader, &x.f, f);
+}
+
+/* ---- tracks ------------------------------------------------------------------- */
+
+static bool is_ours(const struct perfdata_info *info)
+{
+	return info->version && !strncmp(info->version, "perf-prof", 9);
+}
+
+/* An alias is in the name of our own recordings; in those of perf there are modifiers. */
+static void name_track(const struct replay *p, const struct perfdata_event *e, struct track *t)
+{
+	const struct perf_event_attr *a = &e->attr.attr;
+
+	if (e->name && (!t->fmt || is_ours(perfdata_info(p->reader))))
+		snprintf(t->name, sizeof(t->name), "%s", e->name);
+	else if (t->fmt)
+		snprintf(t->name, sizeof(t->name), "%s:%s", t->fmt->sys, t->fmt->name);
+	else if (a->type == PERF_TYPE_TRACEPOINT)
+		snprintf(t->name, sizeof(t->name), "tracepoint_%llu", (unsigned long long)a->config);
+	else if (!pev_attr_label(a, t->name, sizeof(t->name)))
+		snprintf(t->name, sizeof(t->name), "event_%u_%llu", a->type, (unsigned long long)a->config);
+}
+
+static void begin_track(struct stream *s, const struct perfdata_event *e, struct track *t)
+{
+	const struct perf_event_attr *a = &e->attr.attr;
+	struct layout l;
+
+	t->first = NO_EVENT;
+	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
+		t->fmt = tracefmt_find(s->formats, a->config);
+	name_track(s->replay, e, t);
+	t->type = a->sample_type;
+	t->widened = t->type | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (t->fmt ? PERF_SAMPLE_PERIOD : 0);
+	t->period = a->freq ? 1 : a->sample_period;
+	layout_from_sample_type(&l, t->type);
+	t->time_at = l.time;
+	t->cpu_at = l.cpu;
+}
+
+static int make_tracks(struct stream *s, struct fault *f)
+{
+	struct replay *p = s->replay;
+
+	p->ntracks = perfdata_events(p->reader);
+	p->tracks = calloc(p->ntracks, sizeof(*p->tracks));
+	if (!p->tracks)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < p->ntracks; i++)
+		begin_track(s, perfdata_event(p->reader, i), &p->tracks[i]);
+	return 0;
+}
+
+/* ---- events ------------------------------------------------------------------- */
+
+static uint8_t arch_of(const struct perfdata_info *info)
+{
+	static const struct { const char *name; uint8_t arch; } known[] = {
+		{ "x86_64", PEV_ARCH_X86_64 }, { "i386", PEV_ARCH_I386 }, { "i486", PEV_ARCH_I386 },
+		{ "i586", PEV_ARCH_I386 }, { "i686", PEV_ARCH_I386 }, { "aarch64", PEV_ARCH_ARM64 },
+		{ "arm64", PEV_ARCH_ARM64 }, { "riscv64", PEV_ARCH_RISCV64 },
+	};
+
+	for (size_t i = 0; info->arch && i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(info->arch, known[i].name))
+			return known[i].arch;
+	return PEV_ARCH_NATIVE;
+}
+
+/* The parts of a sample that have a place of their own, in every one. */
+#define PLAIN_PARTS                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD)
+
+/* What is counted. Our own recordings say how the user called it, which may be a source. */
+static char *what_of(const struct replay *p, const struct track *t, const struct perf_event_attr *a)
+{
+	char label[256];
+
+	if (is_ours(perfdata_info(p->reader)) && pev_attr_label(a, label, sizeof(label)))
+		return strdup(label);
+	return strdup(t->name);
+}
+
+static int fill_sampling(struct stream_event *ev, const struct replay *p, const struct track *t,
+			 const struct perfdata_event *e, struct fault *f)
+{
+	struct stream_sampling *sampling = calloc(1, sizeof(*sampling));
+	const struct perf_event_attr *a = &e->attr.attr;
+
+	ev->sampling = sampling;
+	if (!sampling)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	sampling->attr = e->attr;
+	sampling->attr.attr.sample_type = t->widened;
+	sampling->what = what_of(p, t, a);
+	sampling->format = e->format;
+	sampling->format.sample_type = t->widened;
+	sampling->format.arch = arch_of(perfdata_info(p->reader));
+	sampling->decode = t->widened & ~(uint64_t)PLAIN_PARTS;
+	if (a->type == PERF_TYPE_SOFTWARE && t->type & PERF_SAMPLE_ADDR && t->type & PERF_SAMPLE_IP &&
+	    (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+	     a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ))
+		sampling->shape = SHAPE_FAULT;
+	return sampling->what ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* What was recorded counts, whatever the list asks for. */
+static void set_callchain(struct stream_event *ev, const struct perf_event_attr *a)
+{
+	ev->callchain = a->sample_type & PERF_SAMPLE_CALLCHAIN;
+	ev->chain_user = ev->callchain && !a->exclude_callchain_user;
+	ev->chain_kernel = ev->callchain && !a->exclude_callchain_kernel;
+	ev->max_stack = 0;
+}
+
+static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
+{
+	size_t sys = strlen(t->fmt->sys);
+	const char *shown = ev->alias ? ev->alias : t->fmt->name;
+	char full[600], word[600];
+
+	if (!ev->alias && !strncmp(t->name, t->fmt->sys, sys) && t->name[sys] == ':' && t->name[sys + 1])
+		shown = t->name + sys + 1;
+	snprintf(full, sizeof(full), "%s:%s", t->fmt->sys, shown);
+	snprintf(word, sizeof(word), "%s__%s", t->fmt->sys, shown);
+	ev->sys = strdup(t->fmt->sys);
+	ev->tracepoint = strdup(t->fmt->name);
+	if (!ev->sys || !ev->tracepoint)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return event_set_name(ev, full, word, f);
+}
+
+static int name_event(struct stream_event *ev, const struct spec_item *item, const struct track *t,
+		      struct fault *f)
+{
+	char typed[300];
+	const char *name = ev->alias;
+
+	if (t->fmt)
+		return name_tracepoint(ev, t, f);
+	if (!name && item->name && !spec_is_glob(item->name)) {
+		snprintf(typed, sizeof(typed), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "",
+			 item->name);
+		name = typed;
+	}
+	if (!name)
+		name = t->name;
+	return event_set_name(ev, name, name, f);
+}
+
+static struct stream_event *new_event(struct stream *s, const struct spec_item *item, size_t track,
+				      struct fault *f)
+{
+	uint32_t *v = reallocarray(s->replay->track_of, s->nevents + 1, sizeof(*v));
+
+	if (!v) {
+		fault_set(f, EXIT_FAILED, "out of memory");
+		return NULL;
+	}
+	s->replay->track_of = v;
+	v[s->nevents] = (uint32_t)track;
+	return events_append(s, item, f);
+}
+
+static int append(struct stream *s, const struct spec_item *item, size_t track, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	const struct track *t = &p->tracks[track];
+	const struct perfdata_event *e = perfdata_event(p->reader, track);
+	struct stream_event *ev = new_event(s, item, track, f);
+
+	if (!ev)
+		return -1;
+	ev->fmt = t->fmt;
+	if (!t->fmt && fill_sampling(ev, p, t, e, f))
+		return -1;
+	if (!item->sys && item->name && source_find(s->opts->sources, item->name)) {
+		free((char *)ev->filter);   /* its options, which are the recorder's */
+		ev->filter = NULL;
+	}
+	if (event_attrs_set(ev, item, t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
+		return -1;
+	if (!t->fmt)
+		ev->sampling->attr = e->attr;
+	set_callchain(ev, &e->attr.attr);
+	layout_from_format(&ev->layout, t->widened, e->format.read_format);
+	if (t->fmt)
+		ev->min_raw = t->fmt->min_size;
+	return name_event(ev, item, t, f);
+}
+
+/* ---- the list ------------------------------------------------------------------- */
+
+static bool matches_text(const char *pattern, const char *name, bool glob)
+{
+	return glob ? !fnmatch(pattern, name, 0) : !strcmp(pattern, name);
+}
+
+/* "cycles" is "cycles:u", too. */
+static bool matches_name(const struct spec_item *item, const char *name)
+{
+	bool glob = spec_is_glob(item->name) || (item->sys && spec_is_glob(item->sys));
+	char text[300], bare[256];
+
+	snprintf(text, sizeof(text), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	if (matches_text(text, name, glob))
+		return true;
+	if (item->sys || strchr(name, '/'))
+		return false;
+	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(name, ":"), name);
+	return matches_text(text, bare, glob);
+}
+
+/* Whatever it is called there. */
+static bool matches_attr(const struct perf_event_attr *want, const struct perf_event_attr *a)
+{
+	return want->type == a->type && want->config == a->config && want->config1 == a->config1 &&
+	       want->config2 == a->config2;
+}
+
+/* What `profile` samples: the CPU's cycles, or its clock. */
+static bool is_profile(const struct perf_event_attr *a)
+{
+	return (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES) ||
+	       (a->type == PERF_TYPE_SOFTWARE &&
+		(a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK));
+}
+
+struct wanted {
+	const struct spec_item *item;
+	struct pev_attr_list *parsed;      /* as this machine understands the name, or NULL */
+	bool profile;
+};
+
+static bool matches(const struct wanted *w, const struct track *t, const struct perf_event_attr *a)
+{
+	char name[300];
+
+	if (matches_name(w->item, t->name))
+		return true;
+	if (t->fmt) {
+		snprintf(name, sizeof(name), "%s:%s", t->fmt->sys, t->fmt->name);
+		return matches_name(w->item, name);
+	}
+	return (w->profile && is_profile(a)) ||
+	       (w->parsed && matches_attr(pev_attr_list_at(w->parsed, 0)->attr, a));
+}
+
+static void begin_wanted(const struct stream *s, struct wanted *w, const struct spec_item *item)
+{
+	char text[300];
+
+	*w = (struct wanted){ .item = item };
+	w->profile = !item->sys && !strcmp(item->name, "profile") &&
+		     source_find(s->opts->sources, item->name);
+	snprintf(text, sizeof(text), "%s%s%s", item->sys && strcmp(item->sys, "sw") ? item->sys : "",
+		 item->sys && strcmp(item->sys, "sw") ? ":" : "", item->name);
+	if (text[strcspn(text, "{},*?[ ")] || pev_attr_parse(&w->parsed, text, NULL, NULL))
+		w->parsed = NULL;
+}
+
+static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	char message[700], expected[500] = "one of", name[300];
+	size_t used = strlen(expected);
+	struct nearest near;
+
+	snprintf(name, sizeof(name), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	snprintf(message, sizeof(message), "%s has no event %s", s->opts->input, name);
+	nearest_begin(&near, name);
+	for (size_t i = 0; i < p->ntracks; i++) {
+		nearest_offer(&near, p->tracks[i].name);
+		if (used < sizeof(expected))
+			used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s %s", i ? "," : "",
+						 p->tracks[i].name);
+	}
+	if (nearest_get(&near))
+		snprintf(expected, sizeof(expected), "did you mean %s?", nearest_get(&near));
+	return spec_fault(f, item, item->at, message, expected);
+}
+
+static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	size_t before = s->nevents;
+	struct wanted w;
+	int rc = 0;
+
+	begin_wanted(s, &w, item);
+	for (size_t i = 0; i < p->ntracks && !rc; i++)
+		if (matches(&w, &p->tracks[i], &perfdata_event(p->reader, i)->attr.attr))
+			rc = append(s, item, i, f);
+	if (w.parsed)
+		pev_attr_list_free(w.parsed);
+	return rc || s->nevents > before ? rc : unknown_event(s, item, f);
+}
+
+/* A dummy has no samples: it is there for the records of tasks. */
+static bool is_dummy(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
+}
+
+static int add_all(struct stream *s, struct fault *f)
+{
+	const struct replay *p = s->replay;
+
+	for (size_t i = 0; i < p->ntracks; i++)
+		if (!is_dummy(&perfdata_event(p->reader, i)->attr.attr) && append(s, &everything, i, f))
+			return -1;
+	return s->nevents ? 0 : fault_set(f, EXIT_FAILED, "%s: no event in it has samples", s->opts->input);
+}
+
+/* Each track knows its events; several may be of one, by aliases. */
+static int link_events(struct stream *s, struct fault *f)
+{
+	struct replay *p = s->replay;
+
+	p->next = calloc(s->nevents, sizeof(*p->next));
+	if (!p->next)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = s->nevents; i-- > 0;) {
+		struct track *t = &p->tracks[p->track_of[i]];
+
+		p->next[i] = t->first;
+		t->first = (uint32_t)i;
+	}
+	return 0;
+}
+
+int recording_events(struct stream *s, struct fault *f)
+{
+	struct fault damage = { 0 };
+	int rc;
+
+	if (read_formats(s, &damage))
+		fault_print(&damage);   /* its tracepoints have no fields; all else is there */
+	if (make_tracks(s, f) || events_parse(s, f))
+		return -1;
+	rc = s->specs.nitems ? 0 : add_all(s, f);
+	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
+		rc = add_item(s, &s->specs.items[i], f);
+	return rc || events_check_names(s, f) || link_events(s, f) ? -1 : 0;
+}

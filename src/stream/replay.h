@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording in the place of rings (--input). Its events are picked by the same event list,
+ * its samples go through the same order, filters and limits, and to the same consumer; its
+ * clock is the recorder's. Nothing of this machine is asked but whether it is the recorder.
+ */
+#ifndef STREAM_REPLAY_H
+#define STREAM_REPLAY_H
+
+#include "perfdata/reader.h"
+#include "stream/stream.h"
+
+struct replay;
+
+/* The recording's events as those of the stream: 0, or -1 with f. */
+int replay_new(struct stream *s, struct fault *f);
+void replay_free(struct stream *s);
+/* In the place of opening: 0, or -1 with f. */
+int replay_open(struct stream *s, struct fault *f);
+int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
+int64_t replay_realtime_offset(const struct replay *p);
+
+/* For those who look up names: whether it was recorded on the machine that this is, and by
+ * the kernel that runs now, in the place where it is now. */
+bool replay_is_same_machine(const struct replay *p);
+bool replay_is_same_kernel(const struct replay *p);
+#endif

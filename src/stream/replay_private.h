@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of replay share. */
+#ifndef STREAM_REPLAY_PRIVATE_H
+#define STREAM_REPLAY_PRIVATE_H
+
+#include "stream/private.h"
+
+enum { NO_EVENT = UINT32_MAX };
+
+/* An event of the recording. */
+struct track {
+	uint32_t first;                /* index of the stream's first event of it, or NO_EVENT */
+	bool wanted;                   /* one of these is */
+	uint8_t time_at, cpu_at;       /* in a sample, as recorded; 0: not there */
+	uint64_t type;                 /* sample_type as recorded */
+	uint64_t widened;              /* and with what every sample has here */
+	uint64_t period;               /* for samples that don't say theirs */
+	const struct tracefmt *fmt;
+	char name[256];                /* sys:name, or as the recorder calls it */
+};
+
+struct replay {
+	struct perfdata_reader *reader;
+	struct track *tracks;
+	size_t ntracks;
+	uint32_t *track_of;            /* of a stream event: its track */
+	uint32_t *next;                /* of a stream event: the next one of the same track */
+	uint32_t nqueues;
+	struct numlist pids, tids;     /* -p, -t, and whom they fork */
+	bool chooses_tasks;
+	bool same_machine, same_kernel;
+	int formats_bad;               /* formats that can't be parsed */
+	uint64_t newest, round;        /* times: of what was read; of the round before */
+	uint64_t round_newest;
+	uint64_t interval, next_interval;   /* -i, in ns */
+	uint64_t unknown;              /* samples of no event */
+	uint64_t kernel_lost, counted_lost; /* by LOST records; as the recorder counted */
+	bool ordered;                  /* rounds were seen */
+	_Alignas(8) char wide[UINT16_MAX + 1];
+};
+
+/* recording.c */
+int recording_events(struct stream *s, struct fault *f);
+/* widen.c: the sample with zeros for the parts of `to` that are not in `from` (the period for
+ * its own); NULL if it gets too long. */
+const struct perf_event_header *widen_sample(const struct perf_event_header *rec, uint64_t from,
+					     uint64_t to, uint64_t period, char *buf);
+/* samehost.c */
+void replay_compare_machine(struct replay *p);
+/* replay.c: the file's build id, where the recording has it. */
+void replay_identify(const struct replay *p, struct pev_mmap *m);
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names that a just-in-time compiler writes for the code it makes: lines of "START SIZE
+ * NAME", in hex. The file grows while the process runs. Code that is written where other
+ * code was ends that one: of two lines for the same bytes the later counts, and the earlier
+ * for nothing at all any more.
+ */
+#ifndef SYMBOLS_PERFMAP_H
+#define SYMBOLS_PERFMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perfmap;
+
+/* Bounds, whatever the file holds: bytes of it that are read, lines that are kept, bytes of
+ * their names. */
+enum { PERFMAP_MAX_FILE = 128 << 20, PERFMAP_MAX_LINES = 1 << 20, PERFMAP_MAX_NAMES = 32 << 20 };
+
+struct perfmap *perfmap_new(void);
+void perfmap_free(struct perfmap *m);
+/* Reads what the file has more than last time; a file that is shorter now is read anew.
+ * 1: there are new lines; 0: none; -errno. */
+int perfmap_read(struct perfmap *m, int fd);
+/* The same from memory, whole lines and the beginning of one: returns how many bytes were
+ * taken, or -ENOMEM. To be followed by perfmap_sort(). */
+int64_t perfmap_take(struct perfmap *m, const char *text, size_t n);
+void perfmap_sort(struct perfmap *m);
+/* The function around addr. The name lives until the next perfmap_read(). */
+bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into);
+size_t perfmap_bytes(const struct perfmap *m);
+/* Whether a bound left lines out. */
+bool perfmap_is_cut(const struct perfmap *m);
+#endif

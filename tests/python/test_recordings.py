@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--input: what a script gets out of a recording is what perf script says of it, event by event.
+
+The recordings of tests/data/perfdata lie there with the words of perf 6.1; no privilege is needed."""
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data', 'perfdata')
+NAMES = sorted(os.path.basename(p)[:-5] for p in glob.glob(os.path.join(DATA, '*.data')))
+
+SCRIPT = r'''
+import io, json, sys
+rows = []
+
+def printed(e):
+    old, sys.stdout = sys.stdout, io.StringIO()
+    try:
+        e.print(timestamp=False, callchain=False)
+        return sys.stdout.getvalue()
+    finally:
+        sys.stdout = old
+
+def __sample__(e):
+    chain = e.get('_callchain', e.get('callchain'))
+    rows.append([e._time, e._pid, e._tid, e._cpu, e.get('_period', e.get('period')), e._event,
+                 printed(e), None if chain is None else [f['addr'] for f in chain]])
+
+def __exit__():
+    json.dump(rows, open('rows.json', 'w'))
+'''
+
+LINE = re.compile(r' *(.*?) +(-?\d+)/(-?\d+) +(?:\[(\d+)\] +)?(\d+)\.(\d{9}): +(\d+) +(.+?): .*$')
+U32 = 2**32
+
+
+class Replay:
+    def __init__(self, prof, folder):
+        self.prof, self.folder = prof, folder
+        (folder / 'rows.py').write_text(SCRIPT)
+
+    def __call__(self, path, *args, check=0, script='rows.py', stdin=None, errors=''):
+        done = subprocess.run([self.prof, 'python', '-I', path, *args, script], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60,
+                              stdin=stdin or subprocess.DEVNULL)
+        assert done.returncode == check, done
+        if errors is not None:
+            assert re.search(errors, done.stderr) if errors else not done.stderr, done
+        return done
+
+    def rows(self, *args, **more):
+        self(*args, **more)
+        return json.loads((self.folder / 'rows.json').read_text())
+
+
+@pytest.fixture
+def replay(prof, build, tmp_path):
+    if not os.path.isdir(os.path.join(build, 'python')):
+        pytest.skip('needs a build with Python')
+    return Replay(prof, tmp_path)
+
+
+def path_of(name):
+    return os.path.join(DATA, name + '.data')
+
+
+def lines_of(name, kind):
+    with open(os.path.join(DATA, f'{name}.{kind}')) as f:
+        return f.read().splitlines()
+
+
+def has(name, kind):
+    return os.path.exists(os.path.join(DATA, f'{name}.{kind}'))
+
+
+def theirs(name):
+    """(time, pid, tid, cpu, period, event, comm) of each sample, as perf reads them."""
+    rows = []
+    for line in lines_of(name, 'script'):
+        found = LINE.match(line)
+        assert found, line
+        comm, pid, tid, cpu, sec, ns, period, event = found.groups()
+        rows.append((int(sec) * 10**9 + int(ns), int(pid) % U32, int(tid) % U32,
+                     -1 if cpu is None else int(cpu), int(period), event, comm))
+    return rows
+
+
+def ours(rows):
+    return [(time, pid, tid, cpu, period, event, printed[:60].split(f' {tid} ')[0].strip())
+            for time, pid, tid, cpu, period, event, printed, _ in rows]
+
+
+def known(row):
+    """perf calls a task that it does not know by its number."""
+    unknown = row[-1].startswith(':') or row[-1] == '<...>'
+    return (*row[:-1], '?' if unknown else row[-1])
+
+
+def fixed(row, his):
+    return next((other[4] for other in his if other[:4] == row[:4]), None)
+
+
+@pytest.mark.parametrize('name', [n for n in NAMES if n != 'group'])
+def test_every_field_is_what_perf_says(replay, name):
+    mine, his = ours(replay.rows(path_of(name))), theirs(name)
+    assert len(mine) == len(his) > 2
+    # of a fixed period the samples don't tell, and perf takes the event's
+    mine = [(*row[:4], row[4] or fixed(row, his), *row[5:]) for row in mine]
+    if name == 'ours':      # perf knows of an alias and of `profile` only their events
+        mine = [(*row[:5], '', row[6]) for row in mine]
+        his = [(*row[:5], '', row[6]) for row in his]
+    assert sorted(map(known, mine)) == sorted(map(known, his))
+    times = [row[0] for row in mine]
+    assert times == sorted(times)
+
+
+def test_samples_of_a_group(replay):
+    """perf makes an event of each member; its leader is what was sampled."""
+    mine = ours(replay.rows(path_of('group')))
+    his = [row for row in theirs('group') if row[5].startswith('cpu-clock')]
+    assert [(*row[:4], row[6]) for row in mine] == [(*row[:4], row[6]) for row in his]
+
+
+@pytest.mark.parametrize('name', [n for n in NAMES if has(n, 'trace')])
+def test_the_text_of_tracepoints(replay, name):
+    his = [line.strip().split(': ', 1) for line in lines_of(name, 'trace')]
+    his = sorted((int(time.replace('.', '')), text.strip()) for time, text in his)
+    rows = replay.rows(path_of(name))
+    times = {time for time, _ in his}
+    mine = sorted((row[0], row[6].split(f' {row[5]}: ', 1)[1].strip()) for row in rows
+                  if row[0] in times and ':' in row[5] and f' {row[5]}: ' in row[6])
+    assert mine == his
+
+
+@pytest.mark.parametrize('name', [n for n in NAMES if has(n, 'chains')])
+def test_call_chains(replay, name):
+    lines = [line.split() for line in lines_of(name, 'chains')]
+    his = [(int(time), [int(ip, 16) for ip in ips]) for time, *ips in lines]
+    mine = [(row[0], row[7]) for row in replay.rows(path_of(name)) if row[7]]
+    assert his and sorted(his) == sorted(mine)
+
+
+@pytest.mark.parametrize('name', ['pipe', 'ours'])
+def test_a_pipe_is_read_like_a_file(replay, name):
+    whole = replay.rows(path_of(name))
+    with open(path_of(name)) as f, subprocess.Popen(['cat'], stdin=f, stdout=subprocess.PIPE) as cat:
+        assert replay.rows('-', stdin=cat.stdout) == whole
+
+
+def test_the_recorder_of_another_order_brings_the_same(replay):
+    wanted = replay.rows(path_of('little32'))
+    assert len(wanted) == 48
+    assert replay.rows(path_of('big32')) == wanted
+    assert [row[:6] for row in replay.rows(path_of('big64'))] == [row[:6] for row in wanted]
+
+
+# ---- which of them
+
+def test_an_event_list_picks(replay):
+    rows = replay.rows(path_of('several'))
+    for item, event in (('sched:*', 'sched:sched_switch'), ('cpu-clock', 'cpu-clock'),
+                        ('sched:sched_switch//alias=x/', 'sched:x'), ('profile', 'profile'),
+                        ('faults', 'faults')):
+        some = replay.rows(path_of('several'), '-e', item)
+        assert {row[5] for row in some} == {event}
+        original = {'sched:x': 'sched:sched_switch', 'profile': 'cpu-clock',
+                    'faults': 'page-faults/period=40/'}.get(event, event)
+        assert [row[:5] for row in some] == [row[:5] for row in rows if row[5] == original]
+
+
+def test_two_events_of_one(replay):
+    rows = replay.rows(path_of('trace'), '-e',
+                       'sched:sched_switch/prev_prio<100/alias=a/,sched:sched_switch/prev_prio>=100/alias=b/')
+    every = replay.rows(path_of('trace'), '-e', 'sched:sched_switch')
+    assert [row[0] for row in rows] == [row[0] for row in every]
+    assert {row[5] for row in rows} == {'sched:a', 'sched:b'}
+
+
+@pytest.mark.parametrize('text, wanted', [
+    ('prev_comm~"sw*"', lambda text: 'prev_comm=sw' in text),
+    ('prev_pid==0 || next_pid==0', lambda text: re.search(r'(prev|next)_pid=0\b', text)),
+    ('prev_pid<next_pid', lambda text: int(re.search(r'prev_pid=(\d+)', text)[1]) <
+     int(re.search(r'next_pid=(\d+)', text)[1])),
+])
+def test_filters(replay, text, wanted):
+    every = replay.rows(path_of('trace'), '-e', 'sched:sched_switch')
+    some = replay.rows(path_of('trace'), '-e', f'sched:sched_switch/{text}/')
+    assert some == [row for row in every if wanted(row[6])]
+    assert 0 < len(some) < len(every)
+
+
+def test_cpus_tasks_times_and_numbers(replay):
+    path = path_of('trace')
+    every = replay.rows(path)
+    assert replay.rows(path, '-C', '1') == [row for row in every if row[3] == 1]
+    pid = max({row[1] for row in every} - {0}, key=lambda p: sum(row[1] == p for row in every))
+    assert replay.rows(path, '-p', str(pid), '--no-inherit') == [row for row in every if row[1] == pid]
+    assert replay.rows(path, '-t', str(pid)) [:1] == [row for row in every if row[2] == pid][:1]
+    assert replay.rows(path, '-N', '7') == every[:7]
+    first, last = every[10][0], every[-10][0]
+    span = ','.join(f'{t // 10**9}.{t % 10**9:09}' for t in (first, last))
+    assert replay.rows(path, '--time', span) == [row for row in every if first <= row[0] <= last]
+    assert replay.rows(path, '--time', span.split(',')[0] + ',') == [r for r in every if first <= r[0]]
+    assert replay.rows(path, '--time', ',' + span.split(',')[1]) == [r for r in every if r[0] <= last]
+
+
+def test_children_of_the_watched_are_watched(replay):
+    every = replay.rows(path_of('trace'))
+    shell = [row for row in every if ' sh ' in row[6][:22]][0][1]
+    pids = {row[1] for row in replay.rows(path_of('trace'), '-p', str(shell))}
+    assert shell in pids and len(pids) > 1
+    assert {row[1] for row in replay.rows(path_of('trace'), '-p', str(shell), '--no-inherit')} == {shell}
+
+
+def test_intervals_run_on_the_recording_s_clock(replay):
+    every = replay.rows(path_of('little32'))
+    (replay.folder / 'i.py').write_text(
+        'n = 0\ndef __sample__(e):\n    global n\n    n += 1\n'
+        'def __interval__(): print("tick", n)\n')
+    first, last = every[0][0], every[-1][0]
+    assert last - first < 10**6     # all within a millisecond
+    assert 'tick' not in replay(path_of('little32'), '-i', '1', script='i.py').stdout
+    every = replay.rows(path_of('trace'))
+    out = replay(path_of('trace'), '-i', '1', script='i.py').stdout.split('tick ')[1:]
+    start = every[0][0]
+    assert [int(n) for n in out] == \
+        [sum(row[0] < start + (i + 1) * 10**6 for row in every) for i in range(len(out))]
+    assert len(out) == (every[-1][0] - start) // 10**6
+
+
+def test_help_writes_a_template(replay):
+    done = replay(path_of('several'), script='help')
+    assert 'def sched__sched_switch(event)' in done.stdout and 'def cpu_clock(event)' in done.stdout
+
+
+# ---- what can't be
+
+@pytest.mark.parametrize('args, words', [
+    (['--record', 'x'], '--record with --input'), (['--tsc'], '--tsc with --input'),
+    (['--monotonic'], '--monotonic with --input'), (['--cgroups', '/x'], '--cgroups with --input'),
+    (['--time', '3,2'], '--time 3,2: expected START,END'), (['--time', '7'], 'expected START,END'),
+    (['--time', 'x,'], 'expected START,END'), (['-e', 'sched:sched_swich'], 'did you mean sched:sched_switch'),
+    (['-e', 'nothing'], 'has no event nothing'),
+    (['-e', 'sched:sched_switch/nosuch>1/'], 'there is no field nosuch'),
+    (['-e', 'sched:sched_switch/prev_comm.ustring=="x"/'], 'ustring'),
+])
+def test_wrong_usage(replay, args, words):
+    replay(path_of('trace'), *args, check=2, errors=re.escape(words) if '?' not in words else words)
+
+
+def test_time_needs_a_recording(prof, replay):
+    done = subprocess.run([prof, 'python', '-e', 'cpu-clock', '--time', '1,2', 'rows.py'],
+                          cwd=replay.folder, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2 and '--input FILE is missing' in done.stderr
+
+
+def test_no_recording(replay, tmp_path):
+    (tmp_path / 'empty').write_bytes(b'')
+    (tmp_path / 'text').write_text('#!/bin/sh\necho this is none\n')
+    for path, words in (('empty', '0 bytes are no recording'), ('text', 'no perf.data'),
+                        (str(tmp_path), 'is a directory'), ('nothing', 'No such file'),
+                        ('/dev/zero', 'no perf.data')):
+        replay(path, check=1, errors=words)
+
+
+def test_a_file_through_a_pipe_is_told(replay):
+    with open(path_of('clock')) as f, subprocess.Popen(['cat'], stdin=f, stdout=subprocess.PIPE) as cat:
+        replay('-', stdin=cat.stdout, check=1, errors='layout of files')
+
+
+@pytest.mark.parametrize('name', ['several', 'zstd', 'pipe', 'big64', 'ours'])
+def test_cut_anywhere(replay, name):
+    """What is there is read; what is not is told, with its offset."""
+    with open(path_of(name), 'rb') as f:
+        data = f.read()
+    whole = {(row[0], row[1], row[5] if row[5][:10] != 'tracepoint' else '') for row in replay.rows(path_of(name))}
+    most = 0
+    for n in [len(data) * i // 13 + i for i in range(1, 13)] + [len(data) - 24]:
+        (replay.folder / 'cut.data').write_bytes(data[:n])
+        (replay.folder / 'rows.json').write_text('[]')
+        done = subprocess.run([replay.prof, 'python', '-I', 'cut.data', 'rows.py'], cwd=replay.folder,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode in (0, 1), done
+        assert done.returncode == 0 or 'offset 0x' in done.stderr or 'cut' in done.stderr, done
+        rows = json.loads((replay.folder / 'rows.json').read_text())
+        assert {(row[0], row[1]) for row in rows} <= {row[:2] for row in whole}
+        most = max(most, len(rows))
+    assert most > len(whole) // 2
+
+
+def test_damage_in_the_middle_is_passed_over(replay):
+    """Of a record that can't be, all up to the end of its round is lost, and told."""
+    with open(path_of('big64'), 'rb') as f:
+        data = bytearray(f.read())
+    rows = replay.rows(path_of('big64'))
+    first = data.index(b'\0\0\0\x09\0\x01')      # the first tracepoint's sample
+    data[first + 6:first + 8] = b'\0\0'
+    (replay.folder / 'bad.data').write_bytes(data)
+    left = replay.rows('bad.data', check=1, errors=f'offset {first:#x}: a record of type 9 says that it has 0 bytes')
+    assert len(left) == len(rows) - 12
+
+
+def test_an_unfinished_file(replay):
+    """A recorder that was killed leaves the size of its records at 0."""
+    with open(path_of('clock'), 'rb') as f:
+        data = bytearray(f.read())
+    at, size = (int.from_bytes(data[i:i + 8], 'little') for i in (40, 48))
+    data[48:56] = bytes(8)
+    (replay.folder / 'killed.data').write_bytes(data[:at + size])
+    every = replay.rows(path_of('clock'))
+    assert [row[:4] for row in replay.rows('killed.data')] == [row[:4] for row in every]
+
+
+def test_a_stalled_pipe_can_be_interrupted(replay, prof):
+    with open(path_of('pipe'), 'rb') as f:
+        data = f.read()
+    (replay.folder / 's.py').write_text(
+        'seen = 0\ndef __sample__(e):\n    global seen\n    seen += 1\n'
+        '    if seen == 1: print("sample", flush=True)\ndef __exit__(): print("exit")\n')
+    with subprocess.Popen([prof, 'python', '-I', '-', 's.py'], cwd=replay.folder, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdin.write(data[:-200])
+        run.stdin.flush()
+        while b'sample' not in run.stdout.readline():
+            pass
+        run.send_signal(signal.SIGINT)
+        out, err = run.stdout.read(), run.stderr.read()
+        run.stdin.close()
+        assert run.wait(20) == 0 and b'exit' in out and not err

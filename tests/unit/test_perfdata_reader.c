@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings made up of bytes: what is there comes out, what can't be is told by its offset.
+ * Whole ones, against perf script's word: tests/python/test_recordings.py. */
+#include "cmocka_all.h"
+
+#include "perfdata/reader.h"
+#include "perfdata/window.h"
+#include "perfdata/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { ROUND = 68, ATTR = 64, AUXTRACE = 71, COMPRESSED = 81 };
+
+/* ---- making one ------------------------------------------------------------- */
+
+struct file {
+	char *bytes;
+	size_t n, room;
+};
+
+static void put(struct file *f, const void *data, size_t n)
+{
+	if (!n)
+		return;
+	if (f->n + n > f->room) {
+		f->room = 2 * (f->n + n);
+		f->bytes = realloc(f->bytes, f->room);
+		assert_non_null(f->bytes);
+	}
+	memcpy(f->bytes + f->n, data, n);
+	f->n += n;
+}
+
+static void put64(struct file *f, uint64_t v)
+{
+	put(f, &v, 8);
+}
+
+static void put_head(struct file *f, uint32_t type, size_t size)
+{
+	struct perf_event_header h = { type, 0, (uint16_t)size };
+
+	put(f, &h, sizeof(h));
+}
+
+static void put_pipe_head(struct file *f)
+{
+	put(f, "PERFILE2", 8);
+	put64(f, 16);
+}
+
+static struct perf_event_attr an_attr(uint64_t sample_type)
+{
+	struct perf_event_attr attr;
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	attr.sample_type = sample_type;
+	attr.sample_id_all = 1;
+	return attr;
+}
+
+enum { TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME };
+
+static void put_attr(struct file *f, uint64_t config, uint64_t id)
+{
+	struct perf_event_attr attr = an_attr(TYPE);
+
+	attr.config = config;
+	put_head(f, ATTR, 8 + attr.size + 8);
+	put(f, &attr, attr.size);
+	put64(f, id);
+}
+
+static void put_sample(struct file *f, uint64_t id, uint64_t time)
+{
+	put_head(f, PERF_RECORD_SAMPLE, 24);
+	put64(f, id);
+	put64(f, time);
+}
+
+/* Two events, n samples of them in turn. */
+static void put_recording(struct file *f, uint64_t n)
+{
+	put_pipe_head(f);
+	put_attr(f, 0, 7);
+	put_attr(f, 1, 8);
+	for (uint64_t i = 0; i < n; i++)
+		put_sample(f, 7 + i % 2, i);
+}
+
+/* The layout of files, of one event. */
+struct head { uint64_t words[13]; };
+
+static struct head make_head(uint64_t attr_size, uint64_t attrs_at, uint64_t attrs_size, uint64_t data_at,
+			     uint64_t data_size)
+{
+	struct head h = { { 0, 104, attr_size, attrs_at, attrs_size, data_at, data_size } };
+
+	memcpy(h.words, "PERFILE2", 8);
+	return h;
+}
+
+enum { ATTRS_AT = 104, ATTR_SIZE = 128 + 16, DATA_AT = ATTRS_AT + ATTR_SIZE };
+
+static void put_file(struct file *f, const struct head *head, uint64_t ids_at, uint64_t ids_size)
+{
+	struct perf_event_attr attr = an_attr(TYPE);
+
+	attr.size = 128;
+	put(f, head, sizeof(*head));
+	put(f, &attr, 128);
+	put64(f, ids_at);
+	put64(f, ids_size);
+	put_sample(f, 7, 1);
+	put_sample(f, 7, 2);
+}
+
+/* ---- reading it ------------------------------------------------------------- */
+
+static struct fault fault;
+
+static struct perfdata_reader *open_bytes(const struct file *f)
+{
+	int fd = memfd_create("perf.data", MFD_CLOEXEC);
+
+	memset(&fault, 0, sizeof(fault));
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, f->bytes, f->n), f->n);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return perfdata_reader_open(fd, "some.data", &fault);
+}
+
+static void refused(struct file *f, const char *words)
+{
+	struct perfdata_reader *r = open_bytes(f);
+
+	assert_null(r);
+	assert_int_equal(fault.exit_code, EXIT_FAILED);
+	if (!strstr(fault.text, words) || strncmp(fault.text, "some.data: at offset 0", 21))
+		fail_msg("%s\nexpected: %s", fault.text, words);
+	free(f->bytes);
+	*f = (struct file){ 0 };
+}
+
+/* How many samples there are; their times grow. */
+static uint64_t read_samples(struct perfdata_reader *r, int *rc)
+{
+	const struct perf_event_header *rec;
+	uint64_t n = 0;
+
+	while ((*rc = perfdata_next(r, &rec, &fault)) > 0)
+		n += rec->type == PERF_RECORD_SAMPLE;
+	return n;
+}
+
+static uint64_t samples_of(struct file *f, int wanted)
+{
+	struct perfdata_reader *r = open_bytes(f);
+	uint64_t n;
+	int rc;
+
+	if (!r)
+		fail_msg("%s", fault.text);
+	n = read_samples(r, &rc);
+	assert_int_equal(rc, wanted);
+	perfdata_reader_close(r);
+	free(f->bytes);
+	*f = (struct file){ 0 };
+	return n;
+}
+
+/* ---- what is there ------------------------------------------------------------ */
+
+static void records_and_whose_they_are(void **state)
+{
+	struct file f = { 0 };
+	const struct perf_event_header *rec;
+	struct perfdata_reader *r;
+	uint64_t n = 0;
+
+	(void)state;
+	put_recording(&f, 100000);     /* many windows */
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(perfdata_events(r), 2);
+	assert_int_equal(perfdata_event(r, 1)->ids[0], 8);
+	while (perfdata_next(r, &rec, &fault) > 0) {
+		const uint64_t *words = (const uint64_t *)(const void *)(rec + 1);
+
+		assert_int_equal(words[1], n);
+		assert_int_equal(perfdata_event_of(r, rec), n % 2);
+		assert_int_equal(perfdata_offset(r), f.n - (100000 - n) * 24);
+		n++;
+	}
+	assert_int_equal(n, 100000);
+	assert_int_equal(perfdata_counts(r)->records, n);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+static void what_the_writer_wrote(void **state)
+{
+	static const char *const argv[] = { "perf-prof", "python", "x.py" };
+	char path[] = "/tmp/perfdata-reader-XXXXXX", old[80];
+	struct perfdata_writer *w;
+	struct perf_event_attr attr = an_attr(TYPE);
+	uint64_t ids[] = { 5, 6 };
+	struct perfdata_reader *r;
+	int fd = mkstemp(path), rc;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	w = perfdata_new(path);
+	perfdata_put_attr(w, &attr, ids, 2);
+	perfdata_put_machine(w, "perf-prof", argv, 3);
+	assert_int_equal(perfdata_open(w, &fault), 0);
+	perfdata_put_round(w);
+	assert_int_equal(perfdata_close(w, &fault), 0);
+	fd = perfdata_reader_path(path, &fault);
+	r = perfdata_reader_open(fd, path, &fault);
+	assert_non_null(r);
+	assert_int_equal(perfdata_event(r, 0)->nids, 2);
+	assert_string_equal(perfdata_info(r)->version, "perf-prof");
+	assert_int_equal(perfdata_info(r)->ncommand, 3);
+	assert_string_equal(perfdata_info(r)->command[2], "x.py");
+	assert_non_null(perfdata_info(r)->hostname);
+	assert_true(perfdata_info(r)->cpus_there > 0);
+	assert_int_equal(perfdata_info(r)->unread, 0);
+	read_samples(r, &rc);
+	assert_int_equal(rc, 0);
+	perfdata_reader_close(r);
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(path);
+	unlink(old);
+}
+
+/* The files that perf made, in the tree. */
+static const struct perfdata_fact *fact_of(const struct perfdata_info *info, int feature, int part)
+{
+	for (size_t i = 0; i < info->nfacts; i++)
+		if (info->facts[i].feature == feature && info->facts[i].part == part)
+			return &info->facts[i];
+	fail_msg("no fact of feature %d, part %d", feature, part);
+	return NULL;
+}
+
+static void what_perf_says_of_the_machine(void **state)
+{
+	const char *root = getenv("SOURCE_ROOT");
+	const struct perfdata_info *info;
+	const struct perfdata_fact *fact;
+	struct perfdata_reader *r;
+	char path[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/tests/data/perfdata/group.data", root ? root : ".");
+	r = perfdata_reader_open(perfdata_reader_path(path, &fault), path, &fault);
+	assert_non_null(r);
+	info = perfdata_info(r);
+	assert_int_equal(info->unread, 0);
+	assert_string_equal(info->arch, "x86_64");
+	assert_string_equal(info->command[1], "record");
+	assert_true(info->first_ns && info->first_ns < info->last_ns && info->nbuild_ids);
+	assert_string_equal(fact_of(info, PERFDATA_CPU_TOPOLOGY, PERFDATA_CORES)->text[0], "0-1");
+	assert_int_equal(fact_of(info, PERFDATA_CPU_TOPOLOGY, PERFDATA_CPU_PLACE)->number[1], 0);
+	assert_true(fact_of(info, PERFDATA_NUMA_TOPOLOGY, 0)->number[1] > 1 << 20);
+	assert_int_equal(fact_of(info, PERFDATA_CACHE, 0)->number[1], 64);
+	fact = fact_of(info, PERFDATA_GROUP_DESC, 0);
+	assert_int_equal(fact->number[0], 0);
+	assert_int_equal(fact->number[1], 3);
+	for (fact = fact_of(info, PERFDATA_PMU_MAPPINGS, 0); fact->number[0] != 1; fact++)
+		assert_true(fact < info->facts + info->nfacts);
+	assert_string_equal(fact->text[0], "software");
+	perfdata_reader_close(r);
+}
+
+/* Sizes that are no multiple of 8: user space's records may have them. */
+static void what_follows_an_odd_size_is_aligned_again(void **state)
+{
+	struct file f = { 0 };
+
+	(void)state;
+	put_recording(&f, 1);
+	put_head(&f, 79, 13);
+	put(&f, "odd!!", 5);
+	put_sample(&f, 7, 9);
+	assert_int_equal(samples_of(&f, 0), 2);
+}
+
+static void aux_areas_are_passed_over(void **state)
+{
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	char *area = calloc(1, 1 << 20);
+	int rc;
+
+	(void)state;
+	put_recording(&f, 1);
+	put_head(&f, AUXTRACE, 48);
+	put64(&f, 1 << 20);
+	for (int i = 0; i < 4; i++)
+		put64(&f, 0);
+	put(&f, area, 1 << 20);
+	put_sample(&f, 7, 9);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), 2);
+	assert_int_equal(perfdata_counts(r)->aux_bytes, 1 << 20);
+	perfdata_reader_close(r);
+	f.n -= 30;
+	r = open_bytes(&f);
+	read_samples(r, &rc);
+	assert_int_equal(rc, -1);
+	assert_non_null(strstr(fault.text, "an AUX area of 1048576 bytes"));
+	perfdata_reader_close(r);
+	free(area);
+	free(f.bytes);
+}
+
+/* ---- what can't be ------------------------------------------------------------ */
+
+static void heads_that_lie(void **state)
+{
+	struct file f = { 0 };
+	struct head h;
+
+	(void)state;
+	put(&f, "PERFILE2", 8);
+	refused(&f, "8 bytes are no recording");
+	put(&f, "PERFILE3\x10\0\0\0\0\0\0\0", 16);
+	refused(&f, "no perf.data");
+	put(&f, "PERFILE2\x11\0\0\0\0\0\0\0", 16);
+	refused(&f, "a header of 17 bytes");
+	put_pipe_head(&f);
+	refused(&f, "no events");
+	h = make_head(0, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
+	put_file(&f, &h, 0, 0);
+	refused(&f, "an event is said to take 0 bytes");
+	h = make_head(ATTR_SIZE, ATTRS_AT, UINT64_C(1) << 60, DATA_AT, 48);
+	put_file(&f, &h, 0, 0);
+	refused(&f, "lays the events at 0x68");
+	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, ATTRS_AT + 8, 48);
+	put_file(&f, &h, 0, 0);
+	refused(&f, "over the events");
+	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, 8, 48);
+	put_file(&f, &h, 0, 0);
+	refused(&f, "over itself");
+	h = make_head(ATTR_SIZE, 16, ATTR_SIZE, DATA_AT, 48);
+	put_file(&f, &h, 0, 0);
+	refused(&f, "over itself");
+	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
+	put_file(&f, &h, 104, UINT64_C(1) << 60);
+	refused(&f, "an event's ids are said to lie at 0x68");
+	put_file(&f, &h, 104, 7);
+	refused(&f, "an event's ids");
+	put_pipe_head(&f);
+	put_head(&f, ATTR, 16);
+	put64(&f, 0);
+	refused(&f, "an event of 64 bytes in a record of 16");
+}
+
+static void an_id_of_two_events(void **state)
+{
+	struct file f = { 0 };
+
+	(void)state;
+	put_pipe_head(&f);
+	put_attr(&f, 0, 7);
+	put_attr(&f, 1, 7);
+	refused(&f, "the id 7 is given to two events");
+}
+
+static void a_file_and_one_that_nobody_finished(void **state)
+{
+	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
+	struct file f = { 0 };
+
+	(void)state;
+	put_file(&f, &h, 0, 0);
+	assert_int_equal(samples_of(&f, 0), 2);
+	h.words[6] = 0;
+	put_file(&f, &h, 0, 0);
+	put_sample(&f, 7, 3);
+	assert_int_equal(samples_of(&f, 0), 3);
+	h.words[6] = UINT64_C(1) << 60;
+	put_file(&f, &h, 0, 0);
+	assert_int_equal(samples_of(&f, -1), 2);
+	assert_non_null(strstr(fault.text, "the file ends at 0x128: it is cut"));
+}
+
+static void every_cut_is_told(void **state)
+{
+	struct file whole = { 0 };
+	size_t one_event;
+
+	(void)state;
+	put_pipe_head(&whole);
+	put_attr(&whole, 0, 7);
+	one_event = whole.n;
+	put_attr(&whole, 1, 8);
+	for (uint64_t i = 0; i < 3; i++)
+		put_sample(&whole, 7 + i % 2, i);
+	for (size_t n = 0; n < whole.n; n++) {
+		struct file f = { 0 };
+		size_t records = whole.n - 72, have = n > records ? (n - records) / 24 : 0;
+		struct perfdata_reader *r;
+		int rc;
+
+		put(&f, whole.bytes, n);
+		r = open_bytes(&f);
+		if (r) {
+			assert_int_equal(read_samples(r, &rc), have);
+			assert_int_equal(rc, n == one_event || (n >= records && (n - records) % 24 == 0) ? 0 : -1);
+			perfdata_reader_close(r);
+		}
+		assert_true(r || fault.exit_code == EXIT_FAILED);
+		free(f.bytes);
+	}
+	free(whole.bytes);
+}
+
+/* It goes on behind the next round's end. */
+static void damage_is_passed_over(void **state)
+{
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	char text[64];
+	size_t at;
+	int rc;
+
+	(void)state;
+	put_recording(&f, 5);
+	at = f.n;
+	put_head(&f, PERF_RECORD_SAMPLE, 0);
+	put_sample(&f, 7, 5);
+	put_head(&f, ROUND, 8);
+	put_sample(&f, 7, 6);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), 6);
+	assert_int_equal(rc, -1);
+	snprintf(text, sizeof(text), "at offset %#zx: a record of type 9 says that it has 0 bytes", at);
+	assert_non_null(strstr(fault.text, text));
+	assert_int_equal(perfdata_counts(r)->damaged_bytes, 32);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+static void a_file_that_shrinks(void **state)
+{
+	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48 + 24 * 100000);
+	const struct perf_event_header *rec;
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	int fd, rc, n = 0;
+
+	(void)state;
+	put_file(&f, &h, 0, 0);
+	for (int i = 0; i < 100000; i++)
+		put_sample(&f, 7, (uint64_t)i);
+	fd = memfd_create("perf.data", MFD_CLOEXEC);
+	assert_int_equal(write(fd, f.bytes, f.n), f.n);
+	r = perfdata_reader_open(dup(fd), "some.data", &fault);
+	assert_non_null(r);
+	while ((rc = perfdata_next(r, &rec, &fault)) > 0)
+		if (n++ == 10)
+			assert_int_equal(ftruncate(fd, 1000), 0);
+	assert_int_equal(rc, -1);
+	assert_true(n < 100000);
+	assert_non_null(strstr(fault.text, "cut"));
+	perfdata_reader_close(r);
+	close(fd);
+	free(f.bytes);
+}
+
+/* ---- compressed ------------------------------------------------------------- */
+
+#ifdef HAVE_ZSTD
+
+/* `n` bytes as one stream, in compressed records of at most `each` bytes. */
+static void put_compressed(struct file *f, const char *bytes, size_t n, size_t each)
+{
+	size_t room = ZSTD_compressBound(n), size, at, part;
+	char *packed = malloc(room);
+
+	assert_non_null(packed);
+	size = ZSTD_compress(packed, room, bytes, n, 1);
+	assert_false(ZSTD_isError(size));
+	for (at = 0; at < size; at += part) {
+		part = size - at < each ? size - at : each;
+		put_head(f, COMPRESSED, 8 + part);
+		put(f, packed + at, part);
+	}
+	free(packed);
+}
+
+static void records_go_on_from_one_compressed_record_to_the_next(void **state)
+{
+	struct file inner = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 50000; i++)
+		put_sample(&inner, 7, i * 2654435761u);
+	for (size_t each = 101; each < 60000; each = each * 5 + 3) {
+		struct file f = { 0 };
+
+		put_recording(&f, 1);
+		put_compressed(&f, inner.bytes, inner.n, each);
+		put_sample(&f, 8, 1);
+		assert_int_equal(samples_of(&f, 0), 50002);
+	}
+	free(inner.bytes);
+}
+
+/* 1 GiB of records in some kilobytes: they come, and memory stays as it is. */
+static void a_bomb_costs_no_memory(void **state)
+{
+	struct file inner = { 0 }, f = { 0 };
+	long pages_before, pages_after;
+	FILE *statm;
+	size_t n = (size_t)1 << 22;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		put_sample(&inner, 7, 1);
+	put_recording(&f, 1);
+	put_compressed(&f, inner.bytes, inner.n, 60000);
+	assert_true(f.n < 100000);
+	free(inner.bytes);
+	statm = fopen("/proc/self/statm", "re");
+	assert_int_equal(fscanf(statm, "%*d %ld", &pages_before), 1);
+	fclose(statm);
+	assert_int_equal(samples_of(&f, 0), n + 1);
+	statm = fopen("/proc/self/statm", "re");
+	assert_int_equal(fscanf(statm, "%*d %ld", &pages_after), 1);
+	fclose(statm);
+	assert_true(pages_after < pages_before + 8192);
+}
+
+static void compressed_bytes_that_are_none(void **state)
+{
+	struct file f = { 0 };
+
+	(void)state;
+	put_recording(&f, 1);
+	put_head(&f, COMPRESSED, 24);
+	put(&f, "no zstd, not at all!", 16);
+	put_sample(&f, 7, 2);
+	assert_int_equal(samples_of(&f, -1), 2);
+	assert_non_null(strstr(fault.text, "can't be unpacked"));
+}
+
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_and_whose_they_are),
+		cmocka_unit_test(what_the_writer_wrote),
+		cmocka_unit_test(what_perf_says_of_the_machine),
+		cmocka_unit_test(what_follows_an_odd_size_is_aligned_again),
+		cmocka_unit_test(aux_areas_are_passed_over),
+		cmocka_unit_test(heads_that_lie),
+		cmocka_unit_test(an_id_of_two_events),
+		cmocka_unit_test(a_file_and_one_that_nobody_finished),
+		cmocka_unit_test(every_cut_is_told),
+		cmocka_unit_test(damage_is_passed_over),
+		cmocka_unit_test(a_file_that_shrinks),
+#ifdef HAVE_ZSTD
+		cmocka_unit_test(records_go_on_from_one_compressed_record_to_the_next),
+		cmocka_unit_test(a_bomb_costs_no_memory),
+		cmocka_unit_test(compressed_bytes_that_are_none),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

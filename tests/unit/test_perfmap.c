@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names by which just-in-time compilers tell of their code; files that are hostile. */
+#include "cmocka_all.h"
+
+#include "symbols/dso.h"
+#include "symbols/perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void is(const struct perfmap *m, uint64_t addr, const char *name, uint64_t into)
+{
+	const char *found;
+	uint64_t at;
+
+	if (!name) {
+		assert_false(perfmap_find(m, addr, &found, &at));
+		return;
+	}
+	assert_true(perfmap_find(m, addr, &found, &at));
+	assert_string_equal(found, name);
+	assert_int_equal(at, into);
+}
+
+static struct perfmap *of(const char *text)
+{
+	struct perfmap *m = perfmap_new();
+
+	assert_int_equal(perfmap_take(m, text, strlen(text)), strlen(text));
+	perfmap_sort(m);
+	return m;
+}
+
+static void lines(void **state)
+{
+	struct perfmap *m = of("7f0000001000 10 py::main:/usr/lib/x.py\n"
+			       "7f0000000000 20 LazyCompile:~f /a b.js:1:2\r\n"
+			       "0x7f0000002000 0x8 prefixed\n"
+			       "7F0000003000 A upper\n"
+			       "7f0000004000 1 \xff\x1b[31mred\n");
+
+	is(m, 0x7f0000001000, "py::main:/usr/lib/x.py", 0);
+	is(m, 0x7f000000100f, "py::main:/usr/lib/x.py", 15);
+	is(m, 0x7f0000001010, NULL, 0);
+	is(m, 0x7f000000001f, "LazyCompile:~f /a b.js:1:2", 31);
+	is(m, 0x7f0000002007, "prefixed", 7);
+	is(m, 0x7f0000003009, "upper", 9);
+	is(m, 0x7f0000004000, "\xff\x1b[31mred", 0);
+	is(m, 0, NULL, 0);
+	is(m, UINT64_MAX, NULL, 0);
+	perfmap_free(m);
+	perfmap_free(NULL);
+}
+
+static void what_is_no_line(void **state)
+{
+	struct perfmap *m = of("\n\n \nmain\n1000\n1000 \n1000 10\n1000 10 \n1000 0 empty\nxyz 10 f\n"
+			       "-1 10 f\n10000000000000001 10 seventeen\nffffffffffffffff 10 wraps\n"
+			       "1000 ffffffffffffffff wraps\n 1000 10 blank before\n1000\t10\ttabs\n"
+			       "0x 10 f\n2000 10 good\n");
+
+	is(m, 0x2000, "good", 0);
+	for (uint64_t a = 0; a < 0x2000; a += 8)
+		is(m, a, NULL, 0);
+	is(m, UINT64_MAX, NULL, 0);
+	perfmap_free(m);
+}
+
+/* Code that was thrown away and written over. */
+static void later_lines_win(void **state)
+{
+	struct perfmap *m = of("1000 100 old\n1000 100 new\n"
+			       "2000 100 big\n2080 10 in_it\n"
+			       "3080 10 small\n3000 100 over_it\n"
+			       "4000 10 a\n4008 10 b\n4010 10 c\n"
+			       "5000 10 x\n5010 10 y\n");
+
+	is(m, 0x1050, "new", 0x50);
+	is(m, 0x2000, NULL, 0);          /* a part of it was written over: it isn't that any more */
+	is(m, 0x2081, "in_it", 1);
+	is(m, 0x3080, "over_it", 0x80);
+	is(m, 0x4000, NULL, 0);
+	is(m, 0x4008, NULL, 0);
+	is(m, 0x4010, "c", 0);
+	is(m, 0x500f, "x", 15);
+	is(m, 0x5010, "y", 0);
+	perfmap_free(m);
+}
+
+static void append(int fd, const char *text)
+{
+	assert_int_equal(lseek(fd, 0, SEEK_END) >= 0, 1);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static void files_grow(void **state)
+{
+	int fd = memfd_create("map", MFD_CLOEXEC);
+	struct perfmap *m = perfmap_new();
+
+	assert_int_equal(perfmap_read(m, fd), 0);
+	append(fd, "1000 10 one\n2000 1");
+	assert_int_equal(perfmap_read(m, fd), 1);
+	is(m, 0x1000, "one", 0);
+	is(m, 0x2000, NULL, 0);
+	assert_int_equal(perfmap_read(m, fd), 0);
+	append(fd, "0 two\n1000 10 other\n");
+	assert_int_equal(perfmap_read(m, fd), 1);
+	is(m, 0x1000, "other", 0);
+	is(m, 0x200f, "two", 15);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	append(fd, "3000 10 anew\n");
+	assert_int_equal(perfmap_read(m, fd), 1);
+	is(m, 0x1000, NULL, 0);
+	is(m, 0x3000, "anew", 0);
+	perfmap_free(m);
+	close(fd);
+	assert_true(perfmap_read(m = perfmap_new(), -1) < 0);
+	perfmap_free(m);
+}
+
+/* A gigabyte of lines, of one line, and of nothing. */
+static void huge_files(void **state)
+{
+	enum { PIECE = 1 << 20, LINE = 16 };
+	int fd = memfd_create("map", MFD_CLOEXEC);
+	char *piece = malloc(PIECE + 1);
+	struct perfmap *m = perfmap_new();
+
+	for (unsigned int mb = 0; mb < 40; mb++) {
+		for (unsigned int i = 0; i < PIECE / LINE; i++)
+			sprintf(piece + (size_t)i * LINE, "%08x 8 name\n", (mb * (PIECE / LINE) + i) * 16 + 16);
+		assert_int_equal(write(fd, piece, PIECE), PIECE);
+	}
+	assert_int_equal(perfmap_read(m, fd), 1);
+	assert_true(perfmap_is_cut(m));
+	assert_true(perfmap_bytes(m) <= (size_t)PERFMAP_MAX_LINES * 32 + 2 * PERFMAP_MAX_NAMES);
+	is(m, 16, "name", 0);
+	perfmap_free(m);
+	m = perfmap_new();
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(ftruncate(fd, 1ll << 40), 0);
+	assert_int_equal(perfmap_read(m, fd), 0);
+	assert_true(perfmap_is_cut(m));
+	assert_true(perfmap_bytes(m) < 100000);
+	perfmap_free(m);
+	free(piece);
+	close(fd);
+}
+
+/* ---- as a dso --------------------------------------------------------------- */
+
+struct world {
+	struct opener opener;
+	int fd;                  /* the file of process 7 */
+	int rc;                  /* instead of it */
+	int looks;
+};
+
+static int open_map(void *ctx, pid_t pid)
+{
+	struct world *w = ctx;
+
+	w->looks++;
+	assert_int_equal(pid, 7);
+	return w->rc ? w->rc : dup(w->fd);
+}
+
+static int no_file(void *ctx, pid_t pid, const char *path)
+{
+	return -ENOENT;
+}
+
+static const char *name_of(struct dsos *d, struct dso *dso, uint64_t addr)
+{
+	const char *name;
+	uint64_t into;
+
+	return dso_find(d, dso, addr, &name, &into) ? name : "none";
+}
+
+static void of_a_process(void **state)
+{
+	struct world w = { .fd = memfd_create("map", MFD_CLOEXEC), .rc = -ENOENT };
+	struct dsos *d;
+	struct dso *dso, *other;
+	uint64_t serial, answers;
+
+	w.opener = (struct opener){ no_file, no_file, &w, open_map, NULL };
+	d = dsos_new(&w.opener, 1 << 20);
+	assert_true(dso_is_anonymous("//anon"));
+	assert_true(dso_is_anonymous("[heap]"));
+	assert_false(dso_is_anonymous("/usr/bin/cat"));
+	assert_false(dso_is_anonymous("[vdso]"));
+	dso = dso_get_jit(d, "//anon", 7, 1);
+	assert_ptr_equal(dso_get_jit(d, "//anon", 7, 1), dso);
+	other = dso_get_jit(d, "//anon", 7, 2);
+	assert_ptr_not_equal(other, dso);
+	assert_string_equal(name_of(d, dso, 0x1000), "none");
+	assert_string_equal(dso_name(dso), "//anon");
+	w.looks = 0;
+	for (int i = 0; i < 1000; i++)
+		name_of(d, dso, 0x1000);
+	assert_true(w.looks <= 2);           /* not at every question */
+	w.rc = 0;
+	append(w.fd, "1000 10 jitted\n");
+	answers = dsos_answers(d);
+	serial = dso_serial(dso);
+	for (int i = 0; i < 500 && strcmp(name_of(d, dso, 0x1000), "jitted"); i++)
+		usleep(10000);
+	assert_string_equal(name_of(d, dso, 0x1000), "jitted");
+	assert_string_equal(dso_name(dso), "/tmp/perf-7.map");
+	assert_int_not_equal(dso_serial(dso), serial);
+	assert_int_not_equal(dsos_answers(d), answers);
+	/* it ends: what it wrote before counts, and what its number stands for now doesn't */
+	append(w.fd, "2000 10 last\n");
+	dsos_process_ended(d, 7);
+	w.looks = 0;
+	for (int i = 0; i < 500 && strcmp(name_of(d, dso, 0x2000), "last"); i++)
+		usleep(10000);
+	assert_string_equal(name_of(d, dso, 0x2000), "last");
+	assert_string_equal(name_of(d, dso, 0x1000), "jitted");
+	assert_int_equal(w.looks, 0);
+	dso_put(d, other);
+	dsos_free(d);
+	close(w.fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines),
+		cmocka_unit_test(what_is_no_line),
+		cmocka_unit_test(later_lines_win),
+		cmocka_unit_test(files_grow),
+		cmocka_unit_test(huge_files),
+		cmocka_unit_test(of_a_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
