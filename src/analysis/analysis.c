@@ -28,6 +28,12 @@ const struct opt analysis_callchain_opts[] = {
 	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
 	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
+	  "Show calls that compilers put into other functions, and lines of sources, where a program or its "
+	  "debug file has them: on unless --no-inline.", true, NULL },
+	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
+	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
+	  "without it.", false, NULL },
 };
 
 void analysis_defaults(void *config)
@@ -217,14 +223,7 @@ static void on_sample(void *ctx, const struct stream_event *event,
 		      uint32_t cpu)
 {
 	struct analysis *a = ctx;
-	const struct analysis_sample s = {
-		.view = { event, rec, raw, raw_size, cpu },
-		.event = event,
-		.time = layout_u64(rec, event->layout.time),
-		.pid = (pid_t)layout_u32(rec, event->layout.tid),
-		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
-		.cpu = cpu,
-	};
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
 	a->ops->sample(a, &s);
 }
@@ -347,7 +346,8 @@ static int open_all(struct analysis *a, struct fault *f)
 		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
-	a->stacks = callstacks_new(&a->names);
+	a->names.debuginfod = a->opts->debuginfod;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0);
 	a->line = eventline_new(&a->names);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -396,6 +396,8 @@ static int broken_output(struct analysis *a, struct fault *f)
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
+enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
+
 /* The command's own status, where it ended by itself. */
 static int collect_command(struct analysis *a)
 {
@@ -404,7 +406,7 @@ static int collect_command(struct analysis *a)
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, 0) == 1)
+	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;

@@ -20,13 +20,15 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	int inlines;                 /* OPT_TRI; on by default */
+	const char *debuginfod;      /* servers, or NULL */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1 };
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 /* In place of stream_callchain_opts where -g means the user's part, too. */
-extern const struct opt analysis_callchain_opts[STREAM_CALLCHAIN_NOPTS];
+extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 
 struct analysis;
 
@@ -38,6 +40,21 @@ struct analysis_sample {
 	pid_t pid, tid;                     /* of the task that ran; -1: on its way out */
 	uint32_t cpu;
 };
+
+/* Of what stream_ops.sample() gets. */
+static inline struct analysis_sample analysis_sample_of(const struct stream_event *event,
+							const struct perf_event_header *rec, const void *raw,
+							uint32_t raw_size, uint32_t cpu)
+{
+	return (struct analysis_sample){
+		.view = { event, rec, raw, raw_size, cpu },
+		.event = event,
+		.time = layout_u64(rec, event->layout.time),
+		.pid = (pid_t)layout_u32(rec, event->layout.tid),
+		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
+		.cpu = cpu,
+	};
+}
 
 struct analysis_ops {
 	const char *name;

@@ -44,6 +44,7 @@ struct chain {
 
 struct callstacks {
 	struct names *names;
+	bool inlines;
 	struct chain *chains;
 	struct entry *frames;
 	struct text *texts;
@@ -53,12 +54,14 @@ struct callstacks {
 	struct chain_address addresses[MAX_WORDS];
 };
 
-struct callstacks *callstacks_new(struct names *names)
+struct callstacks *callstacks_new(struct names *names, bool inlines)
 {
 	struct callstacks *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->names = names;
+	if (!s)
+		return NULL;
+	s->names = names;
+	s->inlines = inlines;
 	return s;
 }
 
@@ -280,7 +283,7 @@ void callstacks_expand(struct callstacks *s, struct callstack *stack)
 	struct chain *c = (struct chain *)stack;
 	size_t n = 0;
 
-	if (c->expanded)
+	if (c->expanded || !s->inlines)
 		return;
 	c->expanded = true;
 	for (uint32_t i = 0; i < stack->n; i++) {

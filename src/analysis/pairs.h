@@ -18,7 +18,7 @@ struct pair_opts {
 	bool per_instance;           /* --perins */
 	struct heatmap_config heatmap;
 };
-enum { PAIR_NOPTS = 2 };
+enum { PAIR_NOPTS = 2, PAIR_SOURCE_NOPTS = 1 };   /* sources have the first one, --than */
 extern const struct opt pair_opts_rows[PAIR_NOPTS];
 /* The group of --heatmap, in a command's table of groups. */
 #define PAIR_PICTURE_GROUP { "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct pair_opts, heatmap) }

@@ -52,9 +52,9 @@ static const struct pair_ops pair_ops = {
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid,
-		  const struct pair_end *end)
+static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
+	struct analysis *a = ctx;
 	struct rundelay *r = a->config;
 
 	if (end->value == STATE_RUNNABLE)
@@ -122,7 +122,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },

@@ -4,8 +4,7 @@
 #define ANALYSIS_TOP_ROWS_H
 
 #include "analysis/top_plan.h"
-
-#include <uthash.h>
+#include "base/hash.h"
 
 struct top_row {
 	const struct top_part *part;     /* of the event that made it */

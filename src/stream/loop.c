@@ -44,7 +44,7 @@ static int watch_tasks(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++) {
 		struct opened *o = &s->opened[i];
 
-		if (seen && seen->task == o->task)
+		if ((seen && seen->task == o->task) || o->task == &s->everybody)
 			continue;
 		seen = o;
 		if (watch_fd(s, pev_event_fd(o->ev), 0, i))
@@ -132,6 +132,11 @@ void stream_end_with(struct stream *s, int fd)
 void stream_begin_with_exec(struct stream *s)
 {
 	s->with_exec = true;
+}
+
+bool stream_ended_with_targets(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
 }
 
 void stream_finish(struct stream *s)
