@@ -28,7 +28,7 @@ struct top {
 	struct key_run run;              /* of samples */
 	uint64_t no_value;               /* samples whose expressions have none */
 	int trouble;                     /* why: of the first */
-	uint64_t from;                   /* perf clock: the interval's begin */
+	uint64_t from, last;             /* perf clock: the interval's begin, the last sample */
 	uint64_t delivered;              /* till then */
 	uint64_t seen;                   /* samples */
 	struct table_column *columns;
@@ -111,6 +111,8 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 	if (++t->seen % LOOK_EVERY == 0)   /* under a flood nothing is ever idle */
 		poll_keyboard(a);
+	t->last = s->time;
+	t->from = t->from ? t->from : s->time;
 	key_run_set(&t->run, a, s);
 	row = row_of(a, part, s->time);
 	if (!row)
@@ -227,7 +229,7 @@ struct span {
 static void measure(struct analysis *a, struct span *span)
 {
 	struct top *t = a->config;
-	uint64_t now = analysis_now(a);
+	uint64_t now = a->opts->stream.input ? t->last : analysis_now(a);
 	struct stream_totals totals;
 
 	stream_totals(a->stream, &totals);
@@ -347,7 +349,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_usage(f, "top: --only-comm: nothing says what rows are called: expected comm=EXPR, "
 				   "such as comm=comm, or a key that is a task, such as pid");
 	t->rows.ncolumns = t->plan.ncolumns;
-	t->from = analysis_now(a);
+	t->from = a->opts->stream.input ? 0 : analysis_now(a);
 	return make_columns(t, f);
 }
 
@@ -374,7 +376,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct top *t = config;
 	struct stream_opts *o = &t->common.stream;
-	bool terminal = !o->output.path && isatty(STDOUT_FILENO);
+	bool terminal = !o->output.path && !o->input && isatty(STDOUT_FILENO);
 
 	if (o->interval_ms == BY_DEFAULT)
 		o->interval_ms = terminal ? TERMINAL_MS : 0;
@@ -396,6 +398,7 @@ static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
@@ -415,7 +418,8 @@ static const char *const description[] = {
 	"exit_reason_str(REASON), ntohl(N), ntohs(N), strncmp(TEXT,TEXT,N).",
 	"On a terminal it takes the full screen, and -i is 1000 if not given. Keys: q quits, p pauses, 1 to 9, < and "
 	"> choose the column that sorts, r reverses, / shows only rows with some text, h helps. What was shown "
-	"last stays when it ends. With a command behind --, with TERM=dumb and with --json it prints.",
+	"last stays when it ends. With a command behind --, of a recording, with TERM=dumb and "
+	"with --json it prints.",
 	NULL,
 };
 
@@ -426,6 +430,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof top -e 'raw_syscalls:sys_enter//key=id/comm=syscall_name(id)/' -i 1000", "system calls by name" },
 	{ "perf-prof top -e 'timer:hrtimer_start//key=function/comm=ksymbol(function)/printkey=printf(\"0x%x\",key)/'",
 	  "which timers are started" },
+	{ "perf-prof top --input perf.data -e sched:sched_switch -k next_pid", "of a recording" },
 	{ "perf-prof top -e 'block:block_rq_issue//key=dev/top-by=bytes/top-add=nr_sector/' -i 1000 --json",
 	  "what disks are asked for, for programs" },
 	{ NULL, NULL },

@@ -123,6 +123,17 @@ def test_against_the_same_sums_by_name(both):
     assert {row['name']: row['1'] for row in rows} == counts
 
 
+def test_of_a_recording(top, storm, tmp_path):
+    """The same table as live, from the recording of the same run."""
+    path = tmp_path / 'perf.data'
+    what = ['-e', 'raw_syscalls:sys_enter//key=syscall_name(id)/top-by=1/top-add=id/comm=_tid/', '--json']
+    live, = tables(top(*what, '--record', path, '--', storm, 'getppid', 500))
+    again, = tables(top(*what, '--input', path))
+    assert live['rows'][0]['key'] == 'getppid' and live['rows'][0]['name'] == 'storm'
+    assert again['rows'] == live['rows'] and again['events'] == live['events']
+    assert 0 < again['seconds'] < 10 and re.match(r'20\d\d-', again['time'])
+
+
 def test_more_keys_than_rows(prof, storm):
     """The bound is told; what has a row is complete."""
     done = subprocess.run([prof, 'top', '-e', 'raw_syscalls:sys_enter/id==110/key=_time/', '--json', '-m', '16M',
