@@ -3,6 +3,7 @@
 
 #include "base/cpulist.h"
 #include "base/descriptors.h"
+#include "base/escape.h"
 #include "stream/summary.h"
 
 #include <errno.h>
@@ -19,6 +20,22 @@
 const struct opt analysis_json_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
 };
+
+const struct opt analysis_callchain_opts[] = {
+	{ "call-graph", 'g', NULL, OPT_FLAG, AT(stream.call_graph), NULL,
+	  "Sample call chains: of the kernel, and of users (of programs with frame pointers).", false, NULL },
+	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
+	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
+	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
+	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
+	  "Show calls that compilers put into other functions, and lines of sources, where a program or its "
+	  "debug file has them: on unless --no-inline.", true, NULL },
+	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
+	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
+	  "without it.", false, NULL },
+};
+
 void analysis_defaults(void *config)
 {
 	struct analysis_opts *o = config;
@@ -93,12 +110,27 @@ static int name_events(struct analysis *a, struct fault *f)
 
 	if (a->ops->chains_of_users && o->call_graph && !o->user_callchain)
 		o->user_callchain = 1;
-	if (o->events.n)
+	if (o->events.n || (o->input && !a->ops->events))
 		return 0;
 	if (!a->ops->events)
 		return fault_usage(f, "%s: no event: -e EVENT[,EVENT...]; `perf-prof list` shows what there is",
 				   a->ops->name);
-	return a->ops->events(a, f);
+	if (a->ops->events(a, f))
+		return -1;
+	if (o->input)
+		o->events.n = 0;   /* what the recording has; begin() looks for what it needs */
+	return 0;
+}
+
+static int open_input(struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+
+	if (o->time.from + o->time.to && !o->input)
+		return fault_usage(f, "--time is for recordings: --input FILE is missing");
+	if (o->input && a->command)
+		return fault_usage(f, "--input FILE takes what was recorded: no command can be run with it");
+	return stream_open_input(o, f);
 }
 
 /* ---- what a sample says ------------------------------------------------------------ */
@@ -129,22 +161,33 @@ void analysis_print_as(struct analysis *a, const struct analysis_sample *s, cons
 
 	if (text)
 		fwrite(text, 1, len, stdout);
-	analysis_print_stack(analysis_stack(a, s));
+	analysis_print_stack(a, analysis_stack(a, s));
 }
 
-void analysis_print_stack(const struct callstack *stack)
+static void print_frame(const struct frame *frame)
 {
-	char text[1024];
+	const struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
+					     frame->offset, frame->kernel };
+	char text[1024], source[512] = "";
 
-	for (uint32_t i = 0; stack && i < stack->n; i++) {
-		const struct frame *frame = stack->frames[i];
-		struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
-					       frame->offset, frame->kernel };
-
+	if (frame->file)
+		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
+	if (frame->inlined)
+		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
+	else
 		sample_symbol_text(&words, text, sizeof(text));
-		printf("    %016llx %s%s\n", (unsigned long long)frame->addr, text,
-		       frame->inlined ? " (inlined)" : "");
-	}
+	printf("    %016llx %s%s", (unsigned long long)frame->addr, text, frame->inlined ? " (inlined)" : "");
+	if (frame->line)
+		printf(" %s:%u", source, frame->line);
+	putchar('\n');
+}
+
+void analysis_print_stack(struct analysis *a, struct callstack *stack)
+{
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; stack && i < stack->n; i++)
+		print_frame(stack->frames[i]);
 }
 
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size)
@@ -277,6 +320,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 		return -1;
 	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
+	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
@@ -294,9 +338,12 @@ static int open_all(struct analysis *a, struct fault *f)
 	int verbose = stream_verbosity(&a->opts->stream);
 
 	want_all(a);
+	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
-	a->stacks = callstacks_new(&a->names);
+	a->names.debuginfod = a->opts->debuginfod;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0);
 	a->line = eventline_new(&a->names);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -339,22 +386,23 @@ static int broken_output(struct analysis *a, struct fault *f)
 
 	if (!a->output_error || a->output_error == EPIPE)
 		return 0;   /* a reader that goes away is a way to be done */
+	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+		fclose(stdout);
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
-enum { EXIT_PATIENCE_MS = 2000 };
+enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
 
-/* The command's own status, where it ended by itself. Its events end a little before it. */
+/* The command's own status, where it ended by itself. */
 static int collect_command(struct analysis *a)
 {
 	struct pollfd p = { .fd = a->workload.pidfd, .events = POLLIN };
-	int patience = stream_targets_ended(a->stream) ? EXIT_PATIENCE_MS : 0;
 	struct rusage usage;
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, patience) == 1)
+	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;
@@ -386,7 +434,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = prepare_command(&a, f) || name_events(&a, f);
+	rc = open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&

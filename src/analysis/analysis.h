@@ -20,11 +20,15 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	int inlines;                 /* OPT_TRI; on by default */
+	const char *debuginfod;      /* servers, or NULL */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1 };
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+/* In place of stream_callchain_opts where -g means the user's part, too. */
+extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 
 struct analysis;
 
@@ -82,6 +86,7 @@ struct analysis {
 	struct eventline *line;
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
+	bool watches_command;          /* it is the target */
 	int output_error;              /* errno: stdout can't be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;
@@ -111,7 +116,7 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same of a task whose name is known. */
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
-void analysis_print_stack(const struct callstack *stack);
+void analysis_print_stack(struct analysis *a, struct callstack *stack);
 /* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */

@@ -2,6 +2,7 @@
 #include "analysis/overwrite.h"
 
 #include "base/units.h"
+#include "report/json.h"
 #include "stream/spec.h"
 
 #include <inttypes.h>
@@ -84,7 +85,7 @@ static bool mark_triggers(struct stream_event *events, size_t n)
 }
 
 int overwrite_begin(struct overwrite *o, struct analysis *a, const struct overwrite_opts *opts,
-		    struct fault *f)
+		    overwrite_print_fn *print, struct fault *f)
 {
 	struct stream_opts *stream = &a->opts->stream;
 	size_t n;
@@ -95,6 +96,7 @@ int overwrite_begin(struct overwrite *o, struct analysis *a, const struct overwr
 		return any ? fault_usage(f, "trace: the attribute trigger is about --overwrite, which is missing")
 			   : 0;
 	o->opts = opts;
+	o->print = print;
 	o->limit = stream->exit_n;
 	stream->exit_n = 0;
 	o->history = history_new(opts->bytes ? opts->bytes : DEFAULT_BYTES);
@@ -115,21 +117,47 @@ static void count_one(struct analysis *a, const struct analysis_sample *s, const
 
 static void print_one(struct analysis *a, const struct analysis_sample *s, const char *comm, void *ctx)
 {
-	analysis_print_as(a, s, comm);
+	((const struct overwrite *)ctx)->print(a, s, comm);
+}
+
+/* The line above. */
+struct head {
+	const char *time, *why;
+	size_t events, older;
+	uint64_t overwritten;
+};
+
+static void print_head(const struct overwrite *o, struct analysis *a, const struct head *h)
+{
+	json_object *root;
+
+	if (!a->opts->json) {
+		printf("--- %s dump %" PRIu64 ", by %s: %zu events; %zu older left out, %" PRIu64 " overwritten\n",
+		       h->time, o->dumps, h->why, h->events, h->older, h->overwritten);
+		return;
+	}
+	root = json_object_new_object();
+	json_line(root, json_put_unsigned(root, "dump", o->dumps) && json_put_text(root, "by", h->why) &&
+		  json_put_text(root, "time", h->time) && json_put_unsigned(root, "events", h->events) &&
+		  json_put_unsigned(root, "older", h->older) &&
+		  json_put_unsigned(root, "overwritten", h->overwritten), stdout);
 }
 
 static void dump(struct overwrite *o, struct analysis *a, uint64_t time, const char *why)
 {
 	uint64_t from = o->opts->last && time > o->opts->last ? time - o->opts->last : 0;
 	uint64_t overwritten = history_overwritten(o->history);
-	size_t n = 0;
 	char when[64];
+	struct head head = {
+		.time = analysis_time_text(a, time, when, sizeof(when)), .why = why,
+		.overwritten = overwritten - o->overwritten,
+	};
 
-	history_each(o->history, a, from, UINT64_MAX, count_one, &n);
-	printf("--- %s dump %" PRIu64 ", by %s: %zu events; %zu older left out, %" PRIu64 " overwritten\n",
-	       analysis_time_text(a, time, when, sizeof(when)), ++o->dumps, why, n,
-	       history_count(o->history) - n, overwritten - o->overwritten);
-	history_each(o->history, a, from, UINT64_MAX, print_one, NULL);
+	o->dumps++;
+	history_each(o->history, a, from, UINT64_MAX, count_one, &head.events);
+	head.older = history_count(o->history) - head.events;
+	print_head(o, a, &head);
+	history_each(o->history, a, from, UINT64_MAX, print_one, o);
 	history_clear(o->history);
 	o->overwritten = overwritten;
 }
@@ -175,7 +203,7 @@ void overwrite_end(struct overwrite *o, struct analysis *a)
 {
 	if (o->asked)
 		answer(o, a);
-	if (!o->dumps)
+	if (!o->dumps && !a->opts->json)
 		printf("--- nothing triggered a dump: %zu events were kept, %" PRIu64 " overwritten\n",
 		       history_count(o->history), history_overwritten(o->history));
 }

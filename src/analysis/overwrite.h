@@ -22,9 +22,13 @@ struct overwrite_opts {
 enum { OVERWRITE_NOPTS = 3 };
 extern const struct opt overwrite_opts_rows[OVERWRITE_NOPTS];
 
+/* How an event is shown. */
+typedef void overwrite_print_fn(struct analysis *a, const struct analysis_sample *s, const char *comm);
+
 struct overwrite {
 	const struct overwrite_opts *opts;
 	struct history *history;
+	overwrite_print_fn *print;
 	uint64_t asked;              /* SIGUSR2: when; perf clock, 0: not */
 	uint64_t dumps, limit;       /* -N: so many; 0: no limit */
 	uint64_t overwritten;        /* told so far */
@@ -34,7 +38,7 @@ struct overwrite {
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f);
 /* Events are known. 0, or -1 with f. */
 int overwrite_begin(struct overwrite *o, struct analysis *a, const struct overwrite_opts *opts,
-		    struct fault *f);
+		    overwrite_print_fn *print, struct fault *f);
 void overwrite_free(struct overwrite *o);
 void overwrite_take(struct overwrite *o, struct analysis *a, const struct analysis_sample *s);
 /* SIGUSR2 came: what happened by now is shown once it was read. */

@@ -33,6 +33,7 @@ struct page_faults {
 	struct flame_config flame;
 	struct hotspots hot;
 	struct folded *folded;
+	const struct stream_event *faults;
 	struct range *ranges;
 	uint64_t beyond;                 /* faults of ranges that had no room */
 	uint64_t last;
@@ -147,6 +148,8 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	struct page_faults *p = a->config;
 	const char *comm = analysis_comm(a, s->tid, s->time);
 
+	if (s->event != p->faults)
+		return;
 	p->last = s->time;
 	count(a, s, comm);
 	hotspots_add(&p->hot, comm, stack_of(a, s), 1, false);
@@ -166,7 +169,15 @@ static int events(struct analysis *a, struct fault *f)
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct page_faults *p = a->config;
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
 
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sampling && events[i].layout.addr && events[i].layout.ip)
+			p->faults = &events[i];
+	if (!p->faults)
+		return fault_usage(f, "page-faults: the recording has no page faults with their addresses: "
+				   "perf record -e page-faults -c 1 -d");
 	if (flame_check(&p->flame, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
@@ -188,7 +199,7 @@ static void show(struct analysis *a, uint64_t now)
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(&p->hot, p->folded);
+		hotspots_fold(a, &p->hot, p->folded);
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	print_ranges(a);
@@ -234,8 +245,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },

@@ -221,6 +221,9 @@ static struct json_object *counts(const struct pairs *p)
 
 static void print_counts(const struct pairs *p)
 {
+	if (p->ops->states && (p->restarted || p->unbegun))
+		printf("not counted: %llu stretches of which the kernel did not tell the beginning or the end\n",
+		       (unsigned long long)(p->restarted + p->unbegun));
 	if (!p->ops->states && (p->restarted || p->unbegun || HASH_COUNT(p->open)))
 		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
 		       (unsigned long long)HASH_COUNT(p->open), (unsigned long long)p->restarted,

@@ -99,7 +99,11 @@ int switches_choose(struct switches *w, const struct stream_opts *o, struct faul
 {
 	w->everybody = !o->pids.n && !o->tids.n;
 	w->follow = o->inherit >= 0;
-	for (size_t i = 0; i < o->pids.n; i++) {
+	/* who is there now says nothing of who was there then */
+	for (size_t i = 0; i < o->pids.n && o->input; i++)
+		if (watch(w, o->pids.v[i]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < o->pids.n && !o->input; i++) {
 		if (watch_process(w, o->pids.v[i], f))
 			return -1;
 		if (watch_end(w, o->pids.v[i]))
@@ -216,14 +220,19 @@ static enum task_state state_of(uint64_t prev_state)
 	return STATE_OTHER;
 }
 
-static void change(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid,
-		   enum task_state to, switches_fn *ended)
+/* Who goes off a CPU ran until now, who gets one did not; else the kernel has left out a switch
+ * (it may, where a task is inside of perf itself), and of that stretch nothing is known. */
+static void check(struct pairs *p, pid_t tid, bool ran)
 {
-	struct pair_end end;
+	uint64_t state;
 
-	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
-		ended(w->ctx, s, tid, &end);
-	pairs_start(p, s, (uint64_t)tid, to);
+	if (!pairs_is_open(p, (uint64_t)tid, &state) || (state == STATE_RUNNING) == ran)
+		return;
+	if (ran)
+		p->unbegun++;
+	else
+		p->restarted++;
+	pairs_cancel(p, (uint64_t)tid);
 }
 
 static void leave(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid, switches_fn *ended)
@@ -234,18 +243,30 @@ static void leave(struct switches *w, struct pairs *p, const struct analysis_sam
 		ended(w->ctx, s, tid, &end);
 }
 
+static void change(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid,
+		   enum task_state to, switches_fn *ended)
+{
+	leave(w, p, s, tid, ended);
+	pairs_start(p, s, (uint64_t)tid, to);
+}
+
 static void take_switch(struct switches *w, struct pairs *p, const struct analysis_sample *s,
 			switches_fn *ended)
 {
 	uint64_t state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
 	pid_t prev = number(s, w->prev_pid), next = number(s, w->next_pid);
 
-	if (watches(w, prev) && state & LEAVES)
-		leave(w, p, s, prev, ended);
-	else if (watches(w, prev))
-		change(w, p, s, prev, state_of(state), ended);
-	if (watches(w, next))
+	if (watches(w, prev)) {
+		check(p, prev, true);
+		if (state & LEAVES)
+			leave(w, p, s, prev, ended);
+		else
+			change(w, p, s, prev, state_of(state), ended);
+	}
+	if (watches(w, next)) {
+		check(p, next, false);
 		change(w, p, s, next, STATE_RUNNING, ended);
+	}
 }
 
 /* One who runs, or waits to, is not woken by it. */

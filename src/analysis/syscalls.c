@@ -122,6 +122,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 static int events(struct analysis *a, struct fault *f)
 {
+	a->opts->stream.order = true;   /* a call may return on another CPU */
 	return analysis_add_event(a, f, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
 }
 
@@ -183,8 +184,9 @@ static const struct opt_group groups[] = {
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },

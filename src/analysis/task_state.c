@@ -9,6 +9,7 @@
 
 struct states {
 	struct task_state_opts opts;
+	uint64_t told;                   /* the state whose story is told */
 	struct switches switches;
 	struct pairs pairs;
 };
@@ -47,7 +48,8 @@ static bool between(struct analysis *a, const struct analysis_sample *s, uint64_
 {
 	struct states *t = a->config;
 
-	return switches_concern(&t->switches, s, (pid_t)key, cpu);
+	/* who had the CPU matters to who wanted it */
+	return switches_concern(&t->switches, s, (pid_t)key, t->told == STATE_RUNNABLE ? cpu : UINT32_MAX);
 }
 
 static const struct pair_ops pair_ops = {
@@ -71,6 +73,7 @@ static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const s
 	const char *comm = analysis_comm(a, tid, s->time);
 	bool each = t->opts.pairs.per_instance || !t->switches.everybody;
 
+	t->told = end->value;
 	if (task_state_is_shown(&t->opts, comm, end->value))
 		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : analysis_hash(comm),
 			  end->value);
@@ -146,8 +149,9 @@ static const struct opt_group groups[] = {
 	{ "States", task_state_opts, TASK_STATE_NOPTS, 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },

@@ -6,6 +6,7 @@
 #include "analysis/hotspots.h"
 #include "analysis/overwrite.h"
 #include "analysis/sources.h"
+#include "report/eventjson.h"
 #include "report/flame.h"
 
 #include <string.h>
@@ -21,6 +22,33 @@ struct trace {
 
 /* ---- samples ------------------------------------------------------------------------ */
 
+static bool put_frame(json_object *stack, const struct frame *frame)
+{
+	json_object *root = json_object_new_object();
+
+	return root && json_put_unsigned(root, "addr", frame->addr) &&
+	       json_put_text(root, "symbol", frame->symbol) && json_put_unsigned(root, "offset", frame->offset) &&
+	       json_put_text(root, "dso", frame->dso) && json_put_bool(root, "kernel", frame->kernel) &&
+	       json_put_bool(root, "inlined", frame->inlined) && json_put_text(root, "file", frame->file) &&
+	       (!frame->line || json_put_unsigned(root, "line", frame->line)) && json_append(stack, root);
+}
+
+static void print_json(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
+	json_object *root = event_json(&a->names, &s->view, comm);
+	struct callstack *stack = analysis_stack(a, s);
+	json_object *frames = stack ? json_object_new_array() : NULL;
+	bool good = root;
+
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; good && frames && i < stack->n; i++)
+		good = put_frame(frames, stack->frames[i]);
+	if (good && frames)
+		good = json_put(root, "stack", frames);
+	json_line(root, good, stdout);
+}
+
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
 	struct trace *t = a->config;
@@ -29,6 +57,8 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		overwrite_take(&t->overwrite, a, s);
 	else if (t->folded)
 		hotspots_add(&t->hot, analysis_comm(a, s->tid, s->time), analysis_stack(a, s), 1, false);
+	else if (t->common.json)
+		print_json(a, s, analysis_comm(a, s->tid, s->time));
 	else
 		analysis_print(a, s);
 }
@@ -44,7 +74,7 @@ static void fold(struct analysis *a)
 		return;
 	if (a->opts->stream.interval_ms)
 		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
-	hotspots_fold(&t->hot, t->folded);
+	hotspots_fold(a, &t->hot, t->folded);
 	hotspots_free(&t->hot);
 }
 
@@ -67,7 +97,8 @@ static int begin(struct analysis *a, struct fault *f)
 	struct stream_event *events = stream_events(a->stream, &n);
 	bool chains = false;
 
-	if (overwrite_begin(&t->overwrite, a, &t->overwrite_opts, f))
+	if (overwrite_begin(&t->overwrite, a, &t->overwrite_opts,
+			    t->common.json ? print_json : analysis_print_as, f))
 		return -1;
 	if (!t->flame.path)
 		return 0;
@@ -130,10 +161,12 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	{ "What came before", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
 

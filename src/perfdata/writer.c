@@ -172,9 +172,10 @@ static void reserve(struct perfdata_writer *w, size_t n)
 		flush(w);
 }
 
-static void put_record(struct perfdata_writer *w, uint32_t type, const struct bytes *b)
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b)
 {
-	struct perf_event_header header = { .type = type, .size = (uint16_t)(sizeof(header) + b->n) };
+	struct perf_event_header header = { .type = type, .misc = misc,
+					    .size = (uint16_t)(sizeof(header) + b->n) };
 
 	if (b->failed || b->n > UINT16_MAX - sizeof(header)) {
 		w->error = w->error ? w->error : -ENOMEM;
@@ -195,7 +196,7 @@ void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *
 
 		bytes_add(&b, attr, attr->size);
 		bytes_add(&b, ids, n * sizeof(*ids));
-		put_record(w, PERFDATA_HEADER_ATTR, &b);
+		put_record(w, PERFDATA_HEADER_ATTR, 0, &b);
 		bytes_free(&b);
 		ids += n;
 		nids -= n;
@@ -233,7 +234,7 @@ void perfdata_put_machine(struct perfdata_writer *w, const char *version, const 
 		bytes_add_u64(&b, feature);
 		if (machine_feature(&b, (int)feature, version, argv, argc)) {
 			bytes_pad(&b, 8);
-			put_record(w, PERFDATA_FEATURE, &b);
+			put_record(w, PERFDATA_FEATURE, 0, &b);
 		}
 		bytes_free(&b);
 	}
@@ -249,7 +250,7 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
 	bytes_add_u64(&b, id);
 	bytes_add_text(&b, name);
 	bytes_pad(&b, 8);
-	put_record(w, PERFDATA_EVENT_UPDATE, &b);
+	put_record(w, PERFDATA_EVENT_UPDATE, 0, &b);
 	bytes_free(&b);
 }
 
@@ -263,7 +264,25 @@ void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t cl
 	bytes_add_u32(&b, clockid);
 	bytes_add_u64(&b, realtime_ns);
 	bytes_add_u64(&b, clock_ns);
-	put_record(w, PERFDATA_FEATURE, &b);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
+}
+
+void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
+			   const char *path)
+{
+	/* 20 bytes, how many of them count, and the mark that this is said */
+	enum { HAS_SIZE = 1 << 15, ROOM = 20 };
+	uint8_t padded[ROOM + 4] = { 0 };
+	struct bytes b = {0};
+
+	memcpy(padded, id, size < ROOM ? size : ROOM);
+	padded[ROOM] = (uint8_t)(size < ROOM ? size : ROOM);
+	bytes_add_u32(&b, UINT32_MAX);   /* the host's, not a guest's */
+	bytes_add(&b, padded, sizeof(padded));
+	bytes_add_text(&b, path);
+	bytes_pad(&b, 8);                /* its header has 8 bytes */
+	put_record(w, PERFDATA_BUILD_ID, HAS_SIZE | misc, &b);
 	bytes_free(&b);
 }
 
@@ -271,5 +290,5 @@ void perfdata_put_round(struct perfdata_writer *w)
 {
 	struct bytes nothing = {0};
 
-	put_record(w, PERFDATA_FINISHED_ROUND, &nothing);
+	put_record(w, PERFDATA_FINISHED_ROUND, 0, &nothing);
 }

@@ -35,6 +35,9 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
  * the kernel's own) and since the Unix epoch, ns. */
 void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
 			uint64_t realtime_ns);
+/* The build id of a file that is mapped; misc: PERF_RECORD_MISC_KERNEL or _USER. */
+void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
+			   const char *path);
 /* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
 int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 			 const char *const *names, size_t n, struct fault *f);

@@ -129,6 +129,16 @@ void stream_end_with(struct stream *s, int fd)
 	s->end_with = fd;
 }
 
+void stream_begin_with_exec(struct stream *s)
+{
+	s->with_exec = true;
+}
+
+bool stream_ended_with_targets(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
+}
+
 void stream_finish(struct stream *s)
 {
 	if (!s->stop)
@@ -140,11 +150,6 @@ void stream_stop(struct stream *s)
 	s->stop = STOP_CONSUMER;
 	s->stopping = true;
 	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
-}
-
-bool stream_targets_ended(const struct stream *s)
-{
-	return s->stop == STOP_TARGET;
 }
 
 bool stream_is_stopping(const struct stream *s)
@@ -188,8 +193,11 @@ void loop_set_delivering(struct stream *s, bool on)
 
 /* ---- the run ------------------------------------------------------------ */
 
+/* But for those that the kernel enables when the command becomes its program. */
 static int enable_all(struct stream *s, struct fault *f)
 {
+	if (s->with_exec)
+		return 0;
 	for (size_t i = 0; i < s->nopened; i++) {
 		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
 

@@ -7,6 +7,7 @@
 #include "stream/attention.h"
 #include "stream/backlog.h"
 #include "stream/barrier.h"
+#include "stream/buildids.h"
 #include "stream/clock.h"
 #include "stream/filter.h"
 #include "stream/hotplug.h"
@@ -97,6 +98,7 @@ struct stream {
 	const struct stream_ops *ops;
 	void *ctx;
 	int epoll;
+	bool with_exec;             /* tasks' events begin when their task execs */
 	int end_with;               /* readable: the run is over; or -1 */
 	size_t tasks_left;
 	enum stop_cause stop;
@@ -116,6 +118,7 @@ struct stream {
 	struct usage usage;
 	struct replay *replay;      /* --input, or NULL */
 	struct perfdata_writer *writer;   /* --record, or NULL */
+	struct buildids *buildids;        /* of what is recorded; may be NULL */
 	bool told_record_error;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };

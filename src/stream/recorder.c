@@ -2,15 +2,11 @@
 #include "stream/recorder.h"
 
 #include "perfdata/writer.h"
-#include "stream/kerneladdr.h"
+#include "stream/inventory.h"
 #include "stream/private.h"
-#include "tasks/procmaps.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,165 +88,6 @@ static int put_formats(struct stream *s, struct fault *f)
 	return rc;
 }
 
-/* ---- who is there --------------------------------------------------------- */
-
-/* A COMM record as the kernel would have written it, had it been asked in time. */
-struct comm_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char comm[16];
-	/* sample_id: TID, TIME, CPU, IDENTIFIER */
-	uint32_t id_pid, id_tid;
-	uint64_t time, cpu, identifier;
-};
-
-static void put_comm(struct stream *s, uint32_t pid, uint32_t tid, uint64_t identifier)
-{
-	struct comm_record r = {
-		.header = { .type = PERF_RECORD_COMM, .size = sizeof(r) },
-		.pid = pid, .tid = tid, .id_pid = pid, .id_tid = tid, .identifier = identifier,
-	};
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, r.comm, sizeof(r.comm) - 1);
-	close(fd);
-	if (n > 0 && r.comm[n - 1] == '\n')
-		r.comm[n - 1] = '\0';
-	if (n > 0)
-		perfdata_put(s->writer, &r, sizeof(r));
-}
-
-/* An MMAP2 record, likewise. */
-struct mmap_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
-	char filename[];
-};
-
-static void put_mapping(struct stream *s, uint32_t pid, const struct procmaps_line *l, uint64_t identifier)
-{
-	const char *path = *l->path ? l->path : "//anon";
-	/* sample_id: TID, TIME, CPU, IDENTIFIER */
-	uint64_t trailer[] = { pid | (uint64_t)pid << 32, 0, 0, identifier };
-	_Alignas(8) char buf[sizeof(struct mmap_record) + PATH_MAX + 8 + sizeof(trailer)] = { 0 };
-	struct mmap_record *r = (void *)buf;
-	size_t name = (strlen(path) + 8) & ~(size_t)7;
-
-	if (name > PATH_MAX)
-		return;
-	*r = (struct mmap_record){
-		.header = { .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER },
-		.pid = pid, .tid = pid, .addr = l->start, .len = l->end - l->start, .pgoff = l->pgoff,
-		.maj = l->maj, .min = l->min, .ino = l->ino, .prot = PROT_READ | PROT_EXEC,
-		.flags = MAP_PRIVATE,
-	};
-	r->header.size = (uint16_t)(sizeof(*r) + name + sizeof(trailer));
-	memcpy(r->filename, path, strlen(path));
-	memcpy(r->filename + name, trailer, sizeof(trailer));
-	perfdata_put(s->writer, r, r->header.size);
-}
-
-static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)
-{
-	char path[64], *line = NULL;
-	struct procmaps_line parsed;
-	size_t room = 0;
-	ssize_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	while (f && (n = getline(&line, &room, f)) > 0)
-		if (procmaps_parse(line, (size_t)n - (line[n - 1] == '\n'), &parsed) && parsed.exec)
-			put_mapping(s, pid, &parsed, identifier);
-	free(line);
-	if (f)
-		fclose(f);
-}
-
-/* Calls fn for each entry of a folder that is a number. */
-static void each_number(const char *folder, void (*fn)(void *ctx, uint32_t number), void *ctx)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			fn(ctx, (uint32_t)strtoul(e->d_name, NULL, 10));
-	if (d)
-		closedir(d);
-}
-
-struct walk {
-	struct stream *s;
-	uint64_t identifier;
-	uint32_t pid;
-};
-
-static void put_thread(void *ctx, uint32_t tid)
-{
-	const struct walk *w = ctx;
-
-	put_comm(w->s, w->pid, tid, w->identifier);
-}
-
-static void put_process(void *ctx, uint32_t pid)
-{
-	struct walk *w = ctx;
-	char folder[64];
-
-	w->pid = pid;
-	if (stream_wants_mappings(w->s))
-		put_mappings(w->s, pid, w->identifier);
-	snprintf(folder, sizeof(folder), "/proc/%u/task", pid);
-	each_number(folder, put_thread, w);
-}
-
-/* Where the kernel lies, in perf's words: whoever reads the recording later knows by it
- * whether the kernel of then is still the one that runs. */
-struct kernel_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	char filename[24];
-	/* sample_id: TID, TIME, CPU, IDENTIFIER */
-	uint32_t id_pid, id_tid;
-	uint64_t time, cpu, identifier;
-};
-
-static void put_kernel(struct stream *s, uint64_t identifier)
-{
-	uint64_t text = kernel_address("_text"), end = kernel_address("_etext");
-	struct kernel_record r = {
-		.header = { .type = PERF_RECORD_MMAP, .misc = PERF_RECORD_MISC_KERNEL, .size = sizeof(r) },
-		.pid = UINT32_MAX, .addr = text, .len = end - text, .pgoff = text,
-		.filename = "[kernel.kallsyms]_text", .identifier = identifier,
-	};
-
-	if (text && end > text)
-		perfdata_put(s->writer, &r, sizeof(r));
-}
-
-static void put_tasks(struct stream *s)
-{
-	struct walk walk = { .s = s };
-
-	if (!s->sideband || !sideband_describe(s->sideband, &s->writer, &walk.identifier))
-		return;
-	put_kernel(s, walk.identifier);
-	each_number("/proc", put_process, &walk);
-}
-
 /* What time it is, by both clocks. */
 static void put_clock(struct stream *s)
 {
@@ -263,6 +100,25 @@ static void put_clock(struct stream *s)
 			   (uint64_t)(realtime - stream_realtime_offset(s)), (uint64_t)realtime);
 }
 
+/* Attrs come first, all of them: perf evlist reads no further than the first feature. */
+static int put_beginning(struct stream *s, struct fault *f)
+{
+	uint64_t identifier = 0;
+	bool side;
+
+	if (put_events(s, f))
+		return -1;
+	s->buildids = buildids_new();
+	side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, &identifier);
+	put_machine(s);
+	put_clock(s);
+	if (put_formats(s, f))
+		return -1;
+	if (side)
+		inventory_put(s, identifier);
+	return 0;
+}
+
 /* ---- the file ------------------------------------------------------------- */
 
 int recorder_prepare(struct stream *s, struct fault *f)
@@ -272,12 +128,7 @@ int recorder_prepare(struct stream *s, struct fault *f)
 	s->writer = perfdata_new(s->opts->record);
 	if (!s->writer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	put_machine(s);
-	put_clock(s);
-	if (put_events(s, f) || put_formats(s, f))
-		return -1;
-	put_tasks(s);
-	return 0;
+	return put_beginning(s, f);
 }
 
 int recorder_begin(struct stream *s, struct fault *f)

@@ -91,6 +91,7 @@ void stream_free(struct stream *s)
 	closer_release(closer);
 	probes_end(&s->probes);
 	recorder_free(s);
+	buildids_free(s->buildids);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)

@@ -206,14 +206,17 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* The run ends when this descriptor (a pidfd) becomes readable, too; before stream_run().
  * What has happened by then is delivered. */
 void stream_end_with(struct stream *s, int fd);
+/* The targets are one task that is about to exec: its events begin there; before
+ * stream_open(). */
+void stream_begin_with_exec(struct stream *s);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
 /* Whether the run is about to end, for whatever reason. */
 bool stream_is_stopping(const struct stream *s);
-/* Whether it ended because its targets did. */
-bool stream_targets_ended(const struct stream *s);
+/* Whether the run ended because its targets did, not by a signal or its consumer. */
+bool stream_ended_with_targets(const struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;

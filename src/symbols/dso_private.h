@@ -5,6 +5,7 @@
 
 #include "symbols/demangle.h"
 #include "symbols/dso.h"
+#include "symbols/inlines.h"
 #include "symbols/vdso.h"
 
 #include <time.h>
@@ -23,6 +24,8 @@ struct dso {
 	uint64_t start, end;         /* and where */
 	enum dso_state state;
 	struct symfile *file;        /* while DSO_READ */
+	struct inlines *inlines;     /* of it, from the first question on; or NULL */
+	int dwarf;                   /* descriptor of what has its DWARF; -1: none */
 	struct demangled *names;     /* of it, as far as they were asked for */
 	struct jit *jit;             /* no file is behind it; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
@@ -40,6 +43,7 @@ struct dsos {
 	struct dso *buckets[DSO_BUCKETS];
 	struct dso *newest, *oldest;
 	size_t unused;               /* without a reference */
+	unsigned int dwarfs_open;    /* descriptors */
 	uint64_t serials;
 	uint64_t answers;            /* how often names of addresses have changed */
 	struct jit *jits;

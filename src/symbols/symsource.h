@@ -11,9 +11,10 @@
 struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link);
 
 /* The same with the names of whatever debug file there is, found by build id or by what the
- * file says, in the root of the process and in ours. `path` is the file's. */
+ * file says, in the root of the process and in ours. `path` is the file's. *dwarf (where dwarf
+ * isn't NULL) is a descriptor of the one that may have DWARF, the caller's to close, or -1. */
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
-			       const char *path);
+			       const char *path, int *dwarf);
 /* For a file that isn't complete, debuginfod's: f with those names, or f as it is. */
 struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls);
 

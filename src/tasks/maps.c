@@ -11,6 +11,7 @@
 #include "tasks/procmaps.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ struct process {
 	struct process *next;    /* of the bucket */
 	pid_t pid, parent;       /* parent: 0: not known */
 	bool used;               /* since the last sweep */
-	uint64_t exited;         /* time; 0: it lives */
+	uint64_t exited;         /* its main thread, or a later sign of life; 0: it lives */
 	uint64_t life;           /* no other process has it, nor this one after exec(2) */
 	struct era *eras;        /* by time; at least one */
 	size_t neras, eras_cap;
@@ -129,7 +130,7 @@ typedef bool doomed_fn(const struct maps *m, const struct process *p);
 
 static bool out_of_grace(const struct maps *m, const struct process *p)
 {
-	return p->exited && p->exited + TASKS_GRACE_NS < m->now;
+	return p->exited && p->exited < m->now && m->now - p->exited > TASKS_GRACE_NS;
 }
 
 static bool has_exited(const struct maps *m, const struct process *p)
@@ -393,6 +394,30 @@ static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
 		add_process(m, (pid_t)r->pid, time, space_new(false));
 }
 
+/* Threads may go on when the main one has ended: grace counts from what they did last. */
+static void see_alive(struct process *p, uint64_t time)
+{
+	if (p && p->exited && time > p->exited)
+		p->exited = time;
+}
+
+static pid_t doer_of(const struct pev_record *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return (pid_t)rec->mmap.pid;
+	case PERF_RECORD_COMM:
+		return (pid_t)rec->comm.pid;
+	case PERF_RECORD_FORK:
+		return (pid_t)rec->task.ppid;
+	case PERF_RECORD_EXIT:
+		return (pid_t)rec->task.pid;
+	default:
+		return 0;
+	}
+}
+
 static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
 {
 	struct process *p = r->pid == r->tid ? find(m, (pid_t)r->pid) : NULL;
@@ -417,6 +442,7 @@ void maps_take(struct maps *m, const struct pev_record *rec)
 
 	if (time > m->now)
 		m->now = time;
+	see_alive(find(m, doer_of(rec)), time);
 	switch (rec->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
@@ -500,6 +526,38 @@ static void catch_up(struct maps *m)
 		m->opts.catch_up(m->opts.ctx);
 }
 
+static char *read_maps(const struct maps *m, pid_t task, size_t *len)
+{
+	int fd = opener_proc(m->opts.opener, task, "maps");
+	char *text = fd >= 0 ? read_file(fd, len) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* Of a process whose main thread has ended, another one has the space still. */
+static char *read_threads_maps(const struct maps *m, pid_t pid, size_t *len)
+{
+	char path[64], *text = NULL;
+	struct dirent *d;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && !*len && (d = readdir(tasks))) {
+		pid_t tid = (pid_t)atoi(d->d_name);
+
+		if (tid <= 0 || tid == pid)
+			continue;
+		free(text);
+		text = read_maps(m, tid, len);   /* /proc/TID is there, though not listed */
+	}
+	if (tasks)
+		closedir(tasks);
+	return text;
+}
+
 /* exec(2) holds back who reads the maps until its record is written: so if there is none
  * after the reading, what was read is of the space that we know. */
 void maps_read(struct maps *m, pid_t pid)
@@ -508,15 +566,15 @@ void maps_read(struct maps *m, pid_t pid)
 	struct space *s;
 	char *text = NULL;
 	size_t len = 0;
-	int fd;
 
 	catch_up(m);
-	fd = opener_proc(m->opts.opener, pid, "maps");
-	if (fd >= 0) {
-		text = read_file(fd, &len);
-		close(fd);
-		catch_up(m);
+	text = read_maps(m, pid, &len);
+	if (text && !len) {
+		free(text);
+		text = read_threads_maps(m, pid, &len);
 	}
+	if (text)
+		catch_up(m);
 	p = get(m, pid);
 	s = p ? last_era(p)->space : NULL;
 	if (s && s->partial) {
@@ -553,6 +611,7 @@ static struct era *look(struct maps *m, pid_t pid, uint64_t time)
 		p = find(m, pid);
 		era = p ? era_at(p, time) : NULL;
 	}
+	see_alive(p, time);
 	if (p)
 		p->used = true;
 	return era;

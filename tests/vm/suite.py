@@ -18,7 +18,7 @@ from frame.result import FAILED, PASSED, SKIPPED, Result
 from . import checks, cross, guest
 from .archive import Unavailable
 
-SECONDS = 240       # the longest that a guest may take
+SECONDS = 360       # the longest that a guest may take
 
 SCRIPT = '''
 seen = {}
@@ -122,7 +122,7 @@ def source_jobs(build, arch):
     return [
         Job('kprobes',
             f"cat >k.py <<'END'\n{script}\nEND\n{storm} &\n"
-            f"{python} -e 'kprobe:{function}//args=\"comm=$comm\"/,"
+            f"{python} --order -e 'kprobe:{function}//args=\"comm=$comm\"/,"
             f"kretprobe:{function}//args=\"ret=$retval:s64\"/alias=back/' -N 20 k.py\n"
             f'code=$?; kill $!; {left}; exit $code', judge_text,
             [rf'^call storm kprobe:{function}$', r'^return \d+ \d+$', r'^left \[\]$']),
