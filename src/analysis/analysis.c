@@ -151,8 +151,13 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
+	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
+}
+
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
 	size_t len;
-	const char *text = eventline_text(a->line, &s->view, analysis_comm(a, s->tid, s->time), true, &len);
+	const char *text = eventline_text(a->line, &s->view, comm, true, &len);
 
 	if (text)
 		fwrite(text, 1, len, stdout);
@@ -275,6 +280,8 @@ static void on_print_stat(void *ctx)
 	struct analysis *a = ctx;
 	struct stream_totals t;
 
+	if (a->ops->takes_signal && a->ops->takes_signal(a))
+		return;
 	stream_totals(a->stream, &t);
 	printf("%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
 	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
