@@ -329,7 +329,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	if (workload_prepare(&a->workload, a->command, &none, &files, f))
 		return -1;
-	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
+	if (a->opts->everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
 	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;

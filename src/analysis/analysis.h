@@ -22,6 +22,7 @@ struct analysis_opts {
 	bool json;
 	int inlines;                 /* OPT_TRI; on by default */
 	const char *debuginfod;      /* servers, or NULL */
+	bool everybody;                /* a command is started, but not the target */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */

@@ -113,7 +113,9 @@ void loop_attend(struct stream *s)
 
 	if (bits & ATTN_REOPEN)
 		output_reopen(&s->opts->output);
-	if (bits & ATTN_STAT && s->ops->print_stat)
+	if (bits & ATTN_STAT && s->opts->recording.switch_signal)
+		recorder_want_switch(s);
+	else if (bits & ATTN_STAT && s->ops->print_stat)
 		s->ops->print_stat(s->ctx);
 	if (bits & ATTN_INTERVAL && s->ops->interval && !s->stop)
 		s->ops->interval(s->ctx);
