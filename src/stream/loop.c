@@ -163,6 +163,8 @@ static void last_words(void *ctx)
 	struct stream *s = ctx;
 
 	loss_tell(s, true);
+	if (s->ops->abandon)
+		s->ops->abandon(s->ctx);
 	_exit(EXIT_SECOND_SIGINT);
 }
 
@@ -324,6 +326,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	deliver_until_stopped(s);
 	disable_all(s);
 	deliver_rest(s);
+	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
+		sideband_collect(s->sideband);
 	loop_set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
 		if (s->order)

@@ -111,7 +111,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 		.parse = n->opener == &opener_direct || n->recorded.under == &opener_direct ? PARSER_AUTO : PARSER_HERE,
 	};
 
-	if (!any_wanted(n->stream, has_addresses))
+	if (!n->kernel && !any_wanted(n->stream, has_addresses))
 		return 0;
 	n->symbolizer = symbolizer_new(&opts);
 	if (!n->symbolizer)

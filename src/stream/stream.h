@@ -169,6 +169,9 @@ struct stream_ops {
 	/* Called in a signal handler on the loop's thread when sample() is still inside
 	 * its call 500 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
+	/* The process ends at once, on a second SIGINT: called on the watchdog's thread,
+	 * whatever the others do; only what a signal handler may do. May be NULL. */
+	void (*abandon)(void *ctx);
 };
 
 struct stream_totals {
