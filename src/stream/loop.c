@@ -200,10 +200,10 @@ void loop_set_delivering(struct stream *s, bool on)
 /* But for those that the kernel enables when the command becomes its program. */
 static int enable_all(struct stream *s, struct fault *f)
 {
-	if (s->with_exec)
-		return 0;
 	for (size_t i = 0; i < s->nopened; i++) {
-		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
+		const struct opened *o = &s->opened[i];
+		bool waits = s->with_exec && o->task->tid >= 0;   /* for its exec(2) */
+		int rc = o->event->wanted && !waits ? pev_event_enable(o->ev) : 0;
 
 		if (rc)
 			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s",

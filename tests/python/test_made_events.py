@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources that make events of others: task-state, rundelay, syscalls, live."""
 import json
+import re
 import subprocess
 import sys
 import time
@@ -132,3 +133,12 @@ def test_their_text(prof, tmp_path, sleeper):
     assert len(lines) == 5 and process.returncode == 0
     for line in lines:
         assert f' nap: python3:{sleeper.pid} S for ' in line and line.endswith(' us')
+
+
+def test_of_a_command(prof):
+    """What it is made of is watched everywhere, and from the start."""
+    done = subprocess.run([prof, 'trace', '-e', 'task-state/-S/', '--', 'sh', '-c', 'sleep 0.1; true'],
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0 and not done.stderr, done
+    slept = [float(us) for us in re.findall(r'task-state: s\w+:\d+ S for ([0-9.]+) us', done.stdout)]
+    assert max(slept) > 99000, done.stdout
