@@ -20,6 +20,22 @@
 const struct opt analysis_json_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
 };
+
+const struct opt analysis_callchain_opts[] = {
+	{ "call-graph", 'g', NULL, OPT_FLAG, AT(stream.call_graph), NULL,
+	  "Sample call chains: of the kernel, and of users (of programs with frame pointers).", false, NULL },
+	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
+	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
+	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
+	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
+	  "Show calls that compilers put into other functions, and lines of sources, where a program or its "
+	  "debug file has them: on unless --no-inline.", true, NULL },
+	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
+	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
+	  "without it.", false, NULL },
+};
+
 void analysis_defaults(void *config)
 {
 	struct analysis_opts *o = config;
@@ -135,8 +151,13 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
+	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
+}
+
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
 	size_t len;
-	const char *text = eventline_text(a->line, &s->view, analysis_comm(a, s->tid, s->time), true, &len);
+	const char *text = eventline_text(a->line, &s->view, comm, true, &len);
 
 	if (text)
 		fwrite(text, 1, len, stdout);
@@ -207,14 +228,7 @@ static void on_sample(void *ctx, const struct stream_event *event,
 		      uint32_t cpu)
 {
 	struct analysis *a = ctx;
-	const struct analysis_sample s = {
-		.view = { event, rec, raw, raw_size, cpu },
-		.event = event,
-		.time = layout_u64(rec, event->layout.time),
-		.pid = (pid_t)layout_u32(rec, event->layout.tid),
-		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
-		.cpu = cpu,
-	};
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
 	a->ops->sample(a, &s);
 }
@@ -237,6 +251,8 @@ static void on_idle(void *ctx)
 		return;
 	if (a->ops->is_over && a->ops->is_over(a))
 		stream_finish(a->stream);
+	if (a->ops->idle)
+		a->ops->idle(a);
 	if (fflush(stdout) || ferror(stdout))
 		a->output_error = errno ? errno : EIO;
 	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
@@ -264,6 +280,8 @@ static void on_print_stat(void *ctx)
 	struct analysis *a = ctx;
 	struct stream_totals t;
 
+	if (a->ops->takes_signal && a->ops->takes_signal(a))
+		return;
 	stream_totals(a->stream, &t);
 	printf("%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
 	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
@@ -280,9 +298,18 @@ static int on_started(void *ctx, struct fault *f)
 	return a->command ? workload_start(&a->workload, f) : 0;
 }
 
+static void on_abandon(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->abandon)
+		a->ops->abandon(a);
+}
+
 static const struct stream_ops stream_callbacks = {
 	.started = on_started, .sample = on_sample, .lost = on_lost, .interval = on_interval,
 	.task = on_task, .print_stat = on_print_stat, .idle = on_idle,
+	.abandon = on_abandon,
 };
 
 /* ---- the run ----------------------------------------------------------------------- */
@@ -304,6 +331,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 		return -1;
 	if (a->opts->everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
+	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
@@ -321,9 +349,12 @@ static int open_all(struct analysis *a, struct fault *f)
 	int verbose = stream_verbosity(&a->opts->stream);
 
 	want_all(a);
+	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
-	a->stacks = callstacks_new(&a->names);
+	a->names.debuginfod = a->opts->debuginfod;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0);
 	a->line = eventline_new(&a->names);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -366,12 +397,13 @@ static int broken_output(struct analysis *a, struct fault *f)
 
 	if (!a->output_error || a->output_error == EPIPE)
 		return 0;   /* a reader that goes away is a way to be done */
+	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+		fclose(stdout);
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
-/* Its events are gone a moment before it can be collected. */
-enum { COLLECT_MS = 100 };
+enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
 
 /* The command's own status, where it ended by itself. */
 static int collect_command(struct analysis *a)
@@ -381,7 +413,7 @@ static int collect_command(struct analysis *a)
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, COLLECT_MS) == 1)
+	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;

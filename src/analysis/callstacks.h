@@ -27,8 +27,9 @@ struct callstack {
 	void *user;              /* the caller's own; NULL at first */
 };
 
-/* The names outlive it. NULL without memory. */
-struct callstacks *callstacks_new(struct names *names);
+/* The names outlive it; without `inlines` callstacks_expand() does nothing. NULL without
+ * memory. */
+struct callstacks *callstacks_new(struct names *names, bool inlines);
 void callstacks_free(struct callstacks *s);
 /* The stack of a sample's chain as the kernel wrote it; lives as long as s. NULL without
  * memory, or beyond its bound, which is told at the end. */

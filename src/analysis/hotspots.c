@@ -239,18 +239,29 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-static int by_weight(struct hotspot *a, struct hotspot *b)
+/* The heaviest one that comes behind `last` in order of weight. */
+static const struct hotspot *next_heaviest(const struct hotspots *h, const struct hotspot *last)
 {
-	return a->weight < b->weight ? 1 : a->weight > b->weight ? -1 : 0;
+	const struct hotspot *best = NULL;
+	bool behind = !last;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		bool later = !last || spot->weight < last->weight || (spot->weight == last->weight && behind);
+
+		if (spot == last)
+			behind = true;
+		else if (later && (!best || spot->weight > best->weight))
+			best = spot;
+	}
+	return best;
 }
 
-static void print_stacks(struct analysis *a, struct hotspots *h, const struct hotspots_view *view)
+static void print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	unsigned int n = 0;
+	const struct hotspot *spot = NULL;
 	char comm[64];
 
-	HASH_SORT(h->all, by_weight);
-	for (struct hotspot *spot = h->all; spot && n < view->stacks; spot = spot->hh.next, n++) {
+	for (unsigned int n = 0; n < view->stacks && (spot = next_heaviest(h, spot)); n++) {
 		if (percent(spot->weight, h->weight) < view->least || spot->key.stack->n < 2)
 			break;
 		escape_terminal(spot->key.comm, strlen(spot->key.comm), comm, sizeof(comm));

@@ -23,13 +23,27 @@ static PyObject *before_fork(PyObject *capsule, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
+/* The parent goes on: only what was copied has to be replaced behind the handler. */
+static PyObject *after_in_parent(PyObject *capsule, PyObject *unused)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	(void)unused;
+	if (h && h->held && !h->event->owned)
+		Py_CLEAR(h->held);
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef after = { "after_in_parent", after_in_parent, METH_NOARGS, NULL };
 static PyMethodDef before = { "before_fork", before_fork, METH_NOARGS, NULL };
 
 int host_watch_forks(struct host *h)
 {
 	PyObject *os = PyImport_ImportModule("os"), *capsule = PyCapsule_New(h, NULL, NULL);
 	PyObject *hook = capsule ? PyCFunction_New(&before, capsule) : NULL;
-	PyObject *args = PyTuple_New(0), *kwargs = hook ? Py_BuildValue("{s:O}", "before", hook) : NULL;
+	PyObject *hook2 = capsule ? PyCFunction_New(&after, capsule) : NULL;
+	PyObject *args = PyTuple_New(0), *kwargs = hook && hook2 ?
+		Py_BuildValue("{s:O,s:O}", "before", hook, "after_in_parent", hook2) : NULL;
 	PyObject *register_ = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL, *rc = NULL;
 
 	h->pid = getpid();
@@ -38,6 +52,7 @@ int host_watch_forks(struct host *h)
 	Py_XDECREF(os);
 	Py_XDECREF(capsule);
 	Py_XDECREF(hook);
+	Py_XDECREF(hook2);
 	Py_XDECREF(args);
 	Py_XDECREF(kwargs);
 	Py_XDECREF(register_);

@@ -322,15 +322,18 @@ int host_init(struct host *h, struct fault *f)
 
 	if (rc) {
 		Py_DECREF(rc);
+		host_end_forked(h, 0);
 		return 0;
 	}
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
 		h->exit_code = trouble_take_exit();
+		host_end_forked(h, h->exit_code);
 		return -1;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 		return host_interrupted(f);
 	PyErr_Print();
+	host_end_forked(h, EXIT_FAILED);
 	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above: a script whose "
 			 "set-up failed does not run; nothing was traced");
 }
@@ -410,6 +413,7 @@ void host_lost(void *ctx, const struct stream_loss *loss)
 					loss->cpu, "cause", causes[loss->cause]);
 	if (args[0] && args[1] && (n == 2 || args[2]))
 		call(h, h->on_lost, "__lost__", args, n);
+	host_end_forked(h, 0);
 	for (size_t i = 0; i < n; i++)
 		Py_XDECREF(args[i]);
 }
@@ -476,6 +480,7 @@ void host_wait(void *ctx, bool begin)
 	/* handlers of signals other than ours, which the script may have set */
 	if (PyErr_CheckSignals())
 		call_failed(h, "a signal handler");
+	host_end_forked(h, 0);
 }
 
 void host_interrupt(void *ctx)

@@ -46,7 +46,7 @@ static int watch_tasks(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++) {
 		struct opened *o = &s->opened[i];
 
-		if (seen && seen->task == o->task)
+		if ((seen && seen->task == o->task) || o->task == &s->everybody)
 			continue;
 		seen = o;
 		if (watch_fd(s, pev_event_fd(o->ev), EPOLLIN, i))
@@ -133,6 +133,16 @@ void stream_end_with(struct stream *s, int fd)
 	s->end_with = fd;
 }
 
+void stream_begin_with_exec(struct stream *s)
+{
+	s->with_exec = true;
+}
+
+bool stream_ended_with_targets(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
+}
+
 void stream_finish(struct stream *s)
 {
 	if (!s->stop)
@@ -157,6 +167,8 @@ static void last_words(void *ctx)
 	struct stream *s = ctx;
 
 	loss_tell(s, true);
+	if (s->ops->abandon)
+		s->ops->abandon(s->ctx);
 	_exit(EXIT_SECOND_SIGINT);
 }
 
@@ -187,10 +199,13 @@ void loop_set_delivering(struct stream *s, bool on)
 
 /* ---- the run ------------------------------------------------------------ */
 
+/* But for those that the kernel enables when the command becomes its program. */
 static int enable_all(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nopened; i++) {
-		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
+		const struct opened *o = &s->opened[i];
+		bool waits = s->with_exec && o->task->tid >= 0;   /* for its exec(2) */
+		int rc = o->event->wanted && !waits ? pev_event_enable(o->ev) : 0;
 
 		if (rc)
 			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s",
@@ -315,6 +330,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	deliver_until_stopped(s);
 	disable_all(s);
 	deliver_rest(s);
+	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
+		sideband_collect(s->sideband);
 	loop_set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
 		if (s->order)

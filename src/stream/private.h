@@ -11,6 +11,7 @@
 #include "stream/clock.h"
 #include "stream/filter.h"
 #include "stream/hotplug.h"
+#include "stream/maker.h"
 #include "stream/order.h"
 #include "stream/probes.h"
 #include "stream/recorder.h"
@@ -67,6 +68,10 @@ struct stream {
 	struct spec_list specs;
 	struct stream_event *events;
 	size_t nevents;
+	size_t nshown;              /* the consumer's: the first of them */
+	size_t first;               /* the first that is opened; if none differs, all are like it */
+	struct makers makers;
+	struct task_target everybody;   /* the target of events that are opened everywhere */
 	struct probes probes;       /* those of our own making */
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
@@ -93,6 +98,7 @@ struct stream {
 	const struct stream_ops *ops;
 	void *ctx;
 	int epoll;
+	bool with_exec;             /* tasks' events begin when their task execs */
 	int end_with;               /* readable: the run is over; or -1 */
 	size_t tasks_left;
 	enum stop_cause stop;
@@ -155,6 +161,11 @@ enum plain_answer plain_add_pmu(struct stream *s, const struct spec_item *item, 
 /* probeitem.c */
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
+/* Finds tracefs, or mounts it: 0, or -1 with f. */
+int events_find_tracefs(struct stream *s, struct fault *f);
+/* Names a tracepoint's event: 0, or -1 with f. */
+int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f);
+
 /* source.c */
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
@@ -212,6 +223,16 @@ void loss_tail(struct stream *s);
 /* What the kernel counted, where nothing more is asked. */
 void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);
+
+/* A sample that was chosen, to the consumer. */
+static inline void stream_hand_over(struct stream *s, const struct stream_event *event,
+				    const struct perf_event_header *rec, const void *raw,
+				    uint32_t raw_size, uint32_t cpu)
+{
+	s->ops->sample(s->ctx, event, rec, raw, raw_size, cpu);
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
 
 /* Whether the source's own -N and --sampling-limit let one more through. */
 bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct stream_event *event,

@@ -97,6 +97,7 @@ void stream_free(struct stream *s)
 	if (s->epoll >= 0)
 		close(s->epoll);
 	targets_free(&s->targets);
+	makers_free(s);
 	events_free(s);
 	tracefmt_db_free(s->formats);
 	free(s->by_id);
@@ -105,7 +106,7 @@ void stream_free(struct stream *s)
 
 struct stream_event *stream_events(struct stream *s, size_t *n)
 {
-	*n = s->nevents;
+	*n = s->nshown;
 	return s->events;
 }
 

@@ -18,7 +18,7 @@
 
 enum {
 	MAX_SECTIONS = 4096, MAX_UNITS = 1 << 20, MAX_RANGES = 1 << 22, MAX_DIES = 1 << 24,
-	MAX_DEPTH = 256, SEEN = 4096, MAX_CALLS = 1 << 22, MAX_LINES = 1 << 22, MAX_TEXT = 64 << 20,
+	MAX_DEPTH = 256, SEEN = 4096, MAX_FILES = 12, MAX_CALLS = 1 << 22, MAX_LINES = 1 << 22, MAX_TEXT = 64 << 20,
 };
 
 struct code {
@@ -30,9 +30,9 @@ struct cover {
 	Dwarf_Off die;           /* of the unit */
 };
 
-/* The file asked for last. */
 struct file {
-	int fd;
+	int fd;                  /* -1: none */
+	uint64_t used;
 	struct stat st;
 	Elf *elf;
 	Dwarf *dwarf;
@@ -56,10 +56,19 @@ static void close_file(struct file *f)
 	f->fd = -1;
 }
 
+/* Stacks go to and fro between a program and its libraries, and unpacking DWARF takes long. */
+struct files {
+	struct file v[MAX_FILES];
+	uint64_t clock;
+};
+
 void inlines_forget(void *state)
 {
-	close_file(state);
-	free(state);
+	struct files *files = state;
+
+	for (int i = 0; i < MAX_FILES; i++)
+		close_file(&files->v[i]);
+	free(files);
 }
 
 /* ---- which unit has an address --------------------------------------------------------- */
@@ -142,19 +151,31 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* The one of that file, or the one to be used for it. */
+static struct file *choose(struct files *files, const struct stat *st)
+{
+	struct file *oldest = &files->v[0];
+
+	for (int i = 0; i < MAX_FILES; i++) {
+		struct file *f = &files->v[i];
+
+		if (f->fd >= 0 && same_file(&f->st, st))
+			return f;
+		if (f->used < oldest->used)
+			oldest = f;
+	}
+	close_file(oldest);
+	oldest->st = *st;
+	return oldest;
+}
+
 static int open_file(struct file *f, int fd)
 {
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (f->fd >= 0 && same_file(&f->st, &st))
+	if (f->fd >= 0)
 		return f->ncovers ? 0 : -ENODATA;
-	close_file(f);
 	f->fd = dup(fd);
 	if (f->fd < 0)
 		return -errno;
-	f->st = st;
 	elf_version(EV_CURRENT);
 	f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
 	f->dwarf = f->elf ? dwarf_begin_elf(f->elf, DWARF_C_READ, NULL) : NULL;
@@ -516,18 +537,25 @@ int inlines_answer(void **state, const struct parser_question *q, struct parser_
 {
 	struct unit_question ask;
 	const struct cover *cover;
-	struct file *f = *state;
+	struct files *files = *state;
+	struct file *f;
+	struct stat st;
 	int rc;
 
 	if (q->nfds != 1 || q->size != sizeof(ask))
 		return -EINVAL;
 	memcpy(&ask, q->bytes, sizeof(ask));
-	if (!f) {
-		*state = f = calloc(1, sizeof(*f));
-		if (!f)
+	if (!files) {
+		*state = files = calloc(1, sizeof(*files));
+		if (!files)
 			return -ENOMEM;
-		f->fd = -1;
+		for (int i = 0; i < MAX_FILES; i++)
+			files->v[i].fd = -1;
 	}
+	if (fstat(q->fds[0], &st))
+		return -errno;
+	f = choose(files, &st);
+	f->used = ++files->clock;
 	rc = open_file(f, q->fds[0]);
 	if (rc)
 		return rc;

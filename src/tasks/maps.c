@@ -11,11 +11,15 @@
 #include "tasks/procmaps.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BUCKETS = 4096, MAX_PROCESSES = 16384, MAX_ERAS = 64, SWEEP_RECORDS = 4096 };
+enum {
+	BUCKETS = 4096, MAX_PROCESSES = 16384, MAX_ERAS = 64, SWEEP_RECORDS = 4096,
+	LOSSES = 64,             /* whose times are remembered */
+};
 
 #define DEFAULT_BYTES (16u << 20)
 #define SWEEP_NS UINT64_C(1000000000)
@@ -30,8 +34,9 @@ struct process {
 	struct process *next;    /* of the bucket */
 	pid_t pid, parent;       /* parent: 0: not known */
 	bool used;               /* since the last sweep */
-	uint64_t exited;         /* time; 0: it lives */
+	uint64_t exited;         /* its main thread, or a later sign of life; 0: it lives */
 	uint64_t life;           /* no other process has it, nor this one after exec(2) */
+	uint64_t nlosses;        /* that its eras know of */
 	struct era *eras;        /* by time; at least one */
 	size_t neras, eras_cap;
 };
@@ -41,6 +46,7 @@ struct maps {
 	struct process *buckets[BUCKETS];
 	size_t nprocesses;
 	uint64_t versions, lives;
+	uint64_t losses[LOSSES], nlosses;   /* times of lost records; how many losses */
 	uint64_t now, swept;     /* newest time of a record; when it was last swept */
 	unsigned int since_sweep;   /* records */
 };
@@ -65,12 +71,16 @@ static struct process **bucket_of(struct maps *m, pid_t pid)
 	return &m->buckets[((uint32_t)pid * 2654435761u >> 16) % BUCKETS];
 }
 
+static void catch_up_with_losses(struct maps *m, struct process *p);
+
 static struct process *find(struct maps *m, pid_t pid)
 {
 	struct process *p = *bucket_of(m, pid);
 
 	while (p && p->pid != pid)
 		p = p->next;
+	if (p && p->nlosses != m->nlosses)
+		catch_up_with_losses(m, p);
 	return p;
 }
 
@@ -129,7 +139,7 @@ typedef bool doomed_fn(const struct maps *m, const struct process *p);
 
 static bool out_of_grace(const struct maps *m, const struct process *p)
 {
-	return p->exited && p->exited + TASKS_GRACE_NS < m->now;
+	return p->exited && p->exited < m->now && m->now - p->exited > TASKS_GRACE_NS;
 }
 
 static bool has_exited(const struct maps *m, const struct process *p)
@@ -257,6 +267,18 @@ static int begin_era(struct maps *m, struct process *p, uint64_t since, struct s
 	return 0;
 }
 
+/* Where records were lost, the process may have mapped anything: from then on, it is unsure.
+ * That is found out when somebody asks; most never do. */
+static void catch_up_with_losses(struct maps *m, struct process *p)
+{
+	uint64_t first = p->nlosses;
+
+	if (m->nlosses - first > LOSSES)
+		first = m->nlosses - LOSSES;
+	p->nlosses = m->nlosses;
+	begin_era(m, p, m->losses[first % LOSSES], space_new(true));
+}
+
 static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, struct space *space)
 {
 	struct process *p, **bucket = bucket_of(m, pid);
@@ -272,6 +294,7 @@ static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, st
 	}
 	p->pid = pid;
 	p->life = ++m->lives;
+	p->nlosses = m->nlosses;
 	p->used = true;
 	p->next = *bucket;
 	*bucket = p;
@@ -393,6 +416,30 @@ static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
 		add_process(m, (pid_t)r->pid, time, space_new(false));
 }
 
+/* Threads may go on when the main one has ended: grace counts from what they did last. */
+static void see_alive(struct process *p, uint64_t time)
+{
+	if (p && p->exited && time > p->exited)
+		p->exited = time;
+}
+
+static pid_t doer_of(const struct pev_record *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return (pid_t)rec->mmap.pid;
+	case PERF_RECORD_COMM:
+		return (pid_t)rec->comm.pid;
+	case PERF_RECORD_FORK:
+		return (pid_t)rec->task.ppid;
+	case PERF_RECORD_EXIT:
+		return (pid_t)rec->task.pid;
+	default:
+		return 0;
+	}
+}
+
 static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
 {
 	struct process *p = r->pid == r->tid ? find(m, (pid_t)r->pid) : NULL;
@@ -406,9 +453,7 @@ static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
 /* Any process may have mapped anything meanwhile. */
 static void take_lost(struct maps *m, uint64_t time)
 {
-	for (size_t b = 0; b < BUCKETS; b++)
-		for (struct process *p = m->buckets[b]; p; p = p->next)
-			begin_era(m, p, time, space_new(true));
+	m->losses[m->nlosses++ % LOSSES] = time;
 }
 
 void maps_take(struct maps *m, const struct pev_record *rec)
@@ -417,6 +462,7 @@ void maps_take(struct maps *m, const struct pev_record *rec)
 
 	if (time > m->now)
 		m->now = time;
+	see_alive(find(m, doer_of(rec)), time);
 	switch (rec->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
@@ -500,6 +546,38 @@ static void catch_up(struct maps *m)
 		m->opts.catch_up(m->opts.ctx);
 }
 
+static char *read_maps(const struct maps *m, pid_t task, size_t *len)
+{
+	int fd = opener_proc(m->opts.opener, task, "maps");
+	char *text = fd >= 0 ? read_file(fd, len) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* Of a process whose main thread has ended, another one has the space still. */
+static char *read_threads_maps(const struct maps *m, pid_t pid, size_t *len)
+{
+	char path[64], *text = NULL;
+	struct dirent *d;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && !*len && (d = readdir(tasks))) {
+		pid_t tid = (pid_t)atoi(d->d_name);
+
+		if (tid <= 0 || tid == pid)
+			continue;
+		free(text);
+		text = read_maps(m, tid, len);   /* /proc/TID is there, though not listed */
+	}
+	if (tasks)
+		closedir(tasks);
+	return text;
+}
+
 /* exec(2) holds back who reads the maps until its record is written: so if there is none
  * after the reading, what was read is of the space that we know. */
 void maps_read(struct maps *m, pid_t pid)
@@ -508,15 +586,15 @@ void maps_read(struct maps *m, pid_t pid)
 	struct space *s;
 	char *text = NULL;
 	size_t len = 0;
-	int fd;
 
 	catch_up(m);
-	fd = opener_proc(m->opts.opener, pid, "maps");
-	if (fd >= 0) {
-		text = read_file(fd, &len);
-		close(fd);
-		catch_up(m);
+	text = read_maps(m, pid, &len);
+	if (text && !len) {
+		free(text);
+		text = read_threads_maps(m, pid, &len);
 	}
+	if (text)
+		catch_up(m);
 	p = get(m, pid);
 	s = p ? last_era(p)->space : NULL;
 	if (s && s->partial) {
@@ -553,6 +631,7 @@ static struct era *look(struct maps *m, pid_t pid, uint64_t time)
 		p = find(m, pid);
 		era = p ? era_at(p, time) : NULL;
 	}
+	see_alive(p, time);
 	if (p)
 		p->used = true;
 	return era;

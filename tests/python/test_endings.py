@@ -255,3 +255,49 @@ def test_a_child_that_comes_back_from_interval(python, tmp_path):
         '    print("child", os.wait()[1], flush=True)\ndef __exit__(): print("exit")\n')
     done = python('-i', '20', 's.py', until='child 0\nchild 0')
     assert set(done.stdout.splitlines()[1:-1]) == {'child 0'} and done.stdout.endswith('\nexit\n')
+
+
+@pytest.mark.parametrize('ending, code', [('return', 0), ('sys.exit(7)', 7), ('raise OSError', 1)])
+def test_a_child_that_comes_back_from_init(python, tmp_path, ending, code):
+    (tmp_path / 's.py').write_text(
+        f'import os, sys\ndef __init__():\n    if os.fork() == 0:\n        {ending}\n'
+        '    print("child", os.WEXITSTATUS(os.wait()[1]), flush=True)\n'
+        'def __sample__(e): print("sample")\ndef __exit__(): print("exit")\n')
+    done = python('s.py', check=None)
+    assert done.stdout.splitlines()[1:] == [f'child {code}', 'sample', 'exit']
+    assert done.returncode == 0 and ('OSError' in done.stderr) == (code == 1)
+
+
+def test_a_child_that_comes_back_from_lost(python, tmp_path):
+    (tmp_path / 's.py').write_text(
+        'import os, time\nn = 0\nasked = False\ndef __sample__(e):\n    global n\n    n += 1\n'
+        '    if n == 1: time.sleep(0.5)\n'
+        'def __lost__(a, b):\n    global asked\n    if asked: return\n    asked = True\n'
+        '    if os.fork() == 0: return\n    print("child", os.wait()[1], flush=True)\n'
+        'def __exit__(): print("exit")\n')
+    with flood():
+        done = python('-m', '1', 's.py', event='syscalls:sys_enter_getppid', events=100000, check=None)
+    assert done.stdout.splitlines()[1:] == ['child 0', 'exit']
+
+
+def test_a_child_that_comes_back_from_a_signal_handler(python, tmp_path):
+    (tmp_path / 's.py').write_text(
+        'import os, signal\ndef ring(*args):\n    if os.fork() == 0: return\n'
+        '    print("child", os.wait()[1], flush=True)\n'
+        'def __init__():\n    signal.signal(signal.SIGALRM, ring)\n    signal.setitimer(signal.ITIMER_REAL, 0.05)\n'
+        'def __sample__(e): print("sample")\ndef __exit__(): print("exit")\n')
+    done = python('s.py', event='sched:sched_wakeup/prio==77/', until='^child 0$', timeout=15)
+    assert done.stdout.splitlines()[1:] == ['child 0', 'exit']
+
+
+def test_an_event_in_a_child_after_other_forks(python, tmp_path):
+    """A fork while no event was in hand doesn't stand for the one of a handler."""
+    (tmp_path / 's.py').write_text(
+        'import os\nn = 0\ndef fork(what):\n    pid = os.fork()\n    if pid == 0:\n        what()\n'
+        '        os._exit(0)\n    return os.waitpid(pid, 0)[1]\n'
+        'def __init__(): fork(int)\n'
+        'def __interval__(): fork(int)\n'
+        'def __sample__(e):\n    global n\n    n += 1\n'
+        '    if n % 50 == 1: print(fork(lambda: repr(e)), fork(lambda: e.pid), fork(lambda: e.print()))\n')
+    done = python('-i', '10', 's.py', events=300)
+    assert done.stdout.splitlines()[1:] == ['0 0 0'] * 6

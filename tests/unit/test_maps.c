@@ -6,8 +6,14 @@
 #include "tasks/procmaps.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PID = 1000, CHILD = 1001, OTHER = 1002 };
@@ -243,6 +249,89 @@ static void the_dead_are_remembered_for_a_while(void **state)
 	assert_int_equal(w->reads, 1);
 }
 
+/* Its threads go on when the main one has ended: it isn't dead as long as they do. */
+static void the_main_thread_ends_first(void **state)
+{
+	struct world *w = *state;
+	struct pev_record thread = { .type = PERF_RECORD_EXIT, .sample_id.time = 31 * SECOND,
+				     .task = { PID, 1, PID + 1, 1, 0 } };
+
+	exec_at(w, PID, 1);
+	map(w, PID, 0x10000, 0x20000, "/a", 10);
+	task(w, PERF_RECORD_EXIT, PID, 1, 1 * SECOND);
+	for (uint64_t t = 8; t < 24; t += 8) {       /* by events */
+		exec_at(w, OTHER, t * SECOND);
+		is(w, PID, 0x10000, t * SECOND, "/a");
+	}
+	map(w, PID, 0x30000, 0x40000, "/b", 23 * SECOND);
+	exec_at(w, OTHER, 30 * SECOND);
+	maps_take(w->maps, &thread);
+	exec_at(w, OTHER, 40 * SECOND);
+	is(w, PID, 0x10000, 23 * SECOND, "/a");
+	exec_at(w, OTHER, 43 * SECOND);
+	is(w, PID, 0x10000, 23 * SECOND, NULL);
+}
+
+static void *tell_tid(void *ctx)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	write(*(int *)ctx, &tid, sizeof(tid));
+	pause();
+	return NULL;
+}
+
+/* A process whose main thread has ended. */
+static pid_t start_headless(void)
+{
+	int pair[2];
+	pthread_t thread;
+	pid_t pid, tid;
+
+	assert_int_equal(pipe(pair), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_create(&thread, NULL, tell_tid, &pair[1]);
+		pthread_exit(NULL);
+	}
+	assert_int_equal(read(pair[0], &tid, sizeof(tid)), sizeof(tid));
+	close(pair[0]);
+	close(pair[1]);
+	return pid;
+}
+
+static bool is_headless(pid_t pid)
+{
+	char path[64], c;
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, &c, 1);
+	close(fd);
+	return !n;
+}
+
+static void a_space_without_main_thread(void **state)
+{
+	struct maps_opts opts = { .opener = &opener_direct };
+	pid_t pid = start_headless();
+	struct maps *maps;
+
+	for (int i = 0; i < 2000 && !is_headless(pid); i++)
+		usleep(1000);
+	assert_true(is_headless(pid));
+	opts.dsos = dsos_new(&opener_direct, 1 << 20);
+	maps = maps_new(&opts);
+	assert_non_null(maps_find(maps, pid, (uint64_t)(uintptr_t)is_headless, 1));
+	maps_free(maps);
+	dsos_free(opts.dsos);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 static void a_second_life(void **state)
 {
 	struct world *w = *state;
@@ -336,6 +425,34 @@ static void lost_records(void **state)
 	map(w, OTHER, 0x20000, 0x30000, "/b", 71);
 	maps_take(w->maps, &(struct pev_record){ .type = PERF_RECORD_LOST, .sample_id.time = 80 });
 	is(w, OTHER, 0x20000, 90, NULL);
+}
+
+/* However many losses there are: nothing is made for those whom nobody asks about, and who
+ * asks late is told nothing of between them that was before the first. */
+static void many_losses(void **state)
+{
+	struct world *w = *state;
+	size_t bytes;
+
+	for (int i = 0; i < 1000; i++) {
+		exec_at(w, PID + i, 1);
+		map(w, PID + i, 0x20000, 0x30000, "/a", 10);
+	}
+	bytes = maps_bytes(w->maps);
+	for (uint64_t t = 50; t < 80; t++)
+		maps_take(w->maps, &(struct pev_record){ .type = PERF_RECORD_LOST, .sample_id.time = t });
+	assert_int_equal(maps_bytes(w->maps), bytes);
+	w->proc = proc_text;
+	is(w, PID + 1, 0x20000, 49, "/a");
+	is(w, PID, 0x20000, 60, "/before us");
+	is(w, PID, 0x20000, 90, "/before us");
+	is(w, PID, 0x20000, 49, "/a");
+	assert_int_equal(w->reads, 1);
+	for (uint64_t t = 100; t < 400; t++)         /* more than are remembered */
+		maps_take(w->maps, &(struct pev_record){ .type = PERF_RECORD_LOST, .sample_id.time = t });
+	w->proc = NULL;
+	is(w, PID, 0x20000, 400, NULL);
+	is(w, PID, 0x20000, 90, "/before us");
 }
 
 /* Of two CPUs: what happened first may be told last. */
@@ -464,12 +581,15 @@ int main(void)
 		TEST(exec_clears),
 		TEST(versions),
 		TEST(the_dead_are_remembered_for_a_while),
+		TEST(the_main_thread_ends_first),
+		cmocka_unit_test(a_space_without_main_thread),
 		TEST(a_second_life),
 		TEST(what_was_there_before_us),
 		TEST(records_come_first),
 		TEST(exec_while_proc_is_read),
 		TEST(who_is_gone_is_asked_once),
 		TEST(lost_records),
+		TEST(many_losses),
 		TEST(records_out_of_order),
 		TEST(records_that_make_no_sense),
 		TEST(memory_is_bounded),
