@@ -22,6 +22,7 @@ struct analysis_opts {
 	bool json;
 	int inlines;                 /* OPT_TRI; on by default */
 	const char *debuginfod;      /* servers, or NULL */
+	bool everybody;                /* a command is started, but not the target */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
@@ -66,6 +67,8 @@ struct analysis_ops {
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
 	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
+	void (*idle)(struct analysis *a);                  /* 20 times a second while there is time; may be NULL */
+	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */
 	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
 	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
 	/* SIGUSR2 means something else to it: true. May be NULL */

@@ -113,7 +113,9 @@ void loop_attend(struct stream *s)
 
 	if (bits & ATTN_REOPEN)
 		output_reopen(&s->opts->output);
-	if (bits & ATTN_STAT && s->ops->print_stat)
+	if (bits & ATTN_STAT && s->opts->recording.switch_signal)
+		recorder_want_switch(s);
+	else if (bits & ATTN_STAT && s->ops->print_stat)
 		s->ops->print_stat(s->ctx);
 	if (bits & ATTN_INTERVAL && s->ops->interval && !s->stop)
 		s->ops->interval(s->ctx);
@@ -163,6 +165,8 @@ static void last_words(void *ctx)
 	struct stream *s = ctx;
 
 	loss_tell(s, true);
+	if (s->ops->abandon)
+		s->ops->abandon(s->ctx);
 	_exit(EXIT_SECOND_SIGINT);
 }
 
@@ -328,6 +332,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	deliver_until_stopped(s);
 	disable_all(s);
 	deliver_rest(s);
+	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
+		sideband_collect(s->sideband);
 	loop_set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
 		if (s->order)
