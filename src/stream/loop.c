@@ -200,16 +200,20 @@ void loop_set_delivering(struct stream *s, bool on)
 /* ---- the run ------------------------------------------------------------ */
 
 /* But for those that the kernel enables when the command becomes its program. */
+/* Those of a command's own begin when it execs. */
+static bool waits_for_exec(const struct stream *s, const struct opened *o)
+{
+	return s->with_exec && o->task->tid >= 0;
+}
+
 static int enable_all(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nopened; i++) {
 		const struct opened *o = &s->opened[i];
-		bool waits = s->with_exec && o->task->tid >= 0;   /* for its exec(2) */
-		int rc = o->event->wanted && !waits ? pev_event_enable(o->ev) : 0;
+		int rc = o->event->wanted && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
 
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s",
-					 s->opened[i].event->name, strerror(-rc));
+			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s", o->event->name, strerror(-rc));
 	}
 	return 0;
 }
@@ -307,7 +311,7 @@ int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64
 	s->ctx = ctx;
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
-		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,
+		.restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	return attention_start(&s->attn, interval_ms, f);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof trace --overwrite, live: what is shown, when, and what is counted."""
+import json
 import os
 import re
 import signal
@@ -46,7 +47,7 @@ def wait_until_on(process):
         handlers = open(f'/proc/{process.pid}/status').read()
         caught = int(re.search(r'SigCgt:\s*(\S+)', handlers).group(1), 16)
         if caught >> (signal.SIGUSR2 - 1) & 1:
-            time.sleep(0.3)
+            time.sleep(1)
             return
         time.sleep(0.01)
     raise AssertionError('SIGUSR2 is never caught')
@@ -74,12 +75,12 @@ def test_only_the_last_seconds(prof):
 
 
 def test_a_threshold(prof):
-    lines = run(prof, '-e', 'sched:sched_process_exec,task-state/-S --than 100ms/trigger/', '--overwrite', '-N', 1,
+    lines = run(prof, '-e', 'sched:sched_process_exec,syscalls/--than 100ms/trigger/', '--overwrite', '-N', 1,
                 '--', 'sh', '-c', 'sleep 0.01; sleep 0.2; sleep 0.3')
     [(head, events)] = dumps(lines)
-    assert head.group(3) == 'task-state'
+    assert head.group(3) == 'syscalls'
     assert [e.group(1) for e in events][:3] == ['sh', 'sleep', 'sleep']
-    assert events[-1].group(4) == 'task-state'
+    assert events[-1].group(4) == 'syscalls'
 
 
 def test_a_signal_shows_and_the_run_goes_on(prof):
@@ -93,9 +94,9 @@ def test_a_signal_shows_and_the_run_goes_on(prof):
     first, second = dumps(lines)
     assert first[0].group(3) == second[0].group(3) == 'SIGUSR2'
     times = [float(e.group(3)) for e in first[1] + second[1]]
-    assert len(first[1]) > 10 and len(second[1]) > 10
+    assert first[1] and second[1]
     assert times == sorted(times)
-    assert times[-1] - times[0] > 0.4
+    assert times[-1] - times[0] > 0.3
 
 
 def test_what_is_overwritten_is_counted(prof):
@@ -109,6 +110,15 @@ def test_what_is_overwritten_is_counted(prof):
     assert 100 < shown < 1000
     assert 40000 <= shown + overwritten < 41000
     assert events[-1].group(4) == 'sched:sched_process_exit'
+
+
+def test_for_programs(prof):
+    lines = [json.loads(line) for line in
+             run(prof, '-e', 'sched:sched_process_exec,sched:sched_process_exit//trigger/', '--overwrite', '--json',
+                 '--', 'sh', '-c', '/bin/true; exec /bin/sleep 0.01')]
+    assert [one.get('dump') for one in lines] == [1, None, None, None, 2, None, None]
+    assert lines[0]['by'] == 'sched:sched_process_exit' and lines[0]['events'] == 3
+    assert [one['comm'] for one in lines if 'comm' in one] == ['sh', 'true', 'true', 'sleep', 'sleep']
 
 
 def test_nothing_triggered(prof):
