@@ -15,6 +15,7 @@ struct record {
 	struct profile_opts opts;
 	uint64_t shown_ns;               /* when the progress was */
 	bool shown;
+	bool ended;
 };
 
 /* ---- what is said ------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ static bool is_over(struct analysis *a)
 	struct record *r = a->config;
 	uint64_t now = analysis_now(a);
 
-	if (now - r->shown_ns < PROGRESS_NS || !is_watched(a))
+	if (r->ended || now - r->shown_ns < PROGRESS_NS || !is_watched(a))
 		return false;
 	if (r->shown_ns) {
 		tell(a, "\r", "\033[K");
@@ -56,9 +57,10 @@ static bool is_over(struct analysis *a)
 
 static int end(struct analysis *a, struct fault *f)
 {
-	const struct record *r = a->config;
+	struct record *r = a->config;
 
 	(void)f;
+	r->ended = true;
 	if (is_watched(a) || a->opts->stream.verbose > 0)
 		tell(a, r->shown ? "\r" : "", r->shown ? "\033[K\n" : "\n");
 	return 0;

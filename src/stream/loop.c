@@ -33,7 +33,9 @@ static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 }
 
 /* One descriptor per task reports its end (POLLHUP once it and its followed children
- * are gone). */
+ * are gone). Its event shares the ring of the first CPU, and whoever is asked first takes
+ * the ring's wake-up away from the others (perf_poll() exchanges rb->poll with 0): so this one
+ * has to wake the loop as well. */
 static int watch_tasks(struct stream *s)
 {
 	const struct opened *seen = NULL;
@@ -47,7 +49,7 @@ static int watch_tasks(struct stream *s)
 		if ((seen && seen->task == o->task) || o->task == &s->everybody)
 			continue;
 		seen = o;
-		if (watch_fd(s, pev_event_fd(o->ev), 0, i))
+		if (watch_fd(s, pev_event_fd(o->ev), EPOLLIN, i))
 			return -1;
 		s->tasks_left++;
 	}

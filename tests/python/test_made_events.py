@@ -4,6 +4,7 @@
 A loaded kernel leaves out some switches and wake-ups (perf sees the same ones missing), so
 what is held here is that each event is right, not that there are so many."""
 import json
+import re
 import subprocess
 import sys
 import time
@@ -139,3 +140,12 @@ def test_their_text(prof):
     assert (done.returncode, done.stderr, done.stdout.count('\n')) == (0, '', 5)
     for line in done.stdout.splitlines():
         assert f' nap: python3:{target.pid} S for ' in line and line.endswith(' us')
+
+
+def test_of_a_command(prof):
+    """What it is made of is watched everywhere, and from the start."""
+    done = subprocess.run([prof, 'trace', '-e', 'task-state/-S/', '--', 'sh', '-c', 'sleep 0.1; true'],
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0 and not done.stderr, done
+    slept = [float(us) for us in re.findall(r'task-state: s\w+:\d+ S for ([0-9.]+) us', done.stdout)]
+    assert max(slept) > 99000, done.stdout
