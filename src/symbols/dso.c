@@ -295,8 +295,10 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 	if (dso->state != DSO_READ || dso->dwarf < 0 || !d->parser ||
 	    !symfile_vaddr(dso->file, offset, &vaddr))
 		return 0;
-	if (!dso->inlines)
+	if (!dso->inlines) {
 		dso->inlines = inlines_new(d->parser, dso->dwarf);
+		dso_find_alt_(d, dso);
+	}
 	n = inlines_find(dso->inlines, vaddr, out, max);
 	d->bytes += inlines_bytes(dso->inlines) - before;
 	dso_touch_(d, dso);

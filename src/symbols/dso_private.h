@@ -58,6 +58,8 @@ void dso_keep_bound_(struct dsos *d);
 
 /* dso_read.c: reads the file as the process sees the path or, when it is gone, as we do. */
 void dso_read_(struct dsos *d, struct dso *dso);
+/* Gives its inlines the file that dwz made, if there is one. */
+void dso_find_alt_(struct dsos *d, struct dso *dso);
 /* Whether what is mapped now is another file than was read, though the same by its inode. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
 

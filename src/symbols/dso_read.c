@@ -183,6 +183,29 @@ void dso_read_(struct dsos *d, struct dso *dso)
 	dso_keep_bound_(d);
 }
 
+/* By a path that the file tells, which is a stranger's word: only in the folder for such
+ * files, or by build id in the one for debug files. */
+void dso_find_alt_(struct dsos *d, struct dso *dso)
+{
+	static const char folder[] = "/usr/lib/debug/.dwz/";
+	const struct debug_alt *alt = dso->inlines ? inlines_alt(dso->inlines) : NULL;
+	const pid_t eyes[] = { dso->pid, 0 };
+
+	for (int i = 0; alt && i < 2; i++) {
+		int fd = -1;
+
+		if (!strncmp(alt->path, folder, sizeof(folder) - 1) && !strstr(alt->path, ".."))
+			fd = opener_file(d->opener, eyes[i], alt->path);
+		if (fd < 0 && alt->build_id_size <= BUILD_ID_MAX)
+			fd = symsource_find_debug(d->opener, eyes[i], alt->build_id, alt->build_id_size);
+		if (fd >= 0) {
+			inlines_use_alt(dso->inlines, fd);
+			close(fd);
+			return;
+		}
+	}
+}
+
 /* Written to since its symbols were read: what is mapped now is another file, though by
  * its inode it is the same. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid)

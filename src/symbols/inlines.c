@@ -1,40 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/inlines.h"
 
-#include "symbols/inlines_wire.h"
+#include "symbols/inlines_question.h"
+#include "symbols/unit_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MISSES = 256 };
+enum { MAX_DEATHS = 3, MAX_BYTES = 64 << 20 };
 
 struct unit {
-	struct parser_bytes bytes;
-	struct unit_head head;
-	const struct unit_range *ranges;
-	const struct unit_call *calls;
-	const struct unit_line *lines;
-	const char *texts;
-};
-
-/* An address range of all units, for the search. */
-struct where {
-	uint64_t from, to;
-	uint32_t unit;
+	struct inline_table *table;  /* NULL: not read, or forgotten */
+	uint64_t used;               /* when, by the count of questions; UINT64_MAX: it can't be read */
 };
 
 struct inlines {
 	struct parser *parser;
-	int fd;
-	bool none;               /* there is no DWARF, or it killed its parser */
+	void *state;                 /* of the handler, without a parser */
+	int fd, alt_fd;              /* alt_fd: ours; -1: none */
+	bool opened;
+	struct debug_alt alt;
+	struct unit_map *map;        /* NULL: not opened, or it can't be read */
 	struct unit *units;
-	size_t nunits;
-	struct where *where;     /* sorted */
-	size_t nwhere;
-	uint64_t misses[MISSES]; /* addresses of no unit, by hash */
-	size_t bytes;
+	size_t bytes;                /* of tables */
+	uint64_t now;
+	unsigned int deaths;
 };
+
+/* ---- asking the parser ------------------------------------------------------ */
+
+static int ask(struct inlines *in, uint32_t what, uint32_t unit, struct parser_bytes *out)
+{
+	struct inlines_question bytes = { what, unit };
+	struct parser_question q = { .kind = PARSER_INLINES, .fds = { in->fd, in->alt_fd },
+				     .nfds = in->alt_fd < 0 ? 1 : 2, .bytes = &bytes, .size = sizeof(bytes) };
+	int rc;
+
+	*out = (struct parser_bytes){ 0 };
+	if (in->deaths >= MAX_DEATHS)
+		return -EOWNERDEAD;
+	rc = in->parser ? parser_ask(in->parser, &q, out) : inlines_answer(&in->state, &q, out);
+	in->deaths += rc == -EOWNERDEAD || rc == -ETIME;
+	if (rc)
+		parser_bytes_free(out);
+	return rc;
+}
+
+static int read_map(struct inlines *in)
+{
+	struct parser_bytes out;
+	int rc = ask(in, INLINES_MAP, 0, &out);
+
+	if (!rc && out.size < sizeof(in->alt))
+		rc = -ENOEXEC;
+	if (!rc) {
+		memcpy(&in->alt, out.data, sizeof(in->alt));
+		in->alt.path[ALT_PATH_MAX - 1] = '\0';
+		in->map = unit_map_unpack((char *)out.data + sizeof(in->alt), out.size - sizeof(in->alt));
+		rc = in->map && in->alt.build_id_size <= ALT_BUILD_ID_MAX ? 0 : -ENOEXEC;
+	}
+	parser_bytes_free(&out);
+	return rc;
+}
+
+/* At the first question. */
+static bool is_open(struct inlines *in)
+{
+	if (in->opened)
+		return in->map;
+	in->opened = true;
+	if (!read_map(in))
+		in->units = calloc(unit_map_units(in->map) + 1ul, sizeof(*in->units));
+	if (!in->units) {
+		unit_map_free(in->map);
+		in->map = NULL;
+	}
+	return in->map;
+}
 
 struct inlines *inlines_new(struct parser *p, int fd)
 {
@@ -44,7 +89,7 @@ struct inlines *inlines_new(struct parser *p, int fd)
 		return NULL;
 	in->parser = p;
 	in->fd = fd;
-	in->bytes = sizeof(*in);
+	in->alt_fd = -1;
 	return in;
 }
 
@@ -52,203 +97,92 @@ void inlines_free(struct inlines *in)
 {
 	if (!in)
 		return;
-	for (size_t i = 0; i < in->nunits; i++)
-		parser_bytes_free(&in->units[i].bytes);
+	for (uint32_t i = 0; in->units && i < unit_map_units(in->map); i++)
+		inline_table_free(in->units[i].table);
 	free(in->units);
-	free(in->where);
+	unit_map_free(in->map);
+	if (in->state)
+		inlines_forget(in->state);
+	if (in->alt_fd >= 0)
+		close(in->alt_fd);
 	free(in);
 }
 
-size_t inlines_bytes(const struct inlines *in)
+const struct debug_alt *inlines_alt(struct inlines *in)
 {
-	return in ? in->bytes : 0;
+	return is_open(in) && in->alt.path[0] ? &in->alt : NULL;
 }
 
-/* ---- what comes from the parser -------------------------------------------------------- */
-
-static bool sane_calls(const struct unit *u)
+void inlines_use_alt(struct inlines *in, int fd)
 {
-	for (uint32_t i = 0; i < u->head.ncalls; i++) {
-		const struct unit_call *c = &u->calls[i];
+	if (in->alt_fd < 0)
+		in->alt_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
 
-		if (c->from >= c->to || (i && c->from < c[-1].from) || c->name >= u->head.text_size ||
-		    c->file >= u->head.text_size || (c->parent != UNIT_NONE && c->parent >= i))
-			return false;
+/* ---- tables ----------------------------------------------------------------- */
+
+static void forget_oldest(struct inlines *in, const struct unit *but)
+{
+	struct unit *oldest = NULL;
+
+	for (uint32_t i = 0; i < unit_map_units(in->map); i++) {
+		struct unit *u = &in->units[i];
+
+		if (u->table && u != but && (!oldest || u->used < oldest->used))
+			oldest = u;
 	}
-	return true;
+	if (!oldest)
+		return;
+	in->bytes -= inline_table_bytes(oldest->table);
+	inline_table_free(oldest->table);
+	oldest->table = NULL;
 }
 
-static bool sane_ranges(const struct unit *u)
+static void keep_bound(struct inlines *in, const struct unit *but)
 {
-	for (uint32_t i = 0; i < u->head.nranges; i++)
-		if (u->ranges[i].from >= u->ranges[i].to || (i && u->ranges[i].from < u->ranges[i - 1].to))
-			return false;
-	return u->head.nranges;
-}
+	size_t before = 0;
 
-static bool sane_lines(const struct unit *u)
-{
-	for (uint32_t i = 0; i < u->head.nlines; i++)
-		if (u->lines[i].file >= u->head.text_size || (i && u->lines[i].addr < u->lines[i - 1].addr))
-			return false;
-	return true;
-}
-
-/* Whether the bytes are what they say: they come from a process that read a stranger's file. */
-static bool open_unit(struct unit *u)
-{
-	uint64_t need = sizeof(u->head);
-	const char *p = u->bytes.data;
-
-	if (u->bytes.size < need)
-		return false;
-	memcpy(&u->head, p, sizeof(u->head));
-	need += u->head.nranges * (uint64_t)sizeof(*u->ranges) + u->head.ncalls * (uint64_t)sizeof(*u->calls) +
-		u->head.nlines * (uint64_t)sizeof(*u->lines) + u->head.text_size;
-	if (need != u->bytes.size || !u->head.text_size || p[u->bytes.size - 1])
-		return false;
-	p += sizeof(u->head);
-	u->ranges = (const void *)p;
-	p += u->head.nranges * sizeof(*u->ranges);
-	u->calls = (const void *)p;
-	p += u->head.ncalls * sizeof(*u->calls);
-	u->lines = (const void *)p;
-	u->texts = p + u->head.nlines * sizeof(*u->lines);
-	return sane_ranges(u) && sane_calls(u) && sane_lines(u);
-}
-
-static int by_from(const void *a_, const void *b_)
-{
-	const struct where *a = a_, *b = b_;
-
-	return a->from < b->from ? -1 : a->from > b->from;
-}
-
-static int add_unit(struct inlines *in, const struct unit *u)
-{
-	struct unit *units = realloc(in->units, (in->nunits + 1) * sizeof(*units));
-	struct where *where = realloc(in->where, (in->nwhere + u->head.nranges) * sizeof(*where));
-
-	if (units)
-		in->units = units;
-	if (where)
-		in->where = where;
-	if (!units || !where)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < u->head.nranges; i++)
-		where[in->nwhere++] = (struct where){ u->ranges[i].from, u->ranges[i].to,
-						      (uint32_t)in->nunits };
-	qsort(where, in->nwhere, sizeof(*where), by_from);
-	units[in->nunits++] = *u;
-	in->bytes += u->bytes.size + sizeof(*u) + u->head.nranges * sizeof(*where);
-	return 0;
-}
-
-static int load(struct inlines *in, uint64_t vaddr)
-{
-	struct unit_question bytes = { vaddr };
-	struct parser_question q = { .kind = PARSER_INLINES, .fds = { in->fd }, .nfds = 1,
-				     .bytes = &bytes, .size = sizeof(bytes) };
-	struct unit u = { .bytes = { 0 } };
-	int rc = parser_ask(in->parser, &q, &u.bytes);
-
-	if (!rc)
-		rc = open_unit(&u) ? add_unit(in, &u) : -EPROTO;
-	if (rc)
-		parser_bytes_free(&u.bytes);
-	if (rc == -ENOENT)
-		in->misses[vaddr % MISSES] = vaddr;
-	else if (rc)
-		in->none = true;
-	return rc;
-}
-
-/* ---- looking up ------------------------------------------------------------------------ */
-
-static const struct unit *unit_at(const struct inlines *in, uint64_t vaddr)
-{
-	size_t lo = 0, hi = in->nwhere;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (in->where[mid].from <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
+	while (in->bytes > MAX_BYTES && in->bytes != before) {
+		before = in->bytes;
+		forget_oldest(in, but);
 	}
-	return lo && vaddr < in->where[lo - 1].to ? &in->units[in->where[lo - 1].unit] : NULL;
 }
 
-static const struct unit_call *innermost(const struct unit *u, uint64_t vaddr)
+static void read_unit(struct inlines *in, uint32_t i)
 {
-	uint32_t lo = 0, hi = u->head.ncalls, i;
+	struct unit *unit = &in->units[i];
+	struct parser_bytes out;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (u->calls[mid].from <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
+	if (!ask(in, INLINES_UNIT, i, &out))
+		unit->table = inline_table_unpack(out.data, out.size);
+	parser_bytes_free(&out);
+	if (!unit->table) {
+		unit->used = UINT64_MAX;
+		return;
 	}
-	for (i = lo - 1; lo && i != UNIT_NONE; i = u->calls[i].parent)
-		if (vaddr < u->calls[i].to)
-			return &u->calls[i];
-	return NULL;
-}
-
-static const struct unit_line *line_at(const struct unit *u, uint64_t vaddr)
-{
-	uint32_t lo = 0, hi = u->head.nlines;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (u->lines[mid].addr <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && u->lines[lo - 1].line ? &u->lines[lo - 1] : NULL;
-}
-
-static const char *text(const struct unit *u, uint32_t at)
-{
-	return at ? u->texts + at : NULL;
-}
-
-static size_t chain(const struct unit *u, uint64_t vaddr, struct inline_frame *out, size_t max)
-{
-	const struct unit_call *c = innermost(u, vaddr);
-	const struct unit_line *l = line_at(u, vaddr);
-	uint32_t file = l ? l->file : 0, line = l ? l->line : 0;
-	size_t n = 0;
-
-	if (!c && l && max) {
-		out[n++] = (struct inline_frame){ NULL, text(u, file), line, false };
-		return n;
-	}
-	while (c && n < max) {
-		out[n++] = (struct inline_frame){ text(u, c->name), text(u, file), line,
-						  c->parent != UNIT_NONE };
-		file = c->file;
-		line = c->line;
-		c = c->parent == UNIT_NONE ? NULL : &u->calls[c->parent];
-	}
-	return n;
+	in->bytes += inline_table_bytes(unit->table);
+	keep_bound(in, unit);
 }
 
 size_t inlines_find(struct inlines *in, uint64_t vaddr, struct inline_frame *out, size_t max)
 {
-	const struct unit *u;
+	uint32_t i = in && is_open(in) ? unit_map_find(in->map, vaddr) : NO_UNIT;
+	struct unit *unit = i == NO_UNIT ? NULL : &in->units[i];
 
-	if (!in || in->none)
+	if (!unit || unit->used == UINT64_MAX)
 		return 0;
-	u = unit_at(in, vaddr);
-	if (!u && vaddr && in->misses[vaddr % MISSES] != vaddr && !load(in, vaddr))
-		u = unit_at(in, vaddr);
-	if (!u && in->misses[vaddr % MISSES] != vaddr)
-		in->misses[vaddr % MISSES] = vaddr;   /* not asked again and again */
-	return u ? chain(u, vaddr, out, max) : 0;
+	if (!unit->table)
+		read_unit(in, i);
+	if (!unit->table)
+		return 0;
+	unit->used = ++in->now;
+	return inline_table_find(unit->table, vaddr, out, max);
+}
+
+size_t inlines_bytes(const struct inlines *in)
+{
+	if (!in || !in->map)
+		return in ? sizeof(*in) : 0;
+	return sizeof(*in) + unit_map_bytes(in->map) + unit_map_units(in->map) * sizeof(*in->units) +
+	       in->bytes;
 }

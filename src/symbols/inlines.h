@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions that a compiler put into others, and lines of sources: for an address, which
- * calls lie one in the other there. Made of the DWARF of one compile unit at a time, when
- * an address in it is first asked for: a table of intervals, in which a look-up takes some
- * 30 ns. Discarded functions, whose addresses a linker left at 0, are not in it.
+ * Functions that a compiler put into others, and lines of sources, of a file with DWARF.
+ * Each compile unit is read when one of its addresses is first asked for, by a parser
+ * (symbols/parser.h); its table is kept here, up to a bound of memory. An answer then
+ * takes some 50 ns. Functions that a linker discarded are not in it.
  */
 #ifndef SYMBOLS_INLINES_H
 #define SYMBOLS_INLINES_H
 
-#include "symbols/parser.h"
+#include "symbols/inline_table.h"
 
 struct inlines;
 
-/* One call in the chain at an address, innermost first. */
-struct inline_frame {
-	const char *name;        /* as the compiler has it, perhaps mangled; NULL: not known */
-	const char *file;        /* where in it the address or the next inner call is; or NULL */
-	uint32_t line;
-	bool inlined;            /* into the frame behind it; the last one never is */
+enum { INLINES_MAX_DEPTH = 64 };     /* more calls in each other are cut: the outer ones */
+enum { ALT_BUILD_ID_MAX = 64, ALT_PATH_MAX = 512 };
+
+/* What dwz(1) took out of several files into one: without it, functions that are named there
+ * have no names here. */
+struct debug_alt {
+	char path[ALT_PATH_MAX];     /* as the file tells it; "": there is none */
+	uint8_t build_id[ALT_BUILD_ID_MAX];
+	uint32_t build_id_size;
 };
 
-enum { INLINES_MAX_DEPTH = 64 };
-
-/* What a file has, of a descriptor that stays the caller's, and open as long as it. p reads
- * the file. NULL without memory. */
+/* Reads nothing yet. The descriptor stays the caller's, and open as long as it. Without a
+ * parser, DWARF is read right here. NULL without memory. */
 struct inlines *inlines_new(struct parser *p, int fd);
 void inlines_free(struct inlines *in);
-/* How many frames there are at an address of the file (as in its symbol table): 0 where it
- * says nothing. Names live as long as `in`. */
+/* NULL: the file needs none, or can't be read. */
+const struct debug_alt *inlines_alt(struct inlines *in);
+/* That file, if it is the right one; before the first address. Copies the descriptor. */
+void inlines_use_alt(struct inlines *in, int fd);
+/* How many frames there are at an address of the file (as in its symbol table), as
+ * inline_table_find(): innermost first, by their names in the source; 0 where the file says
+ * nothing. Strings live until the next call. */
 size_t inlines_find(struct inlines *in, uint64_t vaddr, struct inline_frame *out, size_t max);
-/* What it takes of memory. */
+/* What it takes of memory here: at most 64 MiB of tables, and one more. NULL: 0. */
 size_t inlines_bytes(const struct inlines *in);
 
 /* The handler of PARSER_INLINES. */

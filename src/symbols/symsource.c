@@ -198,3 +198,13 @@ int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, s
 	}
 	return -ENOENT;
 }
+
+int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)
+{
+	char path[128];
+
+	if (size < 2)
+		return -ENOENT;
+	build_id_path(path, sizeof(path), "/usr/lib/debug", build_id, size, ".debug");
+	return opener_file(o, pid, path);
+}

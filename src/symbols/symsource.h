@@ -21,6 +21,9 @@ struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int f
 /* A file of that build id, kept in a folder by it, whatever its path was; -errno. */
 int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size);
 
+/* The debug file of that build id, in the root of the process (0: ours); -errno. */
+int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size);
+
 /* The handler of PARSER_SYMBOLS. */
 int symsource_answer(void **state, const struct parser_question *q, struct parser_bytes *out);
 #endif
