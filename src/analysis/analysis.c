@@ -151,8 +151,13 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
+	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
+}
+
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
 	size_t len;
-	const char *text = eventline_text(a->line, &s->view, analysis_comm(a, s->tid, s->time), true, &len);
+	const char *text = eventline_text(a->line, &s->view, comm, true, &len);
 
 	if (text)
 		fwrite(text, 1, len, stdout);
@@ -246,6 +251,8 @@ static void on_idle(void *ctx)
 		return;
 	if (a->ops->is_over && a->ops->is_over(a))
 		stream_finish(a->stream);
+	if (a->ops->idle)
+		a->ops->idle(a);
 	if (fflush(stdout) || ferror(stdout))
 		a->output_error = errno ? errno : EIO;
 	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
@@ -273,6 +280,8 @@ static void on_print_stat(void *ctx)
 	struct analysis *a = ctx;
 	struct stream_totals t;
 
+	if (a->ops->takes_signal && a->ops->takes_signal(a))
+		return;
 	stream_totals(a->stream, &t);
 	printf("%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
 	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
@@ -289,9 +298,18 @@ static int on_started(void *ctx, struct fault *f)
 	return a->command ? workload_start(&a->workload, f) : 0;
 }
 
+static void on_abandon(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->abandon)
+		a->ops->abandon(a);
+}
+
 static const struct stream_ops stream_callbacks = {
 	.started = on_started, .sample = on_sample, .lost = on_lost, .interval = on_interval,
 	.task = on_task, .print_stat = on_print_stat, .idle = on_idle,
+	.abandon = on_abandon,
 };
 
 /* ---- the run ----------------------------------------------------------------------- */
@@ -311,7 +329,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	if (workload_prepare(&a->workload, a->command, &none, &files, f))
 		return -1;
-	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
+	if (a->opts->everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
 	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;

@@ -22,6 +22,7 @@ struct analysis_opts {
 	bool json;
 	int inlines;                 /* OPT_TRI; on by default */
 	const char *debuginfod;      /* servers, or NULL */
+	bool everybody;                /* a command is started, but not the target */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
@@ -66,8 +67,12 @@ struct analysis_ops {
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
 	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
+	void (*idle)(struct analysis *a);                  /* 20 times a second while there is time; may be NULL */
+	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */
 	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
 	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
+	/* SIGUSR2 means something else to it: true. May be NULL */
+	bool (*takes_signal)(struct analysis *a);
 	/* All has been delivered. 0, or -1 with f. May be NULL */
 	int (*end)(struct analysis *a, struct fault *f);
 	void (*release)(struct analysis *a);               /* frees what the config got since; may be NULL */
@@ -112,6 +117,8 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* va
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
+/* The same of a task whose name is known. */
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
 void analysis_print_stack(struct analysis *a, struct callstack *stack);
 /* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);

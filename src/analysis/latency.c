@@ -71,7 +71,7 @@ static bool between(struct analysis *a, const struct analysis_sample *s, uint64_
 	struct part *part = part_of(l, s->event);
 	uint64_t own;
 
-	return !part->key || (key_of(part->key, s, &own) && own == key);
+	return !part->key || (key_of(a, part->key, s, &own) && own == key);
 }
 
 static const struct pair_ops pair_ops = {
@@ -97,7 +97,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	uint64_t key;
 
 	pairs_see(&l->pairs, s);
-	if (part->role == ROLE_SHOWN || !key_of(part->key, s, &key))
+	if (part->role == ROLE_SHOWN || !key_of(a, part->key, s, &key))
 		return;
 	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_is_open(&l->pairs, key, NULL)))
 		ends(a, s, key);
@@ -131,16 +131,17 @@ static int role_of(const struct stream_event *event, bool last, struct part *par
 }
 
 /* Without -k and key=: the thread. */
-static int compile_key(struct latency *l, const struct stream_event *event, struct part *part,
+static int compile_key(struct analysis *a, const struct stream_event *event, struct part *part,
 		       struct fault *f)
 {
+	struct latency *l = a->config;
 	const char *own = spec_attr(event->item, "key");
 
 	if (own)
-		return key_compile(&part->key, event, own, "key=", f);
+		return key_compile(a, &part->key, event, own, "key=", f);
 	if (part->role == ROLE_SHOWN)
 		return 0;
-	return key_compile(&part->key, event, l->key ? l->key : "_tid", "-k", f);
+	return key_compile(a, &part->key, event, l->key ? l->key : "_tid", "-k", f);
 }
 
 /* Two -e at least: those of the last one are the ends; or role= says it. */
@@ -161,7 +162,7 @@ static int begin(struct analysis *a, struct fault *f)
 		struct part *part = &l->parts[i];
 
 		if (role_of(&l->events[i], l->events[i].item->text == last_text, part, f) ||
-		    compile_key(l, &l->events[i], part, f))
+		    compile_key(a, &l->events[i], part, f))
 			return -1;
 		starts |= part->role == ROLE_START || part->role == ROLE_BOTH;
 		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;

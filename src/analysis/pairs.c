@@ -70,7 +70,7 @@ void pairs_see(struct pairs *p, const struct analysis_sample *s)
 	if (s->time > p->last)
 		p->last = s->time;
 	if (p->history)
-		history_add(p->history, s);
+		history_add(p->history, s, NULL);
 }
 
 static struct open_pair *find(struct pairs *p, uint64_t key)
@@ -149,7 +149,7 @@ struct story {
 	uint32_t cpu;
 };
 
-static void tell_sample(struct analysis *a, const struct analysis_sample *s, void *ctx)
+static void tell_sample(struct analysis *a, const struct analysis_sample *s, const char *comm, void *ctx)
 {
 	const struct story *story = ctx;
 

@@ -13,19 +13,39 @@
 /* O_NONBLOCK: a FIFO in place of the file doesn't hold us. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* A symbolic link inside of another root means a path inside of it. */
-static int open_below(int root, const char *path)
+/* What a path leads to is looked at before it is opened: to open a device is to use it. */
+#define LOOK (O_PATH | O_CLOEXEC)
+
+int opener_read_regular(int path)
 {
-	struct open_how how = { .flags = FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	char name[64];
+	struct stat st;
+	int fd;
+
+	if (fstat(path, &st) || !S_ISREG(st.st_mode)) {
+		close(path);
+		return -EINVAL;
+	}
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
+	fd = open(name, FLAGS);
+	fd = fd < 0 ? -errno : fd;
+	close(path);
+	return fd;
+}
+
+/* A symbolic link inside of another root means a path inside of it. */
+static int look_below(int root, const char *path)
+{
+	struct open_how how = { .flags = LOOK, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
 	if (fd >= 0 || errno != ENOSYS)
 		return fd < 0 ? -errno : fd;
-	fd = openat(root, path + strspn(path, "/"), FLAGS);   /* before Linux 5.6 */
+	fd = openat(root, path + strspn(path, "/"), LOOK);   /* before Linux 5.6 */
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_in_root_of(pid_t pid, const char *path)
+static int look_in_root_of(pid_t pid, const char *path)
 {
 	char dir[64];
 	int root, fd;
@@ -34,19 +54,16 @@ static int open_in_root_of(pid_t pid, const char *path)
 	root = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	fd = open_below(root, path);
+	fd = look_below(root, path);
 	close(root);
 	return fd;
 }
 
-static int only_regular(int fd)
+static int look(const char *path)
 {
-	struct stat st;
-	int rc = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	int fd = open(path, LOOK);
 
-	if (rc)
-		close(fd);
-	return rc ? rc : fd;
+	return fd < 0 ? -errno : fd;
 }
 
 static int direct_file(void *ctx, pid_t pid, const char *path)
@@ -55,10 +72,8 @@ static int direct_file(void *ctx, pid_t pid, const char *path)
 
 	if (path[0] != '/')
 		return -EINVAL;
-	fd = pid ? open_in_root_of(pid, path) : open(path, FLAGS);
-	if (fd < 0)
-		return pid ? fd : -errno;
-	return only_regular(fd);
+	fd = pid ? look_in_root_of(pid, path) : look(path);
+	return fd < 0 ? fd : opener_read_regular(fd);
 }
 
 static int direct_proc(void *ctx, pid_t pid, const char *name)
@@ -88,8 +103,8 @@ static int direct_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
 			 (unsigned long long)start, (unsigned long long)end);
 	else
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = open(path, FLAGS);
-	return fd < 0 ? -errno : only_regular(fd);
+	fd = look(path);
+	return fd < 0 ? fd : opener_read_regular(fd);
 }
 
 const struct opener opener_direct = {

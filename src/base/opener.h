@@ -34,6 +34,9 @@ int opener_file(const struct opener *o, pid_t pid, const char *path);
 int opener_proc(const struct opener *o, pid_t pid, const char *name);
 int opener_perf_map(const struct opener *o, pid_t pid);
 int opener_mapped(const struct opener *o, pid_t pid, uint64_t start, uint64_t end);
+/* Takes over a descriptor of O_PATH; gives one for reading, or -EINVAL for what is no
+ * regular file: a device, say, isn't opened at all. */
+int opener_read_regular(int path);
 /* perfmapfile.c: what opener_direct does for the first of these. */
 int opener_direct_perf_map(void *ctx, pid_t pid);
 #endif

@@ -67,7 +67,7 @@ static int read_status(int dir, struct who *who)
 
 static int open_in_tmp(int dir, pid_t pid)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int root = openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 	char path[64];
@@ -112,5 +112,5 @@ int opener_direct_perf_map(void *ctx, pid_t pid)
 	rc = fd < 0 ? fd : check(fd, &who);
 	if (fd >= 0 && rc)
 		close(fd);
-	return rc ? rc : fd;
+	return rc ? rc : opener_read_regular(fd);
 }

@@ -4,7 +4,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +33,7 @@ enum { REQUEST_HEAD = offsetof(struct request, text) };
 struct keeper {
 	struct opener opener;
 	int socket;
+	pid_t pid;               /* whose it is: a forked child would take its parent's answers */
 };
 
 /* ---- a descriptor in a datagram --------------------------------------------- */
@@ -85,7 +89,7 @@ static int receive_answer(int socket)
 
 /* ---- what it gives ----------------------------------------------------------- */
 
-/* Programs and libraries only. What is in them is nobody's secret; a core dump is. */
+/* Programs and libraries only; a core dump is a secret. */
 static bool is_program(int fd)
 {
 	unsigned char head[18];
@@ -97,10 +101,49 @@ static bool is_program(int fd)
 	return type == ET_EXEC || type == ET_DYN;
 }
 
-
-static int only_program(int fd)
+static bool is_line_of(pid_t pid, const char *line, const struct stat *file)
 {
-	if (fd >= 0 && !is_program(fd)) {
+	unsigned long long start, end;
+	char flags[5], path[128];
+	struct stat st;
+
+	if (sscanf(line, "%llx-%llx %4s", &start, &end, flags) != 3 || flags[2] != 'x')
+		return false;
+	/* the numbers in the line are not those of stat(2) on all file systems */
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
+	return !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+/* Whether the process runs code of that file. */
+static bool is_run_by(pid_t pid, const struct stat *file)
+{
+	size_t size = 0;
+	char path[64], *line = NULL;
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	while (maps && !found && getline(&line, &size, maps) > 0)
+		found = is_line_of(pid, line, file);
+	if (maps)
+		fclose(maps);
+	free(line);
+	return found;
+}
+
+/* What everybody may read, or what some process shows by running it. */
+static bool is_no_secret(pid_t pid, int fd)
+{
+	struct stat st;
+
+	return is_program(fd) && !fstat(fd, &st) &&
+	       (st.st_mode & S_IROTH || (pid > 0 && is_run_by(pid, &st)));
+}
+
+static int only_program(pid_t pid, int fd)
+{
+	if (fd >= 0 && !is_no_secret(pid, fd)) {
 		close(fd);
 		return -EACCES;
 	}
@@ -109,7 +152,7 @@ static int only_program(int fd)
 
 static int give_file(const struct request *r)
 {
-	return only_program(opener_file(&opener_direct, r->pid, r->text));
+	return only_program(r->pid, opener_file(&opener_direct, r->pid, r->text));
 }
 
 static int give_mapped(const struct request *r)
@@ -118,7 +161,7 @@ static int give_mapped(const struct request *r)
 
 	if (r->pid <= 0 || sscanf(r->text, "%llx-%llx", &start, &end) != 2)
 		return -EINVAL;
-	return only_program(opener_mapped(&opener_direct, r->pid, start, end));
+	return only_program(r->pid, opener_mapped(&opener_direct, r->pid, start, end));
 }
 
 static int give_proc(const struct request *r)
@@ -187,6 +230,8 @@ static int ask(struct keeper *k, enum request_kind kind, pid_t pid, const char *
 	struct request r = { .kind = kind, .pid = pid };
 	ssize_t sent;
 
+	if (k->pid != getpid())
+		return -EPERM;
 	if (n > sizeof(r.text))
 		return -ENAMETOOLONG;
 	memcpy(r.text, text, n);
@@ -230,6 +275,25 @@ static int wait_for(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
 }
 
+/* Children of the run shall neither ask nor keep it from ending. A fork handler has no
+ * argument of ours, hence the static: the last one that was started. */
+static struct keeper *_Atomic of_the_run;
+
+static void forget_in_child(void)
+{
+	struct keeper *k = atomic_exchange(&of_the_run, NULL);
+
+	if (!k)
+		return;
+	close(k->socket);
+	k->socket = -1;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, forget_in_child);
+}
+
 /* A child of init: no wait() of the script ever meets it. */
 static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 {
@@ -256,6 +320,7 @@ static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 
 struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault *f)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct keeper *k = calloc(1, sizeof(*k));
 	int rc = k ? fork_it(k, clean_up, ctx) : -ENOMEM;
 
@@ -266,6 +331,9 @@ struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault
 		return NULL;
 	}
 	k->opener = (struct opener){ ask_file, ask_proc, k, ask_perf_map, ask_mapped };
+	k->pid = getpid();
+	pthread_once(&once, watch_forks);
+	atomic_store(&of_the_run, k);
 	return k;
 }
 
@@ -280,6 +348,11 @@ void keeper_stop(struct keeper *k)
 
 	if (!k)
 		return;
+	if (k->pid != getpid()) {
+		free(k);         /* the keeper is the parent's */
+		return;
+	}
+	atomic_store(&of_the_run, NULL);
 	/* it reads the end, cleans up, and its own end ends this */
 	shutdown(k->socket, SHUT_WR);
 	while (recv(k->socket, &c, 1, 0) > 0 || errno == EINTR)

@@ -4,12 +4,17 @@
  * nothing, and answers nothing but these requests, each with a descriptor for reading:
  *
  *   - a program or library, as some process sees it: a regular ELF file of the types
- *     executable and shared object, never a core dump, never anything else;
+ *     executable and shared object, never a core dump, never anything else; and only if
+ *     everybody may read it, or that process has it mapped for execution right now;
  *   - the same by a mapping of a process, or as the program that it runs;
  *   - "maps" or "comm" of a process's folder in /proc;
  *   - a process's perf map, as opener.h says: /tmp/perf-PID.map and no other name.
  *
- * It ends when the run does, however that ends, and cleans up after it.
+ * A program that its owner alone may read is so no secret while it runs: whoever traces a
+ * process may see the names of its functions. When it has ended, they can't be had any more.
+ *
+ * It answers the process that started it alone: to a child that this one forks, -EPERM. It
+ * ends when the run does, however that ends, and cleans up after it.
  */
 #ifndef KEEPER_KEEPER_H
 #define KEEPER_KEEPER_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/private.h"
+#include "perfdata/compressor.h"
+
+#include "base/caller.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,14 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 20, IDS_PER_RECORD = 4096 };
+enum { BUFFER = COMPRESSOR_INPUT, IDS_PER_RECORD = 4096 };
 
 struct perfdata_writer {
 	char *path;
 	int fd;                        /* -1: not created yet */
 	struct bytes head;             /* what was put before that */
+	size_t head_end;               /* what each file begins with; 0: there will be one file */
+	struct compressor *z;          /* NULL: nothing is compressed */
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
 	size_t used;
@@ -36,11 +42,28 @@ static int keep_old(const char *path)
 	return rc;
 }
 
+/* What is there and no file that could be kept or replaced. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+}
+
 /* Never through a link that somebody laid there: O_EXCL. */
 static int open_file(const char *path)
 {
-	int rc = keep_old(path), fd;
+	int rc, fd;
 
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	else if (is_special(path))
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	else
+		fd = -2;
+	if (fd != -2)
+		return fd < 0 ? -errno : fd;
+	rc = keep_old(path);
 	if (rc)
 		return rc;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
@@ -89,10 +112,16 @@ static void write_all(struct perfdata_writer *w, const char *data, size_t n)
 		w->written += n;
 }
 
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b);
+
 int perfdata_open(struct perfdata_writer *w, struct fault *f)
 {
-	int fd = open_file(w->path);
+	struct caller_rights rights;
+	int fd;
 
+	caller_begin(&rights);
+	fd = open_file(w->path);
+	caller_end(&rights);
 	if (fd < 0)
 		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
 	w->fd = fd;
@@ -101,14 +130,88 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 		w->error = -ENOMEM;
 	else
 		write_all(w, w->head.data, w->head.n);
-	bytes_free(&w->head);
+	if (w->head_end)
+		w->head.n = w->head_end;
+	else
+		bytes_free(&w->head);
+	return 0;
+}
+
+void perfdata_end_of_head(struct perfdata_writer *w)
+{
+	w->head_end = w->head.n;
+}
+
+int perfdata_compress(struct perfdata_writer *w, struct fault *f)
+{
+	struct bytes b = {0};
+
+	w->z = compressor_new();
+	if (!w->z)
+		return fault_set(f, EXIT_FAILED, "recordings can't be compressed: this perf-prof was built "
+				 "without libzstd; `perf-prof version --build-options` says so");
+	bytes_add_u64(&b, FEATURE_COMPRESSION);
+	compressor_describe(&b);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
 	return 0;
 }
 
 static void flush(struct perfdata_writer *w)
 {
-	write_all(w, w->buffer, w->used);
+	size_t n = w->used;
+	const char *data = w->z && n ? compressor_run(w->z, w->buffer, w->used, &n) : w->buffer;
+
+	if (!data)
+		w->error = w->error ? w->error : -ENOMEM;
+	else
+		write_all(w, data, n);
 	w->used = 0;
+}
+
+void perfdata_flush(struct perfdata_writer *w)
+{
+	if (w->fd >= 0 && !w->error)
+		flush(w);
+}
+
+uint64_t perfdata_size(const struct perfdata_writer *w)
+{
+	return w->written + w->used;
+}
+
+/* The file has a name of its own before the next one is created: so it becomes no FILE.old. */
+static int rename_aside(struct perfdata_writer *w, const char *name, struct fault *f)
+{
+	struct caller_rights rights;
+	int rc;
+
+	caller_begin(&rights);
+	rc = rename(w->path, name);
+	caller_end(&rights);
+	return rc ? fault_set(f, EXIT_FAILED, "%s can't be renamed to %s: %s", w->path, name, strerror(errno)) : 0;
+}
+
+int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f)
+{
+	int before = w->fd;
+	uint64_t written = w->written;
+
+	flush(w);
+	if (w->error)
+		return fault_set(f, EXIT_FAILED, "%s: %s", w->path, strerror(-w->error));
+	if (rename_aside(w, name, f))
+		return -1;
+	written = w->written;
+	w->written = 0;
+	if (perfdata_open(w, f)) {
+		w->written = written;   /* on, in the file that is called `name` now */
+		return -1;
+	}
+	close(before);
+	if (w->z)
+		compressor_restart(w->z);
+	return 0;
 }
 
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
@@ -155,6 +258,7 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 			w->error = -errno;
 	}
 	bytes_free(&w->head);
+	compressor_free(w->z);
 	if (w->error)
 		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read",
 			       w->path, strerror(-w->error), (unsigned long long)w->written);

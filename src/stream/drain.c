@@ -336,6 +336,11 @@ bool drain_round(struct stream *s)
 {
 	bool more = false;
 
+	if (s->opts->recording.only) {
+		for (size_t i = 0; i < s->nrings && !s->stopping; i++)
+			recorder_drain(s, &s->rings[i]);
+		return false;
+	}
 	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
 		more |= drain_slice(s, &s->rings[i]);
 	return more;

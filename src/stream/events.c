@@ -347,7 +347,7 @@ static bool each_counts_one(const struct stream *s)
 		if (strcmp(sys, "syscalls") && strcmp(sys, "raw_syscalls"))
 			return false;
 	}
-	return !s->opts->record;
+	return !s->opts->record || s->opts->recording.only;
 }
 
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)

@@ -13,7 +13,8 @@ struct maker {
 	const struct maker_ops *ops;
 	void *state;
 	const struct tracefmt *fmt;
-	size_t size;                  /* of raw data */
+	void *fields;                 /* of the next event: raw data begins at half a u64 */
+	size_t size;                  /* of these */
 	size_t event;                 /* its place in the list, where events move until it is whole */
 	struct stream_limit limit;
 	struct ring *ring;            /* of the sample at hand */
@@ -100,7 +101,8 @@ static int make_record(struct maker *m, size_t size)
 	size_t all = (AT_DATA + size + 7) & ~(size_t)7;
 
 	m->rec = calloc(1, all);
-	if (!m->rec)
+	m->fields = calloc(1, size);
+	if (!m->rec || !m->fields)
 		return -1;
 	m->size = size;
 	m->raw_size = (uint32_t)(all - AT_DATA);
@@ -113,6 +115,7 @@ static void maker_free(struct maker *m)
 {
 	m->ops->free(m->state);
 	free(m->rec);
+	free(m->fields);
 	free(m);
 }
 
@@ -315,17 +318,17 @@ void makers_take(struct stream *s, struct ring *ring, const struct stream_event 
 
 void *maker_fields(struct maker *m)
 {
-	return memset((char *)m->rec + AT_DATA, 0, m->raw_size);
+	return memset(m->fields, 0, m->size);
 }
 
 static void fill(struct maker *m, uint64_t time, pid_t pid, pid_t tid)
 {
-	const struct made_head head = { .common_type = m->fmt->id, .common_pid = tid };
 	const int32_t who[2] = { pid, tid };
 
 	memcpy((char *)m->rec + AT_TID, who, sizeof(who));
 	memcpy((char *)m->rec + AT_TIME, &time, sizeof(time));
-	memcpy((char *)m->rec + AT_DATA, &head, sizeof(head));
+	*(struct made_head *)m->fields = (struct made_head){ .common_type = m->fmt->id, .common_pid = tid };
+	memcpy((char *)m->rec + AT_DATA, m->fields, m->size);
 }
 
 void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid)

@@ -75,9 +75,10 @@ const char *names_comm(struct names *n, pid_t tid, uint64_t time)
 
 void names_tell(const struct names *n, int verbose)
 {
-	if (n->maps && n->lost)
-		note(verbose, "%llu records of what processes map and are called were lost: some of their "
-		     "functions have no names", (unsigned long long)n->lost);
+	if (n->lost)
+		note(verbose, "%llu records of what processes %s were lost: some of %s",
+		     (unsigned long long)n->lost, n->maps ? "map and are called" : "are called",
+		     n->maps ? "their functions have no names" : "them may bear an old name");
 }
 
 /* ---- beginning ---------------------------------------------------------------- */
@@ -111,7 +112,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 		.parse = n->opener == &opener_direct || n->recorded.under == &opener_direct ? PARSER_AUTO : PARSER_HERE,
 	};
 
-	if (!any_wanted(n->stream, has_addresses))
+	if (!n->kernel && !any_wanted(n->stream, has_addresses))
 		return 0;
 	n->symbolizer = symbolizer_new(&opts);
 	if (!n->symbolizer)

@@ -73,6 +73,8 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	}
 	attr->disabled = 1;
+	/* perf looks at the first event to learn whether records of tasks have a time */
+	attr->sample_id_all |= s->opts->record != NULL;
 	attr->enable_on_exec = s->with_exec && task->tid >= 0;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
 	perf_clock_attr(&s->clock, attr);

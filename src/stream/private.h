@@ -120,6 +120,14 @@ struct stream {
 	struct perfdata_writer *writer;   /* --record, or NULL */
 	struct buildids *buildids;        /* of what is recorded; may be NULL */
 	bool told_record_error;
+	struct {
+		uint64_t identifier;        /* of the events that tell who is there; 0: none */
+		uint64_t rounded;           /* size at the last round */
+		uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC */
+		bool wants_switch;
+		char **old;                 /* files before the present one */
+		size_t nold;
+	} recording;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 

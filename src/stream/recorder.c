@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/recorder.h"
 
+#include "base/caller.h"
 #include "perfdata/writer.h"
 #include "stream/inventory.h"
 #include "stream/private.h"
@@ -114,8 +115,12 @@ static int put_beginning(struct stream *s, struct fault *f)
 	put_clock(s);
 	if (put_formats(s, f))
 		return -1;
+	if (s->opts->recording.compressed && perfdata_compress(s->writer, f))
+		return -1;
+	perfdata_end_of_head(s->writer);
 	if (side)
 		inventory_put(s, identifier);
+	s->recording.identifier = side ? identifier : 0;
 	return 0;
 }
 
@@ -133,7 +138,11 @@ int recorder_prepare(struct stream *s, struct fault *f)
 
 int recorder_begin(struct stream *s, struct fault *f)
 {
-	return s->writer ? perfdata_open(s->writer, f) : 0;
+	if (!s->writer)
+		return 0;
+	s->recording.began_ns = s->recording.flushed_ns = attention_now();
+	s->totals.recorded_files = 1;
+	return perfdata_open(s->writer, f);
 }
 
 /* Ended by an error that is told now, for the run may last; the exit code tells it again. */
@@ -142,6 +151,10 @@ static void tell_error(struct stream *s)
 	if (!perfdata_error(s->writer) || s->told_record_error)
 		return;
 	s->told_record_error = true;
+	if (s->opts->recording.only) {
+		stream_finish(s);   /* there is nothing else to do; the end tells it */
+		return;
+	}
 	fprintf(stderr, "perf-prof: --record %s: %s: what comes from now on is not recorded; the run "
 		"goes on\n", s->opts->record, strerror(-perfdata_error(s->writer)));
 }
@@ -158,15 +171,193 @@ void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from)
 	tell_error(s);
 }
 
+/* ---- nothing but written ---------------------------------------------------- */
+
+enum { PIECE_BYTES = 256 << 10 };
+
+/* Samples are counted; those that a filter here refuses end a stretch that is written. */
+static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	uint64_t lost;
+
+	if (rec->type != PERF_RECORD_SAMPLE) {
+		lost = drain_lost_count(rec);
+		if (lost)
+			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
+		return true;
+	}
+	if (s->filters_here && !drain_is_wanted(s, ring, rec))
+		return false;
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+	return true;
+}
+
+/* A piece: its space is given back when it is written. */
+static void drain_piece(struct stream *s, struct ring *ring)
+{
+	struct pev_ring *bytes = ring->ring;
+	const struct perf_event_header *rec;
+	uint64_t begin = bytes->pos, from = begin, before = begin;
+
+	while (!s->stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
+		if (!is_written(s, ring, rec)) {
+			uint64_t end = bytes->pos;
+
+			bytes->pos = before;
+			recorder_take(s, bytes, from);
+			bytes->pos = from = end;
+		}
+		before = bytes->pos;
+	}
+	recorder_take(s, bytes, from);
+	pev_ring_release_(bytes);
+	drain_check_damage(s, ring);
+}
+
+/* Up to the head of now and no further: then a round is over, and what comes with the next
+ * one is no older than what came before this one. */
+void recorder_drain(struct stream *s, struct ring *ring)
+{
+	struct pev_ring *bytes = ring->ring;
+
+	if (ring->backlog)
+		backlog_move(ring->backlog);
+	pev_ring_begin_(bytes);
+	while (!s->stopping && bytes->pos != bytes->head)
+		drain_piece(s, ring);
+}
+
+/* ---- one file after the other ------------------------------------------------- */
+
+#define MS UINT64_C(1000000)
+
+void recorder_want_switch(struct stream *s)
+{
+	s->recording.wants_switch = true;
+}
+
+static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
+{
+	const struct stream_opts *o = s->opts;
+
+	return s->recording.wants_switch ||
+	       (o->recording.switch_size && size >= o->recording.switch_size) ||
+	       (o->recording.switch_ms && now - s->recording.began_ns >= o->recording.switch_ms * MS);
+}
+
+/* FILE.20260115103045, as perf calls them, two digits of a second behind; a name of its own. */
+static char *name_of_now(const char *path)
+{
+	struct timespec now;
+	struct tm tm;
+	char text[64], *name = NULL;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	if (asprintf(&name, "%s.%s%02ld", path, text, now.tv_nsec / 10000000) < 0)
+		return NULL;
+	return name;
+}
+
+/* The oldest ones make room. */
+static void keep_file(struct stream *s, char *name)
+{
+	char **old = realloc(s->recording.old, (s->recording.nold + 1) * sizeof(*old));
+	struct caller_rights rights;
+
+	if (!old) {
+		free(name);
+		return;
+	}
+	s->recording.old = old;
+	old[s->recording.nold++] = name;
+	if (!s->opts->recording.keep || s->recording.nold <= s->opts->recording.keep)
+		return;
+	caller_begin(&rights);
+	unlink(old[0]);
+	caller_end(&rights);
+	free(old[0]);
+	memmove(old, old + 1, --s->recording.nold * sizeof(*old));
+}
+
+/* A second one in the same hundredth would take the first one's name: it waits. */
+static bool is_taken(const struct stream *s, const char *name)
+{
+	return name && s->recording.nold && !strcmp(name, s->recording.old[s->recording.nold - 1]);
+}
+
+/* Who is there is told anew: each file can be read alone. */
+static void switch_file(struct stream *s, uint64_t now)
+{
+	char *name = name_of_now(s->opts->record);
+	struct fault f = {0};
+
+	s->recording.wants_switch = is_taken(s, name);
+	if (s->recording.wants_switch) {
+		free(name);
+		return;
+	}
+	s->recording.began_ns = now;
+	if (!name || perfdata_switch(s->writer, name, &f)) {
+		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
+			name ? f.text : "out of memory");
+		free(name);
+		return;
+	}
+	s->totals.recorded_files++;
+	keep_file(s, name);
+	if (s->recording.identifier)
+		inventory_put(s, s->recording.identifier);
+}
+
+enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
+
+/* Of what waits to be compressed nobody knows how much it will be: where a limit is near,
+ * it is. */
+static uint64_t size_of_file(struct stream *s)
+{
+	const struct stream_opts *o = s->opts;
+	uint64_t size = perfdata_size(s->writer);
+
+	if (o->recording.compressed && ((o->recording.max_size && size >= o->recording.max_size) ||
+					(o->recording.switch_size && size >= o->recording.switch_size))) {
+		perfdata_flush(s->writer);
+		size = perfdata_size(s->writer);
+	}
+	return size;
+}
+
 void recorder_round(struct stream *s)
 {
-	perfdata_put_round(s->writer);
+	uint64_t now = attention_now(), size = size_of_file(s);
+
+	if (size != s->recording.rounded)
+		perfdata_put_round(s->writer);
+	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
+		perfdata_flush(s->writer);
+		s->recording.flushed_ns = now;
+	}
+	if (is_full(s, size, now))
+		switch_file(s, now);
+	if (s->opts->recording.max_size && size >= s->opts->recording.max_size)
+		stream_finish(s);
+	s->recording.rounded = s->totals.recorded_bytes = perfdata_size(s->writer);
 }
+
+/* ---- the end -------------------------------------------------------------------- */
 
 int recorder_end(struct stream *s, struct fault *f)
 {
 	struct perfdata_writer *w = s->writer;
 
+	if (w && s->sideband)
+		sideband_collect(s->sideband);   /* the last names and mappings */
+	if (w) {
+		perfdata_flush(w);
+		s->totals.recorded_bytes = perfdata_size(w);
+	}
 	s->writer = NULL;
 	return w ? perfdata_close(w, f) : 0;
 }
@@ -176,4 +367,9 @@ void recorder_free(struct stream *s)
 	if (s->writer)
 		perfdata_close(s->writer, NULL);
 	s->writer = NULL;
+	for (size_t i = 0; i < s->recording.nold; i++)
+		free(s->recording.old[i]);
+	free(s->recording.old);
+	s->recording.old = NULL;
+	s->recording.nold = 0;
 }

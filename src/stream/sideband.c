@@ -290,6 +290,18 @@ static bool is_of_use(uint32_t type)
 	}
 }
 
+/* What we can't keep is lost as what the kernel couldn't is. */
+static void lose(struct sideband *b, const struct side_ring *ring)
+{
+	struct pev_record rec = { .type = PERF_RECORD_LOST, .sample_id.time = ring->last,
+				  .lost.lost = 1 };
+
+	b->taking = true;
+	if (b->fn)
+		b->fn(b->ctx, &rec);
+	b->taking = false;
+}
+
 /* A queue without room: what it holds goes to the consumer now, and all that is older. */
 static void queue_record(struct sideband *b, struct side_ring *ring,
 			 const struct perf_event_header *h)
@@ -302,16 +314,20 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 		return;
 	if (!make_room(ring, size)) {
 		hand_over_until(b, ring->last);
-		if (!make_room(ring, size))
+		if (!make_room(ring, size)) {
+			lose(b, ring);
 			return;
+		}
 	}
 	q = (struct queued *)(void *)(ring->queue + ring->tail);
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
 	if (b->writer && *b->writer)
 		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), h->size);
-	if (pev_decode(&q->rec, h->size, &b->format, &rec))
+	if (pev_decode(&q->rec, h->size, &b->format, &rec)) {
+		lose(b, ring);
 		return;
+	}
 	q->time = rec.sample_id.time;
 	ring->last = q->time > ring->last ? q->time : ring->last;
 	ring->tail += queued_size(&q->rec);

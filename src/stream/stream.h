@@ -49,6 +49,14 @@ struct stream_opts {
 	uint64_t exit_n;                /* -N; 0: no limit */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
 	const char *record;             /* --record FILE, or NULL */
+	struct {
+		bool only;              /* nothing is delivered, all is written */
+		bool compressed;
+		uint64_t max_size;      /* bytes at which the run ends; 0: never */
+		uint64_t switch_size, switch_ms;   /* when the next file begins; 0: never */
+		bool switch_signal;     /* at SIGUSR2 */
+		uint64_t keep;          /* so many files before the present one; 0: all */
+	} recording;
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
 	struct stream_span time;        /* --time, of a recording */
@@ -169,6 +177,9 @@ struct stream_ops {
 	/* Called in a signal handler on the loop's thread when sample() is still inside
 	 * its call 500 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
+	/* The process ends at once, on a second SIGINT: called on the watchdog's thread,
+	 * whatever the others do; only what a signal handler may do. May be NULL. */
+	void (*abandon)(void *ctx);
 };
 
 struct stream_totals {
@@ -183,6 +194,7 @@ struct stream_totals {
 	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
 					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
+	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
 

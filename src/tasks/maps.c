@@ -16,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUCKETS = 4096, MAX_PROCESSES = 16384, MAX_ERAS = 64, SWEEP_RECORDS = 4096 };
+enum {
+	BUCKETS = 4096, MAX_PROCESSES = 16384, MAX_ERAS = 64, SWEEP_RECORDS = 4096,
+	LOSSES = 64,             /* whose times are remembered */
+};
 
 #define DEFAULT_BYTES (16u << 20)
 #define SWEEP_NS UINT64_C(1000000000)
@@ -33,6 +36,7 @@ struct process {
 	bool used;               /* since the last sweep */
 	uint64_t exited;         /* its main thread, or a later sign of life; 0: it lives */
 	uint64_t life;           /* no other process has it, nor this one after exec(2) */
+	uint64_t nlosses;        /* that its eras know of */
 	struct era *eras;        /* by time; at least one */
 	size_t neras, eras_cap;
 };
@@ -42,6 +46,7 @@ struct maps {
 	struct process *buckets[BUCKETS];
 	size_t nprocesses;
 	uint64_t versions, lives;
+	uint64_t losses[LOSSES], nlosses;   /* times of lost records; how many losses */
 	uint64_t now, swept;     /* newest time of a record; when it was last swept */
 	unsigned int since_sweep;   /* records */
 };
@@ -66,12 +71,16 @@ static struct process **bucket_of(struct maps *m, pid_t pid)
 	return &m->buckets[((uint32_t)pid * 2654435761u >> 16) % BUCKETS];
 }
 
+static void catch_up_with_losses(struct maps *m, struct process *p);
+
 static struct process *find(struct maps *m, pid_t pid)
 {
 	struct process *p = *bucket_of(m, pid);
 
 	while (p && p->pid != pid)
 		p = p->next;
+	if (p && p->nlosses != m->nlosses)
+		catch_up_with_losses(m, p);
 	return p;
 }
 
@@ -258,6 +267,18 @@ static int begin_era(struct maps *m, struct process *p, uint64_t since, struct s
 	return 0;
 }
 
+/* Where records were lost, the process may have mapped anything: from then on, it is unsure.
+ * That is found out when somebody asks; most never do. */
+static void catch_up_with_losses(struct maps *m, struct process *p)
+{
+	uint64_t first = p->nlosses;
+
+	if (m->nlosses - first > LOSSES)
+		first = m->nlosses - LOSSES;
+	p->nlosses = m->nlosses;
+	begin_era(m, p, m->losses[first % LOSSES], space_new(true));
+}
+
 static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, struct space *space)
 {
 	struct process *p, **bucket = bucket_of(m, pid);
@@ -273,6 +294,7 @@ static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, st
 	}
 	p->pid = pid;
 	p->life = ++m->lives;
+	p->nlosses = m->nlosses;
 	p->used = true;
 	p->next = *bucket;
 	*bucket = p;
@@ -431,9 +453,7 @@ static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
 /* Any process may have mapped anything meanwhile. */
 static void take_lost(struct maps *m, uint64_t time)
 {
-	for (size_t b = 0; b < BUCKETS; b++)
-		for (struct process *p = m->buckets[b]; p; p = p->next)
-			begin_era(m, p, time, space_new(true));
+	m->losses[m->nlosses++ % LOSSES] = time;
 }
 
 void maps_take(struct maps *m, const struct pev_record *rec)

@@ -9,10 +9,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 static char folder[] = "/tmp/keeper-XXXXXX";
-static char secret[64], program[64], core[64], fifo[64], cleaned[64];
+static char secret[64], program[64], private[64], core[64], fifo[64], cleaned[64];
 
 static void write_file(const char *path, const void *data, size_t n)
 {
@@ -35,11 +36,14 @@ static int make_files(void **state)
 		return -1;
 	snprintf(secret, sizeof(secret), "%s/secret", folder);
 	snprintf(program, sizeof(program), "%s/program", folder);
+	snprintf(private, sizeof(private), "%s/private", folder);
 	snprintf(core, sizeof(core), "%s/core", folder);
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
 	snprintf(cleaned, sizeof(cleaned), "%s/cleaned", folder);
 	write_file(secret, "a secret of some length", 23);
 	write_file(program, &head, sizeof(head));
+	chmod(program, 0644);
+	write_file(private, &head, sizeof(head));
 	head.e_type = ET_CORE;
 	write_file(core, &head, sizeof(head));
 	return mkfifo(fifo, 0600);
@@ -52,6 +56,7 @@ static int remove_files(void **state)
 		return 0;
 	unlink(secret);
 	unlink(program);
+	unlink(private);
 	unlink(core);
 	unlink(fifo);
 	unlink(cleaned);
@@ -61,6 +66,27 @@ static int remove_files(void **state)
 static void clean_up(void *ctx)
 {
 	write_file(ctx, "", 0);
+}
+
+static int count_sockets(void)
+{
+	struct stat st;
+	int n = 0;
+
+	for (int fd = 3; fd < 64; fd++)
+		n += !fstat(fd, &st) && S_ISSOCK(st.st_mode);
+	return n;
+}
+
+/* A child that the run forks has the socket no more, and takes no answer of its parent's. */
+static bool is_refused_to_a_child(const struct opener *o)
+{
+	int wstatus;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(opener_file(o, 0, program) == -EPERM && count_sockets() == 0 ? 0 : 1);
+	return waitpid(pid, &wstatus, 0) == pid && !wstatus;
 }
 
 /* In a child that is nobody: the line of the first answer that was wrong, or 0. */
@@ -78,6 +104,9 @@ static int as_nobody(struct keeper *k, const struct identity *who)
 	WRONG_UNLESS(fd >= 0 && read(fd, line, 4) == 4 && !memcmp(line, "\x7f" "ELF", 4));
 	WRONG_UNLESS(write(fd, "x", 1) < 0);
 	WRONG_UNLESS(opener_file(o, getppid(), program) >= 0);     /* as another process sees it */
+	WRONG_UNLESS(opener_file(o, 0, private) == -EACCES);
+	WRONG_UNLESS(opener_file(o, 1, private) == -EACCES);
+	WRONG_UNLESS(opener_file(o, getppid(), private) >= 0);     /* it has mapped it */
 	WRONG_UNLESS(opener_file(o, 0, secret) == -EACCES);
 	WRONG_UNLESS(opener_file(o, 0, core) == -EACCES);
 	WRONG_UNLESS(opener_file(o, 0, "/etc/passwd") < 0);
@@ -100,34 +129,49 @@ static int as_nobody(struct keeper *k, const struct identity *who)
 	WRONG_UNLESS(opener_perf_map(o, 0) < 0);
 	fd = opener_perf_map(o, getppid());
 	WRONG_UNLESS(fd >= 0 && read(fd, line, 4) == 4 && !memcmp(line, "1 1 ", 4));
+	WRONG_UNLESS(is_refused_to_a_child(o));
+	WRONG_UNLESS(opener_file(o, 0, program) >= 0);
 	return 0;
+}
+
+/* The run, which is nobody's; its parent looks on. */
+static int run_as_nobody(const struct identity *who)
+{
+	struct fault f = {0};
+	struct keeper *k = keeper_start(clean_up, cleaned, &f);
+	int rc = k ? as_nobody(k, who) : 255;
+
+	keeper_stop(k);
+	return rc;
 }
 
 static void what_it_gives(void **state)
 {
 	struct identity who;
 	struct fault f = {0};
-	struct keeper *k;
 	char map[64];
-	int wstatus;
+	int wstatus, fd;
+	void *mapped;
 	pid_t pid;
 
 	(void)state;
 	if (geteuid())
 		SKIP("needs root");
 	assert_int_equal(identity_find(&who, "nobody", &f), 1);
-	k = keeper_start(clean_up, cleaned, &f);
-	assert_non_null(k);
+	fd = open(private, O_RDONLY | O_CLOEXEC);
+	mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	close(fd);
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)getpid());
 	write_file(map, "1 1 x\n", 6);
 	pid = fork();
 	if (!pid)
-		_exit(as_nobody(k, &who));
+		_exit(run_as_nobody(&who));
 	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
 	unlink(map);
 	assert_true(WIFEXITED(wstatus));
 	assert_int_equal(WEXITSTATUS(wstatus), 0);
-	keeper_stop(k);
+	munmap(mapped, 4096);
 	assert_int_equal(access(cleaned, F_OK), 0);
 	identity_free(&who);
 }

@@ -427,6 +427,34 @@ static void lost_records(void **state)
 	is(w, OTHER, 0x20000, 90, NULL);
 }
 
+/* However many losses there are: nothing is made for those whom nobody asks about, and who
+ * asks late is told nothing of between them that was before the first. */
+static void many_losses(void **state)
+{
+	struct world *w = *state;
+	size_t bytes;
+
+	for (int i = 0; i < 1000; i++) {
+		exec_at(w, PID + i, 1);
+		map(w, PID + i, 0x20000, 0x30000, "/a", 10);
+	}
+	bytes = maps_bytes(w->maps);
+	for (uint64_t t = 50; t < 80; t++)
+		maps_take(w->maps, &(struct pev_record){ .type = PERF_RECORD_LOST, .sample_id.time = t });
+	assert_int_equal(maps_bytes(w->maps), bytes);
+	w->proc = proc_text;
+	is(w, PID + 1, 0x20000, 49, "/a");
+	is(w, PID, 0x20000, 60, "/before us");
+	is(w, PID, 0x20000, 90, "/before us");
+	is(w, PID, 0x20000, 49, "/a");
+	assert_int_equal(w->reads, 1);
+	for (uint64_t t = 100; t < 400; t++)         /* more than are remembered */
+		maps_take(w->maps, &(struct pev_record){ .type = PERF_RECORD_LOST, .sample_id.time = t });
+	w->proc = NULL;
+	is(w, PID, 0x20000, 400, NULL);
+	is(w, PID, 0x20000, 90, "/before us");
+}
+
 /* Of two CPUs: what happened first may be told last. */
 static void records_out_of_order(void **state)
 {
@@ -561,6 +589,7 @@ int main(void)
 		TEST(exec_while_proc_is_read),
 		TEST(who_is_gone_is_asked_once),
 		TEST(lost_records),
+		TEST(many_losses),
 		TEST(records_out_of_order),
 		TEST(records_that_make_no_sense),
 		TEST(memory_is_bounded),

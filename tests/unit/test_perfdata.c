@@ -35,12 +35,13 @@ static size_t count(const char *name, uint32_t type)
 	assert_true(n >= 16);
 	assert_memory_equal(data, "PERFILE2\x10\0\0\0\0\0\0\0", 16);
 	while (at < n) {
-		const struct perf_event_header *rec = (const void *)(data + at);
+		struct perf_event_header rec;   /* what is behind compressed ones lies anywhere */
 
-		assert_true(rec->size >= 8 && at + rec->size <= n);
-		found += rec->type == type;
-		at += rec->size;
-		if (rec->type == PERFDATA_TRACING_DATA)
+		memcpy(&rec, data + at, sizeof(rec));
+		assert_true(rec.size >= 8 && at + rec.size <= n);
+		found += rec.type == type;
+		at += rec.size;
+		if (rec.type == PERFDATA_TRACING_DATA)
 			at += *(const uint32_t *)(data + at - 4);
 	}
 	assert_int_equal(at, n);
@@ -149,6 +150,57 @@ static void a_folder_that_is_not_there(void **state)
 	assert_non_null(strstr(f.text, "/nowhere/perf.data"));
 }
 
+/* Each file begins with the head, and can be read alone; what is compressed, too. */
+static void one_file_after_the_other(void **state)
+{
+	struct { struct perf_event_header header; uint64_t word; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	struct fault f = {0};
+	struct perf_event_attr attr;
+	uint8_t id[20] = { 1, 2, 3 };
+
+	(void)state;
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	for (int compressed = 0; compressed < 2; compressed++) {
+		struct perfdata_writer *w = perfdata_new(path);
+
+		perfdata_put_attr(w, &attr, NULL, 0);
+		if (compressed && perfdata_compress(w, &f)) {
+			perfdata_close(w, NULL);   /* without libzstd */
+			return;
+		}
+		perfdata_end_of_head(w);
+		perfdata_put_build_id(w, PERF_RECORD_MISC_USER, id, sizeof(id), "/bin/true");
+		assert_int_equal(perfdata_open(w, &f), 0);
+		for (int i = 0; i < 100000; i++)
+			perfdata_put(w, &rec, sizeof(rec));
+		assert_int_equal(perfdata_switch(w, old, &f), 0);
+		perfdata_put(w, &rec, sizeof(rec));
+		assert_int_equal(perfdata_close(w, &f), 0);
+		assert_int_equal(count(old, PERFDATA_HEADER_ATTR), 1);
+		assert_int_equal(count(path, PERFDATA_HEADER_ATTR), 1);
+		assert_int_equal(count(old, PERFDATA_BUILD_ID), 1);
+		assert_int_equal(count(path, PERFDATA_BUILD_ID), 0);
+		assert_int_equal(count(old, PERF_RECORD_SAMPLE), compressed ? 0 : 100000);
+		assert_int_equal(count(path, PERF_RECORD_SAMPLE), !compressed);
+		assert_true(!compressed || count(old, PERFDATA_COMPRESSED) >= 2);
+		assert_true(!compressed || count(path, PERFDATA_COMPRESSED) == 1);
+	}
+}
+
+static void what_is_no_file_stays(void **state)
+{
+	struct stat st;
+	struct perfdata_writer *w = perfdata_new("/dev/null");
+
+	(void)state;
+	assert_int_equal(perfdata_open(w, NULL), 0);
+	assert_int_equal(perfdata_close(w, NULL), 0);
+	assert_int_equal(lstat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +209,8 @@ int main(void)
 		cmocka_unit_test(a_link_is_not_followed),
 		cmocka_unit_test(a_full_disk_leaves_whole_records),
 		cmocka_unit_test(a_folder_that_is_not_there),
+		cmocka_unit_test(one_file_after_the_other),
+		cmocka_unit_test(what_is_no_file_stays),
 	};
 	int rc;
 
