@@ -66,7 +66,7 @@ class Target:
 
 
 # In the short form of a test run these get the whole time, the others less: there are many.
-WHOLE, SHORT = ('decode', 'spec'), 15
+WHOLE, SHORT = ('fuzz_decode', 'fuzz_spec'), 15
 
 
 def run(suite, root, path, seconds):
