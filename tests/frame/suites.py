@@ -23,6 +23,8 @@ SUITE_SECONDS = 600         # no suite may hang the run
 SANITIZERS = {
     'ASAN_OPTIONS': 'exitcode=99:detect_stack_use_after_return=1:detect_leaks=1',
     'UBSAN_OPTIONS': 'halt_on_error=1:exitcode=99:print_stacktrace=1',
+    'LSAN_OPTIONS': 'print_suppressions=0:suppressions='
+                    + os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lsan.supp'),
 }
 
 
