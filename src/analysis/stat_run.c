@@ -376,5 +376,7 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 	free(p.title);
 	if (p.out != stderr && p.out != stdout && fclose(p.out) && status >= 0)
 		fault_set(f, EXIT_FAILED, "--output: can't be written: %s", strerror(errno));
-	return status < 0 || f->exit_code ? f->exit_code : status;
+	if (status < 0 || f->exit_code)
+		return f->exit_code;
+	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* why was told when they were opened */
 }

@@ -12,6 +12,7 @@ enum { VALUE = 18, UNIT = 4, NAME = 32, METRIC = 16, CELL = 256 };
 
 static const char *const states[] = {
 	[COUNT_NEVER_RAN] = "<not counted>", [COUNT_NOT_SUPPORTED] = "<not supported>",
+	[COUNT_NOT_PERMITTED] = "<not permitted>",
 };
 
 static const char *shown(const char *text, char *buf)
