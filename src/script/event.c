@@ -455,7 +455,8 @@ static const char doc[] =
 	"  <field>        the event's own: int, str, or bytes for arrays\n\n"
 	"Sources (profile, page-faults) and plain perf events have _pid, _tid, _time, _cpu,\n"
 	"_realtime, _event, and the parts of their sample: ip, pid, tid, time, addr, cpu, period,\n"
-	"callchain (a list of frames), regs_user and regs_intr (dicts), and so on.\n\n"
+	"callchain (a list of frames), regs_user and regs_intr (dicts), and so on; callchain and\n"
+	"period, where they are sampled, also answer to _callchain and _period.\n\n"
 	"event.field, event['field'], event.get('field', default), 'field' in event, len(event),\n"
 	"for name, value in event: all work. An event that the script keeps stays valid.";
 
