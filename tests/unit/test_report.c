@@ -244,22 +244,27 @@ static void several_runs_show_their_spread(void **state)
 static void comparison(void **state)
 {
 	static const double a[] = { 100, 101, 99 }, b[] = { 150, 151, 149 };
-	struct compared_row r[2] = {
+	static const double c[] = { 74.4, 75.4, 73.4 }, d[] = { 74.2, 75.2, 73.2 };
+	struct compared_row r[3] = {
 		{ .event = "faults", .scale = 1, .a = of(a, 3), .b = of(b, 3), .share = 1 },
 		{ .event = "other", .scale = 1, .a = of(a, 3), .b = of(a, 3), .share = 1 },
+		{ .event = "near", .scale = 1, .a = of(c, 3), .b = of(d, 3), .share = 1 },
 	};
-	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = 2 };
+	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = 3 };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		r[i].difference = stats_compare(&r[i].a, &r[i].b, 0.95);
 	compared_text(&t, out);
 	fclose(out);
 	assert_non_null(strstr(text, "more"));
 	assert_non_null(strstr(text, "+50.00%"));
 	assert_non_null(strstr(text, "no difference shown"));
+	assert_non_null(strstr(text, " 100 +- "));
+	assert_non_null(strstr(text, " 74.40 +- "));   /* 74 and 74 would not differ by -0.20 */
+	assert_non_null(strstr(text, " 74.20 +- "));
 	assert_non_null(strstr(text, "3 runs of each"));
 	free(text);
 }
