@@ -20,6 +20,22 @@ int inline_file_name_(struct inline_maker *m, uint64_t index, uint32_t *at)
 	return put_file(m, dwarf_filesrc(m->files, index, NULL, NULL), at);
 }
 
+/* Sequences end with a row of no length, which repeats the one before: where the next
+ * one begins at that address, libdw, which sorts all rows, may give it behind the next one's. */
+static bool is_of_no_length(const struct inline_maker *m, uint64_t addr, struct inline_row row)
+{
+	const struct inline_address_row *last = m->nrows ? &m->rows[m->nrows - 1] : NULL;
+
+	return m->ended.addr == addr && m->ended.row.line == row.line && m->ended.row.file == row.file &&
+	       last && last->addr == addr && last->row.line;
+}
+
+static void end_sequence(struct inline_maker *m, uint64_t addr)
+{
+	if (m->nrows && m->rows[m->nrows - 1].addr != addr)
+		m->ended = (struct inline_address_row){ addr, m->rows[m->nrows - 1].row };
+}
+
 /* Of several rows of an address the last one holds. */
 static int add_row(struct inline_maker *m, uint64_t addr, struct inline_row row)
 {
@@ -56,11 +72,13 @@ static int read_row(struct inline_maker *m, Dwarf_Line *line)
 		return 0;
 	if (!dwarf_file_is_code(m->file, end ? addr - 1 : addr))
 		return 0;
+	if (end)
+		end_sequence(m, addr);
 	if (end || dwarf_lineno(line, &number) || number < 0)
 		return add_row(m, addr, row);
 	rc = put_file(m, dwarf_linesrc(line, NULL, NULL), &row.file);
 	row.line = (uint32_t)number;
-	return rc ? rc : add_row(m, addr, row);
+	return rc || is_of_no_length(m, addr, row) ? rc : add_row(m, addr, row);
 }
 
 /* libdw gives them by ascending address, ends of sequences first. */

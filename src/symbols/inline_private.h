@@ -48,6 +48,7 @@ struct inline_maker {
 	size_t nnodes, nodes_cap;
 	struct inline_address_row *rows;
 	size_t nrows, rows_cap;
+	struct inline_address_row ended;     /* the last end of a sequence, and its last row */
 	Dwarf_Files *files;      /* of its line table; NULL: none */
 	size_t nfiles, nranges;
 	uint64_t work, deadline; /* CLOCK_MONOTONIC, ns */
