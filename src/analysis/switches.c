@@ -295,8 +295,10 @@ static void take_exit(struct switches *w, struct pairs *p, const struct analysis
 {
 	pid_t tid = number(s, w->gone);
 
-	if (watches(w, tid))
-		leave(w, p, s, tid, ended);
+	if (!watches(w, tid))
+		return;
+	check(p, tid, true);
+	leave(w, p, s, tid, ended);
 }
 
 static void take_fork(struct switches *w, const struct analysis_sample *s)
