@@ -5,6 +5,7 @@
 #   make demo             what is missing, build, watch this machine's scheduler for 5 s
 #   make test             what is missing, build, every test
 #   make html             fetch what pictures as .html need, and build with it
+#   make test-symbols     inlined functions of 10,000 addresses against addr2line and perf
 #   make test-kernels     old and new kernels in guests: a table kernel x feature (KERNELS=...)
 #   make bench            the table of docs/… measured on this machine, under three minutes
 #   make soak             the machine's full rate of events for 30 s, twice (SOAK_SECONDS)
@@ -49,6 +50,9 @@ test:
 	@tools/install-web
 	@tests/run $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
+test-symbols: build
+	@tests/live/test_inlines.py $(BUILD)/tests/helpers/frames_at 10000
+
 # All, or KERNELS="bullseye sid/arm64": see tests/vm/kernels.
 test-kernels:
 	@tools/install-deps all
@@ -71,8 +75,9 @@ soak:
 install: build
 	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+	$(if $(DESTDIR),,@meson introspect $(BUILD) --installed | tools/install-hints)
 
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo html test test-kernels bench fuzz soak install clean
+.PHONY: all build demo html test test-symbols test-kernels bench fuzz soak install clean

@@ -3,6 +3,7 @@
 
 #include "base/cpulist.h"
 #include "base/descriptors.h"
+#include "base/escape.h"
 #include "stream/summary.h"
 
 #include <errno.h>
@@ -19,6 +20,22 @@
 const struct opt analysis_json_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
 };
+
+const struct opt analysis_callchain_opts[] = {
+	{ "call-graph", 'g', NULL, OPT_FLAG, AT(stream.call_graph), NULL,
+	  "Sample call chains: of the kernel, and of users (of programs with frame pointers).", false, NULL },
+	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
+	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
+	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
+	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
+	  "Show calls that compilers put into other functions, and lines of sources, where a program or its "
+	  "debug file has them: on unless --no-inline.", true, NULL },
+	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
+	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
+	  "without it.", false, NULL },
+};
+
 void analysis_defaults(void *config)
 {
 	struct analysis_opts *o = config;
@@ -134,27 +151,43 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
+	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
+}
+
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
 	size_t len;
-	const char *text = eventline_text(a->line, &s->view, analysis_comm(a, s->tid, s->time), true, &len);
+	const char *text = eventline_text(a->line, &s->view, comm, true, &len);
 
 	if (text)
 		fwrite(text, 1, len, stdout);
-	analysis_print_stack(analysis_stack(a, s));
+	analysis_print_stack(a, analysis_stack(a, s));
 }
 
-void analysis_print_stack(const struct callstack *stack)
+static void print_frame(const struct frame *frame)
 {
-	char text[1024];
+	const struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
+					     frame->offset, frame->kernel };
+	char text[1024], source[512] = "";
 
-	for (uint32_t i = 0; stack && i < stack->n; i++) {
-		const struct frame *frame = stack->frames[i];
-		struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
-					       frame->offset, frame->kernel };
-
+	if (frame->file)
+		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
+	if (frame->inlined)
+		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
+	else
 		sample_symbol_text(&words, text, sizeof(text));
-		printf("    %016llx %s%s\n", (unsigned long long)frame->addr, text,
-		       frame->inlined ? " (inlined)" : "");
-	}
+	printf("    %016llx %s%s", (unsigned long long)frame->addr, text, frame->inlined ? " (inlined)" : "");
+	if (frame->line)
+		printf(" %s:%u", source, frame->line);
+	putchar('\n');
+}
+
+void analysis_print_stack(struct analysis *a, struct callstack *stack)
+{
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; stack && i < stack->n; i++)
+		print_frame(stack->frames[i]);
 }
 
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size)
@@ -195,14 +228,7 @@ static void on_sample(void *ctx, const struct stream_event *event,
 		      uint32_t cpu)
 {
 	struct analysis *a = ctx;
-	const struct analysis_sample s = {
-		.view = { event, rec, raw, raw_size, cpu },
-		.event = event,
-		.time = layout_u64(rec, event->layout.time),
-		.pid = (pid_t)layout_u32(rec, event->layout.tid),
-		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
-		.cpu = cpu,
-	};
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
 	a->ops->sample(a, &s);
 }
@@ -225,6 +251,8 @@ static void on_idle(void *ctx)
 		return;
 	if (a->ops->is_over && a->ops->is_over(a))
 		stream_finish(a->stream);
+	if (a->ops->idle)
+		a->ops->idle(a);
 	if (fflush(stdout) || ferror(stdout))
 		a->output_error = errno ? errno : EIO;
 	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
@@ -252,6 +280,8 @@ static void on_print_stat(void *ctx)
 	struct analysis *a = ctx;
 	struct stream_totals t;
 
+	if (a->ops->takes_signal && a->ops->takes_signal(a))
+		return;
 	stream_totals(a->stream, &t);
 	printf("%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
 	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
@@ -268,9 +298,18 @@ static int on_started(void *ctx, struct fault *f)
 	return a->command ? workload_start(&a->workload, f) : 0;
 }
 
+static void on_abandon(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->abandon)
+		a->ops->abandon(a);
+}
+
 static const struct stream_ops stream_callbacks = {
 	.started = on_started, .sample = on_sample, .lost = on_lost, .interval = on_interval,
 	.task = on_task, .print_stat = on_print_stat, .idle = on_idle,
+	.abandon = on_abandon,
 };
 
 /* ---- the run ----------------------------------------------------------------------- */
@@ -290,8 +329,9 @@ static int prepare_command(struct analysis *a, struct fault *f)
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	if (workload_prepare(&a->workload, a->command, &none, &files, f))
 		return -1;
-	if (o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
+	if (a->opts->everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
+	a->watches_command = true;
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
@@ -309,9 +349,12 @@ static int open_all(struct analysis *a, struct fault *f)
 	int verbose = stream_verbosity(&a->opts->stream);
 
 	want_all(a);
+	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+		stream_begin_with_exec(a->stream);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
-	a->stacks = callstacks_new(&a->names);
+	a->names.debuginfod = a->opts->debuginfod;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0);
 	a->line = eventline_new(&a->names);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -354,9 +397,13 @@ static int broken_output(struct analysis *a, struct fault *f)
 
 	if (!a->output_error || a->output_error == EPIPE)
 		return 0;   /* a reader that goes away is a way to be done */
+	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+		fclose(stdout);
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }
+
+enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
 
 /* The command's own status, where it ended by itself. */
 static int collect_command(struct analysis *a)
@@ -366,7 +413,7 @@ static int collect_command(struct analysis *a)
 
 	if (!a->command || a->workload.pid <= 0)
 		return 0;
-	if (poll(&p, 1, 0) == 1)
+	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
 		return workload_collect(&a->workload, &usage);
 	workload_abandon(&a->workload);
 	return 0;

@@ -20,11 +20,16 @@
 struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
+	int inlines;                 /* OPT_TRI; on by default */
+	const char *debuginfod;      /* servers, or NULL */
+	bool everybody;                /* a command is started, but not the target */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1 };
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+/* In place of stream_callchain_opts where -g means the user's part, too. */
+extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 
 struct analysis;
 
@@ -37,6 +42,21 @@ struct analysis_sample {
 	uint32_t cpu;
 };
 
+/* Of what stream_ops.sample() gets. */
+static inline struct analysis_sample analysis_sample_of(const struct stream_event *event,
+							const struct perf_event_header *rec, const void *raw,
+							uint32_t raw_size, uint32_t cpu)
+{
+	return (struct analysis_sample){
+		.view = { event, rec, raw, raw_size, cpu },
+		.event = event,
+		.time = layout_u64(rec, event->layout.time),
+		.pid = (pid_t)layout_u32(rec, event->layout.tid),
+		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
+		.cpu = cpu,
+	};
+}
+
 struct analysis_ops {
 	const char *name;
 	/* Names the events, by analysis_add_event(), where -e did not; NULL: -e is needed.
@@ -47,8 +67,12 @@ struct analysis_ops {
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
 	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
+	void (*idle)(struct analysis *a);                  /* 20 times a second while there is time; may be NULL */
+	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */
 	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
 	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
+	/* SIGUSR2 means something else to it: true. May be NULL */
+	bool (*takes_signal)(struct analysis *a);
 	/* All has been delivered. 0, or -1 with f. May be NULL */
 	int (*end)(struct analysis *a, struct fault *f);
 	void (*release)(struct analysis *a);               /* frees what the config got since; may be NULL */
@@ -65,6 +89,7 @@ struct analysis {
 	struct eventline *line;
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
+	bool watches_command;          /* it is the target */
 	int output_error;              /* errno: stdout can't be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;
@@ -92,7 +117,9 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* va
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
-void analysis_print_stack(const struct callstack *stack);
+/* The same of a task whose name is known. */
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
+void analysis_print_stack(struct analysis *a, struct callstack *stack);
 /* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */

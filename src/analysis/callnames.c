@@ -12,7 +12,7 @@
 enum { KNOWN = 1024 };
 
 /* Asked once for each: the library allocates its answer. */
-static const char *look_up(int64_t nr)
+const char *syscall_name(int64_t nr)
 {
 	static const char *names[KNOWN];
 
@@ -27,7 +27,7 @@ static const char *look_up(int64_t nr)
 
 char *call_name(int64_t nr, char *buf, size_t size)
 {
-	const char *name = look_up(nr);
+	const char *name = syscall_name(nr);
 
 	snprintf(buf, size, "%s(%lld)", name ? name : "syscall", (long long)nr);
 	return buf;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* "futex"; NULL: it has no name here. */
+const char *syscall_name(int64_t nr);
 /* "futex(202)"; "syscall(999)" of one that has no name here. Returns buf. */
 char *call_name(int64_t nr, char *buf, size_t size);
 /* "EAGAIN"; "error 4095". Returns buf. */

@@ -6,9 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without memory uthash leaves the element out. */
+/* Without memory uthash leaves the element out. A chain is hundreds of bytes, hashed for each
+ * sample: by words, which takes a quarter of uthash's own by bytes. */
 #define HASH_NONFATAL_OOM 1
+#define HASH_FUNCTION(key, len, hash) ((hash) = hash_words((key), (len)))
 #include <uthash.h>
+
+static unsigned int hash_words(const void *key, size_t len)
+{
+	uint64_t h = len, word;
+
+	for (; len >= sizeof(word); key = (const char *)key + sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, key, sizeof(word));
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	word = 0;
+	memcpy(&word, key, len);
+	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return (unsigned int)(h ^ h >> 29 ^ h >> 43);
+}
 
 enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)
@@ -20,8 +37,12 @@ struct frame_key {
 };
 
 struct entry {
+	struct frame frame;      /* the first: found by it */
 	struct frame_key key;
-	struct frame frame;
+	struct dso *dso;         /* of a user's address; NULL: none */
+	struct frame *inner;     /* with the calls that were put into it, innermost first */
+	uint32_t ninner;
+	bool expanded;
 	UT_hash_handle hh;
 };
 
@@ -32,12 +53,15 @@ struct text {
 
 struct chain {
 	struct callstack stack;
+	const struct frame **more;   /* with all calls; NULL: the frames as they are sampled */
+	bool expanded;
 	UT_hash_handle hh;
 	uint64_t key[];          /* version, then the words; behind them the frames */
 };
 
 struct callstacks {
 	struct names *names;
+	bool inlines;
 	struct chain *chains;
 	struct entry *frames;
 	struct text *texts;
@@ -47,12 +71,14 @@ struct callstacks {
 	struct chain_address addresses[MAX_WORDS];
 };
 
-struct callstacks *callstacks_new(struct names *names)
+struct callstacks *callstacks_new(struct names *names, bool inlines)
 {
 	struct callstacks *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->names = names;
+	if (!s)
+		return NULL;
+	s->names = names;
+	s->inlines = inlines;
 	return s;
 }
 
@@ -66,10 +92,14 @@ void callstacks_free(struct callstacks *s)
 		return;
 	HASH_ITER(hh, s->chains, c, next_c) {
 		HASH_DEL(s->chains, c);
+		free(c->more);
 		free(c);
 	}
 	HASH_ITER(hh, s->frames, e, next_e) {
 		HASH_DEL(s->frames, e);
+		if (e->dso)
+			dso_put(symbolizer_dsos(s->names->symbolizer), e->dso);
+		free(e->inner);
 		free(e);
 	}
 	HASH_ITER(hh, s->texts, t, next_t) {
@@ -146,6 +176,7 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 	if (!e)
 		return NULL;
 	e->key = key;
+	e->dso = site.dso && s->names->symbolizer ? dso_ref(site.dso) : NULL;
 	name(s, &e->frame, a, &site);
 	HASH_ADD(hh, s->frames, key, sizeof(key), e);
 	return &e->frame;
@@ -224,6 +255,75 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	if (!c)
 		c = make(s, words, pid, time);
 	return c ? &c->stack : NULL;
+}
+
+/* ---- calls within calls ----------------------------------------------------------- */
+
+static void add_inner(struct callstacks *s, struct entry *e, const struct inline_frame *in)
+{
+	struct frame *frame = &e->inner[e->ninner++];
+
+	*frame = e->frame;
+	frame->file = keep(s, in->file);
+	frame->line = in->line;
+	frame->inlined = in->inlined;
+	if (in->inlined) {
+		frame->symbol = keep(s, dso_shown_name(symbolizer_dsos(s->names->symbolizer), e->dso,
+						       in->name));
+		frame->offset = 0;
+	}
+}
+
+static void expand_entry(struct callstacks *s, struct entry *e)
+{
+	struct inline_frame in[INLINES_MAX_DEPTH];
+	size_t n = 0;
+
+	if (e->expanded)
+		return;
+	e->expanded = true;
+	if (e->dso)
+		n = dso_inlines(symbolizer_dsos(s->names->symbolizer), e->dso, e->key.at, in,
+				INLINES_MAX_DEPTH);
+	e->inner = n ? calloc(n, sizeof(*e->inner)) : NULL;
+	for (size_t i = 0; e->inner && i < n; i++)
+		add_inner(s, e, &in[i]);
+}
+
+static bool is_entry(const struct frame *frame)
+{
+	return frame != nameless();
+}
+
+void callstacks_expand(struct callstacks *s, struct callstack *stack)
+{
+	struct chain *c = (struct chain *)stack;
+	size_t n = 0;
+
+	if (c->expanded || !s->inlines)
+		return;
+	c->expanded = true;
+	for (uint32_t i = 0; i < stack->n; i++) {
+		struct entry *e = (struct entry *)(uintptr_t)stack->frames[i];
+
+		if (is_entry(stack->frames[i]))
+			expand_entry(s, e);
+		n += is_entry(stack->frames[i]) && e->ninner ? e->ninner : 1;
+	}
+	c->more = calloc(n + 1, sizeof(*c->more));
+	if (!c->more)
+		return;
+	n = 0;
+	for (uint32_t i = 0; i < stack->n; i++) {
+		const struct entry *e = (const struct entry *)stack->frames[i];
+
+		if (!is_entry(stack->frames[i]) || !e->ninner)
+			c->more[n++] = stack->frames[i];
+		for (uint32_t k = 0; is_entry(stack->frames[i]) && k < e->ninner; k++)
+			c->more[n++] = &e->inner[k];
+	}
+	stack->frames = c->more;
+	stack->n = (uint32_t)n;
 }
 
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last)

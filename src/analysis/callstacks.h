@@ -27,13 +27,17 @@ struct callstack {
 	void *user;              /* the caller's own; NULL at first */
 };
 
-/* The names outlive it. NULL without memory. */
-struct callstacks *callstacks_new(struct names *names);
+/* The names outlive it; without `inlines` callstacks_expand() does nothing. NULL without
+ * memory. */
+struct callstacks *callstacks_new(struct names *names, bool inlines);
 void callstacks_free(struct callstacks *s);
 /* The stack of a sample's chain as the kernel wrote it; lives as long as s. NULL without
  * memory, or beyond its bound, which is told at the end. */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time);
+/* Puts the calls that compilers put into others into the stack's frames, by the DWARF of the
+ * files: slow at first, so to be called when a stack is shown. */
+void callstacks_expand(struct callstacks *s, struct callstack *stack);
 /* All there are: the next behind `last`, the first one for NULL. */
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last);
 size_t callstacks_count(const struct callstacks *s);

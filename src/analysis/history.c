@@ -9,6 +9,7 @@ struct entry {
 	struct analysis_sample sample;   /* its pointers are made anew when it is read */
 	uint32_t size;                   /* of all; 0: the rest up to the end is empty */
 	uint32_t raw_at;                 /* in the record */
+	char comm[16];
 };
 
 struct history {
@@ -16,6 +17,7 @@ struct history {
 	size_t size, head, tail;         /* head: where the next one goes; empty if n == 0 */
 	size_t n;
 	uint64_t gone;                   /* time of the newest that made room */
+	uint64_t overwritten;            /* how many did */
 };
 
 struct history *history_new(size_t bytes)
@@ -59,6 +61,7 @@ static void drop_oldest(struct history *h)
 	if (h->tail == h->size)
 		h->tail = 0;
 	h->n--;
+	h->overwritten++;
 }
 
 /* Whether the ring has so many free bytes behind head, without going over its end. */
@@ -89,16 +92,19 @@ static void make_room(struct history *h, size_t need)
 	}
 }
 
-void history_add(struct history *h, const struct analysis_sample *s)
+void history_add(struct history *h, const struct analysis_sample *s, const char *comm)
 {
 	size_t need = (sizeof(struct entry) + s->view.rec->size + 7) & ~(size_t)7;
 	struct entry *e;
 
-	if (need > h->size / 4)
+	if (need > h->size / 4) {
+		h->overwritten++;
 		return;
+	}
 	make_room(h, need);
 	e = at(h, h->head);
 	e->sample = *s;
+	snprintf(e->comm, sizeof(e->comm), "%s", comm ? comm : "");
 	e->size = (uint32_t)need;
 	e->raw_at = s->view.raw ? (uint32_t)((const char *)s->view.raw - (const char *)s->view.rec) : 0;
 	memcpy(e + 1, s->view.rec, s->view.rec->size);
@@ -106,6 +112,21 @@ void history_add(struct history *h, const struct analysis_sample *s)
 	if (h->head == h->size)
 		h->head = 0;
 	h->n++;
+}
+
+size_t history_count(const struct history *h)
+{
+	return h->n;
+}
+
+uint64_t history_overwritten(const struct history *h)
+{
+	return h->overwritten;
+}
+
+void history_clear(struct history *h)
+{
+	h->n = h->head = h->tail = 0;
 }
 
 bool history_each(struct history *h, struct analysis *a, uint64_t from, uint64_t to,
@@ -121,7 +142,7 @@ bool history_each(struct history *h, struct analysis *a, uint64_t from, uint64_t
 		e->sample.view.rec = (const struct perf_event_header *)(e + 1);
 		e->sample.view.raw = e->raw_at ? (const char *)(e + 1) + e->raw_at : NULL;
 		if (e->sample.time >= from && e->sample.time <= to)
-			fn(a, &e->sample, ctx);
+			fn(a, &e->sample, e->comm, ctx);
 		offset += e->size;
 		if (offset == h->size)
 			offset = 0;

@@ -239,34 +239,52 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-static int by_weight(struct hotspot *a, struct hotspot *b)
+/* The heaviest one that comes behind `last` in order of weight. */
+static const struct hotspot *next_heaviest(const struct hotspots *h, const struct hotspot *last)
 {
-	return a->weight < b->weight ? 1 : a->weight > b->weight ? -1 : 0;
+	const struct hotspot *best = NULL;
+	bool behind = !last;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		bool later = !last || spot->weight < last->weight || (spot->weight == last->weight && behind);
+
+		if (spot == last)
+			behind = true;
+		else if (later && (!best || spot->weight > best->weight))
+			best = spot;
+	}
+	return best;
 }
 
-static void print_stacks(struct hotspots *h, const struct hotspots_view *view)
+static void print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
 {
-	unsigned int n = 0;
+	const struct hotspot *spot = NULL;
 	char comm[64];
 
-	HASH_SORT(h->all, by_weight);
-	for (struct hotspot *spot = h->all; spot && n < view->stacks; spot = spot->hh.next, n++) {
+	for (unsigned int n = 0; n < view->stacks && (spot = next_heaviest(h, spot)); n++) {
 		if (percent(spot->weight, h->weight) < view->least || spot->key.stack->n < 2)
 			break;
 		escape_terminal(spot->key.comm, strlen(spot->key.comm), comm, sizeof(comm));
 		printf("%s%6.2f%%  %s%s\n", n ? "" : "\nhottest stacks\n", percent(spot->weight, h->weight),
 		       comm, spot->key.blocked ? ", blocked" : "");
-		analysis_print_stack(spot->key.stack);
+		analysis_print_stack(a, spot->key.stack);
 	}
+}
+
+static void expand(struct analysis *a, struct hotspots *h)
+{
+	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+		callstacks_expand(a->stacks, spot->key.stack);
 }
 
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to)
 {
 	char when[64];
 
+	expand(a, h);
 	print_functions(a, h, view, analysis_time_text(a, to, when, sizeof(when)));
 	if (!a->opts->json)
-		print_stacks(h, view);
+		print_stacks(a, h, view);
 	if (h->refused)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the samples are in no table: too many different "
 			"stacks\n", view->name, percent(h->refused, h->weight));
@@ -297,8 +315,9 @@ static void fold(const struct hotspot *spot, struct folded *f)
 	folded_add(f, frames, n, FOLDED_LEAF_FIRST, spot->weight);
 }
 
-void hotspots_fold(struct hotspots *h, struct folded *f)
+void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f)
 {
+	expand(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		fold(spot, f);
 }

@@ -31,5 +31,5 @@ struct hotspots_view {
 /* The tables, as text or JSON, up to the time `to`. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
 /* Adds all to f. */
-void hotspots_fold(struct hotspots *h, struct folded *f);
+void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f);
 #endif

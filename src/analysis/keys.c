@@ -3,23 +3,58 @@
 
 #include "stream/schema.h"
 
-int key_compile(struct expr **key, const struct stream_event *event, const char *text,
-		const char *option, struct fault *f)
-{
-	struct expr_schema schema;
-	struct expr_error err = { 0 };
-	int rc = schema_of_event(&schema, event);
+#include <errno.h>
+#include <string.h>
 
-	if (!rc) {
-		rc = expr_new(key, text, &schema, &err);
-		schema_free(&schema);
-	}
+int key_fault(struct fault *f, const char *option, const char *text, const char *name, size_t at,
+	      const char *message, const char *expected)
+{
+	const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
+
+	return fault_usage(f, "%s%s%s, for %s: %s\n  %s\n  %*s^\nexpected: %s", option, blank, text,
+			   name, message, text, (int)at, "", expected);
+}
+
+int key_compile_over(struct expr **key, const struct expr_schema *schema, const char *name,
+		     const char *text, const char *option, struct fault *f)
+{
+	struct expr_error err = { 0 };
+	int rc = expr_new(key, text, schema, &err);
+
 	if (!rc)
 		return 0;
-	if (!err.message[0])
+	if (rc == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	return fault_usage(f, "%s %s, for %s: %s\n  %s\n  %*s^\nexpected: %s", option, text, event->name,
-			   err.message, text, (int)err.at, "", err.expected);
+	return key_fault(f, option, text, name, err.at, err.message, err.expected);
+}
+
+/* What only the kernel's filters have is nothing here. */
+static void leave_out_elsewhere(struct expr_schema *schema)
+{
+	struct expr_field *fields = (struct expr_field *)schema->fields;
+	size_t n = 0;
+
+	for (size_t i = 0; i < schema->nfields; i++)
+		if (fields[i].kind != EXPR_FIELD_ELSEWHERE)
+			fields[n++] = fields[i];
+	schema->nfields = n;
+}
+
+int key_compile(struct analysis *a, struct expr **key, const struct stream_event *event,
+		const char *text, const char *option, struct fault *f)
+{
+	struct expr_schema schema;
+	int rc;
+
+	if (schema_of_event(&schema, event))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	leave_out_elsewhere(&schema);
+	schema.funcs = analysis_functions;
+	schema.nfuncs = FUNCTIONS;
+	rc = key_compile_over(key, &schema, event->name, text, option, f);
+	schema_free(&schema);
+	a->names.kernel |= functions_need_kernel(text);
+	return rc;
 }
 
 static uint64_t hash(const char *text, uint32_t len)
@@ -31,13 +66,28 @@ static uint64_t hash(const char *text, uint32_t len)
 	return h;
 }
 
-bool key_of(const struct expr *key, const struct analysis_sample *s, uint64_t *value)
+void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s)
 {
-	struct expr_run run = { 0 };
+	run->ctx = (struct function_ctx){ a, s->time };
+	run->run.ctx = &run->ctx;
+	run->run.text = run->text;
+	run->run.text_size = sizeof(run->text);
+	schema_set_run(&run->run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
+}
+
+int key_eval(const struct expr *key, struct key_run *run, struct expr_value *value)
+{
+	run->run.text_used = 0;
+	return expr_eval(key, &run->run, value);
+}
+
+bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value)
+{
+	struct key_run run;
 	struct expr_value v;
 
-	schema_set_run(&run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
-	if (expr_eval(key, &run, &v))
+	key_run_set(&run, a, s);
+	if (key_eval(key, &run, &v))
 		return false;
 	*value = v.type == EXPR_TEXT ? hash(v.text, v.len) : v.u;
 	return true;

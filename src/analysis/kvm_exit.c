@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof kvm-exit: how long a host takes for what its guests can't do themselves. */
 #include "analysis/commands.h"
+#include "analysis/exit_reasons.h"
 #include "analysis/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct reason {
-	uint64_t code;
-	char name[48];
-	UT_hash_handle hh;
-};
-
 struct kvm_exit {
 	struct pair_opts opts;
 	struct pairs pairs;
 	const struct stream_event *leave, *enter;   /* the guest */
-	const struct trace_field *code, *isa;       /* isa: NULL where there is none */
-	const struct trace_field *kind;             /* arm64: why, beside the code; or NULL */
-	struct reason *reasons;
+	struct exit_reasons reasons;
 	struct vcpu *vcpus;
 };
 
@@ -79,58 +72,6 @@ static const struct pair_ops pair_ops = {
 	.view = &view, .title = title, .between = between, .history = true,
 };
 
-/* ---- reasons ------------------------------------------------------------------------ */
-
-/* The kernel names them in the event's own text: "... reason HLT rip ...", on arm64
- * "TRAP: HSR_EC: 0x0024 (DABT_LOW), PC: ...". */
-static void read_name(struct analysis *a, const struct analysis_sample *s, char *name, size_t size)
-{
-	const char *text = tracefmt_print(stream_formats(a->stream), s->event->fmt, s->view.raw,
-					  s->view.raw_size, NULL);
-	const char *reason = strstr(text, "reason "), *paren = strchr(text, '(');
-
-	if (reason)
-		reason += strlen("reason ");
-	else if (paren && !strncmp(text, "TRAP", 4))
-		reason = paren + 1;
-	else
-		reason = text;
-	snprintf(name, size, "%.*s", (int)strcspn(reason, " :),"), reason);
-}
-
-static uint64_t code_of(const struct kvm_exit *k, const struct analysis_sample *s)
-{
-	uint64_t code = trace_field_uint(k->code, s->view.raw);
-
-	if (k->isa)
-		code |= trace_field_uint(k->isa, s->view.raw) << 32;
-	if (k->kind)
-		code |= trace_field_uint(k->kind, s->view.raw) << 32;
-	return code;
-}
-
-static void learn(struct analysis *a, const struct analysis_sample *s, uint64_t code)
-{
-	struct kvm_exit *k = a->config;
-	struct reason *r;
-
-	HASH_FIND(hh, k->reasons, &code, sizeof(code), r);
-	r = r ? NULL : calloc(1, sizeof(*r));
-	if (!r)
-		return;
-	r->code = code;
-	read_name(a, s, r->name, sizeof(r->name));
-	HASH_ADD(hh, k->reasons, code, sizeof(r->code), r);
-}
-
-static const char *name_of(struct kvm_exit *k, uint64_t code)
-{
-	struct reason *r;
-
-	HASH_FIND(hh, k->reasons, &code, sizeof(code), r);
-	return r ? r->name : "?";
-}
-
 /* ---- samples ------------------------------------------------------------------------ */
 
 static void see_vcpu(struct kvm_exit *k, const struct analysis_sample *s)
@@ -157,27 +98,20 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	pairs_see(&k->pairs, s);
 	see_vcpu(k, s);
 	if (s->event == k->leave) {
-		uint64_t code = code_of(k, s);
-
-		learn(a, s, code);
-		pairs_start(&k->pairs, s, (uint64_t)s->tid, code);
+		pairs_start(&k->pairs, s, (uint64_t)s->tid,
+			    exit_reasons_code(&k->reasons, stream_formats(a->stream), s));
 	} else if (s->event == k->enter && pairs_end(&k->pairs, s, (uint64_t)s->tid, &end)) {
-		pairs_add(&k->pairs, s, &end, name_of(k, end.value), (uint64_t)s->tid, end.value,
+		pairs_add(&k->pairs, s, &end, exit_reasons_name(&k->reasons, end.value), (uint64_t)s->tid, end.value,
 			  k->opts.per_instance ? (uint64_t)s->tid : 0);
 	}
 }
 
 static int events(struct analysis *a, struct fault *f)
 {
+	a->opts->stream.order = true;   /* a guest may go on on another CPU */
 	return analysis_add_event(a, f, "kvm:kvm_exit,kvm:kvm_entry");
 }
 
-static const struct trace_field *maybe(const struct stream_event *event, const char *name)
-{
-	return analysis_field(event, name, false, NULL);
-}
-
-/* x86: exit_reason and isa; arm64: ret and esr_ec. */
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct kvm_exit *k = a->config;
@@ -186,10 +120,7 @@ static int begin(struct analysis *a, struct fault *f)
 	k->enter = analysis_event(a, "kvm", "kvm_entry");
 	if (!k->leave || !k->enter)
 		return fault_usage(f, "kvm-exit: needs kvm:kvm_exit and kvm:kvm_entry; without -e it takes both");
-	k->isa = maybe(k->leave, "isa");
-	k->kind = maybe(k->leave, "esr_ec");
-	k->code = maybe(k->leave, k->kind ? "ret" : "exit_reason");
-	if (!k->code && !(k->code = analysis_field(k->leave, "exit_reason", false, f)))
+	if (exit_reasons_begin(&k->reasons, k->leave, f))
 		return -1;
 	return pairs_begin(&k->pairs, a, &pair_ops, f);
 }
@@ -202,13 +133,12 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct kvm_exit *)a->config)->pairs, f);
 }
 
 static void release(struct analysis *a)
 {
 	struct kvm_exit *k = a->config;
-	struct reason *r, *next;
 	struct vcpu *v, *next_v;
 
 	pairs_free(&k->pairs);
@@ -216,10 +146,7 @@ static void release(struct analysis *a)
 		HASH_DEL(k->vcpus, v);
 		free(v);
 	}
-	HASH_ITER(hh, k->reasons, r, next) {
-		HASH_DEL(k->reasons, r);
-		free(r);
-	}
+	exit_reasons_free(&k->reasons);
 }
 
 static const struct analysis_ops ops = {
@@ -240,7 +167,8 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -251,6 +179,7 @@ static const char *const description[] = {
 	"CPU as well. The time of HLT and WFx is mostly that of a guest that has nothing to do.",
 	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this reason.",
 	"With --than each longer one is told at the entry that ends it.",
+	"With --heatmap all exits become a picture: when the guest was entered again, and how long that took.",
 	"Runs on the host; -p is the process of the virtual machine.",
 	NULL,
 };

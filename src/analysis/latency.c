@@ -71,7 +71,7 @@ static bool between(struct analysis *a, const struct analysis_sample *s, uint64_
 	struct part *part = part_of(l, s->event);
 	uint64_t own;
 
-	return !part->key || (key_of(part->key, s, &own) && own == key);
+	return !part->key || (key_of(a, part->key, s, &own) && own == key);
 }
 
 static const struct pair_ops pair_ops = {
@@ -97,7 +97,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	uint64_t key;
 
 	pairs_see(&l->pairs, s);
-	if (part->role == ROLE_SHOWN || !key_of(part->key, s, &key))
+	if (part->role == ROLE_SHOWN || !key_of(a, part->key, s, &key))
 		return;
 	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_is_open(&l->pairs, key, NULL)))
 		ends(a, s, key);
@@ -131,16 +131,17 @@ static int role_of(const struct stream_event *event, bool last, struct part *par
 }
 
 /* Without -k and key=: the thread. */
-static int compile_key(struct latency *l, const struct stream_event *event, struct part *part,
+static int compile_key(struct analysis *a, const struct stream_event *event, struct part *part,
 		       struct fault *f)
 {
+	struct latency *l = a->config;
 	const char *own = spec_attr(event->item, "key");
 
 	if (own)
-		return key_compile(&part->key, event, own, "key=", f);
+		return key_compile(a, &part->key, event, own, "key=", f);
 	if (part->role == ROLE_SHOWN)
 		return 0;
-	return key_compile(&part->key, event, l->key ? l->key : "_tid", "-k", f);
+	return key_compile(a, &part->key, event, l->key ? l->key : "_tid", "-k", f);
 }
 
 /* Two -e at least: those of the last one are the ends; or role= says it. */
@@ -161,7 +162,7 @@ static int begin(struct analysis *a, struct fault *f)
 		struct part *part = &l->parts[i];
 
 		if (role_of(&l->events[i], l->events[i].item->text == last_text, part, f) ||
-		    compile_key(l, &l->events[i], part, f))
+		    compile_key(a, &l->events[i], part, f))
 			return -1;
 		starts |= part->role == ROLE_START || part->role == ROLE_BOTH;
 		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;
@@ -185,7 +186,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct latency *)a->config)->pairs, f);
 }
 
 static void release(struct analysis *a)
@@ -223,7 +224,8 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -235,6 +237,7 @@ static const char *const description[] = {
 	"A row for each pair of events, with --perins for each key as well. What was not paired is told below.",
 	"With --than each longer one is told when it ends, with the events of the same key, and those with the "
 	"attribute untraced, that happened meanwhile.",
+	"With --heatmap all pairs become a picture: when they ended, and how long they took.",
 	"Events are taken in order of time over all CPUs.",
 	NULL,
 };
@@ -244,6 +247,8 @@ static const struct command_example examples[] = {
 	  "what disks take for a request" },
 	{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
 	  "interrupt handlers that run longer than 100 us" },
+	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
+	  "when disks were slow, as a picture" },
 	{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
 	  "how long processes live" },
 	{ NULL, NULL },

@@ -199,7 +199,7 @@ static void show(struct analysis *a, uint64_t now)
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(&p->hot, p->folded);
+		hotspots_fold(a, &p->hot, p->folded);
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	print_ranges(a);
@@ -247,7 +247,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },

@@ -40,6 +40,10 @@ int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops,
 	const struct pair_opts *o = a->config;
 
 	*p = (struct pairs){ .a = a, .ops = ops };
+	if (heatmap_check(&o->heatmap, f))
+		return -1;
+	if (o->heatmap.path && !(p->heatmap = heatmap_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (!ops->history || !o->than)
 		return 0;
 	p->history = history_new(HISTORY_BYTES);
@@ -56,6 +60,7 @@ void pairs_free(struct pairs *p)
 	}
 	distributions_clear(&p->rows);
 	history_free(p->history);
+	heatmap_free(p->heatmap);
 }
 
 void pairs_see(struct pairs *p, const struct analysis_sample *s)
@@ -65,7 +70,7 @@ void pairs_see(struct pairs *p, const struct analysis_sample *s)
 	if (s->time > p->last)
 		p->last = s->time;
 	if (p->history)
-		history_add(p->history, s);
+		history_add(p->history, s, NULL);
 }
 
 static struct open_pair *find(struct pairs *p, uint64_t key)
@@ -144,7 +149,7 @@ struct story {
 	uint32_t cpu;
 };
 
-static void tell_sample(struct analysis *a, const struct analysis_sample *s, void *ctx)
+static void tell_sample(struct analysis *a, const struct analysis_sample *s, const char *comm, void *ctx)
 {
 	const struct story *story = ctx;
 
@@ -195,6 +200,8 @@ struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
 	if (strcmp(d->name, name))
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	histogram_add(&d->durations, end->duration);
+	if (p->heatmap)
+		heatmap_add(p->heatmap, s->time, end->duration);
 	if (o->than && end->duration > o->than)
 		tell(p, s, d, end, key);
 	return d;
@@ -214,6 +221,9 @@ static struct json_object *counts(const struct pairs *p)
 
 static void print_counts(const struct pairs *p)
 {
+	if (p->ops->states && (p->restarted || p->unbegun))
+		printf("not counted: %llu stretches of which the kernel did not tell the beginning or the end\n",
+		       (unsigned long long)(p->restarted + p->unbegun));
 	if (!p->ops->states && (p->restarted || p->unbegun || HASH_COUNT(p->open)))
 		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
 		       (unsigned long long)HASH_COUNT(p->open), (unsigned long long)p->restarted,
@@ -236,4 +246,16 @@ void pairs_print(struct pairs *p)
 	distributions_clear(&p->rows);
 	p->restarted = p->unbegun = p->refused = p->told = 0;
 	p->from = now;
+}
+
+int pairs_picture(struct pairs *p, struct fault *f)
+{
+	const struct pair_opts *o = p->a->config;
+	char text[64];
+	const struct heatmap_title title = { text, "ns" };
+
+	if (!p->heatmap)
+		return 0;
+	snprintf(text, sizeof(text), "perf-prof %s", p->a->ops->name);
+	return heatmap_write(&o->heatmap, p->heatmap, &title, f);
 }

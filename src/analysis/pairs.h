@@ -9,15 +9,19 @@
 
 #include "analysis/distributions.h"
 #include "analysis/history.h"
+#include "report/heatmap.h"
 
-/* Options of all commands on pairs: --than, --perins. At the head of their configs. */
+/* Options of all commands on pairs: --than, --perins, --heatmap. At the head of their configs. */
 struct pair_opts {
 	struct analysis_opts common;
 	uint64_t than;               /* ns; 0: nothing is told one by one */
 	bool per_instance;           /* --perins */
+	struct heatmap_config heatmap;
 };
-enum { PAIR_NOPTS = 2 };
+enum { PAIR_NOPTS = 2, PAIR_SOURCE_NOPTS = 1 };   /* sources have the first one, --than */
 extern const struct opt pair_opts_rows[PAIR_NOPTS];
+/* The group of --heatmap, in a command's table of groups. */
+#define PAIR_PICTURE_GROUP { "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct pair_opts, heatmap) }
 
 struct pair_ops {
 	const struct distribution_view *view;
@@ -35,6 +39,7 @@ struct pairs {
 	struct open_pair *open;      /* begun, not ended */
 	struct distributions rows;
 	struct history *history;
+	struct heatmap *heatmap;     /* NULL without --heatmap */
 	uint64_t from;               /* the interval's beginning */
 	uint64_t last;               /* time of the newest sample */
 	uint64_t restarted;          /* begun again before they ended */
@@ -66,4 +71,6 @@ struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
 			       uint64_t row0, uint64_t row1);
 /* The table of what has ended since the last one, then nothing is kept but what is open. */
 void pairs_print(struct pairs *p);
+/* At the end of the run, behind the last table: the picture. 0, or -1 with f. */
+int pairs_picture(struct pairs *p, struct fault *f);
 #endif

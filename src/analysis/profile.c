@@ -20,16 +20,23 @@ struct profile {
 	struct hotspots hot;
 	uint64_t idle;                   /* weight of samples of CPUs that had nothing to do */
 	struct folded *folded;
-	const struct stream_event *clock;
+	struct stream_event *clock;
 	struct switches switches;
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
 	uint64_t last;
 	bool prints_samples;
+	bool all;                        /* a report without clock: each sample counts one */
 };
 
 static uint64_t frequency(const struct profile *p)
 {
 	return p->opts.freq ? p->opts.freq : PROFILE_DEFAULT_FREQ;
+}
+
+/* What the samples are of: "cpu-clock". */
+static const char *what(const struct profile *p)
+{
+	return p->all ? "all events" : p->clock->sampling ? p->clock->sampling->what : p->clock->name;
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -49,9 +56,9 @@ static struct callstack *stack_of(struct analysis *a, const struct analysis_samp
 /* ns: of a clock the period is; of cycles it is the time between two samples. */
 static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
 {
-	if (p->off_cpu && strcmp(p->clock->sampling->what, "cpu-clock"))
+	if (p->off_cpu && strcmp(what(p), "cpu-clock"))
 		return 1000000000 / frequency(p);
-	return layout_u64(s->view.rec, s->event->layout.period);
+	return s->event->layout.period && !p->all ? layout_u64(s->view.rec, s->event->layout.period) : 1;
 }
 
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
@@ -60,7 +67,7 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 
 	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
 		return;
-	if (!s->tid) {
+	if (!s->tid && !p->all) {
 		p->idle += weight_of(p, s);
 		return;
 	}
@@ -92,7 +99,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	struct profile *p = a->config;
 
 	p->last = s->time;
-	if (s->event == p->clock)
+	if (s->event == p->clock || (p->all && (s->event->callchain || s->event->layout.ip)))
 		take_clock(a, s);
 	else if (p->off_cpu)
 		take_switch(a, s);
@@ -125,13 +132,19 @@ static int begin(struct analysis *a, struct fault *f)
 	struct stream_event *all = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (all[i].sampling && !p->clock) {
-			all[i].names_ip = true;
+		if (all[i].sampling && !p->clock)
 			p->clock = &all[i];
+	/* a report is of what there is: of a tracepoint, where it was hit */
+	for (size_t i = 0; i < n && !p->clock && !a->ops->events; i++)
+		if (all[i].callchain || all[i].layout.ip) {
+			p->clock = &all[i];
+			p->all = true;
 		}
+	if (p->clock)
+		p->clock->names_ip = true;
 	if (!p->clock)
-		return fault_usage(f, "profile: the recording has no samples of a clock or of cycles; "
-				   "`perf record` takes them without -e");
+		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
+				   "`perf record` takes them without -e", a->ops->name);
 	if (flame_check(&p->flame, f) || (p->off_cpu && switches_begin(&p->switches, a, f)) ||
 	    pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
@@ -146,7 +159,7 @@ static void show(struct analysis *a, uint64_t now)
 {
 	struct profile *p = a->config;
 	struct hotspots_view view = {
-		.name = "profile", .what = p->off_cpu ? "time on and off CPUs" : p->clock->sampling->what,
+		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : what(p),
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
 		.least = (double)p->least / 100, .idle = p->idle,
 	};
@@ -155,7 +168,7 @@ static void show(struct analysis *a, uint64_t now)
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(&p->hot, p->folded);
+		hotspots_fold(a, &p->hot, p->folded);
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
@@ -171,8 +184,8 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
 	char text[64];
-	const struct flame_title title = { text, p->off_cpu || !strcmp(p->clock->sampling->what, "cpu-clock")
-						 ? "ns" : p->clock->sampling->what };
+	const struct flame_title title = { text, p->off_cpu || !strcmp(what(p), "cpu-clock")
+						 ? "ns" : what(p) };
 
 	show(a, p->last ? p->last : analysis_now(a));
 	snprintf(text, sizeof(text), "perf-prof profile -F %llu%s", (unsigned long long)frequency(p),
@@ -198,6 +211,11 @@ static void release(struct analysis *a)
 static const struct analysis_ops ops = {
 	.name = "profile", .events = events, .begin = begin, .sample = sample, .interval = interval,
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+};
+
+static const struct analysis_ops report_ops = {
+	.name = "report", .begin = begin, .sample = sample, .interval = interval, .end = end,
+	.release = release,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -235,7 +253,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
@@ -280,4 +298,64 @@ const struct command profile_command = {
 	.defaults = defaults,
 	.release = analysis_release,
 	.run = run,
+};
+
+/* ---- report: the same of a recording ------------------------------------------------ */
+
+/* FILE may stand behind -I or alone. */
+static int run_report(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser none = *args;
+	struct stream_opts *o = config;
+
+	if (args->noperands > 1 || (args->noperands && o->input))
+		return fault_usage(f, "report: one recording at a time: \"%s\" is one too many",
+				   args->operands[args->noperands - 1]);
+	if (args->noperands)
+		o->input = args->operands[0];
+	if (!o->input)
+		o->input = "perf.data";
+	if (!o->quiet)
+		o->quiet = 1;   /* no line for each sample */
+	none.noperands = 0;
+	return analysis_run(&report_ops, config, &none, f);
+}
+
+static const struct opt_group report_groups[] = {
+	{ "Report", profile_opts + 1, 1, 0 },
+	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const report_description[] = {
+	"Where was the time spent, in a recording? The hottest functions and stacks of what perf-prof record or "
+	"perf record wrote, as profile shows them live.",
+	"FILE is perf.data without a word; - is standard input.",
+	NULL,
+};
+
+static const struct command_example report_examples[] = {
+	{ "perf-prof report", "of ./perf.data" },
+	{ "perf-prof report -I job.data --flame-graph job.html", "as a picture, too" },
+	{ NULL, NULL },
+};
+
+const struct command report_command = {
+	.name = "report",
+	.summary = "the hottest functions and stacks of a recording",
+	.usage = "[options] [FILE]",
+	.description = report_description,
+	.groups = report_groups,
+	.ngroups = sizeof(report_groups) / sizeof(report_groups[0]),
+	.examples = report_examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct profile),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run_report,
 };

@@ -52,9 +52,9 @@ static const struct pair_ops pair_ops = {
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid,
-		  const struct pair_end *end)
+static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
+	struct analysis *a = ctx;
 	struct rundelay *r = a->config;
 
 	if (end->value == STATE_RUNNABLE)
@@ -89,7 +89,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct rundelay *)a->config)->pairs, f);
 }
 
 static bool is_over(struct analysis *a)
@@ -122,7 +122,8 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -133,6 +134,7 @@ static const char *const description[] = {
 	"--perins per thread and CPU.",
 	"With --than each longer wait is told when it ends: who woke the thread, and who ran on the "
 	"CPU meanwhile.",
+	"With --heatmap all waits become a picture: when they ended, and how long they were.",
 	"-p, -t and a command behind -- choose whose waiting is measured; new threads and children are "
 	"followed unless --no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
 	NULL,
@@ -142,6 +144,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof rundelay -i 1000", "who waits for a CPU, each second" },
 	{ "perf-prof rundelay -p 1234 --than 10ms", "each time a process waited longer than 10 ms, and for whom" },
 	{ "perf-prof rundelay --json -- make -j8", "of a build, for programs" },
+	{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "the same as a picture: how long waits were, over time" },
 	{ NULL, NULL },
 };
 

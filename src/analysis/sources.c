@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/sources.h"
 
-const struct source_ops *const analysis_sources[] = { &page_faults_source, &profile_source, NULL };
+const struct source_ops *const analysis_sources[] = {
+	&kvm_exit_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,
+	&task_state_source, NULL,
+};

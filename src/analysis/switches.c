@@ -95,7 +95,7 @@ static int watch_end(struct switches *w, pid_t pid)
 	return ends ? 0 : -1;
 }
 
-static int take_targets(struct switches *w, struct stream_opts *o, struct fault *f)
+int switches_choose(struct switches *w, const struct stream_opts *o, struct fault *f)
 {
 	w->everybody = !o->pids.n && !o->tids.n;
 	w->follow = o->inherit >= 0;
@@ -112,6 +112,13 @@ static int take_targets(struct switches *w, struct stream_opts *o, struct fault 
 	for (size_t i = 0; i < o->tids.n; i++)
 		if (watch(w, o->tids.v[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
+	return 0;
+}
+
+static int take_targets(struct switches *w, struct stream_opts *o, struct fault *f)
+{
+	if (switches_choose(w, o, f))
+		return -1;
 	numlist_free(&o->pids);
 	numlist_free(&o->tids);
 	o->pids = o->tids = (struct numlist){ 0 };
@@ -149,7 +156,7 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 	a->opts->stream.order = true;   /* who wakes is elsewhere than who runs */
 	if (take_targets(w, &a->opts->stream, f))
 		return -1;
-	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork"))
+	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork,sched:sched_process_exit"))
 		return -1;
 	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new");
 }
@@ -161,22 +168,34 @@ static int find(struct analysis *a, const char *name, const struct stream_event 
 					"what it needs", a->ops->name, name);
 }
 
-int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
+int switches_read_fields(struct switches *w, struct fault *f)
 {
-	if (find(a, "sched_switch", &w->on_switch, f) || find(a, "sched_wakeup", &w->on_wakeup, f) ||
-	    find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
-		return -1;
 	w->prev_pid = analysis_field(w->on_switch, "prev_pid", false, f);
 	w->prev_state = w->prev_pid ? analysis_field(w->on_switch, "prev_state", false, f) : NULL;
 	w->next_pid = w->prev_state ? analysis_field(w->on_switch, "next_pid", false, f) : NULL;
 	w->woken[0] = w->next_pid ? analysis_field(w->on_wakeup, "pid", false, f) : NULL;
 	w->woken[1] = w->woken[0] ? analysis_field(w->on_wakeup_new, "pid", false, f) : NULL;
-	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
-	if (!w->woken[1] || !w->on_fork)
-		return w->woken[1] ? 0 : -1;
+	if (!w->woken[1])
+		return -1;
+	w->gone = w->on_exit ? analysis_field(w->on_exit, "pid", false, f) : NULL;
+	if (w->on_exit && !w->gone)
+		return -1;
+	if (!w->on_fork)
+		return 0;
 	w->parent = analysis_field(w->on_fork, "parent_pid", false, f);
 	w->child = w->parent ? analysis_field(w->on_fork, "child_pid", false, f) : NULL;
 	return w->child ? 0 : -1;
+}
+
+int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
+{
+	w->ctx = a;
+	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
+	w->on_exit = analysis_event(a, "sched", "sched_process_exit");
+	if (find(a, "sched_switch", &w->on_switch, f) || find(a, "sched_wakeup", &w->on_wakeup, f) ||
+	    find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
+		return -1;
+	return switches_read_fields(w, f);
 }
 
 static pid_t number(const struct analysis_sample *s, const struct trace_field *field)
@@ -207,22 +226,34 @@ static enum task_state state_of(uint64_t prev_state)
 	return STATE_OTHER;
 }
 
+/* Who goes off a CPU ran until now, who gets one did not; else the kernel has left out a switch
+ * (it may, where a task is inside of perf itself), and of that stretch nothing is known. */
+static void check(struct pairs *p, pid_t tid, bool ran)
+{
+	uint64_t state;
+
+	if (!pairs_is_open(p, (uint64_t)tid, &state) || (state == STATE_RUNNING) == ran)
+		return;
+	if (ran)
+		p->unbegun++;
+	else
+		p->restarted++;
+	pairs_cancel(p, (uint64_t)tid);
+}
+
+static void leave(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid, switches_fn *ended)
+{
+	struct pair_end end;
+
+	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
+		ended(w->ctx, s, tid, &end);
+}
+
 static void change(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid,
 		   enum task_state to, switches_fn *ended)
 {
-	struct pair_end end;
-
-	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
-		ended(p->a, s, tid, &end);
+	leave(w, p, s, tid, ended);
 	pairs_start(p, s, (uint64_t)tid, to);
-}
-
-static void leave(struct pairs *p, const struct analysis_sample *s, pid_t tid, switches_fn *ended)
-{
-	struct pair_end end;
-
-	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
-		ended(p->a, s, tid, &end);
 }
 
 static void take_switch(struct switches *w, struct pairs *p, const struct analysis_sample *s,
@@ -231,12 +262,17 @@ static void take_switch(struct switches *w, struct pairs *p, const struct analys
 	uint64_t state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
 	pid_t prev = number(s, w->prev_pid), next = number(s, w->next_pid);
 
-	if (watches(w, prev) && state & LEAVES)
-		leave(p, s, prev, ended);
-	else if (watches(w, prev))
-		change(w, p, s, prev, state_of(state), ended);
-	if (watches(w, next))
+	if (watches(w, prev)) {
+		check(p, prev, true);
+		if (state & LEAVES)
+			leave(w, p, s, prev, ended);
+		else
+			change(w, p, s, prev, state_of(state), ended);
+	}
+	if (watches(w, next)) {
+		check(p, next, false);
 		change(w, p, s, next, STATE_RUNNING, ended);
+	}
 }
 
 /* One who runs, or waits to, is not woken by it. */
@@ -251,6 +287,16 @@ static void take_wakeup(struct switches *w, struct pairs *p, const struct analys
 	    (state == STATE_RUNNING || state == STATE_RUNNABLE))
 		return;
 	change(w, p, s, tid, STATE_RUNNABLE, ended);
+}
+
+/* Its last switch may come after the end of the last one watched, which ends the run. */
+static void take_exit(struct switches *w, struct pairs *p, const struct analysis_sample *s,
+		      switches_fn *ended)
+{
+	pid_t tid = number(s, w->gone);
+
+	if (watches(w, tid))
+		leave(w, p, s, tid, ended);
 }
 
 static void take_fork(struct switches *w, const struct analysis_sample *s)
@@ -288,6 +334,8 @@ void switches_take(struct switches *w, struct pairs *p, const struct analysis_sa
 		take_wakeup(w, p, s, number(s, w->woken[s->event == w->on_wakeup_new]), ended);
 	else if (s->event == w->on_fork)
 		take_fork(w, s);
+	else if (s->event == w->on_exit)
+		take_exit(w, p, s, ended);
 }
 
 bool switches_concern(const struct switches *w, const struct analysis_sample *s, pid_t tid,
@@ -297,5 +345,7 @@ bool switches_concern(const struct switches *w, const struct analysis_sample *s,
 		return s->cpu == cpu || number(s, w->prev_pid) == tid || number(s, w->next_pid) == tid;
 	if (s->event == w->on_wakeup || s->event == w->on_wakeup_new)
 		return number(s, w->woken[s->event == w->on_wakeup_new]) == tid;
+	if (s->event == w->on_exit)
+		return number(s, w->gone) == tid;
 	return s->event != w->on_fork;
 }

@@ -28,22 +28,28 @@ struct switches {
 	bool everybody, follow;
 	int *ends;                   /* pidfds of -p */
 	size_t nends;
-	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork;
-	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child;
+	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork, *on_exit;
+	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child, *gone;
+	void *ctx;                   /* for switches_fn */
 };
 
-/* Names the events, and takes -p and -t from the stream. For analysis_ops.events. */
+/* Whom to watch: -p and -t. 0, or -1 with f. */
+int switches_choose(struct switches *w, const struct stream_opts *targets, struct fault *f);
+/* The same, and names the events, and takes -p and -t from the stream. For
+ * analysis_ops.events. */
 int switches_events(struct switches *w, struct analysis *a, struct fault *f);
 /* Looks up the fields: 0, or -1 with f. */
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f);
+/* The same where the events are known: w->on_*. */
+int switches_read_fields(struct switches *w, struct fault *f);
 void switches_free(struct switches *w);
 /* Whether all processes of -p are gone. */
 bool switches_are_over(struct switches *w);
 
 /* A task's state ended: end->value has it. */
-typedef void switches_fn(struct analysis *a, const struct analysis_sample *s, pid_t tid,
+typedef void switches_fn(void *ctx, const struct analysis_sample *s, pid_t tid,
 			 const struct pair_end *end);
-/* Takes a sample; p holds the state each task is in, its key is the tid. */
+/* Takes a sample, with w->ctx for `ended`; p holds the state each task is in, its key is the tid. */
 void switches_take(struct switches *w, struct pairs *p, const struct analysis_sample *s,
 		   switches_fn *ended);
 /* Whether the task is one of those that were chosen. */

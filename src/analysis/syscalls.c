@@ -122,6 +122,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 static int events(struct analysis *a, struct fault *f)
 {
+	a->opts->stream.order = true;   /* a call may return on another CPU */
 	return analysis_add_event(a, f, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
 }
 
@@ -156,7 +157,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct syscalls *)a->config)->pairs, f);
 }
 
 static void release(struct analysis *a)
@@ -185,7 +186,8 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -195,6 +197,7 @@ static const char *const description[] = {
 	"threads of one name share a row, unless --perins is given. Errors are counted, and listed by "
 	"errno in a table below.",
 	"With --than each call that took longer is told when it returns, with -g where it was made.",
+	"With --heatmap all calls become a picture: when they returned, and how long they took.",
 	"Calls that had begun before perf-prof, or have not returned at its end, are told as not paired. "
 	"Events are raw_syscalls:sys_enter and sys_exit; -e takes them with a filter, such as "
 	"-e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
@@ -205,6 +208,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof syscalls -p 1234 -i 1000", "of a process, each second" },
 	{ "perf-prof syscalls --than 100ms -g", "calls that take longer than 100 ms, and where from" },
 	{ "perf-prof syscalls -- ls -R /usr/lib", "of a command" },
+	{ "perf-prof syscalls -p 1234 --heatmap calls.html", "when calls were slow, as a picture" },
 	{ NULL, NULL },
 };
 

@@ -2,14 +2,14 @@
 /* perf-prof task-state: how long tasks run, wait to run, sleep. */
 #include "analysis/commands.h"
 #include "analysis/switches.h"
+#include "analysis/task_state.h"
 #include "expr/expr.h"
 
 #include <string.h>
 
 struct states {
-	struct pair_opts opts;
-	const char *filter;              /* glob of comm */
-	bool only_sleeping, only_blocked;
+	struct task_state_opts opts;
+	uint64_t told;                   /* the state whose story is told */
 	struct switches switches;
 	struct pairs pairs;
 };
@@ -48,7 +48,8 @@ static bool between(struct analysis *a, const struct analysis_sample *s, uint64_
 {
 	struct states *t = a->config;
 
-	return switches_concern(&t->switches, s, (pid_t)key, cpu);
+	/* who had the CPU matters to who wanted it */
+	return switches_concern(&t->switches, s, (pid_t)key, t->told == STATE_RUNNABLE ? cpu : UINT32_MAX);
 }
 
 static const struct pair_ops pair_ops = {
@@ -57,22 +58,23 @@ static const struct pair_ops pair_ops = {
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static bool is_shown(const struct states *t, const char *comm, uint64_t state)
+bool task_state_is_shown(const struct task_state_opts *o, const char *comm, uint64_t state)
 {
-	if ((t->only_sleeping || t->only_blocked) &&
-	    !(t->only_sleeping && state == STATE_SLEEPING) && !(t->only_blocked && state == STATE_BLOCKED))
+	if ((o->only_sleeping || o->only_blocked) &&
+	    !(o->only_sleeping && state == STATE_SLEEPING) && !(o->only_blocked && state == STATE_BLOCKED))
 		return false;
-	return !t->filter || expr_glob(t->filter, strlen(t->filter), comm, strlen(comm));
+	return !o->filter || expr_glob(o->filter, strlen(o->filter), comm, strlen(comm));
 }
 
-static void ended(struct analysis *a, const struct analysis_sample *s, pid_t tid,
-		  const struct pair_end *end)
+static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
+	struct analysis *a = ctx;
 	struct states *t = a->config;
 	const char *comm = analysis_comm(a, tid, s->time);
-	bool each = t->opts.per_instance || !t->switches.everybody;
+	bool each = t->opts.pairs.per_instance || !t->switches.everybody;
 
-	if (is_shown(t, comm, end->value))
+	t->told = end->value;
+	if (task_state_is_shown(&t->opts, comm, end->value))
 		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : analysis_hash(comm),
 			  end->value);
 }
@@ -104,7 +106,7 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
-	return 0;
+	return pairs_picture(&((struct states *)a->config)->pairs, f);
 }
 
 static bool is_over(struct analysis *a)
@@ -132,9 +134,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-#define AT(member) offsetof(struct states, member)
+#define AT(member) offsetof(struct task_state_opts, member)
 
-static const struct opt state_opts[] = {
+const struct opt task_state_opts[TASK_STATE_NOPTS] = {
 	{ "interruptible", 'S', NULL, OPT_FLAG, AT(only_sleeping), NULL,
 	  "Only interruptible sleep (S); with -D both.", false, NULL },
 	{ "uninterruptible", 'D', NULL, OPT_FLAG, AT(only_blocked), NULL,
@@ -144,12 +146,13 @@ static const struct opt state_opts[] = {
 };
 
 static const struct opt_group groups[] = {
-	{ "States", state_opts, sizeof(state_opts) / sizeof(*state_opts), 0 },
+	{ "States", task_state_opts, TASK_STATE_NOPTS, 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	PAIR_PICTURE_GROUP,
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
@@ -163,6 +166,7 @@ static const char *const description[] = {
 	"was, who woke the task, and who ran on the CPU meanwhile.",
 	"-p, -t and a command behind -- choose the tasks; new threads and children are followed unless "
 	"--no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
+	"With --heatmap all stretches that the table has become a picture: when they ended, and how long they were.",
 	"A state that began before perf-prof did is not counted, nor is one that has not ended.",
 	NULL,
 };
@@ -172,6 +176,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof task-state -D --than 20ms -g", "who is blocked for longer than 20 ms, and where" },
 	{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "all threads of that name" },
 	{ "perf-prof task-state -- make -j8", "a build" },
+	{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "when tasks were blocked, and for how long, as a picture" },
 	{ NULL, NULL },
 };
 

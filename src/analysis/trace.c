@@ -4,7 +4,9 @@
 #include "analysis/commands.h"
 #include "analysis/fields.h"
 #include "analysis/hotspots.h"
+#include "analysis/overwrite.h"
 #include "analysis/sources.h"
+#include "report/eventjson.h"
 #include "report/flame.h"
 
 #include <string.h>
@@ -12,18 +14,51 @@
 struct trace {
 	struct analysis_opts common;
 	struct flame_config flame;
+	struct overwrite_opts overwrite_opts;
+	struct overwrite overwrite;
 	struct hotspots hot;         /* with --flame-graph: stacks, by how often */
 	struct folded *folded;
 };
 
 /* ---- samples ------------------------------------------------------------------------ */
 
+static bool put_frame(json_object *stack, const struct frame *frame)
+{
+	json_object *root = json_object_new_object();
+
+	return root && json_put_unsigned(root, "addr", frame->addr) &&
+	       json_put_text(root, "symbol", frame->symbol) && json_put_unsigned(root, "offset", frame->offset) &&
+	       json_put_text(root, "dso", frame->dso) && json_put_bool(root, "kernel", frame->kernel) &&
+	       json_put_bool(root, "inlined", frame->inlined) && json_put_text(root, "file", frame->file) &&
+	       (!frame->line || json_put_unsigned(root, "line", frame->line)) && json_append(stack, root);
+}
+
+static void print_json(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
+	json_object *root = event_json(&a->names, &s->view, comm);
+	struct callstack *stack = analysis_stack(a, s);
+	json_object *frames = stack ? json_object_new_array() : NULL;
+	bool good = root;
+
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; good && frames && i < stack->n; i++)
+		good = put_frame(frames, stack->frames[i]);
+	if (good && frames)
+		good = json_put(root, "stack", frames);
+	json_line(root, good, stdout);
+}
+
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
 	struct trace *t = a->config;
 
-	if (t->folded)
+	if (t->overwrite.history)
+		overwrite_take(&t->overwrite, a, s);
+	else if (t->folded)
 		hotspots_add(&t->hot, analysis_comm(a, s->tid, s->time), analysis_stack(a, s), 1, false);
+	else if (t->common.json)
+		print_json(a, s, analysis_comm(a, s->tid, s->time));
 	else
 		analysis_print(a, s);
 }
@@ -39,7 +74,7 @@ static void fold(struct analysis *a)
 		return;
 	if (a->opts->stream.interval_ms)
 		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
-	hotspots_fold(&t->hot, t->folded);
+	hotspots_fold(a, &t->hot, t->folded);
 	hotspots_free(&t->hot);
 }
 
@@ -48,6 +83,8 @@ static int end(struct analysis *a, struct fault *f)
 	static const struct flame_title title = { "perf-prof trace", "events" };
 	struct trace *t = a->config;
 
+	if (t->overwrite.history)
+		overwrite_end(&t->overwrite, a);
 	fold(a);
 	return t->folded ? flame_write(&t->flame, t->folded, &title, f) : 0;
 }
@@ -60,8 +97,14 @@ static int begin(struct analysis *a, struct fault *f)
 	struct stream_event *events = stream_events(a->stream, &n);
 	bool chains = false;
 
+	if (overwrite_begin(&t->overwrite, a, &t->overwrite_opts,
+			    t->common.json ? print_json : analysis_print_as, f))
+		return -1;
 	if (!t->flame.path)
 		return 0;
+	if (t->overwrite.history)
+		return fault_usage(f, "trace: --overwrite shows events, --flame-graph %s their stacks instead: give "
+				   "one of them", t->flame.path);
 	for (size_t i = 0; i < n; i++)
 		chains |= events[i].callchain;
 	if (!chains)
@@ -78,11 +121,29 @@ static void release(struct analysis *a)
 
 	hotspots_free(&t->hot);
 	folded_free(t->folded);
+	overwrite_free(&t->overwrite);
+}
+
+static bool takes_signal(struct analysis *a)
+{
+	struct trace *t = a->config;
+
+	if (t->overwrite.history)
+		overwrite_ask(&t->overwrite, a);
+	return t->overwrite.history;
+}
+
+static bool is_over(struct analysis *a)
+{
+	struct trace *t = a->config;
+
+	return t->overwrite.history && overwrite_look(&t->overwrite, a);
 }
 
 static const struct analysis_ops ops = {
 	.name = "trace",
 	.begin = begin, .sample = sample, .interval = fold, .end = end, .release = release,
+	.takes_signal = takes_signal, .is_over = is_over,
 	.chains_of_users = true,
 };
 
@@ -92,6 +153,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	if (args->noperands == 1 && !strcmp(args->operands[0], "help") && args->after_dashes < 0)
 		return fields_print(config, f);
+	if (overwrite_prepare(&((struct trace *)config)->overwrite_opts, config, f))
+		return -1;
 	return analysis_run(&ops, config, args, f);
 }
 
@@ -100,8 +163,10 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	{ "What came before", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
 };
 
@@ -111,6 +176,11 @@ static const char *const description[] = {
 	"clock, event and its fields; with -g the call chain below, kernel and user.",
 	"`perf-prof trace -e EVENT help` prints each event's fields with type and size instead.",
 	"With --flame-graph the stacks of all events become a picture, and nothing is printed.",
+	"With --overwrite nothing is printed until an event with the attribute trigger comes (its filter, or "
+	"the --than of a source, says when), or SIGUSR2: then what came before it, and it, in order of time, below "
+	"a line that says what triggered, how many there are, how many older ones --last left out, and how many "
+	"newer ones had overwritten. What was shown is not shown again. Of processes that are gone for longer than "
+	"10 s the functions have no names.",
 	"A command behind -- is started once all events are on, and is the target unless one is named; "
 	"its exit status becomes that of perf-prof.",
 	NULL,
@@ -123,6 +193,10 @@ static const struct command_example examples[] = {
 	{ "perf-prof trace -e syscalls:sys_enter_openat -- ls", "files that a command opens" },
 	{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program", "who allocates" },
 	{ "perf-prof trace -e sched:sched_switch help", "its fields" },
+	{ "perf-prof trace -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 0.1",
+	  "what the scheduler did in the 100 ms before somebody had waited for 20 ms" },
+	{ "perf-prof trace -e 'syscalls:sys_enter_*' -p 1234 --overwrite --last 5 -N 1",
+	  "the system calls of the last 5 seconds, once SIGUSR2 comes" },
 	{ NULL, NULL },
 };
 

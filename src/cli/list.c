@@ -3,12 +3,14 @@
 #include "cli/commands.h"
 #include "cli/list.h"
 
+#include "analysis/sources.h"
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/nearest.h"
 #include "stream/spec.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +46,7 @@ static void free_listed(struct listed *e)
 	free(e->alias);
 	free(e->terms);
 	free(e->unit);
+	free(e->summary);
 }
 
 static bool copy_entry(struct listed *to, const struct catalog_entry *from)
@@ -55,6 +58,7 @@ static bool copy_entry(struct listed *to, const struct catalog_entry *from)
 		.name = copy(from->name, &ok), .group = copy(from->group, &ok),
 		.event = copy(from->event, &ok), .alias = copy(from->alias, &ok),
 		.terms = copy(from->terms, &ok), .unit = copy(from->unit, &ok),
+		.summary = copy(from->summary, &ok),
 	};
 	return ok;
 }
@@ -98,6 +102,21 @@ static int take(const struct catalog_entry *entry, void *ctx)
 		return -ENOMEM;
 	if (g->tracefs && entry->kind == CATALOG_TRACEPOINT)
 		load_format(g, &grown[l->n - 1]);
+	return 0;
+}
+
+/* The commands that may stand in an event list. */
+static int take_sources(struct gathering *g, const char *glob)
+{
+	for (const struct source_ops *const *src = analysis_sources; *src; src++) {
+		const struct catalog_entry entry = {
+			.kind = CATALOG_SOURCE, .name = (*src)->name, .event = (*src)->name,
+			.summary = (*src)->summary,
+		};
+
+		if ((!glob || !fnmatch(glob, entry.name, FNM_CASEFOLD)) && take(&entry, g))
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -204,6 +223,8 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 
 	g->matched = 0;
 	ret = catalog_each(kinds ? kinds : CATALOG_ALL, kinds ? NULL : glob, take, g, &err);
+	if (ret != -ENOMEM && (!kinds || kinds & CATALOG_SOURCE) && take_sources(g, kinds ? NULL : glob))
+		ret = -ENOMEM;
 	if (ret == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "list: out of memory");
 	/* What was named and found needs nothing of what can't be read. */
@@ -275,12 +296,12 @@ static const struct opt_group list_groups[] = {
 
 static const char *const list_description[] = {
 	"Lists the events of this machine by kind: tracepoints, software events, hardware "
-	"events, hardware cache events, and the events that PMUs name in sysfs. Each is written "
-	"as an event list takes it.",
+	"events, hardware cache events, the events that PMUs name in sysfs, and sources: commands of "
+	"perf-prof that can stand among them. Each is written as an event list takes it.",
 	"A GLOB (* ? [ ]; case does not count) picks those whose name matches as a whole, "
 	"without the system before its colon, or by another name of the same event; the name of "
 	"a system or of a PMU picks all of it, and one of the words tracepoint, software (sw), "
-	"hardware (hw), cache, pmu that kind.",
+	"hardware (hw), cache, pmu, source that kind.",
 	"Whether a hardware event can be counted here is found out by opening it. Tracepoints "
 	"need a readable tracefs: without it the other kinds are still listed, and the exit code "
 	"is 1.",
@@ -291,6 +312,7 @@ static const struct command_example list_examples[] = {
 	{ "perf-prof list 'sched:*'", "the tracepoints of the scheduler" },
 	{ "perf-prof list -v sched:sched_switch", "the fields of one of them" },
 	{ "perf-prof list hardware cache", "what this CPU can count" },
+	{ "perf-prof list source", "what else can stand in an event list" },
 	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "for programs" },
 	{ NULL, NULL },
 };

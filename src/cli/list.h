@@ -10,7 +10,7 @@
 
 struct listed {
 	enum catalog_kind kind;
-	char *name, *group, *event, *alias, *terms, *unit;   /* as in struct catalog_entry */
+	char *name, *group, *event, *alias, *terms, *unit, *summary;   /* as in struct catalog_entry */
 	int opens;
 	const struct tracefmt *format;   /* tracepoints with -v; owned by the listing's db */
 };

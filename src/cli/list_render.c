@@ -43,6 +43,11 @@ static void id_cell(const struct listed *e, char *cell)
 	snprintf(cell, CELL, "%.0d", e->format ? e->format->id : 0);
 }
 
+static void summary_cell(const struct listed *e, char *cell)
+{
+	show(e->summary, cell);
+}
+
 static void unit_cell(const struct listed *e, char *cell)
 {
 	show(e->unit, cell);
@@ -72,6 +77,7 @@ static const struct table {
 	  { { "Hardware", name_cell }, { "also called", alias_cell }, { "opens here", opens_cell } } },
 	{ CATALOG_CACHE, { { "Hardware cache", name_cell }, { "opens here", opens_cell } } },
 	{ CATALOG_PMU, { { "PMU", name_cell }, { "terms", terms_cell }, { "unit", unit_cell } } },
+	{ CATALOG_SOURCE, { { "Source", name_cell }, { "what", summary_cell } } },
 };
 
 /* 0: the column is empty and is left out. */
@@ -246,7 +252,8 @@ static bool append_event(json_object *array, const struct listed *e)
 	       put_text(o, "name", e->name) &&
 	       put_text(o, e->kind == CATALOG_PMU ? "pmu" : "system", e->group) &&
 	       (!e->group || put_text(o, "event", e->event)) && put_text(o, "alias", e->alias) &&
-	       put_text(o, "terms", e->terms) && put_text(o, "unit", e->unit) && put_opens(o, e) &&
+	       put_text(o, "terms", e->terms) && put_text(o, "unit", e->unit) &&
+	       put_text(o, "summary", e->summary) && put_opens(o, e) &&
 	       (!e->format || put_format(o, e->format));
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/private.h"
+#include "perfdata/compressor.h"
+
+#include "base/caller.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,16 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 20, IDS_PER_RECORD = 4096 };
+enum { BUFFER = COMPRESSOR_INPUT, IDS_PER_RECORD = 4096 };
 
 struct perfdata_writer {
 	char *path;
 	int fd;                        /* -1: not created yet */
 	struct bytes head;             /* what was put before that */
+	size_t head_end;               /* what each file begins with; 0: there will be one file */
+	struct compressor *z;          /* NULL: nothing is compressed */
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
+	bool has_events;               /* a sample is among them */
 	size_t used;
 	char buffer[BUFFER];
 };
@@ -36,11 +43,28 @@ static int keep_old(const char *path)
 	return rc;
 }
 
+/* What is there and no file that could be kept or replaced. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+}
+
 /* Never through a link that somebody laid there: O_EXCL. */
 static int open_file(const char *path)
 {
-	int rc = keep_old(path), fd;
+	int rc, fd;
 
+	if (!strcmp(path, "-"))
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	else if (is_special(path))
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	else
+		fd = -2;
+	if (fd != -2)
+		return fd < 0 ? -errno : fd;
+	rc = keep_old(path);
 	if (rc)
 		return rc;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
@@ -65,15 +89,8 @@ struct perfdata_writer *perfdata_new(const char *path)
 	return w;
 }
 
-/* What was written in part is taken back: the file ends with a whole record. */
-static void fail(struct perfdata_writer *w, int error)
-{
-	w->error = error;
-	if (ftruncate(w->fd, (off_t)w->written))
-		return;   /* it says so itself: a reader stops at the last whole record */
-}
-
-static void write_all(struct perfdata_writer *w, const char *data, size_t n)
+/* How many bytes of n went there; w->error if not all. */
+static size_t write_some(struct perfdata_writer *w, const char *data, size_t n)
 {
 	size_t done = 0;
 
@@ -83,16 +100,79 @@ static void write_all(struct perfdata_writer *w, const char *data, size_t n)
 		if (rc > 0)
 			done += (size_t)rc;
 		else if (rc == 0 || errno != EINTR)
-			fail(w, rc ? -errno : -ENOSPC);
+			w->error = rc ? -errno : -ENOSPC;
 	}
-	if (!w->error)
-		w->written += n;
+	return done;
 }
+
+/* What was written in part is taken back: the file ends with a whole record. */
+static void keep_whole(struct perfdata_writer *w, size_t n)
+{
+	w->written += n;
+	if (w->error && ftruncate(w->fd, (off_t)w->written))
+		return;   /* it says so itself: a reader stops at the last whole record */
+}
+
+/* Where the next record begins, 0 if this one isn't whole within n bytes. */
+static size_t next_record(const char *data, size_t at, size_t n, struct perf_event_header *header)
+{
+	if (n - at < sizeof(*header))
+		return 0;
+	memcpy(header, data + at, sizeof(*header));
+	return header->size < sizeof(*header) || header->size > n - at ? 0 : at + header->size;
+}
+
+static size_t whole_records(const char *data, size_t n)
+{
+	struct perf_event_header header;
+	size_t at = 0, next;
+
+	while ((next = next_record(data, at, n, &header)))
+		at = next;
+	return at;
+}
+
+static bool has_sample(const char *data, size_t n)
+{
+	struct perf_event_header header;
+
+	for (size_t at = 0; (at = next_record(data, at, n, &header));)
+		if (header.type == PERF_RECORD_SAMPLE)
+			return true;
+	return false;
+}
+
+/* Without its head, a file is none. */
+static void write_head(struct perfdata_writer *w)
+{
+	size_t done = write_some(w, w->head.data, w->head.n);
+
+	keep_whole(w, done == w->head.n ? done : 0);
+}
+
+/* packed: of data, or data itself. On a full disk stays what fits of it. */
+static void write_records(struct perfdata_writer *w, const char *data, size_t n, const char *packed,
+			  size_t npacked)
+{
+	size_t done = write_some(w, packed, npacked);
+
+	if (done < npacked)
+		done = whole_records(packed, done);
+	if (done && !w->has_events)
+		w->has_events = has_sample(data, packed == data ? done : n);
+	keep_whole(w, done);
+}
+
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b);
 
 int perfdata_open(struct perfdata_writer *w, struct fault *f)
 {
-	int fd = open_file(w->path);
+	struct caller_rights rights;
+	int fd;
 
+	caller_begin(&rights);
+	fd = open_file(w->path);
+	caller_end(&rights);
 	if (fd < 0)
 		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
 	w->fd = fd;
@@ -100,15 +180,90 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 	if (w->head.failed)
 		w->error = -ENOMEM;
 	else
-		write_all(w, w->head.data, w->head.n);
-	bytes_free(&w->head);
+		write_head(w);
+	if (w->head_end)
+		w->head.n = w->head_end;
+	else
+		bytes_free(&w->head);
+	return 0;
+}
+
+void perfdata_end_of_head(struct perfdata_writer *w)
+{
+	w->head_end = w->head.n;
+}
+
+int perfdata_compress(struct perfdata_writer *w, struct fault *f)
+{
+	struct bytes b = {0};
+
+	w->z = compressor_new();
+	if (!w->z)
+		return fault_set(f, EXIT_FAILED, "recordings can't be compressed: this perf-prof was built "
+				 "without libzstd; `perf-prof version --build-options` says so");
+	bytes_add_u64(&b, FEATURE_COMPRESSION);
+	compressor_describe(&b);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
 	return 0;
 }
 
 static void flush(struct perfdata_writer *w)
 {
-	write_all(w, w->buffer, w->used);
+	size_t n = w->used;
+	const char *data = w->z && n ? compressor_run(w->z, w->buffer, w->used, &n) : w->buffer;
+
+	if (!data)
+		w->error = w->error ? w->error : -ENOMEM;
+	else
+		write_records(w, w->buffer, w->used, data, n);
 	w->used = 0;
+}
+
+void perfdata_flush(struct perfdata_writer *w)
+{
+	if (w->fd >= 0 && !w->error)
+		flush(w);
+}
+
+uint64_t perfdata_size(const struct perfdata_writer *w)
+{
+	return w->written + w->used;
+}
+
+/* The file has a name of its own before the next one is created: so it becomes no FILE.old. */
+static int rename_aside(struct perfdata_writer *w, const char *name, struct fault *f)
+{
+	struct caller_rights rights;
+	int rc;
+
+	caller_begin(&rights);
+	rc = rename(w->path, name);
+	caller_end(&rights);
+	return rc ? fault_set(f, EXIT_FAILED, "%s can't be renamed to %s: %s", w->path, name, strerror(errno)) : 0;
+}
+
+int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f)
+{
+	int before = w->fd;
+	uint64_t written = w->written;
+
+	flush(w);
+	if (w->error)
+		return fault_set(f, EXIT_FAILED, "%s: %s", w->path, strerror(-w->error));
+	if (rename_aside(w, name, f))
+		return -1;
+	written = w->written;
+	w->written = 0;
+	w->has_events = false;
+	if (perfdata_open(w, f)) {
+		w->written = written;   /* on, in the file that is called `name` now */
+		return -1;
+	}
+	close(before);
+	if (w->z)
+		compressor_restart(w->z);
+	return 0;
 }
 
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
@@ -122,7 +277,7 @@ void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 	if (n > BUFFER - w->used)
 		flush(w);
 	if (n > BUFFER) {
-		write_all(w, records, n);
+		write_records(w, records, n, records, n);
 		return;
 	}
 	memcpy(w->buffer + w->used, records, n);
@@ -155,9 +310,13 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 			w->error = -errno;
 	}
 	bytes_free(&w->head);
-	if (w->error)
-		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read",
-			       w->path, strerror(-w->error), (unsigned long long)w->written);
+	compressor_free(w->z);
+	if (w->error && !w->written)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; nothing was recorded", w->path, strerror(-w->error));
+	else if (w->error)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read%s",
+			       w->path, strerror(-w->error), (unsigned long long)w->written,
+			       w->has_events ? "" : ", but they hold 0 events");
 	free(w->path);
 	free(w);
 	return rc;
@@ -172,9 +331,10 @@ static void reserve(struct perfdata_writer *w, size_t n)
 		flush(w);
 }
 
-static void put_record(struct perfdata_writer *w, uint32_t type, const struct bytes *b)
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b)
 {
-	struct perf_event_header header = { .type = type, .size = (uint16_t)(sizeof(header) + b->n) };
+	struct perf_event_header header = { .type = type, .misc = misc,
+					    .size = (uint16_t)(sizeof(header) + b->n) };
 
 	if (b->failed || b->n > UINT16_MAX - sizeof(header)) {
 		w->error = w->error ? w->error : -ENOMEM;
@@ -195,7 +355,7 @@ void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *
 
 		bytes_add(&b, attr, attr->size);
 		bytes_add(&b, ids, n * sizeof(*ids));
-		put_record(w, PERFDATA_HEADER_ATTR, &b);
+		put_record(w, PERFDATA_HEADER_ATTR, 0, &b);
 		bytes_free(&b);
 		ids += n;
 		nids -= n;
@@ -233,7 +393,7 @@ void perfdata_put_machine(struct perfdata_writer *w, const char *version, const 
 		bytes_add_u64(&b, feature);
 		if (machine_feature(&b, (int)feature, version, argv, argc)) {
 			bytes_pad(&b, 8);
-			put_record(w, PERFDATA_FEATURE, &b);
+			put_record(w, PERFDATA_FEATURE, 0, &b);
 		}
 		bytes_free(&b);
 	}
@@ -249,7 +409,7 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
 	bytes_add_u64(&b, id);
 	bytes_add_text(&b, name);
 	bytes_pad(&b, 8);
-	put_record(w, PERFDATA_EVENT_UPDATE, &b);
+	put_record(w, PERFDATA_EVENT_UPDATE, 0, &b);
 	bytes_free(&b);
 }
 
@@ -263,7 +423,25 @@ void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t cl
 	bytes_add_u32(&b, clockid);
 	bytes_add_u64(&b, realtime_ns);
 	bytes_add_u64(&b, clock_ns);
-	put_record(w, PERFDATA_FEATURE, &b);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
+}
+
+void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
+			   const char *path)
+{
+	/* 20 bytes, how many of them count, and the mark that this is said */
+	enum { HAS_SIZE = 1 << 15, ROOM = 20 };
+	uint8_t padded[ROOM + 4] = { 0 };
+	struct bytes b = {0};
+
+	memcpy(padded, id, size < ROOM ? size : ROOM);
+	padded[ROOM] = (uint8_t)(size < ROOM ? size : ROOM);
+	bytes_add_u32(&b, UINT32_MAX);   /* the host's, not a guest's */
+	bytes_add(&b, padded, sizeof(padded));
+	bytes_add_text(&b, path);
+	bytes_pad(&b, 8);                /* its header has 8 bytes */
+	put_record(w, PERFDATA_BUILD_ID, HAS_SIZE | misc, &b);
 	bytes_free(&b);
 }
 
@@ -271,5 +449,5 @@ void perfdata_put_round(struct perfdata_writer *w)
 {
 	struct bytes nothing = {0};
 
-	put_record(w, PERFDATA_FINISHED_ROUND, &nothing);
+	put_record(w, PERFDATA_FINISHED_ROUND, 0, &nothing);
 }

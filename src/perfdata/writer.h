@@ -22,9 +22,22 @@ struct perfdata_writer;
 /* For FILE; nothing is created yet, what is put until then waits in memory. NULL without
  * memory. */
 struct perfdata_writer *perfdata_new(const char *path);
-/* Creates FILE, readable by its owner only. A file of that name becomes FILE.old. 0, or -1
- * with f. */
+/* Creates FILE, readable by its owner only; under sudo it is the caller's. A regular file of that
+ * name becomes FILE.old; what is no regular file (/dev/null, a FIFO; "-": stdout) is written to.
+ * 0, or -1 with f. */
 int perfdata_open(struct perfdata_writer *w, struct fault *f);
+/* What is put from now on belongs to one file: the next one of perfdata_switch() begins with
+ * what was put before. */
+void perfdata_end_of_head(struct perfdata_writer *w);
+/* Goes on in a new FILE; the one so far gets this name. 0, or -1 with f, and goes on in the old. */
+int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f);
+/* What comes after the head is compressed (zstd); before perfdata_end_of_head(). 0, or -1 with f:
+ * this was built without it. */
+int perfdata_compress(struct perfdata_writer *w, struct fault *f);
+/* Bytes of the present file, with what is not flushed yet (uncompressed). */
+uint64_t perfdata_size(const struct perfdata_writer *w);
+/* What was put is in the file. */
+void perfdata_flush(struct perfdata_writer *w);
 /* An event (attr->size bytes) and the ids of its descriptors. With several events, samples and sample_id need
  * PERF_SAMPLE_IDENTIFIER. */
 void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
@@ -35,6 +48,9 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
  * the kernel's own) and since the Unix epoch, ns. */
 void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
 			uint64_t realtime_ns);
+/* The build id of a file that is mapped; misc: PERF_RECORD_MISC_KERNEL or _USER. */
+void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
+			   const char *path);
 /* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
 int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 			 const char *const *names, size_t n, struct fault *f);

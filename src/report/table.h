@@ -121,6 +121,7 @@ struct table_style {
 	struct terminal terminal;        /* of the stream; zeroed: no limit, no colour */
 	bool no_titles;
 	size_t max_rows;                 /* and a line "... N more"; 0: all */
+	const char *match;               /* only rows with a cell that holds this, in any case; or NULL */
 };
 
 /* 0, or -ENOMEM where something was lost on the way here. */

@@ -21,5 +21,6 @@ struct table_row {
 	size_t first;                    /* of its cells */
 	size_t rank;                     /* before the sort */
 	bool marked;
+	bool wanted;                     /* by the style it is printed in */
 };
 #endif

@@ -122,17 +122,46 @@ static size_t title_width(const struct table *t, size_t i, bool titles)
 	return titles ? columns_of(title_text(t, i, buf)) : 1;
 }
 
+/* Whether the row is one of those that are asked for. */
+static bool matches(const struct table *t, const struct table_style *style, const struct table_row *row)
+{
+	char buf[CELL_SIZE];
+
+	if (!style->match)
+		return true;
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(t, i) &&
+		    strcasestr(cell_text(t, &t->columns[i], &t->cells[row->first + i], buf), style->match))
+			return true;
+	return false;
+}
+
+/* How many are to be printed. */
+static size_t choose(struct table *t, const struct table_style *style, size_t *all)
+{
+	*all = 0;
+	for (size_t r = 0; r < t->nrows; r++) {
+		t->rows[r].wanted = matches(t, style, &t->rows[r]);
+		*all += t->rows[r].wanted;
+	}
+	return style->max_rows && style->max_rows < *all ? style->max_rows : *all;
+}
+
 static void widen(struct table *t, const struct table_style *style, size_t rows)
 {
 	char buf[CELL_SIZE];
 
 	for (size_t i = 0; i < t->ncolumns; i++) {
-		size_t most = title_width(t, i, !style->no_titles);
+		size_t most = title_width(t, i, !style->no_titles), left = rows;
 
-		for (size_t r = 0; r < rows; r++) {
+		for (size_t r = 0; r < t->nrows && left; r++) {
 			const struct table_cell *cell = &t->cells[t->rows[r].first + i];
-			size_t width = columns_of(cell_text(t, &t->columns[i], cell, buf));
+			size_t width;
 
+			if (!t->rows[r].wanted)
+				continue;
+			left--;
+			width = columns_of(cell_text(t, &t->columns[i], cell, buf));
 			most = width > most ? width : most;
 		}
 		t->widths[i] = most > t->widths[i] ? most : t->widths[i];
@@ -258,10 +287,11 @@ static void put_row(const struct table *t, const struct layout *l, const struct 
 int table_print(struct table *t, const struct table_style *style, FILE *out)
 {
 	struct layout l = { .colour = style->terminal.colour };
-	size_t rows = style->max_rows && style->max_rows < t->nrows ? style->max_rows : t->nrows;
+	size_t all, rows, left;
 
 	if (!t->widths)
 		return -ENOMEM;
+	rows = left = choose(t, style, &all);
 	widen(t, style, rows);
 	l.widths = t->widths + t->ncolumns;
 	memcpy(l.widths, t->widths, t->ncolumns * sizeof(*l.widths));
@@ -270,9 +300,12 @@ int table_print(struct table *t, const struct table_style *style, FILE *out)
 		fprintf(out, "%s\n", t->caption);
 	if (!style->no_titles)
 		put_titles(t, &l, out);
-	for (size_t r = 0; r < rows; r++)
-		put_row(t, &l, &t->rows[r], out);
-	if (rows < t->nrows)
-		fprintf(out, "... %zu more\n", t->nrows - rows);
+	for (size_t r = 0; r < t->nrows && left; r++)
+		if (t->rows[r].wanted) {
+			put_row(t, &l, &t->rows[r], out);
+			left--;
+		}
+	if (rows < all)
+		fprintf(out, "... %zu more\n", all - rows);
 	return t->lost ? -ENOMEM : 0;
 }

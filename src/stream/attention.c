@@ -167,7 +167,9 @@ static void watch_forks(void)
 static void install_handlers(struct attention *a)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct sigaction sa = {
+		.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (a->restart ? SA_RESTART : 0),
+	};
 
 	pthread_once(&once, watch_forks);
 	a->main = pthread_self();

@@ -45,6 +45,7 @@ struct attention {
 	int timer;                     /* timerfd of the interval, or -1 */
 	pthread_t watchdog;
 	bool running;
+	bool restart;                  /* system calls go on after a signal: what was written is whole */
 	void (*interrupt)(void *ctx);
 	void (*last_words)(void *ctx);
 	void *ctx;

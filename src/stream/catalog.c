@@ -344,6 +344,7 @@ static const struct {
 	{ CATALOG_HARDWARE, { "hardware", "hw" }, walk_hardware },
 	{ CATALOG_CACHE, { "cache", "hwcache" }, walk_caches },
 	{ CATALOG_PMU, { "pmu" }, walk_pmus },
+	{ CATALOG_SOURCE, { "source", "sources" }, NULL },
 };
 
 const char *catalog_kind_word(enum catalog_kind kind)
@@ -389,7 +390,7 @@ static int walk_kinds(unsigned int kinds, const char *glob, bool try, catalog_fn
 	if (err)
 		*err = (struct pev_error){ 0 };
 	for (size_t i = 0; !s.ret && i < COUNT(kinds_table); i++) {
-		int ret = kinds & kinds_table[i].kind ? kinds_table[i].walk(&w) : 0;
+		int ret = kinds_table[i].walk && kinds & kinds_table[i].kind ? kinds_table[i].walk(&w) : 0;
 
 		if (!s.ret && ret && !failed)
 			failed = ret;

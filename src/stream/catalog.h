@@ -15,6 +15,7 @@ enum catalog_kind {
 	CATALOG_CACHE = 1 << 3,
 	CATALOG_PMU = 1 << 4,
 	CATALOG_ALL = (1 << 5) - 1,
+	CATALOG_SOURCE = 1 << 5,   /* stream/source.h: not in the catalog, whoever lists adds them */
 };
 
 /* Everything in it lives until the callback returns. */
@@ -26,6 +27,7 @@ struct catalog_entry {
 	const char *alias;    /* a second name ("faults" for "page-faults"), or NULL */
 	const char *terms;    /* PMU: "event=0x3c", as sysfs has it; else NULL */
 	const char *unit;     /* PMU: of the count ("Joules"), or NULL */
+	const char *summary;  /* source: in a line; else NULL */
 	/* Hardware and cache: 0 if it opens here, else -errno of trying; -ENOENT means
 	 * that this machine's PMU lacks it. Other kinds are not tried: 0. */
 	int opens;
@@ -50,7 +52,7 @@ int catalog_each(unsigned int kinds, const char *glob, catalog_fn *fn, void *ctx
  * there is none near enough or it does not fit. */
 const char *catalog_nearest(const char *name, char *buf, size_t size);
 
-/* The kind as one word ("tracepoint", "software", "hardware", "cache", "pmu"), and the
+/* The kind as one word ("tracepoint", "software", "hardware", "cache", "pmu", "source"), and the
  * kind of a word as users type it (also "hw", "sw"), 0 if it is none. */
 const char *catalog_kind_word(enum catalog_kind kind);
 unsigned int catalog_kind_by_word(const char *word);

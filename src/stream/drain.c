@@ -35,25 +35,30 @@ static struct stream_event *event_by_id(const struct stream *s, uint64_t id)
 	return NULL;
 }
 
-static uint64_t own_limit(const struct stream_event *event)
+/* A source's own; NULL: there is none. */
+static struct stream_limit *own_limit(const struct stream_event *event)
 {
-	return event->sampling ? event->sampling->exit_n : 0;
+	if (event->maker)
+		return maker_limit(event->maker);
+	return event->sampling && event->sampling->limit.exit_n ? &event->sampling->limit : NULL;
 }
 
 void dispatch_index(struct stream *s)
 {
+	const struct stream_event *first = &s->events[s->first];
 	size_t slots = 16;
 
+	makers_settle(s);
 	memset(s->by_type, 0, sizeof(s->by_type));
 	s->filters_here = false;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->filters_here |= s->events[i].filter_here;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->events[i].choosy = s->events[i].filter_here || own_limit(&s->events[i]) ||
-				      s->opts->sampling_limit;
-	s->plain_raw = s->mixed || s->events[0].callchain ? 0 : s->events[0].layout.raw;
+				      s->opts->sampling_limit || s->events[i].taps;
+	s->plain_raw = s->mixed || first->callchain ? 0 : first->layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && s->events[i].fmt)
+		if (s->events[i].wanted && s->events[i].fmt && !s->events[i].maker)
 			s->by_type[s->events[i].fmt->id] = &s->events[i];
 	free(s->by_id);
 	while (slots < 2 * s->nopened + 2)
@@ -101,7 +106,7 @@ __attribute__((noinline)) static struct stream_event *
 identify_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
 	     uint32_t *raw_size)
 {
-	const struct layout *l = &s->events[0].layout;
+	const struct layout *l = &s->events[s->first].layout;
 	struct stream_event *event = NULL;
 
 	if (s->mixed) {
@@ -147,13 +152,17 @@ const struct stream_event *drain_event_of(const struct stream *s,
 /* A source's own -N is reached: it is off. Once all that can bring events is, the run ends. */
 static void end_source(struct stream *s, const struct stream_event *event)
 {
-	for (size_t i = 0; i < s->nopened; i++)
-		if (s->opened[i].event == event)
-			pev_event_disable(s->opened[i].ev);
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct stream_event *e = &s->events[i];
+	for (size_t i = 0; i < s->nopened; i++) {
+		const struct stream_event *e = s->opened[i].event;
 
-		if (e->wanted && (!own_limit(e) || e->sampling->passed < own_limit(e)))
+		if (e == event || (event->maker && e->taps && makers_are_over(e)))
+			pev_event_disable(s->opened[i].ev);
+	}
+	for (size_t i = 0; i < s->nshown; i++) {
+		const struct stream_event *e = &s->events[i];
+		const struct stream_limit *limit = own_limit(e);
+
+		if (e->wanted && (!limit || limit->passed < limit->exit_n))
 			return;
 	}
 	stream_stop(s);
@@ -162,13 +171,13 @@ static void end_source(struct stream *s, const struct stream_event *event)
 /* Whether a source may have one more; the last one ends it. */
 static bool within_limit(struct stream *s, const struct stream_event *event)
 {
-	struct stream_sampling *sampling = event->sampling;
+	struct stream_limit *limit = own_limit(event);
 
-	if (sampling->passed == sampling->exit_n) {
+	if (limit->passed == limit->exit_n) {
 		s->totals.beyond++;
 		return false;
 	}
-	if (++sampling->passed == sampling->exit_n)
+	if (++limit->passed == limit->exit_n)
 		end_source(s, event);
 	return true;
 }
@@ -220,14 +229,32 @@ bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct st
 }
 
 /* Most samples are chosen by two compares. */
-static inline bool is_chosen(struct stream *s, struct ring *ring, const struct stream_event *event,
-			     const struct perf_event_header *rec, const void *raw,
-			     uint32_t raw_size)
+static inline bool is_plainly_chosen(const struct stream *s, const struct stream_event *event,
+				     const struct perf_event_header *rec)
 {
-	if (__builtin_expect(layout_u32(rec, event->layout.tid) != s->skip_pid && !event->choosy, 1))
+	return __builtin_expect(layout_u32(rec, event->layout.tid) != s->skip_pid && !event->choosy, 1);
+}
+
+static bool is_chosen(struct stream *s, struct ring *ring, const struct stream_event *event,
+		      const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	if (is_plainly_chosen(s, event, rec))
 		return true;
 	return !is_unwanted(s, ring, event, rec, raw, raw_size) &&
-	       within_limits(s, ring, event, rec);
+	       (event->taps || within_limits(s, ring, event, rec));
+}
+
+/* What is not plainly chosen: to the consumer, to the sources that watch it, or to nobody. */
+__attribute__((noinline)) static void
+deliver_choosy(struct stream *s, struct ring *ring, const struct stream_event *event,
+	       const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	if (!is_chosen(s, ring, event, rec, raw, raw_size))
+		return;
+	if (event->taps)
+		makers_take(s, ring, event, rec, raw, raw_size);
+	else
+		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 }
 
 __attribute__((always_inline)) inline void
@@ -241,11 +268,10 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		s->totals.malformed++;
 		return;
 	}
-	if (!is_chosen(s, ring, event, rec, raw, raw_size))
-		return;
-	s->ops->sample(s->ctx, event, rec, raw, raw_size, (uint32_t)ring->cpu);
-	if (++s->totals.delivered == s->opts->exit_n)
-		stream_stop(s);
+	if (is_plainly_chosen(s, event, rec))
+		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
+	else
+		deliver_choosy(s, ring, event, rec, raw, raw_size);
 }
 
 uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
@@ -313,6 +339,11 @@ bool drain_round(struct stream *s)
 {
 	bool more = false;
 
+	if (s->opts->recording.only) {
+		for (size_t i = 0; i < s->nrings && !s->stopping; i++)
+			recorder_drain(s, &s->rings[i]);
+		return false;
+	}
 	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
 		more |= drain_slice(s, &s->rings[i]);
 	return more;

@@ -89,8 +89,7 @@ int event_set_name(struct stream_event *ev, const char *name, const char *word, 
 	return ev->name && ev->word ? 0 : no_memory(f);
 }
 
-static int set_tracepoint(struct stream_event *ev, const char *sys, const char *name,
-			  struct fault *f)
+int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f)
 {
 	const char *shown = ev->alias ? ev->alias : name;
 	char full[256], word[256];
@@ -108,7 +107,8 @@ static int add_tracepoint(struct stream *s, const struct spec_item *item, const 
 {
 	struct stream_event *ev = events_append(s, item, f);
 
-	if (!ev || event_attrs_set(ev, item, EVENT_TRACEPOINT, f) || set_tracepoint(ev, sys, name, f))
+	if (!ev || event_attrs_set(ev, item, EVENT_TRACEPOINT, f) ||
+	    event_set_tracepoint(ev, sys, name, f))
 		return -1;
 	ev->from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
 	ev->fmt = tracefmt_load(s->formats, s->tracefs, sys, name, f);
@@ -198,7 +198,7 @@ static bool tracepoint_exists(struct stream *s, const char *sys, const char *nam
 	return access(path, F_OK) == 0;
 }
 
-static int find_tracefs(struct stream *s, struct fault *f)
+int events_find_tracefs(struct stream *s, struct fault *f)
 {
 	struct pev_error err = {0};
 	int rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
@@ -248,7 +248,7 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 	struct fault no_tracefs = { 0 };
 
 	if (item->sys && !s->tracefs[0])
-		find_tracefs(s, &no_tracefs);
+		events_find_tracefs(s, &no_tracefs);
 	for (size_t i = 0; i < sizeof(lookups) / sizeof(*lookups); i++) {
 		enum plain_answer answer = lookups[i](s, item, f);
 
@@ -328,8 +328,9 @@ static bool need_identifiers(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t k = i + 1; k < s->nevents; k++)
-			if (s->events[i].callchain != s->events[k].callchain ||
-			    s->events[i].fmt == s->events[k].fmt)
+			if (!s->events[i].maker && !s->events[k].maker &&
+			    (s->events[i].callchain != s->events[k].callchain ||
+			     s->events[i].fmt == s->events[k].fmt))
 				return true;
 	return s->has_others || s->opts->record;
 }
@@ -341,10 +342,12 @@ static bool each_counts_one(const struct stream *s)
 	for (size_t i = 0; i < s->nevents; i++) {
 		const char *sys = s->events[i].fmt ? s->events[i].sys : "";
 
+		if (s->events[i].maker)
+			continue;
 		if (strcmp(sys, "syscalls") && strcmp(sys, "raw_syscalls"))
 			return false;
 	}
-	return !s->opts->record;
+	return !s->opts->record || s->opts->recording.only;
 }
 
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
@@ -395,7 +398,10 @@ static void choose_layouts(struct stream *s)
 	s->mixed = need_identifiers(s);
 	s->each_counts_one = each_counts_one(s);
 	for (size_t i = 0; i < s->nevents; i++)
-		choose_layout(s, &s->events[i]);
+		if (!s->events[i].maker)
+			choose_layout(s, &s->events[i]);
+	while (s->first + 1 < s->nevents && s->events[s->first].maker)
+		s->first++;
 }
 
 int events_from_specs(struct stream *s, struct fault *f)
@@ -409,8 +415,10 @@ int events_from_specs(struct stream *s, struct fault *f)
 	if (!rc)
 		rc = check_software(s, f);
 	if (!rc)
+		rc = makers_watch(s, f);
+	if (!rc)
 		choose_layouts(s);
-	return rc;
+	return rc ? rc : makers_begin(s, f);
 }
 
 void events_free(struct stream *s)

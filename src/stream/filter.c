@@ -324,7 +324,7 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	int rc;
 
 	/* in a source's place for it stand its options */
-	if (!event->filter || (event->sampling && event->sampling->source))
+	if (!event->filter || event->maker || (event->sampling && event->sampling->source))
 		return 0;
 	event->filtered = calloc(1, sizeof(*event->filtered));
 	if (!event->filtered || schema_of_event(&schema, event))

@@ -33,7 +33,9 @@ static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 }
 
 /* One descriptor per task reports its end (POLLHUP once it and its followed children
- * are gone). */
+ * are gone). Its event shares the ring of the first CPU, and whoever is asked first takes
+ * the ring's wake-up away from the others (perf_poll() exchanges rb->poll with 0): so this one
+ * has to wake the loop as well. */
 static int watch_tasks(struct stream *s)
 {
 	const struct opened *seen = NULL;
@@ -44,10 +46,10 @@ static int watch_tasks(struct stream *s)
 	for (size_t i = 0; i < s->nopened; i++) {
 		struct opened *o = &s->opened[i];
 
-		if (seen && seen->task == o->task)
+		if ((seen && seen->task == o->task) || o->task == &s->everybody)
 			continue;
 		seen = o;
-		if (watch_fd(s, pev_event_fd(o->ev), 0, i))
+		if (watch_fd(s, pev_event_fd(o->ev), EPOLLIN, i))
 			return -1;
 		s->tasks_left++;
 	}
@@ -113,7 +115,9 @@ void loop_attend(struct stream *s)
 
 	if (bits & ATTN_REOPEN)
 		output_reopen(&s->opts->output);
-	if (bits & ATTN_STAT && s->ops->print_stat)
+	if (bits & ATTN_STAT && s->opts->recording.switch_signal)
+		recorder_want_switch(s);
+	else if (bits & ATTN_STAT && s->ops->print_stat)
 		s->ops->print_stat(s->ctx);
 	if (bits & ATTN_INTERVAL && s->ops->interval && !s->stop)
 		s->ops->interval(s->ctx);
@@ -127,6 +131,16 @@ void loop_attend(struct stream *s)
 void stream_end_with(struct stream *s, int fd)
 {
 	s->end_with = fd;
+}
+
+void stream_begin_with_exec(struct stream *s)
+{
+	s->with_exec = true;
+}
+
+bool stream_ended_with_targets(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
 }
 
 void stream_finish(struct stream *s)
@@ -153,6 +167,8 @@ static void last_words(void *ctx)
 	struct stream *s = ctx;
 
 	loss_tell(s, true);
+	if (s->ops->abandon)
+		s->ops->abandon(s->ctx);
 	_exit(EXIT_SECOND_SIGINT);
 }
 
@@ -183,14 +199,21 @@ void loop_set_delivering(struct stream *s, bool on)
 
 /* ---- the run ------------------------------------------------------------ */
 
+/* But for those that the kernel enables when the command becomes its program. */
+/* Those of a command's own begin when it execs. */
+static bool waits_for_exec(const struct stream *s, const struct opened *o)
+{
+	return s->with_exec && o->task->tid >= 0;
+}
+
 static int enable_all(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nopened; i++) {
-		int rc = s->opened[i].event->wanted ? pev_event_enable(s->opened[i].ev) : 0;
+		const struct opened *o = &s->opened[i];
+		int rc = o->event->wanted && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
 
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s",
-					 s->opened[i].event->name, strerror(-rc));
+			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s", o->event->name, strerror(-rc));
 	}
 	return 0;
 }
@@ -288,7 +311,7 @@ int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64
 	s->ctx = ctx;
 	s->attn = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
-		.interrupt = interrupt, .last_words = last_words, .nudge = nudge,
+		.restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	return attention_start(&s->attn, interval_ms, f);
@@ -311,6 +334,8 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	deliver_until_stopped(s);
 	disable_all(s);
 	deliver_rest(s);
+	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
+		sideband_collect(s->sideband);
 	loop_set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
 		if (s->order)

@@ -108,11 +108,11 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 {
 	/* who has somebody else open files gives up privilege before any is read */
 	struct symbolizer_opts opts = {
-		.opener = n->opener, .verbose = verbose,
+		.opener = n->opener, .verbose = verbose, .debuginfod = n->debuginfod,
 		.parse = n->opener == &opener_direct || n->recorded.under == &opener_direct ? PARSER_AUTO : PARSER_HERE,
 	};
 
-	if (!any_wanted(n->stream, has_addresses))
+	if (!n->kernel && !any_wanted(n->stream, has_addresses))
 		return 0;
 	n->symbolizer = symbolizer_new(&opts);
 	if (!n->symbolizer)

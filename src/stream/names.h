@@ -21,6 +21,8 @@ struct names {
 	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
 	struct maps *maps;                /* NULL: none in user space */
 	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
+	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
+	const char *debuginfod;           /* servers that may be asked; set before names_open() */
 	uint64_t lost;                    /* records of what is mapped and who is who */
 };
 

@@ -73,6 +73,9 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
 	}
 	attr->disabled = 1;
+	/* perf looks at the first event to learn whether records of tasks have a time */
+	attr->sample_id_all |= s->opts->record != NULL;
+	attr->enable_on_exec = s->with_exec && task->tid >= 0;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
 	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
@@ -323,6 +326,8 @@ static int open_task(struct stream *s, const struct task_target *task, struct fa
 	for (size_t e = 0; e < s->nevents && !rc; e++) {
 		struct stream_event *event = &s->events[e];
 
+		if (event->maker || event->everywhere != (task == &s->everybody))
+			continue;
 		for (size_t r = 0; event->wanted && r < s->nrings && !rc; r++)
 			if (!event->cpus.n || numlist_has(&event->cpus, s->rings[r].cpu))
 				rc = open_one(s, event, task, &s->rings[r], f);
@@ -338,7 +343,8 @@ static int open_events(struct stream *s, struct fault *f)
 {
 	size_t alive = 0;
 
-	s->opened = calloc(s->nevents * s->nrings * s->targets.ntasks + 1, sizeof(*s->opened));
+	s->everybody = (struct task_target){ .tid = -1, .cgroup_fd = -1 };
+	s->opened = calloc(s->nevents * s->nrings * (s->targets.ntasks + 1) + 1, sizeof(*s->opened));
 	if (!s->opened)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t t = 0; t < s->targets.ntasks; t++) {
@@ -354,7 +360,7 @@ static int open_events(struct stream *s, struct fault *f)
 	if (!s->nopened && f->exit_code)
 		return -1;   /* all that the globs found was refused: the last reason stands */
 	f->exit_code = 0;
-	return 0;
+	return open_task(s, &s->everybody, f) ? -1 : 0;
 }
 
 static int check_event_cpus(struct stream *s, struct fault *f)
@@ -370,13 +376,13 @@ static int check_event_cpus(struct stream *s, struct fault *f)
 	return 0;
 }
 
-/* Events that are opened for one task. */
-static size_t count_openings(const struct stream *s)
+/* Events that are opened for one task, or for everybody. */
+static size_t count_openings(const struct stream *s, bool everywhere)
 {
 	size_t n = 0;
 
 	for (size_t e = 0; e < s->nevents; e++)
-		if (s->events[e].wanted)
+		if (s->events[e].wanted && !s->events[e].maker && s->events[e].everywhere == everywhere)
 			n += s->events[e].cpus.n ? s->events[e].cpus.n : s->targets.cpus.n;
 	return n;
 }
@@ -384,8 +390,8 @@ static size_t count_openings(const struct stream *s)
 /* Known before the first of thousands is opened, and said in numbers. */
 static int reserve_descriptors(const struct stream *s, struct fault *f)
 {
-	size_t each = count_openings(s), tasks = s->targets.ntasks;
-	size_t need = each * tasks + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
+	size_t each = count_openings(s, false), tasks = s->targets.ntasks;
+	size_t need = each * tasks + count_openings(s, true) + s->targets.cpus.n + (s->opts->buffer ? BUFFER_FILES : 0);
 	char remedy[256];
 
 	if (descriptors_reserve(need + sideband_descriptors(&s->targets) + LOOP_FILES + SPARE_FILES) ||
@@ -478,6 +484,7 @@ int stream_open(struct stream *s, struct fault *f)
 	if (s->replay)
 		return replay_open(s, f);
 	hotplug_begin(&s->hotplug);
+	makers_settle(s);
 	if (open_all(s, f))
 		return -1;
 	/* where both don't fit, the loop goes first */

@@ -25,7 +25,8 @@ static int parse_numbers(const char *text, struct numlist *list, const char *wha
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (rc)
 		return fault_usage(f, "%s %s: \"%s\" is not a list of numbers up to %d; expected "
-				   "something like 0-3,7", what, text, bad, max);
+				   "something like 0-3,7%s", what, text, bad, max,
+				   *text && *text != '-' ? "" : ": is the $(...) before it empty?");
 	for (size_t i = 0; i < more.n; i++)
 		if (numlist_add(list, more.v[i]))
 			rc = fault_set(f, EXIT_FAILED, "out of memory");
@@ -149,8 +150,9 @@ static int parse_time(const char *text, void *field, struct fault *f)
 const struct opt stream_event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
-	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, with "
-	  "options in the filter's place: profile/-F 997 -g/. Perf events: context-switches, cycles:u, "
+	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, "
+	  "task-state, rundelay, syscalls, kvm-exit, with options in the filter's place: profile/-F 997 -g/, "
+	  "task-state/--than 10ms/. Perf events: context-switches, cycles:u, "
 	  "pmu/terms/alias=NAME/. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
 	  false, NULL },
 };

@@ -87,7 +87,7 @@ static void set_newest(struct stream *s, uint64_t time)
 static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	/* the same place in all tracepoints of a stream */
-	const struct stream_event *event = s->has_others ? drain_event_of(s, rec) : &s->events[0];
+	const struct stream_event *event = s->has_others ? drain_event_of(s, rec) : &s->events[s->first];
 	uint64_t time;
 
 	if (!event || rec->size < event->layout.time + 8) {

@@ -7,9 +7,11 @@
 #include "stream/attention.h"
 #include "stream/backlog.h"
 #include "stream/barrier.h"
+#include "stream/buildids.h"
 #include "stream/clock.h"
 #include "stream/filter.h"
 #include "stream/hotplug.h"
+#include "stream/maker.h"
 #include "stream/order.h"
 #include "stream/probes.h"
 #include "stream/recorder.h"
@@ -66,6 +68,10 @@ struct stream {
 	struct spec_list specs;
 	struct stream_event *events;
 	size_t nevents;
+	size_t nshown;              /* the consumer's: the first of them */
+	size_t first;               /* the first that is opened; if none differs, all are like it */
+	struct makers makers;
+	struct task_target everybody;   /* the target of events that are opened everywhere */
 	struct probes probes;       /* those of our own making */
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
@@ -92,6 +98,7 @@ struct stream {
 	const struct stream_ops *ops;
 	void *ctx;
 	int epoll;
+	bool with_exec;             /* tasks' events begin when their task execs */
 	int end_with;               /* readable: the run is over; or -1 */
 	size_t tasks_left;
 	enum stop_cause stop;
@@ -101,6 +108,7 @@ struct stream {
 	struct stream_totals totals;
 	struct hotplug hotplug;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
+	bool ring_was_full, told_remedy;       /* while it was read live; and what helps, once */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */
 	unsigned int slice;         /* of a ring, counted */
@@ -111,7 +119,16 @@ struct stream {
 	struct usage usage;
 	struct replay *replay;      /* --input, or NULL */
 	struct perfdata_writer *writer;   /* --record, or NULL */
+	struct buildids *buildids;        /* of what is recorded; may be NULL */
 	bool told_record_error;
+	struct {
+		uint64_t identifier;        /* of the events that tell who is there; 0: none */
+		uint64_t rounded;           /* size at the last round */
+		uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC */
+		bool wants_switch;
+		char **old;                 /* files before the present one */
+		size_t nold;
+	} recording;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -144,6 +161,11 @@ enum plain_answer plain_add_pmu(struct stream *s, const struct spec_item *item, 
 
 /* probeitem.c */
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
+
+/* Finds tracefs, or mounts it: 0, or -1 with f. */
+int events_find_tracefs(struct stream *s, struct fault *f);
+/* Names a tracepoint's event: 0, or -1 with f. */
+int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f);
 
 /* source.c */
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
@@ -202,6 +224,16 @@ void loss_tail(struct stream *s);
 /* What the kernel counted, where nothing more is asked. */
 void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);
+
+/* A sample that was chosen, to the consumer. */
+static inline void stream_hand_over(struct stream *s, const struct stream_event *event,
+				    const struct perf_event_header *rec, const void *raw,
+				    uint32_t raw_size, uint32_t cpu)
+{
+	s->ops->sample(s->ctx, event, rec, raw, raw_size, cpu);
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
 
 /* Whether the source's own -N and --sampling-limit let one more through. */
 bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct stream_event *event,

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/recorder.h"
 
+#include "base/caller.h"
 #include "perfdata/writer.h"
-#include "stream/kerneladdr.h"
+#include "stream/inventory.h"
 #include "stream/private.h"
-#include "tasks/procmaps.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,165 +89,6 @@ static int put_formats(struct stream *s, struct fault *f)
 	return rc;
 }
 
-/* ---- who is there --------------------------------------------------------- */
-
-/* A COMM record as the kernel would have written it, had it been asked in time. */
-struct comm_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char comm[16];
-	/* sample_id: TID, TIME, CPU, IDENTIFIER */
-	uint32_t id_pid, id_tid;
-	uint64_t time, cpu, identifier;
-};
-
-static void put_comm(struct stream *s, uint32_t pid, uint32_t tid, uint64_t identifier)
-{
-	struct comm_record r = {
-		.header = { .type = PERF_RECORD_COMM, .size = sizeof(r) },
-		.pid = pid, .tid = tid, .id_pid = pid, .id_tid = tid, .identifier = identifier,
-	};
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, r.comm, sizeof(r.comm) - 1);
-	close(fd);
-	if (n > 0 && r.comm[n - 1] == '\n')
-		r.comm[n - 1] = '\0';
-	if (n > 0)
-		perfdata_put(s->writer, &r, sizeof(r));
-}
-
-/* An MMAP2 record, likewise. */
-struct mmap_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
-	char filename[];
-};
-
-static void put_mapping(struct stream *s, uint32_t pid, const struct procmaps_line *l, uint64_t identifier)
-{
-	const char *path = *l->path ? l->path : "//anon";
-	/* sample_id: TID, TIME, CPU, IDENTIFIER */
-	uint64_t trailer[] = { pid | (uint64_t)pid << 32, 0, 0, identifier };
-	_Alignas(8) char buf[sizeof(struct mmap_record) + PATH_MAX + 8 + sizeof(trailer)] = { 0 };
-	struct mmap_record *r = (void *)buf;
-	size_t name = (strlen(path) + 8) & ~(size_t)7;
-
-	if (name > PATH_MAX)
-		return;
-	*r = (struct mmap_record){
-		.header = { .type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER },
-		.pid = pid, .tid = pid, .addr = l->start, .len = l->end - l->start, .pgoff = l->pgoff,
-		.maj = l->maj, .min = l->min, .ino = l->ino, .prot = PROT_READ | PROT_EXEC,
-		.flags = MAP_PRIVATE,
-	};
-	r->header.size = (uint16_t)(sizeof(*r) + name + sizeof(trailer));
-	memcpy(r->filename, path, strlen(path));
-	memcpy(r->filename + name, trailer, sizeof(trailer));
-	perfdata_put(s->writer, r, r->header.size);
-}
-
-static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)
-{
-	char path[64], *line = NULL;
-	struct procmaps_line parsed;
-	size_t room = 0;
-	ssize_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	while (f && (n = getline(&line, &room, f)) > 0)
-		if (procmaps_parse(line, (size_t)n - (line[n - 1] == '\n'), &parsed) && parsed.exec)
-			put_mapping(s, pid, &parsed, identifier);
-	free(line);
-	if (f)
-		fclose(f);
-}
-
-/* Calls fn for each entry of a folder that is a number. */
-static void each_number(const char *folder, void (*fn)(void *ctx, uint32_t number), void *ctx)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			fn(ctx, (uint32_t)strtoul(e->d_name, NULL, 10));
-	if (d)
-		closedir(d);
-}
-
-struct walk {
-	struct stream *s;
-	uint64_t identifier;
-	uint32_t pid;
-};
-
-static void put_thread(void *ctx, uint32_t tid)
-{
-	const struct walk *w = ctx;
-
-	put_comm(w->s, w->pid, tid, w->identifier);
-}
-
-static void put_process(void *ctx, uint32_t pid)
-{
-	struct walk *w = ctx;
-	char folder[64];
-
-	w->pid = pid;
-	if (stream_wants_mappings(w->s))
-		put_mappings(w->s, pid, w->identifier);
-	snprintf(folder, sizeof(folder), "/proc/%u/task", pid);
-	each_number(folder, put_thread, w);
-}
-
-/* Where the kernel lies, in perf's words: whoever reads the recording later knows by it
- * whether the kernel of then is still the one that runs. */
-struct kernel_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	char filename[24];
-	/* sample_id: TID, TIME, CPU, IDENTIFIER */
-	uint32_t id_pid, id_tid;
-	uint64_t time, cpu, identifier;
-};
-
-static void put_kernel(struct stream *s, uint64_t identifier)
-{
-	uint64_t text = kernel_address("_text"), end = kernel_address("_etext");
-	struct kernel_record r = {
-		.header = { .type = PERF_RECORD_MMAP, .misc = PERF_RECORD_MISC_KERNEL, .size = sizeof(r) },
-		.pid = UINT32_MAX, .addr = text, .len = end - text, .pgoff = text,
-		.filename = "[kernel.kallsyms]_text", .identifier = identifier,
-	};
-
-	if (text && end > text)
-		perfdata_put(s->writer, &r, sizeof(r));
-}
-
-static void put_tasks(struct stream *s)
-{
-	struct walk walk = { .s = s };
-
-	if (!s->sideband || !sideband_describe(s->sideband, &s->writer, &walk.identifier))
-		return;
-	put_kernel(s, walk.identifier);
-	each_number("/proc", put_process, &walk);
-}
-
 /* What time it is, by both clocks. */
 static void put_clock(struct stream *s)
 {
@@ -263,6 +101,29 @@ static void put_clock(struct stream *s)
 			   (uint64_t)(realtime - stream_realtime_offset(s)), (uint64_t)realtime);
 }
 
+/* Attrs come first, all of them: perf evlist reads no further than the first feature. */
+static int put_beginning(struct stream *s, struct fault *f)
+{
+	uint64_t identifier = 0;
+	bool side;
+
+	if (put_events(s, f))
+		return -1;
+	s->buildids = buildids_new();
+	side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, &identifier);
+	put_machine(s);
+	put_clock(s);
+	if (put_formats(s, f))
+		return -1;
+	if (s->opts->recording.compressed && perfdata_compress(s->writer, f))
+		return -1;
+	perfdata_end_of_head(s->writer);
+	if (side)
+		inventory_put(s, identifier);
+	s->recording.identifier = side ? identifier : 0;
+	return 0;
+}
+
 /* ---- the file ------------------------------------------------------------- */
 
 int recorder_prepare(struct stream *s, struct fault *f)
@@ -272,17 +133,16 @@ int recorder_prepare(struct stream *s, struct fault *f)
 	s->writer = perfdata_new(s->opts->record);
 	if (!s->writer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	put_machine(s);
-	put_clock(s);
-	if (put_events(s, f) || put_formats(s, f))
-		return -1;
-	put_tasks(s);
-	return 0;
+	return put_beginning(s, f);
 }
 
 int recorder_begin(struct stream *s, struct fault *f)
 {
-	return s->writer ? perfdata_open(s->writer, f) : 0;
+	if (!s->writer)
+		return 0;
+	s->recording.began_ns = s->recording.flushed_ns = attention_now();
+	s->totals.recorded_files = 1;
+	return perfdata_open(s->writer, f);
 }
 
 /* Ended by an error that is told now, for the run may last; the exit code tells it again. */
@@ -291,6 +151,10 @@ static void tell_error(struct stream *s)
 	if (!perfdata_error(s->writer) || s->told_record_error)
 		return;
 	s->told_record_error = true;
+	if (s->opts->recording.only) {
+		stream_finish(s);   /* there is nothing else to do; the end tells it */
+		return;
+	}
 	fprintf(stderr, "perf-prof: --record %s: %s: what comes from now on is not recorded; the run "
 		"goes on\n", s->opts->record, strerror(-perfdata_error(s->writer)));
 }
@@ -307,15 +171,193 @@ void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from)
 	tell_error(s);
 }
 
+/* ---- nothing but written ---------------------------------------------------- */
+
+enum { PIECE_BYTES = 256 << 10 };
+
+/* Samples are counted; those that a filter here refuses end a stretch that is written. */
+static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	uint64_t lost;
+
+	if (rec->type != PERF_RECORD_SAMPLE) {
+		lost = drain_lost_count(rec);
+		if (lost)
+			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
+		return true;
+	}
+	if (s->filters_here && !drain_is_wanted(s, ring, rec))
+		return false;
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+	return true;
+}
+
+/* A piece: its space is given back when it is written. */
+static void drain_piece(struct stream *s, struct ring *ring)
+{
+	struct pev_ring *bytes = ring->ring;
+	const struct perf_event_header *rec;
+	uint64_t begin = bytes->pos, from = begin, before = begin;
+
+	while (!s->stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
+		if (!is_written(s, ring, rec)) {
+			uint64_t end = bytes->pos;
+
+			bytes->pos = before;
+			recorder_take(s, bytes, from);
+			bytes->pos = from = end;
+		}
+		before = bytes->pos;
+	}
+	recorder_take(s, bytes, from);
+	pev_ring_release_(bytes);
+	drain_check_damage(s, ring);
+}
+
+/* Up to the head of now and no further: then a round is over, and what comes with the next
+ * one is no older than what came before this one. */
+void recorder_drain(struct stream *s, struct ring *ring)
+{
+	struct pev_ring *bytes = ring->ring;
+
+	if (ring->backlog)
+		backlog_move(ring->backlog);
+	pev_ring_begin_(bytes);
+	while (!s->stopping && bytes->pos != bytes->head)
+		drain_piece(s, ring);
+}
+
+/* ---- one file after the other ------------------------------------------------- */
+
+#define MS UINT64_C(1000000)
+
+void recorder_want_switch(struct stream *s)
+{
+	s->recording.wants_switch = true;
+}
+
+static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
+{
+	const struct stream_opts *o = s->opts;
+
+	return s->recording.wants_switch ||
+	       (o->recording.switch_size && size >= o->recording.switch_size) ||
+	       (o->recording.switch_ms && now - s->recording.began_ns >= o->recording.switch_ms * MS);
+}
+
+/* FILE.20260115103045, as perf calls them, two digits of a second behind; a name of its own. */
+static char *name_of_now(const char *path)
+{
+	struct timespec now;
+	struct tm tm;
+	char text[64], *name = NULL;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	if (asprintf(&name, "%s.%s%02ld", path, text, now.tv_nsec / 10000000) < 0)
+		return NULL;
+	return name;
+}
+
+/* The oldest ones make room. */
+static void keep_file(struct stream *s, char *name)
+{
+	char **old = realloc(s->recording.old, (s->recording.nold + 1) * sizeof(*old));
+	struct caller_rights rights;
+
+	if (!old) {
+		free(name);
+		return;
+	}
+	s->recording.old = old;
+	old[s->recording.nold++] = name;
+	if (!s->opts->recording.keep || s->recording.nold <= s->opts->recording.keep)
+		return;
+	caller_begin(&rights);
+	unlink(old[0]);
+	caller_end(&rights);
+	free(old[0]);
+	memmove(old, old + 1, --s->recording.nold * sizeof(*old));
+}
+
+/* A second one in the same hundredth would take the first one's name: it waits. */
+static bool is_taken(const struct stream *s, const char *name)
+{
+	return name && s->recording.nold && !strcmp(name, s->recording.old[s->recording.nold - 1]);
+}
+
+/* Who is there is told anew: each file can be read alone. */
+static void switch_file(struct stream *s, uint64_t now)
+{
+	char *name = name_of_now(s->opts->record);
+	struct fault f = {0};
+
+	s->recording.wants_switch = is_taken(s, name);
+	if (s->recording.wants_switch) {
+		free(name);
+		return;
+	}
+	s->recording.began_ns = now;
+	if (!name || perfdata_switch(s->writer, name, &f)) {
+		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
+			name ? f.text : "out of memory");
+		free(name);
+		return;
+	}
+	s->totals.recorded_files++;
+	keep_file(s, name);
+	if (s->recording.identifier)
+		inventory_put(s, s->recording.identifier);
+}
+
+enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
+
+/* Of what waits to be compressed nobody knows how much it will be: where a limit is near,
+ * it is. */
+static uint64_t size_of_file(struct stream *s)
+{
+	const struct stream_opts *o = s->opts;
+	uint64_t size = perfdata_size(s->writer);
+
+	if (o->recording.compressed && ((o->recording.max_size && size >= o->recording.max_size) ||
+					(o->recording.switch_size && size >= o->recording.switch_size))) {
+		perfdata_flush(s->writer);
+		size = perfdata_size(s->writer);
+	}
+	return size;
+}
+
 void recorder_round(struct stream *s)
 {
-	perfdata_put_round(s->writer);
+	uint64_t now = attention_now(), size = size_of_file(s);
+
+	if (size != s->recording.rounded)
+		perfdata_put_round(s->writer);
+	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
+		perfdata_flush(s->writer);
+		s->recording.flushed_ns = now;
+	}
+	if (is_full(s, size, now))
+		switch_file(s, now);
+	if (s->opts->recording.max_size && size >= s->opts->recording.max_size)
+		stream_finish(s);
+	s->recording.rounded = s->totals.recorded_bytes = perfdata_size(s->writer);
 }
+
+/* ---- the end -------------------------------------------------------------------- */
 
 int recorder_end(struct stream *s, struct fault *f)
 {
 	struct perfdata_writer *w = s->writer;
 
+	if (w && s->sideband)
+		sideband_collect(s->sideband);   /* the last names and mappings */
+	if (w) {
+		perfdata_flush(w);
+		s->totals.recorded_bytes = perfdata_size(w);
+	}
 	s->writer = NULL;
 	return w ? perfdata_close(w, f) : 0;
 }
@@ -325,4 +367,9 @@ void recorder_free(struct stream *s)
 	if (s->writer)
 		perfdata_close(s->writer, NULL);
 	s->writer = NULL;
+	for (size_t i = 0; i < s->recording.nold; i++)
+		free(s->recording.old[i]);
+	free(s->recording.old);
+	s->recording.old = NULL;
+	s->recording.nold = 0;
 }

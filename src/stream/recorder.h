@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 struct perfdata_writer;
+struct ring;
 struct stream;
 
 /* Bits of sample_type that a file needs in every event, the sideband's included. */
@@ -26,8 +27,12 @@ int recorder_prepare(struct stream *s, struct fault *f);
 int recorder_begin(struct stream *s, struct fault *f);
 /* What was taken out of a ring since `from`, up to ring->pos. */
 void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from);
+/* Writes what the ring holds by now, undecoded, and nothing else is done with it. */
+void recorder_drain(struct stream *s, struct ring *ring);
 /* All rings were read to their end. */
 void recorder_round(struct stream *s);
+/* The next file begins with the next round. */
+void recorder_want_switch(struct stream *s);
 /* 0, or -1 with f: what could not be written. */
 int recorder_end(struct stream *s, struct fault *f);
 /* Without a file, when it came to nothing. */

@@ -385,5 +385,6 @@ int recording_events(struct stream *s, struct fault *f)
 	rc = s->specs.nitems ? 0 : add_all(s, f);
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
+	s->nshown = s->nevents;
 	return rc || events_check_names(s, f) || link_events(s, f) ? -1 : 0;
 }

@@ -2,6 +2,7 @@
 #include "stream/sideband.h"
 
 #include "perfdata/writer.h"
+#include "stream/buildids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct sideband {
 	const struct perf_clock *clock;
 	uint64_t more_sample_type;
 	struct perfdata_writer **writer;  /* NULL, or *NULL: nothing is recorded */
+	struct buildids *buildids;
 	struct pev_format format;
 	bool mappings;
 	pid_t pid;                     /* ours: a forked child doesn't have the rings */
@@ -117,7 +119,8 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 	return 0;
 }
 
-bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, uint64_t *id)
+bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,
+		       uint64_t *id)
 {
 	uint64_t *ids = calloc(b->nevents + 1, sizeof(*ids));
 	struct perf_event_attr attr;
@@ -130,6 +133,7 @@ bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, uint
 		perfdata_put_attr(*writer, &attr, ids, n);
 		*id = ids[0];
 		b->writer = writer;
+		b->buildids = buildids;
 	}
 	free(ids);
 	return n != 0;
@@ -319,7 +323,7 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
 	if (b->writer && *b->writer)
-		perfdata_put(*b->writer, &q->rec, h->size);
+		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), h->size);
 	if (pev_decode(&q->rec, h->size, &b->format, &rec)) {
 		lose(b, ring);
 		return;

@@ -21,6 +21,7 @@
 
 #include <stdint.h>
 
+struct buildids;
 struct perfdata_writer;
 struct sideband;
 
@@ -30,9 +31,10 @@ typedef void sideband_fn(void *ctx, const struct pev_record *rec);
  * can't be had. */
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
 			       uint64_t more_sample_type, bool inherit, bool mappings);
-/* Says to *writer what these events are, and records there as long as *writer is set. *id:
- * that of one of them. False if there is none. */
-bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, uint64_t *id);
+/* Says to *writer what these events are, and records there as long as *writer is set, mappings
+ * with build ids (NULL: without). *id: that of one of them. False if there is none. */
+bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,
+		       uint64_t *id);
 /* How many descriptors that takes. */
 size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);

@@ -48,7 +48,7 @@ static int fill(struct source *source, struct stream_event *ev, const struct sou
 	ev->sampling->what = strdup(event->what);
 	ev->sampling->source = source->ops;
 	ev->sampling->shape = event->shape;
-	ev->sampling->exit_n = source->config->exit_n;
+	ev->sampling->limit.exit_n = source->config->exit_n;
 	if (!ev->sampling->what)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	choose_callchain(ev, source->config);
@@ -63,6 +63,45 @@ int source_add(struct source *source, const struct source_event *event, struct f
 	struct stream_event *ev = events_append(source->stream, source->item, f);
 
 	return ev ? fill(source, ev, event, f) : -1;
+}
+
+/* ---- events of its own making ---------------------------------------------- */
+
+const struct stream_opts *source_targets(const struct source *source)
+{
+	return source->stream->opts;
+}
+
+static int name_made(struct source *source, struct stream_event *ev, struct fault *f)
+{
+	const char *name;
+
+	ev->callchain = false;   /* -g of the stream is about the others */
+	if (event_attrs_set(ev, source->item, EVENT_SOURCE, f))
+		return -1;
+	if (ev->callchain)
+		return spec_fault(f, source->item, source->item->at, "what this source tells has no call chain",
+				  "no stack and no max-stack=");
+	name = ev->alias ? ev->alias : source->ops->name;
+	return event_set_name(ev, name, name, f);
+}
+
+struct maker *source_make(struct source *source, const struct source_made *made, struct fault *f)
+{
+	struct stream *s = source->stream;
+	struct maker *m = makers_add(&s->makers, s, source->ops->name, made, f);
+	struct stream_event *ev = m ? events_append(s, source->item, f) : NULL;
+
+	if (!ev)
+		return NULL;
+	if (s->opts->record) {
+		fault_usage(f, "--record: %s is made here, of other events: record those", source->ops->name);
+		return NULL;
+	}
+	maker_set_event(m, ev, source->config->exit_n);
+	if (made->order)
+		((struct stream_opts *)s->opts)->order = true;
+	return name_made(source, ev, f) ? NULL : m;
 }
 
 uint64_t source_registers(void)

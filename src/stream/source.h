@@ -10,6 +10,15 @@
  * A source consists of events. The fields of an event are the parts of its sample, by
  * attr.sample_type: see parts.h. It takes the targets and the clock of the stream; -m
  * makes rings larger for all, -N ends the source alone.
+ *
+ * Or it makes events of its own out of others, which it alone sees: the first ones are
+ * opened like those of the list, their samples go to the source, and what it makes of them
+ * goes to the consumer as if it were a tracepoint's sample.
+ *
+ *	source_make(source, &made, f)           in events(): the event, its format
+ *	source_watch(maker, "sched", ...)       and what it is made of
+ *	made.ops->begin(state, maker, f)        all are known: maker_event()
+ *	made.ops->sample(state, maker, ...)     each sample; calls maker_emit()
  */
 #ifndef STREAM_SOURCE_H
 #define STREAM_SOURCE_H
@@ -40,6 +49,61 @@ struct source_event {
 
 /* Adds an event: 0, or -1 with f. What is handed over is copied. */
 int source_add(struct source *source, const struct source_event *event, struct fault *f);
+
+/* ---- sources that make events ------------------------------------------------- */
+
+struct maker;
+
+struct maker_ops {
+	/* The events that it watches are known: 0, or -1 with f. */
+	int (*begin)(void *state, struct maker *m, struct fault *f);
+	/* A sample of one of them, as stream_ops.sample() has it. */
+	void (*sample)(void *state, struct maker *m, const struct stream_event *event,
+		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu);
+	void (*free)(void *state);
+};
+
+/* At the head of what an event brings, as the kernel's tracepoints have it; filled in by
+ * maker_emit(). */
+struct made_head {
+	uint16_t common_type;
+	uint8_t common_flags, common_preempt_count;
+	int32_t common_pid;
+};
+
+/* A field behind it. */
+struct made_field {
+	const char *declared;             /* "char comm[16]" */
+	uint16_t offset, size;            /* in the struct that begins with a made_head */
+	bool is_signed;
+};
+#define MADE_FIELD(type, member, declared, is_signed)                                              \
+	{ declared, offsetof(type, member), sizeof(((type *)0)->member), is_signed }
+
+struct source_made {
+	const struct made_field *fields;
+	size_t nfields;
+	const char *print;                /* as behind "print fmt:" of a tracepoint's format */
+	size_t size;                      /* bytes that an event brings, the head included */
+	const struct maker_ops *ops;
+	void *state;                      /* for them; from here on theirs, also after an error */
+	bool order;                       /* it has to see things in order of time: --order */
+};
+
+/* Makes the item's event one that is made here. NULL with f. */
+struct maker *source_make(struct source *source, const struct source_made *made, struct fault *f);
+/* Watches a tracepoint for it; everywhere: also of tasks that are not -p or -t. 0, or -1
+ * with f. The names outlive the stream. */
+int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f);
+/* Whom the stream is about: -p, -t and so on. */
+const struct stream_opts *source_targets(const struct source *source);
+
+/* In begin(): an event that it watches. */
+struct stream_event *maker_event(struct maker *m, const char *sys, const char *name);
+struct tracefmt_db *maker_formats(struct maker *m);
+/* In sample(): where the fields of the next event go, zeroed; and the event is there. */
+void *maker_fields(struct maker *m);
+void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid);
 
 /* The registers that this machine samples, for attr.sample_regs_user and _intr. */
 uint64_t source_registers(void);

@@ -91,11 +91,13 @@ void stream_free(struct stream *s)
 	closer_release(closer);
 	probes_end(&s->probes);
 	recorder_free(s);
+	buildids_free(s->buildids);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	targets_free(&s->targets);
+	makers_free(s);
 	events_free(s);
 	tracefmt_db_free(s->formats);
 	free(s->by_id);
@@ -104,7 +106,7 @@ void stream_free(struct stream *s)
 
 struct stream_event *stream_events(struct stream *s, size_t *n)
 {
-	*n = s->nevents;
+	*n = s->nshown;
 	return s->events;
 }
 

@@ -49,6 +49,14 @@ struct stream_opts {
 	uint64_t exit_n;                /* -N; 0: no limit */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
 	const char *record;             /* --record FILE, or NULL */
+	struct {
+		bool only;              /* nothing is delivered, all is written */
+		bool compressed;
+		uint64_t max_size;      /* bytes at which the run ends; 0: never */
+		uint64_t switch_size, switch_ms;   /* when the next file begins; 0: never */
+		bool switch_signal;     /* at SIGUSR2 */
+		uint64_t keep;          /* so many files before the present one; 0: all */
+	} recording;
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
 	struct stream_span time;        /* --time, of a recording */
@@ -84,6 +92,11 @@ enum stream_shape {
 	SHAPE_FAULT,                    /* address ip symbol */
 };
 
+/* -N of a source: it ends, the run goes on. */
+struct stream_limit {
+	uint64_t exit_n, passed;        /* 0: none; how many there were */
+};
+
 /* What is known of an event that is no tracepoint. */
 struct stream_sampling {
 	union pev_attr_buf attr;        /* how it is opened, but for what all events have alike */
@@ -93,7 +106,7 @@ struct stream_sampling {
 	struct pev_format format;       /* for pev_decode() */
 	bool precise_max;               /* as precise as the PMU can: :P */
 	bool decode;                    /* parts of variable length: checked before delivery */
-	uint64_t exit_n, passed;        /* a source's own -N (0: none), and how many there were */
+	struct stream_limit limit;
 };
 
 /* One event of the list, globs expanded. */
@@ -120,6 +133,9 @@ struct stream_event {
 	unsigned int max_stack;         /* 0: the kernel's */
 	const struct tracefmt *fmt;     /* NULL: no tracepoint; its fields are its sample's parts */
 	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
+	struct maker *maker;            /* made here, of other events: its source; or NULL */
+	struct maker_tap *taps;         /* not the consumer's: for the sources that want it; or NULL */
+	bool everywhere;                /* on all tasks, whatever the targets are */
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
@@ -161,6 +177,9 @@ struct stream_ops {
 	/* Called in a signal handler on the loop's thread when sample() is still inside
 	 * its call 500 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
+	/* The process ends at once, on a second SIGINT: called on the watchdog's thread,
+	 * whatever the others do; only what a signal handler may do. May be NULL. */
+	void (*abandon)(void *ctx);
 };
 
 struct stream_totals {
@@ -175,6 +194,7 @@ struct stream_totals {
 	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
 					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
+	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
 
@@ -198,12 +218,17 @@ int stream_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 /* The run ends when this descriptor (a pidfd) becomes readable, too; before stream_run().
  * What has happened by then is delivered. */
 void stream_end_with(struct stream *s, int fd);
+/* The targets are one task that is about to exec: its events begin there; before
+ * stream_open(). */
+void stream_begin_with_exec(struct stream *s);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
 /* Whether the run is about to end, for whatever reason. */
 bool stream_is_stopping(const struct stream *s);
+/* Whether the run ended because its targets did, not by a signal or its consumer. */
+bool stream_ended_with_targets(const struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;

@@ -46,7 +46,17 @@ void dso_touch_(struct dsos *d, struct dso *dso)
 
 static size_t bytes_of(const struct dso *dso)
 {
-	return (dso->file ? symfile_bytes(dso->file) : 0) + demangled_bytes(dso->names);
+	return (dso->file ? symfile_bytes(dso->file) : 0) + demangled_bytes(dso->names) +
+	       inlines_bytes(dso->inlines);
+}
+
+static void close_dwarf(struct dsos *d, struct dso *dso)
+{
+	if (dso->dwarf < 0)
+		return;
+	close(dso->dwarf);
+	dso->dwarf = -1;
+	d->dwarfs_open--;
 }
 
 void dso_forget_file_(struct dsos *d, struct dso *dso)
@@ -54,6 +64,9 @@ void dso_forget_file_(struct dsos *d, struct dso *dso)
 	d->bytes -= bytes_of(dso);
 	symfile_free(dso->file);
 	demangled_free(dso->names);
+	inlines_free(dso->inlines);
+	dso->inlines = NULL;
+	close_dwarf(d, dso);
 	dso_jit_forget_(d, dso);
 	dso->file = NULL;
 	dso->names = NULL;
@@ -154,6 +167,7 @@ static struct dso *add(struct dsos *d, const char *name, const struct dso_id *id
 	memcpy(dso->name, name, len + 1);
 	dso->id = *id;
 	dso->serial = ++d->serials;
+	dso->dwarf = -1;
 	clock_gettime(CLOCK_REALTIME, &dso->seen);
 	dso->next = *bucket;
 	*bucket = dso;
@@ -266,6 +280,35 @@ bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **nam
 	if (is_mangled(*name))
 		*name = demangle_in(d, dso, *name);
 	return true;
+}
+
+size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inline_frame *out,
+		   size_t max)
+{
+	size_t before = inlines_bytes(dso->inlines), n;
+	uint64_t vaddr;
+
+	if (dso->jit)
+		return 0;
+	if (dso->state == DSO_UNREAD)
+		dso_read_(d, dso);
+	if (dso->state != DSO_READ || dso->dwarf < 0 || !d->parser ||
+	    !symfile_vaddr(dso->file, offset, &vaddr))
+		return 0;
+	if (!dso->inlines) {
+		dso->inlines = inlines_new(d->parser, dso->dwarf);
+		dso_find_alt_(d, dso);
+	}
+	n = inlines_find(dso->inlines, vaddr, out, max);
+	d->bytes += inlines_bytes(dso->inlines) - before;
+	dso_touch_(d, dso);
+	dso_keep_bound_(d);
+	return n;
+}
+
+const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name)
+{
+	return name && is_mangled(name) ? demangle_in(d, dso, name) : name;
 }
 
 size_t dsos_bytes(const struct dsos *d)

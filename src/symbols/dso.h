@@ -12,6 +12,7 @@
 #define SYMBOLS_DSO_H
 
 #include "base/opener.h"
+#include "symbols/inlines.h"
 #include "symbols/symfile.h"
 
 struct dsos;
@@ -59,6 +60,13 @@ const char *dso_name(const struct dso *dso);
 uint64_t dso_serial(const struct dso *dso);
 /* As symfile_find(). The name lives until the next call. */
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into);
+/* The calls that lie one in the other there, innermost first, by the compiler's own names;
+ * 0: nothing is known but the function. They live until the next call of dso_inlines() or
+ * dso_find() of any dso. */
+size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inline_frame *out,
+		   size_t max);
+/* A name of dso_inlines() as it is in the source; lives until the next call. */
+const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name);
 /* As long as this number is the same, so is the name of each address: code that is made
  * while a program runs comes, goes and gets its names late. Some 10 ns. */
 uint64_t dsos_answers(struct dsos *d);

@@ -5,6 +5,7 @@
 
 #include "symbols/demangle.h"
 #include "symbols/dso.h"
+#include "symbols/inlines.h"
 #include "symbols/vdso.h"
 
 #include <time.h>
@@ -23,6 +24,8 @@ struct dso {
 	uint64_t start, end;         /* and where */
 	enum dso_state state;
 	struct symfile *file;        /* while DSO_READ */
+	struct inlines *inlines;     /* of it, from the first question on; or NULL */
+	int dwarf;                   /* descriptor of what has its DWARF; -1: none */
 	struct demangled *names;     /* of it, as far as they were asked for */
 	struct jit *jit;             /* no file is behind it; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
@@ -40,6 +43,7 @@ struct dsos {
 	struct dso *buckets[DSO_BUCKETS];
 	struct dso *newest, *oldest;
 	size_t unused;               /* without a reference */
+	unsigned int dwarfs_open;    /* descriptors */
 	uint64_t serials;
 	uint64_t answers;            /* how often names of addresses have changed */
 	struct jit *jits;
@@ -54,6 +58,8 @@ void dso_keep_bound_(struct dsos *d);
 
 /* dso_read.c: reads the file as the process sees the path or, when it is gone, as we do. */
 void dso_read_(struct dsos *d, struct dso *dso);
+/* Gives its inlines the file that dwz made, if there is one. */
+void dso_find_alt_(struct dsos *d, struct dso *dso);
 /* Whether what is mapped now is another file than was read, though the same by its inode. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
 

@@ -15,7 +15,10 @@
 
 #define MAX_FILE (4ull << 30)
 
-enum { MAX_ASKED = 256 };   /* files a run asks servers for */
+enum {
+	MAX_ASKED = 256,         /* files a run asks servers for */
+	MAX_DWARFS = 64,         /* descriptors that are kept open */
+};
 
 static bool later(const struct timespec *a, const struct timespec *b)
 {
@@ -68,22 +71,42 @@ static void tell(const struct dsos *d, const struct dso *dso)
 	     "names", name);
 }
 
+static int close_it(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Its DWARF is read when somebody asks for lines or inlined calls. */
+static void keep_dwarf(struct dsos *d, struct dso *dso, int fd)
+{
+	if (dso->dwarf >= 0) {
+		close(dso->dwarf);
+		d->dwarfs_open--;
+	}
+	dso->dwarf = d->dwarfs_open < MAX_DWARFS ? fd : close_it(fd);
+	d->dwarfs_open += dso->dwarf >= 0;
+}
+
 static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int fd)
 {
 	struct symfile *file;
 	struct stat st;
+	int dwarf;
 
 	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE)
 		return NULL;
 	if (!dso->id.build_id_size && !is_mapped_inode(dso, fd, &st))
 		return NULL;
-	file = symsource_open(d->parser, d->opener, fd, pid, dso->name);
+	file = symsource_open(d->parser, d->opener, fd, pid, dso->name, &dwarf);
 	if (!file)
 		tell(d, dso);
 	if (file && dso->id.build_id_size && !has_build_id(file, &dso->id)) {
 		symfile_free(file);
 		file = NULL;
 	}
+	keep_dwarf(d, dso, file ? dwarf : close_it(dwarf));
 	dso->mtime = st.st_mtim;
 	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
 		d->asked++;
@@ -158,6 +181,29 @@ void dso_read_(struct dsos *d, struct dso *dso)
 	d->bytes += symfile_bytes(dso->file);
 	dso_touch_(d, dso);
 	dso_keep_bound_(d);
+}
+
+/* By a path that the file tells, which is a stranger's word: only in the folder for such
+ * files, or by build id in the one for debug files. */
+void dso_find_alt_(struct dsos *d, struct dso *dso)
+{
+	static const char folder[] = "/usr/lib/debug/.dwz/";
+	const struct debug_alt *alt = dso->inlines ? inlines_alt(dso->inlines) : NULL;
+	const pid_t eyes[] = { dso->pid, 0 };
+
+	for (int i = 0; alt && i < 2; i++) {
+		int fd = -1;
+
+		if (!strncmp(alt->path, folder, sizeof(folder) - 1) && !strstr(alt->path, ".."))
+			fd = opener_file(d->opener, eyes[i], alt->path);
+		if (fd < 0 && alt->build_id_size <= BUILD_ID_MAX)
+			fd = symsource_find_debug(d->opener, eyes[i], alt->build_id, alt->build_id_size);
+		if (fd >= 0) {
+			inlines_use_alt(dso->inlines, fd);
+			close(fd);
+			return;
+		}
+	}
 }
 
 /* Written to since its symbols were read: what is mapped now is another file, though by

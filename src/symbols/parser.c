@@ -31,6 +31,8 @@ int parser_put(struct parser_bytes *out, const void *data, size_t n)
 	size_t cap = out->cap ? out->cap : 4096;
 	void *more;
 
+	if (!n)
+		return 0;
 	if (n > PARSER_MAX_BYTES - out->size)
 		return -ENOMEM;
 	while (cap - out->size < n)

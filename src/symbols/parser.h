@@ -32,6 +32,7 @@ enum { PARSER_MAX_FDS = 4 };
 enum parser_kind {
 	PARSER_SYMBOLS = 1,      /* symsource.c: the functions of a file */
 	PARSER_DEMANGLE,         /* demangled.c: names as they are in the source */
+	PARSER_INLINES,          /* inlines_read.c: inlined calls and lines of a unit */
 	PARSER_KINDS,
 };
 

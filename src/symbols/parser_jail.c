@@ -96,6 +96,10 @@ int jail_leave_privilege(void)
 /* on equal the next, else over it */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
+/* libdw looks for more files, and does without them */
+#define REFUSE(call)                                                                               \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ERRNO | EACCES)
+
 int jail_lock(void)
 {
 	static const struct sock_filter filter[] = {
@@ -116,6 +120,10 @@ int jail_lock(void)
 		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigaction), ALLOW(SYS_rt_sigreturn),
 		ALLOW(SYS_getpid), ALLOW(SYS_gettid), ALLOW(SYS_tgkill), ALLOW(SYS_sigaltstack),
 		ALLOW(SYS_exit), ALLOW(SYS_exit_group),
+#ifdef SYS_readlink
+		REFUSE(SYS_readlink), REFUSE(SYS_open), REFUSE(SYS_access),
+#endif
+		REFUSE(SYS_readlinkat), REFUSE(SYS_openat), REFUSE(SYS_faccessat),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 	};
 	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter),

@@ -174,7 +174,7 @@ struct symfile *symfile_unpack(const void *bytes, size_t size)
 
 /* A mapping is made of whole pages: what stands before and behind a segment in its pages
  * is mapped, too. Where two segments share a page, the one that holds the byte is meant. */
-static bool to_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
+bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
 
@@ -199,7 +199,7 @@ bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, u
 	struct symtab_hit hit;
 	uint64_t vaddr;
 
-	if (!f->tab || !to_vaddr(f, offset, &vaddr) || !symtab_find(f->tab, vaddr, &hit))
+	if (!f->tab || !symfile_vaddr(f, offset, &vaddr) || !symtab_find(f->tab, vaddr, &hit))
 		return false;
 	*name = hit.name;
 	*into = vaddr - hit.start;

@@ -29,6 +29,8 @@ void symfile_free(struct symfile *f);
 /* The function at an offset in the file, through the segment that maps it; *into is how
  * far the address is behind the function's start. */
 bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, uint64_t *into);
+/* The address that the file gives the byte at that offset. */
+bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr);
 /* Its length in bytes; 0: there is none. */
 size_t symfile_build_id(const struct symfile *f, uint8_t id[BUILD_ID_MAX]);
 size_t symfile_bytes(const struct symfile *f);

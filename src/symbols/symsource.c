@@ -4,6 +4,7 @@
 #include "symbols/debuginfod.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,7 @@ struct search {
 	int fd;                  /* of it */
 	struct stat st;          /* of it */
 	pid_t pid;
+	int debug;               /* of the debug file whose names it has; -1: none */
 };
 
 /* Whether there is a file by that path in that root, and it is the right one. */
@@ -97,9 +99,13 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	/* "program" may name itself, and a link by build id lead to the program */
 	if (!fstat(debug, &st) && (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
 		f = symsource_read(s->parser, s->fd, debug, by_link);
-	close(debug);
-	if (!f)
+	if (!f) {
+		close(debug);
 		return false;
+	}
+	if (s->debug >= 0)
+		close(s->debug);
+	s->debug = debug;
 	symfile_free(s->file);
 	s->file = f;
 	return true;
@@ -148,15 +154,18 @@ static bool try_root(struct search *s, pid_t pid, const char *path)
 }
 
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
-			       const char *path)
+			       const char *path, int *dwarf)
 {
-	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid };
+	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
 
 	s.file = symsource_read(p, fd, -1, false);
-	if (!s.file || symfile_is_complete(s.file) || fstat(fd, &s.st))
-		return s.file;
-	if (!pid || !try_root(&s, pid, path))
+	if (s.file && !symfile_is_complete(s.file) && !fstat(fd, &s.st) &&
+	    (!pid || !try_root(&s, pid, path)))
 		try_root(&s, 0, path);
+	if (dwarf)
+		*dwarf = !s.file ? -1 : s.debug >= 0 ? s.debug : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	else if (s.debug >= 0)
+		close(s.debug);
 	return s.file;
 }
 
@@ -188,4 +197,14 @@ int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, s
 			return fd;
 	}
 	return -ENOENT;
+}
+
+int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)
+{
+	char path[128];
+
+	if (size < 2)
+		return -ENOENT;
+	build_id_path(path, sizeof(path), "/usr/lib/debug", build_id, size, ".debug");
+	return opener_file(o, pid, path);
 }

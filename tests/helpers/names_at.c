@@ -36,7 +36,7 @@ static struct file *get(const char *path)
 	snprintf(files[n].path, sizeof(files[n].path), "%s", path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		files[n].symbols = symsource_open(parser, &opener_direct, fd, 0, path);
+		files[n].symbols = symsource_open(parser, &opener_direct, fd, 0, path, NULL);
 		close(fd);
 	}
 	return &files[n++];

@@ -35,12 +35,13 @@ static size_t count(const char *name, uint32_t type)
 	assert_true(n >= 16);
 	assert_memory_equal(data, "PERFILE2\x10\0\0\0\0\0\0\0", 16);
 	while (at < n) {
-		const struct perf_event_header *rec = (const void *)(data + at);
+		struct perf_event_header rec;   /* what is behind compressed ones lies anywhere */
 
-		assert_true(rec->size >= 8 && at + rec->size <= n);
-		found += rec->type == type;
-		at += rec->size;
-		if (rec->type == PERFDATA_TRACING_DATA)
+		memcpy(&rec, data + at, sizeof(rec));
+		assert_true(rec.size >= 8 && at + rec.size <= n);
+		found += rec.type == type;
+		at += rec.size;
+		if (rec.type == PERFDATA_TRACING_DATA)
 			at += *(const uint32_t *)(data + at - 4);
 	}
 	assert_int_equal(at, n);
@@ -138,6 +139,49 @@ static void a_full_disk_leaves_whole_records(void **state)
 	assert_true(count(path, PERF_RECORD_SAMPLE) > 100);
 }
 
+/* The limit is reached by the first piece that is written; what fits of it stays. */
+static void a_small_disk_keeps_what_fits(void **state)
+{
+	struct { struct perf_event_header header; char data[9992]; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	static const struct { rlim_t limit; size_t kept; const char *said; } sizes[] = {
+		{ 16 + 30 * sizeof(rec) + 1, 30, "can be read" },
+		{ 16 + 30 * sizeof(rec), 30, "can be read" },
+		{ 16 + sizeof(rec) - 1, 0, "hold 0 events" },
+	};
+	struct rlimit before, small;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct perfdata_writer *w = begin();
+		struct fault f = {0};
+
+		small = (struct rlimit){ sizes[i].limit, before.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+		for (int k = 0; k < 50; k++)
+			perfdata_put(w, &rec, sizeof(rec));
+		assert_int_equal(perfdata_close(w, &f), -1);
+		setrlimit(RLIMIT_FSIZE, &before);
+		assert_non_null(strstr(f.text, sizes[i].said));
+		assert_int_equal(strstr(f.text, "0 events") != NULL, !sizes[i].kept);
+		assert_int_equal(count(path, PERF_RECORD_SAMPLE), sizes[i].kept);
+	}
+}
+
+static void a_full_disk_has_no_head(void **state)
+{
+	struct perfdata_writer *w = perfdata_new("/dev/full");
+	struct fault f = {0};
+
+	(void)state;
+	assert_int_equal(perfdata_open(w, &f), 0);
+	assert_int_equal(perfdata_close(w, &f), -1);
+	assert_non_null(strstr(f.text, "nothing was recorded"));
+}
+
 static void a_folder_that_is_not_there(void **state)
 {
 	struct fault f = {0};
@@ -149,6 +193,57 @@ static void a_folder_that_is_not_there(void **state)
 	assert_non_null(strstr(f.text, "/nowhere/perf.data"));
 }
 
+/* Each file begins with the head, and can be read alone; what is compressed, too. */
+static void one_file_after_the_other(void **state)
+{
+	struct { struct perf_event_header header; uint64_t word; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	struct fault f = {0};
+	struct perf_event_attr attr;
+	uint8_t id[20] = { 1, 2, 3 };
+
+	(void)state;
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	for (int compressed = 0; compressed < 2; compressed++) {
+		struct perfdata_writer *w = perfdata_new(path);
+
+		perfdata_put_attr(w, &attr, NULL, 0);
+		if (compressed && perfdata_compress(w, &f)) {
+			perfdata_close(w, NULL);   /* without libzstd */
+			return;
+		}
+		perfdata_end_of_head(w);
+		perfdata_put_build_id(w, PERF_RECORD_MISC_USER, id, sizeof(id), "/bin/true");
+		assert_int_equal(perfdata_open(w, &f), 0);
+		for (int i = 0; i < 100000; i++)
+			perfdata_put(w, &rec, sizeof(rec));
+		assert_int_equal(perfdata_switch(w, old, &f), 0);
+		perfdata_put(w, &rec, sizeof(rec));
+		assert_int_equal(perfdata_close(w, &f), 0);
+		assert_int_equal(count(old, PERFDATA_HEADER_ATTR), 1);
+		assert_int_equal(count(path, PERFDATA_HEADER_ATTR), 1);
+		assert_int_equal(count(old, PERFDATA_BUILD_ID), 1);
+		assert_int_equal(count(path, PERFDATA_BUILD_ID), 0);
+		assert_int_equal(count(old, PERF_RECORD_SAMPLE), compressed ? 0 : 100000);
+		assert_int_equal(count(path, PERF_RECORD_SAMPLE), !compressed);
+		assert_true(!compressed || count(old, PERFDATA_COMPRESSED) >= 2);
+		assert_true(!compressed || count(path, PERFDATA_COMPRESSED) == 1);
+	}
+}
+
+static void what_is_no_file_stays(void **state)
+{
+	struct stat st;
+	struct perfdata_writer *w = perfdata_new("/dev/null");
+
+	(void)state;
+	assert_int_equal(perfdata_open(w, NULL), 0);
+	assert_int_equal(perfdata_close(w, NULL), 0);
+	assert_int_equal(lstat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,7 +251,11 @@ int main(void)
 		cmocka_unit_test(a_file_is_kept_as_old_and_nobody_else_reads_it),
 		cmocka_unit_test(a_link_is_not_followed),
 		cmocka_unit_test(a_full_disk_leaves_whole_records),
+		cmocka_unit_test(a_small_disk_keeps_what_fits),
+		cmocka_unit_test(a_full_disk_has_no_head),
 		cmocka_unit_test(a_folder_that_is_not_there),
+		cmocka_unit_test(one_file_after_the_other),
+		cmocka_unit_test(what_is_no_file_stays),
 	};
 	int rc;
 

@@ -84,7 +84,7 @@ static struct symfile *open_program(struct parser *p)
 	snprintf(path, sizeof(path), "%s/program", folder);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	f = symsource_open(p, &in_folder, fd, 1, "/program");
+	f = symsource_open(p, &in_folder, fd, 1, "/program", NULL);
 	close(fd);
 	return f;
 }

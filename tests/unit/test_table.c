@@ -141,6 +141,32 @@ static void hostile_names(void **state)
 	table_free(&t);
 }
 
+static void only_some_rows(void **state)
+{
+	struct table_style style = { .no_titles = true, .match = "AB" };
+	struct table t;
+
+	table_init(&t, "calls", columns, COUNT(columns));
+	add(&t, "xAbx", 2, 50);
+	add(&t, "a much longer name, which widens nothing", 2, 50);
+	add(&t, "ab", 1, 70);
+	add(&t, "cab", 12, 70);
+	prints(&t, &style,
+	       "xAbx   2  0.050  0.025  12.50\n"
+	       "ab     1  0.070  0.070  12.50\n"
+	       "cab   12  0.070  0.005  12.50\n");
+	style.max_rows = 2;
+	prints(&t, &style,
+	       "xAbx   2  0.050  0.025  12.50\n"
+	       "ab     1  0.070  0.070  12.50\n"
+	       "... 1 more\n");
+	style.match = "0.005";   /* numbers as they are shown */
+	prints(&t, &style, "cab   12  0.070  0.005  12.50\n");
+	style.match = "nosuch";
+	prints(&t, &style, "");
+	table_free(&t);
+}
+
 static void order(void **state)
 {
 	struct table t;
@@ -271,6 +297,7 @@ int main(void)
 		cmocka_unit_test(narrow_terminals_cut_text_not_numbers),
 		cmocka_unit_test(wide_characters),
 		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(only_some_rows),
 		cmocka_unit_test(order),
 		cmocka_unit_test(json_has_one_shape),
 		cmocka_unit_test(colours),

@@ -1,0 +1,20 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which system calls of a command fail, how often, and what did that cost?
+
+    failing_calls.py ls /nowhere
+
+Reads the tables that perf-prof writes with --json (docs/json.md)."""
+import json
+import subprocess
+import sys
+import tempfile
+
+with tempfile.NamedTemporaryFile('r') as out:
+    done = subprocess.run(['perf-prof', 'syscalls', '--json', '-o', out.name, '--', *sys.argv[1:]])
+    tables = [json.loads(line) for line in out if line.startswith('{"table":')]
+for table in tables:
+    if table['table'] == 'errors':
+        for row in table['rows']:
+            print(f"{row['calls']:6} {row['call']:24} {row['error']:12} {row['total'] / 1e3:10.1f} us")
+sys.exit(done.returncode)

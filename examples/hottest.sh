@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# In which functions, and by whom called, does a command spend its time? With a picture.
+#
+#	hottest.sh ./job            writes hottest.svg
+perf-prof profile -q -F 997 -g --than 1% -- "$@" || exit
+perf-prof profile -q -F 997 -g --flame-graph hottest.svg -- "$@" > /dev/null && echo "see hottest.svg"

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof record: events into a perf.data file, undecoded. */
+#include "analysis/analysis.h"
+#include "analysis/commands.h"
+#include "analysis/profile.h"
+#include "analysis/sources.h"
+#include "base/units.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { PROGRESS_NS = 1000000000 };
+
+struct record {
+	struct profile_opts opts;
+	uint64_t shown_ns;               /* when the progress was */
+	bool shown;
+	bool ended;
+};
+
+/* ---- what is said ------------------------------------------------------------------- */
+
+static bool is_watched(const struct analysis *a)
+{
+	return stream_verbosity(&a->opts->stream) >= 0 && isatty(STDERR_FILENO);
+}
+
+static void tell(struct analysis *a, const char *begin, const char *end)
+{
+	struct stream_totals t;
+	char size[32];
+
+	stream_totals(a->stream, &t);
+	fprintf(stderr, "%sperf-prof: %s: %llu events, %llu lost%s, %s", begin, a->opts->stream.record,
+		(unsigned long long)t.delivered, (unsigned long long)t.lost, t.lost_at_least ? " at least" : "",
+		units_bytes_text(t.recorded_bytes, size, sizeof(size)));
+	if (t.recorded_files > 1)
+		fprintf(stderr, " in the last of %llu files", (unsigned long long)t.recorded_files);
+	fputs(end, stderr);
+}
+
+/* Asked 20 times a second: a line that is written over, where somebody looks. */
+static bool is_over(struct analysis *a)
+{
+	struct record *r = a->config;
+	uint64_t now = analysis_now(a);
+
+	if (r->ended || now - r->shown_ns < PROGRESS_NS || !is_watched(a))
+		return false;
+	if (r->shown_ns) {
+		tell(a, "\r", "\033[K");
+		r->shown = true;
+	}
+	r->shown_ns = now;
+	return false;
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct record *r = a->config;
+
+	(void)f;
+	r->ended = true;
+	if (is_watched(a) || a->opts->stream.verbose > 0)
+		tell(a, r->shown ? "\r" : "", r->shown ? "\033[K\n" : "\n");
+	return 0;
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static int events(struct analysis *a, struct fault *f)
+{
+	const struct record *r = a->config;
+	const struct levels *l = &r->opts.levels;
+
+	return analysis_add_event(a, f, "profile/-F %llu%s%s%s%s/",
+				  (unsigned long long)(r->opts.freq ? r->opts.freq : PROFILE_DEFAULT_FREQ),
+				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
+				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+}
+
+/* Mappings are recorded: who reads it may want any address by its name. */
+static int begin(struct analysis *a, struct fault *f)
+{
+	size_t n;
+	struct stream_event *all = stream_events(a->stream, &n);
+
+	(void)f;
+	for (size_t i = 0; i < n; i++)
+		all[i].names_ip = true;
+	return 0;
+}
+
+/* Nothing is delivered. */
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	(void)a;
+	(void)s;
+}
+
+static const struct analysis_ops ops = {
+	.name = "record", .events = events, .begin = begin, .sample = sample, .is_over = is_over, .end = end,
+	.chains_of_users = true,
+};
+
+static int check(const struct record *r, struct fault *f)
+{
+	const struct stream_opts *o = &r->opts.common.stream;
+	bool switches = o->recording.switch_size || o->recording.switch_ms || o->recording.switch_signal;
+
+	if (o->events.n && r->opts.freq)
+		return fault_usage(f, "record: -F %llu is of the clock that is sampled without -e; beside other "
+				   "events: -e 'profile/-F %llu/'", (unsigned long long)r->opts.freq,
+				   (unsigned long long)r->opts.freq);
+	if (o->recording.keep && !switches)
+		return fault_usage(f, "record: --max-files %llu: there is one file only without --switch-output",
+				   (unsigned long long)o->recording.keep);
+	if (!strcmp(o->record, "-") && switches)
+		return fault_usage(f, "record: --switch-output needs a file: -o -, a pipe, can't be switched");
+	if (!strcmp(o->record, "-") && isatty(STDOUT_FILENO))
+		return fault_usage(f, "record: -o -: a recording is no text for a terminal; -o FILE");
+	return 0;
+}
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct stream_opts *o = config;
+
+	if (!o->record)
+		o->record = "perf.data";
+	o->recording.only = true;
+	return check(config, f) ? -1 : analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static int parse_size(const char *name, const char *text, uint64_t *size, struct fault *f)
+{
+	int has_unit;
+
+	if (units_size(text, size, &has_unit) || !has_unit || !*size)
+		return fault_usage(f, "%s %s: expected a size with a unit, such as 512M", name, text);
+	return 0;
+}
+
+static int parse_max_size(const char *text, void *field, struct fault *f)
+{
+	return parse_size("--max-size", text, field, f);
+}
+
+#define AT(member) offsetof(struct stream_opts, recording.member)
+
+/* "signal", "512M" or "30s": the letter tells a size from a time; M is a size, m are minutes. */
+static int parse_switch(const char *text, void *field, struct fault *f)
+{
+	struct stream_opts *o = (void *)((char *)field - AT(switch_signal));
+	uint64_t ns;
+	int has_unit;
+
+	if (!strcmp(text, "signal"))
+		o->recording.switch_signal = true;
+	else if (!units_size(text, &o->recording.switch_size, &has_unit) && has_unit && o->recording.switch_size)
+		return 0;
+	else if (!units_duration(text, &ns) && ns >= 1000000 && strpbrk(text, "smuh"))
+		o->recording.switch_ms = ns / 1000000;
+	else
+		return fault_usage(f, "--switch-output %s: expected a size with a unit (512M), a time with one (30s) "
+				   "or \"signal\" (SIGUSR2)", text);
+	return 0;
+}
+
+static int parse_keep(const char *text, void *field, struct fault *f)
+{
+	if (units_u64(text, field) || !*(uint64_t *)field)
+		return fault_usage(f, "--max-files %s: expected a number of files, 1 or more", text);
+	return 0;
+}
+
+static const struct opt record_opts[] = {
+	{ "output", 'o', NULL, OPT_STRING, offsetof(struct stream_opts, record), "FILE",
+	  "The recording, perf.data without a word; -: standard output. A file of that name becomes FILE.old.",
+	  false, NULL },
+	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress it (zstd).", false, NULL },
+	{ "max-size", 0, NULL, OPT_CALL, AT(max_size), "SIZE",
+	  "End when FILE is about this large, such as 512M.", false, parse_max_size },
+	{ "switch-output", 0, NULL, OPT_CALL, AT(switch_signal), "SIZE|TIME|signal",
+	  "Go on in a new FILE when it is this large (512M), this old (30s), or at SIGUSR2. The one before is called "
+	  "FILE.TIME, by when it ended; each can be read alone.", false, parse_switch },
+	{ "max-files", 0, NULL, OPT_CALL, AT(keep), "N",
+	  "With --switch-output: remove the oldest, so that N are left beside FILE.", false, parse_keep },
+};
+
+static const struct opt all_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, offsetof(struct analysis_opts, everybody), NULL,
+	  "The whole machine, also with a command. It is the default without one.", false, NULL },
+};
+
+#define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
+
+static const struct opt_group groups[] = {
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", all_opts, ROWS(all_opts), 0 },
+	{ "Recording", record_opts, ROWS(record_opts), 0 },
+	{ "Reading", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
+	{ "Clock", stream_ring_opts + 6, 1, 0 },        /* --monotonic */
+	{ "End", stream_ring_opts + 9, 1, 0 },          /* -N */
+	{ "Output", stream_output_opts + 2, 3, 0 },     /* --usage-self, -v, -q */
+};
+
+static const char *const description[] = {
+	"Writes what happens into a file, to be looked at later or elsewhere: by perf-prof report, by every analysis "
+	"and script with -I FILE, and by perf. Without -e it samples what CPUs execute, 997 times a second, by "
+	"their cycles or, where those can't be had, their clock.",
+	"The file can be read from its first second on, whatever ends the recording: a kill -9 takes the last second, "
+	"a full disk what didn't fit. It holds what a reader needs on another machine: formats of tracepoints, names of "
+	"tasks, what was mapped, build ids.",
+	"Without a target the whole machine is recorded, until Ctrl-C. A command behind -- is started once all events "
+	"are on, and is the target unless one is named; its exit status becomes that of perf-prof.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof record -g -- ./program", "where a command spends its time; then: perf-prof report" },
+	{ "perf-prof record -e 'sched:*' -a -- sleep 5", "five seconds of the scheduler" },
+	{ "perf-prof record -g -z --switch-output 10m --max-files 6", "the last hour, in parts" },
+	{ "perf-prof record -e sched:sched_switch -p 1234 -o switches.data", "then: perf-prof python -I switches.data" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	analysis_defaults(config);
+	((struct analysis_opts *)config)->stream.sources = analysis_sources;
+}
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "events into a file that perf reads, too",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = ROWS(groups),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct record),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof top: values by key.
+ *
+ *	sample -> its key -> a row -> its values added up -> each interval a table, sorted
+ */
+#include "analysis/commands.h"
+#include "analysis/sources.h"
+#include "analysis/top_rows.h"
+#include "report/screen.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BY_DEFAULT UINT64_MAX            /* -i was not given */
+enum { TERMINAL_MS = 1000, LOOK_EVERY = 16384 };
+
+struct top {
+	struct analysis_opts common;
+	const char *key;                 /* -k */
+	bool only_comm;
+	struct top_plan plan;
+	struct top_rows rows;
+	struct key_run run;              /* of samples */
+	uint64_t no_value;               /* samples whose expressions have none */
+	int trouble;                     /* why: of the first */
+	uint64_t from, last;             /* perf clock: the interval's begin, the last sample */
+	uint64_t delivered;              /* till then */
+	uint64_t seen;                   /* samples */
+	struct table_column *columns;
+	struct table table;
+	bool printed;
+	bool full_screen;                /* wanted, and possible */
+	struct screen_opts screen_opts;
+	struct screen *screen;
+};
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+/* What comm= says, or the task that the key is. Names of tasks are looked up when they are
+ * shown; with --only-comm at once, as they are the key. False: nothing, or trouble. */
+static bool name_of(struct top *t, const struct top_part *part, const struct expr_value *key,
+		    struct expr_value *name)
+{
+	if (part->comm)
+		return !(t->trouble = key_eval(part->comm, &t->run, name));
+	*name = *key;
+	return part->key_is_task;
+}
+
+static void set_name(struct top *t, const struct top_part *part, struct top_row *row)
+{
+	struct expr_value name;
+
+	row->task = -1;
+	if (!name_of(t, part, &row->key, &name))
+		top_row_name(row, "", 0);
+	else if (name.type == EXPR_TEXT)
+		top_row_name(row, name.text, name.len);
+	else
+		row->task = (pid_t)name.s;
+}
+
+static struct top_row *row_by_name(struct top *t, struct analysis *a, const struct top_part *part,
+				   const struct expr_value *key, uint64_t time)
+{
+	struct expr_value name;
+
+	if (!name_of(t, part, key, &name))
+		return NULL;
+	if (name.type != EXPR_TEXT) {
+		name.text = analysis_comm(a, (pid_t)name.s, time);
+		name.len = (uint32_t)strlen(name.text);
+		name.type = EXPR_TEXT;
+	}
+	return top_rows_get(&t->rows, part, &name);
+}
+
+static struct top_row *row_of(struct analysis *a, const struct top_part *part, uint64_t time)
+{
+	struct top *t = a->config;
+	struct expr_value key;
+	struct top_row *row;
+	int trouble = key_eval(part->key, &t->run, &key);
+
+	if (trouble) {
+		t->trouble = trouble;
+		t->no_value++;
+		return NULL;
+	}
+	if (t->only_comm)
+		return row_by_name(t, a, part, &key, time);
+	row = top_rows_get(&t->rows, part, &key);
+	if (row && t->plan.named)
+		set_name(t, part, row);
+	return row;
+}
+
+static void poll_keyboard(struct analysis *a);
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	static const struct expr_value one = { .u = 1, .type = EXPR_U64 };
+	struct top *t = a->config;
+	const struct top_part *part = s->event->consumer;
+	struct top_row *row;
+
+	if (++t->seen % LOOK_EVERY == 0)   /* under a flood nothing is ever idle */
+		poll_keyboard(a);
+	t->last = s->time;
+	t->from = t->from ? t->from : s->time;
+	key_run_set(&t->run, a, s);
+	row = row_of(a, part, s->time);
+	if (!row)
+		return;
+	row->events++;
+	row->time = s->time;
+	for (size_t i = 0; i < part->nvalues; i++) {
+		const struct top_value *value = &part->values[i];
+		struct expr_value v = one;
+		int trouble = value->expr ? key_eval(value->expr, &t->run, &v) : 0;
+
+		if (trouble) {
+			t->trouble = trouble;
+			t->no_value++;
+		} else {
+			top_row_add(row, value->column, &v, t->plan.columns[value->column].is_unsigned);
+		}
+	}
+}
+
+/* ---- the table ---------------------------------------------------------------------- */
+
+/* key, values, name; with --only-comm no key. */
+static int make_columns(struct top *t, struct fault *f)
+{
+	const struct top_plan *plan = &t->plan;
+	size_t n = 0;
+
+	t->columns = calloc(plan->ncolumns + 2, sizeof(*t->columns));
+	if (!t->columns)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (!t->only_comm)
+		t->columns[n++] = (struct table_column){
+			"key", plan->text_keys ? TABLE_TEXT : TABLE_INTEGER, .title = "KEY",
+		};
+	for (size_t i = 0; i < plan->ncolumns; i++)
+		t->columns[n++] = (struct table_column){
+			plan->columns[i].name, TABLE_INTEGER, .title = plan->columns[i].title,
+		};
+	if (t->only_comm || plan->named)
+		t->columns[n++] = (struct table_column){ "name", TABLE_TEXT, .title = "NAME" };
+	table_init(&t->table, "top", t->columns, n);
+	t->screen_opts.sort = plan->columns[0].name;
+	t->screen_opts.tie = t->only_comm ? "name" : "key";
+	return 0;
+}
+
+static void put_key(struct top *t, const struct top_row *row)
+{
+	struct key_run run = { .run = { .text_size = FUNCTION_TEXT }, .ctx = t->run.ctx };
+	const char *text;
+	size_t len;
+
+	run.ctx.time = row->time;
+	run.run.ctx = &run.ctx;
+	run.run.text = run.text;
+	text = top_plan_print(row->part, &run, &row->key, &len);
+	if (text)
+		table_textn(&t->table, text, len);
+	else if (row->key.type == EXPR_TEXT)
+		table_textn(&t->table, row->key.text, row->key.len);
+	else if (t->plan.text_keys)
+		table_printf(&t->table, row->key.type == EXPR_U64 ? "%" PRIu64 : "%" PRId64, row->key.u);
+	else if (row->key.type == EXPR_U64)
+		table_unsigned(&t->table, row->key.u);
+	else
+		table_integer(&t->table, row->key.s);
+}
+
+static void put_name(struct top *t, struct analysis *a, const struct top_row *row)
+{
+	if (t->only_comm)
+		table_textn(&t->table, row->key.text, row->key.len);
+	else if (row->task >= 0)
+		table_text(&t->table, analysis_comm(a, row->task, row->time));
+	else
+		table_text(&t->table, row->name);
+}
+
+static void put_row(struct top *t, struct analysis *a, const struct top_row *row)
+{
+	table_row(&t->table);
+	if (!t->only_comm)
+		put_key(t, row);
+	for (size_t i = 0; i < t->plan.ncolumns; i++)
+		if (t->plan.columns[i].is_unsigned)
+			table_unsigned(&t->table, (uint64_t)row->sums[i]);
+		else
+			table_integer(&t->table, row->sums[i]);
+	if (t->only_comm || t->plan.named)
+		put_name(t, a, row);
+}
+
+static void fill(struct top *t, struct analysis *a)
+{
+	table_clear(&t->table);
+	t->run.ctx.a = a;
+	for (struct top_row *row = t->rows.rows; row; row = row->hh.next)
+		if (row->events)
+			put_row(t, a, row);
+	table_sort(&t->table, t->screen_opts.tie, false);
+	table_sort(&t->table, t->screen_opts.sort, true);
+}
+
+/* ---- what is shown ------------------------------------------------------------------ */
+
+/* The interval that ends now. */
+struct span {
+	char when[64];
+	double seconds;
+	uint64_t events, lost;
+};
+
+static void measure(struct analysis *a, struct span *span)
+{
+	struct top *t = a->config;
+	uint64_t now = a->opts->stream.input ? t->last : analysis_now(a);
+	struct stream_totals totals;
+
+	stream_totals(a->stream, &totals);
+	analysis_time_text(a, now, span->when, sizeof(span->when));
+	span->seconds = (double)(now - t->from) / 1e9;
+	span->events = totals.delivered - t->delivered;
+	span->lost = totals.lost;
+	t->from = now;
+	t->delivered = totals.delivered;
+}
+
+static void print(struct analysis *a, const struct span *span)
+{
+	struct table_style style = { .terminal = terminal_of(stdout) };
+	struct top *t = a->config;
+	int rc;
+
+	if (a->opts->json) {
+		table_extra(&t->table, "time", json_object_new_string(span->when));
+		table_extra(&t->table, "seconds", json_object_new_double(span->seconds));
+		table_extra(&t->table, "events", json_object_new_uint64(span->events));
+		table_extra(&t->table, "lost", json_object_new_uint64(span->lost));
+		rc = table_json(&t->table, stdout);
+	} else {
+		table_caption(&t->table, "%s", span->when);
+		rc = table_print(&t->table, &style, stdout);
+	}
+	if (rc)
+		fprintf(stderr, "perf-prof: top: out of memory for the table\n");
+	t->printed = true;
+}
+
+static void show(struct analysis *a, const struct span *span)
+{
+	struct top *t = a->config;
+	char head[256];
+
+	snprintf(head, sizeof(head), "perf-prof top  %s  %.0f events/s  %zu rows  lost %" PRIu64, span->when,
+		 span->seconds > 0 ? (double)span->events / span->seconds : 0, t->table.nrows, span->lost);
+	screen_show(t->screen, &t->table, head);
+	t->printed = true;
+}
+
+static void interval(struct analysis *a)
+{
+	struct top *t = a->config;
+	struct span span;
+
+	measure(a, &span);
+	if (!t->screen || !screen_is_paused(t->screen)) {
+		fill(t, a);
+		if (t->screen)
+			show(a, &span);
+		else
+			print(a, &span);
+	}
+	top_rows_next(&t->rows);
+}
+
+static void poll_keyboard(struct analysis *a)
+{
+	struct top *t = a->config;
+
+	if (t->screen && screen_poll(t->screen))
+		stream_stop(a->stream);
+}
+
+/* The screen is opened when all that can be wrong at the beginning has been told. */
+static void idle(struct analysis *a)
+{
+	struct top *t = a->config;
+
+	if (t->full_screen && !stream_is_stopping(a->stream)) {
+		t->full_screen = false;
+		t->screen = screen_open(&t->screen_opts);
+	}
+	poll_keyboard(a);
+}
+
+static void abandon(struct analysis *a)
+{
+	screen_rescue();
+}
+
+static void tell(const struct top *t)
+{
+	if (t->rows.refused)
+		fprintf(stderr, "perf-prof: top: %" PRIu64 " events are not in the table: it has %d rows; a key "
+			"with fewer values, or a filter, makes room\n", t->rows.refused, TOP_MAX_ROWS);
+	if (t->no_value)
+		fprintf(stderr, "perf-prof: top: %" PRIu64 " values are not in the table: %s\n", t->no_value,
+			expr_trouble_text(t->trouble));
+}
+
+/* On a screen the last whole interval stays, else what came since is a table, too. */
+static int end(struct analysis *a, struct fault *f)
+{
+	struct top *t = a->config;
+
+	if (!t->printed || (!t->screen && t->rows.rows))
+		interval(a);
+	screen_close(t->screen);
+	t->screen = NULL;
+	tell(t);
+	return 0;
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct top *t = a->config;
+
+	if (top_plan_make(&t->plan, a, t->key, f))
+		return -1;
+	if (t->only_comm && !t->plan.named)
+		return fault_usage(f, "top: --only-comm: nothing says what rows are called: expected comm=EXPR, "
+				   "such as comm=comm, or a key that is a task, such as pid");
+	t->rows.ncolumns = t->plan.ncolumns;
+	t->from = a->opts->stream.input ? 0 : analysis_now(a);
+	return make_columns(t, f);
+}
+
+static void release(struct analysis *a)
+{
+	struct top *t = a->config;
+
+	screen_close(t->screen);
+	t->screen = NULL;
+	if (t->columns)
+		table_free(&t->table);
+	free(t->columns);
+	top_rows_free(&t->rows);
+	top_plan_free(&t->plan);
+}
+
+static const struct analysis_ops ops = {
+	.name = "top", .begin = begin, .sample = sample, .interval = interval, .idle = idle,
+	.abandon = abandon, .end = end, .release = release,
+};
+
+/* A command behind -- has the terminal for itself. */
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct top *t = config;
+	struct stream_opts *o = &t->common.stream;
+	bool terminal = !o->output.path && !o->input && isatty(STDOUT_FILENO);
+
+	if (o->interval_ms == BY_DEFAULT)
+		o->interval_ms = terminal ? TERMINAL_MS : 0;
+	t->full_screen = terminal && o->interval_ms && !t->common.json && !args->noperands && screen_is_possible();
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static const struct opt top_opts[] = {
+	{ "key", 'k', NULL, OPT_STRING, offsetof(struct top, key), "EXPR",
+	  "What a row is: an expression over the fields of the events, such as _cpu<<16|vec. An event's attribute "
+	  "key= goes before it. Without either: the thread, _tid.", false, NULL },
+	{ "only-comm", 0, NULL, OPT_FLAG, offsetof(struct top, only_comm), NULL,
+	  "A row for each name instead of each key.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Who does most of it? Adds up values of events by a key: a table with a row for each key, the largest "
+	"first, anew every -i milliseconds; without -i one at the end.",
+	"Attributes of an event say what it adds: key=EXPR which row (else -k, else the thread); top-by=EXPR and "
+	"top-add=EXPR a value, each a column, those of top-by first, and the first of them sorts. Both may be "
+	"repeated; without either the column counts the events. Columns are called like their expressions, or by "
+	"alias=; what is called the same, of whatever event, is one column.",
+	"comm=EXPR names the row: text, or the number of a task. A key that is a task (_tid, pid, next_pid, ...) has "
+	"that one's name without it. printkey=EXPR is how the key is shown, an expression over `key` alone: "
+	"printkey=printf(\"0x%x\",key).",
+	"Functions: printf(FORMAT,...), ksymbol(ADDRESS), comm_get(PID), syscall_name(NR), "
+	"exit_reason_str(REASON), ntohl(N), ntohs(N), strncmp(TEXT,TEXT,N).",
+	"On a terminal it takes the full screen, and -i is 1000 if not given. Keys: q quits, p pauses, 1 to 9, < and "
+	"> choose the column that sorts, r reverses, / shows only rows with some text, h helps. What was shown "
+	"last stays when it ends. With a command behind --, of a recording, with TERM=dumb and "
+	"with --json it prints.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof top -e sched:sched_wakeup -k pid", "who is woken most" },
+	{ "perf-prof top -e 'sched:sched_stat_runtime//top-by=\"runtime/1000\"/alias=us/comm=comm/' --only-comm",
+	  "CPU time by program, in us" },
+	{ "perf-prof top -e 'raw_syscalls:sys_enter//key=id/comm=syscall_name(id)/' -i 1000", "system calls by name" },
+	{ "perf-prof top -e 'timer:hrtimer_start//key=function/comm=ksymbol(function)/printkey=printf(\"0x%x\",key)/'",
+	  "which timers are started" },
+	{ "perf-prof top --input perf.data -e sched:sched_switch -k next_pid", "of a recording" },
+	{ "perf-prof top -e 'block:block_rq_issue//key=dev/top-by=bytes/top-add=nr_sector/' -i 1000 --json",
+	  "what disks are asked for, for programs" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	struct stream_opts *o = config;
+
+	analysis_defaults(config);
+	o->interval_ms = BY_DEFAULT;
+	o->sources = analysis_sources;
+}
+
+const struct command top_command = {
+	.name = "top",
+	.summary = "who does most of it: values of events, by key",
+	.usage = "-e EVENT[,EVENT...] [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct top),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/top_plan.h"
+
+#include "stream/spec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+static bool name_is_taken(const struct top_plan *plan, const char *name)
+{
+	if (!strcmp(name, "key") || !strcmp(name, "name"))
+		return true;
+	for (size_t i = 0; i < plan->ncolumns; i++)
+		if (!strcmp(plan->columns[i].name, name))
+			return true;
+	return false;
+}
+
+/* "runtime/1000" -> "runtime_1000"; a number behind it where that is taken. */
+static char *name_for_programs(const struct top_plan *plan, const char *title)
+{
+	size_t room = strlen(title) + 32, n = 0, len;
+	char *name = malloc(room);
+
+	if (!name)
+		return NULL;
+	for (; *title; title++)
+		if (isalnum((unsigned char)*title))
+			name[n++] = (char)tolower((unsigned char)*title);
+		else if (n && name[n - 1] != '_')
+			name[n++] = '_';
+	while (n && name[n - 1] == '_')
+		n--;
+	len = n ? n : (size_t)snprintf(name, room, "value");
+	name[len] = '\0';
+	for (unsigned int i = 2; name_is_taken(plan, name); i++)
+		snprintf(name + len, room - len, "_%u", i);
+	return name;
+}
+
+/* The column of that title, made where there is none. -1: no memory. */
+static int column_of(struct top_plan *plan, const char *title, bool by, size_t *column)
+{
+	struct top_column *grown;
+	size_t i;
+
+	for (i = 0; i < plan->ncolumns; i++)
+		if (!strcmp(plan->columns[i].title, title) && plan->columns[i].by == by)
+			break;
+	*column = i;
+	if (i < plan->ncolumns)
+		return 0;
+	grown = reallocarray(plan->columns, i + 1, sizeof(*grown));
+	if (!grown)
+		return -1;
+	plan->columns = grown;
+	grown[i] = (struct top_column){
+		.title = strdup(title), .name = name_for_programs(plan, title), .by = by,
+		.is_unsigned = true,
+	};
+	plan->ncolumns += grown[i].title && grown[i].name;
+	if (plan->ncolumns > i)
+		return 0;
+	free(grown[i].title);
+	free(grown[i].name);
+	return -1;
+}
+
+static int by_first(const void *x, const void *y, void *plan)
+{
+	const struct top_column *columns = ((struct top_plan *)plan)->columns;
+	size_t a = *(const size_t *)x, b = *(const size_t *)y;
+
+	if (columns[a].by != columns[b].by)
+		return columns[a].by ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Columns of top-by= before the others. */
+static int put_in_order(struct top_plan *plan)
+{
+	size_t n = plan->ncolumns, *order = calloc(2 * n + 1, sizeof(*order)), *place = order + n;
+	struct top_column *sorted = calloc(n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; order && i < n; i++)
+		order[i] = i;
+	if (order && sorted) {
+		qsort_r(order, n, sizeof(*order), by_first, plan);
+		for (size_t i = 0; i < n; i++) {
+			sorted[i] = plan->columns[order[i]];
+			place[order[i]] = i;
+		}
+		memcpy(plan->columns, sorted, n * sizeof(*sorted));
+		for (size_t i = 0; i < plan->nparts; i++)
+			for (size_t k = 0; k < plan->parts[i].nvalues; k++)
+				plan->parts[i].values[k].column = place[plan->parts[i].values[k].column];
+	}
+	free(sorted);
+	free(order);
+	return order && sorted ? 0 : -1;
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static int add_value(struct top_plan *plan, struct top_part *part, struct expr *expr, const char *title,
+		     bool by)
+{
+	struct top_value *grown = reallocarray(part->values, part->nvalues + 1, sizeof(*grown));
+	size_t column;
+
+	if (grown)
+		part->values = grown;
+	if (!grown || column_of(plan, title, by, &column)) {
+		expr_free(expr);
+		return -1;
+	}
+	grown[part->nvalues++] = (struct top_value){ expr, column };
+	if (expr && expr_type(expr) != EXPR_U64)
+		plan->columns[column].is_unsigned = false;
+	return 0;
+}
+
+static bool is_value(const struct spec_attr *attr)
+{
+	return !strcmp(attr->name, "top-by") || !strcmp(attr->name, "top-add");
+}
+
+static size_t count_values(const struct spec_item *item)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < item->nattrs; i++)
+		n += is_value(&item->attrs[i]);
+	return n;
+}
+
+/* An alias names its event's only column, and stands before the names of several. */
+static int add_expression(struct top_plan *plan, struct top_part *part, struct analysis *a,
+			  const struct stream_event *event, const struct spec_attr *attr, struct fault *f)
+{
+	bool by = !strcmp(attr->name, "top-by");
+	char option[16], *title = NULL;
+	struct expr *expr;
+	int n;
+
+	snprintf(option, sizeof(option), "%s=", attr->name);
+	if (key_compile(a, &expr, event, attr->value, option, f))
+		return -1;
+	if (expr_type(expr) == EXPR_TEXT) {
+		expr_free(expr);
+		return key_fault(f, option, attr->value, event->name, 0, "this is text", "a number, to be added up");
+	}
+	if (!event->alias)
+		n = asprintf(&title, "%s", attr->value);
+	else if (count_values(event->item) == 1)
+		n = asprintf(&title, "%s", event->alias);
+	else
+		n = asprintf(&title, "%s.%s", event->alias, attr->value);
+	if (n < 0)
+		expr_free(expr);
+	n = n < 0 ? n : add_value(plan, part, expr, title, by);
+	free(title);
+	return n < 0 ? no_memory(f) : 0;
+}
+
+/* The tracepoint's name, with its system where another has the same. */
+static const char *count_title(const struct stream_event *event, const struct stream_event *events, size_t n)
+{
+	if (event->alias || !event->tracepoint)
+		return event->alias ? event->alias : event->name;
+	for (size_t i = 0; i < n; i++)
+		if (events[i].tracepoint && !strcmp(events[i].tracepoint, event->tracepoint) &&
+		    strcmp(events[i].sys, event->sys))
+			return event->name;
+	return event->tracepoint;
+}
+
+static int add_values(struct top_plan *plan, struct top_part *part, struct analysis *a,
+		      const struct stream_event *event, struct fault *f)
+{
+	const struct spec_item *item = event->item;
+	const struct stream_event *events;
+	size_t n;
+
+	for (size_t i = 0; i < item->nattrs; i++)
+		if (is_value(&item->attrs[i]) && add_expression(plan, part, a, event, &item->attrs[i], f))
+			return -1;
+	if (part->nvalues)
+		return 0;
+	events = stream_events(a->stream, &n);
+	return add_value(plan, part, NULL, count_title(event, events, n), false) ? no_memory(f) : 0;
+}
+
+/* ---- keys and names --------------------------------------------------------------------- */
+
+/* "pid", "tid", "next_pid", "_tid": a field that says which task. */
+static bool is_task_field(const char *key)
+{
+	size_t len = strlen(key);
+
+	if (strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != len || len < 3)
+		return false;
+	if (strcmp(key + len - 3, "pid") && strcmp(key + len - 3, "tid"))
+		return false;
+	return len == 3 || key[len - 4] == '_';
+}
+
+static int compile_key(struct top_part *part, struct analysis *a, const struct stream_event *event,
+		       const char *common, struct fault *f)
+{
+	const char *own = spec_attr(event->item, "key"), *text = own ? own : common ? common : "_tid";
+
+	if (key_compile(a, &part->key, event, text, own ? "key=" : "-k", f))
+		return -1;
+	part->key_is_task = expr_type(part->key) != EXPR_TEXT && is_task_field(text);
+	return 0;
+}
+
+/* Over the key alone. */
+static int compile_printkey(struct top_part *part, struct analysis *a, const struct stream_event *event,
+			    struct fault *f)
+{
+	const char *text = spec_attr(event->item, "printkey");
+	enum expr_type type = expr_type(part->key);
+	const struct expr_field field = {
+		"key", type == EXPR_TEXT ? EXPR_FIELD_CHARS : type == EXPR_U64 ? EXPR_FIELD_UINT : EXPR_FIELD_SINT,
+		.size = type == EXPR_TEXT ? TOP_TEXT : 8,
+	};
+	const struct expr_schema schema = { &field, 1, analysis_functions, FUNCTIONS };
+
+	if (!text)
+		return 0;
+	a->names.kernel |= functions_need_kernel(text);
+	return key_compile_over(&part->printkey, &schema, event->name, text, "printkey=", f);
+}
+
+static int make_part(struct top_plan *plan, struct top_part *part, struct analysis *a,
+		     const struct stream_event *event, const char *key, struct fault *f)
+{
+	const char *comm = spec_attr(event->item, "comm");
+
+	if (compile_key(part, a, event, key, f) || compile_printkey(part, a, event, f) ||
+	    (comm && key_compile(a, &part->comm, event, comm, "comm=", f)))
+		return -1;
+	plan->text_keys |= part->printkey || expr_type(part->key) == EXPR_TEXT;
+	plan->named |= part->comm || part->key_is_task;
+	return add_values(plan, part, a, event, f);
+}
+
+int top_plan_make(struct top_plan *plan, struct analysis *a, const char *key, struct fault *f)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	*plan = (struct top_plan){ .parts = calloc(n + 1, sizeof(*plan->parts)) };
+	if (!plan->parts)
+		return no_memory(f);
+	for (plan->nparts = 0; plan->nparts < n;) {
+		struct stream_event *event = &events[plan->nparts];
+		struct top_part *part = &plan->parts[plan->nparts++];
+
+		event->consumer = part;
+		if (make_part(plan, part, a, event, key, f))
+			return -1;
+	}
+	return put_in_order(plan) ? no_memory(f) : 0;
+}
+
+void top_plan_free(struct top_plan *plan)
+{
+	for (size_t i = 0; i < plan->nparts; i++) {
+		struct top_part *part = &plan->parts[i];
+
+		for (size_t k = 0; k < part->nvalues; k++)
+			expr_free(part->values[k].expr);
+		free(part->values);
+		expr_free(part->key);
+		expr_free(part->comm);
+		expr_free(part->printkey);
+	}
+	for (size_t i = 0; i < plan->ncolumns; i++) {
+		free(plan->columns[i].title);
+		free(plan->columns[i].name);
+	}
+	free(plan->parts);
+	free(plan->columns);
+	*plan = (struct top_plan){ 0 };
+}
+
+/* ---- printing keys ---------------------------------------------------------------------- */
+
+const char *top_plan_print(const struct top_part *part, struct key_run *run,
+			   const struct expr_value *key, size_t *len)
+{
+	struct expr_value v;
+	int n;
+
+	if (!part->printkey)
+		return NULL;
+	run->run.area[0].bytes = key->type == EXPR_TEXT ? key->text : (const void *)&key->u;
+	run->run.area[0].size = key->type == EXPR_TEXT ? TOP_TEXT : sizeof(key->u);
+	if (key_eval(part->printkey, run, &v))
+		return NULL;
+	*len = v.len;
+	if (v.type == EXPR_TEXT)
+		return v.text;
+	n = snprintf(run->text, sizeof(run->text), v.type == EXPR_U64 ? "%llu" : "%lld", (unsigned long long)v.u);
+	*len = (size_t)n;
+	return run->text;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events that are made here: source.h. The tracepoints that they are made of stand behind
+ * the consumer's events in the stream's list, each once for all who watch it.
+ */
+#ifndef STREAM_MAKER_H
+#define STREAM_MAKER_H
+
+#include "stream/source.h"
+
+struct ring;
+struct wish;
+
+struct makers {
+	struct maker **v;
+	size_t n;
+	struct wish *wishes;         /* what is watched, by whom */
+	size_t nwishes;
+};
+
+/* made->state is taken over in any case. NULL with f. */
+struct maker *makers_add(struct makers *all, struct stream *s, const char *name,
+			 const struct source_made *made, struct fault *f);
+void maker_set_event(struct maker *m, struct stream_event *ev, uint64_t exit_n);
+/* The consumer's list is complete: appends what is watched. 0, or -1 with f. */
+int makers_watch(struct stream *s, struct fault *f);
+/* Events have found their places: 0, or -1 with f. */
+int makers_begin(struct stream *s, struct fault *f);
+void makers_free(struct stream *s);
+/* What the consumer does not want needs nothing watched. */
+void makers_settle(struct stream *s);
+struct stream_limit *maker_limit(struct maker *m);
+/* Whether all who watch the event have come to their end. */
+bool makers_are_over(const struct stream_event *watched);
+/* A sample of an event that is watched. */
+void makers_take(struct stream *s, struct ring *ring, const struct stream_event *event,
+		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size);
+#endif

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""page-faults: as many as `perf stat` counts, where the program touched its pages."""
+import re
+
+from frame.analyses import RING, Perf
+
+PAGES = 700
+PAGE = 4096
+
+
+def test_as_many_as_perf_stat_counts(watch, waiting, perf, tmp_path):
+    one = waiting('pages', PAGES)
+    peer = Perf([perf, 'stat', '-x,', '-e', 'page-faults', '-p', one.pid], tmp_path)
+    watcher = watch('page-faults', *RING, '-p', one.pid)
+    one.go()
+    one.finish()
+    got = watcher.result()
+    theirs = int(re.search(r'^(\d+),,page-faults', peer.finish(), re.M).group(1))
+    assert sum(t['samples'] for t in got.lines if t['table'] == 'page-faults') == theirs >= PAGES
+
+
+LINE = re.compile(r'^\S+ \S+ +works +\d+ \[\d+\] [\d.]+: +([0-9a-f]+) +([0-9a-f]+) (.*)$', re.M)
+
+
+def test_known_addresses(analyse, works):
+    got = analyse('page-faults', *RING, '--', works, 'pages', PAGES)
+    first, last = (int(a, 16) for a in re.search(r'^pages (\w+) (\w+)$', got.text, re.M).groups())
+    there = [(int(addr, 16), where) for addr, _, where in LINE.findall(got.text)
+             if first <= int(addr, 16) <= last]
+    assert [addr for addr, _ in there] == list(range(first, last + PAGE, PAGE))
+    assert all(where.startswith('pages+0x') and where.endswith(f' ({works})') for _, where in there)
+
+
+def test_ranges_and_functions(analyse, works):
+    got = analyse('page-faults', '--json', *RING, '--', works, 'pages', PAGES)
+    first, last = (int(a, 16) for a in re.search(r'^pages (\w+) (\w+)$', got.text, re.M).groups())
+    ranges = [r for r in got.table('page-fault ranges')['rows'] if r['from'] <= last and r['to'] >= first]
+    assert sum(r['faults'] for r in ranges) >= PAGES
+    assert min(r['from'] for r in ranges) <= first and max(r['to'] for r in ranges) >= last
+    assert {(r['pid'], r['comm']) for r in ranges} == {(got.pid, 'works')}
+    hottest = got.table('page-faults')['rows'][0]
+    assert hottest['function'] == 'pages' and hottest['self'] > 85 and hottest['dso'] == works
+
+
+def test_registers_and_stack(analyse, works):
+    got = analyse('page-faults', '-g', *RING, '--', works, 'pages', 20)
+    first = re.search(r'^pages 0x(\w+) ', got.text, re.M).group(1)
+    story = re.search(rf'^.*: +{first} .*\n((?: +.*\n)+)', got.text, re.M).group(1)
+    assert 'pages+0x' in story and 'main+0x' in story
+    assert re.search(r' ax 0x[0-9a-f]{16} ', story) or ' x0 0x' in story, story

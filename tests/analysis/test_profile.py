@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""profile: known shares, the functions that `perf report` finds, the times that a program sleeps."""
+import re
+import subprocess
+
+import pytest
+
+from frame.analyses import RING, close_to
+
+SHARES = {'one_half': 50, 'three_tenths': 30, 'one_fifth': 20}
+
+
+def shares_of(rows):
+    return {name: rows[name]['self'] for name in SHARES}
+
+
+def of_perf_report(perf, path):
+    """Functions of works by their part, hottest first."""
+    text = subprocess.run([perf, 'report', '-i', path, '--stdio', '--no-children', '-g', 'none', '-F',
+                           'overhead,sym', '--percentage', 'relative', '--comm', 'works'], capture_output=True, text=True).stdout
+    return re.findall(r'^ +([\d.]+)% +\[[.k]\] +(\S+)', text, re.M)
+
+
+@pytest.mark.parametrize('options', [[], ['-g']])
+def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, options):
+    record = [perf, 'record', '-q', '-F', 997, '-g', '-e', 'cpu-clock', '-o', tmp_path / 'perf.data', '--']
+    got = analyse('profile', '-F', 997, '--json', *options, *RING, '--', works, 'shares', 2000, before=record)
+    table = got.table('profile')
+    rows = {r['function']: r for r in table['rows']}
+    assert table['event'] in ('cpu-clock', 'cycles') and table['samples'] > 1500
+    for name, known in SHARES.items():
+        assert abs(rows[name]['self'] - known) <= 3, shares_of(rows)
+        assert rows[name]['dso'] == works
+    hottest = [r['function'] for r in table['rows'][:3]]
+    assert hottest == list(SHARES)
+    theirs = of_perf_report(perf, tmp_path / 'perf.data')
+    assert [name for _, name in theirs[:3]] == hottest
+    for part, name in theirs[:3]:      # two runs, each as far from the truth as a sample is
+        assert abs(float(part) - rows[name]['self']) <= 6
+    if options:
+        assert rows['all_shares']['total'] > 95 and rows['all_shares']['self'] < 3
+
+
+def test_text_has_samples_a_table_and_stacks(analyse, works):
+    got = analyse('profile', '-g', *RING, '--', works, 'shares', 300)
+    line = re.search(r'^\S+ \S+ +works +\d+ .* profile: +\d+ cpu-clock|^.* cycles.*$', got.text, re.M)
+    assert line, got.text[:500]
+    head, rest = got.text.split('hottest stacks\n')
+    assert re.search(r'profile: \d+ samples of \S+, 0 lost\n *self% +total% +function +dso$', head, re.M)
+    assert re.search(r'^ *[\d.]+%  works\n +[0-9a-f]{16} one_half\+0x\w+ \(.*/works\).*\n +[0-9a-f]{16} '
+                     r'all_shares\+0x', rest, re.M)
+
+
+def test_than_leaves_out_small_parts(analyse, works):
+    got = analyse('profile', '-q', '-g', '--than', '15%', *RING, '--', works, 'shares', 500)
+    parts = [float(p) for p in re.findall(r'^ *([\d.]+)% ', got.text, re.M)]
+    assert parts and min(parts) >= 15
+
+
+@pytest.mark.parametrize('option, word', [('--exclude-kernel', 'kernel.kallsyms'), ('--exclude-user', 'works')])
+def test_levels(analyse, works, option, word):
+    got = analyse('profile', '-q', option, *RING, '--', works, 'calls')
+    assert word not in got.text.split('self%')[1]
+
+
+def blocked_ns(path):
+    """{function: ns} that folded stacks end with [blocked] in it."""
+    ns = dict.fromkeys(('wait_long', 'wait_short'), 0)
+    for stack, weight in re.findall(r'^(\S.*) (\d+)$', path.read_text(), re.M):
+        for name in ns:
+            if name in stack.split(';') and stack.endswith(';[blocked]'):
+                ns[name] += int(weight)
+    return ns
+
+
+def attempts(measure, right):
+    """The kernel may leave out a switch: again, a few times."""
+    for _ in range(4):
+        got = measure()
+        if right(got):
+            return
+    raise AssertionError(got)
+
+
+def test_off_cpu_has_the_sleeps(analyse, works, tmp_path, switches):
+    def measure():
+        got = analyse('profile', '--off-cpu', '--flame-graph', 'waits.folded', *RING, '--', works, 'sleeps')
+        assert re.search(r'__schedule \(blocked\)', got.text)
+        return blocked_ns(tmp_path / 'waits.folded')
+    attempts(measure, lambda ns: close_to(ns['wait_long'], 200e6, part=0.05) and
+             close_to(ns['wait_short'], 100e6, part=0.05))
+
+
+def test_off_cpu_of_a_running_process(watch, waiting, switches):
+    def measure():
+        one = waiting('sleeps')
+        watcher = watch('profile', '--off-cpu', *RING, '-p', one.pid)
+        one.go()
+        return sum(r['total'] * table['weight'] / 100 for table in watcher.result().lines
+                   for r in table['rows'] if r['function'] == 'wait_long (blocked)')
+    attempts(measure, lambda ns: close_to(ns, 200e6, part=0.05))
+
+
+def test_source_of_trace(analyse, works):
+    """Each analysis that can stand in -e does so in trace."""
+    got = analyse('trace', '-e', 'profile/-F 500/,page-faults', *RING, '--', works, 'shares', 200)
+    assert re.search(r': profile: +\d+ ', got.text) and re.search(r' [0-9a-f]+ +[0-9a-f]+ \w+\+0x\w+ \(/', got.text)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""syscalls and latency: counts and times against the program's own, `perf trace -s`, `perf script`."""
+import re
+import subprocess
+
+import pytest
+
+from frame.analyses import RING, close_to
+
+KNOWN = {'getppid': (100, 0), 'close': (7, 7), 'openat': (5, 5), 'clock_nanosleep': (3, 0)}
+NAPS = 3 * 20000000     # ns
+# thread, calls, errors, total ms
+TRACED = re.compile(r'^ +(\w+) +(\d+) +(\d+) +([\d.]+) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+%$', re.M)
+
+
+def by_name(rows):
+    return {re.sub(r'\(\d+\)$', '', call): row for call, row in rows.items()}
+
+
+def test_known_calls_of_a_running_process(watch, waiting):
+    one = waiting('calls')
+    watcher = watch('syscalls', *RING, '-p', one.pid)
+    one.go()
+    got = watcher.result()
+    calls = by_name(got.total('syscalls', 'call', of=('calls', 'errors', 'total')))
+    for name, (count, errors) in KNOWN.items():
+        assert calls[name][:2] == [count, errors], name
+    assert close_to(calls['clock_nanosleep'][2], NAPS, part=0.2)
+    failed = got.total('errors', 'call', 'error', of=['calls'])
+    assert failed['close(3)', 'EBADF'] == [7] and failed['openat(257)', 'ENOENT'] == [5]
+
+
+def test_counts_are_those_of_perf_trace(analyse, works, perf, tmp_path):
+    """Two runs of a program that does the same each time."""
+    got = analyse('syscalls', '--json', *RING, '--', works, 'calls')
+    mine = {name: (row['calls'], row['errors']) for name, row in by_name(got.rows('syscalls', 'call')).items()}
+    text = subprocess.run([perf, 'trace', '-s', '-o', tmp_path / 'o', '--', works, 'calls'],
+                          capture_output=True, text=True)
+    text = (tmp_path / 'o').read_text()
+    theirs = {name: (int(n), int(errors)) for name, n, errors, _ in TRACED.findall(text)}
+    theirs.pop('execve', None)      # begun before anybody counts
+    mine.pop('execve', None)
+    assert theirs and mine == theirs, text
+
+
+def test_threads_and_children_have_rows(analyse, works):
+    got = analyse('syscalls', '--json', *RING, '--', works, 'turns')
+    naps = {tid: row['calls'] for (tid, call), row in got.rows('syscalls', 'tid', 'call').items()
+            if call.startswith('clock_nanosleep')}
+    assert list(naps.values()) == [12] * 3
+
+
+def test_than_tells_each_long_call(analyse, works):
+    got = analyse('syscalls', '--than', '15ms', '-g', *RING, '--', works, 'calls')
+    stories = re.findall(r'^\S+ \S+ works \d+ clock_nanosleep\(230\) took ([\d.]+) us\n'
+                         r'.*raw_syscalls:sys_enter: NR 230 .*\n((?: {4}.*\n)+)', got.text, re.M)
+    assert len(stories) == 3
+    for us, stack in stories:
+        assert 20000 <= float(us) < 35000
+        assert 'calls+0x' in stack and 'main+0x' in stack
+
+
+PAIR = ['-e', 'raw_syscalls:sys_enter', '-e', 'raw_syscalls:sys_exit']
+
+
+def of_perf_script(perf, path, pid):
+    """Durations, ns, of the calls of a thread, from what it had become by execve(2)."""
+    text = subprocess.run([perf, 'script', '-i', path, '--ns', '-F', 'tid,time,event,trace'],
+                          capture_output=True, text=True).stdout
+    begun, durations = None, []
+    for tid, second, ns, event, nr in re.findall(
+            r'^ *(\d+) +(\d+)\.(\d+): +raw_syscalls:(sys_\w+): NR (\d+)', text, re.M):
+        at = int(second) * 10 ** 9 + int(ns)
+        if int(tid) != pid:
+            continue
+        if event == 'sys_enter':
+            begun = at
+            durations = [] if nr == '59' else durations
+        elif begun is not None and nr != '59':
+            durations.append(at - begun)
+            begun = None
+    return durations
+
+
+def test_latency_is_what_perf_script_says(analyse, works, perf, tmp_path):
+    record = [perf, 'record', '-q', '-m', '16M', '-e', PAIR[1], '-e', PAIR[3], '-o', tmp_path / 'perf.data',
+              '--']
+    got = analyse('latency', *PAIR, '--json', *RING, '--', works, 'calls', before=record)
+    table = got.table('latency')
+    row, = table['rows']
+    theirs = of_perf_script(perf, tmp_path / 'perf.data', got.pid)
+    assert row['calls'] == len(theirs) > 110
+    assert close_to(row['total'], sum(theirs)) and close_to(row['max'], max(theirs))
+    assert close_to(row['p99'], sorted(theirs)[round(0.99 * len(theirs)) - 1], part=0.1)
+    assert table['counts']['open'] == 1         # exit_group(2) does not return
+    assert row['pair'] == 'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'
+
+
+def test_keys_pair_and_group(analyse, works):
+    """A row for each key with --perins; what has no partner is counted."""
+    got = analyse('latency', '-e', 'raw_syscalls:sys_enter//key=id/', '-e', 'raw_syscalls:sys_exit//key=id/',
+                  '--perins', '--json', *RING, '--', works, 'calls')
+    rows = got.rows('latency', 'key')
+    assert rows[110]['calls'] == 100 and rows[230]['calls'] == 3 and rows[3]['calls'] >= 7
+    assert close_to(rows[230]['total'], NAPS, part=0.2)
+    text = analyse('latency', '-e', 'raw_syscalls:sys_enter/id==110/', '-e', 'raw_syscalls:sys_exit/id==3/',
+                   *RING, '--', works, 'calls').text
+    assert re.search(r'^not paired: [01] begun and not ended, 99 begun again, [89] ended that began before$',
+                     text, re.M)
+
+
+def test_both_roles_measure_from_one_to_the_next(analyse, works):
+    got = analyse('latency', '-e', 'raw_syscalls:sys_enter/id==230/role=both/', '--json', *RING, '--', works,
+                  'calls')
+    row, = got.table('latency')['rows']
+    assert row['calls'] == 2 and close_to(row['min'], 20e6, part=0.5)
+
+
+def test_only_between_shows_what_happened_meanwhile(analyse, works):
+    got = analyse('latency', '-e', 'raw_syscalls:sys_enter/id==230/', '-e', 'sched:sched_switch//untraced/',
+                  '-e', 'raw_syscalls:sys_exit/id==230/', '--than', '15ms', *RING, '--', works, 'calls')
+    stories = re.split(r'^(?=.* took [\d.]+ us$)', got.text, flags=re.M)[1:]
+    assert len(stories) == 3
+    for story in stories:
+        assert re.search(rf'sched:sched_switch: prev_comm=works prev_pid={got.pid} ', story)
+
+
+@pytest.mark.parametrize('command', [['syscalls'], ['latency', *PAIR], ['task-state'], ['rundelay'],
+                                     ['page-faults'], ['profile', '--off-cpu']])
+def test_intervals_add_up(watch, waiting, command):
+    """Nothing is counted twice or lost between two intervals; each has its own time."""
+    one = waiting('turns')
+    watcher = watch(*command, *RING, '-p', one.pid)
+    one.go()
+    tables = [t for t in watcher.result().lines if t['table'] == command[0]]
+    assert len(tables) >= 3
+    times = [t['time'] for t in tables]
+    assert times == sorted(times)
+    if command[0] == 'syscalls':
+        naps = sum(r['calls'] for t in tables for r in t['rows'] if r['call'].startswith('clock_nanosleep'))
+        assert naps == 36

@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A second opinion on inlined functions and source lines, address by address: a C++ program,
+written as DWARF 4 and 5, with code that the linker discarded, against `addr2line -if` and
+`perf script --inline`. `test_inlines.py FRAMES_AT [ADDRESSES]`; 1,500 of each program, or as
+many as are asked for. A difference that EXPLAINED doesn't know fails, and each is counted.
+Requires: g++, binutils; for the last part root and perf that unwinds by DWARF."""
+import bisect
+import collections
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = """
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <vector>
+namespace shop { template <class K, int N> struct Till {
+  std::map<K, std::vector<int>> m; std::unordered_map<K, int> u;
+  void pay(const K &k, int i) { m[k].push_back(i + N); u[k]++; }
+  size_t sum() { size_t n = 0; for (auto &p : m) { std::sort(p.second.begin(), p.second.end(),
+    [](int a, int b) { return a % 7 < b % 7; }); n += p.second.size(); } return n; } }; }
+static int unused(int x) { std::map<int, short> m; m[x] = 1; return m.size(); }
+int nobody_calls(int x) { return unused(x) + unused(x + 1); }
+size_t WORK(int n) { shop::Till<std::string, 1> t; shop::Till<int, 2> q;
+  for (int i = 0; i < n; i++) { t.pay(std::to_string(i * 7919 % 10007), i); q.pay(i % 97, i); }
+  std::regex r("a(b|c)*d"); std::ostringstream o; o << t.sum() << q.sum();
+  std::function<int(int)> f = [&](int x) { return std::regex_match(o.str(), r) + x; };
+  std::vector<std::pair<std::string, int>> v; for (auto &p : t.u) v.push_back(p);
+  std::stable_sort(v.begin(), v.end()); return f(1) + v.size(); }
+#ifdef MAIN
+size_t other(int);
+int main() { size_t s = 0; for (int i = 0; i < 8; i++) s += WORK(60000) + other(60000); std::cout << s; }
+#endif
+"""
+# title, options of the compiler, of the linker
+WAYS = [
+    ('DWARF 5', ['-gdwarf-5'], []),
+    ('DWARF 4', ['-gdwarf-4'], []),
+    ('discarded functions', ['-gdwarf-5', '-ffunction-sections'], ['-Wl,--gc-sections']),
+    ('discarded functions, DWARF 4, fixed address', ['-gdwarf-4', '-ffunction-sections', '-fno-pie'],
+     ['-no-pie', '-Wl,--gc-sections']),
+]
+EXPLAINED = {
+    'same': 'the same chain, files and lines',
+    'symbol': 'it shows the ELF symbol for a function that has no linkage name',
+    'none': 'no DWARF tells of it (padding, start files, PLT): the symbol, by symbol tables only',
+    'block': 'binutils 2.40 finds no line for the last byte of 256',
+    'file': 'binutils 2.40 names the unit\'s own file, which has fewer lines than that',
+    'perf without': 'perf shows no inlined functions there',
+}
+
+
+class Skip(Exception):
+    pass
+
+
+def run(command, folder=None, text=None, limit=500):
+    done = subprocess.run(command, cwd=folder, input=text, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors='surrogateescape', timeout=limit)
+    if done.returncode:
+        raise Skip(f'{command[0]}: {done.stderr[-300:]}')
+    return done.stdout
+
+
+def build(folder, compile_options, link_options):
+    with open(os.path.join(folder, 'program.cc'), 'w') as f:
+        f.write(SOURCE)
+    for name, defines in (('main', ['-DMAIN', '-DWORK=work']), ('other', ['-DWORK=other', '-Dnobody_calls=nor'])):
+        run(['g++', '-O2', *compile_options, *defines, '-c', '-o', name + '.o', 'program.cc'], folder)
+    run(['g++', *link_options, '-o', 'program', 'main.o', 'other.o'], folder)
+    return os.path.join(folder, 'program')
+
+
+def plain(text):
+    """Names as we show them: without parameters and with the short names of the standard."""
+    return run(['c++filt', '-p', '-i'], text=text)
+
+
+def chains(text):
+    """{address: [(name, file, line)]}, innermost first, of what addr2line -a -i -f prints."""
+    found, here, lines = {}, None, iter(text.split('\n'))
+    for line in lines:
+        if re.fullmatch('0x[0-9a-f]+', line):
+            here = found.setdefault(int(line, 16), [])
+        elif line:
+            file, _, number = next(lines).split(' (disc')[0].rpartition(':')
+            here.append((line, os.path.normpath(file), number.replace('?', '0')))
+    return found
+
+
+class Symbols:
+    """Which symbols are around an address."""
+
+    def __init__(self, program):
+        rows = collections.defaultdict(list)
+        for line in plain(run(['nm', program])).splitlines():
+            m = re.match('([0-9a-f]+) [tTwWiu] (.*)', line)
+            if m:
+                rows[int(m.group(1), 16)].append(re.sub(r' \[clone.*', '', m.group(2)))
+        self.rows, self.starts = rows, sorted(rows)
+
+    def at(self, address):
+        i = bisect.bisect_right(self.starts, address)
+        return self.rows[self.starts[i - 1]] if i else []
+
+
+def base(name):
+    return re.sub(r'( \[clone.*\]|\.(cold|part|isra|constprop|lto_priv)(\.\d+)?)+$', '', name)
+
+
+def judge(address, mine, theirs, symbols):
+    if mine == theirs:
+        return 'same'
+    if theirs[0][1] == '??' and address & 0xff == 0xff:
+        return 'block'
+    if mine == [('??', '??', '0')] and len(theirs) == 1 and theirs[0][2] == '0':
+        return 'none'
+    if len(mine) != len(theirs):
+        return 'DIFFERENT'
+    named = symbols.at(address)
+    if all(m == t or (m[0] == t[0] and m[2] == t[2] and t[1].endswith('/program.cc') and
+                      int(t[2]) > SOURCE.count('\n')) for m, t in zip(mine, theirs)):
+        return 'file'
+    if [f[1:] for f in mine] != [f[1:] for f in theirs]:
+        return 'DIFFERENT'
+    for m, t in zip(mine, theirs):
+        if m != t and not (t in (theirs[0], theirs[-1]) and base(t[0]) in [base(n) for n in named]):
+            return 'DIFFERENT'
+    return 'symbol'
+
+
+def tell(counts, bad):
+    text = ', '.join(f'{n} {kind}' for kind, n in counts.most_common())
+    if bad:
+        raise AssertionError(text + '\n' + '\n'.join(bad[:10]))
+    return text
+
+
+def against_addr2line(frames_at, program, count):
+    code = re.findall(r'^ +([0-9a-f]+):', run(['objdump', '-d', '--no-show-raw-insn', '-j', '.text', program]), re.M)
+    some = ''.join(a + '\n' for a in random.Random(7).sample(code, min(count, len(code))))
+    mine = chains(plain(run([frames_at, program], text=some)))
+    theirs = chains(plain(run(['addr2line', '-aif', '-e', program], text=some)))
+    if mine != chains(plain(run([frames_at, '--apart', program], text=some))):
+        raise AssertionError('the process without privilege says something else')
+    symbols, counts, bad = Symbols(program), collections.Counter(), []
+    for address, frames in mine.items():
+        kind = judge(address, frames, theirs[address], symbols)
+        counts[kind] += 1
+        if kind not in EXPLAINED:
+            bad.append(f'{address:#x}: {frames}\n  addr2line: {theirs[address]}\n  symbols: {symbols.at(address)}')
+    if sum(counts.values()) < min(count, 1000) or counts['same'] < 0.9 * len(mine) or \
+            sum(len(f) > 1 for f in mine.values()) < len(mine) // 3:
+        raise AssertionError(f'too few to say anything: {counts}')
+    if counts['none'] > len(mine) // 50:
+        raise AssertionError(f'too much without DWARF: {counts}')
+    return tell(counts, bad)
+
+
+def perf_chains(folder, program):
+    """{address: names, innermost first} of perf's unwinding; an address is an offset in the file."""
+    data = os.path.join(folder, 'perf.data')
+    run(['perf', 'record', '-q', '-F', '2000', '-e', 'cpu-clock:u', '--call-graph', 'dwarf,8192',
+         '--no-buildid', '-o', data, program])
+    text = run(['perf', 'script', '-i', data, '-F', 'ip,sym,dso', '--inline'])
+    found, inner, last = {}, [], None
+    for line in text.splitlines():
+        m = re.match(r'\s*([0-9a-f]+) (.*) \((\S+)\)$', line)
+        if not m or m.group(1) != last:
+            inner, last = [], m and m.group(1)
+        if m and m.group(3) == 'inlined':
+            inner.append(m.group(2))
+        elif m and m.group(3) == program:
+            found[int(last, 16)] = inner + [m.group(2)]
+    return found
+
+
+def against_perf(frames_at, program, folder):
+    theirs = perf_chains(folder, program)
+    mine = chains(plain(run([frames_at, program], text=''.join(f'{a:x}\n' for a in theirs))))
+    symbols, counts, bad = Symbols(program), collections.Counter(), []
+    for address, frames in mine.items():
+        names = [base(f[0]) for f in frames]
+        perf = [base(re.sub(r'^std::basic_(\w+)<char, std::char_traits<char> >', r'std::\1', n))
+                for n in theirs[address]]
+        named = [base(n) for n in symbols.at(address)]
+        # of the function that isn't inlined we show the symbol, too; perf's inlined ones have parameters
+        kind = 'none' if names == ['??'] else 'same' if len(names) == len(perf) and names[:-1] == perf[:-1] and perf[-1] in named else \
+            'perf without' if len(perf) == 1 and perf[0] in named else \
+            'symbol' if len(names) == len(perf) and perf[0] in named + names and names[1:-1] == perf[1:-1] \
+            else 'DIFFERENT'
+        counts[kind] += 1
+        if kind not in EXPLAINED:
+            bad.append(f'{address:#x}: {names}\n  perf: {perf}\n  symbols: {named}')
+    if len(mine) < 50 or counts['same'] < len(mine) // 2:
+        raise AssertionError(f'too few to say anything: {counts}')
+    return tell(counts, bad)
+
+
+def main(argv):
+    frames_at, count = os.path.realpath(argv[0]), int(argv[1]) if len(argv) > 1 else 1500
+    for tool in ('g++', 'addr2line', 'c++filt', 'objdump', 'nm'):
+        if not shutil.which(tool):
+            print(f'1..0 # SKIP needs {tool}')
+            return 77
+    bad = number = 0
+    print(f'1..{len(WAYS) + 1}')
+    # perf takes what begins with /tmp/perf- for maps of just-in-time compilers
+    with tempfile.TemporaryDirectory(prefix='inlined-') as folder:
+        def check(title, function, *args):
+            nonlocal bad, number
+            number += 1
+            try:
+                print(f'ok {number} - {title}: {function(*args)}', flush=True)
+            except Skip as reason:
+                print(f'ok {number} - {title} # SKIP {str(reason).splitlines()[0]}', flush=True)
+            except AssertionError as error:
+                bad += 1
+                print(f'not ok {number} - {title}\n# ' + str(error).replace('\n', '\n# '), flush=True)
+
+        for title, *way in WAYS:
+            check(title, lambda: against_addr2line(frames_at, build(folder, *way), count))
+        if os.geteuid() or not shutil.which('perf'):
+            print(f'ok {number + 1} - perf script --inline # SKIP needs root and perf')
+        else:
+            check('perf script --inline',
+                  lambda: against_perf(frames_at, build(folder, *WAYS[0][1:]), folder))
+    for kind, why in EXPLAINED.items():
+        print(f'# {kind}: {why}')
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

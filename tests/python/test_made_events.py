@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources that make events of others: task-state, rundelay, syscalls, live.
+
+A loaded kernel leaves out some switches and wake-ups (perf sees the same ones missing), so
+what is held here is that each event is right, not that there are so many."""
+import json
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from frame import requires
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+TO_JSON = 'import json\ndef __sample__(e): print(json.dumps(e.to_dict()), flush=True)\n'
+SLEEPER = ('import sys, time\nsys.stdin.read(1)\nfor i in range(20):\n    time.sleep(0.02)\n'
+           '    [j for j in range(20000)]\n')
+
+
+@pytest.fixture
+def sleeper():
+    """Sleeps 20 times 20 ms once its stdin is closed."""
+    process = subprocess.Popen([sys.executable, '-c', SLEEPER], stdin=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.wait()
+
+
+ON = '\n_on = False\ndef __interval__():\n    global _on\n    _on = _on or print("on", flush=True) is None\n'
+
+
+def run(prof, tmp_path, *args, script=TO_JSON, wake=None):
+    """The events of a run, which is on before `wake` is woken."""
+    (tmp_path / 's.py').write_text(script + (ON if wake else ''))
+    argv = [prof, 'python', *(['-i', '20'] if wake else []), *map(str, args), 's.py']
+    with subprocess.Popen(argv, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out = ''
+        while wake and not out.endswith('on\n'):
+            out += process.stdout.readline()
+            assert process.poll() is None
+        if wake:
+            wake.stdin.close()
+        rest, err = process.communicate(timeout=40)
+        assert (process.returncode, err) == (0, '')
+    return [json.loads(line) for line in (out + rest).splitlines() if line.startswith('{"')]
+
+
+def test_each_sleep_is_an_event(prof, tmp_path, sleeper):
+    before = time.monotonic_ns()
+    seen = run(prof, tmp_path, '-e', 'task-state/-S --than 15ms/', '--monotonic', '-p', sleeper.pid, wake=sleeper)
+    seen = [e for e in seen if e['duration'] < 400_000_000]   # the first one waited for us
+    assert 1 <= len(seen) <= 20
+    for e in seen:
+        assert e['_event'] == 'task-state' and e['state'] == 'S'
+        assert e['_pid'] == e['pid'] == e['_tid'] == e['tid'] == e['common_pid'] == sleeper.pid
+        assert e['comm'].startswith('python')
+        assert e['start'] + e['duration'] == e['_time']
+        assert before < e['start'] < time.monotonic_ns()
+        assert 19_000_000 <= e['duration']   # falling asleep is a part of it
+    assert seen == sorted(seen, key=lambda e: e['_time'])
+
+
+def test_states_follow_each_other(prof, tmp_path, sleeper):
+    """Each stretch of a thread begins where the one before it ended, or later."""
+    seen = run(prof, tmp_path, '-e', 'task-state', '-p', sleeper.pid, wake=sleeper)
+    pairs = list(zip(seen, seen[1:]))
+    assert all(two['start'] >= one['_time'] for one, two in pairs)
+    follows = {(one['state'], two['state']) for one, two in pairs if two['start'] == one['_time']}
+    assert ('RD', 'R') in follows
+    assert {state for pair in follows for state in pair} <= {'R', 'RD', 'S', 'D'}
+    assert not follows & {('RD', 'S'), ('RD', 'D'), ('RD', 'RD'), ('R', 'R'), ('S', 'S'), ('S', 'D')}
+
+
+def test_the_same_name_twice_beside_its_own_tracepoint(prof, tmp_path, sleeper):
+    script = ('import json\ndef told(e, n): print(json.dumps({"n": n, **e.to_dict()}))\n'
+              'def all(e): told(e, 1)\ndef asleep(e): told(e, 2)\ndef rundelay(e): told(e, 3)\n'
+              'def sched__sched_switch(e): told(e, 4)\n')
+    seen = run(prof, tmp_path, '-e', 'task-state//alias=all/,task-state/-S/alias=asleep/,rundelay,sched:sched_switch',
+               '-p', sleeper.pid, script=script, wake=sleeper)
+    by = {n: [e for e in seen if e['n'] == n] for n in (1, 2, 3, 4)}
+    key = ('start', 'duration', 'tid')
+    assert [[e[k] for k in key] for e in by[2]] == [[e[k] for k in key] for e in by[1] if e['state'] == 'S']
+    assert [[e[k] for k in key] for e in by[3]] == [[e[k] for k in key] for e in by[1] if e['state'] == 'RD']
+    assert by[1] and by[3] and by[4]
+    # the list's own tracepoint keeps its target: this task's switches, none of others
+    assert {e['prev_pid'] for e in by[4]} == {sleeper.pid}
+    assert [e['_time'] for e in seen] == sorted(e['_time'] for e in seen)
+
+
+def test_system_calls(prof, tmp_path, sleeper):
+    seen = run(prof, tmp_path, '-e', 'syscalls/--than 15ms/', '-p', sleeper.pid, wake=sleeper)
+    slow = [e for e in seen if e['call'] == 'clock_nanosleep']
+    assert len(slow) == 20
+    assert all(e['ret'] == 0 and e['nr'] == slow[0]['nr'] and e['duration'] >= 19_000_000 and
+               e['_pid'] == e['tid'] == sleeper.pid for e in slow)
+
+
+def test_a_failing_call_has_its_error(prof, tmp_path):
+    target = subprocess.Popen([sys.executable, '-c', 'import os, sys\nsys.stdin.read(1)\nfor i in range(5):\n'
+                               '    try: os.rmdir("/proc/nosuch")\n    except OSError: pass\n'],
+                              stdin=subprocess.PIPE)
+    seen = run(prof, tmp_path, '-e', 'syscalls', '-p', target.pid, wake=target)
+    target.wait()
+    assert [e['ret'] for e in seen if e['call'] == 'rmdir'] == [-2] * 5
+
+
+def test_one_source_ends_the_other_goes_on(prof, tmp_path):
+    seen = run(prof, tmp_path, '-e', 'task-state/-N 3/,rundelay/-N 5/')
+    names = [e['_event'] for e in seen]
+    assert (names.count('task-state'), names.count('rundelay')) == (3, 5)
+
+
+def test_delays_name_who_ran_before(prof, tmp_path):
+    """Two that compute on one CPU wait for each other."""
+    busy = [subprocess.Popen(['taskset', '-c', '0', sys.executable, '-c', 'while True: pass']) for _ in range(2)]
+    try:
+        time.sleep(0.2)
+        pids = {p.pid for p in busy}
+        seen = run(prof, tmp_path, '-e', 'rundelay/--than 500us/', '-C', 0, '-p', ','.join(map(str, pids)), '-N', 60)
+        assert {e['tid'] for e in seen} == pids
+        assert any({e['tid'], e['prev_pid']} == pids for e in seen)
+        assert all(e['prev_comm'] and e['_cpu'] == 0 for e in seen)
+    finally:
+        for p in busy:
+            p.kill()
+            p.wait()
+
+
+def test_their_text(prof):
+    forever = [sys.executable, '-c', 'import time\nwhile True: time.sleep(0.02)']
+    with subprocess.Popen(forever) as target:
+        done = subprocess.run([prof, 'trace', '-e', 'task-state/-S --than 15ms/alias=nap/', '-p', str(target.pid),
+                               '-N', '5'], capture_output=True, text=True, timeout=30)
+        target.kill()
+    assert (done.returncode, done.stderr, done.stdout.count('\n')) == (0, '', 5)
+    for line in done.stdout.splitlines():
+        assert f' nap: python3:{target.pid} S for ' in line and line.endswith(' us')
+
+
+def test_of_a_command(prof):
+    """What it is made of is watched everywhere, and from the start."""
+    done = subprocess.run([prof, 'trace', '-e', 'task-state/-S/', '--', 'sh', '-c', 'sleep 0.1; true'],
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0 and not done.stderr, done
+    slept = [float(us) for us in re.findall(r'task-state: s\w+:\d+ S for ([0-9.]+) us', done.stdout)]
+    assert max(slept) > 99000, done.stdout

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perf-prof record: what it writes is read alike by us and by perf, event by event, however it ended."""
+import os
+import pwd
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+from frame import requires
+from frame.session import EVENT, Storm
+
+for word in ('tracefs', 'root', 'perf'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+
+class Recorder:
+    def __init__(self, prof, folder):
+        self.prof, self.folder = prof, folder
+
+    def command(self, *args):
+        return [self.prof, *[str(a) for a in args]]
+
+    def __call__(self, *args, check=0, errors='', **more):
+        done = subprocess.run(self.command('record', *args), cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, **more)
+        assert done.returncode == check, done
+        assert re.search(errors, done.stderr) if errors else not done.stderr, done
+        return done
+
+    def start(self, *args, **more):
+        return subprocess.Popen(self.command('record', *args), cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, **more)
+
+    def read(self, *args, check=0):
+        done = subprocess.run(self.command(*args), cwd=self.folder, capture_output=True, text=True, timeout=60)
+        assert done.returncode == check, done
+        return done.stdout
+
+    def perf(self, *args):
+        done = subprocess.run(['perf', *args], cwd=self.folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def theirs(self, path='perf.data'):
+        """(tid, cpu, ns, event) of each sample, as perf reads them."""
+        out = self.perf('script', '-f', '--ns', '-i', path, '-F', 'tid,cpu,time,event')
+        found = re.findall(r'^ *(-?\d+) +\[(\d+)\] +(\d+)\.(\d{9}): +([\w:.-]+): *$', out, re.M)
+        return [(int(tid) % 2**32, int(cpu), int(s) * 10**9 + int(ns), name) for tid, cpu, s, ns, name in found]
+
+    def ours(self, path='perf.data'):
+        script = self.folder / 'rows.py'
+        script.write_text('def __sample__(e):\n    print("row", e._tid, e._cpu, e._time, e._event)\n')
+        rows = re.findall(r'^row (\d+) (\d+) (\d+) (\S+)$', self.read('python', '-I', path, 'rows.py'), re.M)
+        return [(int(tid), int(cpu), int(ns), name) for tid, cpu, ns, name in rows]
+
+    def same(self, path='perf.data', least=1):
+        """Read alike by both; the rows."""
+        mine, his = self.ours(path), self.theirs(path)
+        assert len(mine) >= least and sorted(mine) == sorted(his)
+        return mine
+
+
+@pytest.fixture
+def record(prof, tmp_path):
+    return Recorder(prof, tmp_path)
+
+
+@pytest.mark.parametrize('args', [
+    ['-e', EVENT], ['-e', 'sched:*,' + EVENT], ['-e', EVENT, '-z'], ['-e', EVENT, '--monotonic'],
+    ['-e', EVENT, '--buffer', '64M'], ['-e', EVENT + ',profile/-F 2000/,page-faults'], ['-F', '3000'],
+])
+def test_event_by_event(record, storm, args):
+    record(*args, '-m', '8M', '--', storm, 'getppid', 200000)
+    rows = record.same(least=20)
+    if EVENT in args:
+        assert len([r for r in rows if r[3] == EVENT]) == 200000
+
+
+@pytest.mark.parametrize('cpu', [0, 1])
+def test_every_ring_wakes_its_reader(record, storm, cpu):
+    """1 MiB are 10 ms of this storm: what is read 20 times a second only is lost."""
+    if cpu >= os.cpu_count():
+        pytest.skip('needs two CPUs')
+    record('-e', EVENT, '-m', '2M', '--', storm, '--cpu', cpu, 'getppid', 200000)
+    assert len(record.theirs()) == 200000
+
+
+@pytest.mark.parametrize('option', ['-p', '-t', '-a', '-C', None])
+def test_targets(record, storm, option):
+    with Storm(storm, 'getppid', 1000) as one:
+        words = {'-p': ['-p', one.pid], '-t': ['-t', one.pid], '-C': ['-C', '0-1'], '-a': ['-a']}.get(option, [])
+        run = record.start('-e', EVENT + f'/common_pid=={one.pid}/', '-N', 1000, *words)
+        while not os.path.exists(record.folder / 'perf.data'):
+            assert run.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.2)
+        one.run()
+        out, err = run.communicate(timeout=60)
+        assert (run.returncode, out, err) == (0, '', '')
+    assert len(record.same()) == 1000
+
+
+def test_a_command_with_all_cpus_is_not_the_target(record):
+    record('-e', 'sched:sched_switch', '-a', '--', 'sleep', '0.3')
+    assert len({r[0] for r in record.same()}) > 1
+
+
+def frames_of(text, head, frame):
+    """{time of a sample: [groups of each of its frames]}"""
+    samples, now = {}, []
+    for line in text.splitlines():
+        begin, found = re.match(head, line), re.match(frame, line)
+        if begin:
+            now = samples.setdefault(begin.group(1), [])
+        elif found and '(inlined)' not in line:
+            now.append(found.groups())
+    return samples
+
+
+def kernel_addresses():
+    """Where each name of the kernel lies: functions have several."""
+    places = {}
+    with open('/proc/kallsyms') as f:
+        for line in f:
+            addr, _, name = line.split()[:3]
+            places.setdefault(name, set()).add(addr)
+    return places
+
+
+def test_frames_have_the_names_that_perf_gives_them(record, storm):
+    record('-F', '4000', '-g', '--', storm, 'getppid', 400000)
+    his = frames_of(record.perf('script', '-f', '--no-inline', '-i', 'perf.data', '-F', 'comm,time,ip,sym,dso'),
+                    r'^\S.* (\d+\.\d{6}): *$', r'^\s+([0-9a-f]+) (\S+) \((.*)\)$')
+    mine = frames_of(record.read('trace', '-I', 'perf.data'), r'^\d{4}-.* (\d+\.\d{6}): ',
+                     r'^    ([0-9a-f]{16}) (.*?)\+0x[0-9a-f]+ \((.*?)\)')
+    assert mine.keys() == his.keys() and len(mine) > 20
+    kernel, program, places = 0, 0, kernel_addresses()
+    for at, frames in mine.items():
+        for (addr, name, dso), (ip, word, where) in zip(frames, his[at]):
+            if dso == '[kernel.kallsyms]':
+                assert int(ip, 16) == int(addr, 16) and where == dso and places[word] & places[name]
+                kernel += 1
+            elif dso.endswith('/storm'):
+                assert where == dso and word == name
+                program += 1
+    assert kernel > 20 and program > 5
+
+
+def build_id(path):
+    out = subprocess.run(['readelf', '-n', path], capture_output=True, text=True, check=True).stdout
+    return re.search(r'Build ID: (\w+)', out).group(1)
+
+
+def test_build_ids_and_events_in_perf_s_lists(record, storm):
+    record('-F', '4000', '--', storm, 'getppid', 2000000)
+    ids = dict(reversed(line.split(None, 1)) for line in
+               record.perf('buildid-list', '-i', 'perf.data').splitlines() if len(line.split()) > 1)
+    with open('/sys/kernel/notes', 'rb') as f:
+        assert bytes.fromhex(ids['[kernel.kallsyms]']) in f.read()
+    assert ids[os.path.realpath(storm)] == build_id(storm)
+    assert re.match(r'(cpu-clock|cycles)', record.perf('evlist', '-i', 'perf.data'))
+
+
+def test_report_agrees_with_perf_report(record, storm):
+    record('-F', '4000', '--', storm, 'getppid', 2000000)
+    theirs = re.findall(r'^ +([\d.]+)% .*\[k\] (\S+)', record.perf(
+        'report', '-f', '--stdio', '-i', 'perf.data', '--sort', 'sym'), re.M)
+    ours = {m[1]: float(m[0]) for m in re.findall(r'^ *([\d.]+) +[\d.]+ +(\S+)', record.read('report'), re.M)}
+    places = kernel_addresses()
+    assert len(theirs) > 2
+    for percent, name in theirs[:3]:
+        same = [n for n in ours if places.get(n, set()) & places[name]]
+        assert len(same) == 1 and abs(ours[same[0]] - float(percent)) < 0.1
+
+
+def test_a_killed_recording_opens(record, storm):
+    with Storm(storm, 'getppid', 10**9, 20000) as one:
+        run = record.start('-e', EVENT, '-p', one.pid)
+        one.go()
+        deadline = time.monotonic() + 30
+        while not os.path.exists(record.folder / 'perf.data') or \
+                os.stat(record.folder / 'perf.data').st_size < 200 << 10:
+            assert run.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        run.kill()
+        run.communicate()
+    record.same(least=2000)
+
+
+@pytest.mark.parametrize('more', [[], ['-z']])
+def test_a_full_disk_ends_it_and_the_file_opens(record, storm, more):
+    def little():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    record('-e', EVENT, *more, '-m', '8M', '--', storm, 'getppid', 3000000, preexec_fn=little, check=1,
+           errors='perf.data: File too large; the first [0-9]+ bytes are there and can be read')
+    assert 500 << 10 < os.stat(record.folder / 'perf.data').st_size <= 1 << 20
+    record.same(least=1000)
+
+
+@pytest.mark.parametrize('more', [[], ['-z']])
+def test_a_largest_size(record, storm, more):
+    done = record('-e', EVENT, '-v', '-m', '8M', *more, '--max-size', '1M', '--', storm, 'getppid', 3000000, errors=' events, ')
+    told = int(re.search(r'perf.data: (\d+) events', done.stderr).group(1))
+    assert 1 << 20 <= os.stat(record.folder / 'perf.data').st_size < 64 << 20
+    assert len(record.same()) == told < 3000000
+
+
+def parts(record):
+    return sorted(p for p in os.listdir(record.folder) if p.startswith('perf.data'))
+
+
+@pytest.mark.parametrize('switch', ['2M', '100ms'])
+def test_one_file_after_the_other(record, storm, switch):
+    record('-e', EVENT, '-m', '8M', '-z', '--switch-output', '200ms' if switch == '100ms' else '200K',
+           '--', storm, 'getppid', 300000, 250000)
+    names = parts(record)
+    assert len(names) > 2 and names[0] == 'perf.data'
+    assert all(re.fullmatch(r'perf\.data\.\d{16}', n) for n in names[1:])
+    rows = [row for name in names[1:] + names[:1] for row in record.same(name, least=0)]
+    assert len(rows) == 300000 and rows == sorted(rows, key=lambda r: r[2])
+
+
+def test_the_oldest_files_go(record, storm):
+    record('-e', EVENT, '--switch-output', '100ms', '--max-files', 2, '--', storm, 'getppid', 100000, 80000)
+    assert len(parts(record)) == 3
+    times = [r[2] for name in parts(record)[1:] + ['perf.data'] for r in record.same(name, least=0)]
+    assert 0 < len(times) < 100000 and times == sorted(times)
+
+
+def test_a_signal_switches(record, storm):
+    with Storm(storm, 'getppid', 1000) as one:
+        run = record.start('-e', EVENT, '-p', one.pid, '--switch-output', 'signal')
+        while not os.path.exists(record.folder / 'perf.data'):
+            assert run.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.2)
+        one.run()
+        time.sleep(0.3)
+        run.send_signal(signal.SIGUSR2)
+        deadline = time.monotonic() + 10
+        while len(parts(record)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        assert run.communicate(timeout=60) == ('', '') and run.returncode == 0
+    first = [p for p in parts(record) if p != 'perf.data']
+    assert len(record.same(first[0])) == 1000 and record.theirs() == []
+
+
+def test_filters_the_kernel_cannot_do(record, storm):
+    record('-e', 'sched:sched_switch/next_pid+1>10/', '-a', '--', 'sleep', '0.3')
+    pids = [int(n) for n in re.findall(r'next_pid=(\d+)', record.perf('script', '-f', '-i', 'perf.data', '-F', 'trace'))]
+    assert pids and min(pids) > 9
+    record.same()
+
+
+def test_a_pipe_and_the_command_s_status(record, storm):
+    out = subprocess.run(f'"{record.prof}" record -o - -e {EVENT} -- sh -c "{storm} getppid 100 >&2; exit 3" | '
+                         'perf script -i - -F event; echo ${PIPESTATUS[0]}', shell=True, executable='/bin/bash',
+                         cwd=record.folder, capture_output=True, text=True, timeout=60).stdout.split()
+    # the shell asks for its parent, too
+    assert out.pop() == '3' and set(out) == {EVENT + ':'} and 100 <= len(out) < 110
+
+
+def test_what_is_no_file_stays_what_it_is(record):
+    record('-e', 'sched:sched_switch', '-N', 5, '-o', '/dev/null')
+    assert stat.S_ISCHR(os.stat('/dev/null').st_mode) and not os.path.exists('/dev/null.old')
+
+
+def test_an_old_file_is_kept(record, storm):
+    (record.folder / 'perf.data').write_text('precious')
+    record('-e', EVENT, '--', storm, 'getppid', 10)
+    assert (record.folder / 'perf.data.old').read_text() == 'precious'
+    assert os.stat(record.folder / 'perf.data').st_mode & 0o777 == 0o600
+
+
+def test_under_sudo_it_belongs_to_the_caller(prof, storm):
+    import pathlib
+    nobody = pwd.getpwnam('nobody')
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-record-'))
+    try:
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        record = Recorder(prof, folder)
+        record('-e', EVENT, '--switch-output', '50ms', '--', storm, 'getppid', 20000, 100000,
+               env={**os.environ, 'SUDO_UID': str(nobody.pw_uid), 'SUDO_GID': str(nobody.pw_gid)})
+        assert len(parts(record)) > 1
+        assert {os.stat(folder / p).st_uid for p in parts(record)} == {nobody.pw_uid}
+    finally:
+        shutil.rmtree(folder)

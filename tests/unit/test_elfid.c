@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Build ids out of notes: whole ones, damaged ones, and those of files. */
+#include "cmocka_all.h"
+
+#include "symbols/elfid.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+struct notes {
+	Elf32_Nhdr other;
+	char other_name[4];
+	uint8_t other_data[4];
+	Elf32_Nhdr h;
+	char name[4];
+	uint8_t id[ELFID_MAX];
+};
+
+static struct notes whole(void)
+{
+	struct notes n = {
+		.other = { 4, 3, 9 }, .other_name = "Xen",
+		.h = { 4, ELFID_MAX, NT_GNU_BUILD_ID }, .name = "GNU",
+	};
+
+	for (size_t i = 0; i < ELFID_MAX; i++)
+		n.id[i] = (uint8_t)(i + 1);
+	return n;
+}
+
+static size_t id_of(const struct notes *n, size_t size, uint8_t id[ELFID_MAX])
+{
+	return elfid_of_notes((const char *)n, size, 4, id);
+}
+
+static void a_build_id_behind_another_note(void **state)
+{
+	struct notes n = whole();
+	uint8_t id[ELFID_MAX];
+
+	(void)state;
+	assert_int_equal(id_of(&n, sizeof(n), id), ELFID_MAX);
+	assert_memory_equal(id, n.id, ELFID_MAX);
+	n.h.n_descsz = 16;   /* an MD5 sum */
+	assert_int_equal(id_of(&n, sizeof(n), id), 16);
+	assert_int_equal(id[16], 0);
+}
+
+static void what_is_cut_or_lies_has_none(void **state)
+{
+	static const uint32_t sizes[] = { ELFID_MAX + 1, 4096, UINT32_MAX, UINT32_MAX - 3 };
+	struct notes n = whole();
+	uint8_t id[ELFID_MAX];
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(n); size++)
+		assert_int_equal(id_of(&n, size, id), 0);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		n = whole();
+		n.h.n_descsz = sizes[i];
+		assert_int_equal(id_of(&n, sizeof(n), id), 0);
+		n = whole();
+		n.other.n_namesz = sizes[i];
+		assert_int_equal(id_of(&n, sizeof(n), id), 0);
+	}
+	n = whole();
+	n.name[0] = 'g';
+	assert_int_equal(id_of(&n, sizeof(n), id), 0);
+}
+
+static size_t id_of_file(const void *bytes, size_t n, uint8_t id[ELFID_MAX])
+{
+	FILE *f = tmpfile();
+	size_t size;
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	fflush(f);
+	size = elfid_read(fileno(f), id);
+	fclose(f);
+	return size;
+}
+
+static void files(void **state)
+{
+	struct {
+		Elf64_Ehdr h;
+		Elf64_Phdr p;
+		struct notes notes;
+	} elf = {
+		.h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, 0, 1 }, .e_phoff = sizeof(Elf64_Ehdr),
+		       .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1 },
+		.p = { .p_type = PT_NOTE, .p_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
+		       .p_filesz = sizeof(struct notes), .p_align = 4 },
+		.notes = whole(),
+	};
+	uint8_t id[ELFID_MAX];
+	const uint16_t one = 1;
+
+	(void)state;
+	elf.h.e_ident[EI_DATA] = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), ELFID_MAX);
+	assert_memory_equal(id, elf.notes.id, ELFID_MAX);
+	for (size_t n = 0; n < sizeof(elf); n++)
+		assert_int_equal(id_of_file(&elf, n, id), 0);
+	elf.p.p_offset = UINT64_MAX;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
+	elf.h.e_phoff = UINT64_MAX;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
+	elf.h.e_phnum = UINT16_MAX;
+	elf.h.e_ident[EI_CLASS] = ELFCLASS32;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_build_id_behind_another_note),
+		cmocka_unit_test(what_is_cut_or_lies_has_none),
+		cmocka_unit_test(files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
