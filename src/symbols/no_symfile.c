@@ -25,6 +25,11 @@ bool symfile_find(const struct symfile *f, uint64_t offset, const char **name, u
 	return false;
 }
 
+bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
+{
+	return false;
+}
+
 size_t symfile_build_id(const struct symfile *f, uint8_t id[BUILD_ID_MAX])
 {
 	return 0;
