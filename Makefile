@@ -75,6 +75,7 @@ soak:
 install: build
 	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+	$(if $(DESTDIR),,@meson introspect $(BUILD) --installed | tools/install-hints)
 
 clean:
 	rm -rf build build-*

@@ -13,6 +13,7 @@ from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COPIED = ('include/perfevent.h', 'include/perfevent/*.h', 'src/perfevent/*.[ch]',
+          'src/base/nearest.[ch]',
           'src/script/pyperf/*.[ch]')
 # 3.9 lacks PyType_GetModuleState() in its stable ABI; free-threaded builds have none at all.
 STABLE = sys.version_info >= (3, 10) and not sysconfig.get_config_var('Py_GIL_DISABLED')

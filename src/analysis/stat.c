@@ -204,12 +204,12 @@ static const char *const description[] = {
 	"Of the letters behind an event, P and S are about samples and change nothing here; p is refused. "
 	"A group that does not fit the counters is counted without the events that are too many; with W "
 	"it is broken up, and each is counted for itself.",
-	"An event that can't be counted here costs only itself: its line says so, a message says why, "
-	"and the rest is counted. Counts that had to share a counter are estimates; each then has the "
+	"An event that can't be counted here costs only itself: its line says <not supported>, or <not "
+	"permitted> where privilege is what lacks, a message says why, and the rest is counted. Counts that had to share a counter are estimates; each then has the "
 	"share of the time that was seen behind it. Without the privilege for the kernel's part only "
 	"user space is counted, and the name ends in :u.",
 	"The exit status is the command's own, 128 + n if signal n ended it, 127 if there is no such "
-	"program, 126 if it can't be executed.",
+	"program, 126 if it can't be executed; 1 if it succeeded, but not one event could be counted.",
 	NULL,
 };
 

@@ -40,6 +40,7 @@ struct stat_event {
 	bool asked;                     /* by -e, not by default: its trouble is told */
 	bool user_only;                 /* the kernel's part was refused */
 	bool opened;                    /* in one place at least */
+	bool denied;                    /* not to this user, not even user space alone */
 	bool told;                      /* its trouble, to the user */
 	char *why;                      /* why it could not be */
 };
@@ -86,6 +87,8 @@ void stat_places_free(struct stat *s);
 /* Opens all events in all places, off (on_command: on with exec). What can't be opened is
  * told and left out; needs_one: a fault if nothing is left. */
 int stat_open(struct stat *s, bool needs_one, struct fault *f);
+/* Whether any event is open, or was before stat_close(). */
+bool stat_any_open(const struct stat *s);
 void stat_enable(struct stat *s);
 void stat_disable(struct stat *s);
 void stat_close(struct stat *s);

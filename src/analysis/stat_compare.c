@@ -198,7 +198,9 @@ static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *c
 	free(sides[1].values);
 	if (rc)
 		return f->exit_code;
-	return sides[0].status ? sides[0].status : sides[1].status;
+	if (sides[0].status || sides[1].status)
+		return sides[0].status ? sides[0].status : sides[1].status;
+	return stat_any_open(s) ? 0 : EXIT_FAILED;
 }
 
 int stat_compare(struct stat *s, char **argv, struct fault *f)

@@ -2,8 +2,8 @@
 /*
  * Events × places: opened, switched, read, added up.
  *
- * What can't be opened costs only itself: its row says "not supported", a line on stderr
- * says why, and the rest is counted. Members of a group whose leader could not be opened
+ * What can't be opened costs only itself: its row says "not supported" or "not permitted",
+ * a line on stderr says why, and the rest is counted. Members of a group whose leader could not be opened
  * follow the first one that could; a weak group that does not fit is broken up.
  */
 #include "analysis/stat.h"
@@ -71,6 +71,11 @@ static int try_open(const struct stat *s, size_t event, size_t place, struct pev
 			      err);
 }
 
+static bool is_denial(int rc)
+{
+	return rc == -EACCES || rc == -EPERM;
+}
+
 /* Without privilege the kernel's part is left out, and the name says so: ":u". */
 static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_event *leader,
 			 struct pev_error *err)
@@ -87,7 +92,8 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 	rc = try_open(s, event, place, leader, &second);
 	if (rc || asprintf(&label, "%s%s", e->label, strchr(e->label, ':') ? "u" : ":u") < 0) {
 		e->user_only = false;
-		(void)err;   /* the first refusal is the one to tell */
+		if (rc && !is_denial(rc))   /* no privilege would bring it; else tell the first refusal */
+			*err = second;
 		return rc ? rc : -ENOMEM;
 	}
 	free(e->label);
@@ -142,8 +148,8 @@ static int open_one(struct stat *s, size_t event, size_t place, struct pev_error
 	struct pev_event *leader = leader_of(s, event, place);
 	int rc = try_open(s, event, place, leader, err);
 
-	if (rc == -EACCES || rc == -EPERM)
-		return try_user_only(s, event, place, leader, err) ? rc : 0;
+	if (is_denial(rc))
+		return try_user_only(s, event, place, leader, err);
 	return rc == -EINVAL && leader ? on_misfit(s, event, place, err) : rc;
 }
 
@@ -204,6 +210,7 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 		if (rc == -ESRCH)
 			err = (struct pev_error){ .said = "the watched tasks ended before it was open" };
 		remember(e, &err);
+		e->denied = is_denial(rc);
 		if (is_of_place(s, p, rc))
 			continue;
 		drop_event(s, event);   /* in some places only it would give half a sum */
@@ -212,14 +219,31 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 	return 0;
 }
 
-static void tell(struct stat_event *e)
+/* Of an event that nobody asked for by name and that isn't there, the row tells enough. */
+static bool is_to_tell(const struct stat_event *e, const char *fatal)
 {
-	if (e->told || !e->why)
-		return;
-	e->told = true;
-	/* of the events that nobody asked for by name, the row tells enough */
-	if (e->asked)
-		note(1, "%s: not counted: %s", e->label, e->why);
+	return !e->opened && !e->told && e->why && (e->asked || e->denied) &&
+	       (!fatal || strcmp(e->why, fatal));
+}
+
+/* Events that share their reason share its line. */
+static void tell(struct stat *s, size_t first, const char *fatal)
+{
+	const char *why = s->events[first].why;
+	char names[512] = "";
+	size_t n = 0;
+
+	for (size_t i = first; i < s->nevents; i++) {
+		struct stat_event *e = &s->events[i];
+
+		if (!is_to_tell(e, fatal) || strcmp(e->why, why))
+			continue;
+		e->told = true;
+		if (n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
+					      e->label);
+	}
+	note(1, "%s%s: not counted: %s", names, n < sizeof(names) ? "" : "...", why);
 }
 
 static int make_tables(struct stat *s, struct fault *f)
@@ -251,7 +275,7 @@ static int open_events(struct stat *s, struct fault *f)
 	return 0;
 }
 
-static bool is_any_open(const struct stat *s)
+bool stat_any_open(const struct stat *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].opened)
@@ -268,11 +292,11 @@ int stat_open(struct stat *s, bool needs_one, struct fault *f)
 	reserve_descriptors(s);
 	if (open_events(s, f))
 		return -1;
-	fatal = needs_one && !is_any_open(s) ? s->nevents && s->events[0].why ? s->events[0].why
+	fatal = needs_one && !stat_any_open(s) ? s->nevents && s->events[0].why ? s->events[0].why
 			: "there is none" : NULL;
 	for (size_t i = 0; i < s->nevents; i++)
-		if (!s->events[i].opened && (!fatal || !s->events[i].why || strcmp(s->events[i].why, fatal)))
-			tell(&s->events[i]);
+		if (is_to_tell(&s->events[i], fatal))
+			tell(s, i, fatal);
 	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
 }
 
@@ -325,7 +349,8 @@ static void begin_row(const struct stat *s, const struct stat_event *e, size_t w
 {
 	*r = (struct count_row){
 		.event = e->label, .where = s->wheres[where], .unit = e->unit, .scale = e->scale,
-		.state = e->opened ? COUNT_GOOD : COUNT_NOT_SUPPORTED, .share = 1,
+		.state = e->opened ? COUNT_GOOD : e->denied ? COUNT_NOT_PERMITTED : COUNT_NOT_SUPPORTED,
+		.share = 1,
 		.why = e->opened ? NULL : e->why, .runs = r->runs,
 	};
 }

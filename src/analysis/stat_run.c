@@ -29,6 +29,7 @@ static double seconds(struct timeval t)
 struct printing {
 	FILE *out;
 	bool printed;            /* titles were */
+	bool unread;             /* the reader of the pipe went away: a way to be done, and no error */
 	char *title;
 	const char *const *command;
 	double start;
@@ -84,6 +85,13 @@ static char *title_of_targets(const struct stat *s)
 	return asprintf(&text, "%s '%s'", what, numbers) < 0 ? NULL : text;
 }
 
+static const char *name_of(const struct stat *s, FILE *out)
+{
+	const char *path = s->config->common.output.path;
+
+	return path ? path : out == stderr ? "stderr" : "stdout";
+}
+
 static int print_table(const struct stat *s, struct printing *p, struct count_table *t,
 		       struct fault *f)
 {
@@ -94,6 +102,9 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 	const struct stat_config *c = s->config;
 	int rc = 0;
 
+	if (p->unread)
+		return 0;
+	errno = 0;
 	t->title = p->title;
 	t->command = p->command;
 	t->where_word = words[s->by];
@@ -106,8 +117,10 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 		counts_text(t, !p->printed, p->out);
 	p->printed = true;
 	fflush(p->out);
-	if (ferror(p->out))
-		return fault_set(f, EXIT_FAILED, "--output: can't be written: %s", strerror(errno));
+	p->unread = ferror(p->out) && errno == EPIPE;
+	if (ferror(p->out) && !p->unread)
+		return fault_set(f, EXIT_FAILED, "%s: can't be written: %s", name_of(s, p->out),
+				 strerror(errno));
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
@@ -179,6 +192,8 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 		tell_hotplug(s);
 		if (print_interval(s, p, f))
 			return -1;
+		if (p->unread && !child)
+			return 0;
 	}
 }
 
@@ -376,5 +391,7 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 	free(p.title);
 	if (p.out != stderr && p.out != stdout && fclose(p.out) && status >= 0)
 		fault_set(f, EXIT_FAILED, "--output: can't be written: %s", strerror(errno));
-	return status < 0 || f->exit_code ? f->exit_code : status;
+	if (status < 0 || f->exit_code)
+		return f->exit_code;
+	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* why was told when they were opened */
 }

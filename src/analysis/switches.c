@@ -156,7 +156,7 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 	a->opts->stream.order = true;   /* who wakes is elsewhere than who runs */
 	if (take_targets(w, &a->opts->stream, f))
 		return -1;
-	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork"))
+	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork,sched:sched_process_exit"))
 		return -1;
 	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new");
 }
@@ -175,8 +175,13 @@ int switches_read_fields(struct switches *w, struct fault *f)
 	w->next_pid = w->prev_state ? analysis_field(w->on_switch, "next_pid", false, f) : NULL;
 	w->woken[0] = w->next_pid ? analysis_field(w->on_wakeup, "pid", false, f) : NULL;
 	w->woken[1] = w->woken[0] ? analysis_field(w->on_wakeup_new, "pid", false, f) : NULL;
-	if (!w->woken[1] || !w->on_fork)
-		return w->woken[1] ? 0 : -1;
+	if (!w->woken[1])
+		return -1;
+	w->gone = w->on_exit ? analysis_field(w->on_exit, "pid", false, f) : NULL;
+	if (w->on_exit && !w->gone)
+		return -1;
+	if (!w->on_fork)
+		return 0;
 	w->parent = analysis_field(w->on_fork, "parent_pid", false, f);
 	w->child = w->parent ? analysis_field(w->on_fork, "child_pid", false, f) : NULL;
 	return w->child ? 0 : -1;
@@ -186,6 +191,7 @@ int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 {
 	w->ctx = a;
 	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
+	w->on_exit = analysis_event(a, "sched", "sched_process_exit");
 	if (find(a, "sched_switch", &w->on_switch, f) || find(a, "sched_wakeup", &w->on_wakeup, f) ||
 	    find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
 		return -1;
@@ -283,6 +289,16 @@ static void take_wakeup(struct switches *w, struct pairs *p, const struct analys
 	change(w, p, s, tid, STATE_RUNNABLE, ended);
 }
 
+/* Its last switch may come after the end of the last one watched, which ends the run. */
+static void take_exit(struct switches *w, struct pairs *p, const struct analysis_sample *s,
+		      switches_fn *ended)
+{
+	pid_t tid = number(s, w->gone);
+
+	if (watches(w, tid))
+		leave(w, p, s, tid, ended);
+}
+
 static void take_fork(struct switches *w, const struct analysis_sample *s)
 {
 	if (w->follow && watches(w, number(s, w->parent)))
@@ -318,6 +334,8 @@ void switches_take(struct switches *w, struct pairs *p, const struct analysis_sa
 		take_wakeup(w, p, s, number(s, w->woken[s->event == w->on_wakeup_new]), ended);
 	else if (s->event == w->on_fork)
 		take_fork(w, s);
+	else if (s->event == w->on_exit)
+		take_exit(w, p, s, ended);
 }
 
 bool switches_concern(const struct switches *w, const struct analysis_sample *s, pid_t tid,
@@ -327,5 +345,7 @@ bool switches_concern(const struct switches *w, const struct analysis_sample *s,
 		return s->cpu == cpu || number(s, w->prev_pid) == tid || number(s, w->next_pid) == tid;
 	if (s->event == w->on_wakeup || s->event == w->on_wakeup_new)
 		return number(s, w->woken[s->event == w->on_wakeup_new]) == tid;
+	if (s->event == w->on_exit)
+		return number(s, w->gone) == tid;
 	return s->event != w->on_fork;
 }

@@ -28,8 +28,8 @@ struct switches {
 	bool everybody, follow;
 	int *ends;                   /* pidfds of -p */
 	size_t nends;
-	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork;
-	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child;
+	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork, *on_exit;
+	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child, *gone;
 	void *ctx;                   /* for switches_fn */
 };
 

@@ -23,6 +23,7 @@ struct perfdata_writer {
 	struct compressor *z;          /* NULL: nothing is compressed */
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
+	bool has_events;               /* a sample is among them */
 	size_t used;
 	char buffer[BUFFER];
 };
@@ -88,15 +89,8 @@ struct perfdata_writer *perfdata_new(const char *path)
 	return w;
 }
 
-/* What was written in part is taken back: the file ends with a whole record. */
-static void fail(struct perfdata_writer *w, int error)
-{
-	w->error = error;
-	if (ftruncate(w->fd, (off_t)w->written))
-		return;   /* it says so itself: a reader stops at the last whole record */
-}
-
-static void write_all(struct perfdata_writer *w, const char *data, size_t n)
+/* How many bytes of n went there; w->error if not all. */
+static size_t write_some(struct perfdata_writer *w, const char *data, size_t n)
 {
 	size_t done = 0;
 
@@ -106,10 +100,67 @@ static void write_all(struct perfdata_writer *w, const char *data, size_t n)
 		if (rc > 0)
 			done += (size_t)rc;
 		else if (rc == 0 || errno != EINTR)
-			fail(w, rc ? -errno : -ENOSPC);
+			w->error = rc ? -errno : -ENOSPC;
 	}
-	if (!w->error)
-		w->written += n;
+	return done;
+}
+
+/* What was written in part is taken back: the file ends with a whole record. */
+static void keep_whole(struct perfdata_writer *w, size_t n)
+{
+	w->written += n;
+	if (w->error && ftruncate(w->fd, (off_t)w->written))
+		return;   /* it says so itself: a reader stops at the last whole record */
+}
+
+/* Where the next record begins, 0 if this one isn't whole within n bytes. */
+static size_t next_record(const char *data, size_t at, size_t n, struct perf_event_header *header)
+{
+	if (n - at < sizeof(*header))
+		return 0;
+	memcpy(header, data + at, sizeof(*header));
+	return header->size < sizeof(*header) || header->size > n - at ? 0 : at + header->size;
+}
+
+static size_t whole_records(const char *data, size_t n)
+{
+	struct perf_event_header header;
+	size_t at = 0, next;
+
+	while ((next = next_record(data, at, n, &header)))
+		at = next;
+	return at;
+}
+
+static bool has_sample(const char *data, size_t n)
+{
+	struct perf_event_header header;
+
+	for (size_t at = 0; (at = next_record(data, at, n, &header));)
+		if (header.type == PERF_RECORD_SAMPLE)
+			return true;
+	return false;
+}
+
+/* Without its head, a file is none. */
+static void write_head(struct perfdata_writer *w)
+{
+	size_t done = write_some(w, w->head.data, w->head.n);
+
+	keep_whole(w, done == w->head.n ? done : 0);
+}
+
+/* packed: of data, or data itself. On a full disk stays what fits of it. */
+static void write_records(struct perfdata_writer *w, const char *data, size_t n, const char *packed,
+			  size_t npacked)
+{
+	size_t done = write_some(w, packed, npacked);
+
+	if (done < npacked)
+		done = whole_records(packed, done);
+	if (done && !w->has_events)
+		w->has_events = has_sample(data, packed == data ? done : n);
+	keep_whole(w, done);
 }
 
 static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b);
@@ -129,7 +180,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 	if (w->head.failed)
 		w->error = -ENOMEM;
 	else
-		write_all(w, w->head.data, w->head.n);
+		write_head(w);
 	if (w->head_end)
 		w->head.n = w->head_end;
 	else
@@ -165,7 +216,7 @@ static void flush(struct perfdata_writer *w)
 	if (!data)
 		w->error = w->error ? w->error : -ENOMEM;
 	else
-		write_all(w, data, n);
+		write_records(w, w->buffer, w->used, data, n);
 	w->used = 0;
 }
 
@@ -204,6 +255,7 @@ int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f
 		return -1;
 	written = w->written;
 	w->written = 0;
+	w->has_events = false;
 	if (perfdata_open(w, f)) {
 		w->written = written;   /* on, in the file that is called `name` now */
 		return -1;
@@ -225,7 +277,7 @@ void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 	if (n > BUFFER - w->used)
 		flush(w);
 	if (n > BUFFER) {
-		write_all(w, records, n);
+		write_records(w, records, n, records, n);
 		return;
 	}
 	memcpy(w->buffer + w->used, records, n);
@@ -259,9 +311,12 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 	}
 	bytes_free(&w->head);
 	compressor_free(w->z);
-	if (w->error)
-		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read",
-			       w->path, strerror(-w->error), (unsigned long long)w->written);
+	if (w->error && !w->written)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; nothing was recorded", w->path, strerror(-w->error));
+	else if (w->error)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read%s",
+			       w->path, strerror(-w->error), (unsigned long long)w->written,
+			       w->has_events ? "" : ", but they hold 0 events");
 	free(w->path);
 	free(w);
 	return rc;

@@ -565,6 +565,17 @@ bool pev_opens_alone_(const struct pev_event *ev)
 	return ev->group_fd >= 0 && !try_open(&t, &copy, -1, ev->target);
 }
 
+bool pev_opens_user_only_(const struct pev_event *ev)
+{
+	struct trial t = { .attr = &ev->buf, .flags = (unsigned long)ev->flags };
+	union pev_attr_buf copy = ev->buf;
+
+	if (copy.attr.exclude_kernel || copy.attr.exclude_user || copy.attr.type == PERF_TYPE_TRACEPOINT)
+		return false;
+	copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
+	return !try_open(&t, &copy, ev->group_fd, ev->target);
+}
+
 static bool is_of_pmu(const struct trial *t, const char *name)
 {
 	uint32_t type;

@@ -43,6 +43,21 @@ static int level_needed(const struct pev_event *ev)
 	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
 }
 
+/* What everybody may do comes before what takes an administrator. */
+static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
+{
+	const char *label = pev_event_label(ev);
+	char rest[sizeof(err->remedy)];
+	bool plain = !strpbrk(label, ":/");
+
+	if (!pev_opens_user_only_(ev))
+		return;
+	snprintf(rest, sizeof(rest), "%s", err->remedy);
+	remedy(err, "user space only needs no privilege: %.64s%s (or --exclude-kernel, exclude_kernel=1); "
+	       "for the kernel's part, too: %.300s", plain ? label : "", plain ? ":u" : ":u behind the "
+	       "event", rest);
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
 	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
@@ -59,6 +74,7 @@ static void on_access(struct pev_error *err, const struct pev_event *ev)
 	else
 		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
 		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	suggest_user_only(err, ev);
 }
 
 static void on_perm(struct pev_error *err, const struct pev_event *ev)

@@ -3,6 +3,7 @@
 #include "perfevent/parse.h"
 
 #include "perfevent/complain.h"
+#include "perfevent/near.h"
 #include "perfevent/pmu.h"
 
 #include <errno.h>
@@ -324,6 +325,7 @@ static int add_plain(void *ctx, const char *pmu)
 int pev_parse_name_(struct pev_parser *p, const char *name, size_t at)
 {
 	struct plain plain = { p, name, at };
+	char near[128], hint[160] = "";
 	uint32_t type;
 	uint64_t config;
 	int rc;
@@ -333,7 +335,9 @@ int pev_parse_name_(struct pev_parser *p, const char *name, size_t at)
 	rc = each_with_event(p, name, add_plain, &plain);
 	if (rc || p->list->n > p->first)
 		return rc;
+	if (p->err && pev_near_name_(name, p->env->pmus, near, sizeof(near)))
+		snprintf(hint, sizeof(hint), ": did you mean \"%s\"?", near);
 	return pev_parse_fail_(p, at, ENOENT, "a name that `perf-prof list` shows, rHEX, pmu/terms/, "
 			       "system:name or mem:address",
-			       "there is no event of the name \"%.60s\"", name);
+			       "there is no event of the name \"%.60s\"%s", name, hint);
 }

@@ -13,6 +13,7 @@ enum count_state {
 	COUNT_GOOD,
 	COUNT_NEVER_RAN,         /* multiplexed away: nothing can be said */
 	COUNT_NOT_SUPPORTED,     /* the event could not be opened; why says it */
+	COUNT_NOT_PERMITTED,     /* not by this user; why says what it takes */
 };
 
 struct count_metric {
@@ -37,6 +38,11 @@ struct count_row {
 	struct stats runs;       /* n > 1: of value */
 	struct count_metric metric;
 };
+
+static inline bool count_was_open(const struct count_row *r)
+{
+	return r->state == COUNT_GOOD || r->state == COUNT_NEVER_RAN;
+}
 
 struct count_table {
 	const char *title;       /* "'sleep 1'", "system wide" */

@@ -7,7 +7,7 @@
 
 static const char *const states[] = {
 	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
-	[COUNT_NOT_SUPPORTED] = "not supported",
+	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
 };
 
 /* Quoted where a separator, a quote or a line's end is in it. */
@@ -43,7 +43,7 @@ static void put_titles(const char *const *titles, char separator, FILE *out)
 
 static void print_row(const struct count_table *t, const struct count_row *r, char sep, FILE *out)
 {
-	bool good = r->state == COUNT_GOOD;
+	bool good = r->state == COUNT_GOOD, opened = count_was_open(r);
 
 	if (t->is_interval)
 		fprintf(out, "%.9f", t->time);
@@ -56,8 +56,8 @@ static void print_row(const struct count_table *t, const struct count_row *r, ch
 	put_text(r->unit, sep, out);
 	fprintf(out, "%c%s", sep, states[r->state]);
 	put_number(good, r->counted, sep, out);
-	put_number(r->state != COUNT_NOT_SUPPORTED, (double)r->enabled, sep, out);
-	put_number(r->state != COUNT_NOT_SUPPORTED, (double)r->running, sep, out);
+	put_number(opened, (double)r->enabled, sep, out);
+	put_number(opened, (double)r->running, sep, out);
 	put_number(good, 100 * r->share, sep, out);
 	put_number(good && r->runs.n > 1, stats_stddev(&r->runs) * r->scale, sep, out);
 	put_number(good && r->metric.unit, r->metric.value, sep, out);

@@ -8,7 +8,7 @@
 
 static const char *const states[] = {
 	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
-	[COUNT_NOT_SUPPORTED] = "not supported",
+	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
 };
 
 /* Takes over value; false when out of memory, so that calls can be chained by &&. */
@@ -88,7 +88,7 @@ static bool append_row(json_object *rows, const struct count_table *t, const str
 	return append(rows, o) && put_text(o, "event", r->event) &&
 	       (!r->where || put_text(o, t->where_word, r->where)) &&
 	       put_text(o, "state", states[r->state]) && put_text(o, "why", r->why) &&
-	       (r->state == COUNT_NOT_SUPPORTED ||
+	       (!count_was_open(r) ||
 		(put_number(o, "enabled_ns", (double)r->enabled) &&
 		 put_number(o, "running_ns", (double)r->running))) &&
 	       (r->state != COUNT_GOOD || put_counts(o, r));

@@ -12,6 +12,7 @@ enum { VALUE = 18, UNIT = 4, NAME = 32, METRIC = 16, CELL = 256 };
 
 static const char *const states[] = {
 	[COUNT_NEVER_RAN] = "<not counted>", [COUNT_NOT_SUPPORTED] = "<not supported>",
+	[COUNT_NOT_PERMITTED] = "<not permitted>",
 };
 
 static const char *shown(const char *text, char *buf)
@@ -164,12 +165,17 @@ static const char *verdict(const struct compared_row *r)
 	return "no difference shown";
 }
 
+/* Whole numbers, unless the means differ by less: then as many digits as their difference has. */
+static int digits_of(const struct compared_row *r)
+{
+	double a = r->a.mean * r->scale, b = r->b.mean * r->scale;
+
+	return r->unit || (a != b && rint(a) == rint(b)) ? 2 : 0;
+}
+
 static void put_mean(struct line *l, const struct compared_row *r, const struct stats *s)
 {
-	char value[64];
-
-	value_text(s->mean * r->scale, r->unit, value, sizeof(value));
-	put(l, " %14s +- %-9.4g", value, stats_stddev(s) * r->scale);
+	put(l, " %14.*f +- %-9.4g", digits_of(r), s->mean * r->scale, stats_stddev(s) * r->scale);
 }
 
 static void print_compared(const struct compared_row *r, FILE *out)

@@ -219,6 +219,8 @@ void folded_add(struct folded *f, const uint32_t *frames, size_t n, enum folded_
 	if (!n)
 		root_first[used++] = folded_frame(f, unknown, FOLDED_UNKNOWN);
 	stack = stack_of(f, root_first, used);
+	if (weight > UINT64_MAX - f->total)   /* no sum wraps: this one is the largest */
+		weight = UINT64_MAX - f->total;
 	*(stack ? &stack->weight : &f->overflow) += weight;
 	f->total += weight;
 }

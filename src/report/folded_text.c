@@ -57,8 +57,11 @@ static uint32_t frame_of(struct folded *folded, char *name)
 	return folded_frame(folded, name, strcmp(name, "[unknown]") ? FOLDED_USER : FOLDED_UNKNOWN);
 }
 
-/* "a;b;c 12", without the line's end. */
-static bool take_line(struct folded *folded, char *line)
+static const char malformed[] = "expected folded stacks, a line such as main;run;read 12";
+static const char too_large[] = "the numbers up to here add up to more than 18446744073709551615";
+
+/* "a;b;c 12", without the line's end. What is wrong with it, or NULL. */
+static const char *take_line(struct folded *folded, char *line)
 {
 	uint32_t frames[MAX_FRAMES];
 	char *blank = strrchr(line, ' '), *end, *save = NULL;
@@ -66,19 +69,21 @@ static bool take_line(struct folded *folded, char *line)
 	size_t n = 0;
 
 	if (!blank || blank == line || blank[1] < '0' || blank[1] > '9')
-		return false;
+		return malformed;
 	errno = 0;
 	weight = strtoull(blank + 1, &end, 10);
 	if (errno || *end)
-		return false;
+		return malformed;
+	if (weight > UINT64_MAX - folded_total(folded))
+		return too_large;
 	*blank = '\0';
 	for (char *p = strtok_r(line, ";", &save); p; p = strtok_r(NULL, ";", &save)) {
 		if (n == MAX_FRAMES)
-			return false;
+			return malformed;
 		frames[n++] = frame_of(folded, p);
 	}
 	folded_add(folded, frames, n, FOLDED_ROOT_FIRST, weight);
-	return true;
+	return NULL;
 }
 
 /* Cuts the line's end off; false: there is none, the line is longer than any may be. */
@@ -99,10 +104,12 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	char *line = malloc(LINE);
 	int rc = line ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 
-	for (size_t number = 1; !rc && fgets(line, LINE, in); number++)
-		if (!cut_end(line, in) || (*line && !take_line(folded, line)))
-			rc = fault_set(f, EXIT_FAILED, "%s:%zu: expected folded stacks, a line such as "
-				       "main;run;read 12", name, number);
+	for (size_t number = 1; !rc && fgets(line, LINE, in); number++) {
+		const char *wrong = !cut_end(line, in) ? malformed : *line ? take_line(folded, line) : NULL;
+
+		if (wrong)
+			rc = fault_set(f, EXIT_FAILED, "%s:%zu: %s", name, number, wrong);
+	}
 	if (!rc && ferror(in))
 		rc = fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
 	free(line);

@@ -127,6 +127,19 @@ static struct reader *find(struct perf_event *e, PyObject *name)
 	return r ? r : event_class_find_equal(e->cls, name);
 }
 
+/* Python 3.10 and later append their own "Did you mean" to what has a name and an object. */
+static void forget_object(PyObject *name)
+{
+	PyObject *type, *error, *trace;
+
+	PyErr_Fetch(&type, &error, &trace);
+	PyErr_NormalizeException(&type, &error, &trace);
+	if (error && (PyObject_SetAttrString(error, "name", name) ||
+		      PyObject_SetAttrString(error, "obj", Py_None)))
+		PyErr_Clear();
+	PyErr_Restore(type, error, trace);
+}
+
 /* The error of a missing field, with the nearest one if there is any. */
 static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *error)
 {
@@ -137,11 +150,15 @@ static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *
 	nearest_begin(&n, text ? text : "");
 	for (size_t i = 0; i < e->cls->nreaders; i++)
 		nearest_offer(&n, PyUnicode_AsUTF8(e->cls->readers[i].name));
+	for (const PyMethodDef *m = Py_TYPE(e)->tp_methods; error == PyExc_AttributeError && m->ml_name; m++)
+		nearest_offer(&n, m->ml_name);
 	if (nearest_get(&n))
 		PyErr_Format(error, "%U has no field '%U'; did you mean '%s'?", e->cls->name, name,
 			     nearest_get(&n));
 	else
 		PyErr_Format(error, "%U has no field '%U'; event.keys() lists them", e->cls->name, name);
+	if (error == PyExc_AttributeError)
+		forget_object(name);
 	return NULL;
 }
 
@@ -455,7 +472,8 @@ static const char doc[] =
 	"  <field>        the event's own: int, str, or bytes for arrays\n\n"
 	"Sources (profile, page-faults) and plain perf events have _pid, _tid, _time, _cpu,\n"
 	"_realtime, _event, and the parts of their sample: ip, pid, tid, time, addr, cpu, period,\n"
-	"callchain (a list of frames), regs_user and regs_intr (dicts), and so on.\n\n"
+	"callchain (a list of frames), regs_user and regs_intr (dicts), and so on; callchain and\n"
+	"period, where they are sampled, also answer to _callchain and _period.\n\n"
 	"event.field, event['field'], event.get('field', default), 'field' in event, len(event),\n"
 	"for name, value in event: all work. An event that the script keeps stays valid.";
 

@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-enum { MAX_PART_READERS = 48 };   /* six, and the rows of parts.h */
+enum { MAX_PART_READERS = 48 };   /* six, the rows of parts.h, and second names */
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
 		      uint16_t offset, const struct trace_field *field)
 {
-	struct reader *r = &cls->readers[cls->nreaders];
+	struct reader *r = &cls->readers[cls->nnames];
 
 	r->name = PyUnicode_InternFromString(name);
 	r->kind = (uint16_t)kind;
@@ -19,7 +19,7 @@ static int add_reader(struct event_class *cls, const char *name, enum reader_kin
 	r->field = field;
 	if (!r->name)
 		return -1;
-	cls->nreaders++;
+	cls->nnames++;
 	return 0;
 }
 
@@ -131,6 +131,25 @@ static int add_parts(struct event_class *cls)
 	return 0;
 }
 
+/* A function that handles tracepoints finds what it needs of other events, too. These names
+ * can be asked for, but are not in keys(), where each part has one. */
+static int add_second_names(struct event_class *cls)
+{
+	static const struct {
+		const char *part, *second;
+	} names[] = { { "callchain", "_callchain" }, { "period", "_period" } };
+
+	for (size_t i = 0; i < cls->nreaders; i++)
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			const struct reader *r = &cls->readers[i];
+
+			if (!PyUnicode_CompareWithASCIIString(r->name, names[k].part) &&
+			    add_reader(cls, names[k].second, (enum reader_kind)r->kind, r->offset, NULL))
+				return -1;
+		}
+	return 0;
+}
+
 /* TID and TIME are in every sample: the stream sees to it. */
 static int add_sample_readers(struct event_class *cls)
 {
@@ -179,7 +198,7 @@ static int is_method(PyTypeObject *type, PyObject *name)
 static bool fill_slots(struct event_class *cls, const bool *as_attribute)
 {
 	memset(cls->slots, 0, sizeof(*cls->slots) << (64 - cls->slot_shift));
-	for (size_t i = 0; i < cls->nreaders; i++) {
+	for (size_t i = 0; i < cls->nnames; i++) {
 		uintptr_t name = (uintptr_t)cls->readers[i].name;
 		struct reader *slot = &cls->slots[name * cls->slot_factor >> cls->slot_shift];
 
@@ -197,7 +216,7 @@ static int build_slots(struct event_class *cls, const bool *as_attribute)
 {
 	unsigned int bits = 4;
 
-	while (1ul << bits < 2 * cls->nreaders)
+	while (1ul << bits < 2 * cls->nnames)
 		bits++;
 	cls->slot_factor = 0x9e3779b97f4a7c15ull;
 	for (int tries = 0;; tries++, cls->slot_factor = cls->slot_factor * 6364136223846793005ull + 2) {
@@ -221,21 +240,21 @@ static int index_name(struct event_class *cls, size_t i)
 	int rc = -1;
 
 	if (index && !PyDict_SetItem(cls->by_name, name, index))
-		rc = PyDict_SetItem(cls->template, name, Py_None);
+		rc = i < cls->nreaders ? PyDict_SetItem(cls->template, name, Py_None) : 0;
 	Py_XDECREF(index);
 	return rc;
 }
 
 static int build_index(struct event_class *cls, PyTypeObject *type)
 {
-	bool *as_attribute = PyMem_Calloc(cls->nreaders + 1, sizeof(*as_attribute));
+	bool *as_attribute = PyMem_Calloc(cls->nnames + 1, sizeof(*as_attribute));
 	int rc = 0;
 
 	cls->by_name = PyDict_New();
 	cls->template = PyDict_New();
 	if (!as_attribute || !cls->by_name || !cls->template)
 		rc = -1;
-	for (size_t i = 0; !rc && i < cls->nreaders; i++) {
+	for (size_t i = 0; !rc && i < cls->nnames; i++) {
 		as_attribute[i] = !is_method(type, cls->readers[i].name);
 		rc = index_name(cls, i);
 	}
@@ -260,12 +279,15 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	}
 	if (event->fmt ? add_readers(cls) : add_sample_readers(cls))
 		return -1;
+	cls->nreaders = cls->nnames;
+	if (!event->fmt && add_second_names(cls))
+		return -1;
 	return build_index(cls, type) ? -1 : 0;
 }
 
 void event_class_clear(struct event_class *cls)
 {
-	for (size_t i = 0; i < cls->nreaders; i++) {
+	for (size_t i = 0; i < cls->nnames; i++) {
 		Py_CLEAR(cls->readers[i].name);
 		Py_CLEAR(cls->readers[i].last_int);
 	}

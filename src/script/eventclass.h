@@ -49,8 +49,9 @@ struct event_class {
 	PyObject *name;        /* str: sys:name or sys:alias */
 	PyObject *handler;     /* what is called; NULL = nothing handles the event */
 	vectorcallfunc call;   /* its vectorcall, or PyObject_Vectorcall */
-	struct reader *readers;   /* in the order of keys() */
-	size_t nreaders;
+	struct reader *readers;   /* in the order of keys(); behind them second names */
+	size_t nreaders;       /* of keys() */
+	size_t nnames;         /* with the second names */
 	struct reader *slots;  /* copies of the readers, by hash of the name's address */
 	uint64_t slot_factor;
 	unsigned int slot_shift;

@@ -208,6 +208,18 @@ static bool has_callback(PyObject *namespace)
 	return false;
 }
 
+/* sched_wakeup() for sched__sched_wakeup(). */
+static bool lacks_system(PyObject *namespace, const char *handler, char *buf, size_t size)
+{
+	const char *event = strstr(handler, "__");
+	PyObject *value = event ? PyDict_GetItemString(namespace, event + 2) : NULL;
+
+	if (!value || !PyCallable_Check(value) || PyType_Check(value))
+		return false;
+	snprintf(buf, size, "%s", event + 2);
+	return true;
+}
+
 /* What to define, or which function was meant. */
 static void say_none(PyObject *namespace, const struct stream_event *events, size_t n,
 		     struct fault *f)
@@ -218,7 +230,8 @@ static void say_none(PyObject *namespace, const struct stream_event *events, siz
 	for (size_t i = 0; i < n && i < 8 && len < sizeof(names); i++) {
 		const char *name = events[i].word;
 
-		if (near_function(namespace, name, near, sizeof(near))) {
+		if (lacks_system(namespace, name, near, sizeof(near)) ||
+		    near_function(namespace, name, near, sizeof(near))) {
 			fault_usage(f, "the script has no handler for any event; its function %s() is not "
 				    "called: did you mean %s()?", near, name);
 			return;

@@ -4,6 +4,7 @@
 
 #include "script/python_options.h"
 
+#include "base/artifact.h"
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "script/host.h"
@@ -148,6 +149,9 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		return fault_usage(f, "--time is for recordings: --input FILE is missing");
 	if (stream_open_input(&config->stream, f))
 		return -1;
+	if (config->stream.record && !wants_help(&script) &&
+	    artifact_check("--record", config->stream.record, f))
+		return -1;   /* the file is made when events come; the script may take long to get there */
 	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &script, f);
 	if (rc) {
 		privilege_end(&privilege);

@@ -90,6 +90,7 @@ static const char head[] =
 "\n"
 "    lost_start: time of the last sample before the loss (int, ns; 0 without --order)\n"
 "    lost_end: time of the first sample after it (int, ns; 0 without --order)\n"
+"    A third parameter, where there is one, gets a dict of count, cpu and cause.\n"
 "    \"\"\"\n"
 "    pass\n";
 

@@ -23,23 +23,41 @@ void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_l
 
 	if (cause == STREAM_LOSS_RING)
 		ring->lost += count;
+	s->ring_was_full |= !s->replay && (cause == STREAM_LOSS_RING || cause == STREAM_LOSS_TAIL);
 	s->totals.lost += count;
 	if (s->ops && s->ops->lost)
 		s->ops->lost(s->ctx, &loss);
 	loss_tell(s, false);
 }
 
+static uint64_t more_mib(uint64_t bytes, uint64_t least)
+{
+	return bytes >= least ? 4 * (bytes >> 20) : least >> 20;
+}
+
+/* What helps against full rings, behind the first line about them; each more than there is. */
+static int put_remedy(struct stream *s, char *buf, size_t size)
+{
+	if (!s->ring_was_full || s->told_remedy)
+		return snprintf(buf, size, "\n");
+	s->told_remedy = true;
+	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M) or --buffer %" PRIu64
+			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),
+			more_mib(s->opts->buffer, 256 << 20));
+}
+
 /* Straight to the descriptor: stdio may be in the hands of the interrupted thread. */
 void loss_tell(struct stream *s, bool now)
 {
 	uint64_t t = attention_now(), lost = s->totals.lost;
-	char line[128];
+	char line[256];
 	int n;
 
 	if (lost == s->told_lost || (!now && t - s->told_lost_ns < SECOND))
 		return;
-	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " events%s\n",
+	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " events%s",
 		     lost - s->told_lost, s->totals.lost_at_least && now ? " at least" : "");
+	n += put_remedy(s, line + n, sizeof(line) - (size_t)n);
 	s->told_lost = lost;
 	s->told_lost_ns = t;
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)

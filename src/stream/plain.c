@@ -60,6 +60,12 @@ static void take_callchain(struct stream_event *ev)
 	ev->chain_kernel = !a->exclude_callchain_kernel;
 }
 
+/* Where the kernel's part of the event is left out, so is the chain's: -g has to mean the other. */
+static void follow_level(struct stream_event *ev, int user_callchain)
+{
+	ev->chain_user |= ev->sampling->attr.attr.exclude_kernel && user_callchain >= 0;
+}
+
 /* ---- one event ------------------------------------------------------------- */
 
 /* A PMU of its own says on which CPUs it is; cpus= is the user's. */
@@ -71,8 +77,8 @@ static int take_cpus(struct stream_event *ev, const struct pev_parsed *parsed, s
 	return 0;
 }
 
-static int fill(struct stream_event *ev, const struct spec_item *item, const char *name,
-		const struct pev_parsed *parsed, struct fault *f)
+static int fill(const struct stream *s, struct stream_event *ev, const struct spec_item *item,
+		const char *name, const struct pev_parsed *parsed, struct fault *f)
 {
 	ev->sampling = calloc(1, sizeof(*ev->sampling));
 	if (!ev->sampling || pev_attr_buf_copy(&ev->sampling->attr, parsed->attr))
@@ -87,6 +93,7 @@ static int fill(struct stream_event *ev, const struct spec_item *item, const cha
 	if (event_attrs_set(ev, item, EVENT_PLAIN, f) || take_cpus(ev, parsed, f))
 		return -1;
 	choose_sampling(&ev->sampling->attr.attr);
+	follow_level(ev, s->opts->user_callchain);
 	if (ev->alias)
 		name = ev->alias;
 	return event_set_name(ev, name, name, f);
@@ -105,7 +112,7 @@ static int add_all(struct stream *s, const struct spec_item *item, const char *n
 			free((char *)ev->filter);
 			ev->filter = NULL;
 		}
-		if (fill(ev, item, name, pev_attr_list_at(list, i), f))
+		if (fill(s, ev, item, name, pev_attr_list_at(list, i), f))
 			return -1;
 	}
 	return 0;

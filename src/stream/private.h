@@ -108,6 +108,7 @@ struct stream {
 	struct stream_totals totals;
 	struct hotplug hotplug;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
+	bool ring_was_full, told_remedy;       /* while it was read live; and what helps, once */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */
 	unsigned int slice;         /* of a ring, counted */

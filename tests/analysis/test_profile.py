@@ -35,8 +35,8 @@ def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, op
     assert hottest == list(SHARES)
     theirs = of_perf_report(perf, tmp_path / 'perf.data')
     assert [name for _, name in theirs[:3]] == hottest
-    for part, name in theirs[:3]:
-        assert abs(float(part) - rows[name]['self']) <= 3
+    for part, name in theirs[:3]:      # two runs, each as far from the truth as a sample is
+        assert abs(float(part) - rows[name]['self']) <= 6
     if options:
         assert rows['all_shares']['total'] > 95 and rows['all_shares']['self'] < 3
 

@@ -253,6 +253,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 '''
 
 
+@pytest.mark.slow
 def test_suspended_and_continued(prof, slow_and_fast):
     argv = [sys.executable, '-c', JOBS, prof, 'top', '-e', EVENT, '-i', '200', '-p', str(slow_and_fast[1])]
     with Screen(argv) as s:

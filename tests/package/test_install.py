@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed tree: headers in both languages, both libraries, pkg-config."""
+import json
 import os
 import re
 
@@ -86,3 +87,38 @@ def test_no_writable_data_is_shared(installed):
     found = re.findall(r' O (?:\.data|\.bss|\.data\.rel(?:\.local)?)\t\S+ (?:\.hidden )?(\w+)',
                        done.stdout)
     assert set(found) <= {'once', 'status'}
+
+
+def hints(prefix, python='lib/python3.11/site-packages'):
+    below = {'bin/perf-prof', 'lib/libperfevent.so', 'lib/libperfevent.so.0', 'lib/pkgconfig/libperfevent.pc',
+             f'{python}/pyperf/__init__.py', 'share/man/man1/perf-prof.1'}
+    done = run([os.path.join(ROOT, 'tools/install-hints')],
+               text_in=json.dumps({f'/build/{name}': f'{prefix}/{name}' for name in below}))
+    assert (done.returncode, done.stderr) == (0, '')
+    return done.stdout
+
+
+@pytest.mark.parametrize('prefix', ['/usr', '/usr/local'])
+def test_a_usual_prefix_needs_no_words(prefix):
+    assert hints(prefix) == ''
+
+
+@pytest.mark.parametrize('prefix', ['/opt/perf $prof', '/home/me/.local', '/usr/local/perf-prof'])
+def test_another_prefix_is_told_with_what_to_export(prefix, tmp_path):
+    exports = re.findall(r'^    (export .*?)  +# .*$', hints(prefix), re.M)
+    assert len(exports) == 4
+    shell = 'PATH=/bin LD_LIBRARY_PATH= PKG_CONFIG_PATH=/before; unset PYTHONPATH; ' + '; '.join(exports) + \
+        '; for v in "$PATH" "$LD_LIBRARY_PATH" "$PKG_CONFIG_PATH" "$PYTHONPATH"; do echo "$v"; done'
+    assert run(['sh', '-c', shell]).stdout.splitlines() == [
+        f'{prefix}/bin:/bin', f'{prefix}/lib', f'{prefix}/lib/pkgconfig:/before',
+        f'{prefix}/lib/python3.11/site-packages']
+
+
+def test_what_is_installed_here_is_in_the_words(build):
+    """The names that the tool looks for are those that meson installs."""
+    done = run(['meson', 'introspect', build, '--installed'])
+    if done.returncode:
+        pytest.skip('needs meson')
+    installed = list(json.loads(done.stdout).values())
+    for end in '/bin/perf-prof', '/libperfevent.so', '/libperfevent.pc':
+        assert [path for path in installed if path.endswith(end)], end

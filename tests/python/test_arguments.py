@@ -14,6 +14,7 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPT = ('import sys, json\nprint(json.dumps(sys.argv))\nn = 0\n'
           'def __sample__(e): pass\n'
           'def __interval__():\n    print("tick", flush=True)\n    sys.exit(0)\n')
@@ -186,6 +187,23 @@ def test_help_writes_a_script_that_runs(prof, tmp_path, event, handlers):
     again = run([prof, 'python', '-e', event, '-i', '100', '-N', '20', 'my_script.py'], tmp_path, prof)
     assert (again.returncode, again.stderr) == (0, '')
     assert again.stdout == f'Loaded module: {tmp_path}/my_script.py\n'
+
+
+def test_the_first_steps_of_readme(prof, tmp_path):
+    """As they stand there: template, a line of one's own, run. Something is seen each interval."""
+    with open(os.path.join(ROOT, 'README.md')) as f:
+        steps = re.findall(r'^    (.*my_script\.py)$', f.read(), re.M)[:3]
+    assert steps[0].endswith('help > my_script.py') and '-i 1000 ' in steps[2]
+    steps[2] = 'timeout -s INT 2.5 ' + steps[2]
+    done = run(['sh', '-c', '; '.join(steps)], tmp_path, prof)
+    assert done.stderr == ''
+    assert len(re.findall(r'^\d+ events$', done.stdout, re.M)) >= 2, done
+
+
+def test_the_template_tells_the_third_of_lost(prof, tmp_path):
+    done = run([prof, 'python', '-e', 'sched:sched_wakeup', 'help'], tmp_path, prof)
+    lost = done.stdout.split('def __lost__(lost_start, lost_end):')[1].split('\ndef ')[0]
+    assert 'A third parameter, where there is one, gets a dict of count, cpu and cause.' in lost
 
 
 @pytest.mark.parametrize('line', ['help', '-i 1000 help', '-- help', 'help more words', '-o out help'])

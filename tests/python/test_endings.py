@@ -59,6 +59,22 @@ def test_exit_in_lost(python, tmp_path):
     assert re.search('lost [1-9]', done.stderr), 'losses are told'
 
 
+@pytest.mark.parametrize('options, remedy', [
+    ('-m 1', '(-m 8M) or --buffer 256M'), ('-m 8M', '(-m 32M) or --buffer 256M'),
+])
+def test_the_first_loss_names_what_helps(python, tmp_path, options, remedy):
+    """In its own line, and once; of each more than there is."""
+    (tmp_path / 's.py').write_text(
+        'import sys, time\nbegan = due = time.monotonic()\ndef __sample__(e):\n    global due\n'
+        '    if time.monotonic() > due:\n        time.sleep(1)\n        due = time.monotonic() + 0.2\n'
+        'def __lost__(a, b):\n    if time.monotonic() > began + 4: sys.exit(0)\n')
+    with flood():
+        done = python(*options.split(), 's.py', event='syscalls:sys_enter_getppid', events=0, check=None)
+    told = re.findall('^perf-prof: lost ([0-9]+) events(.*)$', done.stderr, re.M)
+    assert remedy in told[0][1] and len(told) > 1, done
+    assert not any('--buffer' in rest for _, rest in told[1:]), done
+
+
 def test_exit_tells_what_was_lost(python, tmp_path):
     (tmp_path / 's.py').write_text(
         'import sys, time\nn = 0\nlost = 0\ndef __sample__(e):\n    global n\n    n += 1\n'

@@ -137,6 +137,23 @@ def __sample__(e):
         'AttributeError AttributeError']
 
 
+def stderr_of(prof, folder, text):
+    return subprocess.run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', script(folder, text)],
+                          cwd=folder, capture_output=True, text=True, timeout=20).stderr
+
+
+def test_advice_about_a_missing_field_stands_once(prof, tmp_path):
+    """Python would append a "Did you mean: 'print'?" of its own, from dir(event)."""
+    said = stderr_of(prof, tmp_path, 'def __sample__(e): e.prin\n')
+    assert said.endswith("has no field 'prin'; did you mean 'prio'?\n")
+    assert len(re.findall('did you mean', said, re.I)) == 1, said
+
+
+def test_a_misspelt_method_is_advised(prof, tmp_path):
+    said = stderr_of(prof, tmp_path, 'def __sample__(e): e.to_dit()\n')
+    assert re.findall('did you mean.*', said, re.I) == ["did you mean 'to_dict'?"], said
+
+
 # ---- values ---------------------------------------------------------------------------
 
 def task(code):

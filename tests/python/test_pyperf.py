@@ -387,6 +387,17 @@ def test_errors_are_oserrors_with_a_remedy(pyperf):
         pyperf.perf_event_open(None)
 
 
+def as_nobody(build, program):
+    import shutil
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:       # nobody may not look into ours
+        shutil.copytree(os.path.join(build, 'python/pyperf'), os.path.join(folder, 'pyperf'))
+        os.chmod(folder, 0o755)
+        return subprocess.run(requires.as_nobody([sys.executable, '-c', 'import pyperf\n' + program]),
+                              env={**os.environ, 'PYTHONPATH': folder}, cwd='/',
+                              capture_output=True, text=True)
+
+
 def test_denied_is_a_permission_error(pyperf, build):
     reason = requires.why_not('nobody')
     if reason:
@@ -395,18 +406,26 @@ def test_denied_is_a_permission_error(pyperf, build):
         pytest.skip('needs a Python that nobody may run')
     if pyperf.paranoid() < 1:
         pytest.skip('needs kernel.perf_event_paranoid at 1 or above')
-    import shutil
-    import tempfile
-    with tempfile.TemporaryDirectory() as folder:       # nobody may not look into ours
-        shutil.copytree(os.path.join(build, 'python/pyperf'), os.path.join(folder, 'pyperf'))
-        os.chmod(folder, 0o755)
-        program = ('import pyperf\n'
-                   'try: pyperf.Event("cpu-clock", -1, 0)\n'
-                   'except PermissionError as e: print(type(e).__name__, e.remedy)\n')
-        done = subprocess.run(requires.as_nobody([sys.executable, '-c', program]),
-                              env={**os.environ, 'PYTHONPATH': folder}, cwd='/',
-                              capture_output=True, text=True)
+    done = as_nobody(build, 'try: pyperf.Event("cpu-clock", -1, 0)\n'
+                            'except PermissionError as e: print(type(e).__name__, e.remedy)\n')
     assert done.stdout.startswith('DeniedError ') and 'perf_event_paranoid' in done.stdout, done
+
+
+def test_denied_offers_user_space_where_that_would_do(pyperf, build):
+    reason = requires.why_not('nobody')
+    if reason or pyperf.paranoid() != 2 or not sys.executable.startswith('/usr/'):
+        pytest.skip(reason or 'needs kernel.perf_event_paranoid at 2, a Python that nobody may run')
+    done = as_nobody(build, 'for what in "page-faults", "cycles", "page-faults:k":\n'
+                            '    try:\n'
+                            '        with pyperf.measure(what): pass\n'
+                            '    except PermissionError as e: print(e.remedy)\n'
+                            'with pyperf.measure("task-clock:u,page-faults:u") as counts:\n'
+                            '    data = bytearray(64 << 20)\n'
+                            'print(counts["page-faults:u"].value > 0)\n')
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4, done
+    assert lines[0].startswith('user space only needs no privilege: page-faults:u '), done
+    assert 'user space only' not in lines[2] and lines[3] == 'True', done
 
 
 def test_own_error_has_all_attributes(pyperf):

@@ -76,6 +76,36 @@ def test_profile_with_options(prof, tmp_path, busy):
         assert {e['period'] for e in seen} == {10 ** 9 // 199}
 
 
+def test_second_names_of_parts(prof, tmp_path, busy):
+    """A function for tracepoints reads other events, too; keys() has each part once."""
+    (tmp_path / 's.py').write_text(
+        'import sys\n'
+        'def __sample__(e):\n'
+        '    period = "_per" + "iod"\n'
+        '    assert e._callchain == e.callchain == e.get("_callchain") == e["_callchain"]\n'
+        '    assert e._period == e.period == e[period] and "_period" in e and "_callchain" in e\n'
+        '    names = {"_period", "_callchain"}\n'
+        '    assert not names & set(e.keys()) | names & set(e.to_dict()) | names & {k for k, _ in e}\n'
+        '    assert len(e) == len(e.keys()) == len(e.values()) == len(e.to_dict())\n'
+        '    print("fine")\n')
+    done = subprocess.run([prof, 'python', '-e', 'profile/-F 199 -g/,cpu-clock:u//stack/', '-p', str(busy),
+                           '-N', '10', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert (done.stderr, done.stdout.splitlines()[1:]) == ('', ['fine'] * 10)
+
+
+def test_a_part_that_is_not_sampled_has_no_second_name(prof, tmp_path, busy):
+    (tmp_path / 's.py').write_text('def profile(e): print("_callchain" in e, e.get("_callchain"))\n')
+    done = subprocess.run([prof, 'python', '-e', 'profile', '-p', str(busy), '-N', '1', 's.py'],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert (done.stderr, done.stdout.splitlines()[1:]) == ('', ['False None'])
+
+
+@pytest.mark.parametrize('options, some', [('-g', True), ('-g --no-user-callchain', False)])
+def test_chains_of_an_event_in_user_space_are_the_users(prof, tmp_path, busy, options, some):
+    seen = events(prof, tmp_path, '-e', 'cpu-clock:u', *options.split(), '-p', busy, '-N', 50)
+    assert {frame['kernel'] for e in seen for frame in e['callchain']} == ({False} if some else set())
+
+
 @pytest.mark.parametrize('options, kernel', [
     ('-g --no-user-callchain', {True}), ('-g --no-kernel-callchain', {False}),
     ('--user-callchain', {False}), ('--kernel-callchain', {True}),
@@ -241,7 +271,8 @@ def test_a_breakpoint(prof, tmp_path):
 
 def test_the_source_alone_has_its_call_chains(prof, tmp_path, busy):
     """-g of a source is for it; -g of the run is for all that have no word of their own."""
-    script = ('seen = {}\ndef __sample__(e): seen[e._event] = "callchain" in e, "_callchain" in e\n'
+    script = ('seen = {}\n'
+              'def __sample__(e): seen[e._event] = "callchain" in e.keys(), "_callchain" in e.keys()\n'
               'def __interval__():\n    if len(seen) == 2: raise SystemExit\n'
               'def __exit__(): print(sorted(seen.items()))\n')
 

@@ -191,6 +191,21 @@ static void reads_nothing_else(void **state)
 	}
 }
 
+static void no_sum_wraps(void **state)
+{
+	struct folded *f = folded_new();
+	struct fault fault = { 0 };
+
+	put_file("large.folded", "main 18446744073709551615\nmain 0\nidle 1\n");
+	assert_int_equal(folded_read(f, at("large.folded"), &fault), -1);
+	assert_non_null(strstr(fault.text, "large.folded:3: the numbers up to here add up to more than "
+					   "18446744073709551615"));
+	add(f, 2, "idle", NULL, NULL);
+	assert_int_equal(folded_total(f), UINT64_MAX);
+	is(f, "main 18446744073709551615\n");
+	folded_free(f);
+}
+
 static struct folded *sample(void)
 {
 	struct folded *f = folded_new();
@@ -344,6 +359,7 @@ int main(void)
 		cmocka_unit_test(deep_stacks_are_cut_at_the_leaf),
 		cmocka_unit_test(reads_what_it_wrote),
 		cmocka_unit_test(reads_nothing_else),
+		cmocka_unit_test(no_sum_wraps),
 		cmocka_unit_test(the_suffix_says_the_kind),
 		cmocka_unit_test(speedscope),
 		cmocka_unit_test(differences),

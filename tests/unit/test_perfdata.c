@@ -139,6 +139,49 @@ static void a_full_disk_leaves_whole_records(void **state)
 	assert_true(count(path, PERF_RECORD_SAMPLE) > 100);
 }
 
+/* The limit is reached by the first piece that is written; what fits of it stays. */
+static void a_small_disk_keeps_what_fits(void **state)
+{
+	struct { struct perf_event_header header; char data[9992]; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	static const struct { rlim_t limit; size_t kept; const char *said; } sizes[] = {
+		{ 16 + 30 * sizeof(rec) + 1, 30, "can be read" },
+		{ 16 + 30 * sizeof(rec), 30, "can be read" },
+		{ 16 + sizeof(rec) - 1, 0, "hold 0 events" },
+	};
+	struct rlimit before, small;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct perfdata_writer *w = begin();
+		struct fault f = {0};
+
+		small = (struct rlimit){ sizes[i].limit, before.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+		for (int k = 0; k < 50; k++)
+			perfdata_put(w, &rec, sizeof(rec));
+		assert_int_equal(perfdata_close(w, &f), -1);
+		setrlimit(RLIMIT_FSIZE, &before);
+		assert_non_null(strstr(f.text, sizes[i].said));
+		assert_int_equal(strstr(f.text, "0 events") != NULL, !sizes[i].kept);
+		assert_int_equal(count(path, PERF_RECORD_SAMPLE), sizes[i].kept);
+	}
+}
+
+static void a_full_disk_has_no_head(void **state)
+{
+	struct perfdata_writer *w = perfdata_new("/dev/full");
+	struct fault f = {0};
+
+	(void)state;
+	assert_int_equal(perfdata_open(w, &f), 0);
+	assert_int_equal(perfdata_close(w, &f), -1);
+	assert_non_null(strstr(f.text, "nothing was recorded"));
+}
+
 static void a_folder_that_is_not_there(void **state)
 {
 	struct fault f = {0};
@@ -208,6 +251,8 @@ int main(void)
 		cmocka_unit_test(a_file_is_kept_as_old_and_nobody_else_reads_it),
 		cmocka_unit_test(a_link_is_not_followed),
 		cmocka_unit_test(a_full_disk_leaves_whole_records),
+		cmocka_unit_test(a_small_disk_keeps_what_fits),
+		cmocka_unit_test(a_full_disk_has_no_head),
 		cmocka_unit_test(a_folder_that_is_not_there),
 		cmocka_unit_test(one_file_after_the_other),
 		cmocka_unit_test(what_is_no_file_stays),

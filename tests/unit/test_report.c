@@ -90,6 +90,7 @@ static struct count_row rows[] = {
 	  .metric = { 72.882, "/sec", 'K' } },
 	{ .event = "instructions", .scale = 1, .state = COUNT_NOT_SUPPORTED, .why = "no, \"none\"" },
 	{ .event = "bad\033[1mname", .scale = 1, .state = COUNT_NEVER_RAN, .enabled = 9 },
+	{ .event = "migrations", .scale = 1, .state = COUNT_NOT_PERMITTED, .why = "paranoid" },
 };
 
 static struct count_table table(void)
@@ -142,6 +143,7 @@ static void text_is_perf_stats(void **state)
 		"                61      faults                           #   72.882 K/sec\n"
 		"   <not supported>      instructions\n"
 		"     <not counted>      bad\\x1b[1mname\n"
+		"   <not permitted>      migrations\n"
 		"\n (N%) behind a line: counters were shared; the value is an estimate from N% of the "
 		"time\n"
 		"\n       0.250000000 seconds time elapsed\n\n");
@@ -157,6 +159,7 @@ static void csv_has_the_same_columns_everywhere(void **state)
 	assert_non_null(strstr(text, "\"no, \"\"none\"\"\"\n"));
 	assert_non_null(strstr(text, ",,cycles,4000,,counted,1000,100,25,25,,3.25,GHz,\n"));
 	assert_non_null(strstr(text, ",,task-clock,1.234567,msec,counted,1234567,"));
+	assert_non_null(strstr(text, ",,migrations,,,not permitted,,,,,,,,paranoid\n"));
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		unsigned int commas = 0;
 		bool quoted = false;
@@ -197,6 +200,9 @@ static void json_tells_estimates(void **state)
 	e = json_object_array_get_idx(events, 3);
 	assert_string_equal(json_object_get_string(member(e, "state")), "not supported");
 	assert_false(json_object_object_get_ex(e, "value", NULL));
+	e = json_object_array_get_idx(events, 5);
+	assert_string_equal(json_object_get_string(member(e, "state")), "not permitted");
+	assert_false(json_object_object_get_ex(e, "enabled_ns", NULL));
 	json_object_put(root);
 	free(text);
 }
@@ -238,22 +244,27 @@ static void several_runs_show_their_spread(void **state)
 static void comparison(void **state)
 {
 	static const double a[] = { 100, 101, 99 }, b[] = { 150, 151, 149 };
-	struct compared_row r[2] = {
+	static const double c[] = { 74.4, 75.4, 73.4 }, d[] = { 74.2, 75.2, 73.2 };
+	struct compared_row r[3] = {
 		{ .event = "faults", .scale = 1, .a = of(a, 3), .b = of(b, 3), .share = 1 },
 		{ .event = "other", .scale = 1, .a = of(a, 3), .b = of(a, 3), .share = 1 },
+		{ .event = "near", .scale = 1, .a = of(c, 3), .b = of(d, 3), .share = 1 },
 	};
-	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = 2 };
+	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = 3 };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		r[i].difference = stats_compare(&r[i].a, &r[i].b, 0.95);
 	compared_text(&t, out);
 	fclose(out);
 	assert_non_null(strstr(text, "more"));
 	assert_non_null(strstr(text, "+50.00%"));
 	assert_non_null(strstr(text, "no difference shown"));
+	assert_non_null(strstr(text, " 100 +- "));
+	assert_non_null(strstr(text, " 74.40 +- "));   /* 74 and 74 would not differ by -0.20 */
+	assert_non_null(strstr(text, " 74.20 +- "));
 	assert_non_null(strstr(text, "3 runs of each"));
 	free(text);
 }
