@@ -33,8 +33,6 @@ struct thread {
 	const struct machine *machine;
 	const struct unwind_sample *sample;
 	uint64_t stack;          /* address of its first byte that is there */
-	unwind_file *file;
-	void *ctx;
 };
 
 /* ---- what a sample has ------------------------------------------------------ */
@@ -168,17 +166,9 @@ static bool goes_on(const struct thread *t, const struct frame *f, const struct 
 	       (now == before && f->interrupted && caller->regs[t->machine->pc] != f->regs[t->machine->pc]);
 }
 
-static bool step(const struct thread *t, const struct frame *f, struct frame *caller)
+static bool step(const struct thread *t, const struct cfi_rule *rule, const struct frame *f,
+		 struct frame *caller)
 {
-	uint64_t pc = f->regs[t->machine->pc], vaddr;
-	const struct cfi_rule *rule = NULL;
-	struct cfi *cfi = NULL;
-
-	/* behind a call that never returns another function may begin */
-	if (!t->file(t->ctx, f->interrupted ? pc : pc - 1, &cfi, &vaddr))
-		return false;
-	if (cfi)
-		rule = cfi_find(cfi, vaddr);
 	if (!(rule ? by_rule(t, rule, f, caller) : by_frame_pointer(t, f, caller)))
 		return false;
 	if (t->sample->machine == UNWIND_ARM64)
@@ -186,25 +176,26 @@ static bool step(const struct thread *t, const struct frame *f, struct frame *ca
 	return goes_on(t, f, caller);
 }
 
-size_t unwind(const struct unwind_sample *s, unwind_file *file, void *ctx, uint64_t *ips, size_t max)
+/* Where the thread was counts, whatever is there; a caller's address has to be code. Behind a
+ * call that never returns another function may begin: it is looked up a byte before. */
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max)
 {
-	struct thread t = { &machines[s->machine], s, 0, file, ctx };
+	struct thread t = { &machines[s->machine], s, 0 };
 	struct frame frames[2];
 	size_t n = 0;
 
 	if (!begin(&t, &frames[0]))
 		return 0;
 	while (n < max) {
-		uint64_t pc = frames[n % 2].regs[t.machine->pc];
-		struct cfi *cfi;
-		uint64_t vaddr;
+		const struct frame *f = &frames[n % 2];
+		const struct cfi_rule *rule = NULL;
+		uint64_t pc = f->regs[t.machine->pc];
+		bool is_code = code(ctx, f->interrupted ? pc : pc - 1, &rule);
 
-		if (n && !file(ctx, frames[n % 2].interrupted ? pc : pc - 1, &cfi, &vaddr))
+		if (is_code || !n)
+			ips[n++] = pc;
+		if (!is_code || !step(&t, rule, f, &frames[n % 2]))
 			break;
-		ips[n] = pc;
-		if (!step(&t, &frames[n % 2], &frames[(n + 1) % 2]))
-			return n + 1;
-		n++;
 	}
 	return n;
 }

@@ -26,12 +26,12 @@ struct unwind_sample {
 	size_t stack_size;       /* what was copied (dyn_size) */
 };
 
-/* The file that is mapped as code at an address, and the address in it as its symbol table
- * counts; false: there is none, and an address there is no caller's. *cfi may be NULL: the
- * file's is not known. */
-typedef bool unwind_file(void *ctx, uint64_t addr, struct cfi **cfi, uint64_t *vaddr);
+/* Whether there is code at an address (else it is no caller's), and how to come from there to
+ * the caller, or NULL: then the frame pointer is tried. Asked once a frame; the rule lives
+ * until the next question. */
+typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
 /* User addresses as a chain of frame pointers has them: where the thread was, then where each
  * call returns to. At most max; 0 if the registers that are needed are not there. */
-size_t unwind(const struct unwind_sample *s, unwind_file *file, void *ctx, uint64_t *ips, size_t max);
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max);
 #endif

@@ -11,20 +11,20 @@ enum { MAX = 32 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool none(void *ctx, uint64_t addr, struct cfi **cfi, uint64_t *vaddr)
+/* By any rule of the table, and by frame pointers. */
+static bool any(void *table, uint64_t addr, const struct cfi_rule **rule)
 {
-	*cfi = NULL;
-	*vaddr = addr;
+	*rule = table && addr % 4 ? cfi_table_find(table, (unsigned int)(addr % CFI_PAGE)) : NULL;
 	return addr % 3;
 }
 
-static void walk(const uint8_t *data, size_t size, enum unwind_machine machine)
+static void walk(struct cfi_table *t, const uint8_t *data, size_t size, enum unwind_machine machine)
 {
 	uint64_t regs[64] = { 0 }, ips[MAX];
 	struct unwind_sample s = { machine, (UINT64_C(1) << 33) - 1, regs, data, size };
 
 	memcpy(regs, data, size < sizeof(regs) ? size : sizeof(regs));
-	assert(unwind(&s, none, NULL, ips, MAX) <= MAX);
+	assert(unwind(&s, any, t, ips, MAX) <= MAX);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		assert(!r || (r->ra < CFI_REGS && r->cfa.reg < CFI_REGS));
 	}
+	walk(t, data, size, UNWIND_X86_64);
+	walk(t, data, size, UNWIND_ARM64);
 	cfi_table_free(t);
-	walk(data, size, UNWIND_X86_64);
-	walk(data, size, UNWIND_ARM64);
 	return 0;
 }

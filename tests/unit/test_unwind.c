@@ -66,12 +66,11 @@ static int use_file(struct dl_phdr_info *info, size_t size, void *first)
 	return 0;
 }
 
-static bool find(void *ctx, uint64_t addr, struct cfi **cfi, uint64_t *vaddr)
+static bool find(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 {
 	for (size_t i = 0; i < nfiles; i++)
 		if (addr >= files[i].start && addr < files[i].end) {
-			*cfi = files[i].cfi;
-			*vaddr = addr - files[i].bias;
+			*rule = cfi_find(files[i].cfi, addr - files[i].bias);
 			return true;
 		}
 	return false;
@@ -322,10 +321,8 @@ static void test_lies(void **state)
 	}
 }
 
-static bool endless_file(void *ctx, uint64_t addr, struct cfi **cfi, uint64_t *vaddr)
+static bool endless(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 {
-	*cfi = NULL;
-	*vaddr = addr;
 	return true;
 }
 
@@ -338,9 +335,9 @@ static void test_circle(void **state)
 	values[0] = 0x1000;      /* rbp, rsp, rip */
 	values[1] = 0x1000;
 	values[2] = 0x4000;
-	assert_int_equal(unwind(&s, endless_file, NULL, ips, MAX), 2);
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX), 2);
 	words[0] = 0x1010;
-	assert_int_equal(unwind(&s, endless_file, NULL, ips, MAX), 3);
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX), 3);
 }
 
 static void test_arm64(void **state)
@@ -350,7 +347,7 @@ static void test_arm64(void **state)
 
 	values[29] = values[31] = 0x1000;
 	values[32] = 0x4000;
-	assert_int_equal(unwind(&s, endless_file, NULL, ips, MAX), 3);
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX), 3);
 	assert_int_equal(ips[0], 0x4000);
 	assert_int_equal(ips[1], 0x5004);
 	assert_int_equal(ips[2], 0x6004);
