@@ -54,9 +54,13 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 {
 	if (!event->callchain)
 		return;
-	attr->exclude_callchain_user = !event->chain_user;
+	attr->exclude_callchain_user = !event->chain_user || event->stack_bytes;
 	attr->exclude_callchain_kernel = !event->chain_kernel;
 	attr->sample_max_stack = (uint16_t)event->max_stack;
+	if (!event->stack_bytes)
+		return;
+	attr->sample_regs_user = source_registers();
+	attr->sample_stack_user = event->stack_bytes;
 }
 
 void open_attr(const struct stream *s, const struct stream_event *event,

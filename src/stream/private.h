@@ -141,6 +141,8 @@ void events_free(struct stream *s);
 struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f);
 /* Names an event: 0, or -1 with f. */
 int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f);
+/* 0, or -1 without memory. */
+int event_set_stack_format(struct stream_event *ev, const struct pev_format *format);
 /* Two items with one name would share a handler without being told apart: -1 with f. */
 int events_check_names(const struct stream *s, struct fault *f);
 /* Takes -e apart, into s->specs: 0, or -1 with f. */
@@ -148,6 +150,8 @@ int events_parse(struct stream *s, struct fault *f);
 
 /* eventattr.c */
 enum event_kind { EVENT_TRACEPOINT = 1, EVENT_PROBE = 2, EVENT_SOURCE = 4, EVENT_PLAIN = 8 };
+/* Whether samples have registers and stack in place of the user's part of their chain. */
+bool event_is_unwound(const struct perf_event_attr *a);
 /* Sets what the item's attributes say. 0, or -1 with f. */
 int event_attrs_set(struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
 		    struct fault *f);

@@ -12,6 +12,7 @@
 #define SYMBOLS_DSO_H
 
 #include "base/opener.h"
+#include "symbols/cfi.h"
 #include "symbols/inlines.h"
 #include "symbols/symfile.h"
 
@@ -67,6 +68,9 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 		   size_t max);
 /* A name of dso_inlines() as it is in the source; lives until the next call. */
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name);
+/* How to come to callers from an offset of the file, for unwind(): its rules, and the offset's
+ * address there. False: the file can't be read. It lives until the next call for any dso. */
+bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr);
 /* As long as this number is the same, so is the name of each address: code that is made
  * while a program runs comes, goes and gets its names late. Some 10 ns. */
 uint64_t dsos_answers(struct dsos *d);

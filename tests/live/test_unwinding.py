@@ -1,0 +1,253 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Callers by DWARF: `--call-graph dwarf` of perf-prof against what a program is known to call,
+and chain by chain against `perf script` on the same recordings, of both recorders.
+A difference that EXPLAINED doesn't know fails, and each is counted. `test_unwinding.py PERF_PROF
+HELPERS`. Requires: root, tracefs, perf that unwinds; for some rows g++, and a Python."""
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 120
+CALLS = 20
+KNOWN = ['inner', 'middle', 'outer', 'main']
+CALL = 'syscalls:sys_enter_getppid'
+CXX = """
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+struct Tree { Tree *l = nullptr, *r = nullptr; int k; Tree(int k) : k(k) {}
+  static Tree *put(Tree *t, int k) { if (!t) return new Tree(k);
+    if (k < t->k) t->l = put(t->l, k); else t->r = put(t->r, k); return t; }
+  static void free(Tree *t) { if (t) { free(t->l); free(t->r); delete t; } } };
+int main() { std::map<std::string, std::vector<int>> m; size_t n = 0; std::regex r("1(2|3)*4");
+  for (int i = 0; i < 600000; i++) m[std::to_string(i * 7919 % 10007)].push_back(i);
+  for (auto &p : m) { std::sort(p.second.begin(), p.second.end(),
+    [](int a, int b) { return a % 7 < b % 7; }); for (int i = 0; i < 5; i++) n += std::regex_search(p.first, r); }
+  for (int i = 0; i < 200; i++) { Tree *t = nullptr; for (int k = 0; k < 4000; k++) t = Tree::put(t, k * 7919 % 4001);
+    Tree::free(t); }
+  try { throw n; } catch (size_t x) { std::cout << x; } }
+"""
+SCRIPT = """
+import json, sys
+def __sample__(e):
+    chain = e.get('_callchain', e.get('callchain')) or ()
+    print(json.dumps([e._tid, e._time, [[f['addr'], f['symbol'], f['offset'], f['dso']] for f in chain]]))
+"""
+EXPLAINED = {
+    'same': 'the same frames',
+    'perf ends early': 'perf has no more frames',
+}
+
+
+class Skip(Exception):
+    pass
+
+
+def run(argv, folder=None, **more):
+    done = subprocess.run([str(a) for a in argv], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors='surrogateescape', timeout=LIMIT, stdin=subprocess.DEVNULL, **more)
+    if done.returncode:
+        raise AssertionError(f'{argv[:2]}: exit code {done.returncode}: {done.stderr[-500:]}')
+    return done
+
+
+def expect(held, what):
+    if not held:
+        raise AssertionError(what)
+
+
+# ---- known stacks ----------------------------------------------------------------------
+
+def stacks(text):
+    """Of `trace -g`: functions, innermost first."""
+    found = []
+    for line in text.splitlines():
+        frame = re.match(r'    [0-9a-f]{16} (\S+?)(?:\+0x[0-9a-f]+)? \(', line)
+        if frame and found:
+            found[-1].append(frame.group(1))
+        elif CALL in line:
+            found.append([])
+    return found
+
+
+def known(prof, helpers, *options):
+    """What trace says of each of the calls that callers_bare makes, which keeps no frame pointer."""
+    got = run([prof, 'trace', '-e', CALL, *options, '--no-kernel-callchain', '--',
+               os.path.join(helpers, 'callers_bare'), '--depth', 5, CALLS])
+    expect(not got.stderr, got.stderr)
+    found = stacks(got.stdout)
+    expect(len(found) == CALLS, f'{len(found)} calls of {CALLS}')
+    return found
+
+
+def check_known(prof, helpers, folder):
+    whole = KNOWN[:-1] + ['deep'] * 5 + ['main']
+    for stack in known(prof, helpers, '--call-graph', 'dwarf'):
+        expect(stack[:len(whole)] == whole, stack)
+        expect(stack[-1] == '_start' and len(stack) <= len(whole) + 3, stack)
+    for stack in known(prof, helpers, '-g'):
+        expect('deep' not in stack, stack)
+    short = known(prof, helpers, '--call-graph=dwarf,64')
+    expect(all(whole[:len(s)] == s and len(s) < len(whole) for s in short), short)
+    return f'{len(whole)} frames of {CALLS} calls; {len(known(prof, helpers, "-g")[0])} by frame pointers'
+
+
+# ---- against perf ------------------------------------------------------------------------
+
+def perf_chains(data):
+    """(tid, time) -> [(offset in the page, symbol, offset in it, dso)]"""
+    text = run(['perf', 'script', '-f', '-i', data, '--ns', '--no-inline', '-F', 'tid,time,ip,sym,symoff,dso']).stdout
+    chains = {}
+    for line in text.splitlines():
+        head = re.match(r'\s*(\d+)\s+(\d+)\.(\d+):\s*$', line)
+        frame = re.match(r'\s*([0-9a-f]+) (.*?)(?:\+0x([0-9a-f]+))? \((.*)\)$', line)
+        if head:
+            tid, seconds, ns = map(int, head.groups())
+            frames = chains[(tid, seconds * 10**9 + ns)] = []
+        elif frame:
+            addr, symbol, offset, dso = frame.groups()
+            frames.append((int(addr, 16), symbol, int(offset or '0', 16), dso))
+    return chains
+
+
+def our_chains(prof, data, folder):
+    with open(os.path.join(folder, 'chains.py'), 'w') as f:
+        f.write(SCRIPT)
+    got = run([prof, 'python', '-I', data, 'chains.py'], folder)
+    return {(tid, time): [tuple(f) for f in chain]
+            for tid, time, chain in map(json.loads, got.stdout.splitlines()[1:])}
+
+
+def same_frame(mine, his):
+    """perf tells callers by the byte before the address that the call returns to."""
+    return any((mine[0] - back) % 4096 == his[0] % 4096 for back in (0, 1))
+
+
+def judge(mine, his):
+    n = sum(1 for a in mine if a[0] >> 63)     # the kernel's part
+    if n != sum(1 for b in his if b[0] >> 63):
+        return 'KERNEL'
+    mine, his = mine[n:], his[n:]
+    at = next((i for i, (a, b) in enumerate(zip(mine, his)) if not same_frame(a, b)), None)
+    if at is not None:
+        return 'OTHER'
+    if len(mine) == len(his):
+        return 'same'
+    return 'perf ends early' if len(mine) > len(his) else 'WE END EARLY'
+
+
+def compare(prof, data, folder, least, show=8):
+    mine, his = our_chains(prof, data, folder), perf_chains(data)
+    expect(set(mine) == set(his), f'{len(mine)} samples, by perf {len(his)}')
+    expect(len(mine) >= least, f'{len(mine)} samples')
+    counts, bad = collections.Counter(), []
+    for key, chain in mine.items():
+        kind = judge(chain, his[key])
+        counts[kind] += 1
+        if kind not in EXPLAINED:
+            bad.append(f'{kind} {key}:\n  {list_of(chain)}\n  {list_of(his[key])}')
+    frames = sum(len(c) for c in mine.values())
+    expect(not bad, f'{dict(counts)} of {frames} frames\n' + '\n'.join(bad[:show]))
+    return f'{dict(counts)}, {frames} frames'
+
+
+def list_of(chain):
+    return ' < '.join(f'{f[1]}+{f[2]:x} ({os.path.basename(f[3])} {f[0]:x})' for f in chain)
+
+
+def build(folder, *options):
+    if not shutil.which('g++'):
+        raise Skip('needs g++')
+    with open(os.path.join(folder, 'program.cc'), 'w') as f:
+        f.write(CXX)
+    run(['g++', *options, '-o', 'program', 'program.cc'], folder)
+    return os.path.join(folder, 'program')
+
+
+def perf_record(folder, *words):
+    data = os.path.join(folder, 'perf.data')
+    done = subprocess.run(['perf', 'record', '-q', '--no-buildid', '-o', data, *map(str, words)],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+    if done.returncode:
+        raise Skip('perf record: ' + done.stderr[-200:])
+    return data
+
+
+def of_perf(prof, helpers, folder, options, size='8192', event='cpu-clock:u'):
+    data = perf_record(folder, '-F', 4000, '-e', event, '--call-graph', f'dwarf,{size}', '--',
+                       build(folder, *options))
+    return compare(prof, data, folder, 200)
+
+
+def check_calls(prof, helpers, folder):
+    data = perf_record(folder, '-e', CALL, '--call-graph', 'dwarf', '--',
+                       os.path.join(helpers, 'callers_bare'), '--depth', 40, CALLS)
+    return compare(prof, data, folder, CALLS)
+
+
+def check_library(prof, helpers, folder):
+    data = perf_record(folder, '-e', CALL, '--call-graph', 'dwarf', '--', os.path.join(helpers, 'callers'),
+                       '--lib', os.path.join(helpers, 'libcallers_lib.so'), CALLS)
+    return compare(prof, data, folder, CALLS)
+
+
+def check_ours(prof, helpers, folder):
+    """What we record perf reads, report and script."""
+    data = os.path.join(folder, 'ours.data')
+    run([prof, 'record', '-F', 4000, '--call-graph', 'dwarf', '-o', data, '--',
+         build(folder, '-O2')], folder)
+    said = compare(prof, data, folder, 200)
+    text = run(['perf', 'report', '-f', '-i', data, '--stdio', '--children', '-g', 'none', '-F', 'overhead_children,sym',
+                '--percentage', 'relative']).stdout
+    top = re.search(r'^ +([\d.]+)% +\[\.\] main', text, re.M)
+    expect(top and float(top.group(1)) > 90, text[:1500])
+    return said
+
+
+ROWS = [
+    ('a program without frame pointers', check_known),
+    ('perf record of its calls', check_calls),
+    ('perf record of a library by dlopen', check_library),
+    ('perf record of C++', lambda *a: of_perf(*a, ['-O2'])),
+    ('perf record of C++, not optimized', lambda *a: of_perf(*a, ['-O0'])),
+    ('perf record of C++, static', lambda *a: of_perf(*a, ['-O2', '-static'])),
+    ('perf record of C++, little of the stack', lambda *a: of_perf(*a, ['-O2'], '512')),
+    ('perf record of C++, kernel and user', lambda *a: of_perf(*a, ['-O2'], event='cpu-clock')),
+    ('perf-prof record of C++', check_ours),
+]
+
+
+def main(argv):
+    prof, helpers = (os.path.realpath(a) for a in argv[:2])
+    only = argv[2] if len(argv) > 2 else ''
+    if os.geteuid() or not shutil.which('perf'):
+        print('1..0 # SKIP needs root and perf')
+        return 77
+    bad = 0
+    print(f'1..{len(ROWS)}')
+    for number, (title, check) in enumerate(ROWS, 1):
+        if only not in title:
+            continue
+        # perf takes what begins with /tmp/perf- for maps of just-in-time compilers
+        with tempfile.TemporaryDirectory(prefix='unwinding-') as folder:
+            try:
+                print(f'ok {number} - {title}: {check(prof, helpers, folder)}', flush=True)
+            except Skip as reason:
+                print(f'ok {number} - {title} # SKIP {reason}', flush=True)
+            except AssertionError as error:
+                bad += 1
+                print(f'not ok {number} - {title}\n# ' + str(error).replace('\n', '\n# '), flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
