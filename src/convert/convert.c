@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const struct convert_format *const formats[] = {
-	&convert_folded, &convert_speedscope, &convert_pprof,
+	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };

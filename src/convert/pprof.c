@@ -409,8 +409,8 @@ static void put_strings(struct pprof *p)
 
 	piece.n_string_table = 1;
 	piece.string_table = &text;
-	for (const struct word *s = wordlist_next(&p->strings, NULL); s; s = wordlist_next(&p->strings, s)) {
-		text = (char *)word_text(s);
+	for (uint32_t i = 0; i < p->strings.n; i++) {
+		text = (char *)wordlist_at(&p->strings, i);
 		put(p, &piece);
 	}
 }

@@ -26,35 +26,48 @@ struct number {
 
 void wordlist_free(struct wordlist *s)
 {
-	struct word *string, *next;
+	struct word *word, *next;
 
-	HASH_ITER(hh, s->all, string, next) {
-		HASH_DEL(s->all, string);
-		free(string);
+	HASH_ITER(hh, s->all, word, next) {
+		HASH_DEL(s->all, word);
+		free(word);
 	}
+	free(s->at);
 	*s = (struct wordlist){ 0 };
+}
+
+/* Room for one more: at each power of two it doubles. */
+static bool make_room(struct wordlist *s)
+{
+	struct word **at;
+
+	if (s->n && (s->n & (s->n - 1)))
+		return true;
+	at = realloc(s->at, (s->n ? 2 * (size_t)s->n : 1) * sizeof(struct word *));
+	if (at)
+		s->at = at;
+	return at;
 }
 
 static uint32_t add(struct wordlist *s, const char *text, size_t len)
 {
-	struct word *string = NULL;
+	struct word *word = NULL;
 
-	HASH_FIND(hh, s->all, text, len, string);
-	if (string)
-		return string->number;
-	string = malloc(sizeof(*string) + len + 1);
-	if (!string) {
+	HASH_FIND(hh, s->all, text, len, word);
+	if (word)
+		return word->number;
+	word = make_room(s) ? malloc(sizeof(*word) + len + 1) : NULL;
+	if (word) {
+		memcpy(word->text, text, len + 1);
+		word->number = s->n;
+		HASH_ADD(hh, s->all, text, len, word);
+	}
+	if (!word || HASH_LOST(word)) {
+		free(word);
 		s->lost = true;
 		return 0;
 	}
-	memcpy(string->text, text, len + 1);
-	string->number = s->n;
-	HASH_ADD(hh, s->all, text, len, string);
-	if (HASH_LOST(string)) {
-		free(string);
-		s->lost = true;
-		return 0;
-	}
+	s->at[s->n] = word;
 	return s->n++;
 }
 
@@ -77,14 +90,9 @@ uint32_t wordlist_of(struct wordlist *s, const char *text)
 	return number;
 }
 
-const struct word *wordlist_next(const struct wordlist *s, const struct word *last)
+const char *wordlist_at(const struct wordlist *s, uint32_t number)
 {
-	return last ? last->hh.next : s->all;
-}
-
-const char *word_text(const struct word *string)
-{
-	return string->text;
+	return number < s->n ? s->at[number]->text : "";
 }
 
 /* ---- keys ------------------------------------------------------------------------------ */

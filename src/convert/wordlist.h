@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 struct wordlist {
-	struct word *all;          /* by text, and in order */
+	struct word *all;            /* by text */
+	struct word **at;            /* by number */
 	uint32_t n;
 	bool lost;                   /* one found no memory */
 };
@@ -16,9 +17,7 @@ struct wordlist {
 void wordlist_free(struct wordlist *s);
 /* Its number; NULL is "". Control characters and what is no UTF-8 are escaped. Without memory 0. */
 uint32_t wordlist_of(struct wordlist *s, const char *text);
-/* Each in order: the first for NULL; NULL behind the last. */
-const struct word *wordlist_next(const struct wordlist *s, const struct word *last);
-const char *word_text(const struct word *string);
+const char *wordlist_at(const struct wordlist *s, uint32_t number);
 
 /* Keys of a few words, each once, numbered from 0 in the order they came. */
 struct numbers {
