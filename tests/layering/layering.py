@@ -15,7 +15,7 @@ LEVEL = {
     'perfdata': 2, 'symbols': 2, 'tasks': 2, 'tracefmt': 2, 'expr': 2,
     'stream': 3,
     'report': 4,
-    'analysis': 5, 'script': 5, 'keeper': 5,
+    'analysis': 5, 'convert': 5, 'script': 5, 'keeper': 5,
     'cli': 6,
 }
 MAX_LINES = 800
