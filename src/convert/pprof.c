@@ -35,7 +35,7 @@ struct tally {
 /* A file that frames are in. */
 struct place {
 	uint64_t first, last;        /* addresses */
-	uint64_t roots;              /* samples whose outermost frame lies there */
+	uint64_t roots;              /* samples whose program it is */
 	uint32_t name;
 	char build_id[2 * BUILD_ID_MAX + 1];
 	bool kernel, names, lines, inlines;
@@ -253,13 +253,21 @@ static size_t locate(struct pprof *p, const struct callstack *stack, uint64_t *i
 	return n;
 }
 
+/* The program: what is no library, farthest out. */
 static void count_root(struct pprof *p, const struct tally *t)
 {
 	const struct callstack *stack = t->key.stack;
-	uint64_t place = stack && stack->n ? place_of(p, stack->frames[stack->n - 1]) : 0;
 
-	if (place)
+	for (uint32_t i = stack->n; i-- > 0;) {
+		const struct frame *frame = stack->frames[i];
+		uint64_t place = frame->object && *frame->dso == '/' && !strstr(frame->dso, ".so")
+				 ? place_of(p, frame) : 0;
+
+		if (!place)
+			continue;
 		p->place[place - 1].roots += t->samples;
+		return;
+	}
 }
 
 /* ---- the file -------------------------------------------------------------------------- */
@@ -358,7 +366,7 @@ static void put_place(struct pprof *p, size_t i)
 	put(p, &piece);
 }
 
-/* The first has to be the program itself: where most stacks of user space begin. */
+/* The first has to be the program itself: that of most samples. */
 static void put_places(struct pprof *p)
 {
 	size_t main = 0;

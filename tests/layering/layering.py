@@ -21,7 +21,7 @@ LEVEL = {
 MAX_LINES = 800
 # Programs without a suffix (tests/run, tools/…) are known by their first line.
 SOURCES = ('.c', '.h', '.py', '.pyi', '.build', '.toml', 'Makefile', 'meson_options.txt')
-SKIPPED_FOLDERS = ('.git', '__pycache__', 'subprojects', 'corpus', 'crashes', 'node_modules')
+SKIPPED_FOLDERS = ('.git', '__pycache__', 'subprojects', 'corpus', 'crashes', 'node_modules', 'readers')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 SPDX = 'SPDX-License-Identifier:'
 
