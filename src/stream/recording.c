@@ -157,6 +157,18 @@ static void set_callchain(struct stream_event *ev, const struct perf_event_attr 
 	ev->max_stack = 0;
 }
 
+const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event)
+{
+	return perfdata_event(s->replay->reader, s->replay->track_of[event - s->events]);
+}
+
+void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
+{
+	*format = replay_event(s, event)->format;
+	format->sample_type = event->layout.sample_type;
+	format->arch = arch_of(perfdata_info(s->replay->reader));
+}
+
 static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
 {
 	size_t sys = strlen(t->fmt->sys);
