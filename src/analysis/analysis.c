@@ -150,6 +150,30 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
 }
 
+struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s)
+{
+	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
+
+	if (s->event->layout.callchain)
+		return analysis_stack(a, s);
+	if (!s->event->layout.ip)
+		return NULL;
+	one[1] = layout_u64(s->view.rec, s->event->layout.ip);
+	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
+}
+
+uint64_t analysis_weight(const struct analysis_sample *s)
+{
+	const struct perf_event_attr *attr = s->event->sampling ? &s->event->sampling->attr.attr : NULL;
+
+	if (!attr)
+		return 1;
+	if (s->event->layout.period)
+		return layout_u64(s->view.rec, s->event->layout.period);
+	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+}
+
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
 {
 	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
@@ -378,6 +402,7 @@ static void tell(struct analysis *a)
 
 static int watch(struct analysis *a, struct fault *f)
 {
+	struct fault second = { 0 };
 	int rc;
 
 	if (output_start(&a->opts->stream.output, f) || open_all(a, f))
@@ -385,8 +410,8 @@ static int watch(struct analysis *a, struct fault *f)
 	if (a->command)
 		stream_end_with(a->stream, a->workload.pidfd);
 	rc = stream_run(a->stream, &stream_callbacks, a, f);
-	if (!rc && a->ops->end)
-		rc = a->ops->end(a, f);
+	if (a->ops->end && (!rc || stream_replay(a->stream)))
+		rc |= a->ops->end(a, rc ? &second : f);   /* what a damaged recording gave is shown */
 	on_idle(a);
 	tell(a);
 	return rc;

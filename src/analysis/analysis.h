@@ -115,6 +115,10 @@ const struct trace_field *analysis_field(const struct stream_event *event, const
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
 /* NULL: it has no chain. */
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
+/* The same, or without a chain the frame of its ip; NULL: it has neither. */
+struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s);
+/* What a sample of a perf event stands for, of what it counts: its period. Of tracepoints 1. */
+uint64_t analysis_weight(const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same of a task whose name is known. */

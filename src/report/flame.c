@@ -140,6 +140,11 @@ int flame_write(const struct flame_config *c, struct folded *folded, const struc
 	return rc ? -1 : 0;
 }
 
+int flame_print(const struct folded *folded, enum flame_kind kind, const struct flame_title *title, FILE *out)
+{
+	return (kind == FLAME_FOLDED ? print_folded : flame_speedscope)(folded, title, out);
+}
+
 /* ---- nodes ------------------------------------------------------------------------------ */
 
 const char *flame_unit(const struct flame_title *title)

@@ -37,7 +37,7 @@ struct ring {
 	struct pev_ring *ring;
 	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
 	int cpu;
-	uint64_t lost;              /* told by LOST records */
+	uint64_t lost;              /* told by LOST records that were read */
 	uint64_t damaged;
 	uint64_t second, this_second;   /* --sampling-limit: since then, so many */
 	uint64_t gap;               /* --order: lost since the last sample read */
@@ -202,9 +202,9 @@ void dispatch_index(struct stream *s);
 bool drain_round(struct stream *s);
 /* Counts what is left as lost, without delivering. */
 void drain_discard(struct stream *s);
-/* For ordered.c: one sample to the consumer; the count of a LOST record (0: none). */
+/* For ordered.c: one sample to the consumer; what a record tells to be lost (0: it doesn't). */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-uint64_t drain_lost_count(const struct perf_event_header *rec);
+uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec);
 /* Whether it would be delivered; what filters drop is counted. */
 bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec);

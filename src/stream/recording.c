@@ -169,6 +169,18 @@ static int set_stack_format(struct stream_event *ev, const struct replay *p, con
 	return ev->stack_bytes ? event_set_stack_format(ev, &format) : 0;
 }
 
+const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event)
+{
+	return perfdata_event(s->replay->reader, s->replay->track_of[event - s->events]);
+}
+
+void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
+{
+	*format = replay_event(s, event)->format;
+	format->sample_type = event->layout.sample_type;
+	format->arch = arch_of(perfdata_info(s->replay->reader));
+}
+
 static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
 {
 	size_t sys = strlen(t->fmt->sys);

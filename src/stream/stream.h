@@ -240,6 +240,8 @@ void stream_stop(struct stream *s);
 bool stream_is_stopping(const struct stream *s);
 /* Whether the run ended because its targets did, not by a signal or its consumer. */
 bool stream_ended_with_targets(const struct stream *s);
+/* Whether a signal ended it. */
+bool stream_was_interrupted(const struct stream *s);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;

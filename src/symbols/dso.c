@@ -262,6 +262,12 @@ const char *dso_name(const struct dso *dso)
 	return dso_jit_name_(dso);
 }
 
+const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
+{
+	*size = dso->id.build_id_size;
+	return *size ? dso->id.build_id : NULL;
+}
+
 uint64_t dso_serial(const struct dso *dso)
 {
 	return dso->serial;
