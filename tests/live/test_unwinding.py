@@ -5,8 +5,10 @@ and chain by chain against `perf script` on the same recordings, of both recorde
 A difference that EXPLAINED doesn't know fails, and each is counted. `test_unwinding.py PERF_PROF
 HELPERS`. Requires: root, tracefs, perf that unwinds; for some rows g++, and a Python."""
 import collections
+import glob
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -222,6 +224,68 @@ def check_ours(prof, helpers, folder):
     return said
 
 
+# ---- CPython ------------------------------------------------------------------------------
+
+PYTHON = """
+import time
+def leaf(n):
+    return sum(i * i % 7 for i in range(n)) + len([i for i in range(n)])
+def middle(n):
+    return leaf(n) + 1
+class Shop:
+    def outer(self, n):
+        return middle(n) + 1
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    Shop().outer(20000)
+"""
+
+
+def pythons():
+    """Those with a trampoline, 3.12 and later, by their versions."""
+    found = {}
+    for name in ['python3', 'python3.12', 'python3.13', 'python3.14',
+                 *glob.glob(os.path.expanduser('~/.pyenv/versions/3.*/bin/python3'))]:
+        path = shutil.which(name)
+        done = path and subprocess.run([path, '-c', 'import sys; sys.activate_stack_trampoline("perf"); '
+                                        'print(sys.executable, "%d.%d" % sys.version_info[:2])'],
+                                       capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done and not done.returncode:
+            executable, version = done.stdout.split()
+            found.setdefault(version, executable)
+    return found
+
+
+def python_stacks(prof, python, folder, *options):
+    """(functions of Python, outermost first; samples) of each stack of program.py."""
+    run([prof, 'profile', '-q', '-F', 997, *options, '--no-inline', '--flame-graph', 'out.folded', '--', python, '-X', 'perf',
+         'program.py'], folder)
+    with open(os.path.join(folder, 'out.folded')) as f:
+        rows = [line.rstrip('\n').rsplit(' ', 1) for line in f]
+    return [([name for name in stack.split(';') if name.startswith('py::')], int(n)) for stack, n in rows]
+
+
+def check_python(prof, helpers, folder):
+    if platform.machine() != 'x86_64':
+        raise Skip('elsewhere trampolines keep frame pointers')
+    if not pythons():
+        raise Skip('needs a Python of 3.12 or later with perf trampolines')
+    with open(os.path.join(folder, 'program.py'), 'w') as f:
+        f.write(PYTHON)
+    path = os.path.join(folder, 'program.py')
+    above = [f'py::{name}:{path}' for name in ('<module>', 'Shop.outer', 'middle', 'leaf')]
+    said = []
+    for version, python in pythons().items():
+        stacks = python_stacks(prof, python, folder, '--call-graph', 'dwarf')
+        leaves = [(stack, n) for stack, n in stacks if above[-1] in stack]
+        total, right = sum(n for _, n in stacks), sum(n for stack, n in leaves if stack[:4] == above)
+        expect(right > 0.8 * total, f'{version}: {right} of {total}; {[s for s, _ in leaves if s[:4] != above][:5]}')
+        expect(all(stack[:4] == above for stack, _ in leaves), f'{version}: {leaves[:5]}')
+        bare = sum(n for stack, n in python_stacks(prof, python, folder, '-g') if stack[:4] == above)
+        said.append(f'{version}: {100 * right / total:.0f} % of the samples, {100 * bare / total:.0f} % by frame pointers')
+    return '; '.join(said)
+
+
 ROWS = [
     ('a program without frame pointers', check_known),
     ('perf record of its calls', check_calls),
@@ -232,6 +296,7 @@ ROWS = [
     ('perf record of C++, little of the stack', lambda *a: of_perf(*a, ['-O2'], '512')),
     ('perf record of C++, kernel and user', lambda *a: of_perf(*a, ['-O2'], event='cpu-clock')),
     ('perf-prof record of C++', check_ours),
+    ('Python functions through interpreters without frame pointers', check_python),
 ]
 
 
