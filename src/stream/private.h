@@ -185,6 +185,8 @@ void filters_tell(const struct stream *s);
 /* Kernels before 6.0 refuse PERF_FORMAT_LOST. */
 bool open_knows_lost_format(void);
 int open_all(struct stream *s, struct fault *f);
+/* Whether mappings of data are told, too. */
+bool open_wants_data(const struct stream *s);
 /* How an event is opened on a task. */
 void open_attr(const struct stream *s, const struct stream_event *event,
 	       const struct task_target *task, union pev_attr_buf *buf);

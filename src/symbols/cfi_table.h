@@ -23,6 +23,7 @@ enum cfi_kind {
 	CFI_AT_REG,              /* in memory at a register plus offset */
 	CFI_REG,                 /* a register plus offset; of the frame address, most often */
 	CFI_PLT,                 /* register plus 8, and 8 more from the offset-th byte of 16 on */
+	CFI_PUSHED,              /* in memory at another register, if it is the same as that; else as it was */
 	CFI_KINDS,
 };
 

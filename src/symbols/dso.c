@@ -352,6 +352,11 @@ bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi,
 	return true;
 }
 
+bool dso_is_jit(const struct dso *dso)
+{
+	return dso->jit;
+}
+
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name)
 {
 	return name && is_mangled(name) ? demangle_in(d, dso, name) : name;

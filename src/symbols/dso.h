@@ -49,6 +49,8 @@ bool dso_is_anonymous(const char *name);
  * from its perf map, and dso_find() takes an address for the offset. `life` is a number that
  * the process has alone, and from one exec(2) to the next. */
 struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life);
+/* Whether it is such memory. */
+bool dso_is_jit(const struct dso *dso);
 /* The process has ended or called exec(2): what its number stands for now is another. */
 void dsos_process_ended(struct dsos *d, pid_t pid);
 struct dso *dso_ref(struct dso *dso);

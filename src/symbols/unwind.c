@@ -106,6 +106,9 @@ static bool evaluate(const struct thread *t, const struct frame *f, const struct
 	case CFI_REG:
 		*value = base;
 		return has(f, p->reg);
+	case CFI_PUSHED:
+		*value = f->regs[self];
+		return has(f, self) && (f->regs[p->reg] != *value || read_word(t, *value, value));
 	case CFI_PLT:
 		*value = f->regs[p->reg] + 8 +
 			 ((f->regs[t->machine->pc] & 15) >= (uint64_t)p->offset ? 8 : 0);

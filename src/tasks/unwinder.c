@@ -8,6 +8,7 @@
 enum {
 	MAX_KERNEL = 512, MAX_USER = 511,   /* words of a chain */
 	STEPS = 4096,                       /* that are remembered; a power of two */
+	ANSWERS_SHIFT = 44,
 };
 
 /* What holds at an address, as long as the process maps what it does. */
@@ -51,16 +52,53 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-static void look_up(const struct walk *w, uint64_t addr, struct step *step)
+/* ---- CPython's trampolines ----------------------------------------------------- */
+
+/* With -X perf CPython (3.12 and later) calls each Python function from a piece of code of its
+ * own, "py::NAME:FILE" in the perf map. On x86-64 it is, after endbr64 or nothing, of four bytes
+ * "sub $8,%rsp" or "push %rbp; mov %rsp,%rbp", and "call *%rcx" of two. There is no CFI of it,
+ * and most interpreters keep no frame pointer. */
+enum { CALL_ENDS = 5, ENDBR = 4 };
+
+static const struct cfi_rule trampoline = {
+	.cfa = { .kind = CFI_REG, .reg = 7, .offset = 16 },
+	.regs = {
+		[3] = { .kind = CFI_SAME }, [6] = { .kind = CFI_PUSHED, .reg = 7 },
+		[12] = { .kind = CFI_SAME }, [13] = { .kind = CFI_SAME }, [14] = { .kind = CFI_SAME },
+		[15] = { .kind = CFI_SAME }, [16] = { .kind = CFI_AT_CFA, .offset = -8 },
+	},
+	.ra = 16,
+};
+
+static bool is_trampoline(struct unwinder *u, const struct unwinder_sample *s, const struct mapping *m,
+			  uint64_t addr)
 {
-	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
-	const struct cfi_rule *rule = NULL;
+	const char *name;
+	uint64_t into;
+
+	return s->stack.machine == UNWIND_X86_64 && dso_is_jit(m->dso) &&
+	       dso_find(u->dsos, m->dso, addr - m->start + m->pgoff, &name, &into) &&
+	       !strncmp(name, "py::", 4) && (into == CALL_ENDS || into == CALL_ENDS + ENDBR);
+}
+
+/* ---- from an address to its rule ----------------------------------------------- */
+
+static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping *m, uint64_t addr)
+{
 	struct cfi *cfi = NULL;
 	uint64_t vaddr;
 
+	if (dso_cfi(w->u->dsos, m->dso, addr - m->start + m->pgoff, &cfi, &vaddr))
+		return cfi ? cfi_find(cfi, vaddr) : NULL;
+	return is_trampoline(w->u, w->s, m, addr) ? &trampoline : NULL;
+}
+
+static void look_up(const struct walk *w, uint64_t addr, struct step *step)
+{
+	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
+	const struct cfi_rule *rule = m ? rule_at(w, m, addr) : NULL;
+
 	*step = (struct step){ .addr = addr, .is_code = m };
-	if (m && dso_cfi(w->u->dsos, m->dso, addr - m->start + m->pgoff, &cfi, &vaddr) && cfi)
-		rule = cfi_find(cfi, vaddr);
 	if (!rule)
 		return;
 	step->has_rule = true;
@@ -87,10 +125,18 @@ static bool code_at(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 	return step->is_code;
 }
 
+/* Names of code that is made while a program runs come late, and tell trampolines. */
+static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
+{
+	uint64_t version = maps_version(u->maps, s->pid, s->time);
+
+	return version ? version ^ dsos_answers(u->dsos) << ANSWERS_SHIFT : 0;
+}
+
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr)
 {
-	struct walk w = { u, s, maps_version(u->maps, s->pid, s->time) };
+	struct walk w = { u, s, version_of(u, s) };
 	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, max = s->max ? s->max : u->max, found;
 
 	memcpy(u->chain, kernel, n * sizeof(*kernel));

@@ -5,8 +5,10 @@ and chain by chain against `perf script` on the same recordings, of both recorde
 A difference that EXPLAINED doesn't know fails, and each is counted. `test_unwinding.py PERF_PROF
 HELPERS`. Requires: root, tracefs, perf that unwinds; for some rows g++, and a Python."""
 import collections
+import glob
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -29,10 +31,10 @@ struct Tree { Tree *l = nullptr, *r = nullptr; int k; Tree(int k) : k(k) {}
     if (k < t->k) t->l = put(t->l, k); else t->r = put(t->r, k); return t; }
   static void free(Tree *t) { if (t) { free(t->l); free(t->r); delete t; } } };
 int main() { std::map<std::string, std::vector<int>> m; size_t n = 0; std::regex r("1(2|3)*4");
-  for (int i = 0; i < 600000; i++) m[std::to_string(i * 7919 % 10007)].push_back(i);
+  for (int i = 0; i < 60000; i++) m[std::to_string(i * 7919 % 10007)].push_back(i);
   for (auto &p : m) { std::sort(p.second.begin(), p.second.end(),
-    [](int a, int b) { return a % 7 < b % 7; }); for (int i = 0; i < 5; i++) n += std::regex_search(p.first, r); }
-  for (int i = 0; i < 200; i++) { Tree *t = nullptr; for (int k = 0; k < 4000; k++) t = Tree::put(t, k * 7919 % 4001);
+    [](int a, int b) { return a % 7 < b % 7; }); for (int i = 0; i < 60; i++) n += std::regex_search(p.first, r); }
+  for (int i = 0; i < 2000; i++) { Tree *t = nullptr; for (int k = 0; k < 4000; k++) t = Tree::put(t, k * 7919 % 4001);
     Tree::free(t); }
   try { throw n; } catch (size_t x) { std::cout << x; } }
 """
@@ -44,7 +46,7 @@ def __sample__(e):
 """
 EXPLAINED = {
     'same': 'the same frames',
-    'perf ends early': 'perf has no more frames',
+    'perf ends early': 'perf finds no further caller: none at all in programs at a fixed address',
 }
 
 
@@ -115,7 +117,8 @@ def perf_chains(data):
             frames = chains[(tid, seconds * 10**9 + ns)] = []
         elif frame:
             addr, symbol, offset, dso = frame.groups()
-            frames.append((int(addr, 16), symbol, int(offset or '0', 16), dso))
+            if int(addr, 16) != 2**64 - 1:      # its mark where the copied stack ends
+                frames.append((int(addr, 16), symbol, int(offset or '0', 16), dso))
     return chains
 
 
@@ -145,7 +148,8 @@ def judge(mine, his):
     return 'perf ends early' if len(mine) > len(his) else 'WE END EARLY'
 
 
-def compare(prof, data, folder, least, show=8):
+def compare(prof, data, folder, least, show=8, ends=0.02):
+    """`ends`: the part of the chains that perf may end early."""
     mine, his = our_chains(prof, data, folder), perf_chains(data)
     expect(set(mine) == set(his), f'{len(mine)} samples, by perf {len(his)}')
     expect(len(mine) >= least, f'{len(mine)} samples')
@@ -157,6 +161,7 @@ def compare(prof, data, folder, least, show=8):
             bad.append(f'{kind} {key}:\n  {list_of(chain)}\n  {list_of(his[key])}')
     frames = sum(len(c) for c in mine.values())
     expect(not bad, f'{dict(counts)} of {frames} frames\n' + '\n'.join(bad[:show]))
+    expect(counts['perf ends early'] <= ends * len(mine), f'{dict(counts)} of {frames} frames')
     return f'{dict(counts)}, {frames} frames'
 
 
@@ -175,17 +180,17 @@ def build(folder, *options):
 
 def perf_record(folder, *words):
     data = os.path.join(folder, 'perf.data')
-    done = subprocess.run(['perf', 'record', '-q', '--no-buildid', '-o', data, *map(str, words)],
+    done = subprocess.run(['perf', 'record', '-q', '--no-buildid', '-m', '16M', '-o', data, *map(str, words)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
     if done.returncode:
         raise Skip('perf record: ' + done.stderr[-200:])
     return data
 
 
-def of_perf(prof, helpers, folder, options, size='8192', event='cpu-clock:u'):
-    data = perf_record(folder, '-F', 4000, '-e', event, '--call-graph', f'dwarf,{size}', '--',
+def of_perf(prof, helpers, folder, options, size='8192', event='cpu-clock:u', ends=0.02):
+    data = perf_record(folder, '-F', 997, '-e', event, '--call-graph', f'dwarf,{size}', '--',
                        build(folder, *options))
-    return compare(prof, data, folder, 200)
+    return compare(prof, data, folder, 200, ends=ends)
 
 
 def check_calls(prof, helpers, folder):
@@ -201,16 +206,84 @@ def check_library(prof, helpers, folder):
 
 
 def check_ours(prof, helpers, folder):
-    """What we record perf reads, report and script."""
-    data = os.path.join(folder, 'ours.data')
-    run([prof, 'record', '-F', 4000, '--call-graph', 'dwarf', '-o', data, '--',
-         build(folder, '-O2')], folder)
-    said = compare(prof, data, folder, 200)
-    text = run(['perf', 'report', '-f', '-i', data, '--stdio', '--children', '-g', 'none', '-F', 'overhead_children,sym',
-                '--percentage', 'relative']).stdout
-    top = re.search(r'^ +([\d.]+)% +\[\.\] main', text, re.M)
-    expect(top and float(top.group(1)) > 90, text[:1500])
+    """What we record perf reads, report and script. Of some recordings perf finds hardly any caller:
+    what libunwind was told of the first sample, in the loader, it seems to keep."""
+    data, program = os.path.join(folder, 'ours.data'), build(folder, '-O2')
+    for attempt in range(4):
+        run([prof, 'record', '-F', 997, '--call-graph', 'dwarf', '-o', data, '--', program], folder)
+        try:
+            said = compare(prof, data, folder, 200)
+            break
+        except AssertionError as error:
+            if attempt == 3 or 'perf ends early' not in str(error):
+                raise
+    text = run(['perf', 'report', '-f', '-i', data, '--stdio', '--no-children', '-g', 'folded,0,caller']).stdout
+    parts = [(float(part), chain.split(';')) for part, chain in re.findall(r'^([\d.]+)% (\S.*)$', text, re.M)]
+    below_main = sum(part for part, chain in parts if 'main' in chain and chain[0] == '_start')
+    expect(below_main > 80, text[:1500])
     return said
+
+
+# ---- CPython ------------------------------------------------------------------------------
+
+PYTHON = """
+import time
+def leaf(n):
+    return sum(i * i % 7 for i in range(n)) + len([i for i in range(n)])
+def middle(n):
+    return leaf(n) + 1
+class Shop:
+    def outer(self, n):
+        return middle(n) + 1
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    Shop().outer(20000)
+"""
+
+
+def pythons():
+    """Those with a trampoline, 3.12 and later, by their versions."""
+    found = {}
+    for name in ['python3', 'python3.12', 'python3.13', 'python3.14',
+                 *glob.glob(os.path.expanduser('~/.pyenv/versions/3.*/bin/python3'))]:
+        path = shutil.which(name)
+        done = path and subprocess.run([path, '-c', 'import sys; sys.activate_stack_trampoline("perf"); '
+                                        'print(sys.executable, "%d.%d" % sys.version_info[:2])'],
+                                       capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done and not done.returncode:
+            executable, version = done.stdout.split()
+            found.setdefault(version, executable)
+    return found
+
+
+def python_stacks(prof, python, folder, *options):
+    """(functions of Python, outermost first; samples) of each stack of program.py."""
+    run([prof, 'profile', '-q', '-F', 997, *options, '--no-inline', '--flame-graph', 'out.folded', '--', python, '-X', 'perf',
+         'program.py'], folder)
+    with open(os.path.join(folder, 'out.folded')) as f:
+        rows = [line.rstrip('\n').rsplit(' ', 1) for line in f]
+    return [([name for name in stack.split(';') if name.startswith('py::')], int(n)) for stack, n in rows]
+
+
+def check_python(prof, helpers, folder):
+    if platform.machine() != 'x86_64':
+        raise Skip('elsewhere trampolines keep frame pointers')
+    if not pythons():
+        raise Skip('needs a Python of 3.12 or later with perf trampolines')
+    with open(os.path.join(folder, 'program.py'), 'w') as f:
+        f.write(PYTHON)
+    path = os.path.join(folder, 'program.py')
+    above = [f'py::{name}:{path}' for name in ('<module>', 'Shop.outer', 'middle', 'leaf')]
+    said = []
+    for version, python in pythons().items():
+        stacks = python_stacks(prof, python, folder, '--call-graph', 'dwarf')
+        leaves = [(stack, n) for stack, n in stacks if above[-1] in stack]
+        total, right = sum(n for _, n in stacks), sum(n for stack, n in leaves if stack[:4] == above)
+        expect(right > 0.8 * total, f'{version}: {right} of {total}; {[s for s, _ in leaves if s[:4] != above][:5]}')
+        expect(all(stack[:4] == above for stack, _ in leaves), f'{version}: {leaves[:5]}')
+        bare = sum(n for stack, n in python_stacks(prof, python, folder, '-g') if stack[:4] == above)
+        said.append(f'{version}: {100 * right / total:.0f} % of the samples, {100 * bare / total:.0f} % by frame pointers')
+    return '; '.join(said)
 
 
 ROWS = [
@@ -219,10 +292,11 @@ ROWS = [
     ('perf record of a library by dlopen', check_library),
     ('perf record of C++', lambda *a: of_perf(*a, ['-O2'])),
     ('perf record of C++, not optimized', lambda *a: of_perf(*a, ['-O0'])),
-    ('perf record of C++, static', lambda *a: of_perf(*a, ['-O2', '-static'])),
+    ('perf record of C++, static', lambda *a: of_perf(*a, ['-O2', '-static'], ends=1)),
     ('perf record of C++, little of the stack', lambda *a: of_perf(*a, ['-O2'], '512')),
     ('perf record of C++, kernel and user', lambda *a: of_perf(*a, ['-O2'], event='cpu-clock')),
     ('perf-prof record of C++', check_ours),
+    ('Python functions through interpreters without frame pointers', check_python),
 ]
 
 
