@@ -11,6 +11,7 @@
 
 static const struct convert_format *const formats[] = {
 	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
+	&convert_perfetto,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
