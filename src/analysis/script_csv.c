@@ -265,8 +265,9 @@ static void put_cell(struct script_line *l, const struct script_field *f)
 	}
 }
 
-void script_csv(const struct script_columns *c, struct script_line *l)
+void script_csv(struct script_line *l)
 {
+	const struct script_columns *c = l->columns;
 	bool first = true;
 
 	for (int i = 0; i < SCRIPT_NFIELDS; i++) {
