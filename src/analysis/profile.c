@@ -41,24 +41,12 @@ static const char *what(const struct profile *p)
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* The chain, or where it was the only address. */
-static struct callstack *stack_of(struct analysis *a, const struct analysis_sample *s)
-{
-	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
-			    layout_u64(s->view.rec, s->event->layout.ip) };
-
-	if (s->event->layout.callchain)
-		return analysis_stack(a, s);
-	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
-}
-
 /* ns: of a clock the period is; of cycles it is the time between two samples. */
 static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
 {
 	if (p->off_cpu && strcmp(what(p), "cpu-clock"))
 		return 1000000000 / frequency(p);
-	return s->event->layout.period && !p->all ? layout_u64(s->view.rec, s->event->layout.period) : 1;
+	return p->all ? 1 : analysis_weight(s);
 }
 
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
@@ -71,7 +59,7 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 		p->idle += weight_of(p, s);
 		return;
 	}
-	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), stack_of(a, s), weight_of(p, s), false);
+	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
 	if (p->prints_samples)
 		analysis_print(a, s);
 }
@@ -82,16 +70,19 @@ static void take_switch(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
 	struct switch_event e;
+	struct open_pair *slept;
 	struct pair_end end;
 
 	if (!switches_read(&p->switches, s, &e))
 		return;
 	if (e.sleeps && switches_watch(&p->switches, e.prev))
 		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
-	if (pairs_is_open(&p->pairs, (uint64_t)e.next, NULL) &&
-	    pairs_end(&p->pairs, s, (uint64_t)e.next, &end))
-		hotspots_add(&p->hot, analysis_comm(a, e.next, s->time),
-			     (struct callstack *)(uintptr_t)end.value, end.duration, true);
+	slept = pairs_find(&p->pairs, (uint64_t)e.next);
+	if (!slept)
+		return;
+	pairs_close(&p->pairs, slept, s, &end);
+	hotspots_add(&p->hot, analysis_comm(a, e.next, s->time), (struct callstack *)(uintptr_t)end.value,
+		     end.duration, true);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)

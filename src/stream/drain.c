@@ -215,7 +215,8 @@ static bool within_rate(struct stream *s, struct ring *ring, const struct stream
 {
 	uint64_t time = layout_u64(rec, event->layout.time);
 
-	if (time < ring->second || time - ring->second >= SECOND) {
+	/* a record that comes inverted is of the second that has begun, not of another one */
+	if (time - ring->second >= SECOND && ring->second - time >= SECOND) {
 		ring->second = time;
 		ring->this_second = 0;
 	}
@@ -284,18 +285,20 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		deliver_choosy(s, ring, event, rec, raw, raw_size);
 }
 
-uint64_t drain_lost_count(const struct perf_event_header *rec)
+uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
 {
 	const uint64_t *u = (const uint64_t *)(rec + 1);
 
-	if (rec->type == PERF_RECORD_LOST && rec->size >= 24)
-		return u[1];   /* u[0] is the id */
+	if (rec->type == PERF_RECORD_LOST && rec->size >= 24) {
+		ring->lost += u[1];   /* u[0] is the id */
+		return u[1];
+	}
 	return rec->type == PERF_RECORD_LOST_SAMPLES && rec->size >= 16 ? u[0] : 0;
 }
 
 static void other_record(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
-	uint64_t lost = drain_lost_count(rec);
+	uint64_t lost = drain_take_lost(ring, rec);
 
 	if (lost)
 		loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);

@@ -145,6 +145,11 @@ bool stream_ended_with_targets(const struct stream *s)
 	return s->stop == STOP_TARGET;
 }
 
+bool stream_was_interrupted(const struct stream *s)
+{
+	return s->stop == STOP_SIGNAL;
+}
+
 void stream_finish(struct stream *s)
 {
 	if (!s->stop)

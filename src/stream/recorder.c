@@ -233,7 +233,7 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 	uint64_t lost;
 
 	if (rec->type != PERF_RECORD_SAMPLE) {
-		lost = drain_lost_count(rec);
+		lost = drain_take_lost(ring, rec);
 		if (lost)
 			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 		return true;

@@ -63,6 +63,9 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 
 int stream_check_chains(const struct stream *s, struct fault *f)
 {
+	if (s->opts->chains.stack_bytes && s->opts->user_callchain < 0)
+		return fault_usage(f, "--call-graph dwarf is about the user's part of call chains, which "
+				   "--no-user-callchain leaves out; -g samples the kernel's");
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].callchain && !s->events[i].chain_kernel && !s->events[i].chain_user)
 			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "

@@ -69,6 +69,10 @@ struct stream_opts {
 	int64_t clock_offset;
 	bool call_graph;                /* -g */
 	int user_callchain, kernel_callchain;   /* OPT_TRI */
+	struct {
+		bool said;              /* --call-graph fp or dwarf */
+		uint32_t stack_bytes;   /* dwarf: of the user's stack in each sample; 0: fp */
+	} chains;
 	struct output output;           /* -o */
 	int verbose, quiet;
 };
@@ -86,6 +90,10 @@ extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 
 void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
+/* For rows of --call-graph, whose field is a struct stream_opts. */
+int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
+/* "fp", "dwarf", "dwarf,4096": bytes of stack, 0 for fp. Else false, and what was expected. */
+bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
 /* -v minus -q, for note(). */
 int stream_verbosity(const struct stream_opts *opts);
 
@@ -133,6 +141,9 @@ struct stream_event {
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	bool chain_user, chain_kernel;  /* which parts of it */
+	uint32_t stack_bytes;           /* callers are found by this much of the user's stack; 0: the
+					 * kernel finds them, by frame pointers */
+	struct pev_format *stack_format;   /* samples have registers and stack for it; NULL: not */
 	unsigned int max_stack;         /* 0: the kernel's */
 	const struct tracefmt *fmt;     /* NULL: no tracepoint; its fields are its sample's parts */
 	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
@@ -243,6 +254,8 @@ void stream_stop(struct stream *s);
 bool stream_is_stopping(const struct stream *s);
 /* Whether the run ended because its targets did, not by a signal or its consumer. */
 bool stream_ended_with_targets(const struct stream *s);
+/* Whether a signal ended it. */
+bool stream_was_interrupted(const struct stream *s);
 /* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
 void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
