@@ -648,6 +648,9 @@ static void tell(const struct stream *s)
 		     s->opts->input, c->aux_bytes);
 	if (p->formats_bad)
 		note(verbose, "%s: %d formats of tracepoints can't be read", s->opts->input, p->formats_bad);
+	if (!s->stop && perfdata_has_no_end(p->reader))
+		fprintf(stderr, "perf-prof: %s: its recorder did not end it (it runs still, was killed, or the disk "
+			"was full): what came after the last event here is missing\n", s->opts->input);
 	if (perfdata_is_unfinished(p->reader))
 		note(verbose, "%s: its recorder did not come to finish it: the machine, build ids and formats of "
 		     "tracepoints are missing", s->opts->input);
