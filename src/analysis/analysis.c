@@ -22,8 +22,10 @@ const struct opt analysis_json_opts[] = {
 };
 
 const struct opt analysis_callchain_opts[] = {
-	{ "call-graph", 'g', NULL, OPT_FLAG, AT(stream.call_graph), NULL,
-	  "Sample call chains: of the kernel, and of users (of programs with frame pointers).", false, NULL },
+	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
+	  "Sample call chains: of the kernel, and of users (fp, the default: of programs with frame pointers; "
+	  "dwarf: of any that has unwind tables, by registers and SIZE bytes of stack in each sample, 8192 "
+	  "without a word).", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
 	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
@@ -165,8 +167,7 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s)
 {
 	uint64_t nr = 0;
-	const uint64_t *ips = s->event->layout.callchain
-		? layout_callchain(&s->event->layout, s->view.rec, &nr) : NULL;
+	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
 
 	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
 }

@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/callstacks.h"
 
+#include "base/hash.h"
 #include "tasks/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Without memory uthash leaves the element out. A chain is hundreds of bytes, hashed for each
- * sample: by words, which takes a quarter of uthash's own by bytes. */
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION(key, len, hash) ((hash) = hash_words((key), (len)))
-#include <uthash.h>
-
-static unsigned int hash_words(const void *key, size_t len)
-{
-	uint64_t h = len, word;
-
-	for (; len >= sizeof(word); key = (const char *)key + sizeof(word), len -= sizeof(word)) {
-		memcpy(&word, key, sizeof(word));
-		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
-	}
-	word = 0;
-	memcpy(&word, key, len);
-	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return (unsigned int)(h ^ h >> 29 ^ h >> 43);
-}
 
 enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)

@@ -25,9 +25,13 @@ struct distribution *distributions_get(struct distributions *all, uint64_t key0,
 	}
 	d->key[0] = key0;
 	d->key[1] = key1;
-	*fresh = true;
 	HASH_ADD(hh, all->rows, key, sizeof(d->key), d);
-	return d;
+	*fresh = !HASH_LOST(d);
+	if (*fresh)
+		return d;
+	free(d);
+	all->refused++;
+	return NULL;
 }
 
 void distributions_clear(struct distributions *all)

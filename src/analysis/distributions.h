@@ -7,10 +7,9 @@
 #define ANALYSIS_DISTRIBUTIONS_H
 
 #include "analysis/analysis.h"
+#include "base/hash.h"
 #include "report/histogram.h"
 #include "report/table.h"
-
-#include <uthash.h>
 
 struct distribution {
 	uint64_t key[2];

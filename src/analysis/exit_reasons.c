@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/exit_reasons.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct exit_reason {
 	uint64_t code;
@@ -65,6 +66,8 @@ static void learn(struct exit_reasons *all, struct tracefmt_db *formats, const s
 	r->code = code;
 	read_name(formats, s, r->name, sizeof(r->name));
 	HASH_ADD(hh, all->known, code, sizeof(r->code), r);
+	if (HASH_LOST(r))
+		free(r);
 }
 
 uint64_t exit_reasons_code(struct exit_reasons *all, struct tracefmt_db *formats,

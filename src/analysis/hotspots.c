@@ -2,14 +2,12 @@
 #include "analysis/hotspots.h"
 
 #include "base/escape.h"
+#include "base/hash.h"
 #include "report/json.h"
 #include "report/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 
@@ -59,7 +57,10 @@ static const char *keep(struct hotspots *h, const char *comm)
 		return "";
 	memcpy(name->text, comm, len);
 	HASH_ADD(hh, h->names, text, len, name);
-	return name->text;
+	if (!HASH_LOST(name))
+		return name->text;
+	free(name);
+	return "";
 }
 
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,

@@ -81,6 +81,11 @@ int key_eval(const struct expr *key, struct key_run *run, struct expr_value *val
 	return expr_eval(key, &run->run, value);
 }
 
+uint64_t key_number(const struct expr_value *value)
+{
+	return value->type == EXPR_TEXT ? hash(value->text, value->len) : value->u;
+}
+
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value)
 {
 	struct key_run run;
@@ -89,6 +94,6 @@ bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sa
 	key_run_set(&run, a, s);
 	if (key_eval(key, &run, &v))
 		return false;
-	*value = v.type == EXPR_TEXT ? hash(v.text, v.len) : v.u;
+	*value = key_number(&v);
 	return true;
 }

@@ -25,6 +25,8 @@ struct key_run {
 void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s);
 /* As expr_eval(); a text lives until the next call. */
 int key_eval(const struct expr *key, struct key_run *run, struct expr_value *value);
-/* Its value as a number; of text a hash. False: it has none for this sample. */
+/* A value as a number; of text a hash. */
+uint64_t key_number(const struct expr_value *value);
+/* The key of a sample as such a number. False: it has none for this sample. */
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value);
 #endif

@@ -86,6 +86,10 @@ static void see_vcpu(struct kvm_exit *k, const struct analysis_sample *s)
 		v->tid = s->tid;
 		v->first = s->time;
 		HASH_ADD(hh, k->vcpus, tid, sizeof(v->tid), v);
+		if (HASH_LOST(v)) {
+			free(v);
+			return;
+		}
 	}
 	v->last = s->time;
 }

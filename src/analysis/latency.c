@@ -99,7 +99,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	pairs_see(&l->pairs, s);
 	if (part->role == ROLE_SHOWN || !key_of(a, part->key, s, &key))
 		return;
-	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_is_open(&l->pairs, key, NULL)))
+	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_find(&l->pairs, key)))
 		ends(a, s, key);
 	if (part->role == ROLE_START || part->role == ROLE_BOTH)
 		pairs_start(&l->pairs, s, key, (uint64_t)(s->event - l->events));

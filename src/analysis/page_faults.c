@@ -5,13 +5,12 @@
 #include "analysis/commands.h"
 #include "analysis/hotspots.h"
 #include "analysis/sources.h"
+#include "base/hash.h"
 #include "report/flame.h"
 #include "report/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <uthash.h>
 
 /* A range of addresses of a process: as much as one page table maps. */
 enum { RANGE_SHIFT = 21, MAX_RANGES = 65536, SHOWN_ROWS = 30 };
@@ -67,7 +66,10 @@ static struct range *range_of(struct analysis *a, const struct analysis_sample *
 	r->first = addr;
 	r->mapping = mapping_of(a, s, addr);
 	HASH_ADD(hh, p->ranges, key, sizeof(key), r);
-	return r;
+	if (!HASH_LOST(r))
+		return r;
+	free(r);
+	return NULL;
 }
 
 static void count(struct analysis *a, const struct analysis_sample *s, const char *comm)

@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPEN = 1 << 20, HISTORY_BYTES = 16 << 20 };
-
-struct open_pair {
-	uint64_t key, start, value;
-	uint32_t cpu;
-	UT_hash_handle hh;
-};
+enum { MAX_OPEN = 1 << 20, MAX_CLOSED = 4096, HISTORY_BYTES = 16 << 20 };
 
 static int parse_than(const char *text, void *field, struct fault *f)
 {
@@ -54,10 +48,15 @@ void pairs_free(struct pairs *p)
 {
 	struct open_pair *o, *next;
 
-	HASH_ITER(hh, p->open, o, next) {
-		HASH_DEL(p->open, o);
+	HASH_ITER(hh, p->all, o, next) {
+		HASH_DEL(p->all, o);
 		free(o);
 	}
+	for (o = p->spare; o; o = next) {
+		next = o->hh.next;
+		free(o);
+	}
+	p->spare = NULL;
 	distributions_clear(&p->rows);
 	history_free(p->history);
 	heatmap_free(p->heatmap);
@@ -77,68 +76,103 @@ static struct open_pair *find(struct pairs *p, uint64_t key)
 {
 	struct open_pair *o;
 
-	HASH_FIND(hh, p->open, &key, sizeof(key), o);
+	HASH_FIND(hh, p->all, &key, sizeof(key), o);
 	return o;
+}
+
+struct open_pair *pairs_find(struct pairs *p, uint64_t key)
+{
+	struct open_pair *o = find(p, key);
+
+	return o && o->is_open ? o : NULL;
+}
+
+static void spare(struct pairs *p, struct open_pair *o)
+{
+	o->hh.next = p->spare;
+	p->spare = o;
+}
+
+static struct open_pair *add(struct pairs *p, uint64_t key)
+{
+	struct open_pair *o = p->spare;
+
+	if (p->nopen >= MAX_OPEN)
+		return NULL;
+	if (o)
+		p->spare = o->hh.next;
+	else
+		o = calloc(1, sizeof(*o));
+	if (!o)
+		return NULL;
+	o->key = key;
+	o->is_open = false;
+	HASH_ADD(hh, p->all, key, sizeof(o->key), o);
+	if (!HASH_LOST(o))
+		return o;
+	spare(p, o);
+	return NULL;
 }
 
 void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value)
 {
 	struct open_pair *o = find(p, key);
 
-	if (o) {
-		p->restarted++;
-	} else {
-		if (HASH_COUNT(p->open) < MAX_OPEN)
-			o = calloc(1, sizeof(*o));
-		if (!o) {
-			p->refused++;
-			return;
-		}
-		o->key = key;
-		HASH_ADD(hh, p->open, key, sizeof(o->key), o);
+	if (!o)
+		o = add(p, key);
+	if (!o) {
+		p->refused++;
+		return;
 	}
+	p->restarted += o->is_open;
+	p->nopen += !o->is_open;
+	o->is_open = true;
 	o->start = s->time;
 	o->value = value;
-	o->cpu = s->cpu;
 }
 
-bool pairs_is_open(struct pairs *p, uint64_t key, uint64_t *value)
+void pairs_cancel(struct pairs *p, struct open_pair *o)
 {
-	struct open_pair *o = find(p, key);
-
-	if (o && value)
-		*value = o->value;
-	return o;
+	o->is_open = false;
+	p->nopen--;
+	if (HASH_COUNT(p->all) - p->nopen <= MAX_CLOSED)
+		return;
+	HASH_DEL(p->all, o);
+	spare(p, o);
 }
 
-static void forget(struct pairs *p, struct open_pair *o)
+static void end_of(const struct open_pair *o, const struct analysis_sample *s, struct pair_end *end)
 {
-	HASH_DEL(p->open, o);
-	free(o);
-}
-
-void pairs_cancel(struct pairs *p, uint64_t key)
-{
-	struct open_pair *o = find(p, key);
-
-	if (o)
-		forget(p, o);
-}
-
-bool pairs_end(struct pairs *p, const struct analysis_sample *s, uint64_t key, struct pair_end *end)
-{
-	struct open_pair *o = find(p, key);
-
-	if (!o) {
-		p->unbegun++;
-		return false;
-	}
 	*end = (struct pair_end){
 		.start = o->start, .value = o->value,
 		.duration = s->time > o->start ? s->time - o->start : 0,
 	};
-	forget(p, o);
-	return true;
+}
+
+void pairs_turn(struct open_pair *o, const struct analysis_sample *s, uint64_t value,
+		struct pair_end *end)
+{
+	end_of(o, s, end);
+	o->start = s->time;
+	o->value = value;
+}
+
+void pairs_close(struct pairs *p, struct open_pair *o, const struct analysis_sample *s,
+		 struct pair_end *end)
+{
+	end_of(o, s, end);
+	pairs_cancel(p, o);
+}
+
+bool pairs_end(struct pairs *p, const struct analysis_sample *s, uint64_t key, struct pair_end *end)
+{
+	struct open_pair *o = pairs_find(p, key);
+
+	if (o)
+		pairs_close(p, o, s, end);
+	else
+		p->unbegun++;
+	return o;
 }
 
 /* ---- what has ended ------------------------------------------------------------------- */
@@ -211,7 +245,7 @@ static struct json_object *counts(const struct pairs *p)
 {
 	json_object *root = json_object_new_object();
 
-	if (json_put_unsigned(root, "open", HASH_COUNT(p->open)) &&
+	if (json_put_unsigned(root, "open", p->nopen) &&
 	    json_put_unsigned(root, "restarted", p->restarted) &&
 	    json_put_unsigned(root, "unbegun", p->unbegun) && json_put_unsigned(root, "told", p->told))
 		return root;
@@ -224,9 +258,9 @@ static void print_counts(const struct pairs *p)
 	if (p->ops->states && (p->restarted || p->unbegun))
 		printf("not counted: %llu stretches of which the kernel did not tell the beginning or the end\n",
 		       (unsigned long long)(p->restarted + p->unbegun));
-	if (!p->ops->states && (p->restarted || p->unbegun || HASH_COUNT(p->open)))
+	if (!p->ops->states && (p->restarted || p->unbegun || p->nopen))
 		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
-		       (unsigned long long)HASH_COUNT(p->open), (unsigned long long)p->restarted,
+		       (unsigned long long)p->nopen, (unsigned long long)p->restarted,
 		       (unsigned long long)p->unbegun);
 	if (p->refused)
 		fprintf(stderr, "perf-prof: %s: %llu had no room: %d are open at once\n", p->a->ops->name,

@@ -33,10 +33,21 @@ struct pair_ops {
 	bool states;                 /* something is always open: what isn't paired is not told */
 };
 
+/* One that has begun and not ended; or that has ended, and keeps its place for the next of
+ * its key. */
+struct open_pair {
+	uint64_t key, start;
+	uint64_t value;              /* what pairs_start() was given */
+	bool is_open;
+	UT_hash_handle hh;
+};
+
 struct pairs {
 	struct analysis *a;
 	const struct pair_ops *ops;
-	struct open_pair *open;      /* begun, not ended */
+	struct open_pair *all;
+	struct open_pair *spare;     /* of no key any more, linked by hh.next */
+	size_t nopen;
 	struct distributions rows;
 	struct history *history;
 	struct heatmap *heatmap;     /* NULL without --heatmap */
@@ -55,16 +66,22 @@ void pairs_free(struct pairs *p);
 void pairs_see(struct pairs *p, const struct analysis_sample *s);
 /* value: the command's own, given back at the end. */
 void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value);
-/* Whether it has begun and not ended; *value (or NULL) is what pairs_start() was given. */
-bool pairs_is_open(struct pairs *p, uint64_t key, uint64_t *value);
-/* Forgets it, if it has begun. */
-void pairs_cancel(struct pairs *p, uint64_t key);
+/* The one of that key that has begun and not ended; NULL: there is none. Valid until it is
+ * closed. */
+struct open_pair *pairs_find(struct pairs *p, uint64_t key);
 struct pair_end {
 	uint64_t start, duration;
 	uint64_t value;              /* what pairs_start() was given */
 };
 /* Whether it had begun; *end is filled then. */
 bool pairs_end(struct pairs *p, const struct analysis_sample *s, uint64_t key, struct pair_end *end);
+/* Ends one that was found: with the sample, and begins it anew with that; with the sample; or
+ * without anything being known of its end. */
+void pairs_turn(struct open_pair *o, const struct analysis_sample *s, uint64_t value,
+		struct pair_end *end);
+void pairs_close(struct pairs *p, struct open_pair *o, const struct analysis_sample *s,
+		 struct pair_end *end);
+void pairs_cancel(struct pairs *p, struct open_pair *o);
 /* Adds the duration to the row, which is called `name` from now on, and tells it where it is too long. NULL: the table is full. */
 struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
 			       const struct pair_end *end, const char *name, uint64_t key,

@@ -70,16 +70,19 @@ static void take_switch(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
 	struct switch_event e;
+	struct open_pair *slept;
 	struct pair_end end;
 
 	if (!switches_read(&p->switches, s, &e))
 		return;
 	if (e.sleeps && switches_watch(&p->switches, e.prev))
 		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
-	if (pairs_is_open(&p->pairs, (uint64_t)e.next, NULL) &&
-	    pairs_end(&p->pairs, s, (uint64_t)e.next, &end))
-		hotspots_add(&p->hot, analysis_comm(a, e.next, s->time),
-			     (struct callstack *)(uintptr_t)end.value, end.duration, true);
+	slept = pairs_find(&p->pairs, (uint64_t)e.next);
+	if (!slept)
+		return;
+	pairs_close(&p->pairs, slept, s, &end);
+	hotspots_add(&p->hot, analysis_comm(a, e.next, s->time), (struct callstack *)(uintptr_t)end.value,
+		     end.duration, true);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)

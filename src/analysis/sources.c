@@ -2,6 +2,6 @@
 #include "analysis/sources.h"
 
 const struct source_ops *const analysis_sources[] = {
-	&kvm_exit_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,
+	&kvm_exit_source, &latency_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,
 	&task_state_source, NULL,
 };

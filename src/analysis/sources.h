@@ -8,6 +8,6 @@
 /* For stream_opts.sources: a row per command, NULL terminated. */
 extern const struct source_ops *const analysis_sources[];
 
-extern const struct source_ops kvm_exit_source, page_faults_source, profile_source, rundelay_source,
-	syscalls_source, task_state_source;
+extern const struct source_ops kvm_exit_source, latency_source, page_faults_source, profile_source,
+	rundelay_source, syscalls_source, task_state_source;
 #endif

@@ -61,7 +61,10 @@ static int watch(struct switches *w, pid_t tid)
 		return -1;
 	one->tid = tid;
 	HASH_ADD(hh, w->watched, tid, sizeof(one->tid), one);
-	return 0;
+	if (!HASH_LOST(one))
+		return 0;
+	free(one);
+	return -1;
 }
 
 static int watch_process(struct switches *w, pid_t pid, struct fault *f)
@@ -228,32 +231,41 @@ static enum task_state state_of(uint64_t prev_state)
 
 /* Who goes off a CPU ran until now, who gets one did not; else the kernel has left out a switch
  * (it may, where a task is inside of perf itself), and of that stretch nothing is known. */
-static void check(struct pairs *p, pid_t tid, bool ran)
+static struct open_pair *check(struct pairs *p, struct open_pair *o, bool ran)
 {
-	uint64_t state;
-
-	if (!pairs_is_open(p, (uint64_t)tid, &state) || (state == STATE_RUNNING) == ran)
-		return;
+	if (!o || (o->value == STATE_RUNNING) == ran)
+		return o;
 	if (ran)
 		p->unbegun++;
 	else
 		p->restarted++;
-	pairs_cancel(p, (uint64_t)tid);
+	pairs_cancel(p, o);
+	return NULL;
 }
 
-static void leave(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid, switches_fn *ended)
+/* o: the task's present state; NULL: it is not known. */
+static void leave(struct switches *w, struct pairs *p, struct open_pair *o,
+		  const struct analysis_sample *s, pid_t tid, switches_fn *ended)
 {
 	struct pair_end end;
 
-	if (pairs_is_open(p, (uint64_t)tid, NULL) && pairs_end(p, s, (uint64_t)tid, &end))
-		ended(w->ctx, s, tid, &end);
+	if (!o)
+		return;
+	pairs_close(p, o, s, &end);
+	ended(w->ctx, s, tid, &end);
 }
 
-static void change(struct switches *w, struct pairs *p, const struct analysis_sample *s, pid_t tid,
-		   enum task_state to, switches_fn *ended)
+static void change(struct switches *w, struct pairs *p, struct open_pair *o,
+		   const struct analysis_sample *s, pid_t tid, enum task_state to, switches_fn *ended)
 {
-	leave(w, p, s, tid, ended);
-	pairs_start(p, s, (uint64_t)tid, to);
+	struct pair_end end;
+
+	if (!o) {
+		pairs_start(p, s, (uint64_t)tid, to);
+		return;
+	}
+	pairs_turn(o, s, to, &end);
+	ended(w->ctx, s, tid, &end);
 }
 
 static void take_switch(struct switches *w, struct pairs *p, const struct analysis_sample *s,
@@ -263,30 +275,28 @@ static void take_switch(struct switches *w, struct pairs *p, const struct analys
 	pid_t prev = number(s, w->prev_pid), next = number(s, w->next_pid);
 
 	if (watches(w, prev)) {
-		check(p, prev, true);
+		struct open_pair *o = check(p, pairs_find(p, (uint64_t)prev), true);
+
 		if (state & LEAVES)
-			leave(w, p, s, prev, ended);
+			leave(w, p, o, s, prev, ended);
 		else
-			change(w, p, s, prev, state_of(state), ended);
+			change(w, p, o, s, prev, state_of(state), ended);
 	}
-	if (watches(w, next)) {
-		check(p, next, false);
-		change(w, p, s, next, STATE_RUNNING, ended);
-	}
+	if (watches(w, next))
+		change(w, p, check(p, pairs_find(p, (uint64_t)next), false), s, next, STATE_RUNNING, ended);
 }
 
 /* One who runs, or waits to, is not woken by it. */
 static void take_wakeup(struct switches *w, struct pairs *p, const struct analysis_sample *s,
 			pid_t tid, switches_fn *ended)
 {
-	uint64_t state;
+	struct open_pair *o;
 
 	if (!watches(w, tid))
 		return;
-	if (pairs_is_open(p, (uint64_t)tid, &state) &&
-	    (state == STATE_RUNNING || state == STATE_RUNNABLE))
-		return;
-	change(w, p, s, tid, STATE_RUNNABLE, ended);
+	o = pairs_find(p, (uint64_t)tid);
+	if (!o || (o->value != STATE_RUNNING && o->value != STATE_RUNNABLE))
+		change(w, p, o, s, tid, STATE_RUNNABLE, ended);
 }
 
 /* Its last switch may come after the end of the last one watched, which ends the run. */
@@ -296,7 +306,7 @@ static void take_exit(struct switches *w, struct pairs *p, const struct analysis
 	pid_t tid = number(s, w->gone);
 
 	if (watches(w, tid))
-		leave(w, p, s, tid, ended);
+		leave(w, p, check(p, pairs_find(p, (uint64_t)tid), true), s, tid, ended);
 }
 
 static void take_fork(struct switches *w, const struct analysis_sample *s)

@@ -37,7 +37,10 @@ static struct task_of_thread *learn(struct switches_source *src, pid_t tid, pid_
 	t->tid = tid;
 	t->pid = pid;
 	HASH_ADD(hh, src->tasks, tid, sizeof(t->tid), t);
-	return t;
+	if (!HASH_LOST(t))
+		return t;
+	free(t);
+	return NULL;
 }
 
 static struct task_of_thread *find(struct switches_source *src, pid_t tid)

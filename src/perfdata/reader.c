@@ -145,6 +145,15 @@ uint64_t perfdata_offset(const struct perfdata_reader *r)
 	return r->at;
 }
 
+uint64_t perfdata_end(const struct perfdata_reader *r)
+{
+	struct stat st;
+
+	if (r->w.end != UINT64_MAX || !r->w.seekable)
+		return r->w.end;
+	return fstat(r->w.fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
+}
+
 /* ---- one record ------------------------------------------------------------- */
 
 /* The first trouble is told, at the end; of more there are only the counts. */

@@ -123,6 +123,8 @@ void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_r
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **rec, struct fault *f);
 /* Where the record begins, as an offset in the file (that of the compressed record around it). */
 uint64_t perfdata_offset(const struct perfdata_reader *r);
+/* Where the records end; UINT64_MAX: nobody knows, it is a pipe. */
+uint64_t perfdata_end(const struct perfdata_reader *r);
 /* Looks ahead, without going on, at what lies in the window: the nth record from here; false
  * past its end. Its bytes are in the recorder's order. */
 bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_header **rec);

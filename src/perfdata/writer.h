@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct flight;
 struct perfdata_writer;
 
 /* For FILE; nothing is created yet, what is put until then waits in memory. NULL without
@@ -31,6 +32,10 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f);
 void perfdata_end_of_head(struct perfdata_writer *w);
 /* Goes on in a new FILE; the one so far gets this name. 0, or -1 with f, and goes on in the old. */
 int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f);
+/* What is put from now on goes there, and not into the file; NULL: into the file again. */
+void perfdata_divert(struct perfdata_writer *w, struct flight *flight);
+/* Whether a file was created. */
+bool perfdata_is_open(const struct perfdata_writer *w);
 /* What comes after the head is compressed (zstd); before perfdata_end_of_head(). 0, or -1 with f:
  * this was built without it. */
 int perfdata_compress(struct perfdata_writer *w, struct fault *f);

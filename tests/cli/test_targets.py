@@ -20,6 +20,8 @@ def __sample__(e):
     global n
     n += 1
     threads.add(e._tid)
+    if n > 8 and len(threads) == 9:
+        print('enough', flush=True)
 def __exit__():
     print('events', n)
     print('threads', len(threads))
@@ -95,6 +97,7 @@ def test_a_target_whose_tasks_come_and_go(build, prof, tmp_path, kind):
         for _ in range(3):
             with Session(prof, tmp_path, COUNT, '-e', EVENT, '-p', target.pid, '-i', '100') as session:
                 session.wait_for('ready')
+                session.wait_for('enough')
                 ended = session.stop()
             assert (ended.code, ended.stderr) == (0, '')
             assert ended.number('events') > 8 and ended.number('threads') > 8
