@@ -48,6 +48,7 @@ html:
 test:
 	@tools/install-deps all
 	@tools/install-web
+	@tools/install-readers
 	@tests/run $(if $(PYTHON),--python $(PYTHON)) $(ARGS)
 
 test-symbols: build

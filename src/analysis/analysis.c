@@ -22,8 +22,10 @@ const struct opt analysis_json_opts[] = {
 };
 
 const struct opt analysis_callchain_opts[] = {
-	{ "call-graph", 'g', NULL, OPT_FLAG, AT(stream.call_graph), NULL,
-	  "Sample call chains: of the kernel, and of users (of programs with frame pointers).", false, NULL },
+	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
+	  "Sample call chains: of the kernel, and of users (fp, the default: of programs with frame pointers; "
+	  "dwarf: of any that has unwind tables, by registers and SIZE bytes of stack in each sample, 8192 "
+	  "without a word).", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
 	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
@@ -104,6 +106,28 @@ const struct trace_field *analysis_field(const struct stream_event *event, const
 	return NULL;
 }
 
+bool analysis_has_place(const struct stream_event *event)
+{
+	return event->layout.callchain || event->layout.ip;
+}
+
+struct stream_event *analysis_profiled(struct analysis *a, bool *all)
+{
+	struct stream_event *best = NULL;
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = n; i-- > 0;) {
+		struct stream_event *e = &events[i];
+
+		if (analysis_has_place(e) && (e->sampling || !best || !best->sampling))
+			best = e;
+		e->names_ip = e->layout.ip && !e->layout.callchain;
+	}
+	*all = best && !best->sampling;
+	return best;
+}
+
 static int name_events(struct analysis *a, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
@@ -143,10 +167,33 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s)
 {
 	uint64_t nr = 0;
-	const uint64_t *ips = s->event->layout.callchain
-		? layout_callchain(&s->event->layout, s->view.rec, &nr) : NULL;
+	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
 
 	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
+}
+
+struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s)
+{
+	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
+
+	if (s->event->layout.callchain)
+		return analysis_stack(a, s);
+	if (!s->event->layout.ip)
+		return NULL;
+	one[1] = layout_u64(s->view.rec, s->event->layout.ip);
+	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
+}
+
+uint64_t analysis_weight(const struct analysis_sample *s)
+{
+	const struct perf_event_attr *attr = s->event->sampling ? &s->event->sampling->attr.attr : NULL;
+
+	if (!attr)
+		return 1;
+	if (s->event->layout.period)
+		return layout_u64(s->view.rec, s->event->layout.period);
+	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
 }
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
@@ -377,6 +424,7 @@ static void tell(struct analysis *a)
 
 static int watch(struct analysis *a, struct fault *f)
 {
+	struct fault second = { 0 };
 	int rc;
 
 	if (output_start(&a->opts->stream.output, f) || open_all(a, f))
@@ -384,8 +432,8 @@ static int watch(struct analysis *a, struct fault *f)
 	if (a->command)
 		stream_end_with(a->stream, a->workload.pidfd);
 	rc = stream_run(a->stream, &stream_callbacks, a, f);
-	if (!rc && a->ops->end)
-		rc = a->ops->end(a, f);
+	if (a->ops->end && (!rc || stream_replay(a->stream)))
+		rc |= a->ops->end(a, rc ? &second : f);   /* what a damaged recording gave is shown */
 	on_idle(a);
 	tell(a);
 	return rc;

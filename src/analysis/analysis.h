@@ -111,10 +111,21 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f);
 
+/* Whether an event's samples say where they were, by a call chain or an address. */
+bool analysis_has_place(const struct stream_event *event);
+/* The event whose samples are a recording's profile: its first perf event that says where it was,
+ * or, where there are tracepoints alone, the first of these with *all (then those of all that say
+ * it count, each as one); NULL: none says it. Addresses of all events get names. For begin(). */
+struct stream_event *analysis_profiled(struct analysis *a, bool *all);
+
 /* Questions about a sample. */
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
 /* NULL: it has no chain. */
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
+/* The same, or without a chain the frame of its ip; NULL: it has neither. */
+struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s);
+/* What a sample of a perf event stands for, of what it counts: its period. Of tracepoints 1. */
+uint64_t analysis_weight(const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same of a task whose name is known. */

@@ -130,7 +130,7 @@ static void name(struct callstacks *s, struct frame *frame, const struct chain_a
 	resolve_words(s->names->symbolizer, a, site, &words);
 	*frame = (struct frame){
 		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep(s, words.dso),
-		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel,
+		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel, .at = site->at,
 	};
 	if (!frame->dso)
 		frame->dso = "[unknown]";
@@ -158,6 +158,7 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 	e->key = key;
 	e->dso = site.dso && s->names->symbolizer ? dso_ref(site.dso) : NULL;
 	name(s, &e->frame, a, &site);
+	e->frame.object = e->dso;
 	HASH_ADD(hh, s->frames, key, sizeof(key), e);
 	return &e->frame;
 }

@@ -15,6 +15,8 @@ struct frame {
 	const char *symbol;      /* NULL: it has no name */
 	const char *dso;         /* "[kernel.kallsyms]", "/usr/bin/cat", "[unknown]" */
 	uint64_t offset;         /* in the function; of one without a name, in the file */
+	uint64_t at;             /* in the file; where none is mapped, and of the kernel, the address */
+	const struct dso *object;    /* the file; NULL: of the kernel, or none */
 	bool kernel;
 	bool inlined;            /* into the frame behind it */
 	const char *file;        /* of its source line, or NULL */

@@ -324,3 +324,11 @@ void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f)
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		fold(spot, f);
 }
+
+void hotspots_each(struct analysis *a, struct hotspots *h,
+		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx)
+{
+	expand(a, h);
+	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+		fn(ctx, spot->key.stack, spot->weight);
+}

@@ -41,24 +41,12 @@ static const char *what(const struct profile *p)
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* The chain, or where it was the only address. */
-static struct callstack *stack_of(struct analysis *a, const struct analysis_sample *s)
-{
-	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
-			    layout_u64(s->view.rec, s->event->layout.ip) };
-
-	if (s->event->layout.callchain)
-		return analysis_stack(a, s);
-	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
-}
-
 /* ns: of a clock the period is; of cycles it is the time between two samples. */
 static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
 {
 	if (p->off_cpu && strcmp(what(p), "cpu-clock"))
 		return 1000000000 / frequency(p);
-	return s->event->layout.period && !p->all ? layout_u64(s->view.rec, s->event->layout.period) : 1;
+	return p->all ? 1 : analysis_weight(s);
 }
 
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
@@ -71,7 +59,7 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 		p->idle += weight_of(p, s);
 		return;
 	}
-	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), stack_of(a, s), weight_of(p, s), false);
+	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
 	if (p->prints_samples)
 		analysis_print(a, s);
 }

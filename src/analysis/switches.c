@@ -311,7 +311,7 @@ static void take_exit(struct switches *w, struct pairs *p, const struct analysis
 	pid_t tid = number(s, w->gone);
 
 	if (watches(w, tid))
-		leave(w, p, pairs_find(p, (uint64_t)tid), s, tid, ended);
+		leave(w, p, check(p, pairs_find(p, (uint64_t)tid), true), s, tid, ended);
 }
 
 static void take_fork(struct switches *w, const struct analysis_sample *s)

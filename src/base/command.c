@@ -58,7 +58,7 @@ static int option_head(const struct opt *o, char *buf, size_t size)
 	if (o->alias)
 		n += snprintf(buf + n, size - n, ", --%s", o->alias);
 	if (o->arg)
-		n += snprintf(buf + n, size - n, " %s", o->arg);
+		n += snprintf(buf + n, size - n, o->kind == OPT_CHOICE ? " [%s]" : " %s", o->arg);
 	return n;
 }
 

@@ -103,6 +103,7 @@ static int store(const struct match *m, const char *text, struct fault *f)
 	case OPT_STRINGS:
 		return store_strings((struct opt_strings *)m->field, text, f);
 	case OPT_CALL:
+	case OPT_CHOICE:
 		return m->opt->parse(text, m->field, f);
 	}
 	return 0;
@@ -146,6 +147,23 @@ static int missing_value(struct opt_parser *p, const struct opt *o, struct fault
 	return fault_usage(f, "%s: --%s needs a value: %s", p->command, o->name, o->arg);
 }
 
+/* Up to what may follow it: "dwarf,4096" is one of "fp|dwarf[,SIZE]", "dwarfs" is not. */
+static bool is_choice(const char *arg, const char *word)
+{
+	size_t len = strcspn(word, ",");
+
+	for (; *arg; arg += strcspn(arg, "|"), arg += *arg == '|')
+		if (len && strcspn(arg, "|[,") == len && !strncmp(arg, word, len))
+			return true;
+	return false;
+}
+
+/* By its letter. */
+static bool takes_value(const struct opt *o)
+{
+	return o->arg && o->kind != OPT_CHOICE;
+}
+
 /* --name, --name=value, --name value. Returns words used, 0 = not ours, -1 = fault. */
 static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
@@ -170,6 +188,8 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 	}
 	if (eq)
 		return store(&m, eq + 1, f) ? -1 : 1;
+	if (m.opt->kind == OPT_CHOICE && (argc < 2 || !is_choice(m.opt->arg, argv[1])))
+		return store(&m, NULL, f) ? -1 : 1;
 	if (argc < 2)
 		return missing_value(p, m.opt, f);
 	return store(&m, argv[1], f) ? -1 : 2;
@@ -185,7 +205,7 @@ static bool cluster_is_ours(struct opt_parser *p, const char *word)
 			continue;
 		if (!find_short(p, *c, &m))
 			return false;
-		if (m.opt->arg)
+		if (takes_value(m.opt))
 			return true;
 	}
 	return true;
@@ -207,7 +227,7 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 			p->help = true;   /* cluster_is_ours() let only 'h' through */
 			continue;
 		}
-		if (!m.opt->arg) {
+		if (!takes_value(m.opt)) {
 			if (store(&m, NULL, f))
 				return -1;
 			continue;

@@ -25,6 +25,8 @@ enum opt_kind {
 	OPT_STRING,      /* const char *, the last one wins */
 	OPT_STRINGS,     /* struct opt_strings, repeatable */
 	OPT_CALL,        /* parse(text, base + offset, fault) */
+	OPT_CHOICE,      /* the same; its value may be left out: NULL. A word behind it is the value
+			  * if it begins as one of arg does: "fp|dwarf[,SIZE]". A letter has none */
 };
 
 struct opt_strings {

@@ -5,6 +5,7 @@
 
 #include "analysis/commands.h"
 #include "base/command.h"
+#include "convert/commands.h"
 #include "script/python_command.h"
 
 extern const struct command list_command, check_command, version_command, help_command;

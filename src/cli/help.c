@@ -104,6 +104,7 @@ static int version_run(void *config, const struct opt_parser *args, struct fault
 	printf("%15s: %s\n", "libiberty", HAVE_LIBIBERTY);
 	printf("%15s: %s\n", "libzstd", ZSTD_VERSION);
 	printf("%15s: %s\n", "ncurses", NCURSES_VERSION);
+	printf("%15s: %s\n", "protobuf-c", PROTOBUF_VERSION);
 	printf("%15s: %s\n", ".html pictures", HTML_PICTURES);
 	printf("%15s: %s\n", "compiler", __VERSION__);
 	return 0;

@@ -123,6 +123,8 @@ void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_r
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **rec, struct fault *f);
 /* Where the record begins, as an offset in the file (that of the compressed record around it). */
 uint64_t perfdata_offset(const struct perfdata_reader *r);
+/* Where the records end; UINT64_MAX: nobody knows, it is a pipe. */
+uint64_t perfdata_end(const struct perfdata_reader *r);
 /* Looks ahead, without going on, at what lies in the window: the nth record from here; false
  * past its end. Its bytes are in the recorder's order. */
 bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_header **rec);
@@ -138,6 +140,8 @@ const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r);
 bool perfdata_is_foreign(const struct perfdata_reader *r);
 /* A file whose recorder did not come to finish it: features are missing. */
 bool perfdata_is_unfinished(const struct perfdata_reader *r);
+/* At its end: perf-prof recorded it, and did not come to its own end. */
+bool perfdata_has_no_end(const struct perfdata_reader *r);
 
 /* The formats of tracepoints that the recording brings. */
 struct perfdata_formats {

@@ -71,6 +71,8 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	if (c->before && !kind->compares)
 		return fault_usage(f, "%s: the difference to %s can only be shown by .svg and .html", c->path,
 				   c->before);
+	if (c->compared && !kind->compares)
+		return fault_usage(f, "%s: a difference can only be shown by .svg and .html", c->path);
 	return 0;
 }
 
@@ -138,6 +140,11 @@ int flame_write(const struct flame_config *c, struct folded *folded, const struc
 	}
 	free(path);
 	return rc ? -1 : 0;
+}
+
+int flame_print(const struct folded *folded, enum flame_kind kind, const struct flame_title *title, FILE *out)
+{
+	return (kind == FLAME_FOLDED ? print_folded : flame_speedscope)(folded, title, out);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------ */

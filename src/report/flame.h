@@ -22,6 +22,7 @@
 struct flame_config {
 	const char *path;            /* --flame-graph */
 	const char *before;          /* --flame-graph-before: a .folded to compare with */
+	bool compared;               /* stacks come with what was before: folded_compare() */
 };
 
 enum { FLAME_OPTS = 2 };
@@ -37,6 +38,10 @@ int flame_check(const struct flame_config *c, struct fault *f);
 /* Does nothing without c->path. c->before becomes folded's "before". 0, or -1 with f. */
 int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);
+/* Kinds that somebody else's stream can take. */
+enum flame_kind { FLAME_FOLDED, FLAME_SPEEDSCOPE };
+/* 0 or -ENOMEM; what the stream says about writing is seen when it is closed. */
+int flame_print(const struct folded *folded, enum flame_kind kind, const struct flame_title *title, FILE *out);
 /* Whether .html was built in. */
 bool flame_has_html(void);
 #endif

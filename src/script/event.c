@@ -53,8 +53,9 @@ static inline PyObject *from_u64(uint64_t v)
 }
 
 /* A number of 32 bits, told by its bits: the same object as last time if they are the
- * same. What fits the interpreter's own cache of small ints is left to it. */
-static inline PyObject *from_bits(struct reader *r, uint32_t bits, long value)
+ * same. What fits the interpreter's own cache of small ints is left to it. (A long may have
+ * no more than 32 bits: an unsigned number needs not fit.) */
+static inline PyObject *from_bits(struct reader *r, uint32_t bits, int64_t value)
 {
 	PyObject *v = r->last_int;
 
@@ -62,7 +63,7 @@ static inline PyObject *from_bits(struct reader *r, uint32_t bits, long value)
 		Py_INCREF(v);
 		return v;
 	}
-	v = PyLong_FromLong(value);
+	v = value <= LONG_MAX ? PyLong_FromLong((long)value) : PyLong_FromLongLong(value);
 	if (v && (value < -5 || value > 256)) {
 		Py_XDECREF(r->last_int);
 		Py_INCREF(v);
@@ -77,7 +78,7 @@ PyObject *event_read(struct perf_event *e, struct reader *r)
 	switch ((enum reader_kind)r->kind) {
 	case READ_REC_U32:
 		return from_bits(r, layout_u32(e->rec, (uint8_t)r->offset),
-				 (long)layout_u32(e->rec, (uint8_t)r->offset));
+				 layout_u32(e->rec, (uint8_t)r->offset));
 	case READ_REC_U64:
 		return from_u64(layout_u64(e->rec, (uint8_t)r->offset));
 	case READ_TIME:
@@ -97,7 +98,7 @@ PyObject *event_read(struct perf_event *e, struct reader *r)
 	case READ_U16:
 		return PyLong_FromLong(RAW(uint16_t));
 	case READ_U32:
-		return from_bits(r, RAW(uint32_t), (long)RAW(uint32_t));
+		return from_bits(r, RAW(uint32_t), RAW(uint32_t));
 	case READ_U64:
 		return from_u64(RAW(uint64_t));
 	case READ_S8:

@@ -32,11 +32,12 @@ PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pi
 PyObject *host_callchain(struct host *h, const struct perf_event *e)
 {
 	const struct layout *l = &e->cls->event->layout;
+	const uint64_t *ips;
 	uint64_t nr = 0;
-	const uint64_t *ips = layout_callchain(l, e->rec, &nr);
 
 	if (e->chain)
 		return PyList_GetSlice(e->chain, 0, PyList_GET_SIZE(e->chain));
+	ips = names_chain(&h->names, e->cls->event, e->rec, &nr);
 	return host_frames(h, ips, ips ? nr : 0, (pid_t)layout_u32(e->rec, l->tid), event_time(e));
 }
 
@@ -51,10 +52,11 @@ static bool has_user_part(const uint64_t *ips, uint64_t nr)
 PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
 {
 	uint64_t nr = 0;
-	const uint64_t *ips = layout_callchain(&e->cls->event->layout, e->rec, &nr);
+	const struct stream_event *event = e->cls->event;
+	const uint64_t *ips = layout_callchain(&event->layout, e->rec, &nr);
 	PyObject *chain;
 
-	if (!h->names.maps || !ips || !has_user_part(ips, nr))
+	if (!h->names.maps || !ips || (!event->stack_format && !has_user_part(ips, nr)))
 		return NULL;
 	chain = host_callchain(h, e);
 	if (!chain)

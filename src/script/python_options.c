@@ -53,7 +53,8 @@ static const char *const description[] = {
 	"([kernel.kallsyms], [module], [vdso], or the path of the program or library). Frames can't be "
 	"changed: the same frame is the same object in all lists; frame.copy() is a dict of one's own. "
 	"-g samples the kernel's part, --user-callchain adds the user's, for which programs have to be "
-	"compiled with frame pointers. What was mapped at the time of the event counts, so processes "
+	"compiled with frame pointers; --call-graph dwarf finds the user's by the unwind tables of "
+	"programs and libraries, from registers and stack that each sample brings. What was mapped at the time of the event counts, so processes "
 	"that have exited keep their names; a file that was replaced or deleted before it was looked "
 	"at has none.",
 	"Besides tracepoints, -e takes sources, perf events and probes; a name is looked up in this "

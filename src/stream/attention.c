@@ -49,12 +49,13 @@ void attention_nudge(struct attention *a)
 /* timeout(1) and terminals may send one request twice: what follows at once is the same. */
 static void stop_signal(struct attention *a)
 {
-	uint64_t now = attention_now(), first = atomic_load(&a->stop_ns);
+	uint64_t now = attention_now(), first = 0;
 
-	if (first && now - first < SAME_REQUEST_NS)
+	/* the time stands before the count: the watchdog reads it once there is one */
+	if (!atomic_compare_exchange_strong(&a->stop_ns, &first, now) &&
+	    now < first + SAME_REQUEST_NS)
 		return;
-	if (atomic_fetch_add(&a->stops, 1) == 0)
-		atomic_store(&a->stop_ns, now);
+	atomic_fetch_add(&a->stops, 1);
 	attention_raise(a, ATTN_STOP);
 	poke(a->tell);
 }

@@ -13,10 +13,24 @@
 
 static int attr_stack(struct stream_event *ev, const char *value, char *why, size_t size)
 {
+	const char *expected;
+
 	ev->callchain = true;
-	if (value)
-		snprintf(why, size, "stack takes no value");
-	return value ? -1 : 0;
+	if (!value)
+		return 0;
+	if (!stream_parse_chains(value, &ev->stack_bytes, &expected)) {
+		snprintf(why, size, "stack=%.64s: expected %s", value, expected);
+		return -1;
+	}
+	ev->chain_user = true;
+	return 0;
+}
+
+bool event_is_unwound(const struct perf_event_attr *a)
+{
+	const uint64_t parts = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	return (a->sample_type & parts) == parts && a->exclude_callchain_user;
 }
 
 static int attr_max_stack(struct stream_event *ev, const char *value, char *why, size_t size)
@@ -177,7 +191,7 @@ static const struct {
 	int (*set)(struct stream_event *ev, const char *value, char *why, size_t size);
 	const char *shown, *belongs;
 } attrs[] = {
-	{ "stack", EVERY, attr_stack, "stack", NULL },
+	{ "stack", EVERY, attr_stack, "stack[=fp|dwarf]", NULL },
 	{ "max-stack", EVERY, attr_max_stack, "max-stack=N", NULL },
 	{ "alias", EVERY, attr_alias, "alias=NAME", NULL },
 	{ "cpus", EVERY, attr_cpus, "cpus=LIST", NULL },

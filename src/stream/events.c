@@ -38,6 +38,7 @@ static void event_free(struct stream_event *ev)
 	if (ev->sampling)
 		free(ev->sampling->what);
 	free(ev->sampling);
+	free(ev->stack_format);
 	numlist_free(&ev->cpus);
 }
 
@@ -57,7 +58,8 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	}
 	s->events = v;
 	ev = memset(&v[s->nevents], 0, sizeof(*v));
-	ev->chain_user = o->user_callchain > 0;
+	ev->stack_bytes = o->chains.stack_bytes;
+	ev->chain_user = o->user_callchain > 0 || ev->stack_bytes;
 	ev->chain_kernel = o->kernel_callchain >= 0;
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	ev->item = item;
@@ -364,7 +366,33 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 		type |= RECORDER_SAMPLE_TYPE;
 	if (ev->callchain)
 		type |= PERF_SAMPLE_CALLCHAIN;
+	if (ev->callchain && ev->stack_bytes)
+		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return type;
+}
+
+int event_set_stack_format(struct stream_event *ev, const struct pev_format *format)
+{
+	ev->stack_format = malloc(sizeof(*ev->stack_format));
+	if (!ev->stack_format)
+		return -1;
+	*ev->stack_format = *format;
+	return 0;
+}
+
+/* How open.c opens it. */
+static int choose_stack_format(struct stream_event *ev)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type };
+	struct pev_format format;
+
+	if (!ev->callchain || !ev->stack_bytes)
+		return 0;
+	if (ev->sampling)
+		attr = ev->sampling->attr.attr;
+	attr.sample_regs_user = source_registers();
+	pev_format_from_attr(&format, &attr);
+	return event_set_stack_format(ev, &format);
 }
 
 /* The parts of a sample that have a place of their own, in every one. */
@@ -384,6 +412,8 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	}
 	a = &ev->sampling->attr.attr;
 	a->sample_type = type;
+	if (ev->callchain && ev->stack_bytes)
+		a->sample_regs_user = source_registers();
 	if (s->has_lost_format)
 		a->read_format |= PEV_FORMAT_LOST;
 	ev->sampling->decode = type & ~(uint64_t)PLAIN_PARTS;
@@ -391,8 +421,10 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	pev_format_from_attr(&ev->sampling->format, a);
 }
 
-static void choose_layouts(struct stream *s)
+static int choose_layouts(struct stream *s, struct fault *f)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < s->nevents; i++)
 		s->has_others |= !s->events[i].fmt;
 	s->mixed = need_identifiers(s);
@@ -400,8 +432,11 @@ static void choose_layouts(struct stream *s)
 	for (size_t i = 0; i < s->nevents; i++)
 		if (!s->events[i].maker)
 			choose_layout(s, &s->events[i]);
+	for (size_t i = 0; i < s->nevents && !rc; i++)
+		rc = s->events[i].maker ? 0 : choose_stack_format(&s->events[i]);
 	while (s->first + 1 < s->nevents && s->events[s->first].maker)
 		s->first++;
+	return rc ? no_memory(f) : 0;
 }
 
 int events_from_specs(struct stream *s, struct fault *f)
@@ -417,7 +452,7 @@ int events_from_specs(struct stream *s, struct fault *f)
 	if (!rc)
 		rc = makers_watch(s, f);
 	if (!rc)
-		choose_layouts(s);
+		rc = choose_layouts(s, f);
 	return rc ? rc : makers_begin(s, f);
 }
 

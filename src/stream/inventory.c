@@ -80,6 +80,10 @@ static void put_mapping(struct stream *s, uint32_t pid, const struct procmaps_li
 		.maj = l->maj, .min = l->min, .ino = l->ino, .prot = PROT_READ | PROT_EXEC,
 		.flags = MAP_PRIVATE,
 	};
+	if (!l->exec) {
+		r->header.misc |= PERF_RECORD_MISC_MMAP_DATA;
+		r->prot = PROT_READ;
+	}
 	r->header.size = (uint16_t)(sizeof(*r) + name + sizeof(trailer));
 	memcpy(r->filename, path, strlen(path));
 	memcpy(r->filename + name, trailer, sizeof(trailer));
@@ -97,7 +101,8 @@ static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	f = fopen(path, "re");
 	while (f && (n = getline(&line, &room, f)) > 0)
-		if (procmaps_parse(line, (size_t)n - (line[n - 1] == '\n'), &parsed) && parsed.exec)
+		if (procmaps_parse(line, (size_t)n - (line[n - 1] == '\n'), &parsed) &&
+		    (parsed.exec || open_wants_data(s)))
 			put_mapping(s, pid, &parsed, identifier);
 	free(line);
 	if (f)

@@ -4,7 +4,8 @@
  *
  * A LOST record comes only with the next record that finds room, so what was lost
  * after a ring's last record is known only from PERF_FORMAT_LOST (Linux 6.0), read
- * when all is disabled: what the descriptors lost, less what the records told.
+ * when all is disabled: what the descriptors lost, less what the records told. What a PMU
+ * lost of its own (LOST_SAMPLES) the descriptors don't know.
  */
 #include "stream/private.h"
 
@@ -21,8 +22,6 @@ void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_l
 		.count = count, .cpu = ring->cpu, .cause = cause, .start = start, .end = end,
 	};
 
-	if (cause == STREAM_LOSS_RING)
-		ring->lost += count;
 	s->ring_was_full |= !s->replay && (cause == STREAM_LOSS_RING || cause == STREAM_LOSS_TAIL);
 	s->totals.lost += count;
 	if (s->ops && s->ops->lost)

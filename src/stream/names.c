@@ -18,6 +18,7 @@ int names_begin(struct names *n, struct stream *stream, const struct opener *ope
 void names_end(struct names *n)
 {
 	symbolizer_free(n->functions);
+	unwinder_free(n->unwinder);
 	maps_free(n->maps);
 	symbolizer_free(n->symbolizer);
 	comms_free(n->comms);
@@ -71,6 +72,50 @@ const char *names_comm(struct names *n, pid_t tid, uint64_t time)
 {
 	names_until(n, time);
 	return comms_get(n->comms, tid);
+}
+
+/* ---- call chains -------------------------------------------------------------- */
+
+static enum unwind_machine machine_of(uint8_t arch)
+{
+	return arch == PEV_ARCH_ARM64 ? UNWIND_ARM64 : arch == PEV_ARCH_X86_64 ? UNWIND_X86_64 : UNWIND_HERE;
+}
+
+/* False: the task had no user's part, or it is not of 64 bits. */
+static bool take_stack(const struct stream_event *event, const struct perf_event_header *rec,
+		       struct unwinder_sample *out)
+{
+	struct pev_record r;
+
+	if (pev_decode(rec, rec->size, event->stack_format, &r) ||
+	    r.sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_64)
+		return false;
+	*out = (struct unwinder_sample){
+		.stack = {
+			.machine = machine_of(event->stack_format->arch), .mask = r.sample.regs_user.mask,
+			.regs = r.sample.regs_user.values, .stack = r.sample.stack,
+			.stack_size = r.sample.stack_dyn_size,
+		},
+		.pid = (pid_t)r.sample.pid, .time = r.sample.time,
+		.max = event->max_stack,
+	};
+	return true;
+}
+
+const uint64_t *names_chain(struct names *n, const struct stream_event *event,
+			    const struct perf_event_header *rec, uint64_t *nr)
+{
+	const uint64_t *ips = layout_callchain(&event->layout, rec, nr);
+	struct unwinder_sample sample;
+
+	if (!ips || !event->stack_format || !n->maps || !take_stack(event, rec, &sample))
+		return ips;
+	if (!n->unwinder)
+		n->unwinder = unwinder_new(n->maps, symbolizer_dsos(n->symbolizer));
+	if (!n->unwinder)
+		return ips;
+	names_until(n, sample.time);
+	return unwinder_chain(n->unwinder, &sample, ips, nr);
 }
 
 void names_tell(const struct names *n, int verbose)

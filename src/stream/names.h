@@ -12,6 +12,7 @@
 #include "symbols/symbolizer.h"
 #include "tasks/comms.h"
 #include "tasks/maps.h"
+#include "tasks/unwinder.h"
 
 struct names {
 	struct stream *stream;
@@ -20,6 +21,7 @@ struct names {
 	struct comms *comms;
 	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
 	struct maps *maps;                /* NULL: none in user space */
+	struct unwinder *unwinder;        /* once a sample's callers were asked for; or NULL */
 	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
 	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
 	const char *debuginfod;           /* servers that may be asked; set before names_open() */
@@ -42,6 +44,10 @@ void names_take(struct names *n, const struct pev_record *rec);
 void names_until(struct names *n, uint64_t time);
 /* What the task was called at that time. Valid until the next call. */
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
+/* The sample's call chain in the kernel's words, the user's part found by registers and stack
+ * where the event has these; NULL: it has none. Valid until the next call. */
+const uint64_t *names_chain(struct names *n, const struct stream_event *event,
+			    const struct perf_event_header *rec, uint64_t *nr);
 /* Tells what was lost. */
 void names_tell(const struct names *n, int verbose);
 #endif

@@ -54,9 +54,13 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 {
 	if (!event->callchain)
 		return;
-	attr->exclude_callchain_user = !event->chain_user;
+	attr->exclude_callchain_user = !event->chain_user || event->stack_bytes;
 	attr->exclude_callchain_kernel = !event->chain_kernel;
 	attr->sample_max_stack = (uint16_t)event->max_stack;
+	if (!event->stack_bytes)
+		return;
+	attr->sample_regs_user = source_registers();
+	attr->sample_stack_user = event->stack_bytes;
 }
 
 void open_attr(const struct stream *s, const struct stream_event *event,
@@ -475,6 +479,21 @@ bool stream_wants_mappings(const struct stream *s)
 	return false;
 }
 
+/* perf reads unwind tables where they are mapped: beside the code. */
+bool open_wants_data(const struct stream *s)
+{
+	bool unwound = false;
+
+	for (size_t i = 0; i < s->nevents; i++)
+		unwound |= s->events[i].wanted && s->events[i].stack_format;
+	return unwound && s->opts->record;
+}
+
+static enum side_maps wanted_maps(const struct stream *s)
+{
+	return !stream_wants_mappings(s) ? SIDE_MAPS_NONE : open_wants_data(s) ? SIDE_MAPS_ALL : SIDE_MAPS_CODE;
+}
+
 bool stream_has_mappings(const struct stream *s)
 {
 	return (s->sideband || s->replay) && stream_wants_mappings(s);
@@ -492,7 +511,7 @@ int stream_open(struct stream *s, struct fault *f)
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
 		s->sideband = sideband_open(&s->targets, &s->clock,
 					    s->opts->record ? RECORDER_SAMPLE_TYPE : 0, s->opts->inherit >= 0,
-					    stream_wants_mappings(s));
+					    wanted_maps(s));
 	else
 		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
 		     "files for COMM records");

@@ -145,13 +145,47 @@ static int parse_time(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+/* What perf takes: the size of a record, which is 16 bits. */
+enum { DEFAULT_STACK = 8192, MAX_STACK = 65528 };
+
+bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected)
+{
+	uint64_t n = DEFAULT_STACK;
+	int has_unit;
+
+	*expected = "fp, dwarf, or dwarf,SIZE with bytes of stack: 8 to 65528, a multiple of 8; without it 8192";
+	*stack_bytes = 0;
+	if (!strcmp(text, "fp"))
+		return true;
+	if (strncmp(text, "dwarf", 5) || (text[5] && text[5] != ','))
+		return false;
+	if (text[5] && (units_size(text + 6, &n, &has_unit) || !n || n % 8 || n > MAX_STACK))
+		return false;
+	*stack_bytes = (uint32_t)n;
+	return true;
+}
+
+int stream_parse_call_graph(const char *text, void *field, struct fault *f)
+{
+	struct stream_opts *o = field;
+	const char *expected;
+
+	o->call_graph = true;
+	if (!text)
+		return 0;
+	o->chains.said = true;
+	if (!stream_parse_chains(text, &o->chains.stack_bytes, &expected))
+		return fault_usage(f, "--call-graph %s: expected %s", text, expected);
+	return 0;
+}
+
 #define AT(member) offsetof(struct stream_opts, member)
 
 const struct opt stream_event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, "
-	  "task-state, rundelay, syscalls, kvm-exit, with options in the filter's place: profile/-F 997 -g/, "
+	  "task-state, rundelay, syscalls, kvm-exit, latency, with options in the filter's place: profile/-F 997 -g/, "
 	  "task-state/--than 10ms/. Perf events: context-switches, cycles:u, "
 	  "pmu/terms/alias=NAME/. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
 	  false, NULL },
@@ -218,8 +252,10 @@ const struct opt stream_input_opts[] = {
 };
 
 const struct opt stream_callchain_opts[] = {
-	{ "call-graph", 'g', NULL, OPT_FLAG, AT(call_graph), NULL,
-	  "Sample call chains (of the kernel; --user-callchain adds the user's).", false, NULL },
+	{ "call-graph", 'g', NULL, OPT_CHOICE, 0, "fp|dwarf[,SIZE]",
+	  "Sample call chains (of the kernel; --user-callchain adds the user's, of programs with frame pointers). "
+	  "dwarf: the user's, too, of any program that has unwind tables: each sample has registers and SIZE "
+	  "bytes of stack, 8192 without a word.", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(user_callchain), NULL,
 	  "Sample the user's part of call chains, too (of programs with frame pointers).", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,

@@ -17,6 +17,10 @@
 #include "perfevent/ring_private.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+#define SECOND UINT64_C(1000000000)
 
 enum { MAX_HELD = 48 << 20 };
 
@@ -42,10 +46,10 @@ void ordered_stop(struct stream *s)
 	s->order = NULL;
 }
 
-static void push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size)
+/* False: out of memory. */
+static bool push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size)
 {
-	if (order_push(s->order, (uint32_t)(ring - s->rings), time, rec, size))
-		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
+	return !order_push(s->order, (uint32_t)(ring - s->rings), time, rec, size);
 }
 
 /* A gap becomes a record once the sample behind it is known. */
@@ -58,9 +62,26 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 		.start = ring->read_time < end ? ring->read_time : end,
 	};
 
-	ring->lost += ring->gap;
 	ring->gap = 0;
-	push(s, ring, end, &gap, sizeof(gap));
+	if (!push(s, ring, end, &gap, sizeof(gap)))
+		loss_add(s, ring, gap.count, STREAM_LOSS_RING, gap.start, gap.end);
+}
+
+/* Whether a time lies ahead of the clock itself. Seldom asked: events follow each other. */
+static bool is_ahead_of_now(struct stream *s, uint64_t time)
+{
+	struct timespec now;
+	int64_t offset = stream_realtime_offset(s);
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return time > (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - (uint64_t)offset + SECOND;
+}
+
+/* One time that can't be would tell the barrier that all up to it has passed. */
+static void set_newest(struct stream *s, uint64_t time)
+{
+	if (time - s->newest < SECOND || !is_ahead_of_now(s, time))
+		s->newest = time;
 }
 
 static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
@@ -78,10 +99,12 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 		push_gap(s, ring, time);
 	ring->read_time = time;
 	if (time > s->newest)
-		s->newest = time;
+		set_newest(s, time);
 	/* what a filter drops need not wait for its turn: it would push out what it keeps */
-	if (__builtin_expect(!s->filters_here, 1) || !drain_is_dropped(s, ring, rec))
-		push(s, ring, time, rec, rec->size);
+	if (__builtin_expect(s->filters_here, 0) && drain_is_dropped(s, ring, rec))
+		return;
+	if (__builtin_expect(!push(s, ring, time, rec, rec->size), 0))
+		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);
 }
 
 /* What the slice that was read says about the times to come. `before` is where the one
@@ -116,10 +139,10 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 		if (rec->type == PERF_RECORD_SAMPLE)
 			take_sample(s, ring, rec);
 		else
-			ring->gap += drain_lost_count(rec);
+			ring->gap += drain_take_lost(ring, rec);
 	}
 	if (s->writer)
-		recorder_take(s, ring->ring, from);
+		recorder_take(s, ring, from);
 	pev_ring_release_(ring->ring);
 	drain_check_damage(s, ring);
 	ring->ahead = (rec || behind) && ring->ahead > taken ? ring->ahead - taken : 0;
@@ -135,14 +158,16 @@ static bool may_read(const struct stream *s, size_t ring, uint64_t passed, uint6
 	return s->draining || !order_full(s->order) || (known < passed && known <= watermark);
 }
 
-static bool collect(struct stream *s, uint64_t passed)
+static bool collect(struct stream *s, uint64_t passed, bool *read)
 {
 	uint64_t watermark = order_watermark(s->order);
 	bool more = false;
 
 	for (size_t i = 0; i < s->nrings; i++)
-		if (may_read(s, i, passed, watermark))
+		if (may_read(s, i, passed, watermark)) {
 			more |= collect_slice(s, &s->rings[i], passed);
+			*read = true;
+		}
 	return more || (!s->draining && order_full(s->order));
 }
 
@@ -154,7 +179,6 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 	if (rec->type == PERF_RECORD_LOST) {
 		const struct gap *gap = item->rec;
 
-		ring->lost -= gap->count;   /* loss_add() counts it again */
 		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
 		return;
 	}
@@ -181,15 +205,27 @@ static bool merge(struct stream *s, uint64_t watermark)
 	return !order_empty(s->order);
 }
 
+/* Full queues, and nothing in them that may go: only the barrier's next word helps. */
+static void wait_for_word(const struct stream *s)
+{
+	struct pollfd kick = { .fd = s->attn.kick, .events = POLLIN };
+
+	poll(&kick, 1, 1);
+}
+
 bool ordered_round(struct stream *s)
 {
 	/* the barrier's word is taken before the rings are read: see barrier.h */
 	uint64_t passed = barrier_passed(&s->barrier);
-	bool more = collect(s, passed);
+	bool read = false, more = collect(s, passed, &read), left;
 
 	barrier_ask(&s->barrier, s->newest);
-	if (!s->draining)
-		return merge(s, order_watermark(s->order)) | more;
+	if (!s->draining) {
+		left = merge(s, order_watermark(s->order));
+		if (!read && !left && order_full(s->order))
+			wait_for_word(s);
+		return left | more;
+	}
 	/* all events are off: first take all there is, then merge */
 	return more || merge(s, UINT64_MAX);
 }

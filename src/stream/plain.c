@@ -56,7 +56,8 @@ static void take_callchain(struct stream_event *ev)
 	if (!(a->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	ev->callchain = true;
-	ev->chain_user = !a->exclude_callchain_user;
+	ev->stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
+	ev->chain_user = !a->exclude_callchain_user || ev->stack_bytes;
 	ev->chain_kernel = !a->exclude_callchain_kernel;
 }
 

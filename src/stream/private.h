@@ -9,6 +9,7 @@
 #include "stream/barrier.h"
 #include "stream/buildids.h"
 #include "stream/clock.h"
+#include "stream/dumps.h"
 #include "stream/filter.h"
 #include "stream/hotplug.h"
 #include "stream/maker.h"
@@ -37,7 +38,7 @@ struct ring {
 	struct pev_ring *ring;
 	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
 	int cpu;
-	uint64_t lost;              /* told by LOST records */
+	uint64_t lost;              /* told by LOST records that were read */
 	uint64_t damaged;
 	uint64_t second, this_second;   /* --sampling-limit: since then, so many */
 	uint64_t gap;               /* --order: lost since the last sample read */
@@ -129,6 +130,14 @@ struct stream {
 		char **old;                 /* files before the present one */
 		size_t nold;
 	} recording;
+	struct {
+		struct flight *flight;      /* NULL: what is recorded goes to the file at once */
+		struct dump_moment {
+			uint64_t time, until;   /* 0: none; the last one that is in the same file */
+			const char *why;
+		} asked, next;
+		struct fault trouble;       /* the file that can't be created */
+	} dumps;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -141,6 +150,8 @@ void events_free(struct stream *s);
 struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f);
 /* Names an event: 0, or -1 with f. */
 int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f);
+/* 0, or -1 without memory. */
+int event_set_stack_format(struct stream_event *ev, const struct pev_format *format);
 /* Two items with one name would share a handler without being told apart: -1 with f. */
 int events_check_names(const struct stream *s, struct fault *f);
 /* Takes -e apart, into s->specs: 0, or -1 with f. */
@@ -148,6 +159,8 @@ int events_parse(struct stream *s, struct fault *f);
 
 /* eventattr.c */
 enum event_kind { EVENT_TRACEPOINT = 1, EVENT_PROBE = 2, EVENT_SOURCE = 4, EVENT_PLAIN = 8 };
+/* Whether samples have registers and stack in place of the user's part of their chain. */
+bool event_is_unwound(const struct perf_event_attr *a);
 /* Sets what the item's attributes say. 0, or -1 with f. */
 int event_attrs_set(struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
 		    struct fault *f);
@@ -181,6 +194,8 @@ void filters_tell(const struct stream *s);
 /* Kernels before 6.0 refuse PERF_FORMAT_LOST. */
 bool open_knows_lost_format(void);
 int open_all(struct stream *s, struct fault *f);
+/* Whether mappings of data are told, too. */
+bool open_wants_data(const struct stream *s);
 /* How an event is opened on a task. */
 void open_attr(const struct stream *s, const struct stream_event *event,
 	       const struct task_target *task, union pev_attr_buf *buf);
@@ -196,15 +211,17 @@ void dispatch_index(struct stream *s);
 bool drain_round(struct stream *s);
 /* Counts what is left as lost, without delivering. */
 void drain_discard(struct stream *s);
-/* For ordered.c: one sample to the consumer; the count of a LOST record (0: none). */
+/* For ordered.c: one sample to the consumer; what a record tells to be lost (0: it doesn't). */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-uint64_t drain_lost_count(const struct perf_event_header *rec);
+uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec);
 /* Whether it would be delivered; what filters drop is counted. */
 bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec);
 /* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
 bool drain_is_dropped(struct stream *s, const struct ring *ring,
 		      const struct perf_event_header *rec);
+/* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. */
+bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
 /* The event of a sample that has an identifier; NULL if it is none of ours. */
 const struct stream_event *drain_event_of(const struct stream *s,

@@ -152,9 +152,33 @@ static int fill_sampling(struct stream_event *ev, const struct replay *p, const 
 static void set_callchain(struct stream_event *ev, const struct perf_event_attr *a)
 {
 	ev->callchain = a->sample_type & PERF_SAMPLE_CALLCHAIN;
-	ev->chain_user = ev->callchain && !a->exclude_callchain_user;
+	ev->stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
+	ev->chain_user = (ev->callchain && !a->exclude_callchain_user) || ev->stack_bytes;
 	ev->chain_kernel = ev->callchain && !a->exclude_callchain_kernel;
 	ev->max_stack = 0;
+}
+
+/* As widened samples have it. */
+static int set_stack_format(struct stream_event *ev, const struct replay *p, const struct track *t,
+			    const struct pev_format *recorded)
+{
+	struct pev_format format = *recorded;
+
+	format.sample_type = t->widened;
+	format.arch = arch_of(perfdata_info(p->reader));
+	return ev->stack_bytes ? event_set_stack_format(ev, &format) : 0;
+}
+
+const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event)
+{
+	return perfdata_event(s->replay->reader, s->replay->track_of[event - s->events]);
+}
+
+void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
+{
+	*format = replay_event(s, event)->format;
+	format->sample_type = event->layout.sample_type;
+	format->arch = arch_of(perfdata_info(s->replay->reader));
 }
 
 static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
@@ -227,6 +251,8 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	if (!t->fmt)
 		ev->sampling->attr = e->attr;
 	set_callchain(ev, &e->attr.attr);
+	if (set_stack_format(ev, p, t, &e->format))
+		return fault_set(f, EXIT_FAILED, "out of memory");
 	layout_from_format(&ev->layout, t->widened, e->format.read_format);
 	if (t->fmt)
 		ev->min_raw = t->fmt->min_size;

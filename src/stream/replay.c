@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_HELD = 48 << 20, MAX_QUEUES = 4096, SOME_QUEUES = 64, MAX_FOLLOWED = 1 << 16 };
@@ -73,6 +74,13 @@ static void choose_queues(struct replay *p)
 		p->nqueues = MAX_QUEUES;
 }
 
+static uint64_t size_of(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
 int replay_new(struct stream *s, struct fault *f)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
@@ -89,6 +97,7 @@ int replay_new(struct stream *s, struct fault *f)
 	o->input_fd = -1;
 	s->skip_pid = NO_PID;
 	s->clock.added = o->clock_offset;
+	p->size = size_of(fd);
 	p->reader = perfdata_reader_open(fd, o->input, f);
 	if (!p->reader || copy_numbers(&p->pids, &o->pids, f) || copy_numbers(&p->tids, &o->tids, f))
 		return -1;
@@ -128,6 +137,18 @@ int replay_open(struct stream *s, struct fault *f)
 	return 0;
 }
 
+bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size)
+{
+	*at = perfdata_offset(p->reader);
+	*size = p->size;
+	return p->size;
+}
+
+const struct perfdata_info *replay_info(const struct replay *p)
+{
+	return perfdata_info(p->reader);
+}
+
 bool replay_is_same_machine(const struct replay *p)
 {
 	return p->same_machine;
@@ -143,6 +164,13 @@ int64_t replay_realtime_offset(const struct replay *p)
 	const struct perfdata_info *info = perfdata_info(p->reader);
 
 	return info->has_clock ? (int64_t)(info->realtime_ns - info->clock_ns) : 0;
+}
+
+bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size)
+{
+	*at = perfdata_offset(p->reader);
+	*size = perfdata_end(p->reader);
+	return *size != UINT64_MAX && *size;
 }
 
 /* ---- one sample --------------------------------------------------------------- */
@@ -678,6 +706,9 @@ static void tell(const struct stream *s)
 		     s->opts->input, c->aux_bytes);
 	if (p->formats_bad)
 		note(verbose, "%s: %d formats of tracepoints can't be read", s->opts->input, p->formats_bad);
+	if (!s->stop && perfdata_has_no_end(p->reader))
+		fprintf(stderr, "perf-prof: %s: its recorder did not end it (it runs still, was killed, or the disk "
+			"was full): what came after the last event here is missing\n", s->opts->input);
 	if (perfdata_is_unfinished(p->reader))
 		note(verbose, "%s: its recorder did not come to finish it: the machine, build ids and formats of "
 		     "tracepoints are missing", s->opts->input);

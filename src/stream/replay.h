@@ -19,6 +19,17 @@ void replay_free(struct stream *s);
 int replay_open(struct stream *s, struct fault *f);
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
 int64_t replay_realtime_offset(const struct replay *p);
+/* How far it has been read, and its size in bytes; false: it has none, as a pipe. */
+bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size);
+/* What it says of the machine and the run. */
+const struct perfdata_info *replay_info(const struct replay *p);
+
+/* What the recording says of an event of the stream. */
+const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event);
+/* How its samples are decoded, as they are delivered. */
+void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format);
+/* How far it was read, of how many bytes; false where nobody knows: of a pipe. */
+bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size);
 
 /* For those who look up names: whether it was recorded on the machine that this is, and by
  * the kernel that runs now, in the place where it is now. */

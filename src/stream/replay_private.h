@@ -23,6 +23,7 @@ struct track {
 
 struct replay {
 	struct perfdata_reader *reader;
+	uint64_t size;                 /* of the file; 0: none, as of a pipe */
 	struct track *tracks;
 	size_t ntracks;
 	uint32_t *track_of;            /* of a stream event: its track */

@@ -40,7 +40,7 @@ struct sideband {
 	struct perfdata_writer **writer;  /* NULL, or *NULL: nothing is recorded */
 	struct buildids *buildids;
 	struct pev_format format;
-	bool mappings;
+	enum side_maps mappings;
 	pid_t pid;                     /* ours: a forked child doesn't have the rings */
 	struct pev_event **events;
 	size_t nevents;
@@ -87,7 +87,8 @@ static void event_attr(const struct sideband *b, struct perf_event_attr *attr)
 	dummy_attr(b, attr);
 	attr->comm = attr->task = 1;
 	attr->comm_exec = 1;
-	attr->mmap = attr->mmap2 = b->mappings;
+	attr->mmap = attr->mmap2 = b->mappings != SIDE_MAPS_NONE;
+	attr->mmap_data = b->mappings == SIDE_MAPS_ALL;
 }
 
 static int open_event(struct sideband *b, const struct task_target *task, int cpu,
@@ -145,7 +146,7 @@ size_t sideband_descriptors(const struct targets *t)
 }
 
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       uint64_t more_sample_type, bool inherit, bool mappings)
+			       uint64_t more_sample_type, bool inherit, enum side_maps mappings)
 {
 	struct sideband *b = calloc(1, sizeof(*b));
 	struct perf_event_attr attr;

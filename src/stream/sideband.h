@@ -23,6 +23,7 @@
 
 struct buildids;
 struct perfdata_writer;
+enum side_maps { SIDE_MAPS_NONE, SIDE_MAPS_CODE, SIDE_MAPS_ALL };   /* mappings that are told */
 struct sideband;
 
 typedef void sideband_fn(void *ctx, const struct pev_record *rec);
@@ -30,7 +31,7 @@ typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 /* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it
  * can't be had. */
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
-			       uint64_t more_sample_type, bool inherit, bool mappings);
+			       uint64_t more_sample_type, bool inherit, enum side_maps mappings);
 /* Says to *writer what these events are, and records there as long as *writer is set, mappings
  * with build ids (NULL: without). *id: that of one of them. False if there is none. */
 bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,

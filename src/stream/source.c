@@ -35,6 +35,9 @@ static void choose_callchain(struct stream_event *ev, const struct stream_opts *
 	ev->chain_kernel = own->kernel_callchain > 0 || (own->call_graph && !own->kernel_callchain);
 	ev->chain_user = own->user_callchain > 0 || (own->call_graph && !own->user_callchain);
 	ev->callchain = ev->chain_kernel || ev->chain_user;
+	if (own->chains.said)
+		ev->stack_bytes = own->chains.stack_bytes;
+	ev->chain_user |= ev->callchain && own->chains.stack_bytes;
 }
 
 static int fill(struct source *source, struct stream_event *ev, const struct source_event *event,
@@ -94,7 +97,7 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 
 	if (!ev)
 		return NULL;
-	if (s->opts->record) {
+	if (s->opts->record && !s->opts->recording.flight_bytes) {
 		fault_usage(f, "--record: %s is made here, of other events: record those", source->ops->name);
 		return NULL;
 	}
@@ -140,10 +143,11 @@ static void list_options(const struct source_ops *ops, char *buf, size_t size)
 	for (size_t g = 0; g < ops->ngroups; g++)
 		for (size_t i = 0; i < ops->groups[g].nopts && used < size; i++) {
 			const struct opt *o = &ops->groups[g].opts[i];
+			bool named = !o->key || o->kind == OPT_CHOICE;
 			char key[4] = { '-', o->key, '\0' };
 
-			used += (size_t)snprintf(buf + used, size - used, " %s%s%s%s%s", o->key ? key : "--",
-						 o->key ? "" : o->name, o->arg ? " " : "",
+			used += (size_t)snprintf(buf + used, size - used, " %s%s%s%s%s", named ? "--" : key,
+						 named ? o->name : "", o->arg ? " " : "",
 						 o->arg ? o->arg : "", ",");
 		}
 	if (used < size)

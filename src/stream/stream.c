@@ -63,6 +63,9 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 
 int stream_check_chains(const struct stream *s, struct fault *f)
 {
+	if (s->opts->chains.stack_bytes && s->opts->user_callchain < 0)
+		return fault_usage(f, "--call-graph dwarf is about the user's part of call chains, which "
+				   "--no-user-callchain leaves out; -g samples the kernel's");
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].callchain && !s->events[i].chain_kernel && !s->events[i].chain_user)
 			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
@@ -119,6 +122,12 @@ void stream_totals(const struct stream *s, struct stream_totals *totals)
 {
 	*totals = s->totals;
 	totals->late = s->order ? order_late(s->order) : 0;
+}
+
+void stream_ask_dump(struct stream *s, uint64_t time, const char *why)
+{
+	if (s->dumps.flight)
+		dumps_ask(s, time, why);
 }
 
 uint64_t stream_time(const struct stream *s, uint64_t time)

@@ -57,6 +57,9 @@ struct stream_opts {
 		uint64_t switch_size, switch_ms;   /* when the next file begins; 0: never */
 		bool switch_signal;     /* at SIGUSR2 */
 		uint64_t keep;          /* so many files before the present one; 0: all */
+		uint64_t flight_bytes;  /* written only when asked for, and kept in so much memory; 0: at once */
+		uint64_t flight_ns;     /* of those the last; 0: all */
+		uint64_t flight_dumps;  /* so often, then the run ends; 0: no limit */
 	} recording;
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
@@ -67,6 +70,10 @@ struct stream_opts {
 	int64_t clock_offset;
 	bool call_graph;                /* -g */
 	int user_callchain, kernel_callchain;   /* OPT_TRI */
+	struct {
+		bool said;              /* --call-graph fp or dwarf */
+		uint32_t stack_bytes;   /* dwarf: of the user's stack in each sample; 0: fp */
+	} chains;
 	struct output output;           /* -o */
 	int verbose, quiet;
 };
@@ -84,6 +91,10 @@ extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 
 void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
+/* For rows of --call-graph, whose field is a struct stream_opts. */
+int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
+/* "fp", "dwarf", "dwarf,4096": bytes of stack, 0 for fp. Else false, and what was expected. */
+bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
 /* -v minus -q, for note(). */
 int stream_verbosity(const struct stream_opts *opts);
 
@@ -131,12 +142,17 @@ struct stream_event {
 	struct numlist cpus;            /* cpus=; n == 0: the target's */
 	bool callchain;
 	bool chain_user, chain_kernel;  /* which parts of it */
+	uint32_t stack_bytes;           /* callers are found by this much of the user's stack; 0: the
+					 * kernel finds them, by frame pointers */
+	struct pev_format *stack_format;   /* samples have registers and stack for it; NULL: not */
 	unsigned int max_stack;         /* 0: the kernel's */
 	const struct tracefmt *fmt;     /* NULL: no tracepoint; its fields are its sample's parts */
 	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
 	struct maker *maker;            /* made here, of other events: its source; or NULL */
 	struct maker_tap *taps;         /* not the consumer's: for the sources that want it; or NULL */
 	bool everywhere;                /* on all tasks, whatever the targets are */
+	bool unrecorded;                /* not written by a recorder: the list has the same */
+	bool triggers;                  /* asks for what is recorded: --overwrite */
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
@@ -183,6 +199,14 @@ struct stream_ops {
 	void (*abandon)(void *ctx);
 };
 
+/* The last file of a recording that is written when asked for. */
+struct stream_dump {
+	uint64_t n;                     /* how many there were */
+	const char *why;                /* the event, or the signal */
+	uint64_t events, older, overwritten;   /* in it; before its span; that had made room */
+	uint64_t span_ns;               /* from its first event to its last */
+};
+
 struct stream_totals {
 	uint64_t delivered;             /* samples that passed the filters, to the consumer */
 	uint64_t lost;                  /* all causes together */
@@ -196,6 +220,7 @@ struct stream_totals {
 					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
 	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
+	struct stream_dump dump;
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
 
@@ -230,6 +255,10 @@ void stream_stop(struct stream *s);
 bool stream_is_stopping(const struct stream *s);
 /* Whether the run ended because its targets did, not by a signal or its consumer. */
 bool stream_ended_with_targets(const struct stream *s);
+/* Whether a signal ended it. */
+bool stream_was_interrupted(const struct stream *s);
+/* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
+void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;

@@ -47,7 +47,7 @@ void dso_touch_(struct dsos *d, struct dso *dso)
 static size_t bytes_of(const struct dso *dso)
 {
 	return (dso->file ? symfile_bytes(dso->file) : 0) + demangled_bytes(dso->names) +
-	       inlines_bytes(dso->inlines);
+	       inlines_bytes(dso->inlines) + cfi_bytes(dso->cfi);
 }
 
 static void close_dwarf(struct dsos *d, struct dso *dso)
@@ -59,6 +59,18 @@ static void close_dwarf(struct dsos *d, struct dso *dso)
 	d->dwarfs_open--;
 }
 
+static void close_code(struct dsos *d, struct dso *dso)
+{
+	cfi_free(dso->cfi);
+	dso->cfi = NULL;
+	dso->code_asked = false;
+	if (dso->code < 0)
+		return;
+	close(dso->code);
+	dso->code = -1;
+	d->dwarfs_open--;
+}
+
 void dso_forget_file_(struct dsos *d, struct dso *dso)
 {
 	d->bytes -= bytes_of(dso);
@@ -67,6 +79,7 @@ void dso_forget_file_(struct dsos *d, struct dso *dso)
 	inlines_free(dso->inlines);
 	dso->inlines = NULL;
 	close_dwarf(d, dso);
+	close_code(d, dso);
 	dso_jit_forget_(d, dso);
 	dso->file = NULL;
 	dso->names = NULL;
@@ -167,7 +180,7 @@ static struct dso *add(struct dsos *d, const char *name, const struct dso_id *id
 	memcpy(dso->name, name, len + 1);
 	dso->id = *id;
 	dso->serial = ++d->serials;
-	dso->dwarf = -1;
+	dso->dwarf = dso->code = -1;
 	clock_gettime(CLOCK_REALTIME, &dso->seen);
 	dso->next = *bucket;
 	*bucket = dso;
@@ -249,6 +262,12 @@ const char *dso_name(const struct dso *dso)
 	return dso_jit_name_(dso);
 }
 
+const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
+{
+	*size = dso->id.build_id_size;
+	return *size ? dso->id.build_id : NULL;
+}
+
 uint64_t dso_serial(const struct dso *dso)
 {
 	return dso->serial;
@@ -304,6 +323,38 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 	dso_touch_(d, dso);
 	dso_keep_bound_(d);
 	return n;
+}
+
+/* A file that was read before anybody asked is read again, to keep it open. */
+bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr)
+{
+	size_t before;
+
+	if (dso->jit || !d->parser)
+		return false;
+	d->keeps_code = true;
+	if (dso->state == DSO_READ && dso->code < 0 && !dso->code_asked)
+		dso_forget_file_(d, dso);
+	if (dso->state == DSO_UNREAD)
+		dso_read_(d, dso);
+	dso->code_asked = true;
+	if (dso->state != DSO_READ || dso->code < 0 || !symfile_vaddr(dso->file, offset, vaddr))
+		return false;
+	before = cfi_bytes(dso->cfi);
+	if (!dso->cfi)
+		dso->cfi = cfi_new(d->parser, dso->code);
+	if (dso->cfi)
+		cfi_find(dso->cfi, *vaddr);   /* what it takes is counted here */
+	d->bytes += cfi_bytes(dso->cfi) - before;
+	*cfi = dso->cfi;
+	dso_touch_(d, dso);
+	dso_keep_bound_(d);
+	return true;
+}
+
+bool dso_is_jit(const struct dso *dso)
+{
+	return dso->jit;
 }
 
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name)

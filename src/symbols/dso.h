@@ -12,6 +12,7 @@
 #define SYMBOLS_DSO_H
 
 #include "base/opener.h"
+#include "symbols/cfi.h"
 #include "symbols/inlines.h"
 #include "symbols/symfile.h"
 
@@ -48,6 +49,8 @@ bool dso_is_anonymous(const char *name);
  * from its perf map, and dso_find() takes an address for the offset. `life` is a number that
  * the process has alone, and from one exec(2) to the next. */
 struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life);
+/* Whether it is such memory. */
+bool dso_is_jit(const struct dso *dso);
 /* The process has ended or called exec(2): what its number stands for now is another. */
 void dsos_process_ended(struct dsos *d, pid_t pid);
 struct dso *dso_ref(struct dso *dso);
@@ -56,6 +59,8 @@ void dso_put(struct dsos *d, struct dso *dso);
 /* The path as the kernel told it: "/usr/bin/cat", "[vdso]", "//anon"; or that of the perf
  * map, once names were read from there. */
 const char *dso_name(const struct dso *dso);
+/* The build id by which it was mapped, of so many bytes; NULL: not known. */
+const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
 /* A number that no other dso has or will have. */
 uint64_t dso_serial(const struct dso *dso);
 /* As symfile_find(). The name lives until the next call. */
@@ -67,6 +72,9 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 		   size_t max);
 /* A name of dso_inlines() as it is in the source; lives until the next call. */
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name);
+/* How to come to callers from an offset of the file, for unwind(): its rules, and the offset's
+ * address there. False: the file can't be read. It lives until the next call for any dso. */
+bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr);
 /* As long as this number is the same, so is the name of each address: code that is made
  * while a program runs comes, goes and gets its names late. Some 10 ns. */
 uint64_t dsos_answers(struct dsos *d);

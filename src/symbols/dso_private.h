@@ -26,6 +26,9 @@ struct dso {
 	struct symfile *file;        /* while DSO_READ */
 	struct inlines *inlines;     /* of it, from the first question on; or NULL */
 	int dwarf;                   /* descriptor of what has its DWARF; -1: none */
+	int code;                    /* descriptor of the file itself, if callers are asked for; -1 */
+	bool code_asked;             /* since it was read */
+	struct cfi *cfi;             /* of it; or NULL */
 	struct demangled *names;     /* of it, as far as they were asked for */
 	struct jit *jit;             /* no file is behind it; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
@@ -44,6 +47,7 @@ struct dsos {
 	struct dso *newest, *oldest;
 	size_t unused;               /* without a reference */
 	unsigned int dwarfs_open;    /* descriptors */
+	bool keeps_code;             /* callers are asked for: files that are read stay open */
 	uint64_t serials;
 	uint64_t answers;            /* how often names of addresses have changed */
 	struct jit *jits;

@@ -6,6 +6,7 @@
 #include "symbols/symsource.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,7 +18,7 @@
 
 enum {
 	MAX_ASKED = 256,         /* files a run asks servers for */
-	MAX_DWARFS = 64,         /* descriptors that are kept open */
+	MAX_DWARFS = 128,        /* descriptors that are kept open */
 };
 
 static bool later(const struct timespec *a, const struct timespec *b)
@@ -89,6 +90,15 @@ static void keep_dwarf(struct dsos *d, struct dso *dso, int fd)
 	d->dwarfs_open += dso->dwarf >= 0;
 }
 
+/* Its CFI is read when callers are asked for. */
+static void keep_code(struct dsos *d, struct dso *dso, int fd)
+{
+	if (!d->keeps_code || dso->code >= 0 || d->dwarfs_open >= MAX_DWARFS)
+		return;
+	dso->code = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	d->dwarfs_open += dso->code >= 0;
+}
+
 static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int fd)
 {
 	struct symfile *file;
@@ -107,6 +117,8 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 		file = NULL;
 	}
 	keep_dwarf(d, dso, file ? dwarf : close_it(dwarf));
+	if (file)
+		keep_code(d, dso, fd);
 	dso->mtime = st.st_mtim;
 	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
 		d->asked++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built without libdw. */
+/* Built without libdw: no lines, no inlined functions, no callers but by frame pointers. */
+#include "symbols/cfi.h"
 #include "symbols/inlines.h"
 
 #include <errno.h>
@@ -10,5 +11,14 @@ int inlines_answer(void **state, const struct parser_question *q, struct parser_
 }
 
 void inlines_forget(void *state)
+{
+}
+
+int cfi_answer(void **state, const struct parser_question *q, struct parser_bytes *out)
+{
+	return -ENODATA;
+}
+
+void cfi_forget(void *state)
 {
 }

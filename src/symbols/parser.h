@@ -32,7 +32,8 @@ enum { PARSER_MAX_FDS = 4 };
 enum parser_kind {
 	PARSER_SYMBOLS = 1,      /* symsource.c: the functions of a file */
 	PARSER_DEMANGLE,         /* demangled.c: names as they are in the source */
-	PARSER_INLINES,          /* inlines_read.c: inlined calls and lines of a unit */
+	PARSER_INLINES,          /* inlines_answer.c: inlined calls and lines of a unit */
+	PARSER_CFI,              /* cfi_answer.c: the way to callers, of a page of code */
 	PARSER_KINDS,
 };
 

@@ -65,8 +65,8 @@ class Target:
                       + os.path.relpath(self.crashes), text)
 
 
-# In the short form of a test run these get the whole time, the others less: there are many.
-WHOLE, SHORT = ('fuzz_decode', 'fuzz_spec'), 15
+# In the short form of a test run these get half the time, the others less: there are many.
+LONGER, SHORT = ('fuzz_decode', 'fuzz_spec', 'fuzz_perfdata'), 8
 
 
 def run(suite, root, path, seconds):
@@ -77,7 +77,8 @@ def run(suite, root, path, seconds):
     while waiting or running:
         while waiting and len(running) < (os.cpu_count() or 1):
             target = waiting.pop(0)
-            target.start(seconds if seconds > 60 or target.name in WHOLE else min(seconds, SHORT))
+            target.start(seconds if seconds > 60 else
+                         min(seconds, 30 if target.name in LONGER else SHORT))
             running.append(target)
         for target in list(running):
             result = target.result(suite)

@@ -188,6 +188,8 @@ TABLE = [
           pytest_suite('python', 'tests/python')),
     Suite('analysis', 'commands that analyse, against perf and against known work',
           pytest_suite('analysis', 'tests/analysis')),
+    Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
+          pytest_suite('convert', 'tests/convert')),
     Suite('pictures', 'flame graphs and heat maps, opened in a browser',
           pytest_suite('pictures', 'tests/pictures')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),

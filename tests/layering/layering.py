@@ -15,13 +15,13 @@ LEVEL = {
     'perfdata': 2, 'symbols': 2, 'tasks': 2, 'tracefmt': 2, 'expr': 2,
     'stream': 3,
     'report': 4,
-    'analysis': 5, 'script': 5, 'keeper': 5,
+    'analysis': 5, 'convert': 5, 'script': 5, 'keeper': 5,
     'cli': 6,
 }
 MAX_LINES = 800
 # Programs without a suffix (tests/run, tools/…) are known by their first line.
 SOURCES = ('.c', '.h', '.py', '.pyi', '.build', '.toml', 'Makefile', 'meson_options.txt')
-SKIPPED_FOLDERS = ('.git', '__pycache__', 'subprojects', 'corpus', 'crashes', 'node_modules')
+SKIPPED_FOLDERS = ('.git', '__pycache__', 'subprojects', 'corpus', 'crashes', 'node_modules', 'readers')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 SPDX = 'SPDX-License-Identifier:'
 

@@ -69,8 +69,8 @@ def test_full_rate(prof, storm, tmp_path, order):
     assert ended.code == 0, ended.stderr
     # on time within 50 ms, and within what a machine with another load may take
     assert ended.number('late_us') < 50000 + 100000 * (os.getloadavg()[0] > 6)
-    # queues of --order fill once, by how others let it run; millions of events went through
-    assert ended.number('grown_pages') < 4096
+    # queues of --order fill once, by how others let it run, and hold 48 MiB at most
+    assert ended.number('grown_pages') < (14 << 10 if order else 4 << 10)
     told = ended.totals()
     assert told.lost > 0 and told.delivered == ended.number('count')
     # The kernel counts before it writes: what is being written when all is disabled comes

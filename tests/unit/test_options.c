@@ -18,7 +18,16 @@ struct config {
 	struct opt_strings many;
 	int called;
 	struct inner inner;
+	int chosen;              /* 1: without a value; else its length and 1 */
 };
+
+static int parse_choice(const char *text, void *field, struct fault *f)
+{
+	if (text && !strcmp(text, "one,bad"))
+		return fault_usage(f, "--choice %s: expected another", text);
+	*(int *)field = text ? (int)strlen(text) + 1 : 1;
+	return 0;
+}
 
 static int parse_call(const char *text, void *field, struct fault *f)
 {
@@ -40,6 +49,8 @@ static const struct opt outer_opts[] = {
 	  "Repeatable.", false, NULL },
 	{ "call", 'c', NULL, OPT_CALL, offsetof(struct config, called), "TEXT", "Called.", false,
 	  parse_call },
+	{ "choice", 'C', NULL, OPT_CHOICE, offsetof(struct config, chosen), "one|three[,SIZE]", "Chosen.",
+	  false, parse_choice },
 };
 
 static const struct opt inner_opts[] = {
@@ -207,6 +218,35 @@ static void clusters(void **state)
 	assert_int_equal(run.config.count, 0);
 	REFUSED(PLAIN("-m=a", "-x"), "-x");
 	assert_string_equal(run.config.many.v[0], "=a");
+}
+
+/* The next word is the value only if it begins as one of the choices. */
+static void a_value_that_may_be_left_out(void **state)
+{
+	static const struct {
+		const char *word;
+		int chosen;
+	} rows[] = {
+		{ "one", 4 }, { "three", 6 }, { "three,12", 9 }, { "one,", 5 }, { "on", 1 }, { "ones", 1 },
+		{ "SIZE", 1 }, { "", 1 }, { ",", 1 }, { "three[", 1 }, { "file", 1 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(PLAIN("--choice", rows[i].word, "more"), 0);
+		assert_int_equal(run.config.chosen, rows[i].chosen);
+		assert_int_equal(run.p.noperands, rows[i].chosen == 1 ? 2 : 1);
+	}
+	assert_int_equal(PLAIN("--choice"), 0);
+	assert_int_equal(run.config.chosen, 1);
+	assert_int_equal(PLAIN("--choice=other"), 0);
+	assert_int_equal(run.config.chosen, 6);
+	REFUSED(PLAIN("--choice", "one,bad"), "--choice one,bad");
+	/* by its letter it never has one */
+	assert_int_equal(PLAIN("-vC", "one"), 0);
+	assert_int_equal(run.config.chosen, 1);
+	OPERANDS_ARE("one");
+	assert_int_equal(PLAIN("-Cv"), 0);
+	assert_int_equal(run.config.count, 1);
 }
 
 static void asking_for_help(void **state)
@@ -471,6 +511,7 @@ int main(void)
 		cmocka_unit_test(a_second_name),
 		cmocka_unit_test(values_may_look_like_options),
 		cmocka_unit_test(clusters),
+		cmocka_unit_test(a_value_that_may_be_left_out),
 		cmocka_unit_test(asking_for_help),
 		cmocka_unit_test(values_that_lack_or_are_too_many),
 		cmocka_unit_test(values_that_are_wrong),

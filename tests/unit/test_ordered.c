@@ -10,6 +10,10 @@
 
 #include "stream/private.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
 /* What is tried with less memory, and with a rule that is wrong. */
 static size_t max_held;
 static bool ignore_slices;
@@ -27,11 +31,31 @@ static void test_set_known(struct order *o, uint32_t queue, uint64_t time)
 	order_set_known(o, queue, ignore_slices ? word_of_barrier : time);
 }
 
+static bool without_memory;
+
+static int test_order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size)
+{
+	return without_memory ? -ENOMEM : order_push(o, queue, time, rec, size);
+}
+
+static int waits;
+
+static int test_poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	assert_int_equal(timeout, 1);
+	waits++;
+	return 0;
+}
+
 #define order_new test_order_new
 #define order_set_known test_set_known
+#define order_push test_order_push
+#define poll test_poll
 #include "stream/ordered.c"
 #undef order_new
 #undef order_set_known
+#undef order_push
+#undef poll
 
 enum { MAX_CPUS = 64, RING_BYTES = 256 << 10, MAX_DEPTH = 3, MAX_RECORD = 60 << 10 };
 
@@ -218,9 +242,18 @@ const struct stream_event *drain_event_of(const struct stream *s,
 	return NULL;   /* only tracepoints here */
 }
 
-uint64_t drain_lost_count(const struct perf_event_header *rec)
+uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
 {
 	return ((const uint64_t *)rec)[2];
+}
+
+/* So that the clock shows the time of the simulation. */
+int64_t stream_realtime_offset(struct stream *s)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)sim.now;
 }
 
 bool drain_is_wanted(struct stream *s, struct ring *ring,
@@ -235,7 +268,7 @@ bool drain_is_dropped(struct stream *s, const struct ring *ring,
 	return false;
 }
 
-void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from)
+void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
 }
 
@@ -453,7 +486,7 @@ static void what_is_discarded_is_told(void **state)
 		pev_ring_begin(ring);
 		while ((rec = pev_ring_next(ring)))
 			if (rec->type == PERF_RECORD_LOST)
-				sim.told_lost += drain_lost_count(rec);
+				sim.told_lost += drain_take_lost(&sim.s->rings[i], rec);
 			else
 				waiting++;
 		waiting += sim.cpus[i].lost;
@@ -462,6 +495,63 @@ static void what_is_discarded_is_told(void **state)
 	assert_true(order_empty(sim.s->order));
 	assert_int_equal(sim.delivered + sim.told_lost + waiting, sim.written + sim.lost);
 	end();
+}
+
+/* Without memory, samples and the gaps between them are lost; none of it silently. */
+static void what_has_no_memory_is_told(void **state)
+{
+	begin(2, 7);
+	sim.cpus[0].lost = sim.lost = 1000;
+	without_memory = true;
+	for (int i = 0; i < 5; i++) {
+		enter(&sim.cpus[0]);
+		leave(&sim.cpus[0]);
+	}
+	ordered_round(sim.s);
+	without_memory = false;
+	assert_int_equal(sim.written, 5);
+	assert_int_equal(sim.told_lost, 1005);
+	end();
+}
+
+/* One time that can't be doesn't make all the others known. */
+static void a_time_ahead_of_the_clock(void **state)
+{
+	max_held = SIZE_MAX;
+	begin(7, 8);
+	publish(&sim.cpus[3], &(struct section){ UINT64_MAX / 2, 64 });
+	for (int i = 0; i < STEPS; i++)
+		step();
+	assert_true(sim.in_time == 0 && sim.delivered > 5000);
+	assert_true(sim.s->newest <= sim.now);
+	sim.s->draining = true;   /* it is the last one, at the end of all */
+	settle();
+	assert_int_equal(order_late(sim.s->order), 0);
+	assert_int_equal(sim.backwards, 0);
+	end();
+}
+
+/* Full queues, and a CPU that holds the barrier up: no round does anything. */
+static void full_queues_wait(void **state)
+{
+	max_held = 1;
+	begin(2, 9);
+	enter(&sim.cpus[1]);
+	storm(&sim.cpus[0]);
+	for (int i = 0; i < 10; i++) {
+		storm(&sim.cpus[0]);
+		barrier_turn(&sim.s->barrier);
+		ordered_round(sim.s);
+	}
+	waits = 0;
+	for (int i = 0; i < 10; i++) {
+		barrier_turn(&sim.s->barrier);
+		ordered_round(sim.s);
+	}
+	assert_int_equal(waits, 10);
+	settle();
+	end();
+	max_held = SIZE_MAX;
 }
 
 int main(void)
@@ -473,6 +563,9 @@ int main(void)
 		cmocka_unit_test(nor_is_the_barrier_alone),
 		cmocka_unit_test(the_rest_comes_in_order),
 		cmocka_unit_test(what_is_discarded_is_told),
+		cmocka_unit_test(what_has_no_memory_is_told),
+		cmocka_unit_test(a_time_ahead_of_the_clock),
+		cmocka_unit_test(full_queues_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

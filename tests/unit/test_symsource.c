@@ -261,7 +261,7 @@ static void by_a_server(void **state)
 			     "buildid/abcdef0123456789/debuginfo && strip program && "
 			     "{ exec >log; python3 -u -m http.server --bind 127.0.0.1 0 & echo $! >server; }"), 0);
 	snprintf(path, sizeof(path), "%s/log", folder);
-	for (int i = 0; i < 500 && !port; i++) {
+	for (int i = 0; i < 3000 && !port; i++) {   /* a name server may be asked who we are */
 		usleep(10000);
 		log = fopen(path, "re");
 		if (log && fscanf(log, "Serving HTTP on 127.0.0.1 port %d", &port) != 1)

@@ -19,6 +19,8 @@ KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 UNUSED = [f'--exclude=*/kernel/{d}/*' for d in (
     'drivers/gpu', 'drivers/media', 'drivers/net/wireless', 'drivers/net/ethernet',
     'drivers/infiniband', 'drivers/iio', 'drivers/staging', 'drivers/usb', 'sound')]
+# Debian's kernels that are not called by their architecture.
+FLAVOURS = {'i386': '686', 'armhf': 'armmp'}
 DAYS_KEPT = 30              # then a newer kernel is looked for
 FETCH_SECONDS = 300
 
@@ -65,7 +67,7 @@ def young(path):
 
 def unpack(debs, folder):
     """The files of the packages under `folder`, as a merged /usr has them."""
-    for name in ('bin', 'sbin', 'lib'):
+    for name in ('bin', 'sbin', 'lib', 'lib64'):
         os.makedirs(os.path.join(folder, 'usr', name), exist_ok=True)
         if not os.path.lexists(os.path.join(folder, name)):
             os.symlink(f'usr/{name}', os.path.join(folder, name))
@@ -173,7 +175,8 @@ class Archive:
 
     def _fetch_kernel(self, here, note):
         self._update()
-        names = self._closure(f'linux-image-{self.arch}', r'linux-(?:image|binary|modules)-\S+')
+        names = self._closure(f'linux-image-{FLAVOURS.get(self.arch, self.arch)}',
+                              r'linux-(?:image|binary|modules)-\S+')
         if len(names) < 2:
             raise Unavailable(f'Debian {self.suite} has no kernel for {self.arch}')
         version = re.sub(r'^linux-(image|binary|modules)-', '', names[1])

@@ -20,6 +20,9 @@ MACHINES = {
     'arm64': ('qemu-system-aarch64', ['-machine', 'virt,gic-version=3', '-cpu', 'max,pauth=off'],
               'ttyAMA0'),
     'riscv64': ('qemu-system-riscv64', ['-machine', 'virt', '-cpu', 'rv64'], 'ttyS0'),
+    'armhf': ('qemu-system-arm', ['-machine', 'virt,highmem=off', '-cpu', 'cortex-a15'], 'ttyAMA0'),
+    'i386': ('qemu-system-i386', ['-cpu', 'max'], 'ttyS0 no_timer_check tsc=reliable'),
+    's390x': ('qemu-system-s390x', ['-machine', 's390-ccw-virtio', '-cpu', 'max'], 'ttysclp0'),
 }
 # Virtual time from executed instructions: what makes the emulated PMU count them. With
 # sleep=off, time would leap by minutes whenever the guest waits for a file of the host.

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "convert/convert.h"
+
+#include "base/escape.h"
+#include "base/nearest.h"
+#include "base/note.h"
+#include "convert/commands.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const struct convert_format *const formats[] = {
+	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
+	&convert_perfetto,
+};
+
+enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
+
+/* ---- what formats ask ------------------------------------------------------------------ */
+
+bool convert_profiles(const struct convert *c, const struct stream_event *event)
+{
+	return event == c->profile || (c->all && analysis_has_place(event));
+}
+
+bool convert_is_clock(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return attr && attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+uint64_t convert_interval(const struct convert *c)
+{
+	const struct perf_event_attr *attr = c->profile && c->profile->sampling && !c->all
+					     ? &c->profile->sampling->attr.attr : NULL;
+
+	if (!attr || !attr->sample_period)
+		return 0;
+	if (attr->freq)
+		return 1000000000 / attr->sample_freq;
+	return convert_is_clock(c->profile) ? attr->sample_period : 0;
+}
+
+const char *convert_text(const char *text, char *buf, size_t size)
+{
+	escape_terminal(text, strlen(text), buf, size);
+	return buf;
+}
+
+const char *convert_fields(struct analysis *a, const struct analysis_sample *s)
+{
+	return s->event->fmt ? tracefmt_print(stream_formats(a->stream), s->event->fmt, s->view.raw,
+					      s->view.raw_size, NULL) : NULL;
+}
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct convert *c = a->config;
+
+	c->profile = analysis_profiled(a, &c->all);
+	if (artifact_open(&c->file, "--output", c->out, f))
+		return -1;
+	progress_begin(&c->progress, a);
+	return c->format->begin(c, a, f);
+}
+
+/* A disk that is full is no reason to read on. */
+static void look(struct convert *c, struct analysis *a)
+{
+	if (ferror(c->file.out) || c->no_memory)
+		stream_stop(a->stream);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct convert *c = a->config;
+
+	progress_step(&c->progress, a);
+	if (c->no_idle && !s->tid && !s->pid)
+		return;
+	if (!c->samples || s->time < c->first)
+		c->first = s->time;
+	if (s->time > c->last)
+		c->last = s->time;
+	c->format->sample(c, a, s);
+	if (!(++c->samples % LOOK_SAMPLES))
+		look(c, a);
+}
+
+static void lost(struct analysis *a, const struct stream_loss *loss)
+{
+	struct convert *c = a->config;
+
+	if (c->format->lost)
+		c->format->lost(c, a, loss);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct convert *c = a->config;
+
+	progress_end(&c->progress);
+	if (!ferror(c->file.out) && !c->no_memory && c->format->end(c, a, f))
+		return -1;
+	if (c->no_memory)
+		return fault_set(f, EXIT_FAILED, "--output %s: out of memory; a part of the recording needs less: "
+				 "--time, -e, -p", c->out);
+	if (artifact_close(&c->file, f))
+		return -1;
+	if (stream_was_interrupted(a->stream))
+		note(stream_verbosity(&a->opts->stream), "interrupted: %s has what came before", c->out);
+	return 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct convert *c = a->config;
+
+	progress_end(&c->progress);
+	if (c->format->release)
+		c->format->release(c);
+	artifact_abandon(&c->file);
+}
+
+/* The process ends at once. */
+static void abandon(struct analysis *a)
+{
+	struct convert *c = a->config;
+
+	if (c->file.temporary)
+		unlink(c->file.temporary);
+}
+
+static const struct analysis_ops ops = {
+	.name = "convert", .begin = begin, .sample = sample, .lost = lost, .end = end, .release = release,
+	.abandon = abandon,
+};
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+static int parse_format(const char *text, void *field, struct fault *f)
+{
+	struct nearest near;
+
+	nearest_begin(&near, text);
+	for (size_t i = 0; i < FORMATS; i++) {
+		if (!strcmp(formats[i]->name, text)) {
+			*(const struct convert_format **)field = formats[i];
+			return 0;
+		}
+		nearest_offer(&near, formats[i]->name);
+	}
+	if (nearest_get(&near))
+		return fault_usage(f, "--to %s: there is no such format; did you mean %s?", text, nearest_get(&near));
+	return fault_usage(f, "--to %s: there is no such format; -h lists them", text);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len > n && !strcmp(text + len - n, end);
+}
+
+static const struct convert_format *format_of(const char *path)
+{
+	for (size_t i = 0; path && i < FORMATS; i++)
+		for (const char *const *suffix = formats[i]->suffixes; *suffix; suffix++)
+			if (ends_in(path, *suffix))
+				return formats[i];
+	return NULL;
+}
+
+static int check(struct convert *c, struct fault *f)
+{
+	if (!c->format)
+		c->format = format_of(c->out);
+	if (!c->format)
+		return fault_usage(f, "convert: which format? --to FORMAT; -h lists them");
+	if (c->format->missing)
+		return fault_usage(f, "--to %s: this perf-prof was built without %s (see perf-prof version "
+				   "--build-options)", c->format->name, c->format->missing);
+	if (!c->out)
+		c->out = "-";
+	if (c->format->binary && !strcmp(c->out, "-") && isatty(STDOUT_FILENO))
+		return fault_usage(f, "--to %s: its bytes are nothing for a terminal: name a file, -o FILE",
+				   c->format->name);
+	return 0;
+}
+
+/* FILE may stand behind -I or alone. */
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct convert *c = config;
+	struct opt_parser none = *args;
+	struct stream_opts *o = &c->common.stream;
+
+	if (args->noperands > 1 || (args->noperands && o->input))
+		return fault_usage(f, "convert: one recording at a time: \"%s\" is one too many",
+				   args->operands[args->noperands - 1]);
+	if (check(c, f))
+		return f->exit_code;
+	if (args->noperands)
+		o->input = args->operands[0];
+	if (!o->input)
+		o->input = "perf.data";
+	none.noperands = 0;
+	return analysis_run(&ops, config, &none, f);
+}
+
+#define AT(member) offsetof(struct convert, member)
+
+static const struct opt convert_opts[] = {
+	{ "to", 0, NULL, OPT_CALL, AT(format), "FORMAT",
+	  "folded, speedscope, pprof, firefox or perfetto; without it, what the name of the output says.",
+	  false, parse_format },
+	{ "output", 'o', NULL, OPT_STRING, AT(out), "OUT",
+	  "The file that is made; - (and without it) is standard output.", false, NULL },
+	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
+	  "Leave out what happened while a CPU had nothing to do: samples of task 0.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Conversion", convert_opts, sizeof(convert_opts) / sizeof(*convert_opts), 0 },
+	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
+	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
+};
+
+static const char *const description[] = {
+	"Turns a recording of perf-prof record or perf record into the format of another program, with the names "
+	"of functions in it, so that it can be opened anywhere. FILE is perf.data without a word; - is standard "
+	"input.",
+	"folded: text, a line per stack with its weight, for flame graphs. speedscope: the same for speedscope. "
+	"Both are of one event: the first that is no tracepoint, or that which -e names, by its period (ns of a "
+	"clock); of tracepoints alone each counts 1. Stacks begin with the task's name.",
+	"pprof: a gzipped profile for pprof and what reads its files: all events, of each the number of samples "
+	"and the sum of their periods (-sample_index chooses), functions, inlined calls, lines, build ids; pid, "
+	"tid and comm of each sample are tags. An address is the offset in its file.",
+	"firefox: the Firefox Profiler's processed profile as JSON: samples of the event that folded takes on the "
+	"threads' time lines, other events as markers.",
+	"perfetto: a trace for ui.perfetto.dev and trace_processor: what the scheduler did (sched_switch, "
+	"sched_waking, ...), interrupts and system calls where it draws them, samples with their stacks, all "
+	"other events as instants with their fields on the line of their thread.",
+	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends the reading, "
+	"and the file has what came before. What the recording lost is told, as everywhere.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof convert --to pprof -o job.pb.gz", "of ./perf.data; then: go tool pprof -http=: job.pb.gz" },
+	{ "perf-prof convert --to firefox -I job.data -o job.json", "to be dropped on profiler.firefox.com" },
+	{ "perf-prof convert job.data -o job.pftrace", "to be opened in ui.perfetto.dev" },
+	{ "perf-prof convert --to folded --time 100,101 job.data | grep compress", "one second of it, as text" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	analysis_defaults(config);
+}
+
+const struct command convert_command = {
+	.name = "convert",
+	.summary = "a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
+	.usage = "--to FORMAT [options] [-I] [FILE] -o OUT",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct convert),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

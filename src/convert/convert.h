@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof convert: a recording in the formats of other programs. Each format is a file of
+ * this room and a row of a table; what all need of a sample, analysis.h has.
+ */
+#ifndef CONVERT_CONVERT_H
+#define CONVERT_CONVERT_H
+
+#include "analysis/analysis.h"
+#include "analysis/progress.h"
+#include "base/artifact.h"
+
+struct convert;
+
+struct convert_format {
+	const char *name;            /* --to */
+	const char *const *suffixes; /* of files that are of this format; NULL terminated */
+	bool binary;                 /* nothing for a terminal */
+	const char *missing;         /* not NULL: this perf-prof was built without that library */
+	/* Events are known, c->file is open. 0, or -1 with f. */
+	int (*begin)(struct convert *c, struct analysis *a, struct fault *f);
+	void (*sample)(struct convert *c, struct analysis *a, const struct analysis_sample *s);
+	/* May be NULL. */
+	void (*lost)(struct convert *c, struct analysis *a, const struct stream_loss *loss);
+	/* Writes what is not yet written; also after a signal. 0, or -1 with f. */
+	int (*end)(struct convert *c, struct analysis *a, struct fault *f);
+	/* Frees c->state, which may be NULL. */
+	void (*release)(struct convert *c);
+};
+
+struct convert {
+	struct analysis_opts common;
+	const struct convert_format *format;
+	const char *out;             /* NULL: stdout */
+	bool no_idle;
+	struct artifact file;
+	void *state;                 /* of the format */
+	struct stream_event *profile;/* of analysis_profiled(), and `all` */
+	bool all;                    /* those of all events, each as one */
+	uint64_t samples;
+	uint64_t first, last;        /* times of samples; 0 without one */
+	bool no_memory;              /* something is missing: there will be no file */
+	struct progress progress;
+};
+
+extern const struct convert_format convert_folded, convert_speedscope, convert_pprof, convert_firefox,
+	convert_perfetto;
+
+/* Whether an event's samples are those of the profile. */
+bool convert_profiles(const struct convert *c, const struct stream_event *event);
+/* An event that counts ns: "cpu-clock", "task-clock". */
+bool convert_is_clock(const struct stream_event *event);
+/* ns between two samples of the profile; 0: it isn't sampled by time. */
+uint64_t convert_interval(const struct convert *c);
+/* A copy that is valid UTF-8 and has no control characters; in buf, cut to its size. */
+const char *convert_text(const char *text, char *buf, size_t size);
+/* The event's own text: the tracepoint's fields. Valid until the next call; NULL: it has none. */
+const char *convert_fields(struct analysis *a, const struct analysis_sample *s);
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/unwinder.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_KERNEL = 512, MAX_USER = 511,   /* words of a chain */
+	STEPS = 4096,                       /* that are remembered; a power of two */
+	ANSWERS_SHIFT = 44,
+};
+
+/* What holds at an address, as long as the process maps what it does. */
+struct step {
+	uint64_t version;        /* of what is mapped; 0: nothing is remembered here */
+	uint64_t addr;
+	bool is_code, has_rule;
+	struct cfi_rule rule;
+};
+
+struct unwinder {
+	struct maps *maps;
+	struct dsos *dsos;
+	unsigned int max;        /* frames, where nobody says how many */
+	struct step steps[STEPS], last;     /* last: of a time that has no version */
+	uint64_t chain[MAX_KERNEL + 1 + MAX_USER];
+};
+
+/* Of the walk that is on. */
+struct walk {
+	struct unwinder *u;
+	const struct unwinder_sample *s;
+	uint64_t version;
+};
+
+struct unwinder *unwinder_new(struct maps *maps, struct dsos *dsos)
+{
+	struct unwinder *u = calloc(1, sizeof(*u));
+	int max = pev_max_stack();
+
+	if (!u)
+		return NULL;
+	u->maps = maps;
+	u->dsos = dsos;
+	u->max = max > 0 && max <= MAX_USER ? (unsigned int)max : PERF_MAX_STACK_DEPTH;
+	return u;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	free(u);
+}
+
+/* ---- CPython's trampolines ----------------------------------------------------- */
+
+/* With -X perf CPython (3.12 and later) calls each Python function from a piece of code of its
+ * own, "py::NAME:FILE" in the perf map. On x86-64 it is, after endbr64 or nothing, of four bytes
+ * "sub $8,%rsp" or "push %rbp; mov %rsp,%rbp", and "call *%rcx" of two. There is no CFI of it,
+ * and most interpreters keep no frame pointer. */
+enum { CALL_ENDS = 5, ENDBR = 4 };
+
+static const struct cfi_rule trampoline = {
+	.cfa = { .kind = CFI_REG, .reg = 7, .offset = 16 },
+	.regs = {
+		[3] = { .kind = CFI_SAME }, [6] = { .kind = CFI_PUSHED, .reg = 7 },
+		[12] = { .kind = CFI_SAME }, [13] = { .kind = CFI_SAME }, [14] = { .kind = CFI_SAME },
+		[15] = { .kind = CFI_SAME }, [16] = { .kind = CFI_AT_CFA, .offset = -8 },
+	},
+	.ra = 16,
+};
+
+static bool is_trampoline(struct unwinder *u, const struct unwinder_sample *s, const struct mapping *m,
+			  uint64_t addr)
+{
+	const char *name;
+	uint64_t into;
+
+	return s->stack.machine == UNWIND_X86_64 && dso_is_jit(m->dso) &&
+	       dso_find(u->dsos, m->dso, addr - m->start + m->pgoff, &name, &into) &&
+	       !strncmp(name, "py::", 4) && (into == CALL_ENDS || into == CALL_ENDS + ENDBR);
+}
+
+/* ---- from an address to its rule ----------------------------------------------- */
+
+static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping *m, uint64_t addr)
+{
+	struct cfi *cfi = NULL;
+	uint64_t vaddr;
+
+	if (dso_cfi(w->u->dsos, m->dso, addr - m->start + m->pgoff, &cfi, &vaddr))
+		return cfi ? cfi_find(cfi, vaddr) : NULL;
+	return is_trampoline(w->u, w->s, m, addr) ? &trampoline : NULL;
+}
+
+static void look_up(const struct walk *w, uint64_t addr, struct step *step)
+{
+	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
+	const struct cfi_rule *rule = m ? rule_at(w, m, addr) : NULL;
+
+	*step = (struct step){ .addr = addr, .is_code = m };
+	if (!rule)
+		return;
+	step->has_rule = true;
+	step->rule = *rule;
+}
+
+static struct step *slot_of(const struct walk *w, uint64_t addr)
+{
+	uint64_t h = (addr ^ w->version << 48) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return w->version ? &w->u->steps[h >> 32 & (STEPS - 1)] : &w->u->last;
+}
+
+static bool code_at(void *ctx, uint64_t addr, const struct cfi_rule **rule)
+{
+	const struct walk *w = ctx;
+	struct step *step = slot_of(w, addr);
+
+	if (!w->version || step->addr != addr || step->version != w->version) {
+		look_up(w, addr, step);
+		step->version = w->version;
+	}
+	*rule = step->has_rule ? &step->rule : NULL;
+	return step->is_code;
+}
+
+/* Names of code that is made while a program runs come late, and tell trampolines. */
+static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
+{
+	uint64_t version = maps_version(u->maps, s->pid, s->time);
+
+	return version ? version ^ dsos_answers(u->dsos) << ANSWERS_SHIFT : 0;
+}
+
+const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
+			       const uint64_t *kernel, uint64_t *nr)
+{
+	struct walk w = { u, s, version_of(u, s) };
+	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, max = s->max ? s->max : u->max, found;
+
+	memcpy(u->chain, kernel, n * sizeof(*kernel));
+	u->chain[n] = (uint64_t)PERF_CONTEXT_USER;
+	found = unwind(&s->stack, code_at, &w, u->chain + n + 1, max < MAX_USER ? max : MAX_USER);
+	*nr = n + (found ? 1 + found : 0);
+	return u->chain;
+}

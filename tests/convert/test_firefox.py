@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""convert --to firefox: loaded by the Firefox Profiler's own front end on the command line."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+
+import pytest
+
+from conftest import READERS
+
+CLI = os.path.join(READERS, 'node_modules', '@firefox-devtools', 'profiler-cli', 'dist', 'profiler-cli.js')
+
+
+class Cli:
+    def __init__(self, folder):
+        self.env = {**os.environ, 'PROFILER_CLI_SESSION_DIR': os.path.join(folder, 'sessions'), 'HOME': folder}
+
+    def __call__(self, *args):
+        done = subprocess.run(['node', CLI, *[str(a) for a in args]], capture_output=True, text=True, timeout=90,
+                              env=self.env)
+        assert done.returncode == 0, done
+        return done.stdout
+
+
+@pytest.fixture
+def cli():
+    """The reader; its session is ended."""
+    if not shutil.which('node') or not os.path.exists(CLI):
+        pytest.skip('there is no profiler-cli (tools/install-readers)')
+    runs = subprocess.run(['node', CLI, '--version'], capture_output=True, text=True)
+    if runs.returncode:
+        pytest.skip('profiler-cli does not run on this node')
+    with tempfile.TemporaryDirectory(prefix='fx') as folder:     # a short name: it has a socket in it
+        reader = Cli(folder)
+        yield reader
+        subprocess.run(['node', CLI, 'stop', '--all'], env=reader.env, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def profile(convert):
+    def read(*args):
+        return json.loads(convert('--to', 'firefox', *args))
+    return read
+
+
+def stack_of(profile, row):
+    """Names of functions, innermost first."""
+    shared, names = profile['shared'], []
+    while row is not None:
+        function = shared['frameTable']['func'][shared['stackTable']['frame'][row]]
+        names.append(shared['stringArray'][shared['funcTable']['name'][function]])
+        row = shared['stackTable']['prefix'][row]
+    return names
+
+
+def tables(profile):
+    yield from profile['shared'].items()
+    for thread in profile['threads']:
+        yield 'samples', thread['samples']
+        yield 'markers', thread['markers']
+
+
+@pytest.mark.parametrize('name', ['chains', 'several', 'trace', 'ours', 'zstd', 'big32'])
+def test_columns_are_of_one_length(profile, recording, name):
+    for table, columns in tables(profile(recording(name).path)):
+        if table != 'stringArray':
+            assert {len(c) for c in columns.values() if isinstance(c, list)} <= {columns['length']}, table
+
+
+@pytest.mark.parametrize('name', ['chains', 'buildid', 'clock'])
+def test_each_sample_is_at_its_time(profile, recording, name):
+    his = recording(name)
+    mine = profile(his.path)
+    start = his.samples[0].time
+    found = Counter()
+    for thread in mine['threads']:
+        for time, stack in zip(thread['samples']['time'], thread['samples']['stack']):
+            if stack is not None:
+                found[thread['pid'], thread['tid'], round(time * 1e6)] += 1
+    assert found == Counter((str(s.pid), s.tid, s.time - start) for s in his.samples)
+
+
+def test_parents_come_before_children(profile, recording):
+    stacks = profile(recording('chains').path)['shared']['stackTable']
+    assert stacks['length'] > 20
+    assert all(parent is None or parent < i for i, parent in enumerate(stacks['prefix']))
+
+
+def test_tracepoints_are_markers(profile, recording):
+    his = recording('several')
+    mine = profile(his.path)
+    strings = mine['shared']['stringArray']
+    names = Counter()
+    for thread in mine['threads']:
+        for name, data in zip(thread['markers']['name'], thread['markers']['data']):
+            names[strings[name]] += 1
+            assert data['type'] == strings[name]
+            if strings[name] == 'sched:sched_switch':
+                assert re.match(r'(prev_comm=|\S+:\d+ \[).* ==> ', strings[data['fields']])
+    wanted = Counter(s.event.rstrip(':') for s in his.samples if s.event.startswith('sched:'))
+    assert names['sched:sched_switch'] == wanted['sched:sched_switch'] > 0
+    assert {schema['name'] for schema in mine['meta']['markerSchema']} == set(names)
+
+
+def test_a_thread_that_sleeps_uses_no_cpu(profile, prof, tmp_path):
+    """Half a second of work, as long a sleep: the CPU's column says so."""
+    script = 'import time\nwhile time.process_time() < 0.4: pass\ntime.sleep(0.6)\n'
+    script += 'while time.process_time() < 0.6: pass\n'
+    done = subprocess.run([prof, 'record', '-o', tmp_path / 'perf.data', '-F', '1000', '--',
+                           '/usr/bin/python3', '-c', script], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    mine = profile(tmp_path / 'perf.data')
+    thread = max(mine['threads'], key=lambda t: t['samples']['length'])['samples']
+    gaps = [(a, b) for a, b in zip(thread['time'], thread['time'][1:]) if b - a > 500]
+    assert gaps
+    i = thread['time'].index(gaps[0][1])
+    assert thread['stack'][i] is None and thread['threadCPUDelta'][i] == 0
+    busy = sum(thread['threadCPUDelta']) / 1e6
+    assert 400 < busy < 700
+
+
+@pytest.mark.parametrize('name', ['chains', 'several', 'trace', 'ours'])
+def test_the_profiler_loads_it(convert, recording, cli, tmp_path, name):
+    his = recording(name)
+    path = tmp_path / 'out.firefox.json'
+    convert(his.path, '-o', path)
+    assert 'Session started' in cli('load', path)
+    info = cli('profile', 'info')
+    threads = len({(s.pid, s.tid) for s in his.samples})
+    assert re.search(rf'This profile contains {threads} threads?\b', info), info
+    assert 'Symbolicated: yes' in cli('profile', 'meta')
+
+
+def test_the_profiler_finds_functions(convert, profile, recording, cli, tmp_path):
+    path = tmp_path / 'out.firefox.json'
+    convert(recording('chains').path, '-o', path)
+    with open(path) as file:
+        mine = json.load(file)
+    busiest = max(mine['threads'], key=lambda t: t['samples']['length'])
+    leaves = [stack_of(mine, row)[0] for row in busiest['samples']['stack'] if row is not None]
+    cli('load', path)
+    cli('thread', 'select', f't-{mine["threads"].index(busiest)}')
+    said = cli('thread', 'samples')
+    assert f'({len(leaves)} running samples)' in said
+    assert all(name in said for name in leaves if name != '[unknown]')
