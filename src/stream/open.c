@@ -485,7 +485,12 @@ bool open_wants_data(const struct stream *s)
 
 	for (size_t i = 0; i < s->nevents; i++)
 		unwound |= s->events[i].wanted && s->events[i].stack_format;
-	return unwound && s->opts->record;
+	return s->wants_data || (unwound && s->opts->record);
+}
+
+void stream_want_data(struct stream *s)
+{
+	s->wants_data = true;
 }
 
 static enum side_maps wanted_maps(const struct stream *s)
