@@ -62,6 +62,24 @@ static char *text_of(uint64_t what, const struct mapping *m)
 	return strdup(strcmp(name, "//anon") ? name : "[anon]");
 }
 
+/* The kernel calls the heap so from its second growth on: what it told before counts no more. */
+static void settle(struct analysis *a, struct range *r)
+{
+	const struct page_faults *p = a->config;
+	const struct mapping *m = NULL;
+	char *text;
+
+	if (a->names.maps && !strcmp(r->mapping, "[anon]"))
+		m = maps_find(a->names.maps, (pid_t)r->key.pid, r->last, p->last);
+	if (!m || strcmp(dso_mapped_name(m->dso), "[heap]"))
+		return;
+	text = text_of(r->key.what, m);
+	if (!text)
+		return;
+	free(r->mapping);
+	r->mapping = text;
+}
+
 static void free_range(struct range *r)
 {
 	free(r->mapping);
@@ -134,7 +152,8 @@ static void print_ranges(struct analysis *a)
 	struct table t;
 
 	table_init(&t, "page-fault ranges", columns, sizeof(columns) / sizeof(*columns));
-	for (const struct range *r = p->ranges; r; r = r->hh.next) {
+	for (struct range *r = p->ranges; r; r = r->hh.next) {
+		settle(a, r);
 		table_row(&t);
 		table_unsigned(&t, r->faults);
 		table_text(&t, r->comm);
@@ -282,8 +301,8 @@ static const char *const description[] = {
 	"the instruction that did, with -g registers and the call chain; and at the end (with -i at each "
 	"interval, and nothing else) who faulted most, and the ranges of addresses where. -q leaves out the "
 	"single faults.",
-	"A range is what of 2 MiB of a process's addresses was touched of one mapping: a file's, [heap] (what brk "
-	"makes; the kernel tells it from [anon] once it grows), [stack], or [anon], memory of no file, such as "
+	"A range is what of 2 MiB of a process's addresses was touched of one mapping: a file's, [heap] (brk's; as "
+	"long as it has not grown twice the kernel calls it [anon]), [stack], or [anon], memory of no file, such as "
 	"malloc's large pieces and other threads' stacks; [unknown] if the mapping was not seen. In recordings "
 	"data has names if they were made by perf record -d.",
 	NULL,
