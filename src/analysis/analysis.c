@@ -106,6 +106,28 @@ const struct trace_field *analysis_field(const struct stream_event *event, const
 	return NULL;
 }
 
+bool analysis_has_place(const struct stream_event *event)
+{
+	return event->layout.callchain || event->layout.ip;
+}
+
+struct stream_event *analysis_profiled(struct analysis *a, bool *all)
+{
+	struct stream_event *best = NULL;
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = n; i-- > 0;) {
+		struct stream_event *e = &events[i];
+
+		if (analysis_has_place(e) && (e->sampling || !best || !best->sampling))
+			best = e;
+		e->names_ip = e->layout.ip && !e->layout.callchain;
+	}
+	*all = best && !best->sampling;
+	return best;
+}
+
 static int name_events(struct analysis *a, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
@@ -421,10 +443,12 @@ static int broken_output(struct analysis *a, struct fault *f)
 {
 	const char *path = a->opts->stream.output.path;
 
-	if (!a->output_error || a->output_error == EPIPE)
-		return 0;   /* a reader that goes away is a way to be done */
+	if (!a->output_error)
+		return 0;
 	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
 		fclose(stdout);
+	if (a->output_error == EPIPE)
+		return 0;   /* a reader that goes away is a way to be done */
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }

@@ -111,6 +111,13 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f);
 
+/* Whether an event's samples say where they were, by a call chain or an address. */
+bool analysis_has_place(const struct stream_event *event);
+/* The event whose samples are a recording's profile: its first perf event that says where it was,
+ * or, where there are tracepoints alone, the first of these with *all (then those of all that say
+ * it count, each as one); NULL: none says it. Addresses of all events get names. For begin(). */
+struct stream_event *analysis_profiled(struct analysis *a, bool *all);
+
 /* Questions about a sample. */
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
 /* NULL: it has no chain. */

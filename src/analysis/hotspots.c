@@ -49,9 +49,11 @@ static const char *keep(struct hotspots *h, const char *comm)
 	size_t len = strlen(comm);
 	struct task_name *name;
 
+	if (h->recent && !strcmp(h->recent->text, comm))
+		return h->recent->text;
 	HASH_FIND(hh, h->names, comm, len, name);
 	if (name)
-		return name->text;
+		return (h->recent = name)->text;
 	name = calloc(1, sizeof(*name) + len + 1);
 	if (!name)
 		return "";
@@ -321,4 +323,12 @@ void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f)
 	expand(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		fold(spot, f);
+}
+
+void hotspots_each(struct analysis *a, struct hotspots *h,
+		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx)
+{
+	expand(a, h);
+	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+		fn(ctx, spot->key.stack, spot->weight);
 }

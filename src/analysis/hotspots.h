@@ -12,6 +12,7 @@
 struct hotspots {
 	struct hotspot *all;
 	struct task_name *names;
+	struct task_name *recent;    /* of these */
 	uint64_t weight, samples;    /* of all */
 	uint64_t refused;            /* weight for which there was no room */
 };
@@ -32,4 +33,7 @@ struct hotspots_view {
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
 /* Adds all to f. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f);
+/* Calls fn for each stack with its names. */
+void hotspots_each(struct analysis *a, struct hotspots *h,
+		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx);
 #endif

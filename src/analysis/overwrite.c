@@ -19,7 +19,7 @@ enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 64 << 10 };
 static const uint64_t longest = UINT64_C(1000000000) * 86400 * 365;
 
 /* Seconds, or a time with a unit. */
-static int parse_last(const char *text, void *field, struct fault *f)
+int overwrite_parse_last(const char *text, void *field, struct fault *f)
 {
 	uint64_t *ns = field;
 	char *end;
@@ -37,7 +37,7 @@ static int parse_last(const char *text, void *field, struct fault *f)
 			   text);
 }
 
-static int parse_keep(const char *text, void *field, struct fault *f)
+int overwrite_parse_keep(const char *text, void *field, struct fault *f)
 {
 	uint64_t *bytes = field;
 	int has_unit;
@@ -54,9 +54,9 @@ const struct opt overwrite_opts_rows[] = {
 	  "Keep events in memory, the newest in place of the oldest, and show them when an event with the "
 	  "attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, AT(last), "SECONDS",
-	  "Show those of the last SECONDS only: 2, 0.5, 500ms.", false, parse_last },
+	  "Show those of the last SECONDS only: 2, 0.5, 500ms.", false, overwrite_parse_last },
 	{ "keep", 0, NULL, OPT_CALL, AT(bytes), "SIZE",
-	  "Memory for what is kept. Default 64M, some 400,000 events.", false, parse_keep },
+	  "Memory for what is kept. Default 64M, some 400,000 events.", false, overwrite_parse_keep },
 };
 
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f)

@@ -34,6 +34,10 @@ struct overwrite {
 	uint64_t overwritten;        /* told so far */
 };
 
+/* --last and --keep, for the option rows of others. */
+int overwrite_parse_last(const char *text, void *field, struct fault *f);
+int overwrite_parse_keep(const char *text, void *field, struct fault *f);
+
 /* Before stream_new(): what the options can't be, and order of time. 0, or -1 with f. */
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f);
 /* Events are known. 0, or -1 with f. */

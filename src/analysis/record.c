@@ -2,17 +2,21 @@
 /* perf-prof record: events into a perf.data file, undecoded. */
 #include "analysis/analysis.h"
 #include "analysis/commands.h"
+#include "analysis/overwrite.h"
 #include "analysis/profile.h"
 #include "analysis/sources.h"
 #include "base/units.h"
+#include "stream/spec.h"
 
 #include <string.h>
 #include <unistd.h>
 
-enum { PROGRESS_NS = 1000000000 };
+enum { PROGRESS_NS = 1000000000, KEPT_BYTES = 64 << 20 };
 
 struct record {
 	struct profile_opts opts;
+	struct overwrite_opts overwrite;
+	uint64_t dumps;                  /* that were told */
 	uint64_t shown_ns;               /* when the progress was */
 	bool shown;
 	bool ended;
@@ -39,13 +43,41 @@ static void tell(struct analysis *a, const char *begin, const char *end)
 	fputs(end, stderr);
 }
 
+/* Of files that are written when asked for: each, as it is. */
+static void tell_dump(struct analysis *a, const struct stream_totals *t)
+{
+	const struct stream_dump *d = &t->dump;
+	char size[32];
+
+	fprintf(stderr, "perf-prof: %s: dump %llu, by %s: %llu events of %.3f s; %llu older left out, %llu overwritten, "
+		"%llu lost%s, %s\n", a->opts->stream.record, (unsigned long long)d->n, d->why,
+		(unsigned long long)d->events, (double)d->span_ns / 1e9, (unsigned long long)d->older,
+		(unsigned long long)d->overwritten, (unsigned long long)t->lost, t->lost_at_least ? " at least" : "",
+		units_bytes_text(t->recorded_bytes, size, sizeof(size)));
+}
+
+static void look_for_dump(struct analysis *a)
+{
+	struct record *r = a->config;
+	struct stream_totals t;
+
+	stream_totals(a->stream, &t);
+	if (t.dump.n == r->dumps)
+		return;
+	r->dumps = t.dump.n;
+	if (is_watched(a) || a->opts->stream.verbose > 0)
+		tell_dump(a, &t);
+}
+
 /* Asked 20 times a second: a line that is written over, where somebody looks. */
 static bool is_over(struct analysis *a)
 {
 	struct record *r = a->config;
 	uint64_t now = analysis_now(a);
 
-	if (r->ended || now - r->shown_ns < PROGRESS_NS || !is_watched(a))
+	if (r->overwrite.on)
+		look_for_dump(a);
+	if (r->overwrite.on || r->ended || now - r->shown_ns < PROGRESS_NS || !is_watched(a))
 		return false;
 	if (r->shown_ns) {
 		tell(a, "\r", "\033[K");
@@ -55,12 +87,24 @@ static bool is_over(struct analysis *a)
 	return false;
 }
 
+static int end_overwrite(struct analysis *a)
+{
+	struct record *r = a->config;
+
+	look_for_dump(a);
+	if (!r->dumps && (is_watched(a) || a->opts->stream.verbose > 0))
+		fprintf(stderr, "perf-prof: nothing triggered a dump: %s was not written\n", a->opts->stream.record);
+	return 0;
+}
+
 static int end(struct analysis *a, struct fault *f)
 {
 	struct record *r = a->config;
 
 	(void)f;
 	r->ended = true;
+	if (r->overwrite.on)
+		return end_overwrite(a);
 	if (is_watched(a) || a->opts->stream.verbose > 0)
 		tell(a, r->shown ? "\r" : "", r->shown ? "\033[K\n" : "\n");
 	return 0;
@@ -82,26 +126,44 @@ static int events(struct analysis *a, struct fault *f)
 /* Mappings are recorded: who reads it may want any address by its name. */
 static int begin(struct analysis *a, struct fault *f)
 {
+	const struct record *r = a->config;
 	size_t n;
 	struct stream_event *all = stream_events(a->stream, &n);
 
-	(void)f;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		all[i].names_ip = true;
+		all[i].triggers = spec_attr(all[i].item, "trigger");
+		if (all[i].triggers && !r->overwrite.on)
+			return fault_usage(f, "record: the attribute trigger is about --overwrite, which is missing");
+		if (all[i].maker && !all[i].triggers)
+			return fault_usage(f, "record: %s is made here, of other events: it can be a trigger "
+					   "(/.../trigger/), or record those", all[i].name);
+	}
 	return 0;
 }
 
-/* Nothing is delivered. */
+/* Nothing is delivered, unless a source has to make its events. */
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
-	(void)a;
-	(void)s;
+	if (s->event->triggers)
+		stream_ask_dump(a->stream, s->time, s->event->name);
 }
 
 static const struct analysis_ops ops = {
 	.name = "record", .events = events, .begin = begin, .sample = sample, .is_over = is_over, .end = end,
 	.chains_of_users = true,
 };
+
+static int check_overwrite(const struct stream_opts *o, bool switches, struct fault *f)
+{
+	if (switches)
+		return fault_usage(f, "record: --overwrite writes a file for each trigger: no --switch-output beside it");
+	if (o->recording.max_size)
+		return fault_usage(f, "record: --overwrite writes what is in memory: --keep, not --max-size, says how much");
+	if (!strcmp(o->record, "-"))
+		return fault_usage(f, "record: --overwrite needs a file: -o -, a pipe, can't be switched");
+	return 0;
+}
 
 static int check(const struct record *r, struct fault *f)
 {
@@ -112,9 +174,13 @@ static int check(const struct record *r, struct fault *f)
 		return fault_usage(f, "record: -F %llu is of the clock that is sampled without -e; beside other "
 				   "events: -e 'profile/-F %llu/'", (unsigned long long)r->opts.freq,
 				   (unsigned long long)r->opts.freq);
-	if (o->recording.keep && !switches)
-		return fault_usage(f, "record: --max-files %llu: there is one file only without --switch-output",
-				   (unsigned long long)o->recording.keep);
+	if (o->recording.keep && !switches && !r->overwrite.on)
+		return fault_usage(f, "record: --max-files %llu: there is one file only without --switch-output "
+				   "and --overwrite", (unsigned long long)o->recording.keep);
+	if (r->overwrite.on && check_overwrite(o, switches, f))
+		return -1;
+	if (!r->overwrite.on && (r->overwrite.last || r->overwrite.bytes))
+		return fault_usage(f, "record: --last and --keep are about --overwrite, which is missing");
 	if (!strcmp(o->record, "-") && switches)
 		return fault_usage(f, "record: --switch-output needs a file: -o -, a pipe, can't be switched");
 	if (!strcmp(o->record, "-") && isatty(STDOUT_FILENO))
@@ -122,14 +188,30 @@ static int check(const struct record *r, struct fault *f)
 	return 0;
 }
 
+/* -N are dumps then. */
+static void overwrite(struct record *r)
+{
+	struct stream_opts *o = &r->opts.common.stream;
+
+	o->recording.flight_bytes = r->overwrite.bytes ? r->overwrite.bytes : KEPT_BYTES;
+	o->recording.flight_ns = r->overwrite.last;
+	o->recording.flight_dumps = o->exit_n;
+	o->exit_n = 0;
+}
+
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct stream_opts *o = config;
+	struct record *r = config;
 
 	if (!o->record)
 		o->record = "perf.data";
 	o->recording.only = true;
-	return check(config, f) ? -1 : analysis_run(&ops, config, args, f);
+	if (check(config, f))
+		return -1;
+	if (r->overwrite.on)
+		overwrite(r);
+	return analysis_run(&ops, config, args, f);
 }
 
 /* ---- the command -------------------------------------------------------------------- */
@@ -195,6 +277,16 @@ static const struct opt all_opts[] = {
 	  "The whole machine, also with a command. It is the default without one.", false, NULL },
 };
 
+static const struct opt overwrite_rows[] = {
+	{ "overwrite", 0, NULL, OPT_FLAG, offsetof(struct overwrite_opts, on), NULL,
+	  "Keep events in memory, the newest in place of the oldest, and write FILE when an event with the "
+	  "attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
+	{ "last", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, last), "SECONDS",
+	  "Write those of the last SECONDS only: 2, 0.5, 500ms.", false, overwrite_parse_last },
+	{ "keep", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, bytes), "SIZE",
+	  "Memory for what is kept. Default 64M, some 800,000 events.", false, overwrite_parse_keep },
+};
+
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
 
 static const struct opt_group groups[] = {
@@ -205,6 +297,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Machine", all_opts, ROWS(all_opts), 0 },
 	{ "Recording", record_opts, ROWS(record_opts), 0 },
+	{ "What came before", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
 	{ "Reading", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
 	{ "Clock", stream_ring_opts + 6, 1, 0 },        /* --monotonic */
 	{ "End", stream_ring_opts + 9, 1, 0 },          /* -N */
@@ -218,6 +311,9 @@ static const char *const description[] = {
 	"The file can be read from its first second on, whatever ends the recording: a kill -9 takes the last second, "
 	"a full disk what didn't fit. It holds what a reader needs on another machine: formats of tracepoints, names of "
 	"tasks, what was mapped, build ids.",
+	"With --overwrite nothing is written until an event with the attribute trigger comes (its filter, or "
+	"the --than of a source, says when), or SIGUSR2: then what came before it, and it, become FILE, a recording "
+	"like any other; the one before gets the time of the next behind its name. What was written is not written again.",
 	"Without a target the whole machine is recorded, until Ctrl-C. A command behind -- is started once all events "
 	"are on, and is the target unless one is named; its exit status becomes that of perf-prof.",
 	NULL,
@@ -227,6 +323,8 @@ static const struct command_example examples[] = {
 	{ "perf-prof record -g -- ./program", "where a command spends its time; then: perf-prof report" },
 	{ "perf-prof record -e 'sched:*' -a -- sleep 5", "five seconds of the scheduler" },
 	{ "perf-prof record -g -z --switch-output 10m --max-files 6", "the last hour, in parts" },
+	{ "perf-prof record -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 2",
+	  "the two seconds before somebody had waited for 20 ms" },
 	{ "perf-prof record -e sched:sched_switch -p 1234 -o switches.data", "then: perf-prof python -I switches.data" },
 	{ NULL, NULL },
 };

@@ -5,6 +5,8 @@
 #include "analysis/commands.h"
 #include "analysis/sources.h"
 #include "base/artifact.h"
+#include "base/escape.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +15,24 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROGRESS_NS = 200000000 };
+enum { PROGRESS_NS = 200000000, MAX_TITLE = 2048, MAX_COUNTERS = 1 << 20 };
 
-/* A counter of a group, of which a sample tells how far it went. */
+/* A counter, of which a sample tells how far it went: with children that inherit it, a number
+ * of each thread. */
+struct counter_key {
+	uint64_t id;
+	int64_t tid;                     /* -1: of all */
+};
+
+struct counter {
+	struct counter_key key;
+	uint64_t last;
+	UT_hash_handle hh;
+};
+
+/* Whose an id is. */
 struct member {
-	uint64_t id, last;
+	uint64_t id;
 	const struct script_event *event;
 };
 
@@ -33,29 +48,13 @@ struct script {
 	struct script_columns columns;
 	struct member *members;          /* by id */
 	size_t nmembers;
+	struct counter *counters;
 	struct outbuf *out;
 	struct script_line *line;
-	void (*write)(struct script *s); /* the line */
+	void (*write)(struct script_line *l);
 	bool watched, shown;             /* by somebody at a terminal; progress was */
 	uint64_t shown_ns, written;
 };
-
-/* ---- the ways to write ------------------------------------------------------------- */
-
-static void write_text(struct script *s)
-{
-	script_text(s->line);
-}
-
-static void write_json(struct script *s)
-{
-	script_json(s->line);
-}
-
-static void write_csv(struct script *s)
-{
-	script_csv(&s->columns, s->line);
-}
 
 /* ---- output ------------------------------------------------------------------------ */
 
@@ -124,7 +123,7 @@ static void put(struct script *s, struct analysis *a, const struct analysis_samp
 	l->event = event;
 	l->period = period;
 	l->decoded = l->named = false;
-	s->write(s);
+	s->write(l);
 	s->written++;
 	if (s->out->len >= OUTBUF_FLUSH)
 		flush(s, a);
@@ -135,6 +134,41 @@ static int by_id(const void *a, const void *b)
 	const struct member *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct counter *counter_of(struct script *s, uint64_t id, int64_t tid)
+{
+	struct counter_key key = { id, tid };
+	struct counter *c = NULL;
+
+	HASH_FIND(hh, s->counters, &key, sizeof(key), c);
+	if (c || HASH_COUNT(s->counters) >= MAX_COUNTERS)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->key = key;
+	HASH_ADD(hh, s->counters, key, sizeof(key), c);
+	if (!HASH_LOST(c))
+		return c;
+	free(c);
+	return NULL;
+}
+
+static void put_count(struct script *s, struct analysis *a, const struct analysis_sample *sample,
+		      const struct pev_count *count)
+{
+	const struct member key = { .id = count->id };
+	const struct member *m = bsearch(&key, s->members, s->nmembers, sizeof(key), by_id);
+	struct counter *c = m ? counter_of(s, count->id, m->event->inherits ? sample->tid : -1) : NULL;
+	uint64_t delta;
+
+	if (!c)
+		return;
+	delta = count->value - c->last;
+	c->last = count->value;
+	if (delta)
+		put(s, a, sample, m->event, delta);
 }
 
 /* As perf has it: an event for each member, of what its counter went on by. */
@@ -151,18 +185,8 @@ static void put_counts(struct script *s, struct analysis *a, const struct analys
 	decoded = script_sample(s->line);
 	read = decoded ? decoded->read : (struct pev_read){ 0 };
 	for (uint64_t i = 0; i < read.nr; i++) {
-		struct member *m, key = { 0 };
-		uint64_t delta;
-
 		pev_read_value(&read, i, &count);
-		key.id = count.id;
-		m = bsearch(&key, s->members, s->nmembers, sizeof(key), by_id);
-		if (!m)
-			continue;
-		delta = count.value - m->last;
-		m->last = count.value;
-		if (delta)
-			put(s, a, sample, m->event, delta);
+		put_count(s, a, sample, &count);
 	}
 }
 
@@ -188,7 +212,9 @@ static void begin_event(struct script *s, struct analysis *a, struct stream_even
 	e->event = ev;
 	e->parts = attr->sample_type;
 	e->period = attr->sample_period;
+	e->inherits = attr->inherit;
 	e->counts = attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_ID;
+	e->has_realtime = stream_realtime_offset(a->stream);
 	replay_format(a->stream, ev, &e->format);
 	script_show(e, &s->choice, s->common.json || s->csv);
 	ev->consumer = e;
@@ -198,10 +224,15 @@ static void begin_event(struct script *s, struct analysis *a, struct stream_even
 
 static int title(struct script_event *e, size_t width, struct fault *f)
 {
-	if (asprintf(&e->title, "%*s: ", (int)width, e->event->name) < 0) {
+	char name[MAX_TITLE];
+
+	escape_terminal(e->event->name, strlen(e->event->name), name, sizeof(name));
+	/* padded, so that SCRIPT_SHORT bytes are there */
+	if (asprintf(&e->title, "%*s: %*s", (int)width, name, SCRIPT_SHORT, "") < 0) {
 		e->title = NULL;
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	}
+	e->title_len = strlen(e->title) - SCRIPT_SHORT;
 	return 0;
 }
 
@@ -249,7 +280,7 @@ static int add_members(struct script *s, struct analysis *a, struct fault *f)
 		const struct perfdata_event *e = replay_event(a->stream, s->events[i].event);
 
 		for (size_t k = 0; k < e->nids; k++)
-			s->members[s->nmembers++] = (struct member){ e->ids[k], 0, &s->events[i] };
+			s->members[s->nmembers++] = (struct member){ e->ids[k], &s->events[i] };
 	}
 	qsort(s->members, s->nmembers, sizeof(*s->members), by_id);
 	return 0;
@@ -286,7 +317,8 @@ static int begin_output(struct script *s, struct analysis *a, struct fault *f)
 	s->line->out = s->out;
 	s->line->ns = s->ns;
 	s->line->inlines = a->opts->inlines >= 0;
-	s->write = s->csv ? write_csv : s->common.json ? write_json : write_text;
+	s->line->columns = &s->columns;
+	s->write = s->csv ? script_csv : s->common.json ? script_json : script_text;
 	s->watched = stream_verbosity(&a->opts->stream) >= 0 && isatty(STDERR_FILENO) &&
 		     (s->output || !isatty(STDOUT_FILENO));
 	return 0;
@@ -327,6 +359,7 @@ static void save(struct script *s)
 static void release(struct analysis *a)
 {
 	struct script *s = a->config;
+	struct counter *c, *next;
 
 	save(s);
 	if (s->out && !s->output)
@@ -338,6 +371,10 @@ static void release(struct analysis *a)
 		free(s->events[i].cells);
 	}
 	free(s->events);
+	HASH_ITER(hh, s->counters, c, next) {
+		HASH_DEL(s->counters, c);
+		free(c);
+	}
 	free(s->members);
 	script_columns_free(&s->columns);
 	outbuf_free(s->out);

@@ -13,7 +13,7 @@
 #include "analysis/analysis.h"
 #include "report/outbuf.h"
 
-enum { SCRIPT_MAX_FIELDS = 40, SCRIPT_MAX_FRAMES = 8192 };
+enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_NWHO = 256 };
 
 /* Indices into the table of fields, in the order in which they are written. */
 enum script_name {
@@ -43,6 +43,7 @@ enum {
 };
 
 struct script_line;
+struct script_columns;
 
 struct script_field {
 	const char *name;
@@ -59,6 +60,8 @@ struct script_field {
 };
 
 extern const struct script_field script_fields[SCRIPT_NFIELDS];
+/* comm, pid and tid in one, and cpu, time and event: for text. */
+extern const struct script_field script_who_field, script_when_field;
 
 /* What -F chose. */
 struct script_choice {
@@ -78,9 +81,11 @@ struct script_event {
 	uint64_t period;               /* of samples that don't say theirs */
 	uint64_t shown;                /* bits of fields */
 	bool has_chain;                /* shown below the line */
-	bool is_group;                 /* a sample is one of each member */
-	bool counts;                   /* periods are what a counter went on by */
-	char *title;                   /* "sched:sched_switch: ", as wide as all others */
+	bool inherits;                 /* counters are each thread's own */
+	bool counts;                   /* periods are what counters went on by */
+	bool has_realtime;             /* the recording relates its clock to the time of day */
+	char *title;                   /* "sched:sched_switch: ", as wide as all others, and padded */
+	size_t title_len;
 	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* ended by NULL */
 	struct script_cell *cells;     /* CSV: fields of a tracepoint, by column */
 	uint32_t ncells;
@@ -94,10 +99,20 @@ struct script_cell {
 /* Which fields an event shows: `choice` where it has them, by default those of text or data. */
 void script_show(struct script_event *e, const struct script_choice *choice, bool data);
 
+/* A thread as it was written before: "comm 123/124 ". */
+struct script_who {
+	int32_t pid, tid;
+	uint32_t shown;                /* which parts of it; 0: nobody yet */
+	uint32_t len;
+	uint64_t changes;              /* of names: none since then */
+	char text[SCRIPT_SHORT];
+};
+
 /* The sample that is being written, and what was found out about it meanwhile. */
 struct script_line {
 	struct analysis *a;
 	struct outbuf *out;
+	const struct script_columns *columns;   /* of CSV */
 	bool ns;                       /* --ns: times of text */
 	bool inlines;
 	const struct script_event *event;
@@ -110,10 +125,11 @@ struct script_line {
 	struct resolve_site site;
 	struct chain_address ip;
 	uint64_t second;               /* whose digits `clock` has */
-	char clock[24];
+	char clock[SCRIPT_SHORT];
 	size_t clock_len;
 	char srcline[512];
 	char unknown[16];
+	struct script_who who[SCRIPT_NWHO];
 	struct chain_address chain[SCRIPT_MAX_FRAMES];
 };
 
@@ -159,6 +175,8 @@ const char *script_misc(struct script_line *l);
 const char *script_srcline(struct script_line *l);
 
 /* script_text.c: one for each field, and a whole line. */
+void text_who(struct script_line *l);
+void text_when(struct script_line *l);
 void text_comm(struct script_line *l);
 void text_pid(struct script_line *l);
 void text_tid(struct script_line *l);
@@ -180,6 +198,8 @@ void text_srcline(struct script_line *l);
 void text_chain(struct script_line *l);
 void text_iregs(struct script_line *l);
 void text_uregs(struct script_line *l);
+/* Without the blank behind it. */
+void text_branch(struct script_line *l, const struct pev_branch *b);
 void text_brstack(struct script_line *l);
 void text_phys_addr(struct script_line *l);
 void text_data_page_size(struct script_line *l);
@@ -191,6 +211,7 @@ void text_raw(struct script_line *l);
 void script_text(struct script_line *l);
 
 /* script_json.c */
+void json_symoff(struct script_line *l);
 void json_trace(struct script_line *l);
 void json_chain(struct script_line *l);
 void json_iregs(struct script_line *l);
@@ -200,6 +221,7 @@ void json_raw(struct script_line *l);
 void script_json(struct script_line *l);
 
 /* script_csv.c */
+void csv_symoff(struct script_line *l);
 void csv_trace(struct script_line *l);
 void csv_chain(struct script_line *l);
 void csv_iregs(struct script_line *l);
@@ -220,5 +242,6 @@ struct script_columns {
 int script_columns(struct script_columns *c, struct script_event *events, size_t n, struct fault *f);
 void script_columns_free(struct script_columns *c);
 void script_csv_head(const struct script_columns *c, struct outbuf *out);
-void script_csv(const struct script_columns *c, struct script_line *l);
+/* Of l->columns. */
+void script_csv(struct script_line *l);
 #endif

@@ -53,7 +53,7 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 			     SAMPLES | CHAINS | DATA, SCRIPT_UNSIGNED),
 	[SCRIPT_SYM] = WORD(sym, "its function", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
 	[SCRIPT_SYMOFF] = { "symoff", NULL, "and how far into it", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA,
-			    SCRIPT_UNSIGNED, script_symoff, NULL, NULL, NULL, NULL },
+			    SCRIPT_OWN, NULL, NULL, NULL, json_symoff, csv_symoff },
 	[SCRIPT_DSO] = WORD(dso, "the file the function is in", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
 	[SCRIPT_SRCLINE] = WORD(srcline, "file:line of its source", PERF_SAMPLE_IP, 0),
 	[SCRIPT_CALLCHAIN] = OWN("callchain", chain, "stack", "who called it, a line each, in place of ip",
@@ -185,12 +185,44 @@ static bool has(const struct script_event *e, const struct script_field *field)
 {
 	if (field == &script_fields[SCRIPT_TRACE])
 		return e->event->fmt;
+	if (field == &script_fields[SCRIPT_REALTIME] && !e->has_realtime)
+		return false;
 	return !field->parts || e->parts & field->parts;
 }
 
-static bool is_of_ip(int i)
+/* What is shown of each address of a chain isn't shown before. */
+static bool is_of_text(const struct script_event *e, int i)
 {
-	return i >= SCRIPT_IP && i <= SCRIPT_SRCLINE;
+	return script_fields[i].text && !(e->has_chain && i >= SCRIPT_IP && i <= SCRIPT_SRCLINE);
+}
+
+const struct script_field script_who_field = { .name = "who", .text = text_who };
+const struct script_field script_when_field = { .name = "when", .text = text_when };
+
+/* One field takes the place of n, which stand at `at`. */
+static void join(struct script_event *e, size_t at, size_t n, const struct script_field *one)
+{
+	const struct script_field **to = &e->fields[at], **from = to + n;
+
+	*to = one;
+	while ((*++to = *from++))
+		;
+}
+
+/* What mostly stands together is written together. */
+static void join_fields(struct script_event *e)
+{
+	const struct script_field *const *f = e->fields;
+	size_t n = 0;
+
+	while (f[n] && f[n] <= &script_fields[SCRIPT_TID])
+		n++;
+	if (n >= 2 && f[0] == &script_fields[SCRIPT_COMM])
+		join(e, 0, n, &script_who_field);
+	for (n = 0; f[n]; n++)
+		if (f[n] == &script_fields[SCRIPT_CPU] && f[n + 1] == &script_fields[SCRIPT_TIME] &&
+		    f[n + 2] == &script_fields[SCRIPT_EVENT])
+			join(e, n, 3, &script_when_field);
 }
 
 void script_show(struct script_event *e, const struct script_choice *choice, bool data)
@@ -207,8 +239,9 @@ void script_show(struct script_event *e, const struct script_choice *choice, boo
 	if (e->has_chain && !data && !(e->shown & (SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(DSO))))
 		e->shown |= SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(SYMOFF) | SCRIPT_BIT(DSO);
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
-		if (e->shown & bit_of(i) && (data || script_fields[i].text) &&
-		    !(!data && e->has_chain && is_of_ip(i)))
+		if (e->shown & bit_of(i) && (data || is_of_text(e, i)))
 			e->fields[n++] = &script_fields[i];
 	e->fields[n] = NULL;
+	if (!data)
+		join_fields(e);
 }

@@ -8,7 +8,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-enum { COMM_WIDTH = 16, MISC_WIDTH = 6, MAX_COMM = 80 };
+enum { COMM_WIDTH = 16, MISC_WIDTH = 6, MAX_COMM = 80, CLOCK = 32 };
 
 static bool shows(const struct script_line *l, uint64_t bit)
 {
@@ -66,10 +66,53 @@ void text_tid(struct script_line *l)
 	outbuf_pad(l->out, begin < 5 ? 6 - begin : 1);
 }
 
+static void put_who(struct script_line *l)
+{
+	if (shows(l, SCRIPT_BIT(COMM)))
+		text_comm(l);
+	if (shows(l, SCRIPT_BIT(PID)))
+		text_pid(l);
+	if (shows(l, SCRIPT_BIT(TID)))
+		text_tid(l);
+}
+
+/* The same threads come again and again. */
+void text_who(struct script_line *l)
+{
+	const struct analysis_sample *s = l->s;
+	uint64_t bits = SCRIPT_BIT(COMM) | SCRIPT_BIT(PID) | SCRIPT_BIT(TID);
+	uint32_t shown = (uint32_t)(l->event->shown & bits) << 1 | l->event->has_chain;
+	struct script_who *w = &l->who[(uint32_t)s->tid % SCRIPT_NWHO];
+	uint64_t changes = comms_changes(l->a->names.comms);
+	size_t begin;
+
+	if (__builtin_expect(w->tid == s->tid && w->pid == s->pid && w->shown == shown && w->changes == changes, 1)) {
+		outbuf_short(l->out, w->text, w->len, sizeof(w->text));
+		return;
+	}
+	outbuf_room(l->out, 4 * SCRIPT_SHORT);
+	begin = l->out->len;
+	put_who(l);
+	w->len = (uint32_t)(l->out->len - begin);
+	w->pid = s->pid;
+	w->tid = s->tid;
+	w->changes = comms_changes(l->a->names.comms);   /* to ask may be one */
+	w->shown = w->len <= sizeof(w->text) ? shown : 0;
+	if (w->shown)
+		memcpy(w->text, l->out->buf + begin, w->len);
+}
+
 void text_cpu(struct script_line *l)
 {
+	uint32_t cpu = l->s->cpu;
+	char text[] = { '[', (char)('0' + cpu / 100 % 10), (char)('0' + cpu / 10 % 10), (char)('0' + cpu % 10), ']', ' ' };
+
+	if (__builtin_expect(cpu < 1000, 1)) {
+		outbuf_bytes(l->out, text, sizeof(text));
+		return;
+	}
 	outbuf_char(l->out, '[');
-	outbuf_unsigned(l->out, l->s->cpu, 3, '0');
+	outbuf_unsigned(l->out, cpu, 0, ' ');
 	outbuf_bytes(l->out, "] ", 2);
 }
 
@@ -81,17 +124,50 @@ void text_misc(struct script_line *l)
 	outbuf_pad(l->out, MISC_WIDTH - strlen(misc));
 }
 
-/* The seconds are the same for thousands of lines. */
-void text_time(struct script_line *l)
+/* The seconds, which are the same for thousands of lines, in l->clock; the nanoseconds. */
+static inline uint32_t split_time(struct script_line *l)
 {
-	uint64_t time = stream_time(l->a->stream, l->s->time), second = time / SECOND, rest = time % SECOND;
+	uint64_t time = stream_time(l->a->stream, l->s->time), second = time / SECOND;
 
-	if (second != l->second || !l->clock_len)
+	if (__builtin_expect(second != l->second || !l->clock_len, 0))
 		l->clock_len = (size_t)snprintf(l->clock, sizeof(l->clock), "%5llu.", (unsigned long long)second);
 	l->second = second;
-	outbuf_bytes(l->out, l->clock, l->clock_len);
-	outbuf_unsigned(l->out, l->ns ? rest : rest / 1000, l->ns ? 9 : 6, '0');
+	return (uint32_t)(time % SECOND);
+}
+
+void text_time(struct script_line *l)
+{
+	uint32_t rest = split_time(l);
+
+	outbuf_short(l->out, l->clock, l->clock_len, CLOCK);
+	if (l->ns)
+		outbuf_unsigned(l->out, rest, 9, '0');
+	else
+		outbuf_six(l->out, rest / 1000);
 	outbuf_bytes(l->out, ": ", 2);
+}
+
+/* cpu, time and event at once, as most lines have them: what isn't as usual goes one by one. */
+void text_when(struct script_line *l)
+{
+	const struct script_event *e = l->event;
+	uint32_t cpu = l->s->cpu, rest = split_time(l);
+	const char number[] = { '[', (char)('0' + cpu / 100), (char)('0' + cpu / 10 % 10), (char)('0' + cpu % 10), ']', ' ' };
+	char *at, *begin;
+
+	if (__builtin_expect(cpu >= 1000 || l->ns || e->title_len > SCRIPT_SHORT, 0)) {
+		text_cpu(l);
+		text_time(l);
+		text_event(l);
+		return;
+	}
+	begin = at = outbuf_room(l->out, sizeof(number) + CLOCK + 8 + SCRIPT_SHORT);
+	memcpy(at, number, sizeof(number));
+	memcpy(at += sizeof(number), l->clock, CLOCK);
+	outbuf_put_six(at += l->clock_len, rest / 1000);
+	memcpy(at += 6, ": ", 2);
+	memcpy(at += 2, e->title, SCRIPT_SHORT);
+	l->out->len += (size_t)(at - begin) + e->title_len;
 }
 
 void text_realtime(struct script_line *l)
@@ -112,7 +188,12 @@ void text_period(struct script_line *l)
 
 void text_event(struct script_line *l)
 {
-	outbuf_word(l->out, l->event->title);
+	const struct script_event *e = l->event;
+
+	if (__builtin_expect(e->title_len <= SCRIPT_SHORT, 1))
+		outbuf_short(l->out, e->title, e->title_len, SCRIPT_SHORT);
+	else
+		outbuf_bytes(l->out, e->title, e->title_len);
 }
 
 void text_trace(struct script_line *l)
@@ -273,7 +354,9 @@ static uint64_t shown_address(const struct chain_address *a, const struct resolv
 {
 	const char *name = site->dso ? dso_name(site->dso) : "";
 
-	return *name == '/' && !dso_is_anonymous(name) ? site->at + (a->ip - a->at) : a->ip;
+	bool in_file = (*name == '/' && !dso_is_anonymous(name)) || !strcmp(name, "[vdso]");
+
+	return in_file ? site->at + (a->ip - a->at) : a->ip;
 }
 
 static void put_source(struct script_line *l, const char *file, unsigned int line)
@@ -382,13 +465,13 @@ void text_uregs(struct script_line *l)
 		put_registers(l, &s->regs_user);
 }
 
-static void put_branch(struct script_line *l, const struct pev_branch *b)
+void text_branch(struct script_line *l, const struct pev_branch *b)
 {
 	const char *type = pev_branch_type_name(b);
 
-	outbuf_printf(l->out, "0x%llx/0x%llx/%c/%c/%c/%u/%s ", (unsigned long long)b->from,
+	outbuf_printf(l->out, "0x%llx/0x%llx/%c/%c/%c/%u/%s", (unsigned long long)b->from,
 		      (unsigned long long)b->to, b->mispred ? 'M' : b->predicted ? 'P' : '-', b->in_tx ? 'X' : '-',
-		      b->abort ? 'A' : '-', b->cycles, b->type && type ? type : "-");
+		      b->abort ? 'A' : '-', b->cycles, b->type && type ? type : "");
 }
 
 void text_brstack(struct script_line *l)
@@ -399,7 +482,8 @@ void text_brstack(struct script_line *l)
 	for (uint64_t i = 0; s && i < s->branches.nr; i++) {
 		pev_branch_entry(&s->branches, i, &b);
 		part(l->out);
-		put_branch(l, &b);
+		text_branch(l, &b);
+		outbuf_char(l->out, ' ');
 	}
 }
 

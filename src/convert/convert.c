@@ -11,20 +11,16 @@
 
 static const struct convert_format *const formats[] = {
 	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
+	&convert_perfetto,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
 
 /* ---- what formats ask ------------------------------------------------------------------ */
 
-bool convert_has_place(const struct stream_event *e)
-{
-	return e->layout.callchain || e->layout.ip;
-}
-
 bool convert_profiles(const struct convert *c, const struct stream_event *event)
 {
-	return event == c->profile || (c->all && convert_has_place(event));
+	return event == c->profile || (c->all && analysis_has_place(event));
 }
 
 bool convert_is_clock(const struct stream_event *event)
@@ -61,28 +57,11 @@ const char *convert_fields(struct analysis *a, const struct analysis_sample *s)
 
 /* ---- the run --------------------------------------------------------------------------- */
 
-static void choose_profile(struct convert *c, struct analysis *a)
-{
-	size_t n;
-	struct stream_event *events = stream_events(a->stream, &n);
-
-	for (size_t i = 0; i < n && !c->profile; i++)
-		if (events[i].sampling && convert_has_place(&events[i]))
-			c->profile = &events[i];
-	for (size_t i = 0; i < n && !c->profile; i++)
-		if (convert_has_place(&events[i])) {
-			c->profile = &events[i];
-			c->all = true;
-		}
-	for (size_t i = 0; i < n; i++)
-		events[i].names_ip = events[i].layout.ip && !events[i].layout.callchain;
-}
-
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct convert *c = a->config;
 
-	choose_profile(c, a);
+	c->profile = analysis_profiled(a, &c->all);
 	if (artifact_open(&c->file, "--output", c->out, f))
 		return -1;
 	progress_begin(&c->progress, a);

@@ -35,7 +35,7 @@ struct convert {
 	bool no_idle;
 	struct artifact file;
 	void *state;                 /* of the format */
-	struct stream_event *profile;/* whose samples make the profile; see convert_profiles() */
+	struct stream_event *profile;/* of analysis_profiled(), and `all` */
 	bool all;                    /* those of all events, each as one */
 	uint64_t samples;
 	uint64_t first, last;        /* times of samples; 0 without one */
@@ -46,11 +46,8 @@ struct convert {
 extern const struct convert_format convert_folded, convert_speedscope, convert_pprof, convert_firefox,
 	convert_perfetto;
 
-/* The profile of a recording is made of the samples of its first perf event, or, where it has
- * tracepoints alone, of all that say where they were: whether this event's are. */
+/* Whether an event's samples are those of the profile. */
 bool convert_profiles(const struct convert *c, const struct stream_event *event);
-/* Whether its samples say where they were, by a call chain or an address. */
-bool convert_has_place(const struct stream_event *event);
 /* An event that counts ns: "cpu-clock", "task-clock". */
 bool convert_is_clock(const struct stream_event *event);
 /* ns between two samples of the profile; 0: it isn't sampled by time. */

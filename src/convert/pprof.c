@@ -87,7 +87,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 	if (!p->columns || !p->values)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		if (!convert_has_place(&events[i]))
+		if (!analysis_has_place(&events[i]))
 			continue;
 		p->columns[p->ncolumns++] = (struct column){ &events[i], false };
 		events[i].consumer = (void *)(uintptr_t)p->ncolumns;

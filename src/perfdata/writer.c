@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/private.h"
 #include "perfdata/compressor.h"
+#include "perfdata/flight.h"
 
 #include "base/caller.h"
 
@@ -21,6 +22,7 @@ struct perfdata_writer {
 	struct bytes head;             /* what was put before that */
 	size_t head_end;               /* what each file begins with; 0: there will be one file */
 	struct compressor *z;          /* NULL: nothing is compressed */
+	struct flight *flight;         /* where what is put goes; NULL: into the file */
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
 	bool has_events;               /* a sample is among them */
@@ -193,6 +195,16 @@ void perfdata_end_of_head(struct perfdata_writer *w)
 	w->head_end = w->head.n;
 }
 
+void perfdata_divert(struct perfdata_writer *w, struct flight *flight)
+{
+	w->flight = flight;
+}
+
+bool perfdata_is_open(const struct perfdata_writer *w)
+{
+	return w->fd >= 0;
+}
+
 int perfdata_compress(struct perfdata_writer *w, struct fault *f)
 {
 	struct bytes b = {0};
@@ -248,6 +260,7 @@ int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f
 	int before = w->fd;
 	uint64_t written = w->written;
 
+	perfdata_put_end(w);
 	flush(w);
 	if (w->error)
 		return fault_set(f, EXIT_FAILED, "%s: %s", w->path, strerror(-w->error));
@@ -270,6 +283,10 @@ void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 {
 	if (w->error || !n)
 		return;
+	if (w->flight) {
+		flight_put2(w->flight, records, n, NULL, 0);
+		return;
+	}
 	if (w->fd < 0) {
 		bytes_add(&w->head, records, n);
 		return;
@@ -287,6 +304,10 @@ void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
 void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, const void *second,
 		   size_t nsecond)
 {
+	if (w->flight) {
+		flight_put2(w->flight, first, nfirst, second, nsecond);
+		return;
+	}
 	if (w->fd >= 0 && nfirst + nsecond > BUFFER - w->used)
 		flush(w);   /* a file never ends between the parts of a record */
 	if (nfirst + nsecond <= BUFFER) {
@@ -305,6 +326,7 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 	int rc = 0;
 
 	if (w->fd >= 0) {
+		perfdata_put_end(w);
 		flush(w);
 		if (close(w->fd) && !w->error)
 			w->error = -errno;
@@ -324,13 +346,6 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 
 /* ---- records of our own --------------------------------------------------- */
 
-/* What is put next, in parts, is flushed as one. */
-static void reserve(struct perfdata_writer *w, size_t n)
-{
-	if (w->fd >= 0 && n > BUFFER - w->used)
-		flush(w);
-}
-
 static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b)
 {
 	struct perf_event_header header = { .type = type, .misc = misc,
@@ -340,9 +355,7 @@ static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, 
 		w->error = w->error ? w->error : -ENOMEM;
 		return;
 	}
-	reserve(w, sizeof(header) + b->n);
-	perfdata_put(w, &header, sizeof(header));
-	perfdata_put(w, b->data, b->n);
+	perfdata_put2(w, &header, sizeof(header), b->data, b->n);
 }
 
 /* More ids than a record holds: the event comes several times. */
@@ -450,4 +463,10 @@ void perfdata_put_round(struct perfdata_writer *w)
 	struct bytes nothing = {0};
 
 	put_record(w, PERFDATA_FINISHED_ROUND, 0, &nothing);
+}
+
+void perfdata_put_end(struct perfdata_writer *w)
+{
+	perfdata_put_round(w);
+	perfdata_put_round(w);
 }

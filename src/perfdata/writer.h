@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct flight;
 struct perfdata_writer;
 
 /* For FILE; nothing is created yet, what is put until then waits in memory. NULL without
@@ -31,6 +32,10 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f);
 void perfdata_end_of_head(struct perfdata_writer *w);
 /* Goes on in a new FILE; the one so far gets this name. 0, or -1 with f, and goes on in the old. */
 int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f);
+/* What is put from now on goes there, and not into the file; NULL: into the file again. */
+void perfdata_divert(struct perfdata_writer *w, struct flight *flight);
+/* Whether a file was created. */
+bool perfdata_is_open(const struct perfdata_writer *w);
 /* What comes after the head is compressed (zstd); before perfdata_end_of_head(). 0, or -1 with f:
  * this was built without it. */
 int perfdata_compress(struct perfdata_writer *w, struct fault *f);
@@ -54,6 +59,9 @@ void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8
 /* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
 int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 			 const char *const *names, size_t n, struct fault *f);
+/* For perfdata_put_machine(): who makes such an end, two rounds with nothing between. Recordings of
+ * "perf-prof" alone have none. */
+#define PERFDATA_WRITER "perf-prof 0.1"
 /* Host, kernel, architecture, CPUs, memory, command line. */
 void perfdata_put_machine(struct perfdata_writer *w, const char *version,
 			  const char *const *argv, size_t argc);
@@ -65,6 +73,9 @@ void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, 
 /* All rings were emptied: what comes from now on is not earlier than what came before the
  * last round. */
 void perfdata_put_round(struct perfdata_writer *w);
+/* What was put is all there is: a reader knows that nothing is missing. perfdata_close() and
+ * perfdata_switch() do so. */
+void perfdata_put_end(struct perfdata_writer *w);
 /* 0 or the -errno of the first write that failed. */
 int perfdata_error(const struct perfdata_writer *w);
 /* Flushes. 0, or -1 with f: what could not be written, and how much was. Frees w. */

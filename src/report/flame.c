@@ -71,6 +71,8 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	if (c->before && !kind->compares)
 		return fault_usage(f, "%s: the difference to %s can only be shown by .svg and .html", c->path,
 				   c->before);
+	if (c->compared && !kind->compares)
+		return fault_usage(f, "%s: a difference can only be shown by .svg and .html", c->path);
 	return 0;
 }
 

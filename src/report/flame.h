@@ -22,6 +22,7 @@
 struct flame_config {
 	const char *path;            /* --flame-graph */
 	const char *before;          /* --flame-graph-before: a .folded to compare with */
+	bool compared;               /* stacks come with what was before: folded_compare() */
 };
 
 enum { FLAME_OPTS = 2 };

@@ -36,7 +36,7 @@ void outbuf_flush(struct outbuf *b)
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
-static const char pairs[] =
+const char outbuf_pairs[201] =
 	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
@@ -45,11 +45,11 @@ static const char pairs[] =
 static char *decimal(uint64_t n, char *end)
 {
 	while (n >= 100) {
-		memcpy(end -= 2, pairs + n % 100 * 2, 2);
+		memcpy(end -= 2, outbuf_pairs + n % 100 * 2, 2);
 		n /= 100;
 	}
 	if (n >= 10)
-		return memcpy(end - 2, pairs + n * 2, 2);
+		return memcpy(end - 2, outbuf_pairs + n * 2, 2);
 	*--end = (char)('0' + n);
 	return end;
 }
@@ -126,39 +126,37 @@ size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len)
 	return n;
 }
 
-/* What escapes leave of the text, in scratch. */
-static size_t escape(struct outbuf *b, const char *text, size_t len)
+/* Text behind escapes, each `special` character (at most one of the four of \xNN) marked by
+ * another before it. Mostly there is none. */
+static void put_marked(struct outbuf *b, const char *text, size_t len, const char *special, char mark)
 {
-	return escape_terminal(text, cut(len), b->scratch, sizeof(b->scratch));
-}
+	size_t size = 5 * cut(len) + 1;
+	char *at = outbuf_room(b, size), *begin = at;
+	size_t n = escape_terminal(text, cut(len), at, size);
 
-/* Only backslashes and quotes are left to be escaped: at most each of \xNN has one. */
-void outbuf_json(struct outbuf *b, const char *text, size_t len)
-{
-	size_t n = escape(b, text, len);
-	char *at = outbuf_room(b, 5 * cut(len) + 2), *begin = at;
-
-	*at++ = '"';
+	if (!memchr(at, special[0], n) && (!special[1] || !memchr(at, special[1], n))) {
+		b->len += n;
+		return;
+	}
+	memcpy(b->scratch, at, n);
 	for (size_t i = 0; i < n; i++) {
-		if (b->scratch[i] == '"' || b->scratch[i] == '\\')
-			*at++ = '\\';
+		if (b->scratch[i] == special[0] || b->scratch[i] == special[1])
+			*at++ = mark;
 		*at++ = b->scratch[i];
 	}
-	*at++ = '"';
 	b->len += (size_t)(at - begin);
+}
+
+void outbuf_json(struct outbuf *b, const char *text, size_t len)
+{
+	outbuf_char(b, '"');
+	put_marked(b, text, len, "\"\\", '\\');
+	outbuf_char(b, '"');
 }
 
 void outbuf_csv_inner(struct outbuf *b, const char *text, size_t len)
 {
-	size_t n = escape(b, text, len);
-	char *at = outbuf_room(b, 5 * cut(len)), *begin = at;
-
-	for (size_t i = 0; i < n; i++) {
-		if (b->scratch[i] == '"')
-			*at++ = '"';
-		*at++ = b->scratch[i];
-	}
-	b->len += (size_t)(at - begin);
+	put_marked(b, text, len, "\"", '"');
 }
 
 /* A blank at an end is kept by quotes, too: some readers strip it. Line ends are escaped. */

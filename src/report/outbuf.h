@@ -62,12 +62,36 @@ static inline void outbuf_word(struct outbuf *b, const char *text)
 	outbuf_bytes(b, text, strlen(text));
 }
 
+/* n bytes of a text that lies in `size` readable ones: where size is a constant, no call. */
+static inline void outbuf_short(struct outbuf *b, const char *text, size_t n, size_t size)
+{
+	memcpy(outbuf_room(b, size), text, size);
+	b->len += n;
+}
+
 /* In at least `width` columns (up to 32), to the right. */
 void outbuf_unsigned(struct outbuf *b, uint64_t n, unsigned int width, char pad);
 void outbuf_signed(struct outbuf *b, int64_t n, unsigned int width);
 void outbuf_hex(struct outbuf *b, uint64_t n, unsigned int width);
 void outbuf_pad(struct outbuf *b, size_t n);
 void outbuf_printf(struct outbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "00" to "99". */
+extern const char outbuf_pairs[201];
+
+/* The six digits of n, which is below a million. */
+static inline void outbuf_put_six(char *at, uint32_t n)
+{
+	memcpy(at, outbuf_pairs + n / 10000 * 2, 2);
+	memcpy(at + 2, outbuf_pairs + n / 100 % 100 * 2, 2);
+	memcpy(at + 4, outbuf_pairs + n % 100 * 2, 2);
+}
+
+static inline void outbuf_six(struct outbuf *b, uint32_t n)
+{
+	outbuf_put_six(outbuf_room(b, 6), n);
+	b->len += 6;
+}
 
 /* ---- names that others gave ------------------------------------------------------- */
 

@@ -118,3 +118,32 @@ struct stats_difference stats_compare(const struct stats *a, const struct stats 
 	d.half = stats_t_quantile(0.5 + confidence / 2, df) * sqrt(va + vb);
 	return d;
 }
+
+/* ---- shares ---------------------------------------------------------------------- */
+
+static double share_variance(const struct stats_share *s, double *mean)
+{
+	*mean = (s->part + 1) / (s->n + 2);
+	return *mean * (1 - *mean) / (s->n + 2);
+}
+
+static double share(const struct stats_share *s)
+{
+	return s->n > 0 ? s->part / s->n : 0;
+}
+
+struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
+					   double confidence)
+{
+	const double many = 1e5;   /* degrees of freedom: the normal distribution, to four digits */
+	double before, after, spread = share_variance(a, &before) + share_variance(b, &after);
+	double half = stats_t_quantile(0.5 + confidence / 2, many) * sqrt(spread);
+
+	return (struct stats_interval){ share(b) - share(a), fmax(after - before - half, -1),
+					fmin(after - before + half, 1) };
+}
+
+double stats_evidence(const struct stats_interval *i)
+{
+	return i->low > 0 ? i->low : i->high < 0 ? -i->high : 0;
+}

@@ -28,4 +28,21 @@ struct stats_difference {
 };
 struct stats_difference stats_compare(const struct stats *a, const struct stats *b,
 				      double confidence);
+
+/* A share of something, as samples told it: `part` of `n` samples (any positive numbers: samples
+ * of different weights count as fewer). */
+struct stats_share {
+	double part, n;
+};
+
+/* The difference b - a of two shares, -1 to 1, and the interval it lies in with that confidence,
+ * by the method of Agresti and Caffo (The American Statistician 54, 2000): a success and a failure
+ * more in each keep it honest where shares are near 0 or samples few. */
+struct stats_interval {
+	double difference, low, high;
+};
+struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
+					   double confidence);
+/* How far the interval stays away from 0; 0: it doesn't, there may be no difference. */
+double stats_evidence(const struct stats_interval *i);
 #endif

@@ -182,16 +182,27 @@ static bool within_limit(struct stream *s, const struct stream_event *event)
 	return true;
 }
 
+static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
+{
+	return layout_u32(rec, event->layout.tid) == s->skip_pid && !event->keep_own;
+}
+
+static bool is_filtered(const struct ring *ring, const struct stream_event *event,
+			const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	return event->filter_here && !filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu);
+}
+
 /* Whether a sample is our own doing, or not what the filter wants; it is counted. */
 static bool is_unwanted(struct stream *s, const struct ring *ring,
 			const struct stream_event *event, const struct perf_event_header *rec,
 			const void *raw, uint32_t raw_size)
 {
-	if (layout_u32(rec, event->layout.tid) == s->skip_pid && !event->keep_own) {
+	if (is_own(s, event, rec)) {
 		s->totals.skipped++;
 		return true;
 	}
-	if (event->filter_here && !filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu)) {
+	if (is_filtered(ring, event, rec, raw, raw_size)) {
 		s->totals.filtered++;
 		return true;
 	}
@@ -329,7 +340,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 		}
 	}
 	if (__builtin_expect(s->writer != NULL, 0))
-		recorder_take(s, bytes, from);
+		recorder_take(s, ring, from);
 	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
 	return waiting > taken;
@@ -372,6 +383,15 @@ bool drain_is_dropped(struct stream *s, const struct ring *ring,
 	const struct stream_event *event = identify(s, rec, &raw, &size);
 
 	return event && is_unwanted(s, ring, event, rec, raw, size);
+}
+
+bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec)
+{
+	const void *raw;
+	uint32_t size;
+	const struct stream_event *event = identify(s, rec, &raw, &size);
+
+	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size));
 }
 
 void drain_discard(struct stream *s)

@@ -115,7 +115,9 @@ void loop_attend(struct stream *s)
 
 	if (bits & ATTN_REOPEN)
 		output_reopen(&s->opts->output);
-	if (bits & ATTN_STAT && s->opts->recording.switch_signal)
+	if (bits & ATTN_STAT && s->dumps.flight)
+		dumps_ask_now(s);
+	else if (bits & ATTN_STAT && s->opts->recording.switch_signal)
 		recorder_want_switch(s);
 	else if (bits & ATTN_STAT && s->ops->print_stat)
 		s->ops->print_stat(s->ctx);

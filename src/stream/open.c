@@ -163,7 +163,8 @@ static bool has_stacks(const struct stream *s)
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t wish = o->ring.bytes ? o->ring.bytes : has_stacks(s) ? STACK_RING : DEFAULT_RING;
+	uint64_t usual = o->ring.usual ? o->ring.usual : has_stacks(s) ? STACK_RING : DEFAULT_RING;
+	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
 	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
 	int verbose = stream_verbosity(o);

@@ -142,7 +142,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 			ring->gap += drain_take_lost(ring, rec);
 	}
 	if (s->writer)
-		recorder_take(s, ring->ring, from);
+		recorder_take(s, ring, from);
 	pev_ring_release_(ring->ring);
 	drain_check_damage(s, ring);
 	ring->ahead = (rec || behind) && ring->ahead > taken ? ring->ahead - taken : 0;

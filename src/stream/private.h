@@ -9,6 +9,7 @@
 #include "stream/barrier.h"
 #include "stream/buildids.h"
 #include "stream/clock.h"
+#include "stream/dumps.h"
 #include "stream/filter.h"
 #include "stream/hotplug.h"
 #include "stream/maker.h"
@@ -130,6 +131,14 @@ struct stream {
 		char **old;                 /* files before the present one */
 		size_t nold;
 	} recording;
+	struct {
+		struct flight *flight;      /* NULL: what is recorded goes to the file at once */
+		struct dump_moment {
+			uint64_t time, until;   /* 0: none; the last one that is in the same file */
+			const char *why;
+		} asked, next;
+		struct fault trouble;       /* the file that can't be created */
+	} dumps;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
@@ -212,6 +221,8 @@ bool drain_is_wanted(struct stream *s, struct ring *ring,
 /* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
 bool drain_is_dropped(struct stream *s, const struct ring *ring,
 		      const struct perf_event_header *rec);
+/* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. */
+bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
 /* The event of a sample that has an identifier; NULL if it is none of ours. */
 const struct stream_event *drain_event_of(const struct stream *s,

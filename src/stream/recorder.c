@@ -32,7 +32,7 @@ static void put_machine(struct stream *s)
 		words[n++] = text + at;
 	if (f)
 		fclose(f);
-	perfdata_put_machine(s->writer, "perf-prof", words, n);
+	perfdata_put_machine(s->writer, PERFDATA_WRITER, words, n);
 }
 
 /* ---- events --------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static int put_event(struct stream *s, const struct stream_event *event, uint64_
 	union pev_attr_buf attr;
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->nopened; i++)
+	for (size_t i = 0; i < s->nopened && !event->unrecorded; i++)
 		if (s->opened[i].event == event && !pev_event_id(s->opened[i].ev, &ids[n]))
 			n++;
 	if (!n)
@@ -53,12 +53,21 @@ static int put_event(struct stream *s, const struct stream_event *event, uint64_
 	return 0;
 }
 
+/* What a source is made of is recorded, unless it would be there twice. */
+static void mark_doubles(struct stream *s)
+{
+	for (size_t i = s->nshown; i < s->nevents; i++)
+		for (size_t k = 0; k < s->nshown; k++)
+			s->events[i].unrecorded |= s->events[k].fmt == s->events[i].fmt;
+}
+
 static int put_events(struct stream *s, struct fault *f)
 {
 	uint64_t *ids = calloc(s->nopened + 1, sizeof(*ids));
 
 	if (!ids)
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	mark_doubles(s);
 	for (size_t i = 0; i < s->nevents; i++)
 		put_event(s, &s->events[i], ids);
 	free(ids);
@@ -75,7 +84,7 @@ static int put_formats(struct stream *s, struct fault *f)
 	for (size_t i = 0; names && texts && i < s->nevents; i++) {
 		const struct stream_event *e = &s->events[i];
 
-		if (!e->fmt)
+		if (!e->fmt || e->maker)
 			continue;
 		names[n] = texts + n * 512;
 		snprintf(texts + n++ * 512, 512, "%s:%s", e->fmt->sys, e->fmt->name);
@@ -118,10 +127,15 @@ static int put_beginning(struct stream *s, struct fault *f)
 	if (s->opts->recording.compressed && perfdata_compress(s->writer, f))
 		return -1;
 	perfdata_end_of_head(s->writer);
-	if (side)
-		inventory_put(s, identifier);
 	s->recording.identifier = side ? identifier : 0;
+	if (side && !s->opts->recording.flight_bytes)
+		recorder_put_inventory(s);
 	return 0;
+}
+
+void recorder_put_inventory(struct stream *s)
+{
+	inventory_put(s, s->recording.identifier);
 }
 
 /* ---- the file ------------------------------------------------------------- */
@@ -142,7 +156,7 @@ int recorder_begin(struct stream *s, struct fault *f)
 		return 0;
 	s->recording.began_ns = s->recording.flushed_ns = attention_now();
 	s->totals.recorded_files = 1;
-	return perfdata_open(s->writer, f);
+	return s->opts->recording.flight_bytes ? dumps_begin(s, f) : perfdata_open(s->writer, f);
 }
 
 /* Ended by an error that is told now, for the run may last; the exit code tells it again. */
@@ -159,7 +173,7 @@ static void tell_error(struct stream *s)
 		"goes on\n", s->opts->record, strerror(-perfdata_error(s->writer)));
 }
 
-void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from)
+static void take(struct stream *s, const struct pev_ring *ring, uint64_t from)
 {
 	uint64_t n = ring->pos - from, at = from & ring->mask, first = ring->mask + 1 - at;
 
@@ -171,9 +185,47 @@ void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from)
 	tell_error(s);
 }
 
+/* Goes through them once more, which is rare: mostly the kernel refuses. */
+static void take_others(struct stream *s, struct ring *ring, uint64_t from)
+{
+	struct pev_ring *bytes = ring->ring;
+	uint64_t end = bytes->pos, before = from;
+	const struct perf_event_header *rec;
+
+	bytes->pos = from;
+	while (bytes->pos < end && (rec = pev_ring_next_(bytes))) {
+		if (rec->type == PERF_RECORD_SAMPLE && drain_is_refused(s, ring, rec)) {
+			uint64_t behind = bytes->pos;
+
+			bytes->pos = before;
+			take(s, bytes, from);
+			bytes->pos = from = behind;
+		}
+		before = bytes->pos;
+	}
+	bytes->pos = end;
+	take(s, bytes, from);
+}
+
+void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
+{
+	if (s->filters_here || s->skip_pid != NO_PID || s->makers.n)
+		take_others(s, ring, from);
+	else
+		take(s, ring->ring, from);
+}
+
 /* ---- nothing but written ---------------------------------------------------- */
 
 enum { PIECE_BYTES = 256 << 10 };
+
+static void look_for_trigger(struct stream *s, const struct perf_event_header *rec)
+{
+	const struct stream_event *event = drain_event_of(s, rec);
+
+	if (event && event->triggers && rec->size >= event->layout.time + 8)
+		dumps_ask(s, layout_u64(rec, event->layout.time), event->name);
+}
 
 /* Samples are counted; those that a filter here refuses end a stretch that is written. */
 static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
@@ -188,6 +240,8 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 	}
 	if (s->filters_here && !drain_is_wanted(s, ring, rec))
 		return false;
+	if (s->dumps.flight)
+		look_for_trigger(s, rec);
 	if (++s->totals.delivered == s->opts->exit_n)
 		stream_stop(s);
 	return true;
@@ -205,12 +259,12 @@ static void drain_piece(struct stream *s, struct ring *ring)
 			uint64_t end = bytes->pos;
 
 			bytes->pos = before;
-			recorder_take(s, bytes, from);
+			take(s, bytes, from);
 			bytes->pos = from = end;
 		}
 		before = bytes->pos;
 	}
-	recorder_take(s, bytes, from);
+	take(s, bytes, from);
 	pev_ring_release_(bytes);
 	drain_check_damage(s, ring);
 }
@@ -288,28 +342,37 @@ static bool is_taken(const struct stream *s, const char *name)
 	return name && s->recording.nold && !strcmp(name, s->recording.old[s->recording.nold - 1]);
 }
 
-/* Who is there is told anew: each file can be read alone. */
-static void switch_file(struct stream *s, uint64_t now)
+bool recorder_next_file(struct stream *s)
 {
 	char *name = name_of_now(s->opts->record);
 	struct fault f = {0};
 
-	s->recording.wants_switch = is_taken(s, name);
-	if (s->recording.wants_switch) {
+	if (is_taken(s, name)) {
 		free(name);
-		return;
+		return false;
 	}
-	s->recording.began_ns = now;
 	if (!name || perfdata_switch(s->writer, name, &f)) {
 		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
 			name ? f.text : "out of memory");
 		free(name);
-		return;
+		return true;
 	}
 	s->totals.recorded_files++;
 	keep_file(s, name);
-	if (s->recording.identifier)
-		inventory_put(s, s->recording.identifier);
+	return true;
+}
+
+/* Who is there is told anew: each file can be read alone. */
+static void switch_file(struct stream *s, uint64_t now)
+{
+	uint64_t files = s->totals.recorded_files;
+
+	s->recording.wants_switch = !recorder_next_file(s);
+	if (s->recording.wants_switch)
+		return;
+	s->recording.began_ns = now;
+	if (s->recording.identifier && s->totals.recorded_files > files)
+		recorder_put_inventory(s);
 }
 
 enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
@@ -329,7 +392,7 @@ static uint64_t size_of_file(struct stream *s)
 	return size;
 }
 
-void recorder_round(struct stream *s)
+static void file_round(struct stream *s)
 {
 	uint64_t now = attention_now(), size = size_of_file(s);
 
@@ -346,20 +409,36 @@ void recorder_round(struct stream *s)
 	s->recording.rounded = s->totals.recorded_bytes = perfdata_size(s->writer);
 }
 
+void recorder_round(struct stream *s)
+{
+	if (!s->dumps.flight) {
+		file_round(s);
+		return;
+	}
+	perfdata_put_round(s->writer);
+	dumps_round(s);
+}
+
 /* ---- the end -------------------------------------------------------------------- */
 
 int recorder_end(struct stream *s, struct fault *f)
 {
 	struct perfdata_writer *w = s->writer;
+	int rc = 0;
 
 	if (w && s->sideband)
 		sideband_collect(s->sideband);   /* the last names and mappings */
-	if (w) {
+	if (w && s->dumps.flight) {
+		rc = dumps_end(s, f);
+	} else if (w) {
 		perfdata_flush(w);
 		s->totals.recorded_bytes = perfdata_size(w);
 	}
 	s->writer = NULL;
-	return w ? perfdata_close(w, f) : 0;
+	if (w)
+		perfdata_divert(w, NULL);
+	dumps_free(s);
+	return rc | (w ? perfdata_close(w, rc ? NULL : f) : 0);
 }
 
 void recorder_free(struct stream *s)
@@ -367,6 +446,7 @@ void recorder_free(struct stream *s)
 	if (s->writer)
 		perfdata_close(s->writer, NULL);
 	s->writer = NULL;
+	dumps_free(s);
 	for (size_t i = 0; i < s->recording.nold; i++)
 		free(s->recording.old[i]);
 	free(s->recording.old);

@@ -25,12 +25,17 @@ struct stream;
 int recorder_prepare(struct stream *s, struct fault *f);
 /* With the rights of the caller: creates the file. 0, or -1 with f. */
 int recorder_begin(struct stream *s, struct fault *f);
-/* What was taken out of a ring since `from`, up to ring->pos. */
-void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from);
+/* What was taken out of a ring since `from`, up to its present position: without samples that
+ * were refused (our own, or by filters here), so that a replay delivers what was delivered. */
+void recorder_take(struct stream *s, struct ring *ring, uint64_t from);
 /* Writes what the ring holds by now, undecoded, and nothing else is done with it. */
 void recorder_drain(struct stream *s, struct ring *ring);
 /* All rings were read to their end. */
 void recorder_round(struct stream *s);
+/* What is there goes into the recording. */
+void recorder_put_inventory(struct stream *s);
+/* Goes on in a new file. False: its name would be that of the one before; try again. */
+bool recorder_next_file(struct stream *s);
 /* The next file begins with the next round. */
 void recorder_want_switch(struct stream *s);
 /* 0, or -1 with f: what could not be written. */

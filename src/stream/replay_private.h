@@ -11,6 +11,8 @@ enum { NO_EVENT = UINT32_MAX };
 struct track {
 	uint32_t first;                /* index of the stream's first event of it, or NO_EVENT */
 	bool wanted;                   /* one of these is */
+	const struct stream_event *plain;   /* the one that is wanted, and all of its samples as
+					     * they are; NULL: they need a closer look */
 	uint8_t time_at, cpu_at;       /* in a sample, as recorded; 0: not there */
 	uint64_t type;                 /* sample_type as recorded */
 	uint64_t widened;              /* and with what every sample has here */
@@ -32,7 +34,8 @@ struct replay {
 	bool same_machine, same_kernel;
 	int formats_bad;               /* formats that can't be parsed */
 	uint64_t newest, round;        /* times: of what was read; of the round before */
-	uint64_t round_newest;
+	uint64_t run_time;             /* of samples without a CPU: the last one's time, */
+	uint32_t run;                  /* and its queue */
 	uint64_t interval, next_interval;   /* -i, in ns */
 	uint64_t unknown;              /* samples of no event */
 	uint64_t kernel_lost, counted_lost; /* by LOST records; as the recorder counted */

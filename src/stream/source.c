@@ -97,7 +97,7 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 
 	if (!ev)
 		return NULL;
-	if (s->opts->record) {
+	if (s->opts->record && !s->opts->recording.flight_bytes) {
 		fault_usage(f, "--record: %s is made here, of other events: record those", source->ops->name);
 		return NULL;
 	}

@@ -41,7 +41,8 @@ struct stream_opts {
 	struct opt_strings cgroups;
 	int inherit;                    /* OPT_TRI; on by default */
 	struct {
-		uint64_t bytes;         /* 0: the default */
+		uint64_t bytes;         /* 0: the usual */
+		uint64_t usual;         /* the command's own, or 0 */
 	} ring;
 	uint64_t buffer;                /* --buffer: bytes behind all rings; 0: none */
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
@@ -56,6 +57,9 @@ struct stream_opts {
 		uint64_t switch_size, switch_ms;   /* when the next file begins; 0: never */
 		bool switch_signal;     /* at SIGUSR2 */
 		uint64_t keep;          /* so many files before the present one; 0: all */
+		uint64_t flight_bytes;  /* written only when asked for, and kept in so much memory; 0: at once */
+		uint64_t flight_ns;     /* of those the last; 0: all */
+		uint64_t flight_dumps;  /* so often, then the run ends; 0: no limit */
 	} recording;
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
@@ -147,6 +151,8 @@ struct stream_event {
 	struct maker *maker;            /* made here, of other events: its source; or NULL */
 	struct maker_tap *taps;         /* not the consumer's: for the sources that want it; or NULL */
 	bool everywhere;                /* on all tasks, whatever the targets are */
+	bool unrecorded;                /* not written by a recorder: the list has the same */
+	bool triggers;                  /* asks for what is recorded: --overwrite */
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	bool wanted;                    /* set by the consumer before stream_open() */
@@ -193,6 +199,14 @@ struct stream_ops {
 	void (*abandon)(void *ctx);
 };
 
+/* The last file of a recording that is written when asked for. */
+struct stream_dump {
+	uint64_t n;                     /* how many there were */
+	const char *why;                /* the event, or the signal */
+	uint64_t events, older, overwritten;   /* in it; before its span; that had made room */
+	uint64_t span_ns;               /* from its first event to its last */
+};
+
 struct stream_totals {
 	uint64_t delivered;             /* samples that passed the filters, to the consumer */
 	uint64_t lost;                  /* all causes together */
@@ -206,6 +220,7 @@ struct stream_totals {
 					 * that count 1 each it is the sum of all above */
 	uint64_t ring_bytes;            /* of all rings */
 	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
+	struct stream_dump dump;
 	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
 };
 
@@ -242,6 +257,8 @@ bool stream_is_stopping(const struct stream *s);
 bool stream_ended_with_targets(const struct stream *s);
 /* Whether a signal ended it. */
 bool stream_was_interrupted(const struct stream *s);
+/* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
+void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;

@@ -26,6 +26,7 @@ struct comms {
 	struct entry *entries;
 	size_t mask, used;
 	uint64_t now, swept;   /* newest exit; when those out of grace were last dropped */
+	uint64_t changes;
 };
 
 struct comms *comms_new(const struct opener *opener)
@@ -122,6 +123,7 @@ void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len)
 {
 	struct entry *e;
 
+	c->changes++;
 	if (tid <= 0 || (is_half_full(c) && make_room(c)))
 		return;
 	e = slot(c, tid);
@@ -152,10 +154,16 @@ void comms_exit(struct comms *c, pid_t tid, uint64_t time)
 
 	if (e && e->tid)
 		e->exited = time ? time : 1;
+	c->changes++;
 	if (time > c->now)
 		c->now = time;
 	if (c->now - c->swept > TASKS_GRACE_NS)
 		sweep(c);
+}
+
+uint64_t comms_changes(const struct comms *c)
+{
+	return c->changes;
 }
 
 size_t comms_count(const struct comms *c)

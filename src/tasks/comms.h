@@ -24,5 +24,7 @@ void comms_snapshot(struct comms *c);
  * tid 0 is "swapper". Valid until the next call. */
 const char *comms_get(struct comms *c, pid_t tid);
 /* How many it remembers. */
+/* A number that grows whenever somebody's name may have changed. */
+uint64_t comms_changes(const struct comms *c);
 size_t comms_count(const struct comms *c);
 #endif

@@ -346,7 +346,7 @@ def cpu_of(argv, cwd):
 
 def recorded(build, n, folder):
     """ns per event of `perf script -s` and of perf-prof python -I with scripts that count, and
-    those of walk_recording."""
+    of the file as text, and those of walk_recording."""
     with open(os.path.join(folder, 'count.py'), 'w') as f:
         # The arguments that `perf script -g python` writes: with others perf does less.
         f.write('count = 0\n'
@@ -362,11 +362,15 @@ def recorded(build, n, folder):
             perf.stop()
     with open(os.path.join(folder, 'ours.py'), 'w') as f:
         f.write('n = 0\ndef __sample__(e):\n    global n\n    n += 1\n')
+    prof = os.path.join(build, 'perf-prof')
     commands = {'perf script': ['perf', 'script', '-s', 'count.py', '-i'],
-                'ours': [os.path.join(build, 'perf-prof'), 'python', 'ours.py', '-I']}
+                'ours': [prof, 'python', 'ours.py', '-I'],
+                'perf text': ['perf', 'script', '-i'], 'text': [prof, 'script', '-I'],
+                'json': [prof, 'script', '--json', '-I'], 'csv': [prof, 'script', '--csv', '-I']}
+    rounds = {'perf script': 3, 'json': 5, 'csv': 5}
     got = {}
     for who, command in commands.items():
-        few, many = ([cpu_of(command + [name], folder) for _ in range(3 if who == 'perf script' else 9)]
+        few, many = ([cpu_of(command + [name], folder) for _ in range(rounds.get(who, 9))]
                      for name in ('few.data', 'many.data'))
         got[who] = (median(many) - median(few)) / n
     got.update(program_rows(build, 'walk_recording', 11, os.path.join(folder, 'many.data')))

@@ -268,7 +268,7 @@ bool drain_is_dropped(struct stream *s, const struct ring *ring,
 	return false;
 }
 
-void recorder_take(struct stream *s, const struct pev_ring *ring, uint64_t from)
+void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
 }
 

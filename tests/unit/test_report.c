@@ -269,9 +269,64 @@ static void comparison(void **state)
 	free(text);
 }
 
+/* Agresti and Caffo of 10 of 100 and 30 of 100, by hand. */
+static void shares(void **state)
+{
+	struct stats_share a = { 10, 100 }, b = { 30, 100 }, none = { 0, 50 };
+	struct stats_interval i = stats_compare_shares(&a, &b, 0.95);
+	double half = 1.959964 * sqrt(11.0 / 102 * 91 / 102 / 102 + 31.0 / 102 * 71 / 102 / 102);
+
+	near(i.difference, 0.2, 1e-12);
+	near(i.low, 20.0 / 102 - half, 1e-4);
+	near(i.high, 20.0 / 102 + half, 1e-4);
+	near(stats_evidence(&i), i.low, 1e-12);
+	i = stats_compare_shares(&b, &a, 0.95);
+	near(stats_evidence(&i), 20.0 / 102 - half, 1e-4);
+	i = stats_compare_shares(&none, &none, 0.99);
+	near(i.difference, 0, 1e-12);
+	assert_true(i.low < 0 && i.high > 0 && stats_evidence(&i) == 0);
+}
+
+/* A share drawn by a generator of its own. */
+static struct stats_share draw(double p, int n, uint64_t *state)
+{
+	struct stats_share s = { 0, n };
+
+	for (int i = 0; i < n; i++) {
+		*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		s.part += (double)(*state >> 11) / 9007199254740992.0 < p;
+	}
+	return s;
+}
+
+/* An interval that says 95 % holds the true difference that often, with small shares, too. */
+static void intervals_hold_what_they_say(void **state)
+{
+	static const struct {
+		double p, q;
+		int n, m;
+	} truths[] = { { 0.5, 0.6, 200, 300 }, { 0.02, 0.02, 300, 300 }, { 0.01, 0.05, 500, 200 }, { 0.9, 0.7, 60, 40 } };
+	enum { DRAWS = 4000 };
+	uint64_t seed = 1;
+
+	for (size_t k = 0; k < COUNT(truths); k++) {
+		int inside = 0;
+
+		for (int i = 0; i < DRAWS; i++) {
+			struct stats_share a = draw(truths[k].p, truths[k].n, &seed), b = draw(truths[k].q, truths[k].m, &seed);
+			struct stats_interval d = stats_compare_shares(&a, &b, 0.95);
+
+			inside += d.low <= truths[k].q - truths[k].p && truths[k].q - truths[k].p <= d.high;
+		}
+		assert_in_range(inside, DRAWS * 94 / 100, DRAWS * 985 / 1000);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares),
+		cmocka_unit_test(intervals_hold_what_they_say),
 		cmocka_unit_test(mean_and_spread),
 		cmocka_unit_test(large_numbers_keep_their_spread),
 		cmocka_unit_test(students_t),

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof diff: which functions changed between two profiles, and how sure that is. Each side
+ * is read alone, one after the other: of the first only shares (and folded stacks) are kept.
+ */
+#include "analysis/analysis.h"
+#include "analysis/commands.h"
+#include "analysis/hotspots.h"
+#include "analysis/progress.h"
+#include "analysis/shares.h"
+#include "report/flame.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROWS = 30, MANY_PERCENT = 100 };
+
+/* What was read of one side. */
+struct side {
+	const char *path;
+	char what[128];              /* of which the samples are */
+	uint64_t samples, weight, lost;
+	double squares;              /* sum of the squares of samples' weights */
+	struct folded *folded;
+};
+
+struct diff {
+	struct analysis_opts common;
+	struct flame_config flame;
+	bool total;
+	uint64_t confidence;         /* hundredths of a percent */
+	uint64_t least;              /* the same */
+	struct side sides[SHARES_SIDES];
+	struct side *side;           /* that is being read */
+	struct shares *shares;
+	struct hotspots hot;
+	const struct stream_event *event;
+	bool all;
+	bool interrupted;
+	struct progress progress;
+};
+
+static enum share_side number_of(const struct diff *d)
+{
+	return (enum share_side)(d->side - d->sides);
+}
+
+/* ---- a recording ----------------------------------------------------------------------- */
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct diff *d = a->config;
+
+	d->event = analysis_profiled(a, &d->all);
+	if (!d->event)
+		return fault_set(f, EXIT_FAILED, "%s: no event in it has call chains, nor says where it was",
+				 d->side->path);
+	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all ? "all events" :
+		 d->event->sampling->what);
+	progress_begin(&d->progress, a);
+	return 0;
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct diff *d = a->config;
+	uint64_t weight = d->all ? 1 : analysis_weight(s);
+
+	progress_step(&d->progress, a);
+	if (d->all ? !analysis_has_place(s->event) : s->event != d->event || !s->tid)
+		return;
+	d->side->samples++;
+	d->side->squares += (double)weight * (double)weight;
+	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
+}
+
+static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
+{
+	struct diff *d = ctx;
+
+	for (uint32_t i = 0; i < stack->n; i++)
+		shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
+			     stack->frames[i]->dso);
+	shares_end_stack(d->shares, number_of(d), weight);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct diff *d = a->config;
+	struct stream_totals totals;
+
+	progress_end(&d->progress);
+	d->interrupted = stream_was_interrupted(a->stream);
+	stream_totals(a->stream, &totals);
+	d->side->lost = totals.lost;
+	d->side->weight = d->hot.weight;
+	hotspots_each(a, &d->hot, take_stack, d);
+	if (d->side->folded)
+		hotspots_fold(a, &d->hot, d->side->folded);
+	return 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct diff *d = a->config;
+
+	progress_end(&d->progress);
+	hotspots_free(&d->hot);
+}
+
+static const struct analysis_ops ops = {
+	.name = "diff", .begin = begin, .sample = sample, .end = end, .release = release,
+};
+
+static int read_recording(struct diff *d, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser none = *args;
+
+	none.noperands = 0;
+	d->common.stream.input = d->side->path;
+	if (analysis_run(&ops, d, &none, f))
+		return -1;
+	if (d->interrupted)
+		return fault_set(f, EXIT_FAILED, "interrupted while reading %s: there is nothing to compare",
+				 d->side->path);
+	return 0;
+}
+
+/* ---- folded stacks --------------------------------------------------------------------- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Weights are multiples of a sample's: the greatest number that divides all is taken for it. */
+static int read_folded(struct diff *d, struct fault *f)
+{
+	struct folded *folded = d->side->folded ? d->side->folded : folded_new();
+	struct folded_stack *stacks = NULL;
+	uint64_t unit = 0;
+	size_t n = 0;
+
+	if (!folded)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (!folded_read(folded, d->side->path, f) && !(stacks = folded_stacks(folded, &n)))
+		fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		unit = common_divisor(unit, stacks[i].weight);
+		for (size_t k = stacks[i].n; k-- > 0;)
+			shares_frame(d->shares, folded_frame_name(folded, stacks[i].frames[k]), "");
+		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
+	}
+	d->side->weight = folded_total(folded);
+	d->side->samples = unit ? d->side->weight / unit : 0;
+	d->side->squares = (double)unit * (double)d->side->weight;
+	snprintf(d->side->what, sizeof(d->side->what), "folded stacks");
+	free(stacks);
+	if (folded != d->side->folded)
+		folded_free(folded);
+	return f->exit_code ? -1 : 0;
+}
+
+/* A recording of perf, from its first bytes; -1 with f. What can't be looked at twice, as a pipe,
+ * is taken for one. */
+static int is_recording(const char *path, struct fault *f)
+{
+	char magic[7] = "";
+	struct stat st;
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return 1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return fault_set(f, EXIT_FAILED, "%s can't be read: %s", path, strerror(errno));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && read(fd, magic, sizeof(magic)) < 0)
+		magic[0] = '\0';
+	else if (!S_ISREG(st.st_mode))
+		memcpy(magic, "PERFILE", sizeof(magic));
+	close(fd);
+	/* of the other byte order the word is turned: "2ELIFREP" */
+	return !memcmp(magic, "PERFILE", sizeof(magic)) || !memcmp(magic, "2ELIFRE", sizeof(magic));
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+	{ "before", TABLE_PERCENT, .title = "before%" }, { "after", TABLE_PERCENT, .title = "after%" },
+	{ "shown", TABLE_TEXT, .title = "change", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "change", TABLE_NUMBER, .unit = "points", .digits = 2, .where = TABLE_ONLY_JSON },
+	{ "low", TABLE_NUMBER, .title = "from", .digits = 2 }, { "high", TABLE_NUMBER, .title = "to", .digits = 2 },
+	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
+};
+
+static const char *verdict(const struct share *share, const uint64_t *weight)
+{
+	if (!(share->evidence > 0))
+		return "unclear";
+	if (share->change.difference > 0)
+		return weight[SHARES_BEFORE] ? "grew" : "new";
+	return weight[SHARES_AFTER] ? "shrank" : "gone";
+}
+
+static void put_row(const struct diff *d, struct table *t, const struct share *share)
+{
+	const uint64_t *weight = d->total ? share->total : share->self;
+
+	table_row(t);
+	for (int k = 0; k < SHARES_SIDES; k++)
+		table_number(t, shares_percent(d->shares, k, weight[k]));
+	table_printf(t, "%+.2f", 100 * share->change.difference);
+	table_number(t, 100 * share->change.difference);
+	table_number(t, 100 * share->change.low);
+	table_number(t, 100 * share->change.high);
+	table_text(t, verdict(share, weight));
+	table_text(t, share->function);
+	table_text(t, share->dso);
+	if (share->evidence > 0)
+		table_mark(t);
+}
+
+static bool is_shown(const struct diff *d, const struct share *share)
+{
+	const uint64_t *weight = d->total ? share->total : share->self;
+	double before = shares_percent(d->shares, SHARES_BEFORE, weight[SHARES_BEFORE]);
+	double after = shares_percent(d->shares, SHARES_AFTER, weight[SHARES_AFTER]);
+
+	return (before > 0 || after > 0) && 100 * (before > after ? before : after) >= (double)d->least;
+}
+
+static double confidence(const struct diff *d)
+{
+	return (double)d->confidence / 100 / MANY_PERCENT;
+}
+
+static void describe(const struct diff *d, struct table *t, size_t changed)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	table_extra(t, "before_samples", json_object_new_uint64(a->samples));
+	table_extra(t, "after_samples", json_object_new_uint64(b->samples));
+	table_extra(t, "before_lost", json_object_new_uint64(a->lost));
+	table_extra(t, "after_lost", json_object_new_uint64(b->lost));
+	table_extra(t, "confidence", json_number(100 * confidence(d)));
+	table_extra(t, "changed", json_object_new_uint64(changed));
+	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
+	table_caption(t, "%s: %llu samples of %s, %llu lost; %s: %llu samples of %s, %llu lost; %s share, %g %% "
+		      "confidence: %zu changed", a->path, (unsigned long long)a->samples, a->what,
+		      (unsigned long long)a->lost, b->path, (unsigned long long)b->samples, b->what,
+		      (unsigned long long)b->lost, d->total ? "total" : "self", 100 * confidence(d), changed);
+}
+
+static int show(struct diff *d, struct fault *f)
+{
+	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = ROWS };
+	struct table t;
+	size_t n, changed = 0;
+	struct share **shares = shares_compare(d->shares, d->total, confidence(d), &n);
+	int rc;
+
+	if (!shares)
+		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
+	table_init(&t, "diff", columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n; i++) {
+		if (is_shown(d, shares[i]))
+			put_row(d, &t, shares[i]);
+		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
+	}
+	describe(d, &t, changed);
+	rc = d->common.json ? table_json(&t, stdout) : table_print(&t, &style, stdout);
+	table_free(&t);
+	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+static int draw(struct diff *d, struct fault *f)
+{
+	char text[512];
+	const struct flame_title title = { text, NULL };
+
+	if (!d->flame.path)
+		return 0;
+	snprintf(text, sizeof(text), "%s against %s", d->sides[SHARES_AFTER].path, d->sides[SHARES_BEFORE].path);
+	folded_compare(d->sides[SHARES_AFTER].folded, d->sides[SHARES_BEFORE].folded);
+	return flame_write(&d->flame, d->sides[SHARES_AFTER].folded, &title, f);
+}
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+/* Where samples weigh differently they tell less: as much as so many alike (Kish). */
+static double effective(const struct side *side)
+{
+	return side->squares > 0 ? (double)side->weight * (double)side->weight / side->squares : 0;
+}
+
+static int read_side(struct diff *d, enum share_side side, const struct opt_parser *args, struct fault *f)
+{
+	int recording;
+
+	d->side = &d->sides[side];
+	d->side->path = args->operands[side];
+	if (d->flame.path && !(d->side->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	recording = is_recording(d->side->path, f);
+	if (recording < 0 || (recording ? read_recording(d, args, f) : read_folded(d, f)))
+		return -1;
+	if (!d->side->samples)
+		return fault_set(f, EXIT_FAILED, "%s: there is no sample in it, or none was chosen", d->side->path);
+	shares_set(d->shares, side, d->side->weight, effective(d->side));
+	return 0;
+}
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct diff *d = config;
+	int rc;
+
+	if (args->noperands != 2)
+		return fault_usage(f, "diff: expected two recordings or files of folded stacks: BEFORE AFTER"),
+		       f->exit_code;
+	if (!strcmp(args->operands[0], "-") && !strcmp(args->operands[1], "-"))
+		return fault_usage(f, "diff: only one of the two can be standard input"), f->exit_code;
+	d->flame.compared = true;
+	d->shares = shares_new();
+	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
+	     flame_check(&d->flame, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     read_side(d, SHARES_AFTER, args, f) || show(d, f) || draw(d, f);
+	shares_free(d->shares);
+	for (int k = 0; k < SHARES_SIDES; k++)
+		folded_free(d->sides[k].folded);
+	return rc ? f->exit_code : 0;
+}
+
+static int parse_percent(const char *text, const char *option, double low, double high, uint64_t *field,
+			 struct fault *f)
+{
+	char *rest;
+	double percent = strtod(text, &rest);
+
+	if (rest == text || (*rest && strcmp(rest, "%")) || !(percent >= low && percent <= high))
+		return fault_usage(f, "%s %s: expected a percentage, %g to %g", option, text, low, high);
+	*field = (uint64_t)(percent * 100 + 0.5);
+	return 0;
+}
+
+static int parse_confidence(const char *text, void *field, struct fault *f)
+{
+	return parse_percent(text, "--confidence", 50, 99.99, field, f);
+}
+
+static int parse_least(const char *text, void *field, struct fault *f)
+{
+	return parse_percent(text, "--than", 0, 100, field, f);
+}
+
+#define AT(member) offsetof(struct diff, member)
+
+static const struct opt diff_opts[] = {
+	{ "total", 0, NULL, OPT_FLAG, AT(total), NULL,
+	  "Compare the shares of functions with all they called, which needs call chains; else those of the "
+	  "functions themselves.", false, NULL },
+	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
+	  "How sure a change has to be; 99 without it. With 95 five of 100 functions that did not change look "
+	  "as if they had.", false, parse_confidence },
+	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
+	  "Show functions that have at least this share in one of the two.", false, parse_least },
+};
+
+static const struct opt flame_rows[] = {
+	{ "flame-graph", 0, NULL, OPT_STRING, offsetof(struct flame_config, path), "FILE",
+	  "Write the stacks of AFTER as a picture, .svg or .html: red where a share grew, blue where it shrank.",
+	  false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
+	{ "Pictures", flame_rows, 1, AT(flame) },
+	{ "Of recordings", stream_input_opts + 1, 1, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
+};
+
+static const char *const description[] = {
+	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings of perf-prof record "
+	"or perf record, or files of folded stacks (as of perf-prof convert --to folded). Of each function it "
+	"shows the share before and after, the change in percentage points, and the interval from-to in which the "
+	"change lies with the confidence asked for.",
+	"A sample falls into a function or not, so a share is a proportion and the change the difference of two: "
+	"the interval is that of Agresti and Caffo. Where it holds 0, the samples do not tell whether anything "
+	"changed: the verdict is \"unclear\", and the row stands behind all others. The rest is sorted by the end "
+	"of the interval that is nearer to 0: what changed most for certain comes first. Verdicts are grew, "
+	"shrank, new (not seen before), gone and unclear.",
+	"The interval knows of chance in sampling alone: that two runs of the same program differ, and that samples "
+	"come in bursts, it can't know. Samples of different weight count as the number of equal ones that would "
+	"tell as much. Of folded stacks the number of samples is not known: their weights are taken for multiples "
+	"of the greatest number that divides all of them.",
+	"Shares are of the samples of one event, as in report: the first that is no tracepoint, without what was "
+	"sampled while a CPU had nothing to do. Functions are the same where their names are and those of their "
+	"files, without folders and the version of a library; a name in folded stacks has no file.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof diff old.data new.data", "what changed" },
+	{ "perf-prof diff --total --than 1 old.data new.data", "with what functions call" },
+	{ "perf-prof diff --flame-graph diff.html old.data new.data", "as a picture, too" },
+	{ "perf-prof diff --json old.folded new.folded", "for programs" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	struct diff *d = config;
+
+	analysis_defaults(config);
+	d->confidence = 9900;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.summary = "which functions changed between two profiles, and how sure that is",
+	.usage = "[options] BEFORE AFTER",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct diff),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/dumps.h"
+
+#include "base/caller.h"
+#include "perfdata/flight.h"
+#include "perfdata/writer.h"
+#include "stream/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Moments that are no further apart share a file; and as long after the last of them, what other
+ * CPUs were writing then can be read. */
+static const uint64_t patience = 20000000;
+
+/* ---- the folder --------------------------------------------------------------- */
+
+static int refused(const char *folder)
+{
+	struct caller_rights rights;
+	int rc;
+
+	caller_begin(&rights);
+	rc = access(folder, W_OK | X_OK) ? errno : 0;
+	caller_end(&rights);
+	return rc;
+}
+
+/* Hours later would be too late to find out. */
+static int check_folder(const char *path, struct fault *f)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int rc = folder ? refused(folder) : ENOMEM;
+
+	free(folder);
+	return rc ? fault_set(f, EXIT_FAILED, "%s can't be written: %s", path, strerror(rc)) : 0;
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+int dumps_begin(struct stream *s, struct fault *f)
+{
+	if (check_folder(s->opts->record, f))
+		return -1;
+	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
+	if (!s->dumps.flight)
+		return fault_set(f, EXIT_FAILED, "--keep: no memory for what is kept");
+	perfdata_divert(s->writer, s->dumps.flight);
+	if (s->recording.identifier)
+		recorder_put_inventory(s);
+	return 0;
+}
+
+void dumps_free(struct stream *s)
+{
+	flight_free(s->dumps.flight);
+	s->dumps.flight = NULL;
+}
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+static uint64_t now(struct stream *s)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - (uint64_t)stream_realtime_offset(s);
+}
+
+void dumps_ask(struct stream *s, uint64_t time, const char *why)
+{
+	struct dump_moment *asked = &s->dumps.asked, *next = &s->dumps.next;
+
+	if (!asked->time)
+		*asked = (struct dump_moment){ time, time, why };
+	else if (time > asked->until && time <= asked->time + patience)
+		asked->until = time;
+	else if (time > asked->until && (!next->time || time < next->time))
+		*next = (struct dump_moment){ time, time, why };
+}
+
+void dumps_ask_now(struct stream *s)
+{
+	dumps_ask(s, now(s), "SIGUSR2");
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+static void put(void *ctx, const void *records, size_t size)
+{
+	perfdata_put(ctx, records, size);
+}
+
+static void write_file(struct stream *s)
+{
+	uint64_t last = s->opts->recording.flight_ns, until = s->dumps.asked.until;
+	struct flight_taken taken;
+
+	perfdata_divert(s->writer, NULL);
+	if (perfdata_is_open(s->writer) || !perfdata_open(s->writer, &s->dumps.trouble)) {
+		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->writer, &taken);
+		perfdata_put_end(s->writer);
+		perfdata_flush(s->writer);
+		s->totals.dump = (struct stream_dump){
+			.n = s->totals.dump.n + 1, .why = s->dumps.asked.why, .events = taken.samples,
+			.older = taken.older, .overwritten = taken.overwritten,
+			.span_ns = taken.last - taken.first,
+		};
+		s->totals.recorded_bytes = perfdata_size(s->writer);
+	}
+	perfdata_divert(s->writer, s->dumps.flight);
+	s->dumps.asked = s->dumps.next;
+	s->dumps.next = (struct dump_moment){ 0 };
+}
+
+static bool is_over(const struct stream *s)
+{
+	uint64_t limit = s->opts->recording.flight_dumps;
+
+	return (limit && s->totals.dump.n >= limit) || s->dumps.trouble.exit_code || perfdata_error(s->writer);
+}
+
+static void write_dump(struct stream *s)
+{
+	if (perfdata_is_open(s->writer) && !recorder_next_file(s))
+		return;   /* again with the next round */
+	write_file(s);
+	if (is_over(s))
+		stream_finish(s);
+}
+
+void dumps_round(struct stream *s)
+{
+	if (s->dumps.asked.time && !is_over(s) && now(s) > s->dumps.asked.time + 2 * patience)
+		write_dump(s);
+}
+
+int dumps_end(struct stream *s, struct fault *f)
+{
+	while (s->dumps.asked.time && !is_over(s))
+		write_dump(s);
+	return s->dumps.trouble.exit_code ? fault_set(f, EXIT_FAILED, "%s", s->dumps.trouble.text) : 0;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perf-prof diff on recordings: functions that changed are told, others are not."""
+import json
+import os
+import re
+import subprocess
+
+import jsonschema
+import pytest
+
+from conftest import ROOT
+
+PROGRAM = '''
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+#define WORK(name) __attribute__((noinline)) void name(unsigned long n) { while (n--) sink += n; }
+WORK(quick_part)
+WORK(slow_part)
+WORK(other_part)
+int main(int argc, char **argv)
+{
+	unsigned long slow = strtoul(argv[1], NULL, 10);
+	for (clock_t end = clock() + CLOCKS_PER_SEC * 6 / 10; clock() < end;) {
+		unsigned long k = 1 + rand() % 9;   // no round as long as the one before
+		quick_part(6000 * k);
+		slow_part(slow / 5 * k);
+		other_part(4000 * k);
+	}
+}
+'''
+
+
+@pytest.fixture(scope='module')
+def recordings(prof, tmp_path_factory):
+    """Of the same program with slow_part taking 1/6, 1/6 and 1/2 of its time."""
+    folder = tmp_path_factory.mktemp('diff')
+    (folder / 'work.c').write_text(PROGRAM)
+    subprocess.run(['gcc', '-O0', '-o', folder / 'work', folder / 'work.c'], check=True)
+    for name, slow in (('a', 10000), ('same', 10000), ('slower', 50000)):
+        done = subprocess.run([prof, 'record', '-o', folder / (name + '.data'), '-g', '-F', '1997', '--',
+                               folder / 'work', str(slow)], capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            pytest.skip(done.stderr.strip())
+    return folder
+
+
+@pytest.fixture
+def diff(prof, recordings):
+    def run(*args):
+        done = subprocess.run([prof, 'diff', *args], cwd=recordings, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and not done.stderr, done
+        return done.stdout
+    return run
+
+
+def rows_of(text):
+    return {row['function']: row for row in json.loads(text)['rows']}
+
+
+def test_what_changed_comes_first(diff):
+    text = diff('--json', 'a.data', 'slower.data')
+    rows = rows_of(text)
+    assert json.loads(text)['rows'][0]['function'] == 'slow_part'
+    slow = rows['slow_part']
+    assert slow['verdict'] == 'grew' and slow['marked'] is True
+    assert 10 < slow['before'] < 24 and 40 < slow['after'] < 60
+    assert slow['low'] < 100 / 3 < slow['high'] or abs(slow['change'] - 100 / 3) < 8
+    assert rows['quick_part']['verdict'] == rows['other_part']['verdict'] == 'shrank'
+
+
+def test_the_same_program_twice_did_not_change_much(diff):
+    rows = rows_of(diff('--json', '--confidence', '99.9', 'a.data', 'same.data'))
+    assert all(abs(row['change']) < 8 for row in rows.values())
+    assert sum(row['verdict'] != 'unclear' for row in rows.values()) <= 2
+
+
+def test_json_is_of_the_schema_of_tables(diff):
+    with open(os.path.join(ROOT, 'docs', 'table.schema.json'), encoding='utf-8') as file:
+        jsonschema.validate(json.loads(diff('--json', 'a.data', 'slower.data')), json.load(file))
+
+
+def test_shares_are_those_of_report(diff, prof, recordings):
+    theirs = subprocess.run([prof, 'report', '--json', 'slower.data'], cwd=recordings, capture_output=True,
+                            text=True, timeout=60).stdout
+    report = {row['function']: row for row in json.loads(theirs)['rows']}
+    rows = rows_of(diff('--json', 'a.data', 'slower.data'))
+    total = rows_of(diff('--json', '--total', 'a.data', 'slower.data'))
+    for name in ('slow_part', 'quick_part', 'other_part', 'main'):
+        if name != 'main':
+            assert rows[name]['after'] == pytest.approx(report[name]['self'], abs=0.01)
+        assert total[name]['after'] == pytest.approx(report[name]['total'], abs=0.01)
+
+
+def test_folded_stacks_say_the_same(diff, prof, recordings):
+    for name in ('a', 'slower'):
+        subprocess.run([prof, 'convert', name + '.data', '-o', name + '.folded'], cwd=recordings, check=True)
+    folded = rows_of(diff('--json', 'a.folded', 'slower.folded'))['slow_part']
+    mixed = rows_of(diff('--json', 'a.data', 'slower.data'))['slow_part']
+    for key in ('before', 'after', 'change', 'low', 'high'):
+        assert folded[key] == pytest.approx(mixed[key], abs=0.05)
+
+
+def test_the_picture_has_the_difference(diff, recordings):
+    diff('--flame-graph', 'out.svg', 'a.data', 'slower.data')
+    found = re.search(r'<title>slow_part \(.*; \+(\d+\.\d+) points\)</title>', (recordings / 'out.svg').read_text())
+    assert found and 20 < float(found[1]) < 45
+
+
+def test_one_side_from_a_pipe(prof, recordings):
+    with open(recordings / 'slower.data', 'rb') as file:
+        out = subprocess.run(['sh', '-c', f'cat | {prof} diff --json a.data -'], cwd=recordings, stdin=file,
+                             capture_output=True, text=True, timeout=60)
+    assert out.returncode == 0 and not out.stderr, out
+    assert rows_of(out.stdout)['slow_part']['verdict'] == 'grew'
