@@ -198,6 +198,8 @@ void text_srcline(struct script_line *l);
 void text_chain(struct script_line *l);
 void text_iregs(struct script_line *l);
 void text_uregs(struct script_line *l);
+/* Without the blank behind it. */
+void text_branch(struct script_line *l, const struct pev_branch *b);
 void text_brstack(struct script_line *l);
 void text_phys_addr(struct script_line *l);
 void text_data_page_size(struct script_line *l);
@@ -209,6 +211,7 @@ void text_raw(struct script_line *l);
 void script_text(struct script_line *l);
 
 /* script_json.c */
+void json_symoff(struct script_line *l);
 void json_trace(struct script_line *l);
 void json_chain(struct script_line *l);
 void json_iregs(struct script_line *l);
@@ -218,6 +221,7 @@ void json_raw(struct script_line *l);
 void script_json(struct script_line *l);
 
 /* script_csv.c */
+void csv_symoff(struct script_line *l);
 void csv_trace(struct script_line *l);
 void csv_chain(struct script_line *l);
 void csv_iregs(struct script_line *l);

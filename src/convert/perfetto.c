@@ -30,7 +30,7 @@ struct perfetto {
 	uint32_t nthreads;
 	struct stream_event *events;
 	size_t nevents;
-	uint64_t *counted;           /* of each CPU: what the profile's event counted so far */
+	uint64_t *counted;           /* by CPU, and of none: what the profile's event counted */
 	bool lost;
 };
 
@@ -144,7 +144,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 	const struct perfdata_info *info = replay_info(stream_replay(a->stream));
 
 	if (p)
-		p->counted = calloc(MAX_CPUS, sizeof(*p->counted));
+		p->counted = calloc(MAX_CPUS + 1, sizeof(*p->counted));
 	if (!p || !p->counted || protofile_begin(&p->file, c->file.out, false))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	p->numbers.words = 1;
@@ -352,19 +352,19 @@ static void put_sample(struct perfetto *p, const struct convert *c, const struct
 {
 	Perfetto__Protos__TracePacket packet = packet_at(s->time);
 	Perfetto__Protos__PerfSample sample = PERFETTO__PROTOS__PERF_SAMPLE__INIT;
+	uint64_t *counted;
 
-	sample.has_cpu = sample.has_pid = sample.has_tid = sample.has_cpu_mode = true;
+	sample.has_pid = sample.has_tid = sample.has_cpu_mode = sample.has_timebase_count = true;
+	sample.has_cpu = s->cpu != UINT32_MAX;   /* a recording need not say */
 	sample.cpu = s->cpu;
 	sample.pid = (uint32_t)s->pid;
 	sample.tid = (uint32_t)s->tid;
 	sample.cpu_mode = mode_of(s) <= PERFETTO__PROTOS__PROFILING__CPU_MODE__MODE_GUEST_USER ? mode_of(s) : 0;
 	sample.has_callstack_iid = stack;
 	sample.callstack_iid = stack;
-	if (s->cpu < MAX_CPUS) {
-		p->counted[s->cpu] += c->all ? 1 : analysis_weight(s);
-		sample.has_timebase_count = true;
-		sample.timebase_count = p->counted[s->cpu];
-	}
+	counted = &p->counted[s->cpu < MAX_CPUS ? s->cpu : MAX_CPUS];
+	*counted += c->all ? 1 : analysis_weight(s);
+	sample.timebase_count = *counted;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_PERF_SAMPLE;
 	packet.perf_sample = &sample;
 	perfetto_put(&p->file, &packet);
