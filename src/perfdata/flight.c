@@ -108,15 +108,21 @@ static void drop_oldest(struct flight *f)
 
 static void put_record(struct flight *f, const struct perf_event_header *rec)
 {
-	if (!rec->size || rec->size % 8 || rec->size > f->size)
-		return;   /* none that a ring has */
+	if (rec->size > f->size)
+		return;
 	while (f->size - (f->head - f->tail) < rec->size)
 		drop_oldest(f);
 	copy_in(f, rec, rec->size);
 	f->samples += rec->type == PERF_RECORD_SAMPLE;
 }
 
-/* Returns where it stopped: before a record that is not whole. */
+/* None that a ring has: what follows can't be told from it. */
+static bool is_broken(const struct perf_event_header *rec)
+{
+	return rec->size < sizeof(*rec) || rec->size % 8;
+}
+
+/* Returns where it stopped: before a record that is not whole, or broken. */
 static size_t put_whole(struct flight *f, const char *data, size_t n)
 {
 	size_t at = 0;
@@ -124,7 +130,7 @@ static size_t put_whole(struct flight *f, const char *data, size_t n)
 	while (n - at >= sizeof(struct perf_event_header)) {
 		const struct perf_event_header *rec = (const void *)(data + at);
 
-		if (rec->size < sizeof(*rec) || rec->size > n - at)
+		if (is_broken(rec) || rec->size > n - at)
 			break;
 		put_record(f, rec);
 		at += rec->size;
@@ -138,9 +144,12 @@ void flight_put2(struct flight *f, const void *first, size_t nfirst, const void 
 	const struct perf_event_header *rec = (const void *)((const char *)first + at);
 	_Alignas(8) char whole[UINT16_MAX + 1];
 
-	if (rest >= sizeof(*rec) && rec->size > rest && rec->size - rest <= nsecond) {
-		size_t more = rec->size - rest;
+	if (rest) {
+		size_t more;
 
+		if (rest < sizeof(*rec) || is_broken(rec) || rec->size - rest > nsecond)
+			return;
+		more = rec->size - rest;
 		memcpy(whole, rec, rest);
 		memcpy(whole + rest, second, more);
 		put_record(f, (const void *)whole);

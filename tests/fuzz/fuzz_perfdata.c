@@ -79,6 +79,7 @@ static void read_all(int fd)
 		touch(r, rec);
 	}
 	assert(rc >= 0 || f.exit_code);
+	sum += perfdata_has_no_end(r);
 	perfdata_reader_close(r);
 }
 
