@@ -294,7 +294,7 @@ ROWS = [
     ('perf record of C++', lambda *a: of_perf(*a, ['-O2'])),
     ('perf record of C++, not optimized', lambda *a: of_perf(*a, ['-O0'])),
     ('perf record of C++, static', lambda *a: of_perf(*a, ['-O2', '-static'], ends=1)),
-    ('perf record of C++, little of the stack', lambda *a: of_perf(*a, ['-O2'], '512')),
+    ('perf record of C++, little of the stack', lambda *a: of_perf(*a, ['-O2'], '512', ends=0.05)),
     ('perf record of C++, kernel and user', lambda *a: of_perf(*a, ['-O2'], event='cpu-clock')),
     ('perf-prof record of C++', check_ours),
     ('Python functions through interpreters without frame pointers', check_python),
