@@ -443,10 +443,12 @@ static int broken_output(struct analysis *a, struct fault *f)
 {
 	const char *path = a->opts->stream.output.path;
 
-	if (!a->output_error || a->output_error == EPIPE)
-		return 0;   /* a reader that goes away is a way to be done */
+	if (!a->output_error)
+		return 0;
 	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
 		fclose(stdout);
+	if (a->output_error == EPIPE)
+		return 0;   /* a reader that goes away is a way to be done */
 	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }

@@ -133,6 +133,10 @@ struct script_line {
 	struct chain_address chain[SCRIPT_MAX_FRAMES];
 };
 
+/* script.c: the whole run of `perf-prof script --csv` or --json with these options into a file, for
+ * others that write rows. The exit code, or -1 with f. */
+int script_write(const struct analysis_opts *opts, bool csv, const char *output, struct fault *f);
+
 /* script_values.c */
 /* Decoded; NULL if the record contradicts itself. */
 const struct pev_sample *script_sample(struct script_line *l);
@@ -198,6 +202,8 @@ void text_srcline(struct script_line *l);
 void text_chain(struct script_line *l);
 void text_iregs(struct script_line *l);
 void text_uregs(struct script_line *l);
+/* Without the blank behind it. */
+void text_branch(struct script_line *l, const struct pev_branch *b);
 void text_brstack(struct script_line *l);
 void text_phys_addr(struct script_line *l);
 void text_data_page_size(struct script_line *l);
@@ -209,6 +215,7 @@ void text_raw(struct script_line *l);
 void script_text(struct script_line *l);
 
 /* script_json.c */
+void json_symoff(struct script_line *l);
 void json_trace(struct script_line *l);
 void json_chain(struct script_line *l);
 void json_iregs(struct script_line *l);
@@ -218,6 +225,7 @@ void json_raw(struct script_line *l);
 void script_json(struct script_line *l);
 
 /* script_csv.c */
+void csv_symoff(struct script_line *l);
 void csv_trace(struct script_line *l);
 void csv_chain(struct script_line *l);
 void csv_iregs(struct script_line *l);

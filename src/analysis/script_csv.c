@@ -227,14 +227,27 @@ void csv_uregs(struct script_line *l)
 /* As in the text. */
 void csv_brstack(struct script_line *l)
 {
-	text_brstack(l);
-	if (l->out->len && l->out->buf[l->out->len - 1] == ' ')
-		l->out->len--;
+	const struct pev_sample *s = script_sample(l);
+	struct pev_branch b;
+
+	for (uint64_t i = 0; s && i < s->branches.nr; i++) {
+		if (i)
+			outbuf_char(l->out, ' ');
+		pev_branch_entry(&s->branches, i, &b);
+		text_branch(l, &b);
+	}
 }
 
 void csv_raw(struct script_line *l)
 {
 	put_hex(l->out, l->s->view.raw, l->s->view.raw_size);
+}
+
+/* Of no function there is none. */
+void csv_symoff(struct script_line *l)
+{
+	if (script_sym(l))
+		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
 }
 
 /* It has columns of its own. */

@@ -53,7 +53,7 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 			     SAMPLES | CHAINS | DATA, SCRIPT_UNSIGNED),
 	[SCRIPT_SYM] = WORD(sym, "its function", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
 	[SCRIPT_SYMOFF] = { "symoff", NULL, "and how far into it", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA,
-			    SCRIPT_UNSIGNED, script_symoff, NULL, NULL, NULL, NULL },
+			    SCRIPT_OWN, NULL, NULL, NULL, json_symoff, csv_symoff },
 	[SCRIPT_DSO] = WORD(dso, "the file the function is in", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
 	[SCRIPT_SRCLINE] = WORD(srcline, "file:line of its source", PERF_SAMPLE_IP, 0),
 	[SCRIPT_CALLCHAIN] = OWN("callchain", chain, "stack", "who called it, a line each, in place of ip",

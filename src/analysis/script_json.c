@@ -237,6 +237,15 @@ void json_raw(struct script_line *l)
 	outbuf_char(l->out, '"');
 }
 
+/* Of no function there is none. */
+void json_symoff(struct script_line *l)
+{
+	if (script_sym(l))
+		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
+	else
+		outbuf_word(l->out, "null");
+}
+
 /* ---- a line ------------------------------------------------------------------------ */
 
 static const char *key_of(const struct script_field *f)

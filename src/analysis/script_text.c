@@ -465,13 +465,13 @@ void text_uregs(struct script_line *l)
 		put_registers(l, &s->regs_user);
 }
 
-static void put_branch(struct script_line *l, const struct pev_branch *b)
+void text_branch(struct script_line *l, const struct pev_branch *b)
 {
 	const char *type = pev_branch_type_name(b);
 
-	outbuf_printf(l->out, "0x%llx/0x%llx/%c/%c/%c/%u/%s ", (unsigned long long)b->from,
+	outbuf_printf(l->out, "0x%llx/0x%llx/%c/%c/%c/%u/%s", (unsigned long long)b->from,
 		      (unsigned long long)b->to, b->mispred ? 'M' : b->predicted ? 'P' : '-', b->in_tx ? 'X' : '-',
-		      b->abort ? 'A' : '-', b->cycles, b->type && type ? type : "-");
+		      b->abort ? 'A' : '-', b->cycles, b->type && type ? type : "");
 }
 
 void text_brstack(struct script_line *l)
@@ -482,7 +482,8 @@ void text_brstack(struct script_line *l)
 	for (uint64_t i = 0; s && i < s->branches.nr; i++) {
 		pev_branch_entry(&s->branches, i, &b);
 		part(l->out);
-		put_branch(l, &b);
+		text_branch(l, &b);
+		outbuf_char(l->out, ' ');
 	}
 }
 

@@ -203,7 +203,7 @@ const char *script_srcline(struct script_line *l)
 size_t script_chain(struct script_line *l)
 {
 	uint64_t nr = 0;
-	const uint64_t *ips = layout_callchain(layout(l), l->s->view.rec, &nr);
+	const uint64_t *ips = names_chain(&l->a->names, l->s->event, l->s->view.rec, &nr);
 
 	if (!ips)
 		return 0;
