@@ -49,9 +49,11 @@ static const char *keep(struct hotspots *h, const char *comm)
 	size_t len = strlen(comm);
 	struct task_name *name;
 
+	if (h->recent && !strcmp(h->recent->text, comm))
+		return h->recent->text;
 	HASH_FIND(hh, h->names, comm, len, name);
 	if (name)
-		return name->text;
+		return (h->recent = name)->text;
 	name = calloc(1, sizeof(*name) + len + 1);
 	if (!name)
 		return "";

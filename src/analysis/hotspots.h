@@ -12,6 +12,7 @@
 struct hotspots {
 	struct hotspot *all;
 	struct task_name *names;
+	struct task_name *recent;    /* of these */
 	uint64_t weight, samples;    /* of all */
 	uint64_t refused;            /* weight for which there was no room */
 };

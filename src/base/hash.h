@@ -10,28 +10,47 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline uint64_t hash_step(uint64_t h, const void *key)
+{
+	uint64_t word;
+
+	memcpy(&word, key, sizeof(word));
+	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
 /*
  * By words, which takes a third of uthash's own by bytes: keys are numbers, pointers and call
- * chains, looked up for each event. The upper half of a product depends on all bits of its
- * factors.
+ * chains, looked up for each event. Long ones in two halves that the CPU computes side by side.
+ * The upper half of a product depends on all bits of its factors.
  */
 static inline unsigned int hash_words(const void *key, size_t len)
 {
-	uint64_t h = len, word;
+	uint64_t h = len, other = 0, word = 0;
+	const char *p = key;
 
-	for (; len > sizeof(word); key = (const char *)key + sizeof(word), len -= sizeof(word)) {
-		memcpy(&word, key, sizeof(word));
-		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
+	for (; len > 16; p += 16, len -= 16) {
+		h = hash_step(h, p);
+		other = hash_step(other, p + 8);
 	}
-	word = 0;
-	memcpy(&word, key, len);
-	return (unsigned int)((h ^ word) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	if (len > 8) {
+		h = hash_step(h ^ other, p);
+		other = 0;
+		p += 8;
+		len -= 8;
+	}
+	memcpy(&word, p, len);
+	return (unsigned int)((h ^ other ^ word) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 #define HASH_NONFATAL_OOM 1
 #define HASH_FUNCTION(key, len, hash) ((hash) = hash_words((key), (len)))
 #include <uthash.h>
+
+/* A bucket is split when it has more: of ten, which is its own bound, each is a miss of the
+ * cache on the way to the last. */
+#undef HASH_BKT_CAPACITY_THRESH
+#define HASH_BKT_CAPACITY_THRESH 4U
 
 #define HASH_LOST(item) (!(item)->hh.tbl)
 

@@ -140,6 +140,14 @@ bool perfdata_is_unfinished(const struct perfdata_reader *r)
 	return r->unfinished;
 }
 
+bool perfdata_has_no_end(const struct perfdata_reader *r)
+{
+	static const char writer[] = "perf-prof ";
+
+	return r->pipe_layout && r->info.version && !strncmp(r->info.version, writer, sizeof(writer) - 1) &&
+	       !(r->two_rounds && r->round == r->counts.records + 1);
+}
+
 uint64_t perfdata_offset(const struct perfdata_reader *r)
 {
 	return r->at;
@@ -287,6 +295,13 @@ static int begin_compressed(struct perfdata_reader *r, const struct perf_event_h
 #endif
 }
 
+/* Two in a row are the end that our writer makes. */
+static void take_round(struct perfdata_reader *r)
+{
+	r->two_rounds = r->round == r->counts.records + 1;
+	r->round = r->counts.records + 1;
+}
+
 /* A kernel's record, its head in our order already. */
 static const struct perf_event_header *finish(struct perfdata_reader *r, struct perf_event_header *rec)
 {
@@ -296,7 +311,10 @@ static const struct perf_event_header *finish(struct perfdata_reader *r, struct 
 		if (event >= 0 && !swap_record(rec, &r->events[event].format))
 			r->counts.other++;
 	}
-	r->counts.records += rec->type < USER_TYPES;
+	if (rec->type < USER_TYPES)
+		r->counts.records++;
+	else
+		take_round(r);
 	return rec;
 }
 

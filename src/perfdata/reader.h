@@ -140,6 +140,8 @@ const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r);
 bool perfdata_is_foreign(const struct perfdata_reader *r);
 /* A file whose recorder did not come to finish it: features are missing. */
 bool perfdata_is_unfinished(const struct perfdata_reader *r);
+/* At its end: perf-prof recorded it, and did not come to its own end. */
+bool perfdata_has_no_end(const struct perfdata_reader *r);
 
 /* The formats of tracepoints that the recording brings. */
 struct perfdata_formats {

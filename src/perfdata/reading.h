@@ -26,6 +26,8 @@ struct perfdata_reader {
 	struct window w;
 	char *name;
 	bool foreign, pipe_layout, unfinished;
+	bool two_rounds;               /* the last round followed one, with nothing between */
+	uint64_t round;                /* records before the last round, and 1 */
 	struct perfdata_event *events;
 	size_t nevents;
 	size_t total_ids;

@@ -260,6 +260,7 @@ int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f
 	int before = w->fd;
 	uint64_t written = w->written;
 
+	perfdata_put_end(w);
 	flush(w);
 	if (w->error)
 		return fault_set(f, EXIT_FAILED, "%s: %s", w->path, strerror(-w->error));
@@ -325,6 +326,7 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 	int rc = 0;
 
 	if (w->fd >= 0) {
+		perfdata_put_end(w);
 		flush(w);
 		if (close(w->fd) && !w->error)
 			w->error = -errno;
@@ -461,4 +463,10 @@ void perfdata_put_round(struct perfdata_writer *w)
 	struct bytes nothing = {0};
 
 	put_record(w, PERFDATA_FINISHED_ROUND, 0, &nothing);
+}
+
+void perfdata_put_end(struct perfdata_writer *w)
+{
+	perfdata_put_round(w);
+	perfdata_put_round(w);
 }

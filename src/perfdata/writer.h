@@ -59,6 +59,9 @@ void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8
 /* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
 int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 			 const char *const *names, size_t n, struct fault *f);
+/* For perfdata_put_machine(): who makes such an end, two rounds with nothing between. Recordings of
+ * "perf-prof" alone have none. */
+#define PERFDATA_WRITER "perf-prof 0.1"
 /* Host, kernel, architecture, CPUs, memory, command line. */
 void perfdata_put_machine(struct perfdata_writer *w, const char *version,
 			  const char *const *argv, size_t argc);
@@ -70,6 +73,9 @@ void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, 
 /* All rings were emptied: what comes from now on is not earlier than what came before the
  * last round. */
 void perfdata_put_round(struct perfdata_writer *w);
+/* What was put is all there is: a reader knows that nothing is missing. perfdata_close() and
+ * perfdata_switch() do so. */
+void perfdata_put_end(struct perfdata_writer *w);
 /* 0 or the -errno of the first write that failed. */
 int perfdata_error(const struct perfdata_writer *w);
 /* Flushes. 0, or -1 with f: what could not be written, and how much was. Frees w. */

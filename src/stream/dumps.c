@@ -103,7 +103,7 @@ static void write_file(struct stream *s)
 	perfdata_divert(s->writer, NULL);
 	if (perfdata_is_open(s->writer) || !perfdata_open(s->writer, &s->dumps.trouble)) {
 		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->writer, &taken);
-		perfdata_put_round(s->writer);
+		perfdata_put_end(s->writer);
 		perfdata_flush(s->writer);
 		s->totals.dump = (struct stream_dump){
 			.n = s->totals.dump.n + 1, .why = s->dumps.asked.why, .events = taken.samples,

@@ -127,7 +127,7 @@ static void sift_down(struct held_queue *q)
 }
 
 static int push_stray(struct held_store *store, struct held_queue *q, uint64_t time,
-		      const void *rec, uint32_t size)
+		      const void *rec, uint32_t size, uint16_t tag)
 {
 	uint32_t bytes = held_bytes(size);
 	struct held *h = make_room(q) ? NULL : malloc(bytes);
@@ -137,6 +137,7 @@ static int push_stray(struct held_store *store, struct held_queue *q, uint64_t t
 	h->time = time;
 	h->bytes = bytes;
 	h->stray = 1;
+	h->tag = tag;
 	memcpy(h->rec, rec, size);
 	store->bytes += bytes;
 	store->full_bytes += bytes;
@@ -157,18 +158,18 @@ struct held *held_pop_stray(struct held_store *store, struct held_queue *q)
 /* ---- both ----------------------------------------------------------------- */
 
 int held_push_slow(struct held_store *store, struct held_queue *q, uint64_t time, const void *rec,
-		   uint32_t size)
+		   uint32_t size, uint16_t tag)
 {
 	uint32_t bytes = held_bytes(size);
 	struct held_chunk *c;
 
 	if (q->head && time < q->newest)
-		return push_stray(store, q, time, rec, size);
+		return push_stray(store, q, time, rec, size, tag);
 	c = new_chunk(store, bytes);
 	if (!c)
 		return -ENOMEM;
 	follow(store, q, c);
-	held_append(q, c, time, rec, size, bytes);
+	held_append(q, c, time, rec, size, bytes, tag);
 	return 0;
 }
 

@@ -19,7 +19,8 @@
 struct held {
 	uint64_t time;
 	uint32_t bytes;                /* with this head, a multiple of 8 */
-	uint32_t stray;                /* 1: lies in memory of its own */
+	uint16_t stray;                /* 1: lies in memory of its own */
+	uint16_t tag;                  /* the pusher's */
 	char rec[];
 };
 
@@ -58,7 +59,7 @@ struct held_store {
 
 /* What does not go the usual way: a new chunk or a stray. 0 or -ENOMEM. */
 int held_push_slow(struct held_store *store, struct held_queue *q, uint64_t time, const void *rec,
-		   uint32_t size);
+		   uint32_t size, uint16_t tag);
 struct held *held_pop_stray(struct held_store *store, struct held_queue *q);
 /* The end of a record's being looked at. */
 void held_forget_slow(struct held_store *store);
@@ -85,7 +86,7 @@ static inline void held_copy(char *to, const char *from, uint32_t size)
 }
 
 static inline void held_append(struct held_queue *q, struct held_chunk *c, uint64_t time,
-			       const void *rec, uint32_t size, uint32_t bytes)
+			       const void *rec, uint32_t size, uint32_t bytes, uint16_t tag)
 {
 	struct held *h = (struct held *)(c->data + c->used);
 
@@ -93,6 +94,7 @@ static inline void held_append(struct held_queue *q, struct held_chunk *c, uint6
 	h->time = time;
 	h->bytes = bytes;
 	h->stray = 0;
+	h->tag = tag;
 	held_copy(h->rec, rec, size);
 	q->newest = time;
 	if (!q->head) {
@@ -102,14 +104,14 @@ static inline void held_append(struct held_queue *q, struct held_chunk *c, uint6
 }
 
 static inline int held_push(struct held_store *store, struct held_queue *q, uint64_t time,
-			    const void *rec, uint32_t size)
+			    const void *rec, uint32_t size, uint16_t tag)
 {
 	struct held_chunk *c = q->last;
 	uint32_t bytes = held_bytes(size);
 
 	if (__builtin_expect(!c || c->size - c->used < bytes || (time < q->newest && q->head), 0))
-		return held_push_slow(store, q, time, rec, size);
-	held_append(q, c, time, rec, size, bytes);
+		return held_push_slow(store, q, time, rec, size, tag);
+	held_append(q, c, time, rec, size, bytes, tag);
 	return 0;
 }
 

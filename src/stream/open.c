@@ -154,7 +154,8 @@ static uint64_t power_of_two(uint64_t bytes)
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t wish = o->ring.bytes ? o->ring.bytes : DEFAULT_RING;
+	uint64_t usual = o->ring.usual ? o->ring.usual : DEFAULT_RING;
+	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
 	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
 	int verbose = stream_verbosity(o);

@@ -185,7 +185,7 @@ const struct opt stream_event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, "
-	  "task-state, rundelay, syscalls, kvm-exit, with options in the filter's place: profile/-F 997 -g/, "
+	  "task-state, rundelay, syscalls, kvm-exit, latency, with options in the filter's place: profile/-F 997 -g/, "
 	  "task-state/--than 10ms/. Perf events: context-switches, cycles:u, "
 	  "pmu/terms/alias=NAME/. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
 	  false, NULL },
@@ -209,7 +209,7 @@ const struct opt stream_ring_opts[] = {
 	  "Periodic output every MS milliseconds; 0: never.", false, parse_interval },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Size of each CPU's ring in pages, or with a unit (8M); rounded up to a power of two. "
-	  "Default 1M.", false, parse_ring },
+	  "Default 1M; 4M where all switches of tasks are watched.", false, parse_ring },
 	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
 	  "Memory behind the rings, such as 256M: a thread empties the rings into it, so that bursts "
 	  "survive a slow script. Shared evenly by the CPUs, rounded up to powers of two; not locked, "

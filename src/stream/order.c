@@ -97,7 +97,8 @@ static inline void replay(struct order *o, uint32_t queue)
 
 /* ---- push and pop --------------------------------------------------------------- */
 
-int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size)
+int order_push_tagged(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size,
+		      uint16_t tag)
 {
 	struct held_queue *q = &o->queues[queue].held;
 	bool was_empty = !q->head;
@@ -106,13 +107,18 @@ int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, 
 
 	if (size > ORDER_MAX_RECORD)
 		return -E2BIG;
-	rc = held_push(&o->store, q, time, rec, size);
+	rc = held_push(&o->store, q, time, rec, size, tag);
 	if (rc)
 		return rc;
 	o->late += time < o->last;
 	if (was_empty || q->nstrays != strays)
 		replay(o, queue);
 	return 0;
+}
+
+int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size)
+{
+	return order_push_tagged(o, queue, time, rec, size, 0);
 }
 
 bool order_pop(struct order *o, uint64_t watermark, struct order_item *item)
@@ -124,7 +130,7 @@ bool order_pop(struct order *o, uint64_t watermark, struct order_item *item)
 	if (first.queue == (uint32_t)NO_QUEUE || first.time > watermark)
 		return false;
 	held = held_pop(&o->store, &o->queues[first.queue].held);
-	*item = (struct order_item){ held->time, held->rec, first.queue };
+	*item = (struct order_item){ held->time, held->rec, first.queue, held->tag };
 	if (held->time > o->last)
 		o->last = held->time;
 	replay(o, first.queue);

@@ -33,6 +33,7 @@ struct order_item {
 	uint64_t time;
 	const void *rec;       /* 8-byte aligned copy, valid until the next pop */
 	uint32_t queue;
+	uint16_t tag;          /* what order_push_tagged() was given; else 0 */
 };
 
 /* max_bytes bounds the copies of all queues together, but for the chunk (64 KiB) that
@@ -41,6 +42,10 @@ struct order *order_new(uint32_t nqueues, size_t max_bytes);
 void order_free(struct order *o);
 /* Copies a record into a queue. 0, -ENOMEM, or -E2BIG beyond 64 KiB. */
 int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size);
+/* The same with a number of the caller's. To write that into the record would cost more: a
+ * copy that reads in one piece what was just written in another waits for the store. */
+int order_push_tagged(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size,
+		      uint16_t tag);
 /* Nothing more should be pushed than what lets the watermark move on. */
 bool order_full(const struct order *o);
 bool order_empty(const struct order *o);

@@ -27,9 +27,6 @@ enum { MAX_INTERVALS = 100000, LOOK_RECORDS = 1 << 14 };
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
-/* In a queue, a sample's type says which track it is of: to find that out once is enough. */
-enum { HELD_SAMPLE = 1 << 16 };
-
 /* What stands in a queue for a gap: delivered as a loss in its place. */
 struct gap {
 	struct perf_event_header header;   /* type PERF_RECORD_LOST */
@@ -249,6 +246,22 @@ static void deliver_one(struct stream *s, struct ring *ring, const struct stream
 		stream_stop(s);
 }
 
+/* Most samples. */
+static inline void deliver_plain(struct stream *s, const struct stream_event *ev,
+				 const struct perf_event_header *rec, uint32_t cpu)
+{
+	const void *raw;
+	uint32_t size;
+
+	if (__builtin_expect(!find_plain_raw(ev, rec, &raw, &size), 0)) {
+		s->totals.malformed++;
+		return;
+	}
+	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
+
 static uint32_t cpu_of(const struct track *t, const struct perf_event_header *rec)
 {
 	return t->cpu_at ? layout_u32(rec, t->cpu_at) : UINT32_MAX;
@@ -380,19 +393,22 @@ static void deliver_other(struct stream *s, struct ring *ring, const struct orde
 
 static void deliver_item(struct stream *s, const struct order_item *item)
 {
-	struct perf_event_header *rec = (struct perf_event_header *)item->rec;
+	const struct perf_event_header *rec = item->rec;
 	struct ring *ring = &s->rings[item->queue];
 	const struct track *t;
 
-	if (__builtin_expect(rec->type < HELD_SAMPLE, 0)) {
+	if (__builtin_expect(rec->type != PERF_RECORD_SAMPLE, 0)) {
 		deliver_other(s, ring, item);
 		return;
 	}
-	t = &s->replay->tracks[rec->type - HELD_SAMPLE];
-	rec->type = PERF_RECORD_SAMPLE;
 	if (__builtin_expect(s->replay->interval != 0, 0))
 		pass_intervals(s, item->time);
-	if (!s->stopping)
+	if (__builtin_expect(s->stopping, 0))
+		return;
+	t = &s->replay->tracks[item->tag];
+	if (__builtin_expect(t->plain != NULL, 1))
+		deliver_plain(s, t->plain, rec, cpu_of(t, rec));
+	else
 		deliver_sample(s, ring, t, rec);
 }
 
@@ -421,11 +437,12 @@ static void make_room(struct stream *s)
 
 /* ---- what comes from the recording ----------------------------------------------- */
 
-static void push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size)
+static void push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size,
+		 uint16_t tag)
 {
 	if (order_full(s->order))
 		make_room(s);
-	if (!s->stopping && order_push(s->order, (uint32_t)(ring - s->rings), time, rec, size))
+	if (!s->stopping && order_push_tagged(s->order, (uint32_t)(ring - s->rings), time, rec, size, tag))
 		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
 	if (time > s->replay->newest)
 		s->replay->newest = time;
@@ -441,7 +458,7 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 	};
 
 	ring->gap = 0;
-	push(s, ring, end, &gap, sizeof(gap));
+	push(s, ring, end, &gap, sizeof(gap), 0);
 }
 
 static struct ring *ring_of(struct stream *s, uint32_t cpu)
@@ -480,10 +497,9 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 	s->totals.counted++;
 	if (s->opts->cpus.n && !numlist_has(&s->opts->cpus, (int)cpu_of(t, rec)))
 		return;
-	if (is_in_time(s->opts, time)) {
-		((struct perf_event_header *)rec)->type = HELD_SAMPLE + (uint32_t)event;
-		push(s, ring, time, rec, rec->size);
-	} else if (s->opts->time.to && time > p->newest)
+	if (is_in_time(s->opts, time))   /* which track it is of is found out once */
+		push(s, ring, time, rec, rec->size, (uint16_t)event);
+	else if (s->opts->time.to && time > p->newest)
 		p->newest = time;
 }
 
@@ -527,7 +543,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 		deliver_task(s, rec);
 	else
 		push(s, ring_of(s, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0), time, rec,
-		     rec->size);
+		     rec->size, 0);
 }
 
 /* What was newest when the round before ended is passed by all rings now. */
@@ -613,12 +629,39 @@ static int read_all(struct stream *s, struct fault *f)
 	return s->stop ? 0 : rc;
 }
 
+/* The one event that is wanted of the track; NULL: there are none or several. */
+static const struct stream_event *only_event(const struct stream *s, const struct track *t)
+{
+	const struct stream_event *only = NULL;
+
+	for (uint32_t i = t->first; i != NO_EVENT; i = s->replay->next[i]) {
+		if (s->events[i].wanted && only)
+			return NULL;
+		if (s->events[i].wanted)
+			only = &s->events[i];
+	}
+	return only;
+}
+
+static const struct stream_event *plain_event(const struct stream *s, const struct track *t)
+{
+	const struct stream_event *ev = only_event(s, t);
+
+	if (!ev || !ev->fmt || ev->layout.callchain || ev->layout.group_entry || ev->cpus.n ||
+	    ev->filter_here || ev->choosy || t->widened != t->type || s->replay->chooses_tasks ||
+	    perfdata_is_foreign(s->replay->reader))
+		return NULL;
+	return ev;
+}
+
 static void find_wanted(struct stream *s)
 {
 	struct replay *p = s->replay;
 
 	for (size_t i = 0; i < s->nevents; i++)
 		p->tracks[p->track_of[i]].wanted |= s->events[i].wanted;
+	for (size_t i = 0; i < p->ntracks; i++)
+		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
 }
 
 /* Gaps that no sample followed; and what descriptors counted beyond them. */
@@ -648,6 +691,9 @@ static void tell(const struct stream *s)
 		     s->opts->input, c->aux_bytes);
 	if (p->formats_bad)
 		note(verbose, "%s: %d formats of tracepoints can't be read", s->opts->input, p->formats_bad);
+	if (!s->stop && perfdata_has_no_end(p->reader))
+		fprintf(stderr, "perf-prof: %s: its recorder did not end it (it runs still, was killed, or the disk "
+			"was full): what came after the last event here is missing\n", s->opts->input);
 	if (perfdata_is_unfinished(p->reader))
 		note(verbose, "%s: its recorder did not come to finish it: the machine, build ids and formats of "
 		     "tracepoints are missing", s->opts->input);

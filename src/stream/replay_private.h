@@ -11,6 +11,8 @@ enum { NO_EVENT = UINT32_MAX };
 struct track {
 	uint32_t first;                /* index of the stream's first event of it, or NO_EVENT */
 	bool wanted;                   /* one of these is */
+	const struct stream_event *plain;   /* the one that is wanted, and all of its samples as
+					     * they are; NULL: they need a closer look */
 	uint8_t time_at, cpu_at;       /* in a sample, as recorded; 0: not there */
 	uint64_t type;                 /* sample_type as recorded */
 	uint64_t widened;              /* and with what every sample has here */

@@ -41,7 +41,8 @@ struct stream_opts {
 	struct opt_strings cgroups;
 	int inherit;                    /* OPT_TRI; on by default */
 	struct {
-		uint64_t bytes;         /* 0: the default */
+		uint64_t bytes;         /* 0: the usual */
+		uint64_t usual;         /* the command's own, or 0 */
 	} ring;
 	uint64_t buffer;                /* --buffer: bytes behind all rings; 0: none */
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */

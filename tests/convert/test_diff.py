@@ -22,9 +22,10 @@ int main(int argc, char **argv)
 {
 	unsigned long slow = strtoul(argv[1], NULL, 10);
 	for (clock_t end = clock() + CLOCKS_PER_SEC * 6 / 10; clock() < end;) {
-		quick_part(30000);
-		slow_part(slow);
-		other_part(20000);
+		unsigned long k = 1 + rand() % 9;   // no round as long as the one before
+		quick_part(6000 * k);
+		slow_part(slow / 5 * k);
+		other_part(4000 * k);
 	}
 }
 '''
@@ -35,7 +36,7 @@ def recordings(prof, tmp_path_factory):
     """Of the same program with slow_part taking 1/6, 1/6 and 1/2 of its time."""
     folder = tmp_path_factory.mktemp('diff')
     (folder / 'work.c').write_text(PROGRAM)
-    subprocess.run(['gcc', '-O1', '-o', folder / 'work', folder / 'work.c'], check=True)
+    subprocess.run(['gcc', '-O1', '-fno-omit-frame-pointer', '-o', folder / 'work', folder / 'work.c'], check=True)
     for name, slow in (('a', 10000), ('same', 10000), ('slower', 50000)):
         done = subprocess.run([prof, 'record', '-o', folder / (name + '.data'), '-g', '-F', '1997', '--',
                                folder / 'work', str(slow)], capture_output=True, text=True, timeout=60)

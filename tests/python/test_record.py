@@ -173,7 +173,7 @@ SCHED = 'sched:sched_switch//alias=switch/stack/,sched:sched_wakeup,sched:sched_
 @pytest.mark.parametrize('args', [
     ['-e', f'sched:sched_switch//alias=switch/stack/,{EVENT},profile/-F 2000 -g/,page-faults/-g/', '-p', '{pid}', '--user-callchain'],
     ['-e', f'{SCHED},{EVENT}'],                                     # of everybody, perf-prof's own left out
-    ['-e', f'{SCHED},profile/-F 500 -g/,{EVENT}', '-m', '8M'],
+    ['-e', f'{SCHED},profile/-F 500/,{EVENT}', '-m', '8M'],
     ['-e', f'sched:sched_switch/next_pid+1>10/,{EVENT}/common_pid+1=={{pid}}+1/', '-m', '8M'],  # filters of ours
     ['-e', EVENT, '-p', '{pid}', '--buffer', '16M'],
     ['-e', f'{EVENT},context-switches', '-p', '{pid}', '--monotonic'],

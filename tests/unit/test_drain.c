@@ -14,8 +14,8 @@ static void losses(void **state)
 	} full = { { PERF_RECORD_LOST, 0, sizeof(full) }, 1, 5 };
 	struct {
 		struct perf_event_header header;
-		uint64_t lost;
-	} pmu = { { PERF_RECORD_LOST_SAMPLES, 0, sizeof(pmu) }, 7 };
+		uint64_t lost, behind;
+	} pmu = { { PERF_RECORD_LOST_SAMPLES, 0, 16 }, 7, 99 };
 	struct ring ring = { 0 };
 
 	assert_int_equal(drain_take_lost(&ring, &full.header), 5);

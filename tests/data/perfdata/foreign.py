@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""foreign.py FILE big|little LONG - a recording as a machine of that byte order, with `long` of
-so many bytes, would have made it: a tracepoint and a clock with call chains."""
+"""foreign.py FILE big|little LONG [aux] - a recording as a machine of that byte order, with `long` of
+so many bytes, would have made it: a tracepoint and a clock with call chains; with aux also a hardware
+trace (of Arm's SPE: nothing but padding), which lies between the records."""
 import struct
 import sys
 
@@ -82,6 +83,14 @@ class Recorder:
         return self.record(9, 2, self.pack('QQIIQIIQ', 12, ips[1], pid, pid, time, cpu, 0, 250000) +
                            self.pack('Q', len(ips)) + self.pack(f'{len(ips)}Q', *ips))
 
+    def aux_info(self):
+        return self.record(70, 0, self.pack('IIQQ', 4, 0, 8, 1))
+
+    def aux(self, offset, size, time, cpu):
+        """The kernel's word, and the area itself behind a record of perf's."""
+        return self.record(11, 0, self.pack('QQQ', offset, size, 0) + self.trailer(500, 500, time, cpu, 12)) + \
+            self.record(71, 0, self.pack('QQQIIII', size, offset, 0, cpu, 0xffffffff, cpu, 0)) + bytes(size)
+
     def sized(self, text):
         return self.pack('Q', len(text)) + text
 
@@ -102,9 +111,10 @@ class Recorder:
         return self.pack('I', len(data)) + data
 
 
-def records(r):
+def records(r, aux):
     """Of two CPUs, in rounds; the second CPU's are earlier than they stand."""
-    out = [r.comm(500, 'first', 900), r.mmap2(500, '/bin/first', 901)]
+    out = [r.aux_info()] if aux else []
+    out += [r.comm(500, 'first', 900), r.mmap2(500, '/bin/first', 901)]
     time = 1000
     for round_ in range(4):
         for cpu in (0, 1):
@@ -115,12 +125,14 @@ def records(r):
                 out.append(make(500 + cpu, at, cpu, number))
         if round_ == 1:
             out.append(r.comm(500, 'second', time + 115))
+        if aux:
+            out.append(r.aux(round_ * 1000, 1000, time + 190, round_ % 2))
         out.append(r.record(68, 0, b''))
         time += 200
     return b''.join(out)
 
 
-def main(path, order, long):
+def main(path, order, long, aux=None):
     r = Recorder(order == 'big', int(long))
     common = IP | TID | TIME | CPU | PERIOD | IDENTIFIER
     attrs = [r.attr(2, 316, common | RAW, r.flags('disabled', 'inherit', 'sample_id_all')),
@@ -134,7 +146,7 @@ def main(path, order, long):
         at += len(one)
     attrs_at = at
     table = b''.join(a + r.pack('QQ', *s) for a, s in zip(attrs, id_sections))
-    data = records(r)
+    data = records(r, aux)
     data_at = attrs_at + len(table)
     names = ['sched:sched_wakeup', 'cpu-clock']
     desc = r.pack('II', 2, 128) + b''.join(
