@@ -12,18 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A range of addresses of a process: as much as one page table maps. */
+/* A range of addresses of a process: as much as one page table maps, of one mapping. */
 enum { RANGE_SHIFT = 21, MAX_RANGES = 65536, SHOWN_ROWS = 30 };
 
 struct range_key {
 	uint64_t pid, base;
+	uint64_t what;                   /* what is mapped there: a dso's serial, or one of these */
 };
+enum { WHAT_UNKNOWN, WHAT_KERNEL = -1 };
 
 struct range {
 	struct range_key key;
 	uint64_t faults, first, last;    /* addresses */
 	char comm[64];
-	const char *mapping;
+	char *mapping;
 	UT_hash_handle hh;
 };
 
@@ -41,19 +43,55 @@ struct page_faults {
 
 /* ---- ranges ------------------------------------------------------------------------- */
 
-/* A program, a library; data of no file. */
-static const char *mapping_of(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
+/* Valid until the next question about mappings. */
+static const struct mapping *mapping_at(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
 {
-	uint64_t words[2] = { PERF_CONTEXT_USER, addr };
-	struct callstack *stack = addr >> 63 ? NULL : callstacks_get(a->stacks, words, 2, s->pid, s->time);
+	if (addr >> 63 || !a->names.maps)
+		return NULL;
+	names_until(&a->names, s->time);
+	return maps_find(a->names.maps, s->pid, addr, s->time);
+}
 
-	return addr >> 63 ? "[kernel]" : stack && stack->n ? stack->frames[0]->dso : "[unknown]";
+/* "/usr/lib/libc.so.6", "[heap]", "[stack]"; memory that is nobody's is what the kernel calls //anon. */
+static char *text_of(uint64_t what, const struct mapping *m)
+{
+	const char *name = m ? dso_mapped_name(m->dso) : NULL;
+
+	if (!name)
+		return strdup(what == (uint64_t)WHAT_KERNEL ? "[kernel]" : "[unknown]");
+	return strdup(strcmp(name, "//anon") ? name : "[anon]");
+}
+
+/* The kernel calls the heap so from its second growth on: what it told before counts no more. */
+static void settle(struct analysis *a, struct range *r)
+{
+	const struct page_faults *p = a->config;
+	const struct mapping *m = NULL;
+	char *text;
+
+	if (a->names.maps && !strcmp(r->mapping, "[anon]"))
+		m = maps_find(a->names.maps, (pid_t)r->key.pid, r->last, p->last);
+	if (!m || strcmp(dso_mapped_name(m->dso), "[heap]"))
+		return;
+	text = text_of(r->key.what, m);
+	if (!text)
+		return;
+	free(r->mapping);
+	r->mapping = text;
+}
+
+static void free_range(struct range *r)
+{
+	free(r->mapping);
+	free(r);
 }
 
 static struct range *range_of(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
 {
 	struct page_faults *p = a->config;
-	struct range_key key = { (uint64_t)s->pid, addr >> RANGE_SHIFT };
+	const struct mapping *m = mapping_at(a, s, addr);
+	struct range_key key = { (uint64_t)s->pid, addr >> RANGE_SHIFT,
+				 m ? dso_serial(m->dso) : addr >> 63 ? (uint64_t)WHAT_KERNEL : WHAT_UNKNOWN };
 	struct range *r;
 
 	HASH_FIND(hh, p->ranges, &key, sizeof(key), r);
@@ -64,12 +102,13 @@ static struct range *range_of(struct analysis *a, const struct analysis_sample *
 		return NULL;
 	r->key = key;
 	r->first = addr;
-	r->mapping = mapping_of(a, s, addr);
+	r->mapping = text_of(key.what, m);
+	if (!r->mapping) {
+		free_range(r);
+		return NULL;
+	}
 	HASH_ADD(hh, p->ranges, key, sizeof(key), r);
-	if (!HASH_LOST(r))
-		return r;
-	free(r);
-	return NULL;
+	return r;
 }
 
 static void count(struct analysis *a, const struct analysis_sample *s, const char *comm)
@@ -101,7 +140,7 @@ static void forget_ranges(struct page_faults *p)
 
 	HASH_ITER(hh, p->ranges, r, next) {
 		HASH_DEL(p->ranges, r);
-		free(r);
+		free_range(r);
 	}
 	p->beyond = 0;
 }
@@ -113,7 +152,8 @@ static void print_ranges(struct analysis *a)
 	struct table t;
 
 	table_init(&t, "page-fault ranges", columns, sizeof(columns) / sizeof(*columns));
-	for (const struct range *r = p->ranges; r; r = r->hh.next) {
+	for (struct range *r = p->ranges; r; r = r->hh.next) {
+		settle(a, r);
 		table_row(&t);
 		table_unsigned(&t, r->faults);
 		table_text(&t, r->comm);
@@ -180,6 +220,7 @@ static int begin(struct analysis *a, struct fault *f)
 	if (!p->faults)
 		return fault_usage(f, "page-faults: the recording has no page faults with their addresses: "
 				   "perf record -e page-faults -c 1 -d");
+	a->names.data = true;
 	if (flame_check(&p->flame, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
@@ -260,8 +301,10 @@ static const char *const description[] = {
 	"the instruction that did, with -g registers and the call chain; and at the end (with -i at each "
 	"interval, and nothing else) who faulted most, and the ranges of addresses where. -q leaves out the "
 	"single faults.",
-	"A range is what of 2 MiB of a process's addresses was touched; its mapping is the program or library "
-	"there, [unknown] for memory of no file.",
+	"A range is what of 2 MiB of a process's addresses was touched of one mapping: a file's, [heap] (brk's; as "
+	"long as it has not grown twice the kernel calls it [anon]), [stack], or [anon], memory of no file, such as "
+	"malloc's large pieces and other threads' stacks; [unknown] if the mapping was not seen. In recordings "
+	"data has names if they were made by perf record -d.",
 	NULL,
 };
 

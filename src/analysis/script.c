@@ -441,6 +441,18 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	return analysis_run(&ops, config, &none, f);
 }
 
+int script_write(const struct analysis_opts *opts, bool csv, const char *output, struct fault *f)
+{
+	const struct opt_parser none = { .after_dashes = -1 };
+	struct script s = { .common = *opts, .csv = csv, .output = output };
+
+	s.common.json = !csv;
+	s.common.stream.sources = analysis_sources;
+	if (script_choose(&s.choice, NULL, f) || check_output(&s, f))
+		return -1;
+	return analysis_run(&ops, &s, &none, f);
+}
+
 #define AT(member) offsetof(struct script, member)
 
 static const struct opt script_opts[] = {

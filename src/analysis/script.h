@@ -133,6 +133,10 @@ struct script_line {
 	struct chain_address chain[SCRIPT_MAX_FRAMES];
 };
 
+/* script.c: the whole run of `perf-prof script --csv` or --json with these options into a file, for
+ * others that write rows. The exit code, or -1 with f. */
+int script_write(const struct analysis_opts *opts, bool csv, const char *output, struct fault *f);
+
 /* script_values.c */
 /* Decoded; NULL if the record contradicts itself. */
 const struct pev_sample *script_sample(struct script_line *l);

@@ -7,11 +7,13 @@
 #include "convert/commands.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct convert_format *const formats[] = {
 	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
 	&convert_perfetto,
+	&convert_csv, &convert_jsonl,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
@@ -184,12 +186,24 @@ static int check(struct convert *c, struct fault *f)
 	if (c->format->missing)
 		return fault_usage(f, "--to %s: this perf-prof was built without %s (see perf-prof version "
 				   "--build-options)", c->format->name, c->format->missing);
+	if (c->format->run && c->no_idle)
+		return fault_usage(f, "--to %s is of all events: a filter leaves out what --no-idle does: -e "
+				   "'EVENT/_pid!=0/'", c->format->name);
 	if (!c->out)
 		c->out = "-";
 	if (c->format->binary && !strcmp(c->out, "-") && isatty(STDOUT_FILENO))
 		return fault_usage(f, "--to %s: its bytes are nothing for a terminal: name a file, -o FILE",
 				   c->format->name);
 	return 0;
+}
+
+static bool is_input(const struct convert *c)
+{
+	const char *input = c->common.stream.input;
+	struct stat in, out;
+
+	return strcmp(input, "-") && !stat(input, &in) && !stat(c->out, &out) && S_ISREG(out.st_mode) &&
+	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
 /* FILE may stand behind -I or alone. */
@@ -208,6 +222,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		o->input = args->operands[0];
 	if (!o->input)
 		o->input = "perf.data";
+	if (is_input(c))
+		return fault_usage(f, "convert: --output %s is the recording itself", c->out), f->exit_code;
+	if (c->format->run)
+		return c->format->run(c, f);
 	none.noperands = 0;
 	return analysis_run(&ops, config, &none, f);
 }
@@ -216,7 +234,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt convert_opts[] = {
 	{ "to", 0, NULL, OPT_CALL, AT(format), "FORMAT",
-	  "folded, speedscope, pprof, firefox or perfetto; without it, what the name of the output says.",
+	  "folded, speedscope, pprof, firefox, perfetto, csv or jsonl; without it, what the name of the output says.",
 	  false, parse_format },
 	{ "output", 'o', NULL, OPT_STRING, AT(out), "OUT",
 	  "The file that is made; - (and without it) is standard output.", false, NULL },
@@ -248,6 +266,7 @@ static const char *const description[] = {
 	"perfetto: a trace for ui.perfetto.dev and trace_processor: what the scheduler did (sched_switch, "
 	"sched_waking, ...), interrupts and system calls where it draws them, samples with their stacks, all "
 	"other events as instants with their fields on the line of their thread.",
+	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
 	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends the reading, "
 	"and the file has what came before. What the recording lost is told, as everywhere.",
 	NULL,

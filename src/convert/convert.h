@@ -17,6 +17,8 @@ struct convert_format {
 	const char *const *suffixes; /* of files that are of this format; NULL terminated */
 	bool binary;                 /* nothing for a terminal */
 	const char *missing;         /* not NULL: this perf-prof was built without that library */
+	/* Not NULL: does all of it, and the others are NULL. The exit code, or -1 with f. */
+	int (*run)(struct convert *c, struct fault *f);
 	/* Events are known, c->file is open. 0, or -1 with f. */
 	int (*begin)(struct convert *c, struct analysis *a, struct fault *f);
 	void (*sample)(struct convert *c, struct analysis *a, const struct analysis_sample *s);
@@ -44,7 +46,7 @@ struct convert {
 };
 
 extern const struct convert_format convert_folded, convert_speedscope, convert_pprof, convert_firefox,
-	convert_perfetto;
+	convert_perfetto, convert_csv, convert_jsonl;
 
 /* Whether an event's samples are those of the profile. */
 bool convert_profiles(const struct convert *c, const struct stream_event *event);

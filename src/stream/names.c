@@ -198,6 +198,8 @@ static int open_functions(struct names *n, struct fault *f)
 
 int names_open(struct names *n, int verbose, struct fault *f)
 {
+	if (n->data)
+		stream_want_data(n->stream);
 	return open_symbols(n, verbose, f) || open_functions(n, f) ? -1 : 0;
 }
 
@@ -205,7 +207,7 @@ static int open_maps(struct names *n)
 {
 	struct maps_opts opts = {
 		.dsos = symbolizer_dsos(n->symbolizer), .opener = n->opener,
-		.catch_up = catch_up, .ctx = n,
+		.catch_up = catch_up, .ctx = n, .data = n->data,
 	};
 
 	n->maps = maps_new(&opts);

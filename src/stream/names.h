@@ -24,6 +24,7 @@ struct names {
 	struct unwinder *unwinder;        /* once a sample's callers were asked for; or NULL */
 	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
 	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
+	bool data;                        /* set before stream_open(): mappings of data, too */
 	const char *debuginfod;           /* servers that may be asked; set before names_open() */
 	uint64_t lost;                    /* records of what is mapped and who is who */
 };

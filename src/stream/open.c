@@ -23,7 +23,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-enum { DEFAULT_RING = 1 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
+enum { DEFAULT_RING = 1 << 20, STACK_RING = 4 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
 
 /* What the event loop opens itself, with --order and --buffer; and what a script may want
  * at once. */
@@ -150,11 +150,20 @@ static uint64_t power_of_two(uint64_t bytes)
 	return p;
 }
 
+/* Kilobytes in a sample. */
+static bool has_stacks(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && s->events[i].stack_format)
+			return true;
+	return false;
+}
+
 /* Rounds -m, and keeps all rings together below a quarter of memory. */
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t usual = o->ring.usual ? o->ring.usual : DEFAULT_RING;
+	uint64_t usual = o->ring.usual ? o->ring.usual : has_stacks(s) ? STACK_RING : DEFAULT_RING;
 	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
 	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
@@ -482,11 +491,12 @@ bool stream_wants_mappings(const struct stream *s)
 /* perf reads unwind tables where they are mapped: beside the code. */
 bool open_wants_data(const struct stream *s)
 {
-	bool unwound = false;
+	return s->wants_data || (s->opts->record && has_stacks(s));
+}
 
-	for (size_t i = 0; i < s->nevents; i++)
-		unwound |= s->events[i].wanted && s->events[i].stack_format;
-	return unwound && s->opts->record;
+void stream_want_data(struct stream *s)
+{
+	s->wants_data = true;
 }
 
 static enum side_maps wanted_maps(const struct stream *s)

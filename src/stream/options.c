@@ -209,7 +209,7 @@ const struct opt stream_ring_opts[] = {
 	  "Periodic output every MS milliseconds; 0: never.", false, parse_interval },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Size of each CPU's ring in pages, or with a unit (8M); rounded up to a power of two. "
-	  "Default 1M; 4M where all switches of tasks are watched.", false, parse_ring },
+	  "Default 1M; 4M where all switches of tasks are watched, and with --call-graph dwarf.", false, parse_ring },
 	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
 	  "Memory behind the rings, such as 256M: a thread empties the rings into it, so that bursts "
 	  "survive a slow script. Shared evenly by the CPUs, rounded up to powers of two; not locked, "

@@ -88,6 +88,7 @@ struct stream {
 	size_t nopened;
 	struct ring *rings;
 	size_t nrings;
+	bool wants_data;            /* mappings of data are asked for, too */
 	uint64_t least_ring;        /* bytes that a source wants, or 0 */
 
 	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */

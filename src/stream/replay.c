@@ -394,11 +394,10 @@ static void deliver_other(struct stream *s, struct ring *ring, const struct orde
 static void deliver_item(struct stream *s, const struct order_item *item)
 {
 	const struct perf_event_header *rec = item->rec;
-	struct ring *ring = &s->rings[item->queue];
 	const struct track *t;
 
 	if (__builtin_expect(rec->type != PERF_RECORD_SAMPLE, 0)) {
-		deliver_other(s, ring, item);
+		deliver_other(s, &s->rings[item->queue], item);
 		return;
 	}
 	if (__builtin_expect(s->replay->interval != 0, 0))
@@ -409,7 +408,7 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 	if (__builtin_expect(t->plain != NULL, 1))
 		deliver_plain(s, t->plain, rec, cpu_of(t, rec));
 	else
-		deliver_sample(s, ring, t, rec);
+		deliver_sample(s, &s->rings[t->cpu_at ? item->queue : 0], t, rec);
 }
 
 static void deliver_until(struct stream *s, uint64_t watermark)
@@ -437,13 +436,13 @@ static void make_room(struct stream *s)
 
 /* ---- what comes from the recording ----------------------------------------------- */
 
-static void push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size,
+static void push(struct stream *s, uint32_t queue, uint64_t time, const void *rec, uint32_t size,
 		 uint16_t tag)
 {
 	if (order_full(s->order))
 		make_room(s);
-	if (!s->stopping && order_push_tagged(s->order, (uint32_t)(ring - s->rings), time, rec, size, tag))
-		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
+	if (!s->stopping && order_push_tagged(s->order, queue, time, rec, size, tag))
+		loss_add(s, &s->rings[queue], 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
 	if (time > s->replay->newest)
 		s->replay->newest = time;
 }
@@ -458,12 +457,22 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 	};
 
 	ring->gap = 0;
-	push(s, ring, end, &gap, sizeof(gap), 0);
+	push(s, (uint32_t)(ring - s->rings), end, &gap, sizeof(gap), 0);
 }
 
-static struct ring *ring_of(struct stream *s, uint32_t cpu)
+static uint32_t queue_of(const struct replay *p, uint32_t cpu)
 {
-	return &s->rings[cpu < s->replay->nqueues ? cpu : 0];
+	return cpu < p->nqueues ? cpu : 0;
+}
+
+/* Samples that don't say their CPU, as perf record takes them of a command: each ring's were
+ * written in one piece, so where time goes back another ring begins. */
+static uint32_t queue_of_run(struct replay *p, uint64_t time)
+{
+	if (time < p->run_time && ++p->run == p->nqueues)
+		p->run = 0;
+	p->run_time = time;
+	return p->run;
 }
 
 static bool is_in_time(const struct stream_opts *o, uint64_t time)
@@ -477,6 +486,7 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 	int event = perfdata_event_of(p->reader, rec);
 	const struct track *t = event < 0 ? NULL : &p->tracks[event];
 	struct ring *ring;
+	uint32_t queue;
 	uint64_t time;
 
 	if (__builtin_expect(!t, 0)) {
@@ -488,7 +498,8 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	time = t->time_at ? layout_u64(rec, t->time_at) : p->newest;
-	ring = ring_of(s, cpu_of(t, rec));
+	queue = queue_of(p, cpu_of(t, rec));
+	ring = &s->rings[queue];
 	if (__builtin_expect(ring->gap != 0, 0))
 		push_gap(s, ring, time);
 	ring->read_time = time;
@@ -497,8 +508,10 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 	s->totals.counted++;
 	if (s->opts->cpus.n && !numlist_has(&s->opts->cpus, (int)cpu_of(t, rec)))
 		return;
+	if (!t->cpu_at)
+		queue = queue_of_run(p, time);
 	if (is_in_time(s->opts, time))   /* which track it is of is found out once */
-		push(s, ring, time, rec, rec->size, (uint16_t)event);
+		push(s, queue, time, rec, rec->size, (uint16_t)event);
 	else if (s->opts->time.to && time > p->newest)
 		p->newest = time;
 }
@@ -522,7 +535,7 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	p->kernel_lost += out.lost.lost;
-	ring_of(s, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)->gap += out.lost.lost;
+	s->rings[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
 }
 
 static void take_task(struct stream *s, const struct perf_event_header *rec)
@@ -542,7 +555,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 	if (!time)
 		deliver_task(s, rec);
 	else
-		push(s, ring_of(s, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0), time, rec,
+		push(s, queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0), time, rec,
 		     rec->size, 0);
 }
 
@@ -554,6 +567,8 @@ static void end_round(struct stream *s)
 	p->ordered = true;
 	deliver_until(s, p->round);
 	p->round = p->newest;
+	p->run = 0;
+	p->run_time = 0;
 	if (s->opts->time.to && p->round > s->opts->time.to && order_empty(s->order))
 		s->stop = s->stop ? s->stop : STOP_TARGET;
 }

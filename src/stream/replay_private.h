@@ -34,7 +34,8 @@ struct replay {
 	bool same_machine, same_kernel;
 	int formats_bad;               /* formats that can't be parsed */
 	uint64_t newest, round;        /* times: of what was read; of the round before */
-	uint64_t round_newest;
+	uint64_t run_time;             /* of samples without a CPU: the last one's time, */
+	uint32_t run;                  /* and its queue */
 	uint64_t interval, next_interval;   /* -i, in ns */
 	uint64_t unknown;              /* samples of no event */
 	uint64_t kernel_lost, counted_lost; /* by LOST records; as the recorder counted */

@@ -143,11 +143,11 @@ static void list_options(const struct source_ops *ops, char *buf, size_t size)
 	for (size_t g = 0; g < ops->ngroups; g++)
 		for (size_t i = 0; i < ops->groups[g].nopts && used < size; i++) {
 			const struct opt *o = &ops->groups[g].opts[i];
-			bool named = !o->key || o->kind == OPT_CHOICE;
-			char key[4] = { '-', o->key, '\0' };
+			bool choice = o->kind == OPT_CHOICE, named = !o->key || choice;
+			char key[8] = { '-', o->key, choice ? ',' : '\0', choice ? ' ' : '\0', '\0' };
 
-			used += (size_t)snprintf(buf + used, size - used, " %s%s%s%s%s", named ? "--" : key,
-						 named ? o->name : "", o->arg ? " " : "",
+			used += (size_t)snprintf(buf + used, size - used, " %s%s%s%s%s%s", o->key ? key : "",
+						 named ? "--" : "", named ? o->name : "", o->arg ? " " : "",
 						 o->arg ? o->arg : "", ",");
 		}
 	if (used < size)

@@ -273,6 +273,8 @@ bool stream_event_has_addresses(const struct stream_event *event, bool user);
 /* Whether user addresses are sampled; whether records of what is mapped come with them,
  * too (after stream_open()). */
 bool stream_wants_mappings(const struct stream *s);
+/* Before stream_open(): records of mappings that are no code are wanted, too. */
+void stream_want_data(struct stream *s);
 bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);

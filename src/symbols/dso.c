@@ -268,6 +268,11 @@ const uint8_t *dso_build_id(const struct dso *dso, size_t *size)
 	return *size ? dso->id.build_id : NULL;
 }
 
+const char *dso_mapped_name(const struct dso *dso)
+{
+	return dso->name;
+}
+
 uint64_t dso_serial(const struct dso *dso)
 {
 	return dso->serial;

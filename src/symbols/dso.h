@@ -61,6 +61,8 @@ void dso_put(struct dsos *d, struct dso *dso);
 const char *dso_name(const struct dso *dso);
 /* The build id by which it was mapped, of so many bytes; NULL: not known. */
 const uint8_t *dso_build_id(const struct dso *dso, size_t *size);
+/* The first of these, whatever names were read. */
+const char *dso_mapped_name(const struct dso *dso);
 /* A number that no other dso has or will have. */
 uint64_t dso_serial(const struct dso *dso);
 /* As symfile_find(). The name lives until the next call. */

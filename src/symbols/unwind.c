@@ -124,12 +124,18 @@ static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const s
 	const struct machine *m = t->machine;
 	uint64_t cfa, value;
 
-	*caller = (struct frame){ .interrupted = rule->signal };
+	caller->known = 0;       /* the others hold what nobody reads */
+	caller->interrupted = rule->signal;
 	if (!evaluate(t, f, &rule->cfa, 0, m->sp, &cfa))
 		return false;
-	for (unsigned int i = 0; i < m->nregs; i++)
-		if (evaluate(t, f, &rule->regs[i], cfa, i, &value))
+	for (unsigned int i = 0; i < m->nregs; i++) {
+		const struct cfi_place *p = &rule->regs[i];
+
+		if (p->kind == CFI_UNDEFINED)
+			continue;   /* most */
+		if (evaluate(t, f, p, cfa, i, &value))
 			set(caller, i, value);
+	}
 	/* it is what the stack pointer was before the call, unless there is a rule of its own */
 	if (rule->regs[m->sp].kind <= CFI_SAME)
 		set(caller, m->sp, cfa);
@@ -145,7 +151,8 @@ static bool by_frame_pointer(const struct thread *t, const struct frame *f, stru
 	const struct machine *m = t->machine;
 	uint64_t at = f->regs[m->fp], fp, pc;
 
-	*caller = (struct frame){ 0 };
+	caller->known = 0;
+	caller->interrupted = false;
 	if (!has(f, m->fp) || at % 8 || at < f->regs[m->sp] || !read_word(t, at, &fp) ||
 	    !read_word(t, at + 8, &pc))
 		return false;
@@ -184,7 +191,7 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max)
 {
 	struct thread t = { &machines[s->machine], s, 0 };
-	struct frame frames[2];
+	struct frame frames[2] = { 0 };
 	size_t n = 0;
 
 	if (!begin(&t, &frames[0]))

@@ -359,11 +359,11 @@ static struct dso *dso_of(struct maps *m, const struct process *p, const struct 
 static void take_mmap(struct maps *m, const struct pev_mmap *r, uint64_t time)
 {
 	struct mapping mapping = { .start = r->addr, .end = r->addr + r->len, .pgoff = r->pgoff,
-				   .from = time };
+				   .data = r->data, .from = time };
 	struct process *p;
 	struct space *s;
 
-	if (r->data || (int32_t)r->pid <= 0 || mapping.end <= mapping.start)
+	if ((r->data && !m->opts.data) || (int32_t)r->pid <= 0 || mapping.end <= mapping.start)
 		return;
 	p = get(m, (pid_t)r->pid);
 	s = p ? own_space(m, p, time) : NULL;
@@ -511,12 +511,12 @@ static char *read_file(int fd, size_t *len)
 static void fill_line(struct maps *m, struct space *s, const struct process *p,
 		      const struct procmaps_line *l)
 {
-	struct mapping mapping = { .start = l->start, .end = l->end, .pgoff = l->pgoff };
+	struct mapping mapping = { .start = l->start, .end = l->end, .pgoff = l->pgoff, .data = !l->exec };
 	struct dso_id id = { .has_inode = l->ino != 0, .maj = l->maj, .min = l->min, .ino = l->ino };
 	struct dsos *dsos = m->opts.dsos;
 	const char *path = *l->path ? l->path : "//anon";
 
-	if (!l->exec)
+	if (!l->exec && !m->opts.data)
 		return;
 	if (!strcmp(l->path, VDSO_NAME))
 		mapping.dso = dso_get_vdso(dsos, l->start, l->end - l->start);

@@ -25,6 +25,7 @@ struct maps_opts {
 	 * process that called exec(2). May be NULL. */
 	void (*catch_up)(void *ctx);
 	void *ctx;
+	bool data;               /* mappings that are no code are kept, too */
 	size_t max_bytes;        /* 0: the default, 16 MiB */
 };
 

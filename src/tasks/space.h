@@ -12,6 +12,7 @@
 struct mapping {
 	uint64_t start, end;
 	uint64_t pgoff;          /* of start, in the file */
+	bool data;               /* it is no code */
 	uint64_t from;           /* time it came about; 0: before we looked */
 	struct dso *dso;
 };

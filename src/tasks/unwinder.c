@@ -96,9 +96,10 @@ static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping
 static void look_up(const struct walk *w, uint64_t addr, struct step *step)
 {
 	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
-	const struct cfi_rule *rule = m ? rule_at(w, m, addr) : NULL;
+	bool is_code = m && !m->data;
+	const struct cfi_rule *rule = is_code ? rule_at(w, m, addr) : NULL;
 
-	*step = (struct step){ .addr = addr, .is_code = m };
+	*step = (struct step){ .addr = addr, .is_code = is_code };
 	if (!rule)
 		return;
 	step->has_rule = true;

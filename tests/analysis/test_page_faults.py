@@ -48,3 +48,26 @@ def test_registers_and_stack(analyse, works):
     story = re.search(rf'^.*: +{first} .*\n((?: +.*\n)+)', got.text, re.M).group(1)
     assert 'pages+0x' in story and 'main+0x' in story
     assert re.search(r' ax 0x[0-9a-f]{16} ', story) or ' x0 0x' in story, story
+
+
+def test_mappings_have_names(analyse):
+    """Of a program that ends at once: what it maps is told by records alone."""
+    got = analyse('page-faults', '--json', *RING, '--', '/usr/bin/python3', '-S', '-c',
+                  'x = bytearray(8 << 20); y = [bytearray(5000) for i in range(200)]')
+    faults = {}
+    for row in got.table('page-fault ranges')['rows']:
+        if row['comm'].startswith('python'):
+            faults[row['mapping']] = faults.get(row['mapping'], 0) + row['faults']
+    assert faults['[anon]'] >= 2048 and faults['[heap]'] > 100 and faults['[stack]'] > 0
+    assert any('/python3' in name for name in faults) and any('/libc.so' in name for name in faults)
+    assert faults.get('[unknown]', 0) < 20, faults
+
+
+def test_mappings_of_a_process_that_was_there_before(watch, waiting):
+    one = waiting('pages', PAGES)
+    watcher = watch('page-faults', *RING, '-p', one.pid)
+    one.go()
+    one.finish()
+    rows = [r for t in watcher.result().lines if t['table'] == 'page-fault ranges' for r in t['rows']]
+    assert sum(r['faults'] for r in rows if r['mapping'] == '[anon]') >= PAGES
+    assert not [r for r in rows if r['mapping'] == '[unknown]']

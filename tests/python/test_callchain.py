@@ -105,6 +105,29 @@ def test_the_attributes_of_one_event(prof, callers, tmp_path, attrs, depth):
         assert len(chain) == depth if depth else len(chain) > 3
 
 
+KEEP = READY + """
+import json
+kept = []
+def __sample__(e):
+    kept.append(e)
+    print('chain', json.dumps(e._callchain), flush=True)
+def __exit__():
+    for e in kept:
+        print('chain', json.dumps(e._callchain), flush=True)
+"""
+
+
+@pytest.mark.parametrize('options, attrs', [(['--call-graph', 'dwarf'], ''), (['--call-graph=dwarf,4096'], ''),
+                                            ([], '/stack=dwarf')])
+def test_callers_without_frame_pointers(prof, callers, tmp_path, options, attrs):
+    """Also of events that the script keeps, when their process is gone."""
+    out = chains(prof, tmp_path, [callers + '_bare', '--wait', '3'], CALLS.format(attrs), *options, script=KEEP)
+    assert len(parsed(out)) == 6
+    for chain in parsed(out):
+        assert [f['symbol'] for f in chain][:4] == ['inner', 'middle', 'outer', 'main']
+        assert not any(f['kernel'] for f in chain) and chain[-1]['symbol'] == '_start'
+
+
 @pytest.mark.parametrize('options, event', [
     (['-g', '--no-kernel-callchain'], CALLS.format('')),
     (['--no-kernel-callchain'], CALLS.format('/stack')),

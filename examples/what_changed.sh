@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# In which functions does one command spend another part of its time than another one does?
+#
+#	what_changed.sh './job old.conf' './job new.conf'
+folder=$(mktemp -d) || exit
+trap 'rm -rf "$folder"' EXIT
+perf-prof record -q -F 997 -g -o "$folder/before" -- sh -c "exec $1" > /dev/null &&
+perf-prof record -q -F 997 -g -o "$folder/after" -- sh -c "exec $2" > /dev/null &&
+perf-prof diff --than 1% "$folder/before" "$folder/after"

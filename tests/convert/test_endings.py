@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How convert ends while it reads: by Ctrl-C, by kill -9; and what a terminal is shown meanwhile."""
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.fixture
+def recording_of_many(prof, storm, tmp_path):
+    """The bytes of a recording with 100000 events."""
+    path = tmp_path / 'in.data'
+    done = subprocess.run([prof, 'record', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm, 'getppid',
+                           '100000'], capture_output=True, timeout=60)
+    if done.returncode:
+        pytest.skip(done.stderr.decode().strip())
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+@pytest.fixture
+def half_way(prof, recording_of_many, tmp_path):
+    """convert with half of a recording read, waiting for the rest of it."""
+    procs = []
+
+    def start(*args, **more):
+        proc = subprocess.Popen([prof, 'convert', '-I', '-', *args], cwd=tmp_path, stdin=subprocess.PIPE,
+                                **{'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **more})
+        procs.append(proc)
+        proc.stdin.write(recording_of_many[:len(recording_of_many) // 2])
+        proc.stdin.flush()       # more than a pipe holds: most of it was read by now
+        deadline = time.monotonic() + 20
+        while not any(name.startswith('.out') for name in os.listdir(tmp_path)):
+            assert time.monotonic() < deadline and proc.poll() is None
+            time.sleep(0.01)
+        while b'S' not in state_of(proc.pid):    # all that came was taken
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return proc
+    yield start
+    for proc in procs:
+        proc.kill()
+        proc.communicate()
+
+
+def state_of(pid):
+    with open(f'/proc/{pid}/stat', 'rb') as stat:
+        return stat.read().rsplit(b')', 1)[1].split()[0]
+
+
+def test_nothing_has_the_name_before_it_is_whole(half_way, recording_of_many, tmp_path):
+    proc = half_way('--to', 'perfetto', '-o', 'out')
+    assert not (tmp_path / 'out').exists()
+    proc.communicate(recording_of_many[len(recording_of_many) // 2:], timeout=30)
+    assert proc.returncode == 0
+    assert os.listdir(tmp_path) == ['out']
+
+
+def test_a_killed_one_leaves_none_of_that_name(half_way, tmp_path):
+    (tmp_path / 'out').write_text('older')
+    proc = half_way('--to', 'firefox', '-o', 'out')
+    proc.kill()
+    proc.wait()
+    assert (tmp_path / 'out').read_text() == 'older'
+
+
+def test_ctrl_c_keeps_what_came_before(half_way, tmp_path):
+    proc = half_way('--to', 'firefox', '-o', 'out')
+    proc.send_signal(signal.SIGINT)
+    _, errors = proc.communicate(timeout=30)
+    assert proc.returncode == 0 and not errors
+    assert os.listdir(tmp_path) == ['out']
+    assert 0 < (tmp_path / 'out').read_text().count('"type":"syscalls:sys_enter_getppid"') < 100000
+
+
+def test_a_terminal_is_shown_how_far_it_is(half_way, recording_of_many, tmp_path):
+    ours, theirs = pty.openpty()
+    proc = half_way('--to', 'perfetto', '-o', 'out', stderr=theirs)
+    os.close(theirs)
+    time.sleep(1.0)          # nothing is shown of what takes less than a moment
+    proc.communicate(recording_of_many[len(recording_of_many) // 2:], timeout=30)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert proc.returncode == 0
+    assert re.search(r'\r\x1b\[Kperf-prof: convert: [1-9]\d* samples', shown)
+    assert shown.endswith('\r\x1b[K')
