@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -102,11 +103,25 @@ int artifact_open(struct artifact *a, const char *option, const char *path, stru
 	return -1;
 }
 
+/* Of a pipe: a way to be done, and no failure. */
+static bool reader_went_away(const struct artifact *a)
+{
+	struct pollfd p = { .fd = fileno(a->out) };
+
+	return !a->temporary && poll(&p, 1, 0) == 1 && p.revents & POLLERR;
+}
+
 int artifact_close(struct artifact *a, struct fault *f)
 {
 	struct caller_rights rights;
 	bool bad = ferror(a->out) || fflush(a->out);
 	int error = errno;
+
+	if (bad && reader_went_away(a)) {
+		fclose(a->out);
+		a->out = NULL;
+		return 0;
+	}
 
 	bad |= fclose(a->out) != 0;
 	a->out = NULL;
