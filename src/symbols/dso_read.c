@@ -99,6 +99,16 @@ static void keep_code(struct dsos *d, struct dso *dso, int fd)
 	d->dwarfs_open += dso->code >= 0;
 }
 
+static void keep_vdso(struct dsos *d, struct dso *dso)
+{
+	int fd = d->keeps_code ? vdso_file(&d->vdso) : -1;
+
+	if (fd < 0)
+		return;
+	keep_code(d, dso, fd);
+	close(fd);
+}
+
 static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int fd)
 {
 	struct symfile *file;
@@ -186,6 +196,8 @@ void dso_read_(struct dsos *d, struct dso *dso)
 			dso->file = read_elsewhere(d, dso);
 	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
 		dso->file = vdso_read(&d->vdso);
+		if (dso->file)
+			keep_vdso(d, dso);
 	}
 	if (!dso->file)
 		return;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { MAX_VDSO = 1 << 20 };
 
@@ -46,4 +48,16 @@ struct symfile *vdso_read(const struct vdso *v)
 	f = symfile_from_image(copy, v->len);
 	free(copy);
 	return f;
+}
+
+int vdso_file(const struct vdso *v)
+{
+	int fd = v->len ? memfd_create(VDSO_NAME, MFD_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return -1;
+	if (pwrite(fd, (const void *)(uintptr_t)v->start, v->len, 0) == (ssize_t)v->len)
+		return fd;
+	close(fd);
+	return -1;
 }

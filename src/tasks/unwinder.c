@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/unwinder.h"
 
+#include "symbols/cfi_known.h"
+#include "symbols/vdso.h"
+
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,45 +55,34 @@ void unwinder_free(struct unwinder *u)
 	free(u);
 }
 
-/* ---- CPython's trampolines ----------------------------------------------------- */
-
-/* With -X perf CPython (3.12 and later) calls each Python function from a piece of code of its
- * own, "py::NAME:FILE" in the perf map. On x86-64 it is, after endbr64 or nothing, of four bytes
- * "sub $8,%rsp" or "push %rbp; mov %rsp,%rbp", and "call *%rcx" of two. There is no CFI of it,
- * and most interpreters keep no frame pointer. */
-enum { CALL_ENDS = 5, ENDBR = 4 };
-
-static const struct cfi_rule trampoline = {
-	.cfa = { .kind = CFI_REG, .reg = 7, .offset = 16 },
-	.regs = {
-		[3] = { .kind = CFI_SAME }, [6] = { .kind = CFI_PUSHED, .reg = 7 },
-		[12] = { .kind = CFI_SAME }, [13] = { .kind = CFI_SAME }, [14] = { .kind = CFI_SAME },
-		[15] = { .kind = CFI_SAME }, [16] = { .kind = CFI_AT_CFA, .offset = -8 },
-	},
-	.ra = 16,
-};
-
-static bool is_trampoline(struct unwinder *u, const struct unwinder_sample *s, const struct mapping *m,
-			  uint64_t addr)
-{
-	const char *name;
-	uint64_t into;
-
-	return s->stack.machine == UNWIND_X86_64 && dso_is_jit(m->dso) &&
-	       dso_find(u->dsos, m->dso, addr - m->start + m->pgoff, &name, &into) &&
-	       !strncmp(name, "py::", 4) && (into == CALL_ENDS || into == CALL_ENDS + ENDBR);
-}
-
 /* ---- from an address to its rule ----------------------------------------------- */
+
+/* What is called by code that has no CFI. */
+static const struct cfi_rule *known_rule(struct unwinder *u, const struct unwinder_sample *s,
+					 const struct mapping *m, uint64_t addr)
+{
+	bool arm64 = s->stack.machine == UNWIND_ARM64;
+	uint64_t into, offset = addr - m->start + m->pgoff;
+	const char *name;
+
+	if (!arm64)
+		return dso_is_jit(m->dso) && dso_find(u->dsos, m->dso, offset, &name, &into) &&
+		       cfi_known_is_trampoline(name, into) ? &cfi_known_trampoline : NULL;
+	/* it is returned to at its first byte, and the byte before is asked for */
+	return !strcmp(dso_mapped_name(m->dso), VDSO_NAME) &&
+	       dso_find(u->dsos, m->dso, offset + 1, &name, &into) && !into &&
+	       !strcmp(name, CFI_KNOWN_ARM64_SIGRETURN) ? &cfi_known_arm64_sigreturn : NULL;
+}
 
 static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping *m, uint64_t addr)
 {
+	const struct cfi_rule *rule = NULL;
 	struct cfi *cfi = NULL;
 	uint64_t vaddr;
 
-	if (dso_cfi(w->u->dsos, m->dso, addr - m->start + m->pgoff, &cfi, &vaddr))
-		return cfi ? cfi_find(cfi, vaddr) : NULL;
-	return is_trampoline(w->u, w->s, m, addr) ? &trampoline : NULL;
+	if (dso_cfi(w->u->dsos, m->dso, addr - m->start + m->pgoff, &cfi, &vaddr) && cfi)
+		rule = cfi_find(cfi, vaddr);
+	return rule ? rule : known_rule(w->u, w->s, m, addr);
 }
 
 static void look_up(const struct walk *w, uint64_t addr, struct step *step)
