@@ -21,7 +21,7 @@ enum { MAX = 64 };
 #define NEED_COMPILER                                                                              \
 	do {                                                                                       \
 		if (system("command -v g++ >/dev/null 2>&1 && command -v objcopy >/dev/null 2>&1")) { \
-			print_message("# needs g++ and objcopy\n");                               \
+			print_message("# skip: needs g++ and objcopy\n");                               \
 			skip();                                                                    \
 		}                                                                                  \
 	} while (0)

@@ -53,6 +53,8 @@ static bool can_build(void)
 		    "nm --version && xz --version");
 }
 
+#define skip_build() (print_message("# skip: needs gcc, binutils and xz\n"), skip())
+
 static void make(const char *function, const char *build_id)
 {
 	assert_int_equal(run("rm -rf usr .debug *"), 0);
@@ -122,7 +124,7 @@ static void by_debug_link(void **state)
 	uint64_t at, exported;
 
 	if (!can_build())
-		skip();
+		skip_build();
 	for (unsigned int i = 0; i < COUNT(places); i++) {
 		make("hidden", "none");
 		at = offset_of("program", "hidden");
@@ -148,7 +150,7 @@ static void by_build_id(void **state)
 	uint64_t at, exported;
 
 	if (!can_build())
-		skip();
+		skip_build();
 	make("hidden", "0xabcdef0123456789");
 	at = offset_of("program", "hidden");
 	exported = offset_of("program", "exported");
@@ -169,7 +171,7 @@ static void by_mini_debug_info(void **state)
 	uint64_t at, exported;
 
 	if (!can_build())
-		skip();
+		skip_build();
 	make("hidden", "none");
 	at = offset_of("program", "hidden");
 	exported = offset_of("program", "exported");
@@ -196,7 +198,7 @@ static void a_bomb_in_it(void **state)
 	uint64_t at, exported;
 
 	if (!can_build())
-		skip();
+		skip_build();
 	make("hidden", "none");
 	at = offset_of("program", "hidden");
 	exported = offset_of("program", "exported");
@@ -214,7 +216,7 @@ static void hostile_answers(void **state)
 	uint64_t at;
 
 	if (!can_build())
-		skip();
+		skip_build();
 	make("hidden", "0xabcdef0123456789");
 	at = offset_of("program", "hidden");
 	f = open_program(NULL);
