@@ -320,6 +320,13 @@ int pev_group_map_self(struct pev_group *g)
 	return rc;
 }
 
+void pev_group_forget_self_(struct pev_group *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->members[i].self)
+			pev_self_forget_(g->members[i].self);
+}
+
 struct pev_count pev_count_delta(const struct pev_count *before, const struct pev_count *after)
 {
 	return (struct pev_count){

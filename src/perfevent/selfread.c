@@ -226,6 +226,11 @@ void pev_self_unmap(struct pev_self *self)
 	free(self);
 }
 
+void pev_self_forget_(struct pev_self *self)
+{
+	self->page = NULL;
+}
+
 bool pev_self_fast_read_(const struct pev_self *self, struct pev_count *count)
 {
 	/* samples that found no room are told by the kernel only, and only of an event that
