@@ -113,7 +113,7 @@ uint64_t backlog_move(struct backlog *b)
 	uint64_t waiting, tail, n;
 
 	pthread_mutex_lock(&b->lock);
-	waiting = pev_ring_begin_(k);
+	waiting = pev_ring_look_(k);
 	tail = __atomic_load_n(&b->page.data_tail, __ATOMIC_ACQUIRE);
 	/* a head that ran away: no more than the ring can hold */
 	if (waiting > k->mask + 1)
