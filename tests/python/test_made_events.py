@@ -59,7 +59,7 @@ def test_each_sleep_is_an_event(prof, tmp_path, sleeper):
     before = time.monotonic_ns()
     seen = run(prof, tmp_path, '-e', 'task-state/-S --than 15ms/', '--monotonic', '-p', sleeper.pid, wake=sleeper)
     seen = [e for e in seen if e['duration'] < 400_000_000]   # the first one waited for us
-    assert 1 <= len(seen) <= 20
+    assert 1 <= len(seen) <= 21     # 20, and that first one where it was short
     for e in seen:
         assert e['_event'] == 'task-state' and e['state'] == 'S'
         assert e['_pid'] == e['pid'] == e['_tid'] == e['tid'] == e['common_pid'] == sleeper.pid
