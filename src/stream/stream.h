@@ -247,6 +247,9 @@ void stream_end_with(struct stream *s, int fd);
 /* The targets are one task that is about to exec: its events begin there; before
  * stream_open(). */
 void stream_begin_with_exec(struct stream *s);
+/* This child is a copy of us that execs once the run has started: what it has mapped until then
+ * is not its program's; before stream_open(). */
+void stream_is_to_exec(struct stream *s, pid_t pid);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
