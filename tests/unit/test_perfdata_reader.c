@@ -395,6 +395,55 @@ static void a_file_and_one_that_nobody_finished(void **state)
 	assert_non_null(strstr(fault.text, "the file ends at 0x128: it is cut"));
 }
 
+enum { TABLE_AT = DATA_AT + 48, TEXTS_AT = TABLE_AT + 32, TEXT_SIZE = 12, HOSTNAME = 3, RELEASE = 4 };
+
+/* Two features, whose second is laid there; the file has `n` bytes of all. */
+static void two_features(uint64_t at, uint64_t size, size_t n, const char *words)
+{
+	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
+	struct perfdata_reader *r;
+	struct file f = { 0 };
+	int rc;
+
+	h.words[9] = 1 << HOSTNAME | 1 << RELEASE;
+	put_file(&f, &h, 0, 0);
+	put64(&f, TEXTS_AT);
+	put64(&f, TEXT_SIZE);
+	put64(&f, at);
+	put64(&f, size);
+	put(&f, "\10\0\0\0a host\0\0" "\10\0\0\0release", 2 * TEXT_SIZE);
+	assert_true(n <= f.n);
+	f.n = n;
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), 2);
+	assert_int_equal(rc, words ? -1 : 0);
+	assert_int_equal(!perfdata_info(r)->osrelease, words != NULL);
+	if (words && !strstr(fault.text, words))
+		fail_msg("%s\nexpected: %s", fault.text, words);
+	if (n > TEXTS_AT)
+		assert_string_equal(perfdata_info(r)->hostname, "a host");
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+/* All else is read, and the end says so. */
+static void features_that_lie(void **state)
+{
+	enum { WHOLE = TEXTS_AT + 2 * TEXT_SIZE };
+
+	(void)state;
+	two_features(TEXTS_AT + TEXT_SIZE, TEXT_SIZE, WHOLE, NULL);
+	two_features(TEXTS_AT + 4, TEXT_SIZE, WHOLE, "at offset 0x138: the header lays its feature 4 at 0x14c, 12 bytes, "
+		     "over its feature 3");
+	two_features(UINT64_C(1) << 60, 1, WHOLE, "at 0x1000000000000000, 1 bytes, but the file has 352");
+	two_features(TEXTS_AT, UINT64_C(1) << 60, WHOLE, "but the file has");
+	two_features(DATA_AT, TEXT_SIZE, WHOLE, "over what comes before the features");
+	two_features(TABLE_AT, TEXT_SIZE, WHOLE, "over what comes before the features");
+	two_features(TEXTS_AT + TEXT_SIZE, TEXT_SIZE, WHOLE - 1, "but the file has 351");
+	two_features(TEXTS_AT, TEXT_SIZE, TEXTS_AT - 1, "has 2 features, but the file ends at 0x147, within the table");
+}
+
 static void every_cut_is_told(void **state)
 {
 	struct file whole = { 0 };
@@ -570,6 +619,7 @@ int main(void)
 		cmocka_unit_test(heads_that_lie),
 		cmocka_unit_test(an_id_of_two_events),
 		cmocka_unit_test(a_file_and_one_that_nobody_finished),
+		cmocka_unit_test(features_that_lie),
 		cmocka_unit_test(every_cut_is_told),
 		cmocka_unit_test(damage_is_passed_over),
 		cmocka_unit_test(a_file_that_shrinks),
