@@ -673,6 +673,8 @@ static void find_wanted(struct stream *s)
 {
 	struct replay *p = s->replay;
 
+	for (size_t i = s->nshown; i < s->nevents; i++)
+		s->events[i].wanted = true;
 	for (size_t i = 0; i < s->nevents; i++)
 		p->tracks[p->track_of[i]].wanted |= s->events[i].wanted;
 	for (size_t i = 0; i < p->ntracks; i++)
