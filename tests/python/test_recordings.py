@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -356,6 +357,24 @@ def test_an_unfinished_file(replay):
     (replay.folder / 'killed.data').write_bytes(data[:at + size])
     every = replay.rows(path_of('clock'))
     assert [row[:4] for row in replay.rows('killed.data')] == [row[:4] for row in every]
+
+
+@pytest.mark.parametrize('n', [0, 8, 16, 60])
+def test_a_pipe_that_stalls_before_the_first_record(replay, prof, n):
+    """Nothing has begun: the signal ends it, as it does any program that waits for its input."""
+    with open(path_of('pipe'), 'rb') as f:
+        head = f.read(n)
+    with subprocess.Popen([prof, 'script', '-'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as run:
+        run.stdin.write(head)
+        run.stdin.flush()
+        reading = f'/proc/{run.pid}/wchan'
+        deadline = time.monotonic() + 2
+        while 'pipe' not in open(reading).read() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(5) == -signal.SIGINT and not run.stdout.read()
+        run.stdin.close()
 
 
 def test_a_stalled_pipe_can_be_interrupted(replay, prof):
