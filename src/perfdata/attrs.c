@@ -212,6 +212,14 @@ static uint64_t word_at(const struct perf_event_header *rec, size_t at, bool for
 	return foreign ? bswap_64(v) : v;
 }
 
+int attrs_id_event(const struct perfdata_reader *r, const char *at)
+{
+	uint64_t id;
+
+	memcpy(&id, at, sizeof(id));
+	return ids_find(&r->ids, r->foreign ? bswap_64(id) : id);
+}
+
 int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign)
 {
 	int event;

@@ -38,18 +38,12 @@ const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_
 						  uint16_t size);
 const struct perf_event_header *pev_ring_abandon_(struct pev_ring *ring);
 
-/* How far the kernel is, to be believed or not. */
-static inline uint64_t pev_ring_look_(struct pev_ring *ring)
+static inline uint64_t pev_ring_begin_(struct pev_ring *ring)
 {
 	/* records lie on an 8-byte grid: a head off it can't make us look elsewhere */
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) & ~7ULL;
-	return ring->head - ring->pos;
-}
-
-static inline uint64_t pev_ring_begin_(struct pev_ring *ring)
-{
 	/* more than there is room for: a drain would go round and round in what it has read */
-	if (__builtin_expect(pev_ring_look_(ring) > ring->mask + 1, 0))
+	if (__builtin_expect(ring->head - ring->pos > ring->mask + 1, 0))
 		pev_ring_abandon_(ring);
 	return ring->head - ring->pos;
 }
