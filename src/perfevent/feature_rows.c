@@ -3,6 +3,7 @@
 #include "perfevent/feature_rows.h"
 
 #include "perfevent/complain.h"
+#include "perfevent/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -253,16 +254,17 @@ static int on_cpu(struct pev_trial *t)
 /* Where control groups that perf can watch are mounted: v1's perf_event, else v2. */
 static bool find_cgroups(char *dir, size_t size)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "r");
-	struct mntent *m;
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent m;
+	char text[PEV_MOUNT_TEXT_];
 	bool found = false, v1 = false;
 
-	while (mounts && !v1 && (m = getmntent(mounts))) {
-		v1 = !strcmp(m->mnt_type, "cgroup") && hasmntopt(m, "perf_event");
-		if (!v1 && (found || strcmp(m->mnt_type, "cgroup2")))
+	while (mounts && !v1 && getmntent_r(mounts, &m, text, sizeof(text))) {
+		v1 = !strcmp(m.mnt_type, "cgroup") && hasmntopt(&m, "perf_event");
+		if (!v1 && (found || strcmp(m.mnt_type, "cgroup2")))
 			continue;
 		found = true;
-		snprintf(dir, size, "%s", m->mnt_dir);
+		snprintf(dir, size, "%s", m.mnt_dir);
 	}
 	if (mounts)
 		endmntent(mounts);

@@ -93,12 +93,13 @@ static int usable(const char *dir)
 
 static bool is_mounted(void)
 {
-	FILE *m = setmntent("/proc/self/mounts", "r");
-	struct mntent *e;
+	FILE *m = setmntent("/proc/self/mounts", "re");
+	struct mntent e;
+	char text[PEV_MOUNT_TEXT_];
 	bool found = false;
 
-	while (m && !found && (e = getmntent(m)))
-		found = !strcmp(e->mnt_type, "tracefs");
+	while (m && !found && getmntent_r(m, &e, text, sizeof(text)))
+		found = !strcmp(e.mnt_type, "tracefs");
 	if (m)
 		endmntent(m);
 	return found;

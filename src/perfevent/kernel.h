@@ -5,6 +5,10 @@
 
 #include "perfevent.h"
 
+/* Of a line of /proc/self/mounts, as long as getmntent(3) has it, whose own buffer all threads
+ * share. */
+enum { PEV_MOUNT_TEXT_ = 4096 };
+
 /* Reads at most size - 1 bytes, terminated; the length, or -errno. */
 int pev_read_file_(const char *path, char *buf, size_t size);
 /* A number of /proc/sys/kernel. 0 or -errno. */

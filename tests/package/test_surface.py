@@ -51,6 +51,18 @@ def test_library_exports_the_map_and_nothing_else(installed):
     assert all('@@LIBPERFEVENT_' in n for n in names)
 
 
+def test_the_library_calls_nothing_that_threads_share(installed):
+    """attributes(7): unsafe for threads, or state of the process that a library leaves alone."""
+    shared = set('asctime basename ctime dlerror endgrent endpwent getgrent getgrgid getgrnam getmntent '
+                 'getopt getpwent getpwnam getpwuid gmtime hcreate hsearch localtime lgamma ptsname putenv '
+                 'rand setenv setlocale sigaction signal srand strsignal strtok ttyname umask unsetenv '
+                 'chdir fork system popen exit printf puts fprintf perror vprintf vfprintf'.split())
+    done = run(['nm', '-D', '--undefined-only', installed.so])
+    assert done.returncode == 0, done.stderr
+    called = {line.split()[-1].split('@')[0] for line in done.stdout.splitlines()}
+    assert 'malloc' in called and not called & shared
+
+
 def test_every_public_function_says_what_it_does():
     silent = [n for n, item in header.functions().items() if not item.doc]
     assert silent == []
