@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts as CSV (RFC 4180): a title line, and the same columns whatever was asked for. */
+#include "base/escape.h"
 #include "report/counts.h"
 
 #include <math.h>
@@ -10,20 +11,22 @@ static const char *const states[] = {
 	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
 };
 
-/* Quoted where a separator, a quote or a line's end is in it. */
+/* Quoted where a separator or a quote is in it; what has no place on a terminal as \xNN. */
 static void put_text(const char *text, char separator, FILE *out)
 {
-	const char special[] = { separator, '"', '\n', '\r', '\0' };
+	const char special[] = { separator, '"', '\0' };
+	char safe[1024];
 
 	if (!text)
 		return;
-	if (!strpbrk(text, special)) {
-		fputs(text, out);
+	escape_terminal(text, strlen(text), safe, sizeof(safe));
+	if (!strpbrk(safe, special)) {
+		fputs(safe, out);
 		return;
 	}
 	fputc('"', out);
-	for (; *text; text++)
-		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+	for (const char *c = safe; *c; c++)
+		fprintf(out, *c == '"' ? "\"\"" : "%c", *c);
 	fputc('"', out);
 }
 

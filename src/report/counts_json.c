@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts as JSON: a document, or with intervals one line each. */
 #include "report/counts.h"
+#include "report/json.h"
 
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <string.h>
 
 static const char *const states[] = {
 	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
@@ -49,7 +51,7 @@ static bool put_number(json_object *to, const char *key, double value)
 
 static bool put_text(json_object *to, const char *key, const char *text)
 {
-	return !text || put(to, key, json_object_new_string(text));
+	return !text || put(to, key, json_text(text, strlen(text)));
 }
 
 static bool put_spread(json_object *to, const struct stats *s, double scale)
@@ -114,7 +116,7 @@ static bool put_command(json_object *root, const struct count_table *t)
 	if (!put(root, "command", words))
 		return false;
 	for (const char *const *w = t->command; *w; w++)
-		if (!append(words, json_object_new_string(*w)))
+		if (!append(words, json_text(*w, strlen(*w))))
 			return false;
 	return t->exit_status < 0 || put_number(root, "exit_status", t->exit_status);
 }
