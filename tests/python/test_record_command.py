@@ -188,6 +188,16 @@ def test_build_ids_and_events_in_perf_s_lists(record, storm):
     assert re.match(r'(cpu-clock|cycles)', record.perf('evlist', '-i', 'perf.data'))
 
 
+def test_perf_inject_passes_it_on(record, storm):
+    """Which reads the layout of pipes only through one."""
+    record('-F', '4000', '--', storm, 'getppid', 300000)
+    with open(record.folder / 'perf.data', 'rb') as f, open(record.folder / 'injected.data', 'wb') as out:
+        subprocess.run(['perf', 'inject', '-b'], stdin=f, stdout=out, check=True, timeout=60)
+    rows = record.theirs()
+    assert len(rows) > 20 and sorted(record.theirs('injected.data')) == sorted(rows)
+    assert os.path.realpath(storm) in record.perf('buildid-list', '-i', 'injected.data')
+
+
 def test_report_agrees_with_perf_report(record, storm):
     record('-F', '4000', '--', storm, 'getppid', 2000000)
     theirs = re.findall(r'^ +([\d.]+)% .*\[k\] (\S+)', record.perf(
