@@ -54,15 +54,26 @@ bool decompressor_busy(const struct perfdata_reader *r)
 	return r->z && (r->z->in.pos < r->z->in.size || r->z->more);
 }
 
+/* What is left lies at the beginning then, aligned. */
+static void move_down(struct decompressor *z)
+{
+	z->len -= z->pos;
+	memmove(z->buf, z->buf + z->pos, z->len);
+	z->pos = 0;
+}
+
+size_t decompressor_left(const struct perfdata_reader *r)
+{
+	return r->z ? r->z->len - r->z->pos : 0;
+}
+
 /* Unpacks as much as there is room for; false on an error, with *bad. */
 static bool unpack(struct decompressor *z, const char **bad)
 {
 	ZSTD_outBuffer out;
 	size_t rc;
 
-	z->len -= z->pos;
-	memmove(z->buf, z->buf + z->pos, z->len);
-	z->pos = 0;
+	move_down(z);
 	out = (ZSTD_outBuffer){ z->buf, ROOM, z->len };
 	rc = ZSTD_decompressStream(z->stream, &out, &z->in);
 	if (ZSTD_isError(rc)) {
@@ -89,9 +100,12 @@ struct perf_event_header *decompressor_next(struct perfdata_reader *r, const cha
 
 	*bad = NULL;
 	for (;;) {
-		struct perf_event_header *rec = (void *)(z->buf + z->pos), head;
+		struct perf_event_header *rec, head;
 
-		if (has(z, sizeof(head)) && z->pos % 8 == 0) {
+		if (z->pos % 8)
+			move_down(z);
+		rec = (void *)(z->buf + z->pos);
+		if (has(z, sizeof(head))) {
 			memcpy(&head, rec, sizeof(head));
 			if (r->foreign)
 				swap_header(&head);
@@ -133,6 +147,11 @@ bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size
 bool decompressor_busy(const struct perfdata_reader *r)
 {
 	return false;
+}
+
+size_t decompressor_left(const struct perfdata_reader *r)
+{
+	return 0;
 }
 
 struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad)
