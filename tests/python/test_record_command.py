@@ -201,7 +201,7 @@ def test_report_agrees_with_perf_report(record, storm):
     record('-F', '4000', '--', storm, 'getppid', 2000000)
     theirs = re.findall(r'^ +([\d.]+)% .*\[k\] (\S+)', record.perf(
         'report', '-f', '--stdio', '-i', 'perf.data', '--sort', 'sym'), re.M)
-    ours = {m[1]: float(m[0]) for m in re.findall(r'^ *([\d.]+) +[\d.]+ +(\S+)', record.read('report'), re.M)}
+    ours = {m[1]: float(m[0]) for m in re.findall(r'^ *(\d+\.\d+) +[\d.]+ +(\S+)', record.read('report'), re.M)}
     places = kernel_addresses()
     assert len(theirs) > 2
     for percent, name in theirs[:3]:
