@@ -5,6 +5,7 @@
 #include "perfdata/writeback.h"
 
 #include "base/caller.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -183,7 +184,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
 	w->fd = fd;
 	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
-	signal(SIGXFSZ, SIG_IGN);   /* a limit on files' sizes is a write that fails */
+	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
 	if (w->head.failed)
 		w->error = -ENOMEM;
 	else

@@ -309,6 +309,7 @@ static void deliver_rest(struct stream *s)
 	s->stopping = s->stop == STOP_CONSUMER || s->deadline;
 	while (!s->stopping && round_of(s))
 		;
+	makers_end(s);
 }
 
 static int tell_started(struct stream *s, struct fault *f)

@@ -276,6 +276,25 @@ def test_intervals_run_on_the_recording_s_clock(replay):
     assert len(out) == (every[-1][0] - start) // 10**6
 
 
+@pytest.mark.parametrize('step, first', [(1, U32 * U32 - 3000), (1 << 50, 1)])
+def test_intervals_of_clocks_that_are_damaged(replay, step, first):
+    """At the end of time, and over gaps of weeks before each event."""
+    def record(kind, body):
+        return struct.pack('<IHH', kind, 0, 8 + len(body)) + body
+    attr = struct.pack('<IIQQQ', 1, 128, 0, 1000000, 1 | 2 | 4 | 128).ljust(128, b'\0')
+    data = b'PERFILE2' + struct.pack('<Q', 16) + record(64, attr + struct.pack('<Q', 1))
+    for i in range(2000):
+        data += record(9, struct.pack('<QIIQII', 0x1000, 1, 1, first + i * step, 0, 0))
+    (replay.folder / 'clock.data').write_bytes(data)
+    (replay.folder / 'i.py').write_text(
+        'events = ticks = 0\ndef __sample__(e):\n    global events\n    events += 1\n'
+        'def __interval__():\n    global ticks\n    ticks += 1\n'
+        'def __exit__(): print(events, ticks)\n')
+    out = replay('clock.data', '-i', '100000', script='i.py').stdout
+    events, ticks = map(int, out.split()[-2:])
+    assert events == 2000 and ticks < 1100000
+
+
 def test_help_writes_a_template(replay):
     done = replay(path_of('several'), script='help')
     assert 'def sched__sched_switch(event)' in done.stdout and 'def cpu_clock(event)' in done.stdout

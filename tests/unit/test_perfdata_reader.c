@@ -377,6 +377,30 @@ static void an_id_of_two_events(void **state)
 	refused(&f, "the id 7 is given to two events");
 }
 
+/* Numbers whose product with a constant that anybody can read has the same upper half: with that
+ * for a hash, each new one would meet all others, and these take hours. */
+static void ids_that_were_chosen_to_collide(void **state)
+{
+	const uint64_t inverse = UINT64_C(0xf1de83e19937733d);   /* of 0x9e3779b97f4a7c15 */
+	enum { EACH = 4096, RECORDS = 128 };
+	struct perf_event_attr attr = an_attr(TYPE);
+	struct file f = { 0 };
+
+	(void)state;
+	assert_int_equal(inverse * UINT64_C(0x9e3779b97f4a7c15), 1);
+	put_pipe_head(&f);
+	for (uint64_t i = 0; i < RECORDS; i++) {
+		put_head(&f, ATTR, 8 + attr.size + 8 * EACH);
+		put(&f, &attr, attr.size);
+		for (uint64_t k = 0; k < EACH; k++)
+			put64(&f, (i * EACH + k) * inverse);
+	}
+	put_attr(&f, 1, 1);
+	alarm(20);
+	assert_int_equal(samples_of(&f, 0), 0);
+	alarm(0);
+}
+
 static void a_file_and_one_that_nobody_finished(void **state)
 {
 	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
@@ -711,6 +735,7 @@ int main(void)
 		cmocka_unit_test(aux_areas_are_passed_over),
 		cmocka_unit_test(heads_that_lie),
 		cmocka_unit_test(an_id_of_two_events),
+		cmocka_unit_test(ids_that_were_chosen_to_collide),
 		cmocka_unit_test(a_file_and_one_that_nobody_finished),
 		cmocka_unit_test(features_that_lie),
 		cmocka_unit_test(every_cut_is_told),
