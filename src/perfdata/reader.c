@@ -180,6 +180,9 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 	if (r->w.seekable && r->w.end != UINT64_MAX && window_at(&r->w) < r->w.end)
 		reading_fault(r, &r->trouble, window_at(&r->w), "the file ends here, though its header lays "
 			      "records up to %#" PRIx64 ": it was cut while it was read", r->w.end);
+	if (!r->trouble.exit_code && decompressor_left(r))
+		reading_fault(r, &r->trouble, window_at(&r->w), "the compressed records end within a record, of which "
+			      "%zu bytes are there: the recording is cut", decompressor_left(r));
 	if (!r->trouble.exit_code)
 		return 0;
 	if (f)

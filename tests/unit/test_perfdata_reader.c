@@ -650,21 +650,39 @@ static void records_go_on_from_one_compressed_record_to_the_next(void **state)
 	free(inner.bytes);
 }
 
-/* Without more to unpack behind them they come, too. */
-static void odd_sizes_within_compressed_records(void **state)
+static void put_odd(struct file *f)
+{
+	put_head(f, 70, 13);   /* a record of perf's own, passed over */
+	put(f, "12345", 5);
+}
+
+static void a_compressed_record_behind_an_odd_size(void **state)
 {
 	struct file inner = { 0 }, f = { 0 };
 
 	(void)state;
-	for (int i = 0; i < 3; i++) {
-		put_head(&inner, PERF_RECORD_LOST, 20);
-		put(&inner, "123456789012", 12);
-		put_sample(&inner, 7, 1);
-	}
+	put_odd(&inner);
+	put_sample(&inner, 7, 1);
+	put_odd(&inner);
+	put_sample(&inner, 7, 2);
 	put_recording(&f, 1);
 	put_compressed(&f, inner.bytes, inner.n, 60000);
+	assert_int_equal(samples_of(&f, 0), 3);
 	free(inner.bytes);
-	assert_int_equal(samples_of(&f, 0), 4);
+}
+
+static void compressed_records_that_are_cut(void **state)
+{
+	struct file inner = { 0 }, f = { 0 };
+
+	(void)state;
+	put_sample(&inner, 7, 1);
+	put_sample(&inner, 7, 2);
+	put_recording(&f, 1);
+	put_compressed(&f, inner.bytes, inner.n - 7, 60000);
+	assert_int_equal(samples_of(&f, -1), 2);
+	assert_non_null(strstr(fault.text, "end within a record, of which 17 bytes are there"));
+	free(inner.bytes);
 }
 
 /* 1 GiB of records in some kilobytes: they come, and memory stays as it is. */
@@ -727,7 +745,8 @@ int main(void)
 		cmocka_unit_test(a_file_that_shrinks),
 #ifdef HAVE_ZSTD
 		cmocka_unit_test(records_go_on_from_one_compressed_record_to_the_next),
-		cmocka_unit_test(odd_sizes_within_compressed_records),
+		cmocka_unit_test(a_compressed_record_behind_an_odd_size),
+		cmocka_unit_test(compressed_records_that_are_cut),
 		cmocka_unit_test(a_bomb_costs_no_memory),
 		cmocka_unit_test(compressed_bytes_that_are_none),
 #endif
