@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the Python suites share: where the built program is, and cases declared in TOML."""
 import os
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -36,6 +38,17 @@ def prof(build):
 def storm(build):
     """Path of the program that makes a known number of system calls."""
     return os.path.join(build, 'tests/helpers/storm')
+
+
+@pytest.fixture(scope='session')
+def inlined(tmp_path_factory):
+    """tests/helpers/inlined.cc, compiled: a C++ program that knows how long its inlined functions take."""
+    if not shutil.which('g++'):
+        pytest.skip('needs g++')
+    program = tmp_path_factory.mktemp('cxx') / 'inlined'
+    subprocess.run(['g++', '-O2', '-g', '-fno-omit-frame-pointer', '-o', program,
+                    os.path.join(TESTS, 'helpers/inlined.cc')], check=True)
+    return program
 
 
 def pytest_collect_file(file_path, parent):

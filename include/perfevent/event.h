@@ -32,10 +32,10 @@ PEV_API void pev_event_close(struct pev_event *ev);
 
 /* The descriptor, owned by ev: for poll(2), fcntl(2), and what this library lacks. */
 PEV_API int pev_event_fd(const struct pev_event *ev);
-/* The attr as the kernel took it, owned by ev. */
 /* The name of an event: as given when it was opened, else pev_attr_label(), looked up at
  * the first call. Owned by ev. */
 PEV_API const char *pev_event_label(const struct pev_event *ev);
+/* The attr as the kernel took it, owned by ev. */
 PEV_API const struct perf_event_attr *pev_event_attr(const struct pev_event *ev);
 /* Starts and stops the counting of this event alone; a member of a group counts while its
  * leader is enabled, too. Both may be called in any state. */

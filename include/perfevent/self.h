@@ -17,7 +17,8 @@ extern "C" {
 struct pev_self;
 
 /* Maps the control page of ev, which must outlive it and can't have a ring then. 0 too if
- * the event can't be read that way; -ENOMEM. */
+ * the event can't be read that way; -ENOMEM. A child of fork(2) doesn't have the page: there
+ * neither read nor unmap it. */
 PEV_API int pev_self_map(struct pev_self **out, struct pev_event *ev);
 /* NULL is fine. */
 PEV_API void pev_self_unmap(struct pev_self *self);
@@ -26,7 +27,8 @@ PEV_API int pev_self_read(const struct pev_self *self, struct pev_count *count);
 /* Would a read need no system call now? */
 PEV_API bool pev_self_fast(const struct pev_self *self);
 /* From here on pev_group_read() of an open group goes through the pages. A member's value
- * is then that of its own instant, ns apart from the next. 0 or -errno. */
+ * is then that of its own instant, ns apart from the next. 0 or -errno. A child of fork(2)
+ * doesn't have the pages: there neither read nor close the group. */
 PEV_API int pev_group_map_self(struct pev_group *g);
 
 #ifdef __cplusplus

@@ -398,6 +398,8 @@ static int open_all(struct analysis *a, struct fault *f)
 	want_all(a);
 	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
 		stream_begin_with_exec(a->stream);
+	if (a->command)
+		stream_is_to_exec(a->stream, a->workload.pid);
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
 	a->names.debuginfod = a->opts->debuginfod;

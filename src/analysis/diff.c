@@ -173,26 +173,36 @@ static int read_folded(struct diff *d, struct fault *f)
 	return f->exit_code ? -1 : 0;
 }
 
+enum { MAGIC = 7 };
+
+/* "PERFILE2", before Linux 3.3 "PERFFILE"; of the other byte order the word is turned. */
+static bool is_magic(const char magic[MAGIC])
+{
+	static const char *const known[] = { "PERFILE", "2ELIFRE", "PERFFIL", "ELIFFRE" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!memcmp(magic, known[i], MAGIC))
+			return true;
+	return false;
+}
+
 /* A recording of perf, from its first bytes; -1 with f. What can't be looked at twice, as a pipe,
- * is taken for one. */
+ * is taken for one: opened twice, its writer would meet nobody in between. */
 static int is_recording(const char *path, struct fault *f)
 {
-	char magic[7] = "";
+	char magic[MAGIC] = "";
 	struct stat st;
 	int fd;
 
-	if (!strcmp(path, "-"))
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
 		return 1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return fault_set(f, EXIT_FAILED, "%s can't be read: %s", path, strerror(errno));
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && read(fd, magic, sizeof(magic)) < 0)
+	if (read(fd, magic, sizeof(magic)) < 0)
 		magic[0] = '\0';
-	else if (!S_ISREG(st.st_mode))
-		memcpy(magic, "PERFILE", sizeof(magic));
 	close(fd);
-	/* of the other byte order the word is turned: "2ELIFREP" */
-	return !memcmp(magic, "PERFILE", sizeof(magic)) || !memcmp(magic, "2ELIFRE", sizeof(magic));
+	return is_magic(magic);
 }
 
 /* ---- the table ------------------------------------------------------------------------- */

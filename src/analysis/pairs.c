@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pairs.h"
 
+#include "base/escape.h"
 #include "base/units.h"
 #include "report/json.h"
 
@@ -207,7 +208,7 @@ static void tell(struct pairs *p, const struct analysis_sample *s, const struct 
 		 const struct pair_end *end, uint64_t key)
 {
 	struct story story = { p, key, s->cpu };
-	char title[256], when[64];
+	char title[256], safe[4 * sizeof(title)], when[64];
 
 	p->told++;
 	p->ops->title(p->a, d, key, title, sizeof(title));
@@ -215,7 +216,8 @@ static void tell(struct pairs *p, const struct analysis_sample *s, const struct 
 		tell_json(p->a, d, title, end);
 		return;
 	}
-	printf("%s %s took %.3f us\n", analysis_time_text(p->a, end->start, when, sizeof(when)), title,
+	escape_terminal(title, strlen(title), safe, sizeof(safe));   /* a task's name may be anything */
+	printf("%s %s took %.3f us\n", analysis_time_text(p->a, end->start, when, sizeof(when)), safe,
 	       (double)end->duration / 1000);
 	if (p->history && !history_each(p->history, p->a, end->start, s->time, tell_sample, &story))
 		printf("    (what happened first is not kept any more)\n");

@@ -43,8 +43,8 @@ struct script {
 	bool csv, ns;
 	struct script_choice choice;
 	struct artifact artifact;
-	struct script_event *events;     /* one for each of the stream's */
-	size_t nevents;
+	struct script_event *events;     /* one for each of the stream's, and its leaders */
+	size_t nevents, nleaders;
 	struct script_columns columns;
 	struct member *members;          /* by id */
 	size_t nmembers;
@@ -289,15 +289,18 @@ static int add_members(struct script *s, struct analysis *a, struct fault *f)
 static int begin_events(struct script *s, struct analysis *a, struct fault *f)
 {
 	struct stream_event *events = stream_events(a->stream, &s->nevents);
+	struct stream_event *leaders = stream_leaders(a->stream, &s->nleaders);
 	bool counts = false;
 
-	s->events = calloc(s->nevents, sizeof(*s->events));
+	s->events = calloc(s->nevents + s->nleaders, sizeof(*s->events));
 	if (!s->events)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < s->nevents; i++) {
 		begin_event(s, a, &events[i], &s->events[i]);
 		counts |= s->events[i].counts;
 	}
+	for (size_t i = 0; i < s->nleaders; i++)
+		begin_event(s, a, &leaders[i], &s->events[s->nevents + i]);
 	if (check_choice(s, a, f) || titles(s, f) || (counts && add_members(s, a, f)))
 		return -1;
 	return s->csv ? script_columns(&s->columns, s->events, s->nevents, f) : 0;
@@ -438,6 +441,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	    check_output(s, f))
 		return -1;
 	none.noperands = 0;
+	s->common.stream.takes_counts = true;
 	return analysis_run(&ops, config, &none, f);
 }
 
@@ -447,6 +451,7 @@ int script_write(const struct analysis_opts *opts, bool csv, const char *output,
 	struct script s = { .common = *opts, .csv = csv, .output = output };
 
 	s.common.json = !csv;
+	s.common.stream.takes_counts = true;
 	s.common.stream.sources = analysis_sources;
 	if (script_choose(&s.choice, NULL, f) || check_output(&s, f))
 		return -1;

@@ -8,6 +8,7 @@
  */
 #include "analysis/stat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,26 +92,21 @@ static char *words_of(char *const *argv)
 	return text;
 }
 
-static int print(const struct stat *s, const struct compared_table *t, struct fault *f)
+static int print(const struct stat *s, const struct compared_table *t, FILE *out, struct fault *f)
 {
-	FILE *out = stat_output(s, true, f);
 	int rc = 0;
 
-	if (!out)
-		return -1;
 	if (s->config->json)
 		rc = compared_json(t, out);
 	else if (s->config->csv)
 		compared_csv(t, s->config->separator[0], out);
 	else
 		compared_text(t, out);
-	if (out != stderr && fclose(out))
-		return fault_set(f, EXIT_FAILED, "--output: can't be written");
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
 static int compare(struct stat *s, struct side *sides, struct compared_row *rows, char *const *argv,
-		   struct fault *f)
+		   FILE *out, struct fault *f)
 {
 	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows };
 	char *a;
@@ -121,8 +117,21 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 	a = words_of(argv);
 	t.a = a ? a : "";
 	t.n = fill(s, sides, rows);
-	rc = print(s, &t, f);
+	rc = print(s, &t, out, f);
 	free(a);
+	return rc;
+}
+
+/* A file that can't be written is told before all the runs. */
+static int compare_into_file(struct stat *s, struct side *sides, struct compared_row *rows,
+			     char *const *argv, struct fault *f)
+{
+	FILE *out = stat_output(s, true, f);
+	int rc = out ? compare(s, sides, rows, argv, out, f) : -1;
+
+	if (out && out != stderr && fclose(out) && !rc)
+		rc = fault_set(f, EXIT_FAILED, "--output %s: can't be written: %s",
+			       s->config->common.output.path, strerror(errno));
 	return rc;
 }
 
@@ -192,7 +201,7 @@ static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *c
 	if (!a || !b || !rows || !sides[0].values || !sides[1].values)
 		fault_set(f, EXIT_FAILED, "stat: out of memory");
 	else
-		rc = compare(s, sides, rows, argv, f);
+		rc = compare_into_file(s, sides, rows, argv, f);
 	free(rows);
 	free(sides[0].values);
 	free(sides[1].values);

@@ -2,6 +2,7 @@
 /* perf-prof stat at work: a command once or several times, or targets until they end. */
 #include "analysis/stat_wait.h"
 
+#include "base/caller.h"
 #include "base/note.h"
 
 #include <errno.h>
@@ -39,13 +40,17 @@ struct printing {
 FILE *stat_output(const struct stat *s, bool has_command, struct fault *f)
 {
 	const char *path = s->config->common.output.path;
+	struct caller_rights rights;
 	FILE *out;
 
 	if (!path)
 		return has_command ? stderr : stdout;
+	caller_begin(&rights);
 	out = fopen(path, "we");
+	caller_end(&rights);
 	if (!out)
-		fault_set(f, EXIT_FAILED, "--output %s: %s", path, strerror(errno));
+		fault_set(f, EXIT_FAILED, "--output %s: %s%s", path, strerror(errno),
+			  rights.changed ? " for the user whom sudo was called by" : "");
 	return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of a lead byte's UTF-8 sequence and the smallest code point it may hold. */
@@ -97,4 +98,14 @@ size_t escape_terminal(const char *text, size_t len, char *buf, size_t size)
 	}
 	buf[out] = '\0';
 	return out;
+}
+
+char *escape_whole(const char *text)
+{
+	size_t len = strlen(text), size = 4 * len + 1;   /* \xNN */
+	char *buf = malloc(size);
+
+	if (buf)
+		escape_terminal(text, len, buf, size);
+	return buf;
 }

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/nearest.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ int main(int argc, char **argv)
 		fault_print(&f);
 		return f.exit_code;
 	}
-	signal(SIGPIPE, SIG_IGN);   /* a reader that goes away is an error of write() */
+	signals_pass(SIGPIPE);   /* a reader that goes away is an error of write() */
 	code = run(argc, argv, &f);
 	if (f.exit_code) {
 		fault_print(&f);

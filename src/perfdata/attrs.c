@@ -6,14 +6,27 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { MIN_ATTR = 64, ATTR_SIZE_AT = 4 };
 
 /* ---- ids ------------------------------------------------------------------ */
 
+/* Ids are the recording's, who may have chosen them so that they all fall into one slot: where
+ * they fall, only this run knows. */
+static uint64_t some_factor(void)
+{
+	uint64_t factor = 0;
+
+	if (getrandom(&factor, sizeof(factor), GRND_NONBLOCK) != sizeof(factor))
+		factor = UINT64_C(0x9e3779b97f4a7c15);
+	return factor | 1;
+}
+
 static size_t slot_of(const struct ids *ids, uint64_t id)
 {
-	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & ids->mask;
+	uint64_t mixed = (id ^ id >> 32) * ids->factor;
+	size_t i = ((mixed ^ mixed >> 32) * ids->factor >> 32) & ids->mask;
 
 	while (ids->rows[i].used && ids->rows[i].id != id)
 		i = (i + 1) & ids->mask;
@@ -32,7 +45,8 @@ int ids_find(const struct ids *ids, uint64_t id)
 
 static int grow(struct ids *ids)
 {
-	struct ids more = { .mask = ids->rows ? ids->mask * 2 + 1 : 63, .n = ids->n };
+	struct ids more = { .mask = ids->rows ? ids->mask * 2 + 1 : 63, .n = ids->n,
+			    .factor = ids->rows ? ids->factor : some_factor() };
 
 	if (ids->rows && ids->n * 2 <= ids->mask)
 		return 0;
@@ -196,6 +210,14 @@ static uint64_t word_at(const struct perf_event_header *rec, size_t at, bool for
 
 	memcpy(&v, (const char *)rec + at, sizeof(v));
 	return foreign ? bswap_64(v) : v;
+}
+
+int attrs_id_event(const struct perfdata_reader *r, const char *at)
+{
+	uint64_t id;
+
+	memcpy(&id, at, sizeof(id));
+	return ids_find(&r->ids, r->foreign ? bswap_64(id) : id);
 }
 
 int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -153,43 +154,97 @@ static bool has_feature(const struct head *h, int i)
 	return h->features[i / 64] >> (i % 64) & 1;
 }
 
-static void read_feature(struct perfdata_reader *r, const struct head *h, int feature,
-			 const struct section *s)
-{
-	char *data;
+/* Behind the data: a table of sections, one for each bit of the header, and what they lay. */
+struct table {
+	uint64_t at;
+	size_t n;
+	int feature[NFEATURES];
+	struct section sections[NFEATURES];
+	char bytes[NFEATURES * sizeof(struct section)];
+};
 
+static void take_unread(struct perfdata_reader *r, int feature)
+{
 	if (feature < 64)
-		r->info.features |= UINT64_C(1) << feature;
-	data = s->size <= MAX_SECTION && s->at <= h->file_size && s->size <= h->file_size - s->at
-		     ? malloc(s->size + 1) : NULL;
-	if (!data || header_read_at(r, s->at, data, s->size) ||
-	    !feature_take(r, feature, data, s->size))
-		r->info.unread |= feature < 64 ? UINT64_C(1) << feature : 0;
+		r->info.unread |= UINT64_C(1) << feature;
+}
+
+/* The first damage is told, at the end. */
+static void damaged_feature(struct perfdata_reader *r, struct table *t, size_t i, const char *where)
+{
+	struct section *s = &t->sections[i];
+
+	take_unread(r, t->feature[i]);
+	if (!r->trouble.exit_code)
+		reading_fault(r, &r->trouble, t->at + i * sizeof(*s), "the header lays its feature %d at %#" PRIx64
+			      ", %" PRIu64 " bytes, %s: it was left out", t->feature[i], s->at, s->size, where);
+	s->size = 0;   /* others may lie there */
+}
+
+static bool has_place(struct perfdata_reader *r, const struct head *h, struct table *t, size_t i)
+{
+	const struct section *s = &t->sections[i];
+	char where[80] = "";
+
+	if (s->at > h->file_size || s->size > h->file_size - s->at)
+		snprintf(where, sizeof(where), "but the file has %" PRIu64, h->file_size);
+	else if (s->size && s->at < t->at + t->n * sizeof(*s))
+		snprintf(where, sizeof(where), "over what comes before the features");
+	for (size_t k = 0; !*where && k < i; k++)
+		if (overlap(s, &t->sections[k]))
+			snprintf(where, sizeof(where), "over its feature %d", t->feature[k]);
+	if (!*where)
+		return true;
+	damaged_feature(r, t, i, where);
+	return false;
+}
+
+static void read_feature(struct perfdata_reader *r, int feature, const struct section *s)
+{
+	char *data = s->size <= MAX_SECTION ? malloc(s->size + 1) : NULL;
+
+	if (!data || header_read_at(r, s->at, data, s->size) || !feature_take(r, feature, data, s->size))
+		take_unread(r, feature);
 	free(data);
 }
 
-/* Behind the data is a table of sections, one for each bit. What of it is not there is told
- * by info.unread. */
+/* False if it is cut. */
+static bool read_table(struct perfdata_reader *r, const struct head *h, struct table *t)
+{
+	struct scan scan = { t->bytes, t->bytes, r->foreign };
+
+	t->at = h->data.at + h->data.size;
+	t->n = 0;
+	for (int i = 0; i < NFEATURES; i++) {
+		if (has_feature(h, i))
+			t->feature[t->n++] = i;
+		if (i < 64 && has_feature(h, i))
+			r->info.features |= UINT64_C(1) << i;
+	}
+	scan.end += t->n * sizeof(struct section);
+	if (header_read_at(r, t->at, t->bytes, t->n * sizeof(struct section)))
+		return false;
+	for (size_t i = 0; i < t->n; i++) {
+		scan_u64(&scan, &t->sections[i].at);
+		scan_u64(&scan, &t->sections[i].size);
+	}
+	return true;
+}
+
 static void read_features(struct perfdata_reader *r, const struct head *h)
 {
-	uint64_t at = h->data.at + h->data.size;
+	struct table t;
 
-	for (int i = 0; i < NFEATURES; i++) {
-		struct section s = { 0 };
-		char bytes[sizeof(s)];
-		struct scan scan = { bytes, bytes + sizeof(bytes), r->foreign };
-
-		if (!has_feature(h, i))
-			continue;
-		if (header_read_at(r, at, bytes, sizeof(bytes))) {
-			r->info.unread |= i < 64 ? UINT64_C(1) << i : 0;
-			continue;
-		}
-		scan_u64(&scan, &s.at);
-		scan_u64(&scan, &s.size);
-		read_feature(r, h, i, &s);
-		at += sizeof(bytes);
+	if (!read_table(r, h, &t)) {
+		r->info.unread = r->info.features;
+		reading_fault(r, &r->trouble, t.at, "the header has %zu features, but the file ends at %#" PRIx64
+			      ", within the table of their places: it is cut, and they were left out", t.n,
+			      h->file_size);
+		return;
 	}
+	for (size_t i = 0; i < t.n; i++)
+		if (has_place(r, h, &t, i))
+			read_feature(r, t.feature[i], &t.sections[i]);
 }
 
 /* ---- files ---------------------------------------------------------------- */

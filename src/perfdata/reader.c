@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { USER_TYPES = 64 };
+enum { USER_TYPES = 64, LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, LAST_USER_TYPE = PERFDATA_COMPRESSED2 };
 
 int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
 {
@@ -194,7 +194,43 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 	return -1;
 }
 
-/* A round's end is a word that nothing else looks like: there it goes on. */
+enum { CHAIN = 4, CHAIN_MIN = 2 };
+
+/* A head of what recorders write, and of an event that there is; from here on lie `at` bytes and it. */
+static bool is_plausible(struct perfdata_reader *r, size_t at, struct perf_event_header *head)
+{
+	enum { MISC_FREE = 0x0ff8 };
+	struct perf_event_header *rec = (void *)(window_here(&r->w) + at);
+
+	memcpy(head, rec, sizeof(*head));
+	if (r->foreign)
+		swap_header(head);
+	if (!head->type || (head->type > LAST_TYPE && head->type < USER_TYPES) || head->type > LAST_USER_TYPE ||
+	    head->size < sizeof(*head) || head->size % 8 || head->misc & MISC_FREE)
+		return false;
+	if (head->type != PERF_RECORD_SAMPLE || !r->by_id)
+		return true;
+	return head->size >= r->id_at + 8u && window_fill(&r->w, at + r->id_at + 8) &&
+	       attrs_id_event(r, window_here(&r->w) + at + r->id_at) >= 0;
+}
+
+/* Records one behind the other, up to the end or where no more is looked at: chance isn't so long. */
+static bool begins_chain(struct perfdata_reader *r)
+{
+	struct perf_event_header head;
+	size_t at = 0, n = 0;
+
+	for (; n < CHAIN && at < WINDOW_MAX - 256; n++, at += head.size) {
+		if (!window_fill(&r->w, at + sizeof(head)))
+			return n >= CHAIN_MIN && window_have(&r->w) == at;
+		if (!is_plausible(r, at, &head))
+			return false;
+	}
+	return n >= CHAIN_MIN;
+}
+
+/* It goes on where records lie one behind the other, or at a round's end, a word that nothing
+ * else looks like. */
 static void pass_damage(struct perfdata_reader *r, struct fault *f)
 {
 	struct perf_event_header round = { .type = PERFDATA_FINISHED_ROUND, .size = sizeof(round) };
@@ -205,7 +241,7 @@ static void pass_damage(struct perfdata_reader *r, struct fault *f)
 	window_skip(&r->w, 8);
 	r->counts.damaged_bytes += 8;
 	while (window_fill(&r->w, 8)) {
-		if (!memcmp(window_here(&r->w), &round, sizeof(round)))
+		if (!memcmp(window_here(&r->w), &round, sizeof(round)) || begins_chain(r))
 			return;
 		r->w.pos += 8;
 		r->counts.damaged_bytes += 8;

@@ -18,6 +18,7 @@ enum {
 struct ids {
 	struct id_row { uint64_t id; uint32_t event, used; } *rows;
 	size_t mask, n;
+	uint64_t factor;
 };
 
 struct decompressor;
@@ -63,6 +64,8 @@ int attrs_add(struct perfdata_reader *r, const char *attr, size_t size, const ch
 int attrs_settle(struct perfdata_reader *r, struct fault *f);
 /* -1: unknown. */
 int ids_find(const struct ids *ids, uint64_t id);
+/* Whose the id is that lies there, in the recorder's order: -1: nobody's. */
+int attrs_id_event(const struct perfdata_reader *r, const char *at);
 /* perfdata_event_of() of a record in this machine's order, or (but for its head) the other. */
 int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign);
 

@@ -4,6 +4,7 @@
 #include "perfdata/flight.h"
 
 #include "base/caller.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,7 +179,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 	if (fd < 0)
 		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
 	w->fd = fd;
-	signal(SIGXFSZ, SIG_IGN);   /* a limit on files' sizes is a write that fails */
+	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
 	if (w->head.failed)
 		w->error = -ENOMEM;
 	else

@@ -7,6 +7,7 @@
  */
 #include "perfevent/aux.h"
 
+#include "perfevent/complain.h"
 #include "perfevent/explain.h"
 
 #include <errno.h>
@@ -42,12 +43,13 @@ int pev_aux_map(struct pev_aux_area **out, struct pev_ring *ring, unsigned int p
 	*out = NULL;
 	/* the offset is told through the control page, which an overwrite ring can't write */
 	if (!ring->ev || ring->backward)
-		return -EINVAL;
+		return pev_refuse_(err, EINVAL, "map an AUX area", "the ring is one that is overwritten",
+				   "map the ring by pev_ring_map(); the area itself can be a snapshot");
 	if (!pages || pages & (pages - 1))
 		return pev_explain_aux_(err, ring->ev, pages, EINVAL);
 	aux = calloc(1, sizeof(*aux));
 	if (!aux)
-		return -ENOMEM;
+		return pev_explain_aux_(err, ring->ev, pages, ENOMEM);
 	page->aux_offset = ring->map_size;
 	page->aux_size = size;
 	map = mmap(NULL, size, prot, MAP_SHARED, ring->ev->fd, (off_t)ring->map_size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfevent/complain.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,4 +45,20 @@ void pev_say_errno_(struct pev_error *err, int code)
 	const char *name = strerrorname_np(code);
 
 	pev_say_(err, "%s (%s)", strerror(code), name ? name : "?");
+}
+
+int pev_refuse_(struct pev_error *err, int code, const char *asked, const char *said,
+		const char *remedy)
+{
+	pev_ask_(err, code, "%s", asked);
+	pev_say_(err, "%s", said);
+	pev_advise_(err, "%s", remedy);
+	return -code;
+}
+
+int pev_no_memory_(struct pev_error *err, const char *asked)
+{
+	pev_ask_(err, ENOMEM, "%s", asked);
+	pev_say_errno_(err, ENOMEM);
+	return -ENOMEM;
 }

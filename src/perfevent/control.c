@@ -247,7 +247,7 @@ int pev_event_modify(struct pev_event *ev, const struct perf_event_attr *attr,
 	int rc = pev_attr_buf_copy(&copy, attr);
 
 	if (rc)
-		return rc;
+		return explain(err, ev, "modify", rc, "attr.size has to say how long it is, 64 to 256 bytes");
 	/* the size that this kernel knows */
 	copy.attr.size = ev->attr.size;
 	rc = control(ev, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (unsigned long)&copy);

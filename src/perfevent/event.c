@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfevent/event.h"
 
+#include "perfevent/complain.h"
 #include "perfevent/explain.h"
 #include "perfevent/target.h"
 
@@ -52,25 +53,39 @@ static int open_sized(struct perf_event_attr *attr, struct pev_target target, in
 	return pev_open_raw_(attr, target, group_fd, flags);
 }
 
-static const struct pev_open_opts no_opts = { .size = sizeof(no_opts) };
+/* What is wrong with options, or NULL. */
+static const char *wrong_opts(const struct pev_open_opts *opts, struct pev_target target,
+			      const char **remedy)
+{
+	const size_t known = sizeof(*opts);
+
+	*remedy = "zero struct pev_open_opts and set its size to sizeof(struct pev_open_opts)";
+	if (opts->size < offsetof(struct pev_open_opts, group))
+		return "opts.size is smaller than the field itself";
+	if (opts->size > known && !is_zero((const char *)opts + known, opts->size - known))
+		return "opts has more than this library knows, and it is not zero";
+	/* whose output, and which folder? */
+	*remedy = "opts.group says whose ring is meant";
+	if (opts->size >= known && opts->flags & PERF_FLAG_FD_OUTPUT && !opts->group)
+		return "PERF_FLAG_FD_OUTPUT without a group";
+	*remedy = "pev_target_cgroup() makes such a target, and sets the flag itself";
+	if (opts->size >= known && opts->flags & PERF_FLAG_PID_CGROUP && !pev_target_is_cgroup_(target))
+		return "PERF_FLAG_PID_CGROUP with a target that is no control group";
+	return NULL;
+}
 
 /* The caller's struct may be an older, shorter one, or a newer one with a zero tail: only
  * what its size covers is read. */
-static int copy_opts(struct pev_open_opts *own, const struct pev_open_opts *opts,
-		     struct pev_target target)
+int pev_take_opts_(struct pev_open_opts *own, const struct pev_open_opts *opts,
+		   struct pev_target target, struct pev_error *err)
 {
-	size_t known = sizeof(*own);
+	const char *remedy, *wrong = opts ? wrong_opts(opts, target, &remedy) : NULL;
 
-	if (opts->size < offsetof(struct pev_open_opts, group))
-		return -EINVAL;
-	if (opts->size > known && !is_zero((const char *)opts + known, opts->size - known))
-		return -EINVAL;
-	memset(own, 0, known);
-	memcpy(own, opts, opts->size < known ? opts->size : known);
-	/* whose output, and which folder? */
-	if ((own->flags & PERF_FLAG_FD_OUTPUT && !own->group) ||
-	    (own->flags & PERF_FLAG_PID_CGROUP && !pev_target_is_cgroup_(target)))
-		return -EINVAL;
+	*own = (struct pev_open_opts){ .size = sizeof(*own) };
+	if (wrong)
+		return pev_refuse_(err, EINVAL, "open an event", wrong, remedy);
+	if (opts)
+		memcpy(own, opts, opts->size < sizeof(*own) ? opts->size : sizeof(*own));
 	return 0;
 }
 
@@ -95,12 +110,12 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	int rc;
 
 	*out = NULL;
-	if (copy_opts(&own, opts ? opts : &no_opts, target))
+	if (pev_take_opts_(&own, opts, target, err))
 		return -EINVAL;
 	opts = &own;
 	ev = malloc(sizeof(*ev));   /* calloc() is twice as slow, and buf is filled anyway */
 	if (!ev)
-		return -ENOMEM;
+		return pev_no_memory_(err, "open an event");
 	rc = pev_attr_buf_copy(&ev->buf, attr);
 	ev->has_ring = false;
 	ev->label[0] = '\0';

@@ -22,6 +22,9 @@ static inline bool pev_reads_times_(uint64_t read_format)
 	return !(~read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
 }
 
+/* A caller's options (NULL: none), as long or short as they are, into own; -EINVAL with err. */
+int pev_take_opts_(struct pev_open_opts *own, const struct pev_open_opts *opts,
+		   struct pev_target target, struct pev_error *err);
 /* The bare system call with CLOEXEC: descriptor or -errno. */
 int pev_open_raw_(struct perf_event_attr *attr, struct pev_target target, int group_fd,
 		  unsigned long flags);

@@ -6,6 +6,7 @@
  */
 #include "perfevent/event.h"
 
+#include "perfevent/complain.h"
 #include "perfevent/explain.h"
 #include "perfevent/self.h"
 
@@ -156,19 +157,23 @@ static int open_members(struct pev_group *g, struct pev_target target, uint64_t 
 int pev_group_open(struct pev_group *g, struct pev_target target, const struct pev_open_opts *opts,
 		   struct pev_error *err)
 {
+	struct pev_open_opts own;
 	int rc;
 
 	if (g->open)
-		return -EBUSY;
-	if (opts && (opts->group || opts->label))
+		return pev_refuse_(err, EBUSY, "open a group", "it is open", "close it, and make another");
+	if (pev_take_opts_(&own, opts, target, err))
 		return -EINVAL;
+	if (own.group || own.label)
+		return pev_refuse_(err, EINVAL, "open a group", "opts has a group or a label",
+				   "leave both NULL: labels are those of pev_group_add()");
 	rc = check_rules(g, err);
 	if (rc)
 		return rc;
 	g->before = calloc(g->n, sizeof(*g->before));
 	if (!g->before)
-		return -ENOMEM;
-	rc = open_members(g, target, opts ? opts->flags : 0, err);
+		return pev_no_memory_(err, "open a group");
+	rc = open_members(g, target, own.flags, err);
 	if (rc) {
 		close_members(g);
 		free(g->before);
@@ -318,6 +323,13 @@ int pev_group_map_self(struct pev_group *g)
 			rc = pev_self_map(&g->members[i].self, g->members[i].ev);
 	g->mapped = !rc;
 	return rc;
+}
+
+void pev_group_forget_self_(struct pev_group *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->members[i].self)
+			pev_self_forget_(g->members[i].self);
 }
 
 struct pev_count pev_count_delta(const struct pev_count *before, const struct pev_count *after)

@@ -68,7 +68,7 @@ static int map_ring(struct pev_ring **out, struct pev_event *ev, unsigned int pa
 		return pev_explain_map(err, ev, pages, EINVAL);
 	ring = calloc(1, sizeof(*ring));
 	if (!ring)
-		return -ENOMEM;
+		return pev_explain_map(err, ev, pages, ENOMEM);
 	size = (size_t)pages * page;
 	map = mmap(NULL, size + page, prot, MAP_SHARED, ev->fd, 0);
 	if (map == MAP_FAILED)

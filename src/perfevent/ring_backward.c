@@ -32,7 +32,7 @@ uint64_t pev_ring_begin_backward_(struct pev_ring *ring)
 		pev_event_pause_output(ring->ev, true);
 		wait_for_writers(ring->ev);
 	}
-	ring->pos = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	ring->pos = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) & ~7ULL;
 	written = 0 - ring->pos;
 	if (written > size)
 		written = size;

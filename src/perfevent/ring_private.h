@@ -42,6 +42,9 @@ static inline uint64_t pev_ring_begin_(struct pev_ring *ring)
 {
 	/* records lie on an 8-byte grid: a head off it can't make us look elsewhere */
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) & ~7ULL;
+	/* more than there is room for: a drain would go round and round in what it has read */
+	if (__builtin_expect(ring->head - ring->pos > ring->mask + 1, 0))
+		pev_ring_abandon_(ring);
 	return ring->head - ring->pos;
 }
 

@@ -20,4 +20,7 @@ bool pev_self_page_(const struct perf_event_mmap_page *page, const struct pev_se
 		    bool times, struct pev_count *count);
 /* The same for a mapped event; false without a page. */
 bool pev_self_fast_read_(const struct pev_self *self, struct pev_count *count);
+/* The page is gone, as in a child of fork(2): from here on read(2), and nothing is unmapped. */
+void pev_self_forget_(struct pev_self *self);
+void pev_group_forget_self_(struct pev_group *g);
 #endif

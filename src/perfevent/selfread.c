@@ -156,10 +156,11 @@ static bool try_page(const struct perf_event_mmap_page *page, const struct pev_s
 	/* index 0: not on the PMU now. Software events have always 0 and a stale offset. */
 	if (!caps.rdpmc || !index || !cpu->counter || (times && (!caps.time || !cpu->cycles)))
 		return false;
-	if (times)
+	if (times) {
 		since = ns_since(page, cpu->cycles(), caps.time_short);
-	count->time_enabled = READ_ONCE(page->time_enabled) + since;
-	count->time_running = READ_ONCE(page->time_running) + since;
+		count->time_enabled = READ_ONCE(page->time_enabled) + since;
+		count->time_running = READ_ONCE(page->time_running) + since;
+	}
 	count->timed = times;
 	count->value = (uint64_t)READ_ONCE(page->offset) +
 		       sign_extend(cpu->counter(index - 1), READ_ONCE(page->pmc_width));
@@ -190,8 +191,7 @@ struct pev_self {
 	struct pev_event *ev;
 	struct perf_event_mmap_page *page;   /* NULL: read(2) */
 	size_t size;
-	uint64_t id;
-	bool times;
+	uint64_t id, format;                 /* format: attr.read_format */
 };
 
 enum { TIMES = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
@@ -205,7 +205,7 @@ int pev_self_map(struct pev_self **out, struct pev_event *ev)
 	if (!self)
 		return -ENOMEM;
 	self->ev = ev;
-	self->times = ev->attr.read_format & TIMES;
+	self->format = ev->attr.read_format;
 	self->size = (size_t)sysconf(_SC_PAGESIZE);
 	/* the page tells of one thread; children's counts are in no page */
 	if (!pev_target_is_self_(ev->target) || ev->attr.inherit)
@@ -226,12 +226,30 @@ void pev_self_unmap(struct pev_self *self)
 	free(self);
 }
 
+void pev_self_forget_(struct pev_self *self)
+{
+	self->page = NULL;
+}
+
+/* One time alone is no share of the other. */
+static void take_back_unasked(uint64_t format, struct pev_count *count)
+{
+	if (!(format & PERF_FORMAT_TOTAL_TIME_ENABLED))
+		count->time_enabled = 0;
+	if (!(format & PERF_FORMAT_TOTAL_TIME_RUNNING))
+		count->time_running = 0;
+	count->timed = pev_reads_times_(format);
+}
+
 bool pev_self_fast_read_(const struct pev_self *self, struct pev_count *count)
 {
 	/* samples that found no room are told by the kernel only, and only of an event that
 	 * samples, which has a ring instead of this page */
 	*count = (struct pev_count){ .id = self->id };
-	return self->page && pev_self_page_(self->page, &pev_self_this_cpu_, self->times, count);
+	if (!self->page || !pev_self_page_(self->page, &pev_self_this_cpu_, self->format & TIMES, count))
+		return false;
+	take_back_unasked(self->format, count);
+	return true;
 }
 
 int pev_self_read(const struct pev_self *self, struct pev_count *count)

@@ -2,7 +2,10 @@
 /* Counts as CSV (RFC 4180): a title line, and the same columns whatever was asked for. */
 #include "report/counts.h"
 
+#include "base/escape.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const states[] = {
@@ -10,13 +13,11 @@ static const char *const states[] = {
 	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
 };
 
-/* Quoted where a separator, a quote or a line's end is in it. */
-static void put_text(const char *text, char separator, FILE *out)
+/* Quoted where a separator or a quote is in it. */
+static void put_quoted(const char *text, char separator, FILE *out)
 {
-	const char special[] = { separator, '"', '\n', '\r', '\0' };
+	const char special[] = { separator, '"', '\0' };
 
-	if (!text)
-		return;
 	if (!strpbrk(text, special)) {
 		fputs(text, out);
 		return;
@@ -25,6 +26,16 @@ static void put_text(const char *text, char separator, FILE *out)
 	for (; *text; text++)
 		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
 	fputc('"', out);
+}
+
+/* Made harmless to a terminal: so no line ends in it. */
+static void put_text(const char *text, char separator, FILE *out)
+{
+	char *safe = text ? escape_whole(text) : NULL;
+
+	if (safe)
+		put_quoted(safe, separator, out);
+	free(safe);
 }
 
 /* A number, or nothing where there is none. */

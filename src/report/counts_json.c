@@ -2,9 +2,12 @@
 /* Counts as JSON: a document, or with intervals one line each. */
 #include "report/counts.h"
 
+#include "base/escape.h"
+
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <stdlib.h>
 
 static const char *const states[] = {
 	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
@@ -47,9 +50,19 @@ static bool put_number(json_object *to, const char *key, double value)
 	return isinf(value) || isnan(value) || put(to, key, number(value));
 }
 
+/* Names of threads, events and commands are bytes; JSON is UTF-8. */
+static json_object *string(const char *text)
+{
+	char *safe = escape_whole(text);
+	json_object *o = safe ? json_object_new_string(safe) : NULL;
+
+	free(safe);
+	return o;
+}
+
 static bool put_text(json_object *to, const char *key, const char *text)
 {
-	return !text || put(to, key, json_object_new_string(text));
+	return !text || put(to, key, string(text));
 }
 
 static bool put_spread(json_object *to, const struct stats *s, double scale)
@@ -114,7 +127,7 @@ static bool put_command(json_object *root, const struct count_table *t)
 	if (!put(root, "command", words))
 		return false;
 	for (const char *const *w = t->command; *w; w++)
-		if (!append(words, json_object_new_string(*w)))
+		if (!append(words, string(*w)))
 			return false;
 	return t->exit_status < 0 || put_number(root, "exit_status", t->exit_status);
 }

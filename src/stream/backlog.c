@@ -23,6 +23,7 @@ struct backlog {
 	size_t size;
 	char *data;
 	uint64_t head;                     /* written so far */
+	bool damaged;                      /* in the kernel's ring, which the reader isn't told yet */
 	struct pev_ring ring;
 };
 
@@ -107,17 +108,27 @@ static void copy_bytes(struct backlog *b, uint64_t from, uint64_t n)
 	}
 }
 
+/* What can't be a record: the reader finds it, and counts the damage. */
+static void put_damage(struct backlog *b, uint64_t tail)
+{
+	if (!b->damaged || b->size - (b->head - tail) < sizeof(uint64_t))
+		return;
+	memset(b->data + (b->head & (b->size - 1)), 0, sizeof(uint64_t));
+	b->head += sizeof(uint64_t);
+	b->damaged = false;
+}
+
 uint64_t backlog_move(struct backlog *b)
 {
 	struct pev_ring *k = b->kernel;
-	uint64_t waiting, tail, n;
+	uint64_t waiting, tail, n, damaged;
 
 	pthread_mutex_lock(&b->lock);
+	damaged = k->damaged;
 	waiting = pev_ring_begin_(k);
+	b->damaged |= k->damaged != damaged;   /* a head that ran away */
 	tail = __atomic_load_n(&b->page.data_tail, __ATOMIC_ACQUIRE);
-	/* a head that ran away: no more than the ring can hold */
-	if (waiting > k->mask + 1)
-		waiting = k->mask + 1;
+	put_damage(b, tail);
 	n = whole_records(k, k->pos, waiting, b->size - (b->head - tail));
 	copy_bytes(b, k->pos, n);
 	k->pos += n;

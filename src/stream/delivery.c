@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_FOLLOWED = 1 << 16, MAX_INTERVALS = 100000 };
+enum { MAX_FOLLOWED = 1 << 16, MAX_INTERVALS = 100000, MAX_EMPTY = 1000000 };
 
 /* ---- one sample --------------------------------------------------------------- */
 
@@ -194,21 +194,29 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 
 /* ---- delivery, in order --------------------------------------------------------- */
 
-/* -i, by the recording's clock. A gap without events has its intervals, too, in reason. */
+static uint64_t one_interval_after(const struct replay *p, uint64_t time)
+{
+	return time < UINT64_MAX - p->interval ? time + p->interval : UINT64_MAX;
+}
+
+/* -i, by the recording's clock. A gap without events has its intervals, too, in reason: clocks
+ * that are damaged jump with each event. At the end of time there are no more. */
 static void pass_intervals(struct stream *s, uint64_t time)
 {
 	struct replay *p = s->replay;
 
 	if (!p->next_interval)
-		p->next_interval = time + p->interval;
-	for (int i = 0; time >= p->next_interval && !s->stopping && i < MAX_INTERVALS; i++) {
+		p->next_interval = one_interval_after(p, time);
+	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
+	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
 		s->ops->interval(s->ctx);
-		p->next_interval += p->interval;
+		p->empty_intervals += i > 0;
+		p->next_interval = one_interval_after(p, p->next_interval);
 		if (attention_pending(&s->attn))
 			loop_attend(s);
 	}
 	if (time >= p->next_interval)
-		p->next_interval = time + p->interval;
+		p->next_interval = one_interval_after(p, time);
 }
 
 static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)

@@ -268,8 +268,8 @@ deliver_choosy(struct stream *s, struct ring *ring, const struct stream_event *e
 		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 }
 
-__attribute__((always_inline)) inline void
-drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+__attribute__((always_inline)) static inline void
+deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	const void *raw;
 	uint32_t raw_size;
@@ -283,6 +283,11 @@ drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_heade
 		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	else
 		deliver_choosy(s, ring, event, rec, raw, raw_size);
+}
+
+void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	deliver(s, ring, rec);
 }
 
 uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
@@ -330,7 +335,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
 		if (rec->type == PERF_RECORD_SAMPLE)
-			drain_deliver(s, ring, rec);
+			deliver(s, ring, rec);
 		else
 			other_record(s, ring, rec);
 		if (attention_pending(&s->attn)) {

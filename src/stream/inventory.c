@@ -161,7 +161,8 @@ static void put_other_thread(void *ctx, uint32_t tid)
 		put_thread(ctx, tid);
 }
 
-/* Names of all, since whoever is watched switches to whoever is not; mappings of the watched. */
+/* Names of all, since whoever is watched switches to whoever is not; mappings of the watched, but for
+ * a child that will exec: perf keeps them, and takes the lowest mapping of a library for its place. */
 static void put_process(void *ctx, uint32_t pid)
 {
 	struct walk *w = ctx;
@@ -172,7 +173,7 @@ static void put_process(void *ctx, uint32_t pid)
 	snprintf(folder, sizeof(folder), "/proc/%u/task", pid);
 	put_thread(w, pid);   /* first, so that perf knows whose the others are */
 	each_number(folder, put_other_thread, w);
-	if (w->watched && stream_wants_mappings(w->s))
+	if (w->watched && stream_wants_mappings(w->s) && (pid_t)pid != w->s->is_to_exec)
 		put_mappings(w->s, pid, w->identifier);
 }
 

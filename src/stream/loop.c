@@ -140,6 +140,11 @@ void stream_begin_with_exec(struct stream *s)
 	s->with_exec = true;
 }
 
+void stream_is_to_exec(struct stream *s, pid_t pid)
+{
+	s->is_to_exec = pid;
+}
+
 bool stream_ended_with_targets(const struct stream *s)
 {
 	return s->stop == STOP_TARGET;
@@ -304,11 +309,15 @@ static void deliver_rest(struct stream *s)
 	s->stopping = s->stop == STOP_CONSUMER || s->deadline;
 	while (!s->stopping && round_of(s))
 		;
+	makers_end(s);
 }
 
 static int tell_started(struct stream *s, struct fault *f)
 {
-	return s->ops->started ? s->ops->started(s->ctx, f) : 0;
+	int rc = s->ops->started ? s->ops->started(s->ctx, f) : 0;
+
+	s->is_to_exec = 0;
+	return rc;
 }
 
 int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,

@@ -316,6 +316,16 @@ void makers_take(struct stream *s, struct ring *ring, const struct stream_event 
 	}
 }
 
+void makers_end(struct stream *s)
+{
+	for (size_t i = 0; i < s->makers.n && s->stop != STOP_CONSUMER; i++) {
+		struct maker *m = s->makers.v[i];
+
+		if (m->ops->end && m->ring && !is_over(m) && s->events[m->event].wanted)
+			m->ops->end(m->state, m);
+	}
+}
+
 void *maker_fields(struct maker *m)
 {
 	return memset(m->fields, 0, m->size);

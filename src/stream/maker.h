@@ -32,6 +32,8 @@ void makers_settle(struct stream *s);
 struct stream_limit *maker_limit(struct maker *m);
 /* Whether all who watch the event have come to their end. */
 bool makers_are_over(const struct stream_event *watched);
+/* The last sample has come: of a run that its consumer did not end. */
+void makers_end(struct stream *s);
 /* A sample of an event that is watched. */
 void makers_take(struct stream *s, struct ring *ring, const struct stream_event *event,
 		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size);

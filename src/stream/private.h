@@ -101,6 +101,7 @@ struct stream {
 	void *ctx;
 	int epoll;
 	bool with_exec;             /* tasks' events begin when their task execs */
+	pid_t is_to_exec;           /* a child that will, once the run has started; 0: none */
 	int end_with;               /* readable: the run is over; or -1 */
 	size_t tasks_left;
 	enum stop_cause stop;

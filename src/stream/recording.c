@@ -350,6 +350,45 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 	return spec_fault(f, item, item->at, message, expected);
 }
 
+/* A group's member that is not sampled: the samples of another one bear its count. */
+static bool is_counted(const struct replay *p, size_t track)
+{
+	const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
+
+	return !a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP;
+}
+
+/* The one before it, as recorders lay groups; ntracks: there is none. */
+static size_t leader_of(const struct replay *p, size_t track)
+{
+	while (track-- > 0) {
+		const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
+
+		if (a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP)
+			return track;
+	}
+	return p->ntracks;
+}
+
+/* Who has no use for counts would wait in vain for its samples. */
+static int check_samples(const struct stream *s, const struct spec_item *item, size_t before, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	char message[700], expected[400] = "";
+	size_t leader;
+
+	for (size_t i = before; i < s->nevents; i++)
+		if (s->opts->takes_counts || !is_counted(p, p->track_of[i]))
+			return 0;
+	leader = leader_of(p, p->track_of[before]);
+	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[p->track_of[before]].name,
+		 s->opts->input);
+	if (leader < p->ntracks)
+		snprintf(expected, sizeof(expected), "name %s, whose samples bear the counts of its group",
+			 p->tracks[leader].name);
+	return spec_fault(f, item, item->at, message, expected);
+}
+
 static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	const struct replay *p = s->replay;
@@ -363,7 +402,31 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 			rc = append(s, item, i, f);
 	if (w.parsed)
 		pev_attr_list_free(w.parsed);
-	return rc || s->nevents > before ? rc : unknown_event(s, item, f);
+	if (rc)
+		return rc;
+	return s->nevents > before ? check_samples(s, item, before, f) : unknown_event(s, item, f);
+}
+
+static bool has_event_of(const struct stream *s, size_t track)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->replay->track_of[i] == track)
+			return true;
+	return false;
+}
+
+/* Behind the events that are shown: those whose samples bear counts of these. */
+static int add_leaders(struct stream *s, struct fault *f)
+{
+	const struct replay *p = s->replay;
+
+	for (size_t i = 0; i < s->nshown && s->opts->takes_counts; i++) {
+		size_t leader = is_counted(p, p->track_of[i]) ? leader_of(p, p->track_of[i]) : p->ntracks;
+
+		if (leader < p->ntracks && !has_event_of(s, leader) && append(s, &everything, leader, f))
+			return -1;
+	}
+	return 0;
 }
 
 /* A dummy has no samples: it is there for the records of tasks. */
@@ -412,5 +475,5 @@ int recording_events(struct stream *s, struct fault *f)
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
 	s->nshown = s->nevents;
-	return rc || events_check_names(s, f) || link_events(s, f) ? -1 : 0;
+	return rc || events_check_names(s, f) || add_leaders(s, f) || link_events(s, f) ? -1 : 0;
 }

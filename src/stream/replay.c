@@ -407,6 +407,8 @@ static void find_wanted(struct stream *s)
 {
 	struct replay *p = s->replay;
 
+	for (size_t i = s->nshown; i < s->nevents; i++)
+		s->events[i].wanted = true;
 	for (size_t i = 0; i < s->nevents; i++)
 		p->tracks[p->track_of[i]].wanted |= s->events[i].wanted;
 	for (size_t i = 0; i < p->ntracks; i++)
@@ -443,6 +445,9 @@ static void tell(const struct stream *s)
 	if (!s->stop && perfdata_has_no_end(p->reader))
 		fprintf(stderr, "perf-prof: %s: its recorder did not end it (it runs still, was killed, or the disk "
 			"was full): what came after the last event here is missing\n", s->opts->input);
+	if (perfdata_info(p->reader)->unread)
+		note(verbose, "%s: %d features of its header can't be read (bits %#" PRIx64 ")", s->opts->input,
+		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);
 	if (perfdata_is_unfinished(p->reader))
 		note(verbose, "%s: its recorder did not come to finish it: the machine, build ids and formats of "
 		     "tracepoints are missing", s->opts->input);

@@ -60,6 +60,8 @@ struct maker_ops {
 	/* A sample of one of them, as stream_ops.sample() has it. */
 	void (*sample)(void *state, struct maker *m, const struct stream_event *event,
 		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu);
+	/* No sample comes any more: what is left to be told is. NULL: nothing. */
+	void (*end)(void *state, struct maker *m);
 	void (*free)(void *state);
 };
 
@@ -101,7 +103,7 @@ const struct stream_opts *source_targets(const struct source *source);
 /* In begin(): an event that it watches. */
 struct stream_event *maker_event(struct maker *m, const char *sys, const char *name);
 struct tracefmt_db *maker_formats(struct maker *m);
-/* In sample(): where the fields of the next event go, zeroed; and the event is there. */
+/* In sample() and end(): where the fields of the next event go, zeroed; and the event is there. */
 void *maker_fields(struct maker *m);
 void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid);
 

@@ -113,6 +113,12 @@ struct stream_event *stream_events(struct stream *s, size_t *n)
 	return s->events;
 }
 
+struct stream_event *stream_leaders(struct stream *s, size_t *n)
+{
+	*n = s->replay ? s->nevents - s->nshown : 0;
+	return s->events + s->nshown;
+}
+
 struct tracefmt_db *stream_formats(struct stream *s)
 {
 	return s->formats;

@@ -64,6 +64,7 @@ struct stream_opts {
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
 	struct stream_span time;        /* --time, of a recording */
+	bool takes_counts;              /* of a recording's groups: see stream_leaders() */
 	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;
 	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's */
@@ -231,6 +232,8 @@ int stream_open_input(struct stream_opts *opts, struct fault *f);
 struct stream *stream_new(const struct stream_opts *opts, struct fault *f);
 void stream_free(struct stream *s);
 struct stream_event *stream_events(struct stream *s, size_t *n);
+/* Of a recording, with takes_counts: events that are not shown, but bear counts of those that are. */
+struct stream_event *stream_leaders(struct stream *s, size_t *n);
 struct tracefmt_db *stream_formats(struct stream *s);
 /* Refuses events with call chains of which options leave nothing: 0, or -1 with f. */
 int stream_check_chains(const struct stream *s, struct fault *f);
@@ -247,6 +250,9 @@ void stream_end_with(struct stream *s, int fd);
 /* The targets are one task that is about to exec: its events begin there; before
  * stream_open(). */
 void stream_begin_with_exec(struct stream *s);
+/* This child is a copy of us that execs once the run has started: what it has mapped until then
+ * is not its program's; before stream_open(). */
+void stream_is_to_exec(struct stream *s, pid_t pid);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */

@@ -41,6 +41,23 @@ def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, op
         assert rows['all_shares']['total'] > 95 and rows['all_shares']['self'] < 3
 
 
+def test_known_shares_of_inlined_functions(analyse, inlined):
+    """The closing table of a C++ program against its own account, within 3 points."""
+    got = analyse('profile', '-F', 997, '-g', '--json', *RING, '--', inlined, 700)
+    told = dict(re.findall(r'^(shop::.*) (\d+)$', got.text, re.M))
+    known = {name: 100 * int(ns) / sum(map(int, told.values())) for name, ns in told.items()}
+    rows = {r['function']: r for r in got.table('profile')['rows']}
+    assert [r['function'] for r in got.table('profile')['rows'][:3]] == sorted(known, key=known.get, reverse=True)
+    for name, share in known.items():
+        assert abs(rows[name]['self'] - share) <= 3, (known, rows[name])
+        # what it was inlined into, a function that was inlined as well
+        assert abs(rows[name.replace('count', 'pay')]['total'] - share) <= 3, (known, rows)
+    first, second, third = known.values()
+    assert abs(rows['shop::day']['total'] - first - second) <= 3
+    assert abs(rows['shop::serve<shop::Till<short, 25> >']['total'] - third) <= 3
+    assert rows['shop::day']['self'] < 3 and rows['main']['total'] > 97
+
+
 def test_text_has_samples_a_table_and_stacks(analyse, works):
     got = analyse('profile', '-g', *RING, '--', works, 'shares', 300)
     line = re.search(r'^\S+ \S+ +works +\d+ .* profile: +\d+ cpu-clock|^.* cycles.*$', got.text, re.M)

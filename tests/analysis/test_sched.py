@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures('switches')
 ROW = re.compile(r'^ *[\d.]+ \[\d+\] +\S.*?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+) +(\S+) *$',
                  re.M)
 SMALL = 200000      # ns: two tools read the clock one after the other, at each switch
-ATTEMPTS = 8
+ATTEMPTS, TRIES = 8, 3
 PREEMPTED = 'RW'    # W: what perf 6.1 makes of R+
 
 
@@ -39,8 +39,9 @@ def missed(got):
 
 @pytest.fixture
 def both(watch, waiting, perf, tmp_path):
-    """both(command): what perf-prof and perf say of a while in which nobody ends: perf 6.1 forgets who
-    it was then, and his last turns. Again where the kernel left out a switch."""
+    """both(command, differences): what perf-prof and perf say of a while in which nobody ends: perf
+    6.1 forgets who it was then, and his last turns. Again where the kernel left out a switch for us,
+    and, a few times, where the two differ: it may have left out a wakeup, for one of them."""
     def once(command, folder):
         folder.mkdir()
         one = waiting('--stay', 'turns')
@@ -53,30 +54,40 @@ def both(watch, waiting, perf, tmp_path):
         one.finish()
         return got, timehist(perf, folder / 'perf.data')
 
-    def run(command):
+    def run(command, differences):
+        found = []
         for number in range(ATTEMPTS):
             got, theirs = once(command, tmp_path / str(number))
-            if not missed(got):
-                return got, theirs
-        pytest.skip(f'the kernel left out switches {ATTEMPTS} times')
+            if missed(got):
+                continue
+            found.append(differences(got, theirs))
+            if not found[-1] or len(found) == TRIES:
+                break
+        if not found:
+            pytest.skip(f'the kernel left out switches {ATTEMPTS} times')
+        assert not found[-1], found
     return run
 
 
 def test_task_state_says_what_perf_sched_says(both):
-    got, theirs = both('task-state')
-    rows = got.total('task-state', 'tid', 'state')
-    assert len({tid for tid, _ in rows}) == 3
-    for (tid, state), (calls, ns) in rows.items():
-        if state in ('R', 'RD', 'S'):
-            assert close_to(ns, theirs[tid][state], least=SMALL + 3000 * calls), (tid, state)
+    def differences(got, theirs):
+        rows = got.total('task-state', 'tid', 'state')
+        assert len({tid for tid, _ in rows}) == 3
+        return [(tid, state, ns, theirs[tid][state]) for (tid, state), (calls, ns) in rows.items()
+                if state in ('R', 'RD', 'S')
+                and not close_to(ns, theirs[tid][state], least=SMALL + 3000 * calls)]
+
+    both('task-state', differences)
 
 
 def test_rundelay_says_what_perf_sched_says(both):
-    got, theirs = both('rundelay')
-    rows = got.total('rundelay', 'tid')
-    assert len(rows) == 3
-    for tid, (calls, ns) in rows.items():
-        assert close_to(ns, theirs[tid]['RD'], least=SMALL + 3000 * calls), (tid, theirs[tid])
+    def differences(got, theirs):
+        rows = got.total('rundelay', 'tid')
+        assert len(rows) == 3
+        return [(tid, ns, theirs[tid]['RD']) for tid, (calls, ns) in rows.items()
+                if not close_to(ns, theirs[tid]['RD'], least=SMALL + 3000 * calls)]
+
+    both('rundelay', differences)
 
 
 def test_known_sleeps(analyse, works):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from frame.analyses import RING, close_to
+from frame.analyses import RING, Perf, close_to
 
 KNOWN = {'getppid': (100, 0), 'close': (7, 7), 'openat': (5, 5), 'clock_nanosleep': (3, 0)}
 NAPS = 3 * 20000000     # ns
@@ -41,6 +41,26 @@ def test_counts_are_those_of_perf_trace(analyse, works, perf, tmp_path):
     theirs.pop('execve', None)      # begun before anybody counts
     mine.pop('execve', None)
     assert theirs and mine == theirs, text
+
+
+def test_times_are_those_of_perf_trace(watch, waiting, perf, tmp_path):
+    """The same calls, watched by both: each call's number, its errors and its time."""
+    one = waiting('calls')
+    peer = Perf([perf, 'record', '-q', '-m', '16M', '-e', PAIR[1], '-e', PAIR[3], '-p', one.pid, '-o',
+                 tmp_path / 'perf.data'], tmp_path)
+    watcher = watch('syscalls', *RING, '-p', one.pid)
+    one.go()
+    got = watcher.result()
+    peer.finish()
+    mine = by_name(got.total('syscalls', 'call', of=('calls', 'errors', 'total')))
+    text = subprocess.run([perf, 'trace', '-s', '-i', tmp_path / 'perf.data'], capture_output=True, text=True)
+    theirs = {name: (int(n), int(errors), float(ms) * 1e6)
+              for name, n, errors, ms in TRACED.findall(text.stdout + text.stderr)}
+    assert set(KNOWN) <= set(theirs) and set(KNOWN) <= set(mine), (text, mine)
+    for name, (calls, errors, ns) in theirs.items():
+        if name not in ('read', 'exit_group'):      # begun before, and never ended
+            # the one that comes second at an entry comes second at the exit, too; its part is a few us
+            assert mine[name][:2] == [calls, errors] and close_to(mine[name][2], ns, least=5000 * calls), name
 
 
 def test_threads_and_children_have_rows(analyse, works):

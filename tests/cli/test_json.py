@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that ends in tables writes them in the one shape of docs/table.schema.json."""
+"""--json: every command that ends in tables writes them in the one shape of docs/table.schema.json; events
+are of docs/event.schema.json, counts of docs/stat.schema.json."""
+import functools
+import glob
 import json
 import os
 import subprocess
@@ -18,17 +21,33 @@ COMMANDS = {
     'rundelay': ['rundelay'],
     'latency': ['latency', *GETPPID],
     'intervals': ['syscalls', '-i', '10'],
+    'kvm-exit': ['kvm-exit'],
+    'top': ['top', '-e', 'raw_syscalls:sys_enter//top-by=id/comm=syscall_name(id)/'],
 }
+EVENTS = {      # trace: the options, and what each of its lines has
+    'tracepoints': (['-e', 'syscalls:sys_enter_getppid', '-g'], 'stack'),
+    'samples': (['-e', 'profile/-F 500 -g/,page-faults'], 'fields'),
+    'made here': (['-e', 'syscalls,task-state'], 'fields'),
+}
+COUNTS = [
+    ['-e', 'task-clock,page-faults,cycles'], ['-e', 'task-clock', '-r', '3'], ['-e', 'page-faults', '-i', '10'],
+    ['-e', 'task-clock', '-a', '-A'], ['-e', 'page-faults', '--vs', 'true', '-r', '2'],
+]
 TYPES = {'text': str, 'integer': int, 'hex': int, 'duration': int, 'time': int,
          'number': (int, float), 'percent': (int, float)}
 
 
-@pytest.fixture(scope='module')
-def valid():
-    with open(os.path.join(ROOT, 'docs/table.schema.json')) as f:
+@functools.cache
+def validator(name):
+    with open(os.path.join(ROOT, 'docs', name + '.schema.json')) as f:
         schema = json.load(f)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.fixture(scope='module')
+def valid():
+    return validator('table')
 
 
 def check(table):
@@ -57,8 +76,62 @@ def test_tables(prof, storm, valid, tmp_path, name):
     for table in tables:
         valid.validate(table)
         check(table)
-    if name in ('syscalls', 'latency', 'page-faults', 'task-state'):
+    if name in ('syscalls', 'latency', 'page-faults', 'task-state', 'top'):
         assert any(table['rows'] for table in tables)
+
+
+def output(*argv, code=0):
+    done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done
+    return done.stdout
+
+
+def test_the_table_of_a_recording(prof, valid):
+    for recording in glob.glob(os.path.join(ROOT, 'tests/data/perfdata/amd64-7-*.data')):
+        for line in output(prof, 'report', '--json', recording).splitlines():
+            valid.validate(json.loads(line))
+            check(json.loads(line))
+
+
+@pytest.mark.parametrize('name', EVENTS)
+def test_events(prof, storm, name):
+    if os.geteuid():
+        pytest.skip('needs root')
+    options, member = EVENTS[name]
+    lines = output(prof, 'trace', '--json', '-N', '20', *options, '--', storm, 'getppid', '100000').splitlines()
+    events = [json.loads(line) for line in lines if line.startswith('{')]
+    assert len(events) == 20
+    for event in events:
+        validator('event').validate(event)
+        assert {'event', 'time', 'realtime', 'comm', 'pid', 'tid', 'cpu', member} <= set(event)
+
+
+@pytest.mark.parametrize('more', [[], ['-F', '+iregs,+uregs'], ['-F', '+raw'], ['-F', '+srcline,+misc,-comm']],
+                         ids=' '.join)
+def test_events_of_recordings(prof, more):
+    """Those of every kind that a recording has, and with what is asked for beside."""
+    names = ('everything', 'ours', 'group', 'dwarf') if more else ('chains', 'several', 'big64', 'everything')
+    seen = 0
+    for name in names:
+        done = subprocess.run([prof, 'script', '--json', '-N', '20', *more, f'{ROOT}/tests/data/perfdata/{name}.data'],
+                              capture_output=True, text=True, timeout=60)
+        # what it was not recorded with can't be had
+        assert done.returncode == 0 or 'was recorded with' in done.stderr, done
+        for line in done.stdout.splitlines():
+            validator('event').validate(json.loads(line))
+            seen += 1
+    assert seen >= 3
+
+
+@pytest.mark.parametrize('options', COUNTS, ids=' '.join)
+def test_counts(prof, tmp_path, options):
+    if os.geteuid():
+        pytest.skip('needs root')
+    output(prof, 'stat', '--json', '-o', tmp_path / 'o', *options, '--', 'sleep', '0.03')
+    text = (tmp_path / 'o').read_text()
+    documents = text.splitlines() if '-i' in options else [text[text.index('{'):]]
+    for document in documents:
+        validator('stat').validate(json.loads(document))
 
 
 @pytest.mark.parametrize('change', [

@@ -2,9 +2,11 @@
 """perf-prof stat beside perf stat, and its runs beside each other."""
 import json
 import os
+import pwd
 import signal
 import statistics
 import subprocess
+import tempfile
 
 import pytest
 
@@ -115,6 +117,43 @@ def test_threads_apart(prof):
     assert len(names) == 3 and all(name.endswith(tuple('0123456789')) for name in names)
     both = [a['value'] + b['value'] for a, b in zip(second['events'], third['events'])]
     assert sorted(both) == [0, 100, 100]
+
+
+def test_names_of_threads_are_harmless(prof, tmp_path):
+    """Any bytes but a zero can be one."""
+    code = ('import ctypes, sys; ctypes.CDLL(None).prctl(15, b"\\xff\\x1b[1m,\\n", 0, 0, 0)\n'
+            'print("ready", flush=True); sys.stdin.readline()')
+    target = subprocess.Popen(['/usr/bin/python3', '-c', code], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+    path = tmp_path / 'out'
+    args = ['-o', path, '--per-thread', '-p', str(target.pid), '-e', 'task-clock', '--', 'true']
+    try:
+        target.stdout.readline()
+        subprocess.run([prof, 'stat', '--json', *args], check=True)
+        events = json.loads(path.read_text(encoding='utf-8'))['events']
+        assert [e['thread'] for e in events] == [f'\\xff\\x1b[1m,-{target.pid}']
+        subprocess.run([prof, 'stat', '--csv', *args], check=True)
+        assert f',"\\xff\\x1b[1m,-{target.pid}",task-clock,' in path.read_text(encoding='utf-8')
+    finally:
+        target.communicate()
+
+
+def test_the_file_is_the_callers(prof, tmp_path):
+    need('root')
+    nobody = pwd.getpwnam('nobody')
+    env = {**os.environ, 'SUDO_UID': str(nobody.pw_uid), 'SUDO_GID': str(nobody.pw_gid)}
+    with tempfile.TemporaryDirectory() as theirs:
+        os.chown(theirs, nobody.pw_uid, nobody.pw_gid)
+        for more in ([], ['--vs', 'true', '-r', '1']):
+            args = [prof, 'stat', '-e', 'task-clock', *more]
+            path = os.path.join(theirs, f'file{len(more)}')
+            subprocess.run([*args, '-o', path, '--', 'true'], check=True, env=env)
+            assert os.stat(path).st_uid == nobody.pw_uid
+            os.chmod(tmp_path, 0o755)
+            done = subprocess.run([*args, '-o', tmp_path / 'file', '--', 'touch', tmp_path / 'ran'],
+                                  capture_output=True, text=True, env=env)
+            assert done.returncode == 1 and 'whom sudo was called by' in done.stderr
+            assert not os.listdir(tmp_path), 'told before the command ran'
 
 
 def test_a_control_group(prof, storm):

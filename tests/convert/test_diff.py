@@ -107,6 +107,22 @@ def test_the_picture_has_the_difference(diff, recordings):
     assert found and 20 < float(found[1]) < 45
 
 
+def test_one_side_from_a_named_pipe(diff, recordings):
+    """Whose writer waits for a reader, and loses what it writes when that one goes."""
+    source = os.path.join(ROOT, 'tests/data/perfdata/pipe.data')
+    os.mkfifo(recordings / 'pipe')
+    with subprocess.Popen(['sh', '-c', 'exec cat "$0" > pipe', source], cwd=recordings, stderr=subprocess.PIPE) as writer:
+        assert len(rows_of(diff('--json', 'pipe', source))) > 2
+        assert writer.wait(20) == 0 and not writer.stderr.read()
+
+
+@pytest.mark.parametrize('magic', [b'PERFFILE', b'PERFILE2'])
+def test_recordings_of_before_linux_3_3(diff, recordings, magic):
+    with open(os.path.join(ROOT, 'tests/data/perfdata/several.data'), 'rb') as f:
+        (recordings / 'old.data').write_bytes(magic + f.read()[8:])
+    assert len(rows_of(diff('--json', 'old.data', 'old.data'))) > 2
+
+
 def test_one_side_from_a_pipe(prof, recordings):
     with open(recordings / 'slower.data', 'rb') as file:
         out = subprocess.run(['sh', '-c', f'cat | {prof} diff --json a.data -'], cwd=recordings, stdin=file,

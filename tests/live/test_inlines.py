@@ -186,15 +186,19 @@ def perf_chains(folder, program):
     return found
 
 
+def short(name):
+    """perf's short names of the standard's classes, which it has in some places and not in others."""
+    return re.sub(r'^std::basic_(\w+)<char, std::char_traits<char> >', r'std::\1', base(name))
+
+
 def against_perf(frames_at, program, folder):
     theirs = perf_chains(folder, program)
     mine = chains(plain(run([frames_at, program], text=''.join(f'{a:x}\n' for a in theirs))))
     symbols, counts, bad = Symbols(program), collections.Counter(), []
     for address, frames in mine.items():
-        names = [base(f[0]) for f in frames]
-        perf = [base(re.sub(r'^std::basic_(\w+)<char, std::char_traits<char> >', r'std::\1', n))
-                for n in theirs[address]]
-        named = [base(n) for n in symbols.at(address)]
+        names = [short(f[0]) for f in frames]
+        perf = [short(n) for n in theirs[address]]
+        named = [short(n) for n in symbols.at(address)]
         # of the function that isn't inlined we show the symbol, too; perf's inlined ones have parameters
         kind = 'none' if names == ['??'] else 'same' if len(names) == len(perf) and names[:-1] == perf[:-1] and perf[-1] in named else \
             'perf without' if len(perf) == 1 and perf[0] in named else \

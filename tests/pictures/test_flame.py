@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flame graphs: what a person does with the page, and what a hostile name can't do to it."""
 import os
+import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -176,22 +177,28 @@ def test_svg_shows_in_a_browser(chromium, drawn, tmp_path):
     assert page.run('document.querySelectorAll("g").length') == 6
 
 
-def test_a_profile_as_a_page(chromium, prof, storm, tmp_path):
-    """The whole way: samples, symbols, page, click."""
+def test_a_profile_as_a_page(chromium, prof, inlined, tmp_path):
+    """The whole way: samples, symbols, inlined functions, page, search, click."""
     if os.geteuid():
         pytest.skip('needs root')
     path = tmp_path / 'out.html'
-    done = subprocess.run([prof, 'profile', '-F', '997', '-g', '--flame-graph', path, '-q', '--', storm,
-                           'getppid', '3000000'], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([prof, 'profile', '-F', '997', '-g', '--flame-graph', path, '-q', '--', inlined, '500'],
+                          capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+    told = dict(re.findall(r'^(shop::.*) (\d+)$', done.stdout, re.M))
     page = chromium.open(path)
     page.until('document.querySelectorAll("g.frame").length > 3')
-    names = page.run('[...document.querySelectorAll("g.frame")].map(g => g.getAttribute("name"))')
-    storms = [n for n in names if n.startswith('storm')]
-    assert storms, names
     page.click('document.getElementById("search")')
-    page.type('storm')
-    page.until('parseFloat(document.getElementById("matched").textContent.split(", ")[1]) > 90')
-    page.click(frame(storms[0]) + '.querySelector("rect")')
-    page.until('document.getElementById("zoomed").textContent.startsWith("zoomed: storm")')
+    for name, ns in told.items():
+        page.type(name)
+        share = 100 * int(ns) / sum(map(int, told.values()))
+        page.until('document.getElementById("matched").textContent.startsWith("1 frames, ") && Math.abs(parseFloat('
+                   f'document.getElementById("matched").textContent.split(", ")[1]) - {share}) <= 3')
+        page.call('Input.dispatchKeyEvent', type='keyDown', key='Escape', code='Escape', windowsVirtualKeyCode=27)
+        page.until('document.getElementById("matched").textContent === ""')
+    page.click(frame('shop::day') + '.querySelector("rect")')
+    page.until('document.getElementById("zoomed").textContent.startsWith("zoomed: shop::day")')
+    whole = width(page, 'shop::day')
+    assert width(page, 'shop::Till<int, 45>::pay') == pytest.approx(0.6 * whole, rel=0.1)
+    assert page.run(frame('shop::serve<shop::Till<short, 25> >') + ' === null')
     assert page.complaints() == []

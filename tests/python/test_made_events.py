@@ -59,7 +59,7 @@ def test_each_sleep_is_an_event(prof, tmp_path, sleeper):
     before = time.monotonic_ns()
     seen = run(prof, tmp_path, '-e', 'task-state/-S --than 15ms/', '--monotonic', '-p', sleeper.pid, wake=sleeper)
     seen = [e for e in seen if e['duration'] < 400_000_000]   # the first one waited for us
-    assert 1 <= len(seen) <= 20
+    assert 1 <= len(seen) <= 21     # 20, and that first one where it was short
     for e in seen:
         assert e['_event'] == 'task-state' and e['state'] == 'S'
         assert e['_pid'] == e['pid'] == e['_tid'] == e['tid'] == e['common_pid'] == sleeper.pid
@@ -140,6 +140,37 @@ def test_a_failing_call_has_its_error(prof, tmp_path):
     seen = run(prof, tmp_path, '-e', 'syscalls', '-p', target.pid, wake=target)
     target.wait()
     assert [e['ret'] for e in seen if e['call'] == 'rmdir'] == [-2] * 5
+
+
+def test_rows_of_top(prof, tmp_path, sleeper):
+    """Each interval's sums, the largest first; what is left at the end is told, too."""
+    seen = run(prof, tmp_path, '-e', 'top/--of raw_syscalls:sys_enter -k id -i 100/,'
+               'top/--of raw_syscalls:sys_enter -k id -i 100 --by id*2 --rows 1/alias=first/', '-p', sleeper.pid, wake=sleeper)
+    rows, first = ([e for e in seen if e['_event'] == name] for name in ('top', 'first'))
+    starts = sorted({e['start'] for e in rows})
+    assert len(starts) >= 4 and all(b - a >= 100_000_000 for a, b in zip(starts, starts[1:]))
+    naps = {e['start']: e['value'] for e in rows if e['key'] == 230}      # clock_nanosleep
+    assert sum(naps.values()) == 20
+    for start in starts:
+        of_one = [e for e in rows if e['start'] == start]
+        assert [e['rank'] for e in of_one] == list(range(1, len(of_one) + 1))
+        assert [e['value'] for e in of_one] == sorted((e['value'] for e in of_one), reverse=True)
+        assert {e['rows'] for e in of_one} == {len(of_one)}
+        assert all(e['value'] == e['events'] for e in of_one)
+        assert {e['duration'] for e in of_one} == {100_000_000} or start == starts[-1]
+        largest, = [e for e in first if e['start'] == start]
+        assert largest['value'] == max(2 * e['key'] * e['events'] for e in of_one)
+    assert [e['_time'] for e in seen] == sorted(e['_time'] for e in seen)
+
+
+def test_rows_of_top_have_names(prof, tmp_path, sleeper):
+    seen = run(prof, tmp_path, '-e', 'top/--of sched:sched_switch -k next_comm/,'
+               'top/--of sched:sched_switch -k next_pid --comm next_comm/alias=pids/', '-p', sleeper.pid, wake=sleeper)
+    names = {e['_event']: {} for e in seen}
+    for e in seen:
+        of = names[e['_event']]
+        of[e['comm']] = of.get(e['comm'], 0) + e['value']
+    assert names['top'] == names['pids'] and sum(names['top'].values()) >= 10
 
 
 def test_one_source_ends_the_other_goes_on(prof, tmp_path):

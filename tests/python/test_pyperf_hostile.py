@@ -242,6 +242,21 @@ def test_ring_after_fork(pyperf):
     event.close()
 
 
+def test_mapped_group_after_fork(pyperf):
+    group = pyperf.Group('page-faults', 'task-clock')
+    group.map_self()
+    touch(5)
+
+    def child():
+        assert group.read()['page-faults'].value >= 5       # the parent's count
+        group.begin()
+        assert group.end()['page-faults'].value == 0
+        group.close()
+    in_child(child)
+    assert group.read()['page-faults'].value >= 5
+    group.close()
+
+
 def test_many_threads_one_ring(pyperf):
     event = faults(pyperf, inherit=0)
     ring = pyperf.Ring(event, pages=64)

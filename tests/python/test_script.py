@@ -220,6 +220,16 @@ def test_what_is_picked(script):
         x for x in every if re.search(r'prev_prio=\d\d?\b', x)]
 
 
+@pytest.mark.parametrize('name', [n for n in corpus.names() if n.endswith('group')])
+def test_a_member_of_a_group_alone(script, name):
+    """Its counts are in the samples of the leader, which is not shown then."""
+    every = script.json(path_of(name))
+    events = {row['event'] for row in every}
+    assert len(events) > 1
+    for event in sorted(events - {every[0]['event']}):
+        assert script.json(path_of(name), '-e', event) == [row for row in every if row['event'] == event]
+
+
 def test_fields_are_added_and_taken_away(script):
     path = path_of('several')
     every = script.lines(path)

@@ -121,6 +121,63 @@ static void long_words_are_cut(void **state)
 	assert_int_equal(pev_explain_filter(NULL, &ev, filter, EINVAL), -EINVAL);
 }
 
+/* Whoever leaves err as it lies on the stack can read it after every refusal. */
+static void is_told(const struct pev_error *err, const char *asked, const char *said)
+{
+	assert_int_equal(err->code, EINVAL);
+	assert_string_equal(err->asked, asked);
+	assert_non_null(strstr(err->said, said));
+	assert_true(err->remedy[0] && strlen(err->remedy) < sizeof(err->remedy));
+}
+
+static void wrong_options_are_told(void **state)
+{
+	struct { struct pev_open_opts opts; uint64_t tail; } rows[] = {
+		{ .opts.size = 0 },
+		{ .opts.size = sizeof(rows[0]), .tail = 1 },
+		{ .opts = { .size = sizeof(rows[0].opts), .flags = PERF_FLAG_FD_OUTPUT } },
+		{ .opts = { .size = sizeof(rows[0].opts), .flags = PERF_FLAG_PID_CGROUP } },
+	};
+	static const char *const said[] = {
+		"smaller than the field", "not zero", "without a group", "no control group",
+	};
+	struct perf_event_attr attr;
+	struct pev_error err;
+	struct pev_event *ev;
+	struct pev_group *g = pev_group_new();
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	assert_int_equal(pev_group_add(g, &attr, NULL), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		memset(&err, 0xff, sizeof(err));
+		assert_int_equal(pev_event_open(&ev, &attr, pev_target_self(), &rows[i].opts, &err), -EINVAL);
+		is_told(&err, "open an event", said[i]);
+		memset(&err, 0xff, sizeof(err));
+		assert_int_equal(pev_group_open(g, pev_target_self(), &rows[i].opts, &err), -EINVAL);
+		is_told(&err, "open an event", said[i]);
+		assert_int_equal(pev_event_open(&ev, &attr, pev_target_self(), &rows[i].opts, NULL), -EINVAL);
+	}
+	memset(&err, 0xff, sizeof(err));
+	rows[0].opts = (struct pev_open_opts){ .size = sizeof(rows[0].opts), .label = "x" };
+	assert_int_equal(pev_group_open(g, pev_target_self(), &rows[0].opts, &err), -EINVAL);
+	is_told(&err, "open a group", "a group or a label");
+	pev_group_close(g);
+}
+
+/* A group has the options of its caller's size, as an event has. */
+static void short_options_of_a_group(void **state)
+{
+	struct pev_open_opts opts = { .size = sizeof(size_t), .group = (struct pev_event *)1,
+				      .label = (const char *)1, .flags = UINT64_MAX };
+	struct pev_group *g = pev_group_new();
+	struct pev_error err;
+
+	memset(&err, 0xff, sizeof(err));
+	assert_int_equal(pev_group_open(g, pev_target_self(), &opts, &err), -EINVAL);
+	is_told(&err, "open a group, member 0", "the group is empty");
+	pev_group_close(g);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -129,6 +186,8 @@ int main(void)
 		cmocka_unit_test(remedies_look_at_the_event),
 		cmocka_unit_test(mapping_errors),
 		cmocka_unit_test(long_words_are_cut),
+		cmocka_unit_test(wrong_options_are_told),
+		cmocka_unit_test(short_options_of_a_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -377,6 +377,30 @@ static void an_id_of_two_events(void **state)
 	refused(&f, "the id 7 is given to two events");
 }
 
+/* Numbers whose product with a constant that anybody can read has the same upper half: with that
+ * for a hash, each new one would meet all others, and these take hours. */
+static void ids_that_were_chosen_to_collide(void **state)
+{
+	const uint64_t inverse = UINT64_C(0xf1de83e19937733d);   /* of 0x9e3779b97f4a7c15 */
+	enum { EACH = 4096, RECORDS = 128 };
+	struct perf_event_attr attr = an_attr(TYPE);
+	struct file f = { 0 };
+
+	(void)state;
+	assert_int_equal(inverse * UINT64_C(0x9e3779b97f4a7c15), 1);
+	put_pipe_head(&f);
+	for (uint64_t i = 0; i < RECORDS; i++) {
+		put_head(&f, ATTR, 8 + attr.size + 8 * EACH);
+		put(&f, &attr, attr.size);
+		for (uint64_t k = 0; k < EACH; k++)
+			put64(&f, (i * EACH + k) * inverse);
+	}
+	put_attr(&f, 1, 1);
+	alarm(20);
+	assert_int_equal(samples_of(&f, 0), 0);
+	alarm(0);
+}
+
 static void a_file_and_one_that_nobody_finished(void **state)
 {
 	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
@@ -393,6 +417,55 @@ static void a_file_and_one_that_nobody_finished(void **state)
 	put_file(&f, &h, 0, 0);
 	assert_int_equal(samples_of(&f, -1), 2);
 	assert_non_null(strstr(fault.text, "the file ends at 0x128: it is cut"));
+}
+
+enum { TABLE_AT = DATA_AT + 48, TEXTS_AT = TABLE_AT + 32, TEXT_SIZE = 12, HOSTNAME = 3, RELEASE = 4 };
+
+/* Two features, whose second is laid there; the file has `n` bytes of all. */
+static void two_features(uint64_t at, uint64_t size, size_t n, const char *words)
+{
+	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
+	struct perfdata_reader *r;
+	struct file f = { 0 };
+	int rc;
+
+	h.words[9] = 1 << HOSTNAME | 1 << RELEASE;
+	put_file(&f, &h, 0, 0);
+	put64(&f, TEXTS_AT);
+	put64(&f, TEXT_SIZE);
+	put64(&f, at);
+	put64(&f, size);
+	put(&f, "\10\0\0\0a host\0\0" "\10\0\0\0release", 2 * TEXT_SIZE);
+	assert_true(n <= f.n);
+	f.n = n;
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), 2);
+	assert_int_equal(rc, words ? -1 : 0);
+	assert_int_equal(!perfdata_info(r)->osrelease, words != NULL);
+	if (words && !strstr(fault.text, words))
+		fail_msg("%s\nexpected: %s", fault.text, words);
+	if (n > TEXTS_AT)
+		assert_string_equal(perfdata_info(r)->hostname, "a host");
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+/* All else is read, and the end says so. */
+static void features_that_lie(void **state)
+{
+	enum { WHOLE = TEXTS_AT + 2 * TEXT_SIZE };
+
+	(void)state;
+	two_features(TEXTS_AT + TEXT_SIZE, TEXT_SIZE, WHOLE, NULL);
+	two_features(TEXTS_AT + 4, TEXT_SIZE, WHOLE, "at offset 0x138: the header lays its feature 4 at 0x14c, 12 bytes, "
+		     "over its feature 3");
+	two_features(UINT64_C(1) << 60, 1, WHOLE, "at 0x1000000000000000, 1 bytes, but the file has 352");
+	two_features(TEXTS_AT, UINT64_C(1) << 60, WHOLE, "but the file has");
+	two_features(DATA_AT, TEXT_SIZE, WHOLE, "over what comes before the features");
+	two_features(TABLE_AT, TEXT_SIZE, WHOLE, "over what comes before the features");
+	two_features(TEXTS_AT + TEXT_SIZE, TEXT_SIZE, WHOLE - 1, "but the file has 351");
+	two_features(TEXTS_AT, TEXT_SIZE, TEXTS_AT - 1, "has 2 features, but the file ends at 0x147, within the table");
 }
 
 static void every_cut_is_told(void **state)
@@ -426,31 +499,89 @@ static void every_cut_is_told(void **state)
 	free(whole.bytes);
 }
 
-/* It goes on behind the next round's end. */
-static void damage_is_passed_over(void **state)
+/* Of a record at `at` that has none; that so many samples are read all the same, and bytes are not. */
+static void passed_over(struct file *f, size_t at, uint64_t samples, uint64_t bytes)
 {
-	struct file f = { 0 };
-	struct perfdata_reader *r;
-	char text[64];
-	size_t at;
+	struct perfdata_reader *r = open_bytes(f);
+	char text[80];
 	int rc;
 
-	(void)state;
-	put_recording(&f, 5);
-	at = f.n;
-	put_head(&f, PERF_RECORD_SAMPLE, 0);
-	put_sample(&f, 7, 5);
-	put_head(&f, ROUND, 8);
-	put_sample(&f, 7, 6);
-	r = open_bytes(&f);
 	assert_non_null(r);
-	assert_int_equal(read_samples(r, &rc), 6);
+	assert_int_equal(read_samples(r, &rc), samples);
 	assert_int_equal(rc, -1);
 	snprintf(text, sizeof(text), "at offset %#zx: a record of type 9 says that it has 0 bytes", at);
 	assert_non_null(strstr(fault.text, text));
-	assert_int_equal(perfdata_counts(r)->damaged_bytes, 32);
+	assert_int_equal(perfdata_counts(r)->damaged_bytes, bytes);
 	perfdata_reader_close(r);
-	free(f.bytes);
+	free(f->bytes);
+	*f = (struct file){ 0 };
+}
+
+static size_t put_damage(struct file *f)
+{
+	put_recording(f, 5);
+	put_head(f, PERF_RECORD_SAMPLE, 0);
+	return f->n - 8;
+}
+
+/* It goes on where records lie one behind the other, which heads among other bytes don't. */
+static void damage_is_passed_over(void **state)
+{
+	struct file f = { 0 };
+	size_t at;
+
+	(void)state;
+	at = put_damage(&f);
+	for (uint64_t i = 0; i < 3; i++)
+		put_sample(&f, 7, i);
+	passed_over(&f, at, 8, 8);
+	at = put_damage(&f);
+	put_sample(&f, 9, 1);   /* an id of no event */
+	put_head(&f, PERF_RECORD_EXIT, 48);
+	put_head(&f, 0, 8);
+	put_head(&f, PERF_RECORD_COMM, 12);
+	put_sample(&f, 8, 2);
+	put64(&f, 0);
+	for (uint64_t i = 0; i < 4; i++)
+		put_sample(&f, 7 + i % 2, i);
+	passed_over(&f, at, 9, 8 + 24 + 8 + 8 + 8 + 24 + 8);
+}
+
+/* One record alone is not enough but for a round's end. */
+static void damage_up_to_a_round(void **state)
+{
+	struct file f = { 0 };
+	size_t at;
+
+	(void)state;
+	at = put_damage(&f);
+	put_head(&f, ROUND + 40, 8);
+	put_head(&f, ROUND, 8);
+	put_sample(&f, 7, 6);
+	passed_over(&f, at, 6, 16);
+	at = put_damage(&f);
+	put_head(&f, ROUND + 40, 8);
+	put_sample(&f, 7, 6);
+	passed_over(&f, at, 5, 40);
+}
+
+/* As far as is looked ahead: four records of 60 KiB are more. */
+static void damage_before_large_records(void **state)
+{
+	enum { SIZE = 60000, N = 20 };
+	static char stack[SIZE - 24];
+	struct file f = { 0 };
+	size_t at;
+
+	(void)state;
+	at = put_damage(&f);
+	for (uint64_t i = 0; i < N; i++) {
+		put_head(&f, PERF_RECORD_SAMPLE, SIZE);
+		put64(&f, 7);
+		put64(&f, i);
+		put(&f, stack, sizeof(stack));
+	}
+	passed_over(&f, at, 5 + N, 8);
 }
 
 static void a_file_that_shrinks(void **state)
@@ -636,9 +767,13 @@ int main(void)
 		cmocka_unit_test(aux_areas_are_passed_over),
 		cmocka_unit_test(heads_that_lie),
 		cmocka_unit_test(an_id_of_two_events),
+		cmocka_unit_test(ids_that_were_chosen_to_collide),
 		cmocka_unit_test(a_file_and_one_that_nobody_finished),
+		cmocka_unit_test(features_that_lie),
 		cmocka_unit_test(every_cut_is_told),
 		cmocka_unit_test(damage_is_passed_over),
+		cmocka_unit_test(damage_up_to_a_round),
+		cmocka_unit_test(damage_before_large_records),
 		cmocka_unit_test(a_file_that_shrinks),
 		cmocka_unit_test(what_is_pinned_stays),
 #ifdef HAVE_ZSTD

@@ -238,6 +238,28 @@ static void a_head_beyond_the_ring(void **state)
 		}
 }
 
+/* Records that look good lie all around the ring: a head that is none must not lead a drain in
+ * circles. */
+static void a_head_that_went_back(void **state)
+{
+	static const uint64_t heads[] = { (uint64_t)-8, (uint64_t)-SIZE, SIZE + 8, 1ULL << 60 };
+
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		struct rig rig;
+
+		make(&rig, 3 * SIZE);
+		for (size_t n = 0; n < SIZE / 64; n++)
+			put(&rig, 64, n);
+		rig.page.data_head = 3 * SIZE + heads[i];
+		assert_int_equal(pev_ring_begin(rig.ring), 0);
+		assert_null(pev_ring_next(rig.ring));
+		pev_ring_end(rig.ring);
+		assert_int_equal(pev_ring_damaged(rig.ring), 1);
+		assert_int_equal(rig.page.data_tail, rig.page.data_head);
+		drop(&rig);
+	}
+}
+
 /* A head off the 8-byte grid is no kernel's: what lies before it counts, and no record
  * is ever looked for off the grid. */
 static void a_head_off_the_grid(void **state)
@@ -274,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_drain_left_early_goes_on_later),
 		cmocka_unit_test(damaged_sizes),
 		cmocka_unit_test(a_head_beyond_the_ring),
+		cmocka_unit_test(a_head_that_went_back),
 		cmocka_unit_test(a_head_off_the_grid),
 	};
 

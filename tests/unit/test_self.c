@@ -63,6 +63,22 @@ static void value_and_times(void **state)
 	assert_int_equal(c.time_running, 400 + 200);
 }
 
+/* The page's times are those of its last writing: without the clock they say nothing. */
+static void times_are_there_if_asked_for(void **state)
+{
+	struct perf_event_mmap_page page;
+	struct pev_count c = { 0 };
+	struct pev_estimate est;
+
+	make(&page);
+	assert_true(pev_self_page_(&page, &fake, false, &c));
+	assert_int_equal(c.value, 1007);
+	assert_int_equal(c.time_enabled, 0);
+	assert_int_equal(c.time_running, 0);
+	assert_false(c.timed);
+	assert_int_equal(pev_count_estimate(&c, &est), -EINVAL);
+}
+
 static void counters_are_signed_at_their_width(void **state)
 {
 	static const struct {
@@ -266,6 +282,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(value_and_times),
+		cmocka_unit_test(times_are_there_if_asked_for),
 		cmocka_unit_test(counters_are_signed_at_their_width),
 		cmocka_unit_test(when_the_kernel_is_asked),
 		cmocka_unit_test(a_read_that_was_disturbed_is_repeated),

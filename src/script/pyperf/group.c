@@ -2,6 +2,8 @@
 /* Group: events that the kernel schedules and reads together. */
 #include "script/pyperf/pyperf.h"
 
+#include "perfevent/self.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,11 +20,21 @@ struct group_object {
 	bool opening;
 	bool closing;              /* to be closed with the last ring of a member */
 	unsigned int users;
+	unsigned int generation;   /* of the process that mapped its pages */
 	PyObject *weakrefs;
 };
 
-static bool is_open(const struct group_object *self)
+/* A child of fork() has none of the pages: it reads by read(2). */
+static void look_for_fork(struct group_object *self)
 {
+	if (self->group && self->generation != self->st->generation)
+		pev_group_forget_self_(self->group);
+	self->generation = self->st->generation;
+}
+
+static bool is_open(struct group_object *self)
+{
+	look_for_fork(self);
 	if (self->group && !self->closing && !self->opening)
 		return true;
 	PyErr_SetString(PyExc_ValueError, "the group is closed");
@@ -142,6 +154,7 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 		self->counts = NULL;
 		return -1;
 	}
+	self->generation = self->st->generation;
 	self->event_class = new_ref(event_class);
 	self->keep = new_ref(members);
 	self->group = group;
@@ -150,8 +163,10 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 
 static void really_close(struct group_object *self)
 {
-	struct pev_group *group = self->group;
+	struct pev_group *group;
 
+	look_for_fork(self);
+	group = self->group;
 	self->group = NULL;
 	Py_BEGIN_ALLOW_THREADS
 	pev_group_close(group);
@@ -211,6 +226,8 @@ static void group_dealloc(PyObject *o)
 	PyObject_GC_UnTrack(o);
 	if (self->weakrefs)
 		PyObject_ClearWeakRefs(o);
+	if (self->st)
+		look_for_fork(self);
 	pev_group_close(self->group);
 	PyMem_Free(self->counts);
 	Py_XDECREF(self->event_class);

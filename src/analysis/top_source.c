@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top as a source: what a tracepoint adds up to by a key, told at the end of each interval, the largest first. */
+#include "analysis/keys.h"
+#include "analysis/sources.h"
+#include "analysis/top_rows.h"
+#include "stream/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+enum { DEFAULT_MS = 1000 };
+
+struct top_source_opts {
+	struct stream_opts stream;
+	const char *of, *key, *by, *comm;
+	uint64_t interval_ms, rows;
+};
+
+/* The expressions: text, and what it was compiled to. */
+enum part { KEY, BY, COMM, PARTS };
+static const char *const option_of[PARTS] = { "-k", "--by", "--comm" };
+
+struct top_source {
+	struct maker *maker;
+	const struct stream_event *event;
+	char *sys, *name;                /* sys owns both */
+	char *text[PARTS];               /* NULL: was not given */
+	struct expr *expr[PARTS];
+	struct top_rows rows;
+	struct top_row **sorted;
+	size_t room;
+	uint64_t interval, told;         /* ns; how many rows, 0: all */
+	uint64_t from, last;             /* the interval's begin, the newest sample; 0: none came */
+};
+
+struct made_row {
+	struct made_head head;
+	char comm[32];
+	uint64_t key;
+	int64_t value;
+	uint64_t events;
+	uint32_t rank, rows;
+	uint64_t start, duration;
+};
+
+static const struct made_field fields[] = {
+	MADE_FIELD(struct made_row, comm, "char comm[32]", false),
+	MADE_FIELD(struct made_row, key, "u64 key", false),
+	MADE_FIELD(struct made_row, value, "s64 value", true),
+	MADE_FIELD(struct made_row, events, "u64 events", false),
+	MADE_FIELD(struct made_row, rank, "u32 rank", false),
+	MADE_FIELD(struct made_row, rows, "u32 rows", false),
+	MADE_FIELD(struct made_row, start, "u64 start", false),
+	MADE_FIELD(struct made_row, duration, "u64 duration", false),
+};
+
+/* ---- an interval is over ---------------------------------------------------------------- */
+
+/* The largest first, equal ones by their keys. */
+static int compare(const void *a, const void *b)
+{
+	const struct top_row *x = *(struct top_row *const *)a, *y = *(struct top_row *const *)b;
+	uint64_t kx = key_number(&x->key), ky = key_number(&y->key);
+
+	if (x->sums[0] != y->sums[0])
+		return x->sums[0] < y->sums[0] ? 1 : -1;
+	return kx < ky ? -1 : kx > ky;
+}
+
+/* Those of this interval, sorted; how many. */
+static size_t sort(struct top_source *src)
+{
+	size_t n = HASH_COUNT(src->rows.rows), used = 0;
+
+	if (n > src->room) {
+		struct top_row **bigger = realloc(src->sorted, n * sizeof(struct top_row *));
+
+		if (!bigger)
+			return 0;
+		src->sorted = bigger;
+		src->room = n;
+	}
+	for (struct top_row *row = src->rows.rows; row; row = row->hh.next)
+		if (row->events)
+			src->sorted[used++] = row;
+	if (used)
+		qsort(src->sorted, used, sizeof(*src->sorted), compare);
+	return used;
+}
+
+static void emit(struct top_source *src, const struct top_row *row, size_t rank, size_t rows, uint64_t end)
+{
+	struct made_row *e = maker_fields(src->maker);
+	const char *comm = row->name ? row->name : "";
+
+	if (row->key.type == EXPR_TEXT && !src->text[COMM])
+		snprintf(e->comm, sizeof(e->comm), "%.*s", (int)row->key.len, row->key.text);
+	else
+		snprintf(e->comm, sizeof(e->comm), "%s", comm);
+	e->key = key_number(&row->key);
+	e->value = row->sums[0];
+	e->events = row->events;
+	e->rank = (uint32_t)rank + 1;
+	e->rows = (uint32_t)rows;
+	e->start = src->from;
+	e->duration = end - src->from;
+	maker_emit(src->maker, src->last, 0, 0);   /* of no task */
+}
+
+static void tell(struct top_source *src, uint64_t end)
+{
+	size_t n = sort(src);
+
+	for (size_t i = 0; i < n && (!src->told || i < src->told); i++)
+		emit(src, src->sorted[i], i, n, end);
+	top_rows_next(&src->rows);
+}
+
+/* ---- samples ---------------------------------------------------------------------------- */
+
+static bool value_of(struct top_source *src, enum part part, const struct analysis_sample *s, struct expr_value *v)
+{
+	struct expr_run run = { .ctx = NULL };
+
+	schema_set_run(&run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
+	return !expr_eval(src->expr[part], &run, v);
+}
+
+static void add(struct top_source *src, const struct analysis_sample *s)
+{
+	struct expr_value key, comm, by = { .u = 1, .type = EXPR_U64 };
+	struct top_row *row;
+
+	if (!value_of(src, KEY, s, &key) || (src->expr[BY] && !value_of(src, BY, s, &by)))
+		return;
+	row = top_rows_get(&src->rows, NULL, &key);
+	if (!row)
+		return;
+	row->events++;
+	top_row_add(row, 0, &by, false);
+	if (src->expr[COMM] && value_of(src, COMM, s, &comm) && comm.type == EXPR_TEXT)
+		top_row_name(row, comm.text, comm.len);
+}
+
+static void sample(void *state, struct maker *m, const struct stream_event *event,
+		   const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct top_source *src = state;
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
+
+	if (!src->from)
+		src->from = s.time;
+	src->last = s.time > src->last ? s.time : src->last;
+	if (src->last - src->from >= src->interval) {
+		tell(src, src->from + src->interval);
+		src->from += (src->last - src->from) / src->interval * src->interval;
+	}
+	add(src, &s);
+}
+
+/* What is left is shorter than an interval. */
+static void end(void *state, struct maker *m)
+{
+	struct top_source *src = state;
+
+	if (src->from)
+		tell(src, src->last);
+}
+
+/* ---- the item of the list ----------------------------------------------------------------- */
+
+static int compile(struct top_source *src, enum part p, const struct expr_schema *schema, struct fault *f)
+{
+	const char *name = src->event->name, *text = src->text[p];
+
+	if (!text)
+		return 0;
+	if (key_compile_over(&src->expr[p], schema, name, text, option_of[p], f))
+		return -1;
+	if (p == BY && expr_type(src->expr[p]) == EXPR_TEXT)
+		return key_fault(f, option_of[p], text, name, 0, "this is text", "a number, to be added up");
+	if (p == COMM && expr_type(src->expr[p]) != EXPR_TEXT)
+		return key_fault(f, option_of[p], text, name, 0, "this is a number", "a field that is text");
+	return 0;
+}
+
+static int begin(void *state, struct maker *m, struct fault *f)
+{
+	struct top_source *src = state;
+	struct expr_schema schema;
+	int rc = 0;
+
+	src->maker = m;
+	src->event = maker_event(m, src->sys, src->name);
+	if (schema_of_event(&schema, src->event))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (enum part p = 0; p < PARTS && !rc; p++)
+		rc = compile(src, p, &schema, f);
+	schema_free(&schema);
+	return rc;
+}
+
+static void release(void *state)
+{
+	struct top_source *src = state;
+
+	for (enum part p = 0; p < PARTS; p++) {
+		expr_free(src->expr[p]);
+		free(src->text[p]);
+	}
+	top_rows_free(&src->rows);
+	free(src->sorted);
+	free(src->sys);
+	free(src);
+}
+
+static const struct maker_ops ops = { .begin = begin, .sample = sample, .end = end, .free = release };
+
+static int set_event(struct top_source *src, const char *text, struct fault *f)
+{
+	char *colon;
+
+	if (!text)
+		return fault_usage(f, "top: no --of: expected a tracepoint, as in top/--of sched:sched_wakeup -k pid/");
+	src->sys = strdup(text);
+	if (!src->sys)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	colon = strchr(src->sys, ':');
+	if (!colon || colon == src->sys || !colon[1])
+		return fault_usage(f, "top: --of %s: expected a tracepoint, such as sched:sched_wakeup", text);
+	*colon = '\0';
+	src->name = colon + 1;
+	return 0;
+}
+
+static int set(struct top_source *src, const struct top_source_opts *o, struct fault *f)
+{
+	const char *const texts[PARTS] = { o->key ? o->key : "_tid", o->by, o->comm };
+
+	if (set_event(src, o->of, f))
+		return -1;
+	for (enum part p = 0; p < PARTS; p++)
+		if (texts[p] && !(src->text[p] = strdup(texts[p])))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	if (o->interval_ms > UINT64_MAX / MS)
+		return fault_usage(f, "top: -i %llu: that is beyond the clock", (unsigned long long)o->interval_ms);
+	src->interval = (o->interval_ms ? o->interval_ms : DEFAULT_MS) * MS;
+	src->told = o->rows;
+	src->rows.ncolumns = 1;
+	return 0;
+}
+
+static int events(struct source *source, const void *config, struct fault *f)
+{
+	struct top_source *src = calloc(1, sizeof(*src));
+	struct source_made made = {
+		.fields = fields, .nfields = sizeof(fields) / sizeof(*fields),
+		.print = "\"%u of %u: key %llu %s: %lld in %llu events\", REC->rank, REC->rows, REC->key, REC->comm, "
+			 "REC->value, REC->events",
+		.size = sizeof(struct made_row), .ops = &ops, .state = src,
+		.order = true,   /* an interval is over for all CPUs */
+	};
+	struct maker *m;
+
+	if (!src)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (set(src, config, f)) {
+		release(src);
+		return -1;
+	}
+	m = source_make(source, &made, f);
+	return !m || source_watch(m, src->sys, src->name, false, f) ? -1 : 0;
+}
+
+#define AT(member) offsetof(struct top_source_opts, member)
+
+static const struct opt rows_opts[] = {
+	{ "of", 0, NULL, OPT_STRING, AT(of), "EVENT", "The tracepoint that is added up.", false, NULL },
+	{ "key", 'k', NULL, OPT_STRING, AT(key), "EXPR",
+	  "What a row is: an expression over its fields. Default: the thread, _tid.", false, NULL },
+	{ "by", 0, NULL, OPT_STRING, AT(by), "EXPR", "What is added up. Default: events are counted.", false, NULL },
+	{ "comm", 0, NULL, OPT_STRING, AT(comm), "FIELD", "What a row is called: a field that is text.", false, NULL },
+	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS", "Rows are told every MS milliseconds; 1000.",
+	  false, NULL },
+	{ "rows", 0, NULL, OPT_U64, AT(rows), "N", "Only the N largest.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Rows", rows_opts, sizeof(rows_opts) / sizeof(*rows_opts), 0 },
+	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
+};
+
+const struct source_ops top_source = {
+	.name = "top",
+	.summary = "what a tracepoint adds up to by a key, each interval",
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(*groups),
+	.config_size = sizeof(struct top_source_opts),
+	.events = events,
+};

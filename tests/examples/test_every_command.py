@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each command that README.md lists has -h, a manual page, a page in docs/ that shows what it prints, and
+an example that the tests run."""
+import glob
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+        return f.read()
+
+
+ROWS = re.findall(r'^\| \[`([a-z-]+)`\]\((docs/[a-z-]+\.md)\) \|', read('README.md'), re.M)
+COMMANDS = ['trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency',
+            'record', 'report', 'script', 'diff', 'convert', 'stat', 'flame-graph']
+
+
+def test_all_are_listed(prof):
+    known = subprocess.run([prof, 'help'], capture_output=True, text=True).stdout
+    assert sorted(name for name, _ in ROWS) == sorted(COMMANDS)
+    assert all(re.search(rf'^ +{name} ', known, re.M) for name in COMMANDS), known
+
+
+@pytest.mark.parametrize('name, page', ROWS)
+def test_help_and_manual(prof, name, page):
+    told = subprocess.run([prof, name, '-h'], capture_output=True, text=True)
+    assert told.returncode == 0 and told.stdout.startswith(f'perf-prof {name} - ')
+    text = subprocess.run([prof, 'help', '--man', name], capture_output=True, text=True).stdout
+    assert text.startswith('.') and '.SH DESCRIPTION' in text and '.SH EXAMPLES' in text
+
+
+def blocks(text):
+    """Fenced and indented blocks of a page, as lines."""
+    fenced = re.findall(r'^```\w*\n(.*?)^```', text, re.M | re.S)
+    return [block.splitlines() for block in fenced + re.findall(r'(?:^ {4}.*\n)+', text, re.M)]
+
+
+@pytest.mark.parametrize('name, page', ROWS)
+def test_page_shows_output(name, page):
+    """The command at a prompt, and further down in the same block something that was printed."""
+    shown = [lines[i + 1:] for lines in blocks(read(page)) for i, line in enumerate(lines)
+             if re.match(rf' *[$#] perf-prof {name}\b', line)]
+    assert any(re.match(r' *[^$# ]', line) for lines in shown for line in lines), page
+
+
+@pytest.mark.parametrize('name, page', ROWS)
+def test_has_an_example(name, page):
+    run = re.compile(rf"perf-prof {name}\b|'perf-prof', '{name}'")
+    examples = [path for path in glob.glob(os.path.join(ROOT, 'examples/*')) if os.path.isfile(path)]
+    assert any(run.search(read(path)) for path in examples)
