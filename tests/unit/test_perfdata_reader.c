@@ -725,6 +725,73 @@ static void compressed_bytes_that_are_none(void **state)
 
 #endif
 
+/* ---- many at a time ------------------------------------------------------------ */
+
+enum { PINS = 64 };
+
+struct pinned {
+	void *memory[PINS];
+	const struct perf_event_header *first[PINS];
+	uint64_t number[PINS], n;
+};
+
+/* Goes on to the window's end by itself; the number of records that it passed. */
+static uint64_t pass_all(struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	const struct perf_event_header *last = rec;
+	struct perfdata_ahead ahead;
+	uint64_t n = 0;
+
+	assert_true(perfdata_ahead(r, rec, &ahead));
+	assert_int_equal((uintptr_t)ahead.at % 8, 0);
+	while (ahead.end - ahead.at >= 24) {
+		last = (const void *)ahead.at;
+		ahead.at += last->size;
+		n++;
+	}
+	perfdata_pass(r, last, n);
+	return n;
+}
+
+static void look_again(struct perfdata_reader *r, const struct pinned *p)
+{
+	for (uint64_t i = 0; i < p->n; i++) {
+		assert_int_equal(((const uint64_t *)(const void *)(p->first[i] + 1))[1], p->number[i]);
+		perfdata_unpin(r, p->memory[i]);
+	}
+	assert_int_equal(perfdata_pinned(r), 0);
+}
+
+/* Records of the file stay where they are as long as they are pinned. */
+static void what_is_pinned_stays(void **state)
+{
+	struct file f = { 0 };
+	struct pinned p = { .n = 0 };
+	const struct perf_event_header *rec;
+	struct perfdata_reader *r;
+	uint64_t n = 0;
+
+	(void)state;
+	put_recording(&f, 100000);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	for (; perfdata_next(r, &rec, &fault) > 0; p.n++) {
+		assert_true(p.n < PINS);
+		p.memory[p.n] = perfdata_pin(r);
+		p.first[p.n] = rec;
+		p.number[p.n] = n;
+		assert_int_equal(((const uint64_t *)(const void *)(rec + 1))[1], n);
+		n += 1 + pass_all(r, rec);
+		assert_int_equal(perfdata_offset(r), f.n - (100000 - n + 1) * 24);
+	}
+	assert_true(p.n > 5 && perfdata_pinned(r) > 2000000);
+	assert_int_equal(n, 100000);
+	assert_int_equal(perfdata_counts(r)->records, n);
+	look_again(r, &p);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -743,6 +810,7 @@ int main(void)
 		cmocka_unit_test(damage_up_to_a_round),
 		cmocka_unit_test(damage_before_large_records),
 		cmocka_unit_test(a_file_that_shrinks),
+		cmocka_unit_test(what_is_pinned_stays),
 #ifdef HAVE_ZSTD
 		cmocka_unit_test(records_go_on_from_one_compressed_record_to_the_next),
 		cmocka_unit_test(a_compressed_record_behind_an_odd_size),
