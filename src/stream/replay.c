@@ -159,6 +159,11 @@ bool replay_is_same_kernel(const struct replay *p)
 	return p->same_kernel;
 }
 
+uint64_t replay_reached(const struct replay *p)
+{
+	return p->reached;
+}
+
 int64_t replay_realtime_offset(const struct replay *p)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);
@@ -378,6 +383,7 @@ static void pass_intervals(struct stream *s, uint64_t time)
 		p->next_interval = one_interval_after(p, time);
 	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
 	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
+		p->reached = p->next_interval;
 		s->ops->interval(s->ctx);
 		p->empty_intervals += i > 0;
 		p->next_interval = one_interval_after(p, p->next_interval);
@@ -386,6 +392,7 @@ static void pass_intervals(struct stream *s, uint64_t time)
 	}
 	if (time >= p->next_interval)
 		p->next_interval = one_interval_after(p, time);
+	p->reached = time;
 }
 
 static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)
