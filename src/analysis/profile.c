@@ -4,6 +4,7 @@
 
 #include "analysis/commands.h"
 #include "analysis/hotspots.h"
+#include "analysis/progress.h"
 #include "analysis/sources.h"
 #include "analysis/switches.h"
 #include "base/units.h"
@@ -11,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct profile {
 	struct profile_opts opts;
@@ -25,6 +27,8 @@ struct profile {
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
 	uint64_t last;
 	bool prints_samples;
+	struct progress progress;        /* of a report, */
+	bool silent;                     /* but for -q, which it implies */
 	bool all;                        /* a report without clock: each sample counts one */
 };
 
@@ -204,9 +208,43 @@ static const struct analysis_ops ops = {
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 };
 
+/* A report says how far it is, where somebody looks. */
+static int begin_report(struct analysis *a, struct fault *f)
+{
+	struct profile *p = a->config;
+
+	progress_begin(&p->progress, a);
+	p->progress.off = p->silent || !isatty(STDERR_FILENO);
+	return begin(a, f);
+}
+
+static void report_sample(struct analysis *a, const struct analysis_sample *s)
+{
+	progress_step(&((struct profile *)a->config)->progress, a);
+	sample(a, s);
+}
+
+static void report_interval(struct analysis *a)
+{
+	progress_end(&((struct profile *)a->config)->progress);
+	interval(a);
+}
+
+static int end_report(struct analysis *a, struct fault *f)
+{
+	progress_end(&((struct profile *)a->config)->progress);
+	return end(a, f);
+}
+
+static void release_report(struct analysis *a)
+{
+	progress_end(&((struct profile *)a->config)->progress);
+	release(a);
+}
+
 static const struct analysis_ops report_ops = {
-	.name = "report", .begin = begin, .sample = sample, .interval = interval, .end = end,
-	.release = release,
+	.name = "report", .begin = begin_report, .sample = report_sample, .interval = report_interval,
+	.end = end_report, .release = release_report,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -306,6 +344,7 @@ static int run_report(void *config, const struct opt_parser *args, struct fault 
 		o->input = args->operands[0];
 	if (!o->input)
 		o->input = "perf.data";
+	((struct profile *)config)->silent = o->quiet;
 	if (!o->quiet)
 		o->quiet = 1;   /* no line for each sample */
 	none.noperands = 0;

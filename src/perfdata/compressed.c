@@ -54,12 +54,17 @@ bool decompressor_busy(const struct perfdata_reader *r)
 	return r->z && (r->z->in.pos < r->z->in.size || r->z->more);
 }
 
-/* What is left goes to the beginning. */
+/* What is left lies at the beginning then, aligned. */
 static void move_down(struct decompressor *z)
 {
 	z->len -= z->pos;
 	memmove(z->buf, z->buf + z->pos, z->len);
 	z->pos = 0;
+}
+
+size_t decompressor_left(const struct perfdata_reader *r)
+{
+	return r->z ? r->z->len - r->z->pos : 0;
 }
 
 /* Unpacks as much as there is room for; false on an error, with *bad. */
@@ -97,7 +102,7 @@ struct perf_event_header *decompressor_next(struct perfdata_reader *r, const cha
 	for (;;) {
 		struct perf_event_header *rec, head;
 
-		if (z->pos % 8)   /* behind a record of an odd size */
+		if (z->pos % 8)
 			move_down(z);
 		rec = (void *)(z->buf + z->pos);
 		if (has(z, sizeof(head))) {
@@ -142,6 +147,11 @@ bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size
 bool decompressor_busy(const struct perfdata_reader *r)
 {
 	return false;
+}
+
+size_t decompressor_left(const struct perfdata_reader *r)
+{
+	return 0;
 }
 
 struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad)

@@ -97,6 +97,8 @@ bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size
 /* The next whole record out of it: NULL where it is used up, or with *bad. */
 struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad);
 bool decompressor_busy(const struct perfdata_reader *r);
+/* Where it is used up: bytes of a record that is not whole. */
+size_t decompressor_left(const struct perfdata_reader *r);
 void decompressor_free(struct decompressor *z);
 
 #endif

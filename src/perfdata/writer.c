@@ -2,6 +2,7 @@
 #include "perfdata/private.h"
 #include "perfdata/compressor.h"
 #include "perfdata/flight.h"
+#include "perfdata/writeback.h"
 
 #include "base/caller.h"
 #include "base/signals.h"
@@ -24,6 +25,8 @@ struct perfdata_writer {
 	size_t head_end;               /* what each file begins with; 0: there will be one file */
 	struct compressor *z;          /* NULL: nothing is compressed */
 	struct flight *flight;         /* where what is put goes; NULL: into the file */
+	struct writeback *back;        /* of a regular file, once it was flushed */
+	bool is_file;
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
 	bool has_events;               /* a sample is among them */
@@ -171,6 +174,7 @@ static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, 
 int perfdata_open(struct perfdata_writer *w, struct fault *f)
 {
 	struct caller_rights rights;
+	struct stat st;
 	int fd;
 
 	caller_begin(&rights);
@@ -179,6 +183,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 	if (fd < 0)
 		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
 	w->fd = fd;
+	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
 	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
 	if (w->head.failed)
 		w->error = -ENOMEM;
@@ -235,8 +240,12 @@ static void flush(struct perfdata_writer *w)
 
 void perfdata_flush(struct perfdata_writer *w)
 {
-	if (w->fd >= 0 && !w->error)
-		flush(w);
+	if (w->fd < 0 || w->error)
+		return;
+	flush(w);
+	if (w->is_file && !w->back)
+		w->back = writeback_new();
+	writeback_ask(w->back, w->fd);
 }
 
 uint64_t perfdata_size(const struct perfdata_writer *w)
@@ -332,6 +341,7 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 		if (close(w->fd) && !w->error)
 			w->error = -errno;
 	}
+	writeback_free(w->back);
 	bytes_free(&w->head);
 	compressor_free(w->z);
 	if (w->error && !w->written)

@@ -78,6 +78,21 @@ def test_ctrl_c_keeps_what_came_before(half_way, tmp_path):
     assert 0 < (tmp_path / 'out').read_text().count('"type":"syscalls:sys_enter_getppid"') < 100000
 
 
+def test_report_shows_how_far_it_is(prof, recording_of_many):
+    ours, theirs = pty.openpty()
+    proc = subprocess.Popen([prof, 'report', '-I', '-'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    proc.stdin.write(recording_of_many[:len(recording_of_many) // 2])
+    proc.stdin.flush()
+    time.sleep(1.0)          # nothing is shown of what takes less than a moment
+    out, _ = proc.communicate(recording_of_many[len(recording_of_many) // 2:], timeout=30)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert proc.returncode == 0 and b'100000 samples' in out
+    assert re.search(r'\r\x1b\[Kperf-prof: report: [1-9]\d* samples', shown)
+    assert shown.endswith('\r\x1b[K')
+
+
 def test_a_terminal_is_shown_how_far_it_is(half_way, recording_of_many, tmp_path):
     ours, theirs = pty.openpty()
     proc = half_way('--to', 'perfetto', '-o', 'out', stderr=theirs)

@@ -43,6 +43,14 @@ def wait_for(record, n, run):
         time.sleep(0.01)
 
 
+def wait_for_events(run):
+    """It has opened them all: a trigger before would find none."""
+    deadline = time.monotonic() + 30
+    while not any(os.readlink(entry.path).endswith('[perf_event]') for entry in os.scandir(f'/proc/{run.pid}/fd')):
+        assert run.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_an_event_triggers(record, storm):
     done = record('-v', '-e', f'{EVENT},{END}', '--overwrite', '--', storm, 'getppid', 5000, errors=' dump 1, by ')
     rows = record.same()
@@ -73,8 +81,9 @@ def test_the_last_seconds(record, storm):
 def test_a_signal_triggers_and_the_run_goes_on(record, storm):
     with Storm(storm, 'getppid', 10**9, 5000) as one:
         run = record.start('-e', EVENT, '-p', one.pid, '--overwrite', '-z')
+        wait_for_events(run)
         one.go()
-        time.sleep(0.5)
+        time.sleep(0.8)
         assert parts(record) == []
         for n in (1, 2, 3):
             run.send_signal(signal.SIGUSR2)

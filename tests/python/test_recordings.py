@@ -379,6 +379,41 @@ def test_an_unfinished_file(replay):
     assert [row[:4] for row in replay.rows('killed.data')] == [row[:4] for row in every]
 
 
+IDENTIFIER, TIME, CALLCHAIN, ROUND = 1 << 16, 1 << 2, 1 << 5, struct.pack('=IHH', 68, 0, 8)
+
+
+def rounds(n):
+    """Of a recording in the layout of pipes: its head, and n rounds of 256 KiB each."""
+    attr = struct.pack('=II6QI', 1, 128, 0, 1000, IDENTIFIER | TIME | CALLCHAIN, 0, 1 << 18, 0, 0).ljust(128, b'\0')
+    yield b'PERFILE2' + struct.pack('=Q', 16) + struct.pack('=IHH', 64, 0, 144) + attr + struct.pack('=Q', 7)
+    for time in range(n):
+        sample = struct.pack('=IHHQQQ', 9, 2, 512, 7, time, 60) + bytes(range(240)) * 2
+        yield sample * 512 + ROUND
+
+
+@pytest.mark.parametrize('args', [['report', '-I'], ['script', '-q', '-F', 'time', '-o', '/dev/null'], ['python', 'one.py', '-I']])
+@pytest.mark.parametrize('pipe', [False, True])
+def test_memory_stays_flat(prof, build, tmp_path, args, pipe):
+    """A large recording takes no more of it than a small one."""
+    if args[0] == 'python' and not os.path.isdir(os.path.join(build, 'python')):
+        pytest.skip('needs a build with Python')
+    (tmp_path / 'one.py').write_text('n = 0\ndef __sample__(e):\n    global n\n    n += 1\ndef __exit__(): print(n)\n')
+    most = []
+    for n in (32, 512):
+        with open(tmp_path / 'large.data', 'wb') as f:
+            f.writelines(rounds(n))
+        cat = subprocess.Popen(['cat', 'large.data'], cwd=tmp_path, stdout=subprocess.PIPE)
+        run = subprocess.Popen([prof, *args, '-' if pipe else 'large.data'], cwd=tmp_path, stdout=subprocess.DEVNULL,
+                               stdin=cat.stdout if pipe else subprocess.DEVNULL)
+        cat.stdout.close()
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = status
+        cat.wait()
+        assert status == 0
+        most.append(usage.ru_maxrss)
+    assert most[1] < most[0] + 4096
+
+
 @pytest.mark.parametrize('n', [0, 8, 16, 60])
 def test_a_pipe_that_stalls_before_the_first_record(replay, prof, n):
     """Nothing has begun: the signal ends it, as it does any program that waits for its input."""

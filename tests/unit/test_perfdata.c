@@ -5,10 +5,14 @@
 #include "perfdata/private.h"
 #include "perfevent.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/perfdata-XXXXXX";
@@ -86,6 +90,49 @@ static void records_come_back(void **state)
 	assert_int_equal(count(path, PERF_RECORD_SAMPLE), 200000);
 	assert_int_equal(count(path, PERFDATA_FINISHED_ROUND), 3);   /* two are its end */
 	assert_true(count(path, PERFDATA_FEATURE) >= 6);
+}
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+
+/* Of the file's pages in memory, those that are not on the disk; -1 where nobody says. */
+static long dirty_pages(int fd)
+{
+	struct { uint64_t off, len; } all = { 0, 0 };
+	struct { uint64_t cache, dirty, writeback, evicted, recently; } stat;
+
+	return syscall(SYS_cachestat, fd, &all, &stat, 0) ? -1 : (long)stat.dirty;
+}
+
+/* The kernel by itself leaves them for 30 s. */
+static void what_was_flushed_goes_to_the_disk(void **state)
+{
+	struct { struct perf_event_header header; uint64_t words[127]; } rec = {
+		.header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) },
+	};
+	struct timespec begun, now, pause = { 0, 10000000 };
+	struct perfdata_writer *w = begin();
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		perfdata_put(w, &rec, sizeof(rec));
+	assert_int_equal(perfdata_size(w), 16 + 200 * sizeof(rec));
+	perfdata_flush(w);
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	do {
+		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (dirty_pages(fd) > 0 && now.tv_sec - begun.tv_sec < 4);
+	if (dirty_pages(fd) < 0)
+		puts("# skip: needs Linux 6.5, to ask for pages that are dirty");
+	else
+		assert_int_equal(dirty_pages(fd), 0);
+	close(fd);
+	perfdata_close(w, NULL);
+	if (dirty_pages(-1) < 0 && errno == ENOSYS)
+		skip();
 }
 
 static void a_file_is_kept_as_old_and_nobody_else_reads_it(void **state)
@@ -248,6 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_back),
+		cmocka_unit_test(what_was_flushed_goes_to_the_disk),
 		cmocka_unit_test(a_file_is_kept_as_old_and_nobody_else_reads_it),
 		cmocka_unit_test(a_link_is_not_followed),
 		cmocka_unit_test(a_full_disk_leaves_whole_records),
