@@ -135,6 +135,8 @@ void analysis_print_stack(struct analysis *a, struct callstack *stack);
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */
 uint64_t analysis_hash(const char *text);
-/* The perf clock now. */
+/* The perf clock now; of a recording in intervals, how far it came. */
 uint64_t analysis_now(struct analysis *a);
+/* The end of what a table is about: with -i now, else the last sample, if there was one (not 0). */
+uint64_t analysis_end(struct analysis *a, uint64_t last);
 #endif

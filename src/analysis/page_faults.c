@@ -260,7 +260,7 @@ static int end(struct analysis *a, struct fault *f)
 	static const struct flame_title title = { "perf-prof page-faults", "page faults" };
 	struct page_faults *p = a->config;
 
-	show(a, p->last ? p->last : analysis_now(a));
+	show(a, analysis_end(a, p->last));
 	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
 }
 

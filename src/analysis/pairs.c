@@ -271,7 +271,7 @@ static void print_counts(const struct pairs *p)
 
 void pairs_print(struct pairs *p)
 {
-	uint64_t now = p->a->opts->stream.interval_ms || !p->last ? analysis_now(p->a) : p->last;
+	uint64_t now = analysis_end(p->a, p->last);
 
 	if (!p->from)
 		p->from = now;

@@ -182,7 +182,7 @@ static int end(struct analysis *a, struct fault *f)
 	const struct flame_title title = { text, p->off_cpu || !strcmp(what(p), "cpu-clock")
 						 ? "ns" : what(p) };
 
-	show(a, p->last ? p->last : analysis_now(a));
+	show(a, analysis_end(a, p->last));
 	snprintf(text, sizeof(text), "perf-prof profile -F %llu%s", (unsigned long long)frequency(p),
 		 p->off_cpu ? " --off-cpu" : "");
 	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;

@@ -229,7 +229,7 @@ struct span {
 static void measure(struct analysis *a, struct span *span)
 {
 	struct top *t = a->config;
-	uint64_t now = a->opts->stream.input ? t->last : analysis_now(a);
+	uint64_t now = a->opts->stream.input && !stream_reached(a->stream) ? t->last : analysis_now(a);
 	struct stream_totals totals;
 
 	stream_totals(a->stream, &totals);

@@ -209,6 +209,7 @@ static void pass_intervals(struct stream *s, uint64_t time)
 		p->next_interval = one_interval_after(p, time);
 	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
 	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
+		p->reached = p->next_interval;
 		s->ops->interval(s->ctx);
 		p->empty_intervals += i > 0;
 		p->next_interval = one_interval_after(p, p->next_interval);
@@ -217,6 +218,7 @@ static void pass_intervals(struct stream *s, uint64_t time)
 	}
 	if (time >= p->next_interval)
 		p->next_interval = one_interval_after(p, time);
+	p->reached = time;
 }
 
 static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)

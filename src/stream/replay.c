@@ -153,6 +153,11 @@ bool replay_is_same_kernel(const struct replay *p)
 	return p->same_kernel;
 }
 
+uint64_t replay_reached(const struct replay *p)
+{
+	return p->reached;
+}
+
 int64_t replay_realtime_offset(const struct replay *p)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);

@@ -19,6 +19,7 @@ void replay_free(struct stream *s);
 int replay_open(struct stream *s, struct fault *f);
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
 int64_t replay_realtime_offset(const struct replay *p);
+uint64_t replay_reached(const struct replay *p);
 /* How far it has been read, and its size in bytes; false: it has none, as a pipe. */
 bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size);
 /* What it says of the machine and the run. */

@@ -45,6 +45,7 @@ struct replay {
 	uint64_t run_time;             /* of samples without a CPU: the last one's time, */
 	uint32_t run;                  /* and its queue */
 	uint64_t interval, next_interval;   /* -i, in ns */
+	uint64_t reached;                   /* with -i: what was told is not later */
 	uint32_t empty_intervals;      /* so many of them had no event before them */
 	uint64_t unknown;              /* samples of no event */
 	uint64_t kernel_lost, counted_lost; /* by LOST records; as the recorder counted */

@@ -151,6 +151,11 @@ const struct replay *stream_replay(const struct stream *s)
 	return s->replay;
 }
 
+uint64_t stream_reached(const struct stream *s)
+{
+	return s->replay ? replay_reached(s->replay) : 0;
+}
+
 int64_t stream_realtime_offset(struct stream *s)
 {
 	if (s->replay)
