@@ -5,7 +5,7 @@
 #   make demo             what is missing, build, watch this machine's scheduler for 5 s
 #   make test             what is missing, build, every test
 #   make html             fetch what pictures as .html need, and build with it
-#   make test-symbols     inlined functions of 10,000 addresses against addr2line and perf
+#   make test-symbols     functions, also inlined ones, of 10,000 addresses against addr2line and perf
 #   make test-kernels     old and new kernels in guests: a table kernel x feature (KERNELS=...)
 #   make bench            the table of docs/… measured on this machine, under three minutes
 #   make soak             the machine's full rate of events for 30 s, twice (SOAK_SECONDS)

@@ -28,7 +28,8 @@ struct pev_ring;
 #define PEV_RING_DEFAULT_PAGES 128
 
 /* Maps a ring of `pages` data pages (a power of two; 0 = the default) on ev. The
- * event must outlive the ring. -EPERM: mlock limit, -ENOMEM, -EINVAL explained in err.
+ * event must outlive the ring. -EPERM: mlock limit, -EBUSY: it has a ring, -ENOMEM, -EINVAL
+ * explained in err.
  * A child of fork(2) doesn't have the mapping: there neither read nor unmap it. */
 PEV_API int pev_ring_map(struct pev_ring **out, struct pev_event *ev, unsigned int pages,
 			 struct pev_error *err);

@@ -39,7 +39,7 @@ import errno
 import os
 import time
 from typing import (Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-                    Optional, TYPE_CHECKING, Tuple, Union)
+                    Optional, Set, TYPE_CHECKING, Tuple, Union)
 
 from . import _pyperf
 from ._pyperf import *  # noqa: F401,F403
@@ -416,6 +416,20 @@ class Ring(_pyperf._Ring):
                  aux_pages: int = 0, aux_snapshot: bool = False) -> None:
         super().__init__(events, pages, overwrite=overwrite, aux_pages=aux_pages,
                          aux_snapshot=aux_snapshot)
+        self._sleepers: Dict[asyncio.AbstractEventLoop, Set[asyncio.Future[None]]] = {}
+
+    def close(self) -> None:
+        """Unmaps the ring; what is in it is lost. Who waits for it gets ValueError."""
+        if not self.closed:
+            for loop, sleepers in list(self._sleepers.items()):
+                if loop is asyncio._get_running_loop():
+                    _rouse(loop, self.fileno(), sleepers)
+                elif not loop.is_closed():
+                    loop.call_soon_threadsafe(_rouse, loop, self.fileno(), sleepers)
+        super().close()
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()
 
     def aux_chunks(self) -> Iterator[Tuple[_pyperf.Aux, bytes]]:
         """Each AUX record that is there, with its piece of the trace; other records of the
@@ -452,21 +466,34 @@ class Ring(_pyperf._Ring):
                     continue
             except NoTaskError:
                 return
-            await _readable(loop, self.fileno())
+            await self._readable(loop)
+
+    async def _readable(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A loop has one reader of a descriptor: it wakes all who wait for the ring."""
+        ready: asyncio.Future[None] = loop.create_future()
+        sleepers = self._sleepers.setdefault(loop, set())
+        if not sleepers:
+            loop.add_reader(self.fileno(), _wake, sleepers)
+        sleepers.add(ready)
+        try:
+            await ready
+        finally:
+            sleepers.discard(ready)
+            if not sleepers:
+                self._sleepers.pop(loop, None)
+                if not self.closed:     # else close() saw to it
+                    loop.remove_reader(self.fileno())
 
 
-async def _readable(loop: asyncio.AbstractEventLoop, fd: int) -> None:
-    ready = loop.create_future()
-
-    def wake() -> None:
+def _wake(sleepers: 'Set[asyncio.Future[None]]') -> None:
+    for ready in sleepers:
         if not ready.done():
             ready.set_result(None)
 
-    loop.add_reader(fd, wake)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(fd)
+
+def _rouse(loop: asyncio.AbstractEventLoop, fd: int, sleepers: 'Set[asyncio.Future[None]]') -> None:
+    loop.remove_reader(fd)
+    _wake(sleepers)
 
 
 def callchain_frames(callchain: Iterable[int]) -> List[Tuple[str, int]]:

@@ -5,10 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { PATIENCE_MS = 1000 };
 
 static void close_fd(int *fd)
 {
@@ -109,16 +112,30 @@ int workload_collect(struct workload *w, struct rusage *usage)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Who is asked to end may have reasons not to, which are no reason to wait for ever. */
+static void end(const struct workload *w)
+{
+	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+
+	int ended;
+
+	kill(w->pid, SIGTERM);
+	kill(w->pid, SIGCONT);
+	do
+		ended = w->pidfd < 0 ? 1 : poll(&p, 1, PATIENCE_MS);
+	while (ended < 0 && errno == EINTR);
+	if (ended <= 0)
+		return;
+	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 void workload_abandon(struct workload *w)
 {
 	close_fd(&w->go);
 	close_fd(&w->trouble);
+	if (w->pid > 0)
+		end(w);
 	close_fd(&w->pidfd);
-	if (w->pid > 0) {
-		kill(w->pid, SIGTERM);
-		kill(w->pid, SIGCONT);
-		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
 	w->pid = 0;
 }

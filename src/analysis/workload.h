@@ -29,6 +29,7 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 int workload_start(struct workload *w, struct fault *f);
 /* Collects it: exit status as the shell tells it (128 + signal). Blocks. */
 int workload_collect(struct workload *w, struct rusage *usage);
-/* Ends it in any state and frees descriptors; nothing if it was collected. */
+/* Ends it in any state (by SIGTERM; who is there a second later is left alone) and frees
+ * descriptors; nothing if it was collected. */
 void workload_abandon(struct workload *w);
 #endif

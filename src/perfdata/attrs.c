@@ -250,3 +250,8 @@ int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header 
 	}
 	return r->last_event;
 }
+
+uint8_t perfdata_id_at(const struct perfdata_reader *r)
+{
+	return r->by_id ? (uint8_t)r->id_at : 0;
+}

@@ -311,7 +311,7 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 {
 	struct stat st;
 	struct scan s;
-	uint64_t size;
+	uint64_t size = 0;
 
 	if (fstat(r->w.fd, &st))
 		return reading_fault(r, f, 0, "%s", strerror(errno));

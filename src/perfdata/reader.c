@@ -63,21 +63,21 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 	struct perfdata_reader *r;
 	int seekable = kind_of(fd, name, f);
 
-	r = seekable < 0 ? NULL : malloc(sizeof(*r));
+	r = seekable < 0 ? NULL : calloc(1, sizeof(*r));
 	if (!r) {
 		if (seekable >= 0)
 			reading_no_memory(f);
 		close(fd);
 		return NULL;
 	}
-	memset(r, 0, offsetof(struct perfdata_reader, w.buf));
-	memset(&r->name, 0, sizeof(*r) - offsetof(struct perfdata_reader, name));
 	r->last_event = -1;
-	window_begin(&r->w, fd, seekable);
 	r->name = strdup(strcmp(name, "-") ? name : "stdin");
-	if (!r->name)
+	if (window_begin(&r->w, fd, seekable) || !r->name) {
 		reading_no_memory(f);
-	if (!r->name || header_read(r, f) || read_prelude(r, f) || attrs_settle(r, f)) {
+		perfdata_reader_close(r);
+		return NULL;
+	}
+	if (header_read(r, f) || read_prelude(r, f) || attrs_settle(r, f)) {
 		perfdata_reader_close(r);
 		return NULL;
 	}
@@ -95,6 +95,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	if (!r)
 		return;
 	close(r->w.fd);
+	window_end(&r->w);
 	for (size_t i = 0; i < r->nevents; i++) {
 		free(r->events[i].ids);
 		free(r->events[i].name);
@@ -418,6 +419,40 @@ int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **ou
 	r->counts.records++;
 	*out = rec;
 	return 1;
+}
+
+bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead)
+{
+	const char *end = window_here(&r->w);
+
+	/* what was unpacked, or is turned one by one, is not in the window as it is handed on */
+	if (r->z || r->foreign || r->w.pos % 8)
+		return false;
+	*ahead = (struct perfdata_ahead){ (const char *)rec + rec->size, end + window_have(&r->w) };
+	return ahead->at == end;
+}
+
+void perfdata_pass(struct perfdata_reader *r, const struct perf_event_header *last, uint64_t n)
+{
+	r->w.pos = (size_t)((const char *)last - r->w.buf);
+	r->at = window_at(&r->w);
+	r->w.pos += last->size;
+	r->counts.records += n;
+}
+
+void *perfdata_pin(struct perfdata_reader *r)
+{
+	return window_pin(&r->w);
+}
+
+void perfdata_unpin(struct perfdata_reader *r, void *memory)
+{
+	window_unpin(&r->w, memory);
+}
+
+size_t perfdata_pinned(const struct perfdata_reader *r)
+{
+	return r->w.pinned;
 }
 
 /* What comes before the first record of the kernel: of a pipe, the events themselves. */

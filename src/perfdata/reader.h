@@ -121,6 +121,25 @@ void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_r
  * be read. Damage that can be passed over is passed over first: then the end comes as -1,
  * with the offset and the reason. */
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **rec, struct fault *f);
+
+/*
+ * Many at a time, in place: what lies behind the record that perfdata_next() gave last, as far as
+ * it was read. Whoever goes on there himself checks what comes, and says how far he came.
+ */
+struct perfdata_ahead {
+	const char *at, *end;          /* 8-byte aligned; the last record may be cut */
+};
+/* False: these records come one at a time only. */
+bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead);
+/* n records more were taken, up to `last` and with it. */
+void perfdata_pass(struct perfdata_reader *r, const struct perf_event_header *last, uint64_t n);
+/* The memory that the present record lies in stays as it is, with what lies ahead of it there,
+ * until it is unpinned as often or the reader is closed. */
+void *perfdata_pin(struct perfdata_reader *r);
+void perfdata_unpin(struct perfdata_reader *r, void *memory);
+/* Bytes that are kept so. */
+size_t perfdata_pinned(const struct perfdata_reader *r);
+
 /* Where the record begins, as an offset in the file (that of the compressed record around it). */
 uint64_t perfdata_offset(const struct perfdata_reader *r);
 /* Where the records end; UINT64_MAX: nobody knows, it is a pipe. */
@@ -134,6 +153,8 @@ const struct perfdata_event *perfdata_event(const struct perfdata_reader *r, siz
 /* Whose a record is: -1: of none. Records that are no samples are of the first event where
  * they don't say. */
 int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header *rec);
+/* Where a sample's id lies; 0: all samples are of the first event. */
+uint8_t perfdata_id_at(const struct perfdata_reader *r);
 const struct perfdata_info *perfdata_info(const struct perfdata_reader *r);
 const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r);
 /* The recorder had the other byte order. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a file or a pipe, in order, through one buffer. No mmap(2): a file that
- * shrinks meanwhile is an end that comes early, not a SIGBUS, and pipes are read alike.
+ * The bytes of a file or a pipe, in order, through a buffer. No mmap(2): a file that shrinks
+ * meanwhile is an end that comes early, not a SIGBUS, and pipes are read alike.
+ *
+ * Whoever wants to look at bytes longer pins the block that they lie in. A pinned block is only
+ * filled further; where that doesn't do, the window goes on in another one.
  */
 #ifndef PERFDATA_WINDOW_H
 #define PERFDATA_WINDOW_H
@@ -16,21 +19,35 @@ enum {
 	WINDOW_BYTES = WINDOW_CHUNK + WINDOW_MAX,
 };
 
+struct window_slab;
+
+struct window_block {
+	struct window_block *next;     /* of those that are free */
+	uint32_t pins;
+	_Alignas(8) char data[WINDOW_BYTES];
+};
+
 struct window {
 	int fd;
 	bool seekable;
 	uint64_t end;                  /* of what may be read; UINT64_MAX: as long as there is more */
 	uint64_t next;                 /* offset, in the file, of what is read next */
 	size_t pos, len;               /* in buf: the present place, the bytes there are */
-	int error;                     /* -errno of a read that failed; -EINTR: asked to stop */
+	int error;                     /* -errno of a read that failed; -EINTR: asked to stop;
+					* -ENOMEM */
 	bool ended;
 	int (*wait)(void *ctx, int fd);   /* before a read of a pipe: 0, or -EINTR. May be NULL */
 	void *ctx;
-	_Alignas(8) char buf[WINDOW_BYTES];
+	char *buf;                     /* the data of `block` */
+	struct window_block *block, *free;
+	struct window_slab *slabs;
+	size_t pinned;                 /* bytes of blocks that are */
 };
 
-/* From the present place of fd. */
-void window_begin(struct window *w, int fd, bool seekable);
+/* From the present place of fd. 0 or -ENOMEM; then, too, window_end() is due. */
+int window_begin(struct window *w, int fd, bool seekable);
+/* Frees all blocks, pinned or not. */
+void window_end(struct window *w);
 /* Only where seekable: on from that offset, up to `end`. */
 void window_seek(struct window *w, uint64_t at, uint64_t end);
 /* Reads until n bytes (at most WINDOW_MAX) lie at the present place; false if there are not
@@ -40,6 +57,10 @@ bool window_fill(struct window *w, size_t n);
 uint64_t window_skip(struct window *w, uint64_t n);
 /* Copies n bytes out and goes on; false if there are not that many. */
 bool window_take(struct window *w, void *out, size_t n);
+
+/* The block that the present place is in keeps what it has until window_unpin(). */
+struct window_block *window_pin(struct window *w);
+void window_unpin(struct window *w, struct window_block *block);
 
 static inline size_t window_have(const struct window *w)
 {

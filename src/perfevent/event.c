@@ -117,7 +117,7 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	if (!ev)
 		return pev_no_memory_(err, "open an event");
 	rc = pev_attr_buf_copy(&ev->buf, attr);
-	ev->has_ring = false;
+	ev->has_ring = ev->mapped = false;
 	ev->label[0] = '\0';
 	ev->target = target;
 	ev->group_fd = opts->group ? opts->group->fd : -1;

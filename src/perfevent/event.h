@@ -14,7 +14,8 @@ struct pev_event {
 	int group_fd;              /* how it was opened: -1 without a leader */
 	uint64_t flags;
 	char label[96];            /* "" until pev_event_label() is called */
-	bool has_ring;          /* its own, or another event's by set_output */
+	bool mapped;               /* it has a ring of its own */
+	bool has_ring;             /* that, or another event's by set_output */
 };
 
 static inline bool pev_reads_times_(uint64_t read_format)

@@ -294,6 +294,8 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 		       "run with CAP_IPC_LOCK", kb, (unsigned long long)rl.rlim_cur >> 10);
 	else if (code == ENOMEM)
 		remedy(err, "the kernel has no memory for a ring of that size: use a smaller one");
+	else if (code == EBUSY)
+		remedy(err, "the event has a ring: unmap that first");
 	else if (code == EINVAL && ev->attr.inherit && ev->target.cpu_ < 0)
 		remedy(err, "an inherited event on any CPU can't be mapped: open one per CPU, or clear "
 		       "inherit");

@@ -66,6 +66,9 @@ static int map_ring(struct pev_ring **out, struct pev_event *ev, unsigned int pa
 		pages = PEV_RING_DEFAULT_PAGES;
 	if (pages & (pages - 1))
 		return pev_explain_map(err, ev, pages, EINVAL);
+	/* the kernel would map the same one again: two readers that release each other's records */
+	if (ev->mapped)
+		return pev_explain_map(err, ev, pages, EBUSY);
 	ring = calloc(1, sizeof(*ring));
 	if (!ring)
 		return pev_explain_map(err, ev, pages, ENOMEM);
@@ -76,7 +79,7 @@ static int map_ring(struct pev_ring **out, struct pev_event *ev, unsigned int pa
 	ring->map_size = size + page;
 	ring->ev = ev;
 	ring->backward = backward;
-	ev->has_ring = true;
+	ev->has_ring = ev->mapped = true;
 	pev_ring_attach_(ring, map, (char *)map + page, size);
 	*out = ring;
 	return 0;
@@ -109,7 +112,7 @@ void pev_ring_unmap(struct pev_ring *ring)
 	if (ring->map_size)
 		munmap(ring->page, ring->map_size);
 	if (ring->ev)
-		ring->ev->has_ring = false;
+		ring->ev->has_ring = ring->ev->mapped = false;
 	free(ring);
 }
 

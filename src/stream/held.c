@@ -137,6 +137,7 @@ static int push_stray(struct held_store *store, struct held_queue *q, uint64_t t
 	h->time = time;
 	h->bytes = bytes;
 	h->stray = 1;
+	h->run = 0;
 	h->tag = tag;
 	memcpy(h->rec, rec, size);
 	store->bytes += bytes;

@@ -6,6 +6,9 @@
  * whoever reads them goes through memory as it lies. What comes inverted within its ring
  * (old kernels: a few in a thousand) is a stray: strays lie in a heap beside, and the
  * queue's first record is the earlier of the two.
+ *
+ * In place of one record's copy there may be a run: where many lie, in memory of the pusher's.
+ * Whoever looks at its records moves its beginning, and takes it out when it is used up.
  */
 #ifndef STREAM_HELD_H
 #define STREAM_HELD_H
@@ -19,7 +22,8 @@
 struct held {
 	uint64_t time;
 	uint32_t bytes;                /* with this head, a multiple of 8 */
-	uint16_t stray;                /* 1: lies in memory of its own */
+	uint8_t stray;                 /* 1: lies in memory of its own */
+	uint8_t run;                   /* 1: rec is a struct order_run */
 	uint16_t tag;                  /* the pusher's */
 	char rec[];
 };
@@ -93,7 +97,7 @@ static inline void held_append(struct held_queue *q, struct held_chunk *c, uint6
 	c->used += bytes;
 	h->time = time;
 	h->bytes = bytes;
-	h->stray = 0;
+	h->stray = h->run = 0;
 	h->tag = tag;
 	held_copy(h->rec, rec, size);
 	q->newest = time;
@@ -113,6 +117,12 @@ static inline int held_push(struct held_store *store, struct held_queue *q, uint
 		return held_push_slow(store, q, time, rec, size, tag);
 	held_append(q, c, time, rec, size, bytes, tag);
 	return 0;
+}
+
+/* What was appended last, of that size. */
+static inline struct held *held_last(const struct held_queue *q, uint32_t size)
+{
+	return (struct held *)(q->last->data + q->last->used - held_bytes(size));
 }
 
 /* The first record, or NULL. */

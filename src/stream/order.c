@@ -4,6 +4,7 @@
 #include "stream/held.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 
 enum { NO_QUEUE = -1 };
@@ -137,6 +138,113 @@ bool order_pop(struct order *o, uint64_t watermark, struct order_item *item)
 	return true;
 }
 
+/* ---- runs ------------------------------------------------------------------- */
+
+static struct order_run *run_of(const struct held *h)
+{
+	return (struct order_run *)(void *)(uintptr_t)h->rec;
+}
+
+static uint64_t time_in(const char *rec, uint8_t time_at)
+{
+	uint64_t t;
+
+	memcpy(&t, rec + time_at, sizeof(t));
+	return t;
+}
+
+static uint16_t size_in(const char *rec)
+{
+	return ((const struct perf_event_header *)(const void *)rec)->size;
+}
+
+static uint64_t count_late(const struct order_run *run, uint64_t last)
+{
+	uint64_t n = 0;
+
+	for (const char *at = run->at; at < run->end && time_in(at, run->time_at) < last; n++)
+		at += size_in(at);
+	return n;
+}
+
+bool order_takes_run(const struct order *o, uint32_t queue, uint64_t first)
+{
+	const struct held_queue *q = &o->queues[queue].held;
+
+	return !q->head || first >= q->newest;
+}
+
+int order_push_run(struct order *o, uint32_t queue, const struct order_run *run, uint16_t tag)
+{
+	struct held_queue *q = &o->queues[queue].held;
+	struct held *h;
+	int rc = held_push(&o->store, q, run->first, run, sizeof(*run), tag);
+
+	if (rc)
+		return rc;
+	h = held_last(q, sizeof(*run));
+	h->run = 1;
+	q->newest = run->last;
+	if (run->first < o->last)
+		o->late += count_late(run, o->last);
+	if (h == q->head)
+		replay(o, queue);
+	return 0;
+}
+
+/* The last time at which the queue's head comes before all other heads. */
+static uint64_t last_before_others(const struct order *o, uint32_t queue, uint64_t until)
+{
+	const struct held_queue *q = &o->queues[queue].held;
+
+	for (uint32_t at = o->leaves + queue; at > 1; at /= 2) {
+		const struct first *other = &o->tree[at ^ 1];
+		/* of equal times the lower queue's comes first; then the head's is less */
+		uint64_t t = other->time - (other->queue < queue);
+
+		if (t < until)
+			until = t;
+	}
+	return q->nstrays && q->strays[0].time < until ? q->strays[0].time : until;
+}
+
+bool order_due(struct order *o, uint64_t watermark, struct order_due *due)
+{
+	struct first first = o->tree[1];
+	const struct held *h = first.queue == (uint32_t)NO_QUEUE ? NULL
+								 : held_first(&o->queues[first.queue].held);
+	const struct order_run *run;
+
+	due->end = NULL;
+	if (!h || !h->run || first.time > watermark)
+		return order_pop(o, watermark, &due->item);
+	held_forget(&o->store);
+	run = run_of(h);
+	due->item = (struct order_item){ h->time, run->at, first.queue, h->tag };
+	due->end = run->end;
+	due->until = last_before_others(o, first.queue, watermark);
+	due->time_at = run->time_at;
+	return true;
+}
+
+void *order_pass(struct order *o, const struct order_due *due, const char *at, uint64_t time)
+{
+	struct held_queue *q = &o->queues[due->item.queue].held;
+	void *memory = NULL;
+
+	if (time > o->last)
+		o->last = time;
+	if (at == due->end) {
+		memory = run_of(q->head)->memory;
+		held_pop(&o->store, q);
+	} else {
+		run_of(q->head)->at = at;
+		q->head->time = time_in(at, due->time_at);
+	}
+	replay(o, due->item.queue);
+	return memory;
+}
+
 /* ---- state -------------------------------------------------------------------- */
 
 void order_set_known(struct order *o, uint32_t queue, uint64_t time)
@@ -163,6 +271,11 @@ uint64_t order_watermark(const struct order *o)
 bool order_full(const struct order *o)
 {
 	return o->store.full_bytes >= o->store.max_bytes;
+}
+
+size_t order_bytes(const struct order *o)
+{
+	return o->store.full_bytes;
 }
 
 bool order_empty(const struct order *o)

@@ -15,6 +15,8 @@
  *     queue, so that equal times come in a fixed order;
  *   - pops never go back in time, but for records that were pushed below a time already
  *     delivered: these are counted as late;
+ *   - of a run that is the head of its queue, those records are due at once that come before
+ *     the head of every other queue: so long the tournament stays as it is;
  *   - chunks in use hold records or are being filled, one per queue: memory is bounded
  *     by max_bytes, that, and what was pushed while order_full().
  */
@@ -36,6 +38,23 @@ struct order_item {
 	uint16_t tag;          /* what order_push_tagged() was given; else 0 */
 };
 
+/* Records that lie one behind another in memory of the caller's, none earlier than the one
+ * before it. They are not copied. */
+struct order_run {
+	const char *at, *end;
+	void *memory;          /* the caller's name for it */
+	uint64_t first, last;  /* times */
+	uint8_t time_at;       /* where in each record its time lies, 8-byte aligned */
+};
+
+/* What is due first: a record, or the first ones of a run. */
+struct order_due {
+	struct order_item item;        /* of a run: its first record */
+	const char *end;               /* NULL: no run */
+	uint64_t until;                /* the last time up to which the run's are due */
+	uint8_t time_at;
+};
+
 /* max_bytes bounds the copies of all queues together, but for the chunk (64 KiB) that
  * each queue fills. NULL when out of memory. */
 struct order *order_new(uint32_t nqueues, size_t max_bytes);
@@ -46,11 +65,22 @@ int order_push(struct order *o, uint32_t queue, uint64_t time, const void *rec, 
  * copy that reads in one piece what was just written in another waits for the store. */
 int order_push_tagged(struct order *o, uint32_t queue, uint64_t time, const void *rec, uint32_t size,
 		      uint16_t tag);
+/* A run of records of the queue, none earlier than what was pushed to it before, as order_takes_run()
+ * tells. The same memory can be pushed several times. 0 or -ENOMEM. */
+int order_push_run(struct order *o, uint32_t queue, const struct order_run *run, uint16_t tag);
+bool order_takes_run(const struct order *o, uint32_t queue, uint64_t first);
 /* Nothing more should be pushed than what lets the watermark move on. */
 bool order_full(const struct order *o);
 bool order_empty(const struct order *o);
 /* The earliest record if its time is <= watermark; false if there is none. */
 bool order_pop(struct order *o, uint64_t watermark, struct order_item *item);
+/* The same where there are runs. Those of a run that were looked at are then passed: up to `at`,
+ * a record of it or its end; `time` is that of the last one. Returns the run's memory when its
+ * end was reached, else NULL. */
+bool order_due(struct order *o, uint64_t watermark, struct order_due *due);
+void *order_pass(struct order *o, const struct order_due *due, const char *at, uint64_t time);
+/* Bytes of copies that don't get less by waiting: order_full() bounds them. */
+size_t order_bytes(const struct order *o);
 /* Records that came below a time already delivered. */
 uint64_t order_late(const struct order *o);
 

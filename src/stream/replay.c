@@ -21,17 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_HELD = 48 << 20, MAX_QUEUES = 4096, SOME_QUEUES = 64, MAX_FOLLOWED = 1 << 16 };
-enum { MAX_INTERVALS = 100000, MAX_EMPTY = 1000000, LOOK_RECORDS = 1 << 14 };
+enum { MAX_QUEUES = 4096, SOME_QUEUES = 64 };
+enum { LOOK_RECORDS = 1 << 14 };
 
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
-
-/* What stands in a queue for a gap: delivered as a loss in its place. */
-struct gap {
-	struct perf_event_header header;   /* type PERF_RECORD_LOST */
-	uint64_t count, start, end;
-};
 
 /* ---- life ------------------------------------------------------------------- */
 
@@ -128,7 +122,7 @@ int replay_open(struct stream *s, struct fault *f)
 	struct replay *p = s->replay;
 
 	s->rings = calloc(p->nqueues, sizeof(*s->rings));
-	s->order = order_new(p->nqueues, MAX_HELD);
+	s->order = order_new(p->nqueues, REPLAY_MAX_HELD);
 	if (!s->rings || !s->order)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (uint32_t i = 0; i < p->nqueues; i++)
@@ -173,282 +167,12 @@ bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size)
 	return *size != UINT64_MAX && *size;
 }
 
-/* ---- one sample --------------------------------------------------------------- */
-
-/* Raw data of the other byte order: its format says what is turned. */
-static void turn_raw(const struct track *t, const struct perf_event_header *rec, const struct layout *l)
-{
-	uint32_t size;
-	const void *raw = layout_raw(l, rec, &size);
-
-	if (raw)
-		tracefmt_swap(t->fmt, (void *)raw, size);
-}
-
-/* The usual layout: nothing of variable length before the raw data. */
-static inline bool find_plain_raw(const struct stream_event *ev, const struct perf_event_header *rec,
-				  const void **raw, uint32_t *size)
-{
-	uint32_t at = ev->layout.raw;
-
-	if (rec->size < at + 4)
-		return false;
-	*size = layout_u32(rec, (uint8_t)at);
-	*raw = (const char *)rec + at + 4;
-	return *size <= rec->size - at - 4 && *size >= ev->min_raw;
-}
-
-/* The raw data of a tracepoint's sample; false for one that contradicts its format. */
-static inline bool find_raw(const struct stream_event *ev, const struct perf_event_header *rec,
-		     const void **raw, uint32_t *size)
-{
-	if (__builtin_expect(ev->fmt && !ev->layout.callchain && !ev->layout.group_entry, 1))
-		return find_plain_raw(ev, rec, raw, size);
-	*raw = NULL;
-	*size = 0;
-	if (!ev->fmt)
-		return stream_sample_fits(ev, rec);
-	if (rec->size < ev->layout.fixed_end)
-		return false;
-	*raw = layout_raw(&ev->layout, rec, size);
-	return *raw && *size >= ev->min_raw;
-}
-
-static bool is_watched(const struct replay *p, const struct stream_event *ev,
-		       const struct perf_event_header *rec)
-{
-	return !p->chooses_tasks || numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
-	       numlist_has(&p->tids, (int)layout_u32(rec, ev->layout.tid + 4));
-}
-
-static void deliver_one(struct stream *s, struct ring *ring, const struct stream_event *ev,
-			const struct perf_event_header *rec, uint32_t cpu)
-{
-	const void *raw;
-	uint32_t size;
-
-	if (__builtin_expect(!find_raw(ev, rec, &raw, &size), 0)) {
-		s->totals.malformed++;
-		return;
-	}
-	if (__builtin_expect(s->replay->chooses_tasks, 0) && !is_watched(s->replay, ev, rec))
-		return;
-	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
-		return;
-	if (ev->filter_here && !filter_passes(ev, rec, raw, size, cpu)) {
-		s->totals.filtered++;
-		return;
-	}
-	if (ev->choosy && !drain_is_within_limits(s, ring, ev, rec))
-		return;
-	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
-	if (++s->totals.delivered == s->opts->exit_n)
-		stream_stop(s);
-}
-
-/* Most samples. */
-static inline void deliver_plain(struct stream *s, const struct stream_event *ev,
-				 const struct perf_event_header *rec, uint32_t cpu)
-{
-	const void *raw;
-	uint32_t size;
-
-	if (__builtin_expect(!find_plain_raw(ev, rec, &raw, &size), 0)) {
-		s->totals.malformed++;
-		return;
-	}
-	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
-	if (++s->totals.delivered == s->opts->exit_n)
-		stream_stop(s);
-}
-
-static uint32_t cpu_of(const struct track *t, const struct perf_event_header *rec)
-{
-	return t->cpu_at ? layout_u32(rec, t->cpu_at) : UINT32_MAX;
-}
-
-static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
-			   const struct perf_event_header *rec)
-{
-	struct replay *p = s->replay;
-	uint32_t cpu = cpu_of(t, rec);
-
-	if (__builtin_expect(t->widened != t->type, 0)) {
-		rec = widen_sample(rec, t->type, t->widened, t->period, p->wide);
-		if (!rec) {
-			s->totals.malformed++;
-			return;
-		}
-	}
-	if (t->fmt && perfdata_is_foreign(p->reader))
-		turn_raw(t, rec, &s->events[t->first].layout);
-	for (uint32_t i = t->first; i != NO_EVENT && !s->stopping; i = p->next[i])
-		if (s->events[i].wanted)
-			deliver_one(s, ring, &s->events[i], rec, cpu);
-}
-
-/* ---- tasks ------------------------------------------------------------------- */
-
-void replay_identify(const struct replay *p, struct pev_mmap *m)
-{
-	const struct perfdata_info *info = perfdata_info(p->reader);
-
-	for (size_t i = 0; !m->has_build_id && i < info->nbuild_ids; i++) {
-		const struct perfdata_build_id *id = &info->build_ids[i];
-
-		if (strcmp(id->path, m->filename) || (id->pid > 0 && (uint32_t)id->pid != m->pid))
-			continue;
-		m->has_build_id = true;
-		m->build_id_size = id->size;
-		memcpy(m->build_id, id->id, sizeof(m->build_id));
-	}
-	/* the code that each kernel lays into its processes */
-	if (!strcmp(m->filename, "[vdso]")) {
-		m->has_build_id = !p->same_kernel;
-		m->build_id_size = sizeof(m->build_id);
-	}
-	/* of another machine an inode says nothing */
-	if (!m->has_build_id && !p->same_machine)
-		m->ino = 0;
-}
-
-/* Children of those who are watched are watched, too. */
-static void follow(struct stream *s, const struct pev_task *task)
-{
-	struct replay *p = s->replay;
-
-	if (s->opts->inherit < 0 || p->pids.n + p->tids.n >= MAX_FOLLOWED)
-		return;
-	if (numlist_has(&p->pids, (int)task->ppid) && task->pid != task->ppid)
-		numlist_add(&p->pids, (int)task->pid);
-	if (numlist_has(&p->tids, (int)task->ptid))
-		numlist_add(&p->tids, (int)task->tid);
-}
-
-/*
- * A kernel that writes a mapping for several listeners forgets (seen on 6.18) to take the mark of
- * a build id back: a recorder that asked for inodes then has inodes that are marked so. A build
- * id has 20 or 16 bytes, in a word that is the device's major number else.
- */
-static void mend_mark(const struct perfdata_event *e, const struct perf_event_header *rec)
-{
-	enum { SIZE_AT = 40 };
-
-	if (rec->type == PERF_RECORD_MMAP2 && rec->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
-	    !e->attr.attr.build_id && rec->size >= SIZE_AT + 4 && layout_u32(rec, SIZE_AT) != 20 &&
-	    layout_u32(rec, SIZE_AT) != 16)
-		((struct perf_event_header *)rec)->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
-}
-
-static void deliver_task(struct stream *s, const struct perf_event_header *rec)
-{
-	struct replay *p = s->replay;
-	const struct perfdata_event *e = perfdata_event(p->reader, (size_t)perfdata_event_of(p->reader, rec));
-	struct pev_record out;
-
-	mend_mark(e, rec);
-	if (pev_decode(rec, rec->size, &e->format, &out)) {
-		s->totals.malformed++;
-		return;
-	}
-	/* perf tells who was there before as forks, too, without a time */
-	if (out.type == PERF_RECORD_FORK && p->chooses_tasks && out.sample_id.time &&
-	    out.sample_id.time != UINT64_MAX)
-		follow(s, &out.task);
-	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
-		replay_identify(p, &out.mmap);
-	if (s->ops->task)
-		s->ops->task(s->ctx, &out);
-}
-
-/* ---- delivery, in order --------------------------------------------------------- */
-
-static uint64_t one_interval_after(const struct replay *p, uint64_t time)
-{
-	return time < UINT64_MAX - p->interval ? time + p->interval : UINT64_MAX;
-}
-
-/* -i, by the recording's clock. A gap without events has its intervals, too, in reason: clocks
- * that are damaged jump with each event. At the end of time there are no more. */
-static void pass_intervals(struct stream *s, uint64_t time)
-{
-	struct replay *p = s->replay;
-
-	if (!p->next_interval)
-		p->next_interval = one_interval_after(p, time);
-	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
-	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
-		s->ops->interval(s->ctx);
-		p->empty_intervals += i > 0;
-		p->next_interval = one_interval_after(p, p->next_interval);
-		if (attention_pending(&s->attn))
-			loop_attend(s);
-	}
-	if (time >= p->next_interval)
-		p->next_interval = one_interval_after(p, time);
-}
-
-static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)
-{
-	const struct perf_event_header *rec = item->rec;
-	const struct gap *gap = item->rec;
-
-	if (rec->type == PERF_RECORD_LOST)
-		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
-	else
-		deliver_task(s, rec);
-}
-
-static void deliver_item(struct stream *s, const struct order_item *item)
-{
-	const struct perf_event_header *rec = item->rec;
-	const struct track *t;
-
-	if (__builtin_expect(rec->type != PERF_RECORD_SAMPLE, 0)) {
-		deliver_other(s, &s->rings[item->queue], item);
-		return;
-	}
-	if (__builtin_expect(s->replay->interval != 0, 0))
-		pass_intervals(s, item->time);
-	if (__builtin_expect(s->stopping, 0))
-		return;
-	t = &s->replay->tracks[item->tag];
-	if (__builtin_expect(t->plain != NULL, 1))
-		deliver_plain(s, t->plain, rec, cpu_of(t, rec));
-	else
-		deliver_sample(s, &s->rings[t->cpu_at ? item->queue : 0], t, rec);
-}
-
-static void deliver_until(struct stream *s, uint64_t watermark)
-{
-	struct order_item item;
-
-	while (!s->stopping && order_pop(s->order, watermark, &item)) {
-		deliver_item(s, &item);
-		if (attention_pending(&s->attn))
-			loop_attend(s);
-	}
-}
-
-/* The earliest goes, though earlier ones may still come. */
-static void make_room(struct stream *s)
-{
-	struct order_item item;
-
-	while (order_full(s->order) && !s->stopping && order_pop(s->order, UINT64_MAX, &item)) {
-		deliver_item(s, &item);
-		if (attention_pending(&s->attn))
-			loop_attend(s);
-	}
-}
-
 /* ---- what comes from the recording ----------------------------------------------- */
 
 static void push(struct stream *s, uint32_t queue, uint64_t time, const void *rec, uint32_t size,
 		 uint16_t tag)
 {
-	if (order_full(s->order))
-		make_room(s);
+	delivery_make_room(s);
 	if (!s->stopping && order_push_tagged(s->order, queue, time, rec, size, tag))
 		loss_add(s, &s->rings[queue], 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
 	if (time > s->replay->newest)
@@ -458,7 +182,7 @@ static void push(struct stream *s, uint32_t queue, uint64_t time, const void *re
 /* A gap becomes a record once the sample behind it is known. */
 static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 {
-	struct gap gap = {
+	struct replay_gap gap = {
 		.header = { .type = PERF_RECORD_LOST, .size = sizeof(gap) },
 		.count = ring->gap, .end = end,
 		.start = ring->read_time < end ? ring->read_time : end,
@@ -518,7 +242,7 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 		return;
 	if (!t->cpu_at)
 		queue = queue_of_run(p, time);
-	if (is_in_time(s->opts, time))   /* which track it is of is found out once */
+	if (is_in_time(s->opts, time) && !run_take(s, rec, (uint32_t)event, queue, time))
 		push(s, queue, time, rec, rec->size, (uint16_t)event);
 	else if (s->opts->time.to && time > p->newest)
 		p->newest = time;
@@ -553,7 +277,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 	struct pev_record out;
 	uint64_t time;
 
-	mend_mark(e, rec);
+	replay_mend(e, rec);
 	if (pev_decode(rec, rec->size, &e->format, &out)) {
 		s->totals.malformed++;
 		return;
@@ -561,7 +285,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 	/* what was there before is told without a time, or with all ones */
 	time = out.sample_id.time == UINT64_MAX ? 0 : out.sample_id.time;
 	if (!time)
-		deliver_task(s, rec);
+		delivery_task(s, rec);
 	else
 		push(s, queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0), time, rec,
 		     rec->size, 0);
@@ -573,7 +297,7 @@ static void end_round(struct stream *s)
 	struct replay *p = s->replay;
 
 	p->ordered = true;
-	deliver_until(s, p->round);
+	delivery_until(s, p->round);
 	p->round = p->newest;
 	p->run = 0;
 	p->run_time = 0;
@@ -637,14 +361,16 @@ static int wait_for_bytes(void *ctx, int fd)
 static int read_all(struct stream *s, struct fault *f)
 {
 	const struct perf_event_header *rec;
-	unsigned int look = 0;
+	const struct perfdata_counts *counts = perfdata_counts(s->replay->reader);
+	uint64_t looked = counts->records;
 	int rc = 0;
 
 	while (!s->stop && (rc = perfdata_next(s->replay->reader, &rec, f)) > 0) {
 		take_record(s, rec);
 		if (attention_pending(&s->attn))
 			loop_attend(s);
-		if (!(++look % LOOK_RECORDS)) {
+		if (counts->records - looked >= LOOK_RECORDS) {
+			looked = counts->records;
 			loss_tell(s, false);
 			usage_tell(&s->usage, s->opts->usage_ms);
 		}
@@ -743,7 +469,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	if (!rc)
 		rc = read_all(s, f);
 	if (!s->stop || s->stop == STOP_TARGET) {
-		deliver_until(s, UINT64_MAX);
+		delivery_until(s, UINT64_MAX);
 		end_losses(s);
 	}
 	loop_set_delivering(s, false);

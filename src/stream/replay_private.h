@@ -6,6 +6,8 @@
 #include "stream/private.h"
 
 enum { NO_EVENT = UINT32_MAX };
+enum { REPLAY_MAX_HELD = 48 << 20 };   /* bytes of records that wait for earlier ones */
+enum { MIXED = UINT16_MAX };           /* tag of a run of several events; else it is the event's index */
 
 /* An event of the recording. */
 struct track {
@@ -19,6 +21,12 @@ struct track {
 	uint64_t period;               /* for samples that don't say theirs */
 	const struct tracefmt *fmt;
 	char name[256];                /* sys:name, or as the recorder calls it */
+};
+
+/* What stands in a queue for a gap: delivered as a loss in its place. */
+struct replay_gap {
+	struct perf_event_header header;   /* type PERF_RECORD_LOST */
+	uint64_t count, start, end;
 };
 
 struct replay {
@@ -52,6 +60,22 @@ const struct perf_event_header *widen_sample(const struct perf_event_header *rec
 					     uint64_t to, uint64_t period, char *buf);
 /* samehost.c */
 void replay_compare_machine(struct replay *p);
-/* replay.c: the file's build id, where the recording has it. */
+/* delivery.c: the file's build id, where the recording has it. */
 void replay_identify(const struct replay *p, struct pev_mmap *m);
+/* Takes a mark back that a kernel forgot in a mapping. */
+void replay_mend(const struct perfdata_event *e, const struct perf_event_header *rec);
+void delivery_task(struct stream *s, const struct perf_event_header *rec);
+/* All that is due up to that time. */
+void delivery_until(struct stream *s, uint64_t watermark);
+/* Where too much is held: the earliest goes, though earlier ones may still come. */
+void delivery_make_room(struct stream *s);
+/* runs.c: a sample that is wanted, and those behind it that make a run with it. False where it
+ * is to be taken alone. */
+bool run_take(struct stream *s, const struct perf_event_header *rec, uint32_t event, uint32_t queue,
+	      uint64_t time);
+
+static inline uint32_t cpu_of(const struct track *t, const struct perf_event_header *rec)
+{
+	return t->cpu_at ? layout_u32(rec, t->cpu_at) : UINT32_MAX;
+}
 #endif

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from measure import EVENT, PAGES, PATIENCE, Trouble, cpus, pinned
+from measure import EVENT, PAGES, PATIENCE, Trouble, cpu_of, cpus, median, pinned
 
 TICKS = os.sysconf('SC_CLK_TCK')
 
@@ -97,42 +97,43 @@ for key, n in counts.items():
 '''
 
 
-def command_ns(argv, folder, stdin=os.devnull, stdout=os.devnull):
-    """CPU time of a command, ns."""
-    with open(stdin, 'rb') as source, open(stdout, 'wb') as sink:
-        process = subprocess.Popen(argv, cwd=folder, stdin=source, stdout=sink,
-                                   stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise Trouble(f'{" ".join(argv)} ended with {process.returncode}')
-    return (usage.ru_utime + usage.ru_stime) * 1e9
-
-
-def folded(build, folder, passes=1000000, rounds=3):
-    """ns to fold the stacks of a recording, start and end included: {samples, perf script
-    (its folder included), folder, ours}."""
-    path = {name: os.path.join(folder, name) for name in ('stacks.data', 'stacks.txt', 'x.folded')}
+def record_stacks(build, folder, path, passes):
     both = 'for cpu in $2 $3; do taskset -c $cpu "$0" switches "$1" & done; wait'
-    command_ns(['perf', 'record', '-q', '-m', '1M', '-F', '20000', '-e', 'cpu-clock', '-g', '-o',
-                path['stacks.data'], '--', 'sh', '-c', both,
-                os.path.join(build, 'tests/helpers/works'), str(passes), *map(str, cpus())], folder)
-    got = {'perf script': [], 'folder': [], 'ours': []}
-    for _ in range(rounds):
-        got['perf script'].append(command_ns(['perf', 'script', '-i', path['stacks.data']], folder,
-                                             stdout=path['stacks.txt']))
-        got['folder'].append(command_ns(['/usr/bin/python3', '-c', FOLDER], folder,
-                                        stdin=path['stacks.txt']))
-        got['ours'].append(command_ns([os.path.join(build, 'perf-prof'), 'report', '-I',
-                                       path['stacks.data'], '--flame-graph', path['x.folded']],
-                                      folder))
-    got = {who: sorted(ns)[rounds // 2] for who, ns in got.items()}
-    with open(path['stacks.txt'], 'rb') as f:
-        got['samples'] = sum(line == b'\n' for line in f)
+    cpu_of(['perf', 'record', '-q', '-m', '1M', '-F', '20000', '-e', 'cpu-clock', '-g', '-o', path, '--',
+            'sh', '-c', both, os.path.join(build, 'tests/helpers/works'), str(passes),
+            *map(str, cpus())], folder)
+
+
+def fold_once(build, folder, data):
+    """ns to fold the stacks of a recording: {perf script, folder, ours}, and its samples."""
+    text = os.path.join(folder, 'stacks.txt')
+    got = {
+        'perf script': cpu_of(['perf', 'script', '-i', data], folder, stdout=text),
+        'folder': cpu_of(['/usr/bin/python3', '-c', FOLDER], folder, stdin=text),
+        'ours': cpu_of([os.path.join(build, 'perf-prof'), 'report', '-I', data, '--flame-graph',
+                        os.path.join(folder, 'x.folded')], folder),
+    }
+    with open(text, 'rb') as f:
+        samples = sum(line == b'\n' for line in f)
+    os.unlink(text)
     got['perf script'] += got['folder']
-    for name in path.values():
-        os.unlink(name)
-    return got
+    return got, samples
+
+
+def folded(build, folder, passes=(20000, 1000000), rounds=3):
+    """ns to fold the stack of a sample, without and with start and the reading of symbols:
+    ({perf script (its folder included), folder, ours}, the same, samples)."""
+    paths = [os.path.join(folder, name) for name in ('few.stacks', 'many.stacks')]
+    for path, n in zip(paths, passes):
+        record_stacks(build, folder, path, n)
+    got, samples = [], []
+    for path in paths:
+        times, counts = zip(*(fold_once(build, folder, path) for _ in range(rounds)))
+        got.append({who: median([t[who] for t in times]) for who in times[0]})
+        samples.append(counts[0])
+        os.unlink(path)
+    more = {who: (got[1][who] - got[0][who]) / (samples[1] - samples[0]) for who in got[0]}
+    return more, {who: ns / samples[1] for who, ns in got[1].items()}, samples[1]
 
 
 def recorders(build, folder, calls=1000000, rounds=5):

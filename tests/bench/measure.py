@@ -333,15 +333,33 @@ def under_perf_record(build, n, folder):
         os.unlink(perf.path)
 
 
-def cpu_of(argv, cwd):
-    """CPU time of a command, ns."""
-    process = subprocess.Popen(pinned(argv), cwd=cwd, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise Trouble(f'{" ".join(argv)} ended with {process.returncode}')
-    return (usage.ru_utime + usage.ru_stime) * 1e9
+# Helpers of a command that it does not wait for (perf-prof's without privilege, which reads
+# programs' files) become children of this one: prctl(PR_SET_CHILD_SUBREAPER).
+ALL_OF_IT = """
+import ctypes, os, resource, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+status = subprocess.call(sys.argv[2:], stderr=subprocess.DEVNULL)
+try:
+    while True:
+        os.wait()
+except ChildProcessError:
+    pass
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], 'w') as f:
+    print(status, used.ru_utime + used.ru_stime, file=f)
+"""
+
+
+def cpu_of(argv, cwd, stdin=os.devnull, stdout=os.devnull):
+    """CPU time of a command with all processes that it starts, ns."""
+    with (open(stdin, 'rb') as source, open(stdout, 'wb') as sink,
+          tempfile.NamedTemporaryFile('r') as used):
+        subprocess.run([sys.executable, '-c', ALL_OF_IT, used.name, *argv], cwd=cwd, stdin=source,
+                       stdout=sink, check=True)
+        status, seconds = used.read().split()
+    if int(status):
+        raise Trouble(f'{" ".join(argv)} ended with {status}')
+    return float(seconds) * 1e9
 
 
 def recorded(build, n, folder):
@@ -370,7 +388,7 @@ def recorded(build, n, folder):
     rounds = {'perf script': 3, 'json': 5, 'csv': 5}
     got = {}
     for who, command in commands.items():
-        few, many = ([cpu_of(command + [name], folder) for _ in range(rounds.get(who, 9))]
+        few, many = ([cpu_of(pinned(command + [name]), folder) for _ in range(rounds.get(who, 9))]
                      for name in ('few.data', 'many.data'))
         got[who] = (median(many) - median(few)) / n
     got.update(program_rows(build, 'walk_recording', 11, os.path.join(folder, 'many.data')))

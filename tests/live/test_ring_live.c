@@ -249,7 +249,7 @@ static void rings_that_can_not_be(void **state)
 	struct perf_event_attr attr;
 	struct pev_error err = { 0 };
 	struct pev_event *ev;
-	struct pev_ring *ring;
+	struct pev_ring *ring, *second;
 
 	pev_attr_software(&attr, "dummy", NULL);
 	ev = open_on(&attr, pev_target_self());
@@ -260,7 +260,12 @@ static void rings_that_can_not_be(void **state)
 	assert_null(ring);
 	ring = map(ev, 0);
 	assert_int_equal(pev_ring_size(ring), PEV_RING_DEFAULT_PAGES * sysconf(_SC_PAGESIZE));
+	assert_int_equal(pev_ring_map(&second, ev, 0, &err), -EBUSY);
+	assert_null(second);
+	assert_non_null(strstr(err.remedy, "has a ring"));
+	assert_int_equal(pev_ring_wait(ring, 0, -1), 0);
 	pev_ring_unmap(ring);
+	pev_ring_unmap(map(ev, 0));
 	pev_event_close(ev);
 	attr.inherit = 1;
 	ev = open_on(&attr, pev_target_self());

@@ -489,6 +489,39 @@ def test_asyncio(pyperf):
     assert 'COMM' in seen and seen[-1] == 'EXIT'
 
 
+def test_asyncio_readers_of_a_ring_that_is_closed(pyperf):
+    """All who wait are woken, by a record as by close(), and nothing of it stays in the loop."""
+    async def read(ring, seen):
+        async for record in ring:
+            seen.append(record.name)
+            await asyncio.sleep(0)
+
+    async def until(true):
+        while not true():
+            await asyncio.sleep(0)
+
+    async def main():
+        seen, event = [], faults(pyperf, wakeup_events=1)
+        ring = pyperf.Ring(event)
+        tasks = [asyncio.create_task(read(ring, seen)) for _ in range(2)]
+        await until(lambda: ring._sleepers)
+        touch(3)
+        await until(lambda: len(seen) >= 3)
+        await until(lambda: sum(map(len, ring._sleepers.values())) == 2)
+        ring.close()
+        event.close()
+        for done in await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10):
+            assert isinstance(done, ValueError), done
+        with faults(pyperf, wakeup_events=1) as event, pyperf.Ring(event) as ring:
+            task = asyncio.create_task(read(ring, seen))    # the same descriptor, most likely
+            await until(lambda: ring._sleepers)
+            assert not task.done()
+        await asyncio.wait([task], timeout=10)
+        assert isinstance(task.exception(), ValueError)
+
+    asyncio.run(asyncio.wait_for(main(), 20))
+
+
 def test_signal_on_overflow(pyperf):
     came = []
     old = signal.signal(signal.SIGUSR1, lambda *_: came.append(1))

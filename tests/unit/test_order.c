@@ -296,8 +296,145 @@ static void any_interleaving_of_any_number_of_queues(void **state)
 }
 
 /* ------------------------------------------------------------------------
+ * Runs, between copies
+ */
+
+enum { RUN_TIME_AT = 16, MOST_IN_RUN = 50 };
+
+struct run_record {
+	struct perf_event_header header;
+	uint64_t number, time;
+};
+
+/* Records of times that don't sink, in memory of their own. */
+static void push_run(struct model *m, uint32_t queue, uint32_t n)
+{
+	struct run_record *r = calloc(n, sizeof(*r));
+	struct order_run run = {
+		.at = (const char *)r, .end = (const char *)(r + n), .memory = r, .time_at = RUN_TIME_AT,
+		.first = m->now[queue],
+	};
+
+	assert_non_null(r);
+	assert_true(m->nheld + n <= MAX_HELD);
+	for (uint32_t i = 0; i < n; i++) {
+		r[i] = (struct run_record){ { .size = sizeof(*r) }, m->number, m->now[queue] };
+		m->held[m->nheld++] = (struct record){ r[i].time, m->number++, queue, sizeof(*r),
+						       r[i].time < m->delivered };
+		m->late += r[i].time < m->delivered;
+		run.last = r[i].time;
+		m->now[queue] += random_below(20);
+	}
+	assert_int_equal(order_push_run(m->o, queue, &run, 7), 0);
+}
+
+static void push_copy(struct model *m, uint32_t queue, uint64_t time)
+{
+	struct run_record r = { { .size = sizeof(r) }, m->number, time };
+
+	m->held[m->nheld++] = (struct record){ time, m->number++, queue, sizeof(r), time < m->delivered };
+	m->late += time < m->delivered;
+	assert_int_equal(order_push(m->o, queue, time, &r, sizeof(r)), 0);
+}
+
+/* The model's first record is the one that is seen. */
+static void see(struct model *m, const void *rec, uint32_t queue, uint64_t time)
+{
+	const struct run_record *r = rec;
+	size_t first = model_first(m);
+
+	assert_int_equal(r->number, m->held[first].number);
+	assert_int_equal(time, m->held[first].time);
+	assert_int_equal(queue, m->held[first].queue);
+	m->delivered = time > m->delivered ? time : m->delivered;
+	m->held[first] = m->held[--m->nheld];
+}
+
+/* Sees some of what is due; of a run at least one, at most `most`. */
+static bool see_due(struct model *m, uint64_t watermark, uint32_t most)
+{
+	struct order_due due;
+	const struct run_record *r;
+	void *memory;
+
+	if (!order_due(m->o, watermark, &due)) {
+		assert_true(!m->nheld || m->held[model_first(m)].time > watermark);
+		return false;
+	}
+	r = due.item.rec;
+	see(m, r, due.item.queue, due.item.time);
+	if (!due.end)
+		return true;
+	assert_int_equal(due.item.tag, 7);
+	assert_true(r->time <= due.until && due.until <= watermark);
+	while (--most && (const char *)(r + 1) < due.end && r[1].time <= due.until) {
+		r++;
+		see(m, r, due.item.queue, r->time);
+	}
+	memory = order_pass(m->o, &due, (const char *)(r + 1), r->time);
+	assert_true((memory != NULL) == ((const char *)(r + 1) == due.end));
+	free(memory);
+	return true;
+}
+
+static void simulate_runs(uint32_t k, uint64_t from)
+{
+	struct model *m = model_new(k, 1 << 20);
+
+	seed = from * 0x9e3779b97f4a7c15ULL + 1;
+	for (int step = 0; step < 600; step++) {
+		uint64_t watermark = m->delivered + random_below(200);
+
+		for (uint32_t q = random_below(k), n = random_below(4); n--; q = random_below(k)) {
+			uint64_t back = random_below(30);
+
+			if (random_below(8) && m->now[q] < m->delivered)
+				m->now[q] = m->delivered;
+			if (random_below(3) == 0)
+				push_copy(m, q, m->now[q] - (m->now[q] > back && !random_below(4) ? back : 0));
+			else if (order_takes_run(m->o, q, m->now[q]))
+				push_run(m, q, 1 + random_below(MOST_IN_RUN));
+		}
+		while (random_below(30) && see_due(m, watermark, 1 + random_below(2 * MOST_IN_RUN)))
+			;
+		assert_int_equal(order_late(m->o), m->late);
+	}
+	while (see_due(m, UINT64_MAX, UINT32_MAX))
+		;
+	assert_int_equal(m->nheld, 0);
+	assert_true(order_empty(m->o));
+	assert_in_range(m->number, 5000, MAX_HELD * 4);
+	assert_in_range(order_late(m->o), k > 1 ? 10 : 0, m->number / 2);
+	model_free(m);
+}
+
+static void runs_and_copies_come_in_one_order(void **state)
+{
+	static const uint32_t ks[] = { 1, 2, 3, 17 };
+
+	for (size_t i = 0; i < COUNT(ks); i++)
+		simulate_runs(ks[i], i + 1);
+}
+
+/* ------------------------------------------------------------------------
  * Corners
  */
+
+/* What would not come in its place goes as a copy. */
+static void a_run_that_is_inverted_is_not_taken(void **state)
+{
+	struct order *o = order_new(2, 1 << 20);
+	struct run_record r[] = { { { .size = sizeof(*r) }, 0, 10 }, { { .size = sizeof(*r) }, 1, 20 } };
+	struct order_run run = { (const char *)r, (const char *)(r + 2), r, 10, 20, RUN_TIME_AT };
+
+	assert_true(order_takes_run(o, 0, 0));
+	assert_int_equal(order_push_run(o, 0, &run, 0), 0);
+	assert_false(order_takes_run(o, 0, 19));
+	assert_true(order_takes_run(o, 0, 20));
+	assert_true(order_takes_run(o, 1, 0));
+	order_free(o);
+	assert_int_equal(allocated, 0);
+}
 
 static void equal_times_come_in_a_fixed_order(void **state)
 {
@@ -503,6 +640,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_interleaving_of_any_number_of_queues),
+		cmocka_unit_test(runs_and_copies_come_in_one_order),
+		cmocka_unit_test(a_run_that_is_inverted_is_not_taken),
 		cmocka_unit_test(equal_times_come_in_a_fixed_order),
 		cmocka_unit_test(the_ends_of_time),
 		cmocka_unit_test(a_record_stays_until_the_next_pop),

@@ -1,179 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings made up of bytes: what is there comes out, what can't be is told by its offset.
  * Whole ones, against perf script's word: tests/python/test_recordings.py. */
-#include "cmocka_all.h"
+#include "recording.h"
 
-#include "perfdata/reader.h"
 #include "perfdata/window.h"
 #include "perfdata/writer.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#ifdef HAVE_ZSTD
-#include <zstd.h>
-#endif
-
-enum { ROUND = 68, ATTR = 64, AUXTRACE = 71, COMPRESSED = 81 };
-
-/* ---- making one ------------------------------------------------------------- */
-
-struct file {
-	char *bytes;
-	size_t n, room;
-};
-
-static void put(struct file *f, const void *data, size_t n)
-{
-	if (!n)
-		return;
-	if (f->n + n > f->room) {
-		f->room = 2 * (f->n + n);
-		f->bytes = realloc(f->bytes, f->room);
-		assert_non_null(f->bytes);
-	}
-	memcpy(f->bytes + f->n, data, n);
-	f->n += n;
-}
-
-static void put64(struct file *f, uint64_t v)
-{
-	put(f, &v, 8);
-}
-
-static void put_head(struct file *f, uint32_t type, size_t size)
-{
-	struct perf_event_header h = { type, 0, (uint16_t)size };
-
-	put(f, &h, sizeof(h));
-}
-
-static void put_pipe_head(struct file *f)
-{
-	put(f, "PERFILE2", 8);
-	put64(f, 16);
-}
-
-static struct perf_event_attr an_attr(uint64_t sample_type)
-{
-	struct perf_event_attr attr;
-
-	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-	attr.sample_type = sample_type;
-	attr.sample_id_all = 1;
-	return attr;
-}
-
-enum { TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME };
-
-static void put_attr(struct file *f, uint64_t config, uint64_t id)
-{
-	struct perf_event_attr attr = an_attr(TYPE);
-
-	attr.config = config;
-	put_head(f, ATTR, 8 + attr.size + 8);
-	put(f, &attr, attr.size);
-	put64(f, id);
-}
-
-static void put_sample(struct file *f, uint64_t id, uint64_t time)
-{
-	put_head(f, PERF_RECORD_SAMPLE, 24);
-	put64(f, id);
-	put64(f, time);
-}
-
-/* Two events, n samples of them in turn. */
-static void put_recording(struct file *f, uint64_t n)
-{
-	put_pipe_head(f);
-	put_attr(f, 0, 7);
-	put_attr(f, 1, 8);
-	for (uint64_t i = 0; i < n; i++)
-		put_sample(f, 7 + i % 2, i);
-}
-
-/* The layout of files, of one event. */
-struct head { uint64_t words[13]; };
-
-static struct head make_head(uint64_t attr_size, uint64_t attrs_at, uint64_t attrs_size, uint64_t data_at,
-			     uint64_t data_size)
-{
-	struct head h = { { 0, 104, attr_size, attrs_at, attrs_size, data_at, data_size } };
-
-	memcpy(h.words, "PERFILE2", 8);
-	return h;
-}
-
-enum { ATTRS_AT = 104, ATTR_SIZE = 128 + 16, DATA_AT = ATTRS_AT + ATTR_SIZE };
-
-static void put_file(struct file *f, const struct head *head, uint64_t ids_at, uint64_t ids_size)
-{
-	struct perf_event_attr attr = an_attr(TYPE);
-
-	attr.size = 128;
-	put(f, head, sizeof(*head));
-	put(f, &attr, 128);
-	put64(f, ids_at);
-	put64(f, ids_size);
-	put_sample(f, 7, 1);
-	put_sample(f, 7, 2);
-}
-
-/* ---- reading it ------------------------------------------------------------- */
-
-static struct fault fault;
-
-static struct perfdata_reader *open_bytes(const struct file *f)
-{
-	int fd = memfd_create("perf.data", MFD_CLOEXEC);
-
-	memset(&fault, 0, sizeof(fault));
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, f->bytes, f->n), f->n);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	return perfdata_reader_open(fd, "some.data", &fault);
-}
-
-static void refused(struct file *f, const char *words)
-{
-	struct perfdata_reader *r = open_bytes(f);
-
-	assert_null(r);
-	assert_int_equal(fault.exit_code, EXIT_FAILED);
-	if (!strstr(fault.text, words) || strncmp(fault.text, "some.data: at offset 0", 21))
-		fail_msg("%s\nexpected: %s", fault.text, words);
-	free(f->bytes);
-	*f = (struct file){ 0 };
-}
-
-/* How many samples there are; their times grow. */
-static uint64_t read_samples(struct perfdata_reader *r, int *rc)
-{
-	const struct perf_event_header *rec;
-	uint64_t n = 0;
-
-	while ((*rc = perfdata_next(r, &rec, &fault)) > 0)
-		n += rec->type == PERF_RECORD_SAMPLE;
-	return n;
-}
-
-static uint64_t samples_of(struct file *f, int wanted)
-{
-	struct perfdata_reader *r = open_bytes(f);
-	uint64_t n;
-	int rc;
-
-	if (!r)
-		fail_msg("%s", fault.text);
-	n = read_samples(r, &rc);
-	assert_int_equal(rc, wanted);
-	perfdata_reader_close(r);
-	free(f->bytes);
-	*f = (struct file){ 0 };
-	return n;
-}
 
 /* ---- what is there ------------------------------------------------------------ */
 
@@ -611,119 +442,72 @@ static void a_file_that_shrinks(void **state)
 	free(f.bytes);
 }
 
-/* ---- compressed ------------------------------------------------------------- */
+/* ---- many at a time ------------------------------------------------------------ */
 
-#ifdef HAVE_ZSTD
+enum { PINS = 64 };
 
-/* `n` bytes as one stream, in compressed records of at most `each` bytes. */
-static void put_compressed(struct file *f, const char *bytes, size_t n, size_t each)
+struct pinned {
+	void *memory[PINS];
+	const struct perf_event_header *first[PINS];
+	uint64_t number[PINS], n;
+};
+
+/* Goes on to the window's end by itself; the number of records that it passed. */
+static uint64_t pass_all(struct perfdata_reader *r, const struct perf_event_header *rec)
 {
-	size_t room = ZSTD_compressBound(n), size, at, part;
-	char *packed = malloc(room);
+	const struct perf_event_header *last = rec;
+	struct perfdata_ahead ahead;
+	uint64_t n = 0;
 
-	assert_non_null(packed);
-	size = ZSTD_compress(packed, room, bytes, n, 1);
-	assert_false(ZSTD_isError(size));
-	for (at = 0; at < size; at += part) {
-		part = size - at < each ? size - at : each;
-		put_head(f, COMPRESSED, 8 + part);
-		put(f, packed + at, part);
+	assert_true(perfdata_ahead(r, rec, &ahead));
+	assert_int_equal((uintptr_t)ahead.at % 8, 0);
+	while (ahead.end - ahead.at >= 24) {
+		last = (const void *)ahead.at;
+		ahead.at += last->size;
+		n++;
 	}
-	free(packed);
+	perfdata_pass(r, last, n);
+	return n;
 }
 
-static void records_go_on_from_one_compressed_record_to_the_next(void **state)
+static void look_again(struct perfdata_reader *r, const struct pinned *p)
 {
-	struct file inner = { 0 };
-
-	(void)state;
-	for (uint64_t i = 0; i < 50000; i++)
-		put_sample(&inner, 7, i * 2654435761u);
-	for (size_t each = 101; each < 60000; each = each * 5 + 3) {
-		struct file f = { 0 };
-
-		put_recording(&f, 1);
-		put_compressed(&f, inner.bytes, inner.n, each);
-		put_sample(&f, 8, 1);
-		assert_int_equal(samples_of(&f, 0), 50002);
+	for (uint64_t i = 0; i < p->n; i++) {
+		assert_int_equal(((const uint64_t *)(const void *)(p->first[i] + 1))[1], p->number[i]);
+		perfdata_unpin(r, p->memory[i]);
 	}
-	free(inner.bytes);
+	assert_int_equal(perfdata_pinned(r), 0);
 }
 
-static void put_odd(struct file *f)
-{
-	put_head(f, 70, 13);   /* a record of perf's own, passed over */
-	put(f, "12345", 5);
-}
-
-static void a_compressed_record_behind_an_odd_size(void **state)
-{
-	struct file inner = { 0 }, f = { 0 };
-
-	(void)state;
-	put_odd(&inner);
-	put_sample(&inner, 7, 1);
-	put_odd(&inner);
-	put_sample(&inner, 7, 2);
-	put_recording(&f, 1);
-	put_compressed(&f, inner.bytes, inner.n, 60000);
-	assert_int_equal(samples_of(&f, 0), 3);
-	free(inner.bytes);
-}
-
-static void compressed_records_that_are_cut(void **state)
-{
-	struct file inner = { 0 }, f = { 0 };
-
-	(void)state;
-	put_sample(&inner, 7, 1);
-	put_sample(&inner, 7, 2);
-	put_recording(&f, 1);
-	put_compressed(&f, inner.bytes, inner.n - 7, 60000);
-	assert_int_equal(samples_of(&f, -1), 2);
-	assert_non_null(strstr(fault.text, "end within a record, of which 17 bytes are there"));
-	free(inner.bytes);
-}
-
-/* 1 GiB of records in some kilobytes: they come, and memory stays as it is. */
-static void a_bomb_costs_no_memory(void **state)
-{
-	struct file inner = { 0 }, f = { 0 };
-	long pages_before, pages_after;
-	FILE *statm;
-	size_t n = (size_t)1 << 22;
-
-	(void)state;
-	for (size_t i = 0; i < n; i++)
-		put_sample(&inner, 7, 1);
-	put_recording(&f, 1);
-	put_compressed(&f, inner.bytes, inner.n, 60000);
-	assert_true(f.n < 100000);
-	free(inner.bytes);
-	statm = fopen("/proc/self/statm", "re");
-	assert_int_equal(fscanf(statm, "%*d %ld", &pages_before), 1);
-	fclose(statm);
-	assert_int_equal(samples_of(&f, 0), n + 1);
-	statm = fopen("/proc/self/statm", "re");
-	assert_int_equal(fscanf(statm, "%*d %ld", &pages_after), 1);
-	fclose(statm);
-	assert_true(pages_after < pages_before + 8192);
-}
-
-static void compressed_bytes_that_are_none(void **state)
+/* Records of the file stay where they are as long as they are pinned. */
+static void what_is_pinned_stays(void **state)
 {
 	struct file f = { 0 };
+	struct pinned p = { .n = 0 };
+	const struct perf_event_header *rec;
+	struct perfdata_reader *r;
+	uint64_t n = 0;
 
 	(void)state;
-	put_recording(&f, 1);
-	put_head(&f, COMPRESSED, 24);
-	put(&f, "no zstd, not at all!", 16);
-	put_sample(&f, 7, 2);
-	assert_int_equal(samples_of(&f, -1), 2);
-	assert_non_null(strstr(fault.text, "can't be unpacked"));
+	put_recording(&f, 100000);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	for (; perfdata_next(r, &rec, &fault) > 0; p.n++) {
+		assert_true(p.n < PINS);
+		p.memory[p.n] = perfdata_pin(r);
+		p.first[p.n] = rec;
+		p.number[p.n] = n;
+		assert_int_equal(((const uint64_t *)(const void *)(rec + 1))[1], n);
+		n += 1 + pass_all(r, rec);
+		assert_int_equal(perfdata_offset(r), f.n - (100000 - n + 1) * 24);
+	}
+	assert_true(p.n > 5 && perfdata_pinned(r) > 2000000);
+	assert_int_equal(n, 100000);
+	assert_int_equal(perfdata_counts(r)->records, n);
+	look_again(r, &p);
+	perfdata_reader_close(r);
+	free(f.bytes);
 }
-
-#endif
 
 int main(void)
 {
@@ -743,13 +527,7 @@ int main(void)
 		cmocka_unit_test(damage_up_to_a_round),
 		cmocka_unit_test(damage_before_large_records),
 		cmocka_unit_test(a_file_that_shrinks),
-#ifdef HAVE_ZSTD
-		cmocka_unit_test(records_go_on_from_one_compressed_record_to_the_next),
-		cmocka_unit_test(a_compressed_record_behind_an_odd_size),
-		cmocka_unit_test(compressed_records_that_are_cut),
-		cmocka_unit_test(a_bomb_costs_no_memory),
-		cmocka_unit_test(compressed_bytes_that_are_none),
-#endif
+		cmocka_unit_test(what_is_pinned_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is due of a recording, to the consumer: samples by the layout and the choices of their
+ * events, and what tells of tasks, in the order of time.
+ */
+#include "stream/replay_private.h"
+
+#include <string.h>
+
+enum { MAX_FOLLOWED = 1 << 16, MAX_INTERVALS = 100000, MAX_EMPTY = 1000000 };
+
+/* ---- one sample --------------------------------------------------------------- */
+
+/* Raw data of the other byte order: its format says what is turned. */
+static void turn_raw(const struct track *t, const struct perf_event_header *rec, const struct layout *l)
+{
+	uint32_t size;
+	const void *raw = layout_raw(l, rec, &size);
+
+	if (raw)
+		tracefmt_swap(t->fmt, (void *)raw, size);
+}
+
+/* The usual layout: nothing of variable length before the raw data. */
+static inline bool find_plain_raw(const struct stream_event *ev, const struct perf_event_header *rec,
+				  const void **raw, uint32_t *size)
+{
+	uint32_t at = ev->layout.raw;
+
+	if (rec->size < at + 4)
+		return false;
+	*size = layout_u32(rec, (uint8_t)at);
+	*raw = (const char *)rec + at + 4;
+	return *size <= rec->size - at - 4 && *size >= ev->min_raw;
+}
+
+/* The raw data of a tracepoint's sample; false for one that contradicts its format. */
+static inline bool find_raw(const struct stream_event *ev, const struct perf_event_header *rec,
+		     const void **raw, uint32_t *size)
+{
+	if (__builtin_expect(ev->fmt && !ev->layout.callchain && !ev->layout.group_entry, 1))
+		return find_plain_raw(ev, rec, raw, size);
+	*raw = NULL;
+	*size = 0;
+	if (!ev->fmt)
+		return stream_sample_fits(ev, rec);
+	if (rec->size < ev->layout.fixed_end)
+		return false;
+	*raw = layout_raw(&ev->layout, rec, size);
+	return *raw && *size >= ev->min_raw;
+}
+
+static bool is_watched(const struct replay *p, const struct stream_event *ev,
+		       const struct perf_event_header *rec)
+{
+	return !p->chooses_tasks || numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
+	       numlist_has(&p->tids, (int)layout_u32(rec, ev->layout.tid + 4));
+}
+
+static void deliver_one(struct stream *s, struct ring *ring, const struct stream_event *ev,
+			const struct perf_event_header *rec, uint32_t cpu)
+{
+	const void *raw;
+	uint32_t size;
+
+	if (__builtin_expect(!find_raw(ev, rec, &raw, &size), 0)) {
+		s->totals.malformed++;
+		return;
+	}
+	if (__builtin_expect(s->replay->chooses_tasks, 0) && !is_watched(s->replay, ev, rec))
+		return;
+	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
+		return;
+	if (ev->filter_here && !filter_passes(ev, rec, raw, size, cpu)) {
+		s->totals.filtered++;
+		return;
+	}
+	if (ev->choosy && !drain_is_within_limits(s, ring, ev, rec))
+		return;
+	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
+
+/* Most samples. */
+static inline void deliver_plain(struct stream *s, const struct stream_event *ev,
+				 const struct perf_event_header *rec, uint32_t cpu)
+{
+	const void *raw;
+	uint32_t size;
+
+	if (__builtin_expect(!find_plain_raw(ev, rec, &raw, &size), 0)) {
+		s->totals.malformed++;
+		return;
+	}
+	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+}
+
+static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
+			   const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	uint32_t cpu = cpu_of(t, rec);
+
+	if (__builtin_expect(t->widened != t->type, 0)) {
+		rec = widen_sample(rec, t->type, t->widened, t->period, p->wide);
+		if (!rec) {
+			s->totals.malformed++;
+			return;
+		}
+	}
+	if (t->fmt && perfdata_is_foreign(p->reader))
+		turn_raw(t, rec, &s->events[t->first].layout);
+	for (uint32_t i = t->first; i != NO_EVENT && !s->stopping; i = p->next[i])
+		if (s->events[i].wanted)
+			deliver_one(s, ring, &s->events[i], rec, cpu);
+}
+
+/* ---- tasks ------------------------------------------------------------------- */
+
+void replay_identify(const struct replay *p, struct pev_mmap *m)
+{
+	const struct perfdata_info *info = perfdata_info(p->reader);
+
+	for (size_t i = 0; !m->has_build_id && i < info->nbuild_ids; i++) {
+		const struct perfdata_build_id *id = &info->build_ids[i];
+
+		if (strcmp(id->path, m->filename) || (id->pid > 0 && (uint32_t)id->pid != m->pid))
+			continue;
+		m->has_build_id = true;
+		m->build_id_size = id->size;
+		memcpy(m->build_id, id->id, sizeof(m->build_id));
+	}
+	/* the code that each kernel lays into its processes */
+	if (!strcmp(m->filename, "[vdso]")) {
+		m->has_build_id = !p->same_kernel;
+		m->build_id_size = sizeof(m->build_id);
+	}
+	/* of another machine an inode says nothing */
+	if (!m->has_build_id && !p->same_machine)
+		m->ino = 0;
+}
+
+/* Children of those who are watched are watched, too. */
+static void follow(struct stream *s, const struct pev_task *task)
+{
+	struct replay *p = s->replay;
+
+	if (s->opts->inherit < 0 || p->pids.n + p->tids.n >= MAX_FOLLOWED)
+		return;
+	if (numlist_has(&p->pids, (int)task->ppid) && task->pid != task->ppid)
+		numlist_add(&p->pids, (int)task->pid);
+	if (numlist_has(&p->tids, (int)task->ptid))
+		numlist_add(&p->tids, (int)task->tid);
+}
+
+/*
+ * A kernel that writes a mapping for several listeners forgets (seen on 6.18) to take the mark of
+ * a build id back: a recorder that asked for inodes then has inodes that are marked so. A build
+ * id has 20 or 16 bytes, in a word that is the device's major number else.
+ */
+void replay_mend(const struct perfdata_event *e, const struct perf_event_header *rec)
+{
+	enum { SIZE_AT = 40 };
+
+	if (rec->type == PERF_RECORD_MMAP2 && rec->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
+	    !e->attr.attr.build_id && rec->size >= SIZE_AT + 4 && layout_u32(rec, SIZE_AT) != 20 &&
+	    layout_u32(rec, SIZE_AT) != 16)
+		((struct perf_event_header *)rec)->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+}
+
+void delivery_task(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	const struct perfdata_event *e = perfdata_event(p->reader, (size_t)perfdata_event_of(p->reader, rec));
+	struct pev_record out;
+
+	replay_mend(e, rec);
+	if (pev_decode(rec, rec->size, &e->format, &out)) {
+		s->totals.malformed++;
+		return;
+	}
+	/* perf tells who was there before as forks, too, without a time */
+	if (out.type == PERF_RECORD_FORK && p->chooses_tasks && out.sample_id.time &&
+	    out.sample_id.time != UINT64_MAX)
+		follow(s, &out.task);
+	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
+		replay_identify(p, &out.mmap);
+	if (s->ops->task)
+		s->ops->task(s->ctx, &out);
+}
+
+/* ---- delivery, in order --------------------------------------------------------- */
+
+static uint64_t one_interval_after(const struct replay *p, uint64_t time)
+{
+	return time < UINT64_MAX - p->interval ? time + p->interval : UINT64_MAX;
+}
+
+/* -i, by the recording's clock. A gap without events has its intervals, too, in reason: clocks
+ * that are damaged jump with each event. At the end of time there are no more. */
+static void pass_intervals(struct stream *s, uint64_t time)
+{
+	struct replay *p = s->replay;
+
+	if (!p->next_interval)
+		p->next_interval = one_interval_after(p, time);
+	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
+	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
+		s->ops->interval(s->ctx);
+		p->empty_intervals += i > 0;
+		p->next_interval = one_interval_after(p, p->next_interval);
+		if (attention_pending(&s->attn))
+			loop_attend(s);
+	}
+	if (time >= p->next_interval)
+		p->next_interval = one_interval_after(p, time);
+}
+
+static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)
+{
+	const struct perf_event_header *rec = item->rec;
+	const struct replay_gap *gap = item->rec;
+
+	if (rec->type == PERF_RECORD_LOST)
+		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
+	else
+		delivery_task(s, rec);
+}
+
+static inline void deliver_by(struct stream *s, const struct track *t, uint32_t queue,
+			      const struct perf_event_header *rec, uint64_t time)
+{
+	if (__builtin_expect(s->replay->interval != 0, 0))
+		pass_intervals(s, time);
+	if (__builtin_expect(s->stopping, 0))
+		return;
+	if (__builtin_expect(t->plain != NULL, 1))
+		deliver_plain(s, t->plain, rec, cpu_of(t, rec));
+	else
+		deliver_sample(s, &s->rings[t->cpu_at ? queue : 0], t, rec);
+}
+
+static void deliver_item(struct stream *s, const struct order_item *item)
+{
+	const struct perf_event_header *rec = item->rec;
+
+	if (__builtin_expect(rec->type != PERF_RECORD_SAMPLE, 0))
+		deliver_other(s, &s->rings[item->queue], item);
+	else
+		deliver_by(s, &s->replay->tracks[item->tag], item->queue, rec, item->time);
+	if (attention_pending(&s->attn))
+		loop_attend(s);
+}
+
+/* One after another, as long as they are due. */
+static void deliver_run(struct stream *s, const struct order_due *due)
+{
+	struct replay *p = s->replay;
+	const struct track *t = due->item.tag == MIXED ? NULL : &p->tracks[due->item.tag];
+	const char *at = due->item.rec;
+	uint64_t time = due->item.time, last;
+	void *memory;
+
+	do {
+		const struct perf_event_header *rec = (const void *)at;
+
+		last = time;
+		deliver_by(s, t ? t : &p->tracks[perfdata_event_of(p->reader, rec)], due->item.queue, rec, time);
+		if (attention_pending(&s->attn))
+			loop_attend(s);
+		at += rec->size;
+		if (at == due->end)
+			break;
+		time = layout_u64((const void *)at, due->time_at);
+	} while (time <= due->until && !s->stopping);
+	memory = order_pass(s->order, due, at, last);
+	if (memory)
+		perfdata_unpin(p->reader, memory);
+}
+
+static bool deliver_due(struct stream *s, uint64_t watermark)
+{
+	struct order_due due;
+
+	if (s->stopping || !order_due(s->order, watermark, &due))
+		return false;
+	if (due.end)
+		deliver_run(s, &due);
+	else
+		deliver_item(s, &due.item);
+	return true;
+}
+
+void delivery_until(struct stream *s, uint64_t watermark)
+{
+	while (deliver_due(s, watermark))
+		;
+}
+
+static bool is_full(const struct stream *s)
+{
+	return order_bytes(s->order) + perfdata_pinned(s->replay->reader) >= REPLAY_MAX_HELD;
+}
+
+void delivery_make_room(struct stream *s)
+{
+	while (is_full(s) && deliver_due(s, UINT64_MAX))
+		;
+}
