@@ -315,9 +315,10 @@ static void take(struct die *d, const struct step *step, const uint8_t *p)
 const uint8_t *abbrev_walk(const struct abbrevs *a, const struct abbrev *b, const uint8_t *p,
 			   const uint8_t *end, struct die *d)
 {
-	const struct step *step = a->steps + b->steps, *last = step + b->nsteps;
+	/* a table without any attribute has no steps at all */
+	const struct step *step = b->nsteps ? a->steps + b->steps : NULL;
 
-	for (; step < last; step++) {
+	for (uint32_t i = 0; i < b->nsteps; i++, step++) {
 		if (d && step->part != NO_PART)
 			take(d, step, p);
 		if ((size_t)(end - p) < step->fixed)
