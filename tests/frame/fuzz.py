@@ -65,8 +65,8 @@ class Target:
                       + os.path.relpath(self.crashes), text)
 
 
-# In the short form of a test run these get half the time, the others less: there are many.
-LONGER, SHORT = ('fuzz_decode', 'fuzz_spec', 'fuzz_perfdata'), 8
+# In the short form of a test run these get more time than the others: there are many.
+LONGER, LONG, SHORT = ('fuzz_decode', 'fuzz_spec', 'fuzz_perfdata'), 15, 5
 
 
 def run(suite, root, path, seconds):
@@ -78,7 +78,7 @@ def run(suite, root, path, seconds):
         while waiting and len(running) < (os.cpu_count() or 1):
             target = waiting.pop(0)
             target.start(seconds if seconds > 60 else
-                         min(seconds, 30 if target.name in LONGER else SHORT))
+                         min(seconds, LONG if target.name in LONGER else SHORT))
             running.append(target)
         for target in list(running):
             result = target.result(suite)

@@ -41,6 +41,7 @@ class Suite:
     what: str
     run: Callable
     essential: bool = False     # without it the others make no sense
+    ahead: tuple = ()           # (what is built meanwhile, the suite that it is for)
 
 
 def execute(argv, cwd, env=None):
@@ -191,7 +192,7 @@ TABLE = [
     Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
           pytest_suite('convert', 'tests/convert')),
     Suite('pictures', 'flame graphs and heat maps, opened in a browser',
-          pytest_suite('pictures', 'tests/pictures')),
+          pytest_suite('pictures', 'tests/pictures'), ahead=('build-asan', 'asan-unit')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),
     Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
           pytest_suite('package', 'tests/package')),
@@ -202,7 +203,8 @@ TABLE = [
     Suite('asan-live', 'live under ASan and UBSan',
           meson_suite('asan-live', 'live', 'build-asan', SANITIZERS)),
     Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
-          pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow'])),
+          pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow']),
+          ahead=('build-fuzz', 'fuzz')),
     Suite('asan-analysis', 'analyses under ASan and UBSan, without the slow cases',
           pytest_suite('asan-analysis', 'tests/analysis', 'build-asan', SANITIZERS,
                        # what is timed beside perf needs a program at its own speed
