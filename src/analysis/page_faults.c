@@ -234,7 +234,8 @@ static void show(struct analysis *a, uint64_t now)
 {
 	struct page_faults *p = a->config;
 	const struct hotspots_view view = {
-		.name = "page-faults", .what = "page faults", .functions = SHOWN_ROWS,
+		.name = "page-faults", .functions = SHOWN_ROWS,
+		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
 		.stacks = a->opts->stream.call_graph ? 5 : 0,
 	};
 	char when[64];
