@@ -38,6 +38,11 @@ const struct opt analysis_callchain_opts[] = {
 	  "without it.", false, NULL },
 };
 
+const struct opt analysis_all_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(everybody), NULL,
+	  "The whole machine, also with a command. It is the default without one.", false, NULL },
+};
+
 void analysis_defaults(void *config)
 {
 	struct analysis_opts *o = config;
@@ -493,6 +498,16 @@ static void finish(struct analysis *a)
 	free(a->added);
 }
 
+static int check_targets(const struct analysis *a, struct fault *f)
+{
+	const struct stream_opts *o = &a->opts->stream;
+
+	if (a->opts->everybody && (o->pids.n || o->tids.n))
+		return fault_usage(f, "%s: -a is the whole machine, -p and -t are some of its tasks: choose one",
+				   a->ops->name);
+	return 0;
+}
+
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
 		 struct fault *f)
 {
@@ -504,7 +519,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
+	rc = check_targets(&a, f) || open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&
