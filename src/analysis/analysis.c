@@ -519,7 +519,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = check_targets(&a, f) || open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
+	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&

@@ -140,7 +140,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
 		return fault_set(f, EXIT_FAILED, "Python takes %d open files beside those there are, "
 				 "but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
-	if (check_venv(config->venv, f))
+	if (check_venv(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
