@@ -43,10 +43,10 @@ static const char *what(const struct profile *p)
 	return p->all ? "all events" : p->clock->sampling ? p->clock->sampling->what : p->clock->name;
 }
 
-/* Whose samples are weighed in ns; ":u" without privilege. */
+/* Whose samples are weighed in ns; ":u", in recordings ":uGH", without privilege. */
 static bool is_clock(const struct profile *p)
 {
-	return !strcmp(what(p), "cpu-clock") || !strcmp(what(p), "cpu-clock:u");
+	return !strcmp(what(p), "cpu-clock") || !strncmp(what(p), "cpu-clock:u", 11);
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
