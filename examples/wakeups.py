@@ -6,6 +6,8 @@
 """
 import argparse
 from collections import Counter
+from contextlib import redirect_stdout
+from io import StringIO
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--top", type=int, default=10, help="rows to print")
@@ -14,6 +16,14 @@ options = parser.parse_args()
 woken = Counter()       # (comm, tid)
 cpus = {}               # (comm, tid) -> set of CPUs
 wakers = Counter()      # (waker's tid, woken comm)
+names = {}              # waker's tid -> its name
+
+
+def name_of_waker(event):
+    """The event's fields tell who is woken. What print() writes begins with who ran: the waker."""
+    with redirect_stdout(StringIO()) as line:
+        event.print(timestamp=False, callchain=False)
+    return line.getvalue()[:16].strip()
 
 
 def sched__sched_wakeup(event):
@@ -21,6 +31,8 @@ def sched__sched_wakeup(event):
     woken[key] += 1
     cpus.setdefault(key, set()).add(event.target_cpu)
     wakers[event._tid, event.comm] += 1
+    if event._tid not in names:
+        names[event._tid] = name_of_waker(event)
 
 
 def __interval__():
@@ -35,4 +47,4 @@ def __interval__():
 def __exit__():
     print("most frequent wakers:")
     for (tid, comm), n in wakers.most_common(options.top):
-        print(f"{n:>8}  thread {tid} wakes {comm}")
+        print(f"{n:>8}  {names[tid]} ({tid}) wakes {comm}")

@@ -4,6 +4,7 @@
 #include "base/cpulist.h"
 #include "base/descriptors.h"
 #include "base/escape.h"
+#include "base/note.h"
 #include "stream/summary.h"
 
 #include <errno.h>
@@ -36,6 +37,11 @@ const struct opt analysis_callchain_opts[] = {
 	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
 	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
 	  "without it.", false, NULL },
+};
+
+const struct opt analysis_all_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(everybody), NULL,
+	  "The whole machine, also with a command. It is the default without one.", false, NULL },
 };
 
 void analysis_defaults(void *config)
@@ -221,6 +227,8 @@ static void print_frame(const struct frame *frame)
 		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
 	if (frame->inlined)
 		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
+	else if (!frame->symbol && !frame->object)   /* an offset is in a function or in a file */
+		snprintf(text, sizeof(text), "[unknown] (%s)", frame->dso);
 	else
 		sample_symbol_text(&words, text, sizeof(text));
 	printf("    %016llx %s%s", (unsigned long long)frame->addr, text, frame->inlined ? " (inlined)" : "");
@@ -420,10 +428,26 @@ static int open_all(struct analysis *a, struct fault *f)
 	       names_watch(&a->names, verbose, f) ? -1 : 0;
 }
 
+enum { FEW_CHAINS = 10 };
+
+/* Frame pointers end where a function keeps none, or lead to what was in the register. */
+static void tell_chains(const struct analysis *a)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	uint64_t all, cut = callstacks_cut(a->stacks, &all);
+
+	if (o->input || !o->call_graph || o->chains.stack_bytes || cut < FEW_CHAINS || cut < all / 4)
+		return;
+	note(stream_verbosity(o), "%llu of %llu call chains of users end after a frame, or where nothing is mapped: "
+	     "--call-graph dwarf finds callers in programs without frame pointers", (unsigned long long)cut,
+	     (unsigned long long)all);
+}
+
 static void tell(struct analysis *a)
 {
 	uint64_t refused = callstacks_refused(a->stacks);
 
+	tell_chains(a);
 	names_tell(&a->names, stream_verbosity(&a->opts->stream));
 	if (refused)
 		fprintf(stderr, "perf-prof: %llu stacks had no room and are missing: there are too many "
@@ -493,6 +517,16 @@ static void finish(struct analysis *a)
 	free(a->added);
 }
 
+static int check_targets(const struct analysis *a, struct fault *f)
+{
+	const struct stream_opts *o = &a->opts->stream;
+
+	if (a->opts->everybody && (o->pids.n || o->tids.n))
+		return fault_usage(f, "%s: -a is the whole machine, -p and -t are some of its tasks: choose one",
+				   a->ops->name);
+	return 0;
+}
+
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
 		 struct fault *f)
 {
@@ -504,7 +538,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
+	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&

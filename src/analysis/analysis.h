@@ -26,8 +26,10 @@ struct analysis_opts {
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+/* Of live events. */
+extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];
 /* In place of stream_callchain_opts where -g means the user's part, too. */
 extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 

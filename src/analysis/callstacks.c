@@ -35,6 +35,7 @@ struct chain {
 	struct callstack stack;
 	const struct frame **more;   /* with all calls; NULL: the frames as they are sampled */
 	bool expanded;
+	bool user, cut;          /* it has a user's part; and that is cut off */
 	UT_hash_handle hh;
 	uint64_t key[];          /* version, then the words; behind them the frames */
 };
@@ -47,6 +48,7 @@ struct callstacks {
 	struct text *texts;
 	size_t bytes;
 	uint64_t refused;
+	uint64_t users, cut;     /* samples with a user's part, and with one that is cut off */
 	uint64_t key[MAX_WORDS + 1];
 	struct chain_address addresses[MAX_WORDS];
 };
@@ -197,6 +199,17 @@ static const struct frame *nameless(void)
 	return &none;
 }
 
+/* Whether callers are missing: the user's part, the outermost one, tells by its end. */
+static void judge(struct callstacks *s, struct chain *c)
+{
+	uint32_t n = c->stack.n, users = 0;
+
+	while (users < n && s->addresses[n - 1 - users].place == PLACE_USER)
+		users++;
+	c->user = users && s->names->maps;
+	c->cut = c->user && (users == 1 || !c->stack.frames[n - 1]->object);
+}
+
 static struct chain *make(struct callstacks *s, size_t words, pid_t pid, uint64_t time)
 {
 	size_t n = chain_addresses(s->key + 1, words - 1, s->addresses);
@@ -214,6 +227,7 @@ static struct chain *make(struct callstacks *s, size_t words, pid_t pid, uint64_
 	}
 	c->stack.n = (uint32_t)n;
 	c->stack.frames = frames;
+	judge(s, c);
 	HASH_ADD_KEYPTR(hh, s->chains, c->key, words * sizeof(*c->key), c);
 	return c;
 }
@@ -235,6 +249,8 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	HASH_FIND(hh, s->chains, s->key, words * sizeof(*s->key), c);
 	if (!c)
 		c = make(s, words, pid, time);
+	s->users += c && c->user;
+	s->cut += c && c->cut;
 	return c ? &c->stack : NULL;
 }
 
@@ -318,6 +334,12 @@ struct callstack *callstacks_next(struct callstacks *s, const struct callstack *
 size_t callstacks_count(const struct callstacks *s)
 {
 	return HASH_COUNT(s->chains);
+}
+
+uint64_t callstacks_cut(const struct callstacks *s, uint64_t *all)
+{
+	*all = s->users;
+	return s->cut;
 }
 
 uint64_t callstacks_refused(const struct callstacks *s)

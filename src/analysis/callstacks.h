@@ -43,6 +43,9 @@ void callstacks_expand(struct callstacks *s, struct callstack *stack);
 /* All there are: the next behind `last`, the first one for NULL. */
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last);
 size_t callstacks_count(const struct callstacks *s);
+/* How many of the samples so far had a user's part, *all, and one that is cut off: a frame only, or
+ * the last one where nothing is mapped. */
+uint64_t callstacks_cut(const struct callstacks *s, uint64_t *all);
 /* How many chains had no room. */
 uint64_t callstacks_refused(const struct callstacks *s);
 #endif

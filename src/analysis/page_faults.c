@@ -234,7 +234,8 @@ static void show(struct analysis *a, uint64_t now)
 {
 	struct page_faults *p = a->config;
 	const struct hotspots_view view = {
-		.name = "page-faults", .what = "page faults", .functions = SHOWN_ROWS,
+		.name = "page-faults", .functions = SHOWN_ROWS,
+		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
 		.stacks = a->opts->stream.call_graph ? 5 : 0,
 	};
 	char when[64];
@@ -288,6 +289,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },

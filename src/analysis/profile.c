@@ -43,12 +43,18 @@ static const char *what(const struct profile *p)
 	return p->all ? "all events" : p->clock->sampling ? p->clock->sampling->what : p->clock->name;
 }
 
+/* Whose samples are weighed in ns; ":u", in recordings ":uGH", without privilege. */
+static bool is_clock(const struct profile *p)
+{
+	return !strcmp(what(p), "cpu-clock") || !strncmp(what(p), "cpu-clock:u", 11);
+}
+
 /* ---- samples ------------------------------------------------------------------------ */
 
 /* ns: of a clock the period is; of cycles it is the time between two samples. */
 static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
 {
-	if (p->off_cpu && strcmp(what(p), "cpu-clock"))
+	if (p->off_cpu && !is_clock(p))
 		return 1000000000 / frequency(p);
 	return p->all ? 1 : analysis_weight(s);
 }
@@ -179,8 +185,7 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
 	char text[64];
-	const struct flame_title title = { text, p->off_cpu || !strcmp(what(p), "cpu-clock")
-						 ? "ns" : what(p) };
+	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : what(p) };
 
 	show(a, analysis_end(a, p->last));
 	snprintf(text, sizeof(text), "perf-prof profile -F %llu%s", (unsigned long long)frequency(p),
@@ -280,6 +285,7 @@ static const struct opt_group groups[] = {
 	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
@@ -296,6 +302,8 @@ static const char *const description[] = {
 	"self% is the part of the samples in the function itself, total% the part in it and what it called; the "
 	"latter needs -g. Functions that a compiler put into others have rows of their own.",
 	"Samples of CPUs that had nothing to do are not in the tables; their part is told above.",
+	"Of tasks of one's own, a user who is refused the kernel's part (kernel.perf_event_paranoid above 1) gets what "
+	"they do in user space; the event's name ends in :u then.",
 	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU.",
 	NULL,
 };

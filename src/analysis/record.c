@@ -272,11 +272,6 @@ static const struct opt record_opts[] = {
 	  "With --switch-output: remove the oldest, so that N are left beside FILE.", false, parse_keep },
 };
 
-static const struct opt all_opts[] = {
-	{ "all-cpus", 'a', NULL, OPT_FLAG, offsetof(struct analysis_opts, everybody), NULL,
-	  "The whole machine, also with a command. It is the default without one.", false, NULL },
-};
-
 static const struct opt overwrite_rows[] = {
 	{ "overwrite", 0, NULL, OPT_FLAG, offsetof(struct overwrite_opts, on), NULL,
 	  "Keep events in memory, the newest in place of the oldest, and write FILE when an event with the "
@@ -295,7 +290,7 @@ static const struct opt_group groups[] = {
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", all_opts, ROWS(all_opts), 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recording", record_opts, ROWS(record_opts), 0 },
 	{ "What came before", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
 	{ "Reading", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */

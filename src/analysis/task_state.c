@@ -149,6 +149,7 @@ static const struct opt_group groups[] = {
 	{ "States", task_state_opts, TASK_STATE_NOPTS, 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },

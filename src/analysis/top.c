@@ -398,6 +398,7 @@ static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },

@@ -161,6 +161,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
@@ -190,7 +191,8 @@ static const struct command_example examples[] = {
 	{ "perf-prof trace -e sched:sched_process_exec -N 10", "the next ten programs that start" },
 	{ "perf-prof trace -e 'sched:sched_switch/prev_state==2/' -g --order",
 	  "who blocks uninterruptibly, and where" },
-	{ "perf-prof trace -e syscalls:sys_enter_openat -- ls", "files that a command opens" },
+	{ "perf-prof trace -e sched:sched_process_exec,sched:sched_process_exit --order -- make",
+	  "programs that a command starts, and their ends" },
 	{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program", "who allocates" },
 	{ "perf-prof trace -e sched:sched_switch help", "its fields" },
 	{ "perf-prof trace -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 0.1",

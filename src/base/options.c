@@ -158,10 +158,16 @@ static bool is_choice(const char *arg, const char *word)
 	return false;
 }
 
-/* By its letter. */
+/* By its letter: in the same word, or in the next one whatever that is. */
 static bool takes_value(const struct opt *o)
 {
 	return o->arg && o->kind != OPT_CHOICE;
+}
+
+/* By its letter: what stands behind the last one of a cluster. */
+static bool takes_choice(const struct opt *o, const char *rest, int argc, char **argv)
+{
+	return o->kind == OPT_CHOICE && !*rest && argc > 1 && is_choice(o->arg, argv[1]);
 }
 
 /* --name, --name=value, --name value. Returns words used, 0 = not ours, -1 = fault. */
@@ -227,6 +233,8 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 			p->help = true;   /* cluster_is_ours() let only 'h' through */
 			continue;
 		}
+		if (takes_choice(m.opt, c + 1, argc, argv))
+			return store(&m, argv[1], f) ? -1 : 2;
 		if (!takes_value(m.opt)) {
 			if (store(&m, NULL, f))
 				return -1;

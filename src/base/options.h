@@ -26,7 +26,7 @@ enum opt_kind {
 	OPT_STRINGS,     /* struct opt_strings, repeatable */
 	OPT_CALL,        /* parse(text, base + offset, fault) */
 	OPT_CHOICE,      /* the same; its value may be left out: NULL. A word behind it is the value
-			  * if it begins as one of arg does: "fp|dwarf[,SIZE]". A letter has none */
+			  * if it begins as one of arg does: "fp|dwarf[,SIZE]" */
 };
 
 struct opt_strings {

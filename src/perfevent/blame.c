@@ -576,6 +576,20 @@ bool pev_opens_user_only_(const struct pev_event *ev)
 	return !try_open(&t, &copy, ev->group_fd, ev->target);
 }
 
+bool pev_is_others_task_(const struct pev_event *ev)
+{
+	struct trial t = { .attr = &ev->buf, .flags = (unsigned long)ev->flags };
+	union pev_attr_buf copy = ev->buf;
+	int rc;
+
+	if (ev->target.kind_ != TARGET_TASK || ev->target.pid_ <= 0)
+		return false;
+	if (!copy.attr.exclude_user && copy.attr.type != PERF_TYPE_TRACEPOINT)
+		copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
+	rc = try_open(&t, &copy, -1, ev->target);
+	return (rc == -EACCES || rc == -EPERM) && !try_open(&t, &copy, -1, pev_target_self());
+}
+
 static bool is_of_pmu(const struct trial *t, const char *name)
 {
 	uint32_t type;

@@ -28,4 +28,7 @@ bool pev_opens_alone_(const struct pev_event *ev);
 /* Whether it opens without the kernel's part. False where that was left out already, or where
  * there is no other part, as of tracepoints. */
 bool pev_opens_user_only_(const struct pev_event *ev);
+/* Whether it is the task that is refused: the least of the event opens on the caller, and is denied
+ * there. */
+bool pev_is_others_task_(const struct pev_event *ev);
 #endif

@@ -191,8 +191,8 @@ int heatmap_check(const struct heatmap_config *c, struct fault *f)
 	if (!path)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (kind->print == heatmap_html && !flame_has_html())
-		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html (see perf-prof "
-				 "version --build-options); .svg and .csv are there", c->path);
+		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html, which `make html` in "
+				 "its sources builds it with; .svg and .csv are there", c->path);
 	else
 		rc = artifact_check("--heatmap", path, f);
 	free(path);

@@ -13,7 +13,9 @@
 #include "stream/summary.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct stream_ops ops = {
@@ -120,6 +122,41 @@ static bool wants_help(const struct host_script *script)
 	return !strcmp(script->module, "help");
 }
 
+static bool is_executable(const char *file)
+{
+	struct stat st;
+
+	return !stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK);
+}
+
+/* By execvp()'s rules. */
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+	size_t len;
+
+	if (strchr(name, '/') || !path)
+		return strchr(name, '/') && is_executable(name);
+	for (;; path += len + 1) {
+		len = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, name);
+		if (is_executable(file))
+			return true;
+		if (!path[len])
+			return false;
+	}
+}
+
+/* `python script.py -- ./job` looks as if it started the job, as other commands do. */
+static void tell_command(const struct opt_parser *args, int verbose)
+{
+	if (args->after_dashes == 1 && args->noperands > 1 && is_program(args->operands[1]))
+		note(verbose, "%s and what follows are arguments of the script; nothing starts it: watch a process by "
+		     "-p, or read what `perf-prof record -e ... -- %s` writes by -I", args->operands[1],
+		     args->operands[1]);
+}
+
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
@@ -140,8 +177,9 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
 		return fault_set(f, EXIT_FAILED, "Python takes %d open files beside those there are, "
 				 "but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
-	if (check_venv(config->venv, f))
+	if (check_venv(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
+	tell_command(args, script.verbose);
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;

@@ -2,12 +2,15 @@
 /* The options that commands share, as rows; each command names the groups it takes. */
 #include "stream/stream.h"
 
+#include "base/nearest.h"
 #include "base/units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { MAX_CPU = 65535 };
@@ -177,6 +180,35 @@ int stream_parse_call_graph(const char *text, void *field, struct fault *f)
 	if (!stream_parse_chains(text, &o->chains.stack_bytes, &expected))
 		return fault_usage(f, "--call-graph %s: expected %s", text, expected);
 	return 0;
+}
+
+/* "lbr", "DWARF", "dwraf", "dwarf4096": what was meant is no program. */
+static bool is_way_misspelt(const char *word)
+{
+	char head[8];
+	struct nearest n;
+	size_t len = strcspn(word, ",:=");
+
+	if (strchr(word, '/') || len >= sizeof(head))
+		return !strncasecmp(word, "dwarf", 5) && word[5] >= '0' && word[5] <= '9';
+	memcpy(head, word, len);
+	head[len] = '\0';
+	nearest_begin(&n, head);
+	nearest_offer(&n, "dwarf");
+	return !strcasecmp(head, "fp") || !strcasecmp(head, "lbr") ||
+	       (len >= 4 && tolower((unsigned char)*head) == 'd' && nearest_get(&n));
+}
+
+int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
+{
+	const char *word = args->noperands && args->after_dashes ? args->operands[0] : NULL, *expected;
+	uint32_t bytes;
+
+	if (!word || !opts->call_graph || opts->chains.said || !is_way_misspelt(word))
+		return 0;
+	stream_parse_chains(word, &bytes, &expected);
+	return fault_usage(f, "--call-graph %s: expected %s (a program or script that is called so stands behind --)",
+			   word, expected);
 }
 
 #define AT(member) offsetof(struct stream_opts, member)

@@ -96,6 +96,8 @@ void stream_opts_free(struct stream_opts *opts);
 int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
 /* "fp", "dwarf", "dwarf,4096": bytes of stack, 0 for fp. Else false, and what was expected. */
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
+/* The first operand, where it can only be meant as the word behind -g: -1 with f. */
+int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 /* -v minus -q, for note(). */
 int stream_verbosity(const struct stream_opts *opts);
 

@@ -223,3 +223,13 @@ def test_help_is_no_argument(prof, tmp_path):
 def test_help_that_cannot_be_written(prof, tmp_path):
     done = run(['sh', '-c', f'{prof} python -e sched:sched_wakeup help >/dev/full'], tmp_path, prof)
     assert done.returncode == 1 and 'No space left' in done.stderr
+
+
+def test_the_recording_of_readme(prof, tmp_path):
+    """As it stands there: the script that was made above prints on a recording, too."""
+    with open(os.path.join(ROOT, 'README.md')) as f:
+        steps = re.findall(r'^    (.*(?:my_script\.py|-- sleep 5 .*))$', f.read(), re.M)[:5]
+    assert ' record ' in steps[3] and ' -I perf.data ' in steps[4]
+    steps[3] = re.sub(r'sleep 5 .*', 'sleep 2.5', steps[3])
+    done = run(['sh', '-c', '; '.join(steps[:2] + steps[3:])], tmp_path, prof)
+    assert re.search(r'^[1-9]\d* events$', done.stdout, re.M), done

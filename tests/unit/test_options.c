@@ -241,10 +241,17 @@ static void a_value_that_may_be_left_out(void **state)
 	assert_int_equal(PLAIN("--choice=other"), 0);
 	assert_int_equal(run.config.chosen, 6);
 	REFUSED(PLAIN("--choice", "one,bad"), "--choice one,bad");
-	/* by its letter it never has one */
-	assert_int_equal(PLAIN("-vC", "one"), 0);
+	/* so it is by its letter, the last one of a cluster */
+	assert_int_equal(PLAIN("-vC", "three,12", "more"), 0);
+	assert_int_equal(run.config.chosen, 9);
+	OPERANDS_ARE("more");
+	assert_int_equal(PLAIN("-Cv", "one"), 0);
 	assert_int_equal(run.config.chosen, 1);
 	OPERANDS_ARE("one");
+	assert_int_equal(PLAIN("-C", "ones"), 0);
+	assert_int_equal(run.config.chosen, 1);
+	OPERANDS_ARE("ones");
+	REFUSED(PLAIN("-C", "one,bad"), "--choice one,bad");
 	assert_int_equal(PLAIN("-Cv"), 0);
 	assert_int_equal(run.config.count, 1);
 }
