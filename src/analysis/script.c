@@ -344,7 +344,11 @@ static int end(struct analysis *a, struct fault *f)
 
 	flush(s, a);
 	hide_progress(s);
-	return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
+	if (!stream_was_interrupted(a->stream))
+		return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
+	if (s->artifact.out)
+		return artifact_interrupt(&s->artifact, f);
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output got what came before");
 }
 
 /* Of a damaged recording what could be read is kept. */
@@ -506,7 +510,8 @@ static const char *const description[] = {
 	"ns, addresses decimal. A tracepoint's fields are the object \"fields\" of JSON, and columns of CSV; one that is "
 	"called like a field of -F is fields.NAME there. The call chain is \"stack\": in JSON objects, innermost "
 	"first, in CSV the functions, outermost first, with ; in between.",
-	"FILE is perf.data without a word; - is standard input.",
+	"FILE is perf.data without a word; - is standard input. Ctrl-C ends it with the exit code 130; a file of "
+	"--output stays as it was then.",
 	NULL,
 };
 

@@ -141,6 +141,18 @@ int artifact_close(struct artifact *a, struct fault *f)
 	return 0;
 }
 
+int artifact_interrupt(struct artifact *a, struct fault *f)
+{
+	bool is_file = a->temporary;
+
+	if (is_file)
+		artifact_abandon(a);
+	else if (artifact_close(a, f))
+		return -1;
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: %s %s", strcmp(a->path, "-") ? a->path : "standard output",
+			 is_file ? "is as it was" : "got what came before");
+}
+
 void artifact_abandon(struct artifact *a)
 {
 	struct caller_rights rights;

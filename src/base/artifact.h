@@ -25,6 +25,9 @@ struct artifact {
 int artifact_open(struct artifact *a, const char *option, const char *path, struct fault *f);
 /* The file is there, or -1 with f and all is as before. */
 int artifact_close(struct artifact *a, struct fault *f);
+/* What was to be whole won't be: a file is abandoned, what is written directly has what came before.
+ * -1 with f, whose exit code is EXIT_INTERRUPTED. */
+int artifact_interrupt(struct artifact *a, struct fault *f);
 /* As if never opened; also after a close and on a zeroed one. */
 void artifact_abandon(struct artifact *a);
 /* Whether it could be made, for a complaint before the work is done. 0, or -1 with f. */

@@ -312,7 +312,7 @@ static void call(struct host *h, PyObject *f, const char *where, PyObject *const
 int host_interrupted(struct fault *f)
 {
 	PyErr_Clear();
-	return fault_set(f, EXIT_SECOND_SIGINT, "interrupted while the script was being set up; "
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted while the script was being set up; "
 			 "nothing was traced");
 }
 
