@@ -261,13 +261,7 @@ uint64_t analysis_hash(const char *text)
 
 uint64_t analysis_now(struct analysis *a)
 {
-	struct timespec t;
-
-	if (stream_reached(a->stream))
-		return stream_reached(a->stream);
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec -
-	       (uint64_t)stream_realtime_offset(a->stream);
+	return stream_reached(a->stream) ? stream_reached(a->stream) : stream_now(a->stream);
 }
 
 uint64_t analysis_end(struct analysis *a, uint64_t last)
