@@ -244,6 +244,11 @@ char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t si
 	struct tm tm;
 	size_t n;
 
+	if (!stream_has_realtime(a->stream)) {
+		snprintf(buf, size, "%llu.%06u", (unsigned long long)(time / 1000000000),
+			 (unsigned int)(time % 1000000000 / 1000));
+		return buf;
+	}
 	localtime_r(&second, &tm);
 	n = strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(buf + n, size - n, ".%06d", (int)(ns % 1000000000 / 1000));

@@ -131,7 +131,8 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same of a task whose name is known. */
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
 void analysis_print_stack(struct analysis *a, struct callstack *stack);
-/* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
+/* "2026-01-15 10:30:45.123456" of a time of the perf clock; of a recording that doesn't relate its clock
+ * to it, "50527.123456", that clock's seconds. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */
 uint64_t analysis_hash(const char *text);

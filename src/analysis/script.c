@@ -214,7 +214,7 @@ static void begin_event(struct script *s, struct analysis *a, struct stream_even
 	e->period = attr->sample_period;
 	e->inherits = attr->inherit;
 	e->counts = attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_ID;
-	e->has_realtime = stream_realtime_offset(a->stream);
+	e->has_realtime = stream_has_realtime(a->stream);
 	replay_format(a->stream, ev, &e->format);
 	script_show(e, &s->choice, s->common.json || s->csv);
 	ev->consumer = e;

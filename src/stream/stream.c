@@ -166,6 +166,11 @@ int64_t stream_realtime_offset(struct stream *s)
 	return perf_clock_offset(&s->clock);
 }
 
+bool stream_has_realtime(const struct stream *s)
+{
+	return !s->replay || replay_info(s->replay)->has_clock;
+}
+
 uint64_t stream_now(struct stream *s)
 {
 	struct timespec t;

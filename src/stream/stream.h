@@ -284,6 +284,8 @@ void stream_want_data(struct stream *s);
 bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
+/* Whether that is known: not of every recording. */
+bool stream_has_realtime(const struct stream *s);
 /* The perf clock now, ns. */
 uint64_t stream_now(struct stream *s);
 /* Of a recording that is told in intervals: how far it came, by the perf clock; in interval() the
