@@ -19,9 +19,10 @@ struct artifact {
 	const char *option;      /* for messages: "--flame-graph" */
 	const char *path;        /* borrowed, as option */
 	char *temporary;         /* NULL: written directly */
+	int fd, error;           /* what out writes to; errno of the first write that failed */
 };
 
-/* 0, or -1 with f. */
+/* 0, or -1 with f. The struct stays where it is until it is closed or abandoned. */
 int artifact_open(struct artifact *a, const char *option, const char *path, struct fault *f);
 /* The file is there, or -1 with f and all is as before. */
 int artifact_close(struct artifact *a, struct fault *f);
