@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -65,12 +66,17 @@ void loss_tell(struct stream *s, bool now)
 		return;
 }
 
-/* Whether a count is a number of samples. */
+/* Whether a count is a number of samples for the consumer. Those of sched_stat_* are ns; of what
+ * sources are made of, the consumer has what they make. */
 static bool is_sampled_each(const struct stream_event *event)
 {
 	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
 
-	return !a || (!a->freq && a->sample_period == 1);
+	if (event->taps)
+		return false;
+	if (event->fmt)
+		return strcmp(event->fmt->sys, "sched") || strncmp(event->fmt->name, "sched_stat_", 11) != 0;
+	return a && !a->freq && a->sample_period == 1;
 }
 
 /* What the descriptors of a ring say that it lost. */
@@ -84,8 +90,8 @@ static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 		if (s->opened[i].ring != ring || pev_event_read(s->opened[i].ev, &c))
 			continue;
 		lost += c.lost;
-		if (is_sampled_each(s->opened[i].event))
-			s->totals.counted += c.value;
+		s->totals.counted += c.value;
+		s->totals.counted_other |= !is_sampled_each(s->opened[i].event);
 	}
 	return lost;
 }

@@ -219,6 +219,7 @@ struct stream_totals {
 	uint64_t beyond;                /* dropped when read: a source's own -N was reached */
 	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
 					 * that count 1 each it is the sum of all above */
+	bool counted_other;             /* and of one that counts something else, or is not delivered itself */
 	uint64_t ring_bytes;            /* of all rings */
 	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
 	struct stream_dump dump;
