@@ -91,6 +91,21 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 	return NULL;
 }
 
+int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	char list[1024];
+	size_t n = 0;
+
+	if (!o->input || o->events.n)
+		return fault_usage(f, "%s: needs %s:%s, which the list of -e lacks; without -e it takes what it needs",
+				   a->ops->name, sys, tracepoint);
+	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with -e %s", a->ops->name, sys, tracepoint,
+			   o->input, list);
+}
+
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f)
 {

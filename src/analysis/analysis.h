@@ -106,6 +106,8 @@ int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...
 	__attribute__((format(printf, 3, 4)));
 /* The event of that tracepoint; NULL if it is not in the list. */
 struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint);
+/* -1 with f: it needs that one, which the recording, or the list of -e, is without. */
+int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f);
 /* A field of a tracepoint, a number unless `text`; NULL with f (which may be
  * NULL) if it has none of that name. */
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
