@@ -10,12 +10,12 @@ import time
 import pytest
 
 
-@pytest.fixture
-def recording_of_many(prof, storm, tmp_path):
+@pytest.fixture(scope='module')
+def recording_of_many(prof, storm, tmp_path_factory):
     """The bytes of a recording with 100000 events."""
-    path = tmp_path / 'in.data'
-    done = subprocess.run([prof, 'record', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm, 'getppid',
-                           '100000'], capture_output=True, timeout=60)
+    path = tmp_path_factory.mktemp('many') / 'in.data'
+    done = subprocess.run([prof, 'record', '-m', '32M', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm,
+                           'getppid', '100000'], capture_output=True, timeout=60)
     if done.returncode:
         pytest.skip(done.stderr.decode().strip())
     data = path.read_bytes()
@@ -80,7 +80,7 @@ def test_an_interrupted_one_leaves_the_older_file(half_way, tmp_path, command, n
     proc = half_way('-o', 'out', command=command.split())
     proc.send_signal(sent)
     out, errors = proc.communicate(timeout=30)
-    assert (proc.returncode, out, errors) == (130, b'', b'perf-prof: interrupted: out is as it was\n')
+    assert (proc.returncode, out, errors) == (130, b'', b'perf-prof: interrupted: out is as it was\n'), errors
     assert os.listdir(tmp_path) == ['out'] and (tmp_path / 'out').read_text() == 'older'
 
 
