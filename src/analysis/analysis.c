@@ -97,6 +97,21 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 	return NULL;
 }
 
+int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	char list[1024];
+	size_t n = 0;
+
+	if (!o->input || o->events.n)
+		return fault_usage(f, "%s: needs %s:%s, which the list of -e lacks; without -e it takes what it needs",
+				   a->ops->name, sys, tracepoint);
+	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with -e %s", a->ops->name, sys, tracepoint,
+			   o->input, list);
+}
+
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f)
 {
@@ -252,6 +267,11 @@ char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t si
 	struct tm tm;
 	size_t n;
 
+	if (!stream_has_realtime(a->stream)) {
+		snprintf(buf, size, "%llu.%06u", (unsigned long long)(time / 1000000000),
+			 (unsigned int)(time % 1000000000 / 1000));
+		return buf;
+	}
 	localtime_r(&second, &tm);
 	n = strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(buf + n, size - n, ".%06d", (int)(ns % 1000000000 / 1000));
@@ -269,13 +289,7 @@ uint64_t analysis_hash(const char *text)
 
 uint64_t analysis_now(struct analysis *a)
 {
-	struct timespec t;
-
-	if (stream_reached(a->stream))
-		return stream_reached(a->stream);
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec -
-	       (uint64_t)stream_realtime_offset(a->stream);
+	return stream_reached(a->stream) ? stream_reached(a->stream) : stream_now(a->stream);
 }
 
 uint64_t analysis_end(struct analysis *a, uint64_t last)

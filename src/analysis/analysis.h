@@ -108,6 +108,8 @@ int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...
 	__attribute__((format(printf, 3, 4)));
 /* The event of that tracepoint; NULL if it is not in the list. */
 struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint);
+/* -1 with f: it needs that one, which the recording, or the list of -e, is without. */
+int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f);
 /* A field of a tracepoint, a number unless `text`; NULL with f (which may be
  * NULL) if it has none of that name. */
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
@@ -133,7 +135,8 @@ void analysis_print(struct analysis *a, const struct analysis_sample *s);
 /* The same of a task whose name is known. */
 void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
 void analysis_print_stack(struct analysis *a, struct callstack *stack);
-/* "2026-01-15 10:30:45.123456" of a time of the perf clock. Returns buf. */
+/* "2026-01-15 10:30:45.123456" of a time of the perf clock; of a recording that doesn't relate its clock
+ * to it, "50527.123456", that clock's seconds. Returns buf. */
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* Of a text; the highest bit is set, so that it is no tid. */
 uint64_t analysis_hash(const char *text);

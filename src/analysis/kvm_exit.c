@@ -123,7 +123,7 @@ static int begin(struct analysis *a, struct fault *f)
 	k->leave = analysis_event(a, "kvm", "kvm_exit");
 	k->enter = analysis_event(a, "kvm", "kvm_entry");
 	if (!k->leave || !k->enter)
-		return fault_usage(f, "kvm-exit: needs kvm:kvm_exit and kvm:kvm_entry; without -e it takes both");
+		return analysis_lacks(a, "kvm", k->leave ? "kvm_entry" : "kvm_exit", f);
 	if (exit_reasons_begin(&k->reasons, k->leave, f))
 		return -1;
 	return pairs_begin(&k->pairs, a, &pair_ops, f);

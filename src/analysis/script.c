@@ -214,7 +214,7 @@ static void begin_event(struct script *s, struct analysis *a, struct stream_even
 	e->period = attr->sample_period;
 	e->inherits = attr->inherit;
 	e->counts = attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_ID;
-	e->has_realtime = stream_realtime_offset(a->stream);
+	e->has_realtime = stream_has_realtime(a->stream);
 	replay_format(a->stream, ev, &e->format);
 	script_show(e, &s->choice, s->common.json || s->csv);
 	ev->consumer = e;
@@ -344,7 +344,11 @@ static int end(struct analysis *a, struct fault *f)
 
 	flush(s, a);
 	hide_progress(s);
-	return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
+	if (!stream_was_interrupted(a->stream))
+		return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
+	if (s->artifact.out)
+		return artifact_interrupt(&s->artifact, f);
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output got what came before");
 }
 
 /* Of a damaged recording what could be read is kept. */
@@ -506,7 +510,8 @@ static const char *const description[] = {
 	"ns, addresses decimal. A tracepoint's fields are the object \"fields\" of JSON, and columns of CSV; one that is "
 	"called like a field of -F is fields.NAME there. The call chain is \"stack\": in JSON objects, innermost "
 	"first, in CSV the functions, outermost first, with ; in between.",
-	"FILE is perf.data without a word; - is standard input.",
+	"FILE is perf.data without a word; - is standard input. Ctrl-C ends it with the exit code 130; a file of "
+	"--output stays as it was then.",
 	NULL,
 };
 

@@ -283,7 +283,7 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 	hotplug_end(&s->hotplug);
 	workload_abandon(&child);
 	stat_close(s);
-	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_SECOND_SIGINT : status;
+	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
 }
 
 int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,

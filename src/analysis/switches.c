@@ -172,8 +172,7 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 static int find(struct analysis *a, const char *name, const struct stream_event **event, struct fault *f)
 {
 	*event = analysis_event(a, "sched", name);
-	return *event ? 0 : fault_usage(f, "%s: needs sched:%s, which the list of -e lacks; without -e it takes "
-					"what it needs", a->ops->name, name);
+	return *event ? 0 : analysis_lacks(a, "sched", name, f);
 }
 
 int switches_read_fields(struct switches *w, struct fault *f)

@@ -134,8 +134,7 @@ static int begin(struct analysis *a, struct fault *f)
 	c->enter = analysis_event(a, "raw_syscalls", "sys_enter");
 	c->leave = analysis_event(a, "raw_syscalls", "sys_exit");
 	if (!c->enter || !c->leave)
-		return fault_usage(f, "syscalls: needs raw_syscalls:sys_enter and raw_syscalls:sys_exit; without -e "
-				   "it takes both");
+		return analysis_lacks(a, "raw_syscalls", c->enter ? "sys_exit" : "sys_enter", f);
 	c->enter_id = analysis_field(c->enter, "id", false, f);
 	c->leave_id = c->enter_id ? analysis_field(c->leave, "id", false, f) : NULL;
 	c->ret = c->leave_id ? analysis_field(c->leave, "ret", false, f) : NULL;

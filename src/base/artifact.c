@@ -81,8 +81,37 @@ static int open_temporary(struct artifact *a)
 	return fd;
 }
 
+/* stdio forgets why a write failed that it made on its own. */
+static ssize_t put(void *cookie, const char *bytes, size_t n)
+{
+	struct artifact *a = cookie;
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t rc = write(a->fd, bytes + done, n - done);
+
+		if (rc <= 0) {
+			a->error = a->error ? a->error : rc ? errno : ENOSPC;
+			break;
+		}
+		done += (size_t)rc;
+	}
+	return (ssize_t)done;
+}
+
+static int close_fd(void *cookie)
+{
+	struct artifact *a = cookie;
+	int rc = close(a->fd);
+
+	if (rc && !a->error)
+		a->error = errno;
+	return rc;
+}
+
 int artifact_open(struct artifact *a, const char *option, const char *path, struct fault *f)
 {
+	static const cookie_io_functions_t calls = { .write = put, .close = close_fd };
 	struct caller_rights rights;
 	int fd;
 
@@ -94,7 +123,8 @@ int artifact_open(struct artifact *a, const char *option, const char *path, stru
 	caller_end(&rights);
 	if (fd < 0)
 		return refused(option, path, &rights, f);
-	a->out = fdopen(fd, "w");
+	a->fd = fd;
+	a->out = fopencookie(a, "w", calls);
 	if (a->out)
 		return 0;
 	close(fd);
@@ -106,7 +136,7 @@ int artifact_open(struct artifact *a, const char *option, const char *path, stru
 /* Of a pipe: a way to be done, and no failure. */
 static bool reader_went_away(const struct artifact *a)
 {
-	struct pollfd p = { .fd = fileno(a->out) };
+	struct pollfd p = { .fd = a->fd };
 
 	return !a->temporary && poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
@@ -115,7 +145,6 @@ int artifact_close(struct artifact *a, struct fault *f)
 {
 	struct caller_rights rights;
 	bool bad = ferror(a->out) || fflush(a->out);
-	int error = errno;
 
 	if (bad && reader_went_away(a)) {
 		fclose(a->out);
@@ -127,7 +156,7 @@ int artifact_close(struct artifact *a, struct fault *f)
 	a->out = NULL;
 	caller_begin(&rights);
 	if (bad)
-		errno = error ? error : EIO;
+		errno = a->error ? a->error : EIO;
 	else if (a->temporary)
 		bad = rename(a->temporary, a->path) != 0;
 	caller_end(&rights);
@@ -139,6 +168,18 @@ int artifact_close(struct artifact *a, struct fault *f)
 	free(a->temporary);
 	a->temporary = NULL;
 	return 0;
+}
+
+int artifact_interrupt(struct artifact *a, struct fault *f)
+{
+	bool is_file = a->temporary;
+
+	if (is_file)
+		artifact_abandon(a);
+	else if (artifact_close(a, f))
+		return -1;
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: %s %s", strcmp(a->path, "-") ? a->path : "standard output",
+			 is_file ? "is as it was" : "got what came before");
 }
 
 void artifact_abandon(struct artifact *a)

@@ -9,7 +9,7 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,     /* failed while running */
 	EXIT_USAGE = 2,      /* wrong usage */
-	EXIT_SECOND_SIGINT = 130,
+	EXIT_INTERRUPTED = 130,   /* before there was a result; or by a second SIGINT */
 };
 
 struct fault {

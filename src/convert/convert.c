@@ -3,7 +3,6 @@
 
 #include "base/escape.h"
 #include "base/nearest.h"
-#include "base/note.h"
 #include "convert/commands.h"
 
 #include <string.h>
@@ -106,16 +105,14 @@ static int end(struct analysis *a, struct fault *f)
 	struct convert *c = a->config;
 
 	progress_end(&c->progress);
+	if (c->file.temporary && stream_was_interrupted(a->stream))
+		return artifact_interrupt(&c->file, f);
 	if (!ferror(c->file.out) && !c->no_memory && c->format->end(c, a, f))
 		return -1;
 	if (c->no_memory)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory; a part of the recording needs less: "
 				 "--time, -e, -p", c->out);
-	if (artifact_close(&c->file, f))
-		return -1;
-	if (stream_was_interrupted(a->stream))
-		note(stream_verbosity(&a->opts->stream), "interrupted: %s has what came before", c->out);
-	return 0;
+	return stream_was_interrupted(a->stream) ? artifact_interrupt(&c->file, f) : artifact_close(&c->file, f);
 }
 
 static void release(struct analysis *a)
@@ -267,8 +264,9 @@ static const char *const description[] = {
 	"sched_waking, ...), interrupts and system calls where it draws them, samples with their stacks, all "
 	"other events as instants with their fields on the line of their thread.",
 	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
-	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends the reading, "
-	"and the file has what came before. What the recording lost is told, as everywhere.",
+	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends the reading with "
+	"the exit code 130, and leaves it as it was; standard output has what came before. What the recording lost "
+	"is told, as everywhere.",
 	NULL,
 };
 

@@ -73,7 +73,7 @@ json_object *event_json(struct names *names, const struct sample_view *s, const 
 
 	if (root && json_put_text(root, "event", s->event->name) &&
 	    json_put_unsigned(root, "time", stream_time(names->stream, time)) &&
-	    json_put_integer(root, "realtime", realtime) && json_put_text(root, "comm", comm) &&
+	    (!stream_has_realtime(names->stream) || json_put_integer(root, "realtime", realtime)) && json_put_text(root, "comm", comm) &&
 	    json_put_integer(root, "pid", (int32_t)layout_u32(s->rec, s->event->layout.tid)) &&
 	    json_put_integer(root, "tid", (int32_t)layout_u32(s->rec, s->event->layout.tid + 4)) &&
 	    json_put_integer(root, "cpu", (int32_t)s->cpu) &&

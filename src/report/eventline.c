@@ -134,7 +134,7 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 	uint64_t time = sample_time(s), shown = stream_time(stream, time);
 
 	/* a recorded time may be any number: it wraps */
-	if (timestamp)
+	if (timestamp && stream_has_realtime(stream))
 		at = put_timestamp(p, at, (int64_t)(time + (uint64_t)stream_realtime_offset(stream)));
 	at = put_comm(at, comm);
 	*at++ = ' ';

@@ -145,6 +145,20 @@ static int fetch_types(struct host *h)
 	return h->frame_type ? 0 : -1;
 }
 
+/* A Ctrl-C that comes meanwhile is heard behind it, not somewhere in the modules of Python. */
+static int set_up(struct host *h)
+{
+	sigset_t interrupt, before;
+	int rc;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+	rc = teach_keyboard_interrupt() || host_watch_forks(h) || fetch_types(h) ? -1 : 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc ? rc : PyErr_CheckSignals();
+}
+
 int host_start(struct host *h, const struct host_script *script, struct fault *f)
 {
 	if (host_start_interpreter(script, f))
@@ -152,7 +166,9 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	h->started = true;
 	h->verbose = script->verbose;
 	h->interval_ms = script->interval_ms;
-	if (teach_keyboard_interrupt() || host_watch_forks(h) || fetch_types(h)) {
+	if (set_up(h)) {
+		if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+			return host_interrupted(f);
 		PyErr_Print();
 		return fault_set(f, EXIT_FAILED, "Python could not be set up");
 	}
@@ -312,8 +328,13 @@ static void call(struct host *h, PyObject *f, const char *where, PyObject *const
 int host_interrupted(struct fault *f)
 {
 	PyErr_Clear();
-	return fault_set(f, EXIT_SECOND_SIGINT, "interrupted while the script was being set up; "
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted while the script was being set up; "
 			 "nothing was traced");
+}
+
+int host_check_interrupt(struct fault *f)
+{
+	return PyErr_CheckSignals() ? host_interrupted(f) : 0;
 }
 
 int host_init(struct host *h, struct fault *f)

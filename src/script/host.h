@@ -77,6 +77,8 @@ int host_start_interpreter(const struct host_script *script, struct fault *f);
 int host_load(struct host *h, const struct host_script *script, struct fault *f);
 /* KeyboardInterrupt while the script is set up. Returns -1. */
 int host_interrupted(struct fault *f);
+/* Whether a Ctrl-C came before the loop, which hears all later ones: -1 with f. */
+int host_check_interrupt(struct fault *f);
 /* Whether the current exception says that sys.stdout can't be written; takes it if so. */
 bool host_take_broken_output(struct host *h);
 

@@ -93,7 +93,7 @@ static int run_script(struct python_config *config, struct host *h,
 	int rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
 				   : load_then_open(config, h, script, f);
 
-	if (rc)
+	if (rc || host_check_interrupt(f))
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
 	rc = stream_run(h->stream, &ops, h, f);
 	host_exit(h);

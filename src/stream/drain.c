@@ -404,7 +404,7 @@ void drain_discard(struct stream *s)
 	for (size_t i = 0; i < s->nrings; i++) {
 		struct ring *ring = &s->rings[i];
 		const struct perf_event_header *rec;
-		uint64_t n = 0, behind;
+		uint64_t n = 0, behind, before = s->totals.lost;
 
 		do {
 			behind = ring->backlog ? backlog_move(ring->backlog) : 0;
@@ -419,5 +419,6 @@ void drain_discard(struct stream *s)
 		} while (behind);
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
+		loss_record(s, ring, s->totals.lost - before);
 	}
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Moments that are no further apart share a file; and as long after the last of them, what other
@@ -63,14 +62,6 @@ void dumps_free(struct stream *s)
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-static uint64_t now(struct stream *s)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - (uint64_t)stream_realtime_offset(s);
-}
-
 void dumps_ask(struct stream *s, uint64_t time, const char *why)
 {
 	struct dump_moment *asked = &s->dumps.asked, *next = &s->dumps.next;
@@ -85,7 +76,7 @@ void dumps_ask(struct stream *s, uint64_t time, const char *why)
 
 void dumps_ask_now(struct stream *s)
 {
-	dumps_ask(s, now(s), "SIGUSR2");
+	dumps_ask(s, stream_now(s), "SIGUSR2");
 }
 
 /* ---- writing ------------------------------------------------------------------------ */
@@ -135,7 +126,7 @@ static void write_dump(struct stream *s)
 
 void dumps_round(struct stream *s)
 {
-	if (s->dumps.asked.time && !is_over(s) && now(s) > s->dumps.asked.time + 2 * patience)
+	if (s->dumps.asked.time && !is_over(s) && stream_now(s) > s->dumps.asked.time + 2 * patience)
 		write_dump(s);
 }
 

@@ -181,7 +181,7 @@ static void last_words(void *ctx)
 	loss_tell(s, true);
 	if (s->ops->abandon)
 		s->ops->abandon(s->ctx);
-	_exit(EXIT_SECOND_SIGINT);
+	_exit(EXIT_INTERRUPTED);
 }
 
 static void interrupt(void *ctx)

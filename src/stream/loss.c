@@ -9,8 +9,11 @@
  */
 #include "stream/private.h"
 
+#include "perfdata/writer.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -63,12 +66,17 @@ void loss_tell(struct stream *s, bool now)
 		return;
 }
 
-/* Whether a count is a number of samples. */
+/* Whether a count is a number of samples for the consumer. Those of sched_stat_* are ns; of what
+ * sources are made of, the consumer has what they make. */
 static bool is_sampled_each(const struct stream_event *event)
 {
 	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
 
-	return !a || (!a->freq && a->sample_period == 1);
+	if (event->taps)
+		return false;
+	if (event->fmt)
+		return strcmp(event->fmt->sys, "sched") || strncmp(event->fmt->name, "sched_stat_", 11) != 0;
+	return a && !a->freq && a->sample_period == 1;
 }
 
 /* What the descriptors of a ring say that it lost. */
@@ -82,8 +90,8 @@ static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 		if (s->opened[i].ring != ring || pev_event_read(s->opened[i].ev, &c))
 			continue;
 		lost += c.lost;
-		if (is_sampled_each(s->opened[i].event))
-			s->totals.counted += c.value;
+		s->totals.counted += c.value;
+		s->totals.counted_other |= !is_sampled_each(s->opened[i].event);
 	}
 	return lost;
 }
@@ -94,6 +102,54 @@ void loss_count(struct stream *s)
 		lost_by_read(s, &s->rings[i]);
 }
 
+/* ---- in the recording -------------------------------------------------------------- */
+
+static const struct opened *recorded_in(const struct stream *s, const struct ring *ring, uint64_t *id)
+{
+	for (size_t i = 0; i < s->nopened; i++)
+		if (s->opened[i].ring == ring && !s->opened[i].event->unrecorded &&
+		    !pev_event_id(s->opened[i].ev, id))
+			return &s->opened[i];
+	return NULL;
+}
+
+/* The record that the kernel would have written with the next one that found room. */
+static void put_record(struct stream *s, const struct ring *ring, const struct perf_event_attr *attr, uint64_t id,
+		       uint64_t count)
+{
+	const union { uint32_t cpu[2]; uint64_t value; } cpu = { .cpu = { (uint32_t)ring->cpu } };
+	/* in the order of sample_id */
+	const struct { uint64_t part, value; } trailer[] = {
+		{ PERF_SAMPLE_TID, 0 }, { PERF_SAMPLE_TIME, stream_now(s) }, { PERF_SAMPLE_ID, id },
+		{ PERF_SAMPLE_STREAM_ID, id }, { PERF_SAMPLE_CPU, cpu.value }, { PERF_SAMPLE_IDENTIFIER, id },
+	};
+	struct { struct perf_event_header header; uint64_t id, lost, trailer[6]; } r = {
+		.header = { .type = PERF_RECORD_LOST }, .id = id, .lost = count,
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(trailer) / sizeof(*trailer) && attr->sample_id_all; i++)
+		if (attr->sample_type & trailer[i].part)
+			r.trailer[n++] = trailer[i].value;
+	r.header.size = (uint16_t)(offsetof(__typeof__(r), trailer) + n * sizeof(*r.trailer));
+	perfdata_put(s->writer, &r, r.header.size);
+}
+
+void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
+{
+	const struct opened *o;
+	union pev_attr_buf attr;
+	uint64_t id;
+
+	/* what is kept until it is asked for has no end that this would be of */
+	if (!s->writer || !count || s->dumps.flight || !(o = recorded_in(s, ring, &id)))
+		return;
+	open_attr(s, o->event, o->task, &attr);
+	put_record(s, ring, &attr.attr, id, count);
+}
+
+/* ---- at the end -------------------------------------------------------------------- */
+
 void loss_tail(struct stream *s)
 {
 	for (size_t i = 0; i < s->nrings; i++) {
@@ -102,8 +158,9 @@ void loss_tail(struct stream *s)
 
 		if (!s->has_lost_format)
 			s->totals.lost_at_least |= ring->lost != 0;
-		else if (lost > ring->lost)
-			loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL,
-				 s->order ? ring->read_time : 0, 0);
+		if (!s->has_lost_format || lost <= ring->lost)
+			continue;
+		loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL, s->order ? ring->read_time : 0, 0);
+		loss_record(s, ring, lost - ring->lost);
 	}
 }

@@ -240,6 +240,9 @@ void ordered_discard(struct stream *s);
 void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
 	      uint64_t start, uint64_t end);
 void loss_tail(struct stream *s);
+/* Into the recording, if there is one: what the ring lost and nothing else in it tells, behind the last
+ * record or because it was not taken any more. */
+void loss_record(struct stream *s, const struct ring *ring, uint64_t count);
 /* What the kernel counted, where nothing more is asked. */
 void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);

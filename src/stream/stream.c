@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
@@ -163,6 +164,19 @@ int64_t stream_realtime_offset(struct stream *s)
 	if (!s->clock.ring && !s->clock.measured_at && perf_clock_open(&s->clock))
 		s->clock.measured_at = 1;   /* can't be had: not tried again */
 	return perf_clock_offset(&s->clock);
+}
+
+bool stream_has_realtime(const struct stream *s)
+{
+	return !s->replay || replay_info(s->replay)->has_clock;
+}
+
+uint64_t stream_now(struct stream *s)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - (uint64_t)stream_realtime_offset(s);
 }
 
 /* What the kernel wrote before the present slice of a ring is all there once its end is

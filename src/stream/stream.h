@@ -221,6 +221,7 @@ struct stream_totals {
 	uint64_t beyond;                /* dropped when read: a source's own -N was reached */
 	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
 					 * that count 1 each it is the sum of all above */
+	bool counted_other;             /* and of one that counts something else, or is not delivered itself */
 	uint64_t ring_bytes;            /* of all rings */
 	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
 	struct stream_dump dump;
@@ -286,6 +287,10 @@ void stream_want_data(struct stream *s);
 bool stream_has_mappings(const struct stream *s);
 /* perf clock + this = ns since the Unix epoch; measured again while running. */
 int64_t stream_realtime_offset(struct stream *s);
+/* Whether that is known: not of every recording. */
+bool stream_has_realtime(const struct stream *s);
+/* The perf clock now, ns. */
+uint64_t stream_now(struct stream *s);
 /* Of a recording that is told in intervals: how far it came, by the perf clock; in interval() the
  * end of that one. 0: of none. */
 uint64_t stream_reached(const struct stream *s);

@@ -22,6 +22,9 @@ void summary_tell(const struct stream *s)
 	if (verbose > 0 && s->replay)
 		fprintf(stderr, "perf-prof: %llu recorded, %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.malformed);
+	else if (verbose > 0 && t.counted_other)
+		fprintf(stderr, "perf-prof: %llu perf-prof's own and not delivered, %llu malformed\n",
+			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
 	else if (verbose > 0)
 		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
 			"not delivered, %llu malformed\n", (unsigned long long)t.counted,

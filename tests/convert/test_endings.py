@@ -10,12 +10,12 @@ import time
 import pytest
 
 
-@pytest.fixture
-def recording_of_many(prof, storm, tmp_path):
+@pytest.fixture(scope='module')
+def recording_of_many(prof, storm, tmp_path_factory):
     """The bytes of a recording with 100000 events."""
-    path = tmp_path / 'in.data'
-    done = subprocess.run([prof, 'record', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm, 'getppid',
-                           '100000'], capture_output=True, timeout=60)
+    path = tmp_path_factory.mktemp('many') / 'in.data'
+    done = subprocess.run([prof, 'record', '-m', '32M', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm,
+                           'getppid', '100000'], capture_output=True, timeout=60)
     if done.returncode:
         pytest.skip(done.stderr.decode().strip())
     data = path.read_bytes()
@@ -28,14 +28,14 @@ def half_way(prof, recording_of_many, tmp_path):
     """convert with half of a recording read, waiting for the rest of it."""
     procs = []
 
-    def start(*args, **more):
-        proc = subprocess.Popen([prof, 'convert', '-I', '-', *args], cwd=tmp_path, stdin=subprocess.PIPE,
+    def start(*args, command=('convert',), **more):
+        proc = subprocess.Popen([prof, *command, '-I', '-', *args], cwd=tmp_path, stdin=subprocess.PIPE,
                                 **{'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **more})
         procs.append(proc)
         proc.stdin.write(recording_of_many[:len(recording_of_many) // 2])
         proc.stdin.flush()       # more than a pipe holds: most of it was read by now
         deadline = time.monotonic() + 20
-        while not any(name.startswith('.out') for name in os.listdir(tmp_path)):
+        while '-o' in args and not any(name.startswith('.out') for name in os.listdir(tmp_path)):
             assert time.monotonic() < deadline and proc.poll() is None
             time.sleep(0.01)
         while b'S' not in state_of(proc.pid):    # all that came was taken
@@ -69,13 +69,30 @@ def test_a_killed_one_leaves_none_of_that_name(half_way, tmp_path):
     assert (tmp_path / 'out').read_text() == 'older'
 
 
-def test_ctrl_c_keeps_what_came_before(half_way, tmp_path):
-    proc = half_way('--to', 'firefox', '-o', 'out')
-    proc.send_signal(signal.SIGINT)
-    _, errors = proc.communicate(timeout=30)
-    assert proc.returncode == 0 and not errors
-    assert os.listdir(tmp_path) == ['out']
-    assert 0 < (tmp_path / 'out').read_text().count('"type":"syscalls:sys_enter_getppid"') < 100000
+@pytest.mark.parametrize('command, name', [
+    ('convert --to pprof', 'pprof'), ('convert --to firefox', 'firefox'), ('convert --to perfetto', 'perfetto'),
+    ('convert --to folded', 'folded'), ('convert --to speedscope', 'speedscope'), ('convert --to csv', 'csv'),
+    ('convert --to jsonl', 'jsonl'), ('script', 'text'), ('script --json', 'json'),
+], ids=lambda text: text.split()[-1])
+@pytest.mark.parametrize('sent', [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_one_leaves_the_older_file(half_way, tmp_path, command, name, sent):
+    (tmp_path / 'out').write_text('older')
+    proc = half_way('-o', 'out', command=command.split())
+    proc.send_signal(sent)
+    out, errors = proc.communicate(timeout=30)
+    assert (proc.returncode, out, errors) == (130, b'', b'perf-prof: interrupted: out is as it was\n'), errors
+    assert os.listdir(tmp_path) == ['out'] and (tmp_path / 'out').read_text() == 'older'
+
+
+@pytest.mark.parametrize('command', ['convert --to csv -o -', 'convert --to firefox', 'script --csv'])
+def test_an_interrupted_one_has_written_what_came_before(half_way, command, tmp_path):
+    with open(tmp_path / 'got', 'wb') as got:
+        proc = half_way(command=command.split(), stdout=got)
+        proc.send_signal(signal.SIGINT)
+        _, errors = proc.communicate(timeout=30)
+    assert proc.returncode == 130
+    assert errors.decode() == 'perf-prof: interrupted: standard output got what came before\n'
+    assert 0 < (tmp_path / 'got').read_text().count('sys_enter_getppid') < 100000
 
 
 def test_report_shows_how_far_it_is(prof, recording_of_many):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof record: what it writes is read alike by us and by perf, event by event, however it ended."""
 import os
+import pathlib
 import pwd
 import re
 import resource
@@ -207,6 +208,30 @@ def test_report_agrees_with_perf_report(record, storm):
     for percent, name in theirs[:3]:
         same = [n for n in ours if places.get(n, set()) & places[name]]
         assert len(same) == 1 and abs(ours[same[0]] - float(percent)) < 0.1
+
+
+@pytest.mark.parametrize('more', [[], ['-z'], ['-e', 'page-faults,context-switches'], ['-e', 'profile/-F 99/']],
+                         ids=' '.join)
+def test_losses_behind_the_last_record_are_in_the_file(record, storm, more):
+    """Nothing comes that would carry the kernel's LOST record: the counters know."""
+    with Storm(storm, 'getppid', 20000) as one:
+        recorder = record.start('-v', '-m', '64K', '-e', EVENT, *more, '-p', one.pid)
+        begun = time.monotonic()
+        while 'perf.data' not in os.listdir(record.folder) or \
+                'poll' not in (pathlib.Path('/proc') / str(recorder.pid) / 'wchan').read_text():
+            assert time.monotonic() < begun + 20 and recorder.poll() is None
+            time.sleep(0.01)
+        recorder.send_signal(signal.SIGSTOP)
+        one.run()
+        recorder.send_signal(signal.SIGCONT)
+        time.sleep(0.2)
+        recorder.send_signal(signal.SIGINT)
+        errors = recorder.communicate(timeout=20)[1]
+    lost = int(re.search(r'perf\.data: \d+ events, (\d+) lost', errors).group(1))
+    assert 10000 < lost < 21000
+    record.read('report', '-e', EVENT, errors=rf'delivered, {lost} lost')
+    told = re.findall('PERF_RECORD_LOST lost ([0-9]+)', record.perf('script', '--show-lost-events', '-i', 'perf.data'))
+    assert sum(map(int, told)) == lost
 
 
 def test_a_killed_recording_opens(record, storm):

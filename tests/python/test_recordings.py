@@ -432,6 +432,26 @@ def test_a_pipe_that_stalls_before_the_first_record(replay, prof, n):
         run.stdin.close()
 
 
+def test_ctrl_c_while_python_starts(replay, prof):
+    """It ends the run, without a word of Python's: whenever it comes."""
+    (replay.folder / 's.py').write_text('def __sample__(e): pass\n')
+    with open(path_of('pipe'), 'rb') as f:
+        data = f.read()
+    ends = set()
+    for ms in range(2, 80, 2):
+        with subprocess.Popen([prof, 'python', '-I', '-', 's.py'], cwd=replay.folder, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            run.stdin.buffer.write(data)    # and waits for more
+            run.stdin.flush()
+            time.sleep(ms / 1000)
+            run.send_signal(signal.SIGINT)
+            assert run.wait(20) in (-signal.SIGINT, 130, 0)
+            err = run.stderr.read()
+            assert err in ('', 'perf-prof: interrupted while the script was being set up; nothing was traced\n'), ms
+            ends.add(run.returncode)
+    assert len(ends) > 1, ends              # before and behind it as well
+
+
 def test_a_stalled_pipe_can_be_interrupted(replay, prof):
     with open(path_of('pipe'), 'rb') as f:
         data = f.read()

@@ -104,6 +104,22 @@ static void a_full_disk_is_told(void **state)
 	artifact_abandon(&a);
 }
 
+/* What was buffered fails long before the end, and what comes in between leaves another errno. */
+static void a_disk_that_is_full_early_is_told(void **state)
+{
+	struct fault f = { 0 };
+	struct artifact a;
+
+	assert_int_equal(artifact_open(&a, "--x", "/dev/full", &f), 0);
+	for (int i = 0; i < 100000; i++)
+		fputs("new", a.out);
+	assert_true(ferror(a.out));
+	assert_int_equal(close(-1), -1);
+	assert_int_equal(artifact_close(&a, &f), -1);
+	assert_string_equal(f.text, "--x /dev/full: No space left on device");
+	artifact_abandon(&a);
+}
+
 static void what_can_not_be_opened_is_told(void **state)
 {
 	static const struct {
@@ -193,6 +209,7 @@ int main(void)
 		cmocka_unit_test(appears_as_a_whole),
 		cmocka_unit_test(abandoned_leaves_nothing),
 		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(a_disk_that_is_full_early_is_told),
 		cmocka_unit_test(what_can_not_be_opened_is_told),
 		cmocka_unit_test(links_are_replaced),
 		cmocka_unit_test(belongs_to_the_caller_of_sudo),
