@@ -345,7 +345,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->flame.compared = true;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
-	     flame_check(&d->flame, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     flame_check(&d->flame, stream_verbosity(&d->common.stream), f) ||
+	     read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) || show(d, f) || draw(d, f);
 	shares_free(d->shares);
 	for (int k = 0; k < SHARES_SIDES; k++)

@@ -119,6 +119,14 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
+/* A report is quiet about samples, not about hints. */
+static int verbosity(const struct analysis *a)
+{
+	const struct profile *p = a->config;
+
+	return a->ops->events ? stream_verbosity(&a->opts->stream) : p->silent ? -1 : a->opts->stream.verbose;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	static const struct pair_ops pair_ops = { .states = true };
@@ -140,8 +148,8 @@ static int begin(struct analysis *a, struct fault *f)
 	if (!p->clock)
 		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
 				   "`perf record` takes them without -e", a->ops->name);
-	if (flame_check(&p->flame, f) || (p->off_cpu && switches_begin(&p->switches, a, f)) ||
-	    pairs_begin(&p->pairs, a, &pair_ops, f))
+	if (flame_check(&p->flame, verbosity(a), f) ||
+	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
