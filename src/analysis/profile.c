@@ -164,7 +164,7 @@ static void show(struct analysis *a, uint64_t now)
 	struct hotspots_view view = {
 		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : what(p),
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
-		.least = (double)p->least / 100, .idle = p->idle,
+		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle,
 	};
 	char when[64];
 
@@ -304,7 +304,9 @@ static const char *const description[] = {
 	"self% is the part of the samples in the function itself, total% the part in it and what it called; the "
 	"latter needs -g. Functions that a compiler put into others have rows of their own.",
 	"Samples of CPUs that had nothing to do are not in the tables; their part is told above.",
-	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU.",
+	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU. Its table has the time itself, "
+	"too, and rows \"(blocked)\": a wait is self of the function in user space that it was called from (the C "
+	"library's, such as poll); of threads of the kernel, of the first function that isn't the scheduler's.",
 	NULL,
 };
 
