@@ -45,9 +45,8 @@ static const struct picture picture = { "--flame-graph", suffixes };
 static int check_kind(const struct flame_config *c, const struct kind *kind, struct fault *f)
 {
 	if (kind->print == flame_html && !flame_has_html())
-		return fault_usage(f, "%s: this perf-prof was built without .html (see "
-				   "perf-prof version --build-options); .svg and .speedscope.json are there",
-				   c->path);
+		return fault_usage(f, "%s: this perf-prof was built without .html; `make html` in its sources "
+				   "adds it. .svg and .speedscope.json are there", c->path);
 	if (c->before && !kind->compares)
 		return fault_usage(f, "%s: the difference to %s can only be shown by .svg and .html", c->path,
 				   c->before);

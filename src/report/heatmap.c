@@ -175,8 +175,8 @@ int heatmap_check(const struct heatmap_config *c, int verbose, struct fault *f)
 	if (picture_name(&picture, c->path, &file, f))
 		return -1;
 	if (file.kind == HTML && !flame_has_html())
-		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html (see perf-prof "
-				 "version --build-options); .svg and .csv are there", c->path);
+		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html; `make html` in its "
+				 "sources adds it. .svg and .csv are there", c->path);
 	else
 		rc = artifact_check(picture.option, file.path, f);
 	if (!rc)

@@ -334,6 +334,18 @@ static void what_can_not_be_is_told_before(void **state)
 	}
 }
 
+static void html_that_was_not_built_in_says_how(void **state)
+{
+	const struct flame_config config = { "/tmp/x.html", NULL };
+	struct fault fault = { 0 };
+
+	if (flame_has_html())
+		skip();
+	assert_int_equal(flame_check(&config, -1, &fault), -1);
+	assert_int_equal(fault.exit_code, EXIT_USAGE);
+	assert_non_null(strstr(fault.text, "built without .html; `make html` in its sources"));
+}
+
 static void empty_pictures(void **state)
 {
 	struct folded *f = folded_new();
@@ -375,6 +387,7 @@ int main(void)
 		cmocka_unit_test(speedscope),
 		cmocka_unit_test(differences),
 		cmocka_unit_test(what_can_not_be_is_told_before),
+		cmocka_unit_test(html_that_was_not_built_in_says_how),
 		cmocka_unit_test(empty_pictures),
 	};
 
