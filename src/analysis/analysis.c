@@ -411,6 +411,16 @@ static int prepare_command(struct analysis *a, struct fault *f)
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
+/* A program that reads JSON would meet the command's words in between. */
+static void tell_of_mixture(const struct analysis *a)
+{
+	const struct stream_opts *o = &a->opts->stream;
+
+	if (a->opts->json && a->command && !o->output.path && !isatty(STDOUT_FILENO))
+		note(stream_verbosity(o), "the command writes to the same stdout as --json does; -o FILE keeps "
+		     "them apart");
+}
+
 static void want_all(struct analysis *a)
 {
 	size_t n;
@@ -553,6 +563,8 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 
 	descriptors_reserve(OWN_FILES);
 	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
+	if (!rc)
+		tell_of_mixture(&a);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&

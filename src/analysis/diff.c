@@ -8,6 +8,7 @@
 #include "analysis/hotspots.h"
 #include "analysis/progress.h"
 #include "analysis/shares.h"
+#include "base/escape.h"
 #include "report/flame.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -33,7 +34,7 @@ struct side {
 struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
-	bool total;
+	bool total, names_alone;
 	uint64_t confidence;         /* hundredths of a percent */
 	uint64_t least;              /* the same */
 	struct side sides[SHARES_SIDES];
@@ -86,7 +87,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 
 	for (uint32_t i = 0; i < stack->n; i++)
 		shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
-			     stack->frames[i]->dso);
+			     d->names_alone ? "" : stack->frames[i]->dso);
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -273,6 +274,20 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 		      (unsigned long long)b->lost, d->total ? "total" : "self", 100 * confidence(d), changed);
 }
 
+/* The same program under another name is not told apart from another program. */
+static void tell_moved(const struct diff *d)
+{
+	const struct shares_move move = shares_moved(d->shares, d->total);
+	char from[256], to[256];
+
+	if (!move.functions)
+		return;
+	escape_terminal(move.from, strlen(move.from), from, sizeof(from));
+	escape_terminal(move.to, strlen(move.to), to, sizeof(to));
+	printf("%zu function%s gone from %s and new in %s by the same name; --ignore-files compares by name alone\n",
+	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
+}
+
 static int show(struct diff *d, struct fault *f)
 {
 	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = ROWS };
@@ -292,6 +307,8 @@ static int show(struct diff *d, struct fault *f)
 	describe(d, &t, changed);
 	rc = d->common.json ? table_json(&t, stdout) : table_print(&t, &style, stdout);
 	table_free(&t);
+	if (!d->common.json)
+		tell_moved(d);
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
@@ -345,7 +362,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->flame.compared = true;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
-	     flame_check(&d->flame, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     flame_check(&d->flame, stream_verbosity(&d->common.stream), f) ||
+	     read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) || show(d, f) || draw(d, f);
 	shares_free(d->shares);
 	for (int k = 0; k < SHARES_SIDES; k++)
@@ -384,6 +402,9 @@ static const struct opt diff_opts[] = {
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
 	  "How sure a change has to be; 99 without it. With 95 five of 100 functions that did not change look "
 	  "as if they had.", false, parse_confidence },
+	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
+	  "Functions are the same where their names are, whatever their files are called: for a program that was "
+	  "renamed.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show functions that have at least this share in one of the two.", false, parse_least },
 };
@@ -421,7 +442,9 @@ static const char *const description[] = {
 	"of the greatest number that divides all of them.",
 	"Shares are of the samples of one event, as in report: the first that is no tracepoint, without what was "
 	"sampled while a CPU had nothing to do. Functions are the same where their names are and those of their "
-	"files, without folders and the version of a library; a name in folded stacks has no file.",
+	"files, without folders and the version of a library; a name in folded stacks has no file. Where functions "
+	"are gone from one file and new in another by the same names, a line below the table says so, and "
+	"--ignore-files compares by name alone.",
 	NULL,
 };
 

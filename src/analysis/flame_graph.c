@@ -56,7 +56,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return fault_usage(f, "flame-graph: expected files of folded stacks and, as the last, the "
 				   "picture: in.folded out.svg"), f->exit_code;
 	c->flame.path = args->operands[args->noperands - 1];
-	if (flame_check(&c->flame, f))
+	if (flame_check(&c->flame, 0, f))
 		return f->exit_code;
 	folded = folded_new();
 	if (!folded)

@@ -120,14 +120,37 @@ static struct function *function_of(struct function **all, const struct frame *f
 	return fn;
 }
 
+static bool is_of_scheduler(const struct frame *frame)
+{
+	return frame->symbol && strstr(frame->symbol, "schedule");
+}
+
+/* Whose own the weight is: the innermost frame's. All that block end in the scheduler, which says
+ * nothing: theirs is the function of the user that called the kernel, or, where the kernel is all
+ * there is, the first one that isn't the scheduler's. */
+static uint32_t own_frame(const struct hotspot *spot)
+{
+	const struct callstack *stack = spot->key.stack;
+
+	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
+		if (!stack->frames[i]->kernel)
+			return i;
+	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
+		if (!is_of_scheduler(stack->frames[i]))
+			return i;
+	return 0;
+}
+
 static void count_spot(struct function **all, const struct hotspot *spot)
 {
+	uint32_t own = own_frame(spot);
+
 	for (uint32_t i = 0; i < spot->key.stack->n; i++) {
 		struct function *fn = function_of(all, spot->key.stack->frames[i], spot->key.blocked);
 
 		if (!fn)
 			continue;
-		if (!i)
+		if (i == own)
 			fn->self += spot->weight;
 		if (fn->last != spot)
 			fn->total += spot->weight;
@@ -181,12 +204,19 @@ static const struct table_column function_columns[] = {
 	{ "self", TABLE_PERCENT, .title = "self%" }, { "total", TABLE_PERCENT, .title = "total%" },
 	{ "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
 };
+static const struct table_column timed_columns[] = {
+	{ "self", TABLE_PERCENT, .title = "self%" }, { "total", TABLE_PERCENT, .title = "total%" },
+	{ "time", TABLE_DURATION, .title = "self", .unit = "ms" },
+	{ "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
+};
 
-static void put_function(struct table *t, const struct function *fn, uint64_t all)
+static void put_function(struct table *t, const struct function *fn, uint64_t all, bool timed)
 {
 	table_row(t);
 	table_number(t, percent(fn->self, all));
 	table_number(t, percent(fn->total, all));
+	if (timed)
+		table_unsigned(t, fn->self);
 	table_printf(t, "%s%s", fn->key.symbol ? fn->key.symbol : "[unknown]",
 		     fn->key.blocked ? " (blocked)" : "");
 	table_text(t, fn->key.dso);
@@ -218,10 +248,13 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	char idle[64];
 	struct table t;
 
-	table_init(&t, view->name, function_columns, sizeof(function_columns) / sizeof(*function_columns));
+	if (view->timed)
+		table_init(&t, view->name, timed_columns, sizeof(timed_columns) / sizeof(*timed_columns));
+	else
+		table_init(&t, view->name, function_columns, sizeof(function_columns) / sizeof(*function_columns));
 	for (size_t i = 0; v && v[i]; i++)
 		if (percent(v[i]->total, h->weight) >= view->least)
-			put_function(&t, v[i], h->weight);
+			put_function(&t, v[i], h->weight, view->timed);
 	stream_totals(a->stream, &totals);
 	if (a->opts->json) {
 		table_extra(&t, "idle", json_object_new_int64((int64_t)view->idle));

@@ -18,7 +18,7 @@ struct hotspots {
 };
 
 void hotspots_free(struct hotspots *h);   /* and empty again */
-/* blocked: time off the CPU, shown apart. */
+/* blocked: time off the CPU, shown apart, by who called the kernel (its own share, not the scheduler's). */
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,
 		  bool blocked);
 
@@ -26,6 +26,7 @@ struct hotspots_view {
 	const char *name;            /* of the tables */
 	const char *what;            /* of which the weights are: "cpu-clock" */
 	unsigned int functions, stacks;   /* rows of text; 0: no such table. JSON has all functions */
+	bool timed;                  /* the weights are ns: a column has them */
 	double least;                /* percent */
 	uint64_t idle;               /* weight that is in none, to be told */
 };

@@ -24,7 +24,7 @@ extern const struct opt pair_opts_rows[PAIR_NOPTS];
 #define PAIR_PICTURE_GROUP { "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct pair_opts, heatmap) }
 
 struct pair_ops {
-	const struct distribution_view *view;
+	const struct distribution_view *view;   /* NULL: no table, none of pair_opts; no pairs_add() */
 	/* What is said before a duration that is too long: "bash 12 futex(202)". */
 	void (*title)(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size);
 	/* Whether a sample between the two belongs to the story. NULL: none does. */

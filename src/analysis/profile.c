@@ -125,6 +125,14 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
+/* A report is quiet about samples, not about hints. */
+static int verbosity(const struct analysis *a)
+{
+	const struct profile *p = a->config;
+
+	return a->ops->events ? stream_verbosity(&a->opts->stream) : p->silent ? -1 : a->opts->stream.verbose;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	static const struct pair_ops pair_ops = { .states = true };
@@ -146,8 +154,8 @@ static int begin(struct analysis *a, struct fault *f)
 	if (!p->clock)
 		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
 				   "`perf record` takes them without -e", a->ops->name);
-	if (flame_check(&p->flame, f) || (p->off_cpu && switches_begin(&p->switches, a, f)) ||
-	    pairs_begin(&p->pairs, a, &pair_ops, f))
+	if (flame_check(&p->flame, verbosity(a), f) ||
+	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -162,7 +170,7 @@ static void show(struct analysis *a, uint64_t now)
 	struct hotspots_view view = {
 		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : what(p),
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
-		.least = (double)p->least / 100, .idle = p->idle,
+		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle,
 	};
 	char when[64];
 
@@ -304,7 +312,9 @@ static const char *const description[] = {
 	"Samples of CPUs that had nothing to do are not in the tables; their part is told above.",
 	"Of tasks of one's own, a user who is refused the kernel's part (kernel.perf_event_paranoid above 1) gets what "
 	"they do in user space; the event's name ends in :u then.",
-	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU.",
+	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU. Its table has the time itself, "
+	"too, and rows \"(blocked)\": a wait is self of the function in user space that it was called from (the C "
+	"library's, such as poll); of threads of the kernel, of the first function that isn't the scheduler's.",
 	NULL,
 };
 

@@ -36,7 +36,10 @@ static const struct distribution_view view = {
 
 static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s %llu: from wake-up to running", d->name, (unsigned long long)key);
+	const struct rundelay *r = a->config;
+
+	snprintf(buf, size, "%s %llu: from %s to running", d->name, (unsigned long long)key,
+		 r->switches.preempted ? "preemption" : "wake-up");
 }
 
 static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
@@ -131,7 +134,7 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"How long do threads wait for a CPU when they could run? Measures each stretch from the "
-	"wake-up of a thread, or from its being preempted, to when it runs: a row per thread, with "
+	"wake-up of a thread, or from its being preempted (or yielding), to when it runs: a row per thread, with "
 	"--perins per thread and CPU.",
 	"With --than each longer wait is told when it ends: who woke the thread, and who ran on the "
 	"CPU meanwhile.",
@@ -144,7 +147,7 @@ static const char *const description[] = {
 static const struct command_example examples[] = {
 	{ "perf-prof rundelay -i 1000", "who waits for a CPU, each second" },
 	{ "perf-prof rundelay -p 1234 --than 10ms", "each time a process waited longer than 10 ms, and for whom" },
-	{ "perf-prof rundelay --json -- make -j8", "of a build, for programs" },
+	{ "perf-prof rundelay --json -o delay.json -- make -j8", "of a build, for programs" },
 	{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "the same as a picture: how long waits were, over time" },
 	{ NULL, NULL },
 };

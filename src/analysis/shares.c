@@ -19,6 +19,7 @@ struct entry {
 struct shares {
 	struct entry *all;
 	struct share **sorted;
+	size_t nsorted;
 	struct entry **stack;        /* its functions, innermost first */
 	size_t depth, room;
 	uint64_t stacks;
@@ -168,5 +169,61 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 		s->sorted[(*n)++] = &e->share;
 	}
 	qsort(s->sorted, *n, sizeof(*s->sorted), by_evidence);
+	s->nsorted = *n;
 	return s->sorted;
+}
+
+/* ---- files that are called otherwise --------------------------------------------------- */
+
+enum { MAX_MOVES = 64 };
+
+/* Whether it is there on that side alone, for certain. */
+static bool is_only(const struct share *share, bool total, enum share_side side)
+{
+	const uint64_t *weight = total ? share->total : share->self;
+
+	return share->evidence > 0 && weight[side] && !weight[!side] && strcmp(share->function, "[unknown]");
+}
+
+static void count_move(struct shares_move *moves, size_t *n, const char *from, const char *to)
+{
+	size_t i = 0;
+
+	while (i < *n && (strcmp(moves[i].from, from) || strcmp(moves[i].to, to)))
+		i++;
+	if (i == MAX_MOVES)
+		return;
+	if (i == *n)
+		moves[(*n)++] = (struct shares_move){ from, to, 0 };
+	moves[i].functions++;
+}
+
+static int by_name(const void *a_, const void *b_)
+{
+	const struct share *a = *(struct share *const *)a_, *b = *(struct share *const *)b_;
+
+	return strcmp(a->function, b->function);
+}
+
+struct shares_move shares_moved(const struct shares *s, bool total)
+{
+	struct shares_move moves[MAX_MOVES], most = { 0 };
+	struct share **gone = calloc(s->nsorted + 1, sizeof(struct share *)), **found;
+	size_t n = 0, ngone = 0;
+
+	if (!gone)
+		return most;
+	for (size_t i = 0; i < s->nsorted; i++)
+		if (is_only(s->sorted[i], total, SHARES_BEFORE))
+			gone[ngone++] = s->sorted[i];
+	qsort(gone, ngone, sizeof(*gone), by_name);
+	for (size_t i = 0; i < s->nsorted; i++)
+		if (is_only(s->sorted[i], total, SHARES_AFTER) &&
+		    (found = bsearch(&s->sorted[i], gone, ngone, sizeof(*gone), by_name)))
+			count_move(moves, &n, (*found)->dso, s->sorted[i]->dso);
+	for (size_t i = 0; i < n; i++)
+		if (moves[i].functions > most.functions)
+			most = moves[i];
+	free(gone);
+	return most;
 }

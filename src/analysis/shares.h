@@ -26,6 +26,12 @@ struct share {
 
 struct shares;
 
+/* Functions that are in one file before and in another after. */
+struct shares_move {
+	const char *from, *to;       /* files, as in struct share */
+	size_t functions;            /* how many; 0: there is no such pair of files */
+};
+
 struct shares *shares_new(void);   /* NULL without memory */
 void shares_free(struct shares *s);
 /* A frame of the stack that shares_end_stack() ends, innermost first. */
@@ -37,4 +43,7 @@ double shares_percent(const struct shares *s, enum share_side side, uint64_t wei
 /* Compares self, or what functions and those they called have, at a confidence of 0 to 1. All of
  * them, those with the strongest evidence first; NULL without memory, here or before. */
 struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n);
+/* Behind it: from which file to which the most functions went, by name: as sure to be gone of the
+ * one as to be new in the other. */
+struct shares_move shares_moved(const struct shares *s, bool total);
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { OPEN_TRIES = 5 };
 
@@ -43,6 +44,8 @@ FILE *stat_output(const struct stat *s, bool has_command, struct fault *f)
 	struct caller_rights rights;
 	FILE *out;
 
+	if (!path && has_command && (s->config->json || s->config->csv) && !isatty(STDOUT_FILENO))
+		note(0, "counts go to stderr: stdout is the command's; -o FILE is where programs can read them");
 	if (!path)
 		return has_command ? stderr : stdout;
 	caller_begin(&rights);

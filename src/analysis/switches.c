@@ -214,6 +214,14 @@ static pid_t number(const struct analysis_sample *s, const struct trace_field *f
 
 enum { LEAVES = 0x10 | 0x20 };   /* X, Z: it won't come back */
 
+/* Beside the state that a pair holds: no wake-up began it, the task could have run on. */
+enum { PREEMPTED = 1 << 8 };
+
+static enum task_state state_in(const struct open_pair *o)
+{
+	return (enum task_state)(o->value & ~(uint64_t)PREEMPTED);
+}
+
 /* include/linux/sched.h, TASK_REPORT since Linux 4.14: what sched_switch tells. */
 static enum task_state state_of(uint64_t prev_state)
 {
@@ -237,7 +245,7 @@ static enum task_state state_of(uint64_t prev_state)
  * (it may, where a task is inside of perf itself), and of that stretch nothing is known. */
 static struct open_pair *check(struct pairs *p, struct open_pair *o, bool ran)
 {
-	if (!o || (o->value == STATE_RUNNING) == ran)
+	if (!o || (state_in(o) == STATE_RUNNING) == ran)
 		return o;
 	if (ran)
 		p->unbegun++;
@@ -245,6 +253,14 @@ static struct open_pair *check(struct pairs *p, struct open_pair *o, bool ran)
 		p->restarted++;
 	pairs_cancel(p, o);
 	return NULL;
+}
+
+static void tell_end(struct switches *w, const struct analysis_sample *s, pid_t tid, struct pair_end *end,
+		     switches_fn *ended)
+{
+	w->preempted = end->value & PREEMPTED;
+	end->value &= ~(uint64_t)PREEMPTED;
+	ended(w->ctx, s, tid, end);
 }
 
 /* o: the task's present state; NULL: it is not known. */
@@ -256,11 +272,11 @@ static void leave(struct switches *w, struct pairs *p, struct open_pair *o,
 	if (!o)
 		return;
 	pairs_close(p, o, s, &end);
-	ended(w->ctx, s, tid, &end);
+	tell_end(w, s, tid, &end, ended);
 }
 
 static void change(struct switches *w, struct pairs *p, struct open_pair *o,
-		   const struct analysis_sample *s, pid_t tid, enum task_state to, switches_fn *ended)
+		   const struct analysis_sample *s, pid_t tid, uint64_t to, switches_fn *ended)
 {
 	struct pair_end end;
 
@@ -269,7 +285,7 @@ static void change(struct switches *w, struct pairs *p, struct open_pair *o,
 		return;
 	}
 	pairs_turn(o, s, to, &end);
-	ended(w->ctx, s, tid, &end);
+	tell_end(w, s, tid, &end, ended);
 }
 
 static void take_switch(struct switches *w, struct pairs *p, const struct analysis_sample *s,
@@ -284,7 +300,9 @@ static void take_switch(struct switches *w, struct pairs *p, const struct analys
 		if (state & LEAVES)
 			leave(w, p, o, s, prev, ended);
 		else
-			change(w, p, o, s, prev, state_of(state), ended);
+			change(w, p, o, s, prev,
+			       state_of(state) == STATE_RUNNABLE ? (uint64_t)STATE_RUNNABLE | PREEMPTED
+								 : (uint64_t)state_of(state), ended);
 	}
 	if (watches(w, next))
 		change(w, p, check(p, pairs_find(p, (uint64_t)next), false), s, next, STATE_RUNNING, ended);
@@ -299,7 +317,7 @@ static void take_wakeup(struct switches *w, struct pairs *p, const struct analys
 	if (!watches(w, tid))
 		return;
 	o = pairs_find(p, (uint64_t)tid);
-	if (!o || (o->value != STATE_RUNNING && o->value != STATE_RUNNABLE))
+	if (!o || (state_in(o) != STATE_RUNNING && state_in(o) != STATE_RUNNABLE))
 		change(w, p, o, s, tid, STATE_RUNNABLE, ended);
 }
 

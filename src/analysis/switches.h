@@ -31,6 +31,7 @@ struct switches {
 	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork, *on_exit;
 	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child, *gone;
 	void *ctx;                   /* for switches_fn */
+	bool preempted;              /* for switches_fn: the wait to run that ended began by losing the CPU */
 };
 
 /* Whom to watch: -p and -t. 0, or -1 with f. */

@@ -3,6 +3,7 @@
 #include "report/flame_private.h"
 
 #include "base/artifact.h"
+#include "report/picture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 const struct opt flame_opts[FLAME_OPTS] = {
 	{ "flame-graph", 0, NULL, OPT_STRING, AT(path), "FILE",
 	  "Write the stacks as a picture: .svg, .html (zoom and search in a browser), "
-	  ".speedscope.json, or .folded (text, a line per stack; also where FILE has no such suffix). "
+	  ".speedscope.json, or .folded (text, a line per stack), which a FILE without a suffix gets. "
 	  "With -i, each interval has a frame with its time at the root.", false, NULL },
 	{ "flame-graph-before", 0, NULL, OPT_STRING, AT(before), "FILE",
 	  "Colour the picture (.svg or .html) by the difference to the .folded FILE.", false, NULL },
@@ -24,49 +25,28 @@ static int print_folded(const struct folded *f, const struct flame_title *title,
 	return folded_print(f, out);
 }
 
+enum { FOLDED, SVG, HTML, SPEEDSCOPE, KINDS };
+
 static const struct kind {
-	const char *suffix;
 	int (*print)(const struct folded *f, const struct flame_title *title, FILE *out);
 	bool compares;
-} kinds[] = {
-	{ ".folded", print_folded, false },
-	{ ".svg", flame_svg, true },
-	{ ".html", flame_html, true },
-	{ ".speedscope.json", flame_speedscope, false },
+} kinds[KINDS] = {
+	[FOLDED] = { print_folded, false },
+	[SVG] = { flame_svg, true },
+	[HTML] = { flame_html, true },
+	[SPEEDSCOPE] = { flame_speedscope, false },
 };
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t len = strlen(text), n = strlen(end);
-
-	return len > n && !strcmp(text + len - n, end);
-}
-
-/* A file without a known suffix gets one; a stream's name stays. */
-static const struct kind *kind_of(const char *path, bool *append)
-{
-	*append = false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (ends_in(path, kinds[i].suffix))
-			return &kinds[i];
-	*append = strncmp(path, "/dev/", 5) && strcmp(path, "-");
-	return &kinds[0];
-}
-
-static char *full_path(const struct flame_config *c, const struct kind **kind)
-{
-	bool append;
-	char *path;
-
-	*kind = kind_of(c->path, &append);
-	return asprintf(&path, "%s%s", c->path, append ? kinds[0].suffix : "") < 0 ? NULL : path;
-}
+static const char *const suffixes[KINDS + 1] = {
+	[FOLDED] = ".folded", [SVG] = ".svg", [HTML] = ".html", [SPEEDSCOPE] = ".speedscope.json",
+};
+static const struct picture picture = { "--flame-graph", suffixes };
 
 static int check_kind(const struct flame_config *c, const struct kind *kind, struct fault *f)
 {
 	if (kind->print == flame_html && !flame_has_html())
-		return fault_usage(f, "%s: this perf-prof was built without .html, which `make html` in its sources "
-				   "builds it with; .svg and .speedscope.json are there", c->path);
+		return fault_usage(f, "%s: this perf-prof was built without .html; `make html` in its sources "
+				   "adds it. .svg and .speedscope.json are there", c->path);
 	if (c->before && !kind->compares)
 		return fault_usage(f, "%s: the difference to %s can only be shown by .svg and .html", c->path,
 				   c->before);
@@ -75,23 +55,23 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
-int flame_check(const struct flame_config *c, struct fault *f)
+int flame_check(const struct flame_config *c, int verbose, struct fault *f)
 {
-	const struct kind *kind;
+	struct picture_file file;
 	struct folded *before;
-	char *path;
 	int rc;
 
 	if (!c->path)
 		return c->before ? fault_usage(f, "--flame-graph-before %s needs --flame-graph", c->before)
 				 : 0;
-	path = full_path(c, &kind);
-	if (!path)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	rc = check_kind(c, kind, f);
+	if (picture_name(&picture, c->path, &file, f))
+		return -1;
+	rc = check_kind(c, &kinds[file.kind], f);
 	if (!rc)
-		rc = artifact_check("--flame-graph", path, f);
-	free(path);
+		rc = artifact_check(picture.option, file.path, f);
+	if (!rc)
+		picture_tell(&picture, c->path, &file, verbose);
+	free(file.path);
 	if (rc || !c->before)
 		return rc;
 	before = folded_new();
@@ -120,24 +100,25 @@ static int compare(const struct flame_config *c, struct folded *folded, struct f
 int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f)
 {
-	const struct kind *kind = NULL;
-	char *path = c->path ? full_path(c, &kind) : NULL;
+	const struct kind *kind;
+	struct picture_file file;
 	struct artifact a;
 	int rc;
 
 	if (!c->path)
 		return 0;
-	if (!path)
-		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (picture_name(&picture, c->path, &file, f))
+		return -1;
+	kind = &kinds[file.kind];
 	rc = check_kind(c, kind, f) || compare(c, folded, f) ||
-	     artifact_open(&a, "--flame-graph", path, f);
+	     artifact_open(&a, picture.option, file.path, f);
 	if (!rc && kind->print(folded, title, a.out)) {
-		rc = fault_set(f, EXIT_FAILED, "--flame-graph %s: out of memory", path);
+		rc = fault_set(f, EXIT_FAILED, "--flame-graph %s: out of memory", file.path);
 		artifact_abandon(&a);
 	} else if (!rc) {
 		rc = artifact_close(&a, f);
 	}
-	free(path);
+	free(file.path);
 	return rc ? -1 : 0;
 }
 

@@ -7,7 +7,7 @@
  *	.html               self-contained, with zoom and search (where it was built in)
  *	.speedscope.json    for speedscope
  *
- * Any other name gets ".folded" behind it. The file appears when it is whole (base/artifact.h).
+ * A name without a suffix gets ".folded" behind it (report/picture.h). The file appears when it is whole (base/artifact.h).
  */
 #ifndef REPORT_FLAME_H
 #define REPORT_FLAME_H
@@ -33,8 +33,9 @@ struct flame_title {
 	const char *unit;            /* of weights: "samples", "ns", "bytes"; NULL: samples */
 };
 
-/* Before the work is done: whether that kind can be made, and the file. 0, or -1 with f. */
-int flame_check(const struct flame_config *c, struct fault *f);
+/* Before the work is done: whether that kind can be made, and the file. 0, or -1 with f. verbose:
+ * of the hint (base/note.h) where the file isn't called as c->path says. */
+int flame_check(const struct flame_config *c, int verbose, struct fault *f);
 /* Does nothing without c->path. c->before becomes folded's "before". 0, or -1 with f. */
 int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);

@@ -4,6 +4,7 @@
 
 #include "base/artifact.h"
 #include "report/flame.h"
+#include "report/picture.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -144,17 +145,19 @@ static int heatmap_csv(const struct heatmap *h, const struct heatmap_title *titl
 	return heatmap_each(h, put_line, &csv);
 }
 
-static const struct kind {
-	const char *suffix;
-	int (*print)(const struct heatmap *h, const struct heatmap_title *title, FILE *out);
-} kinds[] = {
-	{ ".svg", heatmap_svg }, { ".html", heatmap_html }, { ".csv", heatmap_csv },
+enum { SVG, HTML, CSV, KINDS };
+
+static int (*const kinds[KINDS])(const struct heatmap *h, const struct heatmap_title *title, FILE *out) = {
+	[SVG] = heatmap_svg, [HTML] = heatmap_html, [CSV] = heatmap_csv,
 };
+
+static const char *const suffixes[KINDS + 1] = { [SVG] = ".svg", [HTML] = ".html", [CSV] = ".csv" };
+static const struct picture picture = { "--heatmap", suffixes };
 
 const struct opt heatmap_opts[HEATMAP_OPTS] = {
 	{ "heatmap", 0, NULL, OPT_STRING, offsetof(struct heatmap_config, path), "FILE",
-	  "Write how many latencies of which length came when as a picture: .svg (also where FILE has "
-	  "no such suffix), .html (drill down by brushing), or .csv.", false, NULL },
+	  "Write how many latencies of which length came when as a picture: .svg (which a FILE "
+	  "without a suffix gets), .html (drill down by brushing), or .csv.", false, NULL },
 };
 
 const char *heatmap_unit(const struct heatmap_title *title)
@@ -162,62 +165,44 @@ const char *heatmap_unit(const struct heatmap_title *title)
 	return title->unit ? title->unit : "ns";
 }
 
-static char *full_path(const struct heatmap_config *c, const struct kind **kind)
+int heatmap_check(const struct heatmap_config *c, int verbose, struct fault *f)
 {
-	size_t len = strlen(c->path);
-	char *path;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		size_t n = strlen(kinds[i].suffix);
-
-		*kind = &kinds[i];
-		if (len > n && !strcmp(c->path + len - n, kinds[i].suffix))
-			return strdup(c->path);
-	}
-	*kind = &kinds[0];
-	if (!strncmp(c->path, "/dev/", 5) || !strcmp(c->path, "-"))
-		return strdup(c->path);
-	return asprintf(&path, "%s%s", c->path, kinds[0].suffix) < 0 ? NULL : path;
-}
-
-int heatmap_check(const struct heatmap_config *c, struct fault *f)
-{
-	const struct kind *kind;
-	char *path = c->path ? full_path(c, &kind) : NULL;
+	struct picture_file file;
 	int rc;
 
 	if (!c->path)
 		return 0;
-	if (!path)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (kind->print == heatmap_html && !flame_has_html())
-		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html, which `make html` in "
-				 "its sources builds it with; .svg and .csv are there", c->path);
+	if (picture_name(&picture, c->path, &file, f))
+		return -1;
+	if (file.kind == HTML && !flame_has_html())
+		rc = fault_usage(f, "--heatmap %s: this perf-prof was built without .html; `make html` in its "
+				 "sources adds it. .svg and .csv are there", c->path);
 	else
-		rc = artifact_check("--heatmap", path, f);
-	free(path);
+		rc = artifact_check(picture.option, file.path, f);
+	if (!rc)
+		picture_tell(&picture, c->path, &file, verbose);
+	free(file.path);
 	return rc;
 }
 
 int heatmap_write(const struct heatmap_config *c, const struct heatmap *h,
 		  const struct heatmap_title *title, struct fault *f)
 {
-	const struct kind *kind;
-	char *path = c->path ? full_path(c, &kind) : NULL;
+	struct picture_file file;
 	struct artifact a;
 	int rc;
 
 	if (!c->path)
 		return 0;
-	if (!path)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	rc = artifact_open(&a, "--heatmap", path, f);
-	if (!rc && kind->print(h, title, a.out)) {
-		rc = fault_set(f, EXIT_FAILED, "--heatmap %s: out of memory, or not built in", path);
+	if (picture_name(&picture, c->path, &file, f))
+		return -1;
+	rc = artifact_open(&a, picture.option, file.path, f);
+	if (!rc && kinds[file.kind](h, title, a.out)) {
+		rc = fault_set(f, EXIT_FAILED, "--heatmap %s: out of memory, or not built in", file.path);
 		artifact_abandon(&a);
 	} else if (!rc) {
 		rc = artifact_close(&a, f);
 	}
-	free(path);
+	free(file.path);
 	return rc;
 }

@@ -8,7 +8,7 @@
  *	.svg        static, self-contained
  *	.csv        time_ns,low,high,count
  *
- * Any other name gets ".svg" behind it.
+ * A name without a suffix gets ".svg" behind it (report/picture.h).
  */
 #ifndef REPORT_HEATMAP_H
 #define REPORT_HEATMAP_H
@@ -39,7 +39,7 @@ void heatmap_add(struct heatmap *h, uint64_t time, uint64_t value);
 uint64_t heatmap_count(const struct heatmap *h);
 
 /* As flame_check() and flame_write(). */
-int heatmap_check(const struct heatmap_config *c, struct fault *f);
+int heatmap_check(const struct heatmap_config *c, int verbose, struct fault *f);
 int heatmap_write(const struct heatmap_config *c, const struct heatmap *h,
 		  const struct heatmap_title *title, struct fault *f);
 #endif

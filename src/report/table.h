@@ -61,6 +61,7 @@ struct table_column {
 	unsigned int digits;             /* of TABLE_NUMBER */
 	enum table_where where;
 	enum table_align align;
+	unsigned int spare;              /* left out of text that is too wide, 1 first; 0: never */
 };
 
 struct table_cell;
@@ -79,6 +80,7 @@ struct table {
 	char *text;
 	size_t text_used, text_room;
 	size_t *widths;                  /* the widest so far; then those of the last text */
+	uint64_t left_out;               /* of that text: a bit for each column */
 	struct json_object *extra;
 	bool lost;                       /* something found no memory */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table as text. Widths come from the widest cell, of this table and of those before it
- * (intervals line up). Where the terminal is too narrow, first the gaps shrink, then the
- * columns of text, the widest first; numbers are never cut.
+ * (intervals line up). Where the terminal is too narrow, first the gaps shrink, then
+ * columns are left out that matter least (table_column.spare), then columns of text become narrower,
+ * the widest first; numbers are never cut.
  */
 #include "report/table_private.h"
 
@@ -12,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL_SIZE = 400, LEAST_TEXT = 8 };   /* a double of 1e308 with its digits */
+enum { CELL_SIZE = 400, LEAST_TEXT = 8, MASKED = 64 };   /* a double of 1e308 with its digits */
 
 static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
 
@@ -95,7 +96,7 @@ static const char *cell_text(const struct table *t, const struct table_column *c
 
 static bool is_shown(const struct table *t, size_t i)
 {
-	return t->columns[i].where != TABLE_ONLY_JSON;
+	return t->columns[i].where != TABLE_ONLY_JSON && !(i < MASKED && t->left_out >> i & 1);
 }
 
 /* The title of column i, its unit behind it where the column before has another. */
@@ -192,17 +193,42 @@ static size_t widest(const struct table *t, const size_t *widths)
 	return found;
 }
 
+/* The one to be left out next; ncolumns: none. */
+static size_t least(const struct table *t)
+{
+	size_t found = t->ncolumns;
+
+	for (size_t i = 0; i < t->ncolumns && i < MASKED; i++)
+		if (is_shown(t, i) && t->columns[i].spare &&
+		    (found == t->ncolumns || t->columns[i].spare < t->columns[found].spare))
+			found = i;
+	return found;
+}
+
+/* Its unit may go to the title behind it. */
+static void leave_out(struct table *t, size_t column, size_t *widths, bool titles)
+{
+	t->left_out |= UINT64_C(1) << column;
+	for (size_t i = column + 1; i < t->ncolumns; i++) {
+		size_t width = title_width(t, i, titles);
+
+		widths[i] = width > widths[i] ? width : widths[i];
+	}
+}
+
 struct layout {
 	size_t *widths;
 	size_t gap;
 	bool colour;
 };
 
-static void fit(const struct table *t, const struct table_style *style, struct layout *l)
+static void fit(struct table *t, const struct table_style *style, struct layout *l)
 {
 	size_t room = style->terminal.columns, i;
 
 	l->gap = room && total(t, l->widths, 2) > room ? 1 : 2;
+	while (room && total(t, l->widths, l->gap) > room && (i = least(t)) < t->ncolumns)
+		leave_out(t, i, l->widths, !style->no_titles);
 	while (room && total(t, l->widths, l->gap) > room && (i = widest(t, l->widths)) < t->ncolumns)
 		l->widths[i]--;
 }
@@ -291,6 +317,7 @@ int table_print(struct table *t, const struct table_style *style, FILE *out)
 
 	if (!t->widths)
 		return -ENOMEM;
+	t->left_out = 0;
 	rows = left = choose(t, style, &all);
 	widen(t, style, rows);
 	l.widths = t->widths + t->ncolumns;

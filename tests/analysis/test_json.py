@@ -42,7 +42,8 @@ def test_shape_columns_and_cells(analyse, works, command, work):
     assert tables and bool(slow) == ('--than' in command)
     for table in tables:
         schema('table.schema.json').validate(table)
-        assert [c['name'] for c in table['columns']] == documented()[table['table']]
+        name = table['table'] + ' --off-cpu' * ('--off-cpu' in command)
+        assert [c['name'] for c in table['columns']] == documented()[name]
         kinds = {c['name']: c['kind'] for c in table['columns']}
         for row in table['rows']:
             assert set(row) - {'marked'} <= set(kinds)

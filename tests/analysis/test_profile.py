@@ -102,7 +102,7 @@ def attempts(measure, right):
 def test_off_cpu_has_the_sleeps(analyse, works, tmp_path, switches):
     def measure():
         got = analyse('profile', '--off-cpu', '--flame-graph', 'waits.folded', *RING, '--', works, 'sleeps')
-        assert re.search(r'__schedule \(blocked\)', got.text)
+        assert re.search(r'^ *self% +total% +self\(ms\) +function +dso$', got.text, re.M)
         return blocked_ns(tmp_path / 'waits.folded')
     attempts(measure, lambda ns: close_to(ns['wait_long'], 200e6, part=0.05) and
              close_to(ns['wait_short'], 100e6, part=0.05))
@@ -116,6 +116,21 @@ def test_off_cpu_of_a_running_process(watch, waiting, switches):
         return sum(r['total'] * table['weight'] / 100 for table in watcher.result().lines
                    for r in table['rows'] if r['function'] == 'wait_long (blocked)')
     attempts(measure, lambda ns: close_to(ns, 200e6, part=0.05))
+
+
+def test_off_cpu_says_who_waits_and_how_long(analyse, works, switches):
+    """Of the first frame in user space, never of the scheduler; and in time."""
+    def measure():
+        table = analyse('profile', '--off-cpu', '--json', *RING, '--', works, 'sleeps').table('profile')
+        assert all(close_to(r['time'], r['self'] * table['weight'] / 100, least=1) for r in table['rows'])
+        return [r for r in table['rows'] if r['function'].endswith(' (blocked)')]
+
+    def right(rows):
+        own = {r['function'] for r in rows if r['self'] > 0}
+        inner = [r for r in rows if re.match(r'__schedule |schedule |do_nanosleep ', r['function'])]
+        return (close_to(sum(r['time'] for r in rows), 300e6, part=0.05) and inner and rows[0]['time'] > 280e6 and
+                not own & {r['function'] for r in inner} and rows[0]['dso'] != '[kernel.kallsyms]')
+    attempts(measure, right)
 
 
 def test_source_of_trace(analyse, works):

@@ -122,6 +122,22 @@ def test_a_running_process_its_new_threads_and_children(watch, waiting, follow):
     assert calls[one.pid, 'S'][0] >= 8      # of 12; a loaded kernel leaves out switches, for perf as well
 
 
+def test_a_wait_begins_with_a_wakeup_or_with_losing_the_cpu(analyse, works, cpus):
+    """Two that compute on one CPU take it from each other: the switch that began a wait says which it was."""
+    cpu = min(cpus)
+    script = f'{works} spin 200 & {works} turns; wait'
+    got = analyse('rundelay', '--than', '1us', *RING, '--', 'taskset', '-c', cpu, 'sh', '-c', script)
+    told = {'wake-up': 0, 'preemption': 0}
+    for tid, began, story in re.findall(r'^\S+ \S+ \S.* (\d+): from (\S+) to running took [\d.]+ us\n((?:.*sched:.*\n)*)',
+                                        got.text, re.M):
+        off = re.search(rf'sched:sched_switch: .* prev_pid={tid} .* prev_state=R', story)
+        woken = re.search(rf'sched:sched_wakeup(_new)?: .* pid={tid} ', story)
+        if bool(off) != bool(woken):
+            assert began == ('preemption' if off else 'wake-up'), story
+            told[began] += 1
+    assert told['preemption'] > 3 and told['wake-up'] > 3, told
+
+
 def test_who_woke_and_who_ran(analyse, works):
     """--than tells each stretch with what happened in it."""
     got = analyse('task-state', '-S', '--than', '40ms', *RING, '--', works, 'sleeps')

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """perf-prof stat beside perf stat, and its runs beside each other."""
+import contextlib
 import json
 import os
+import pty
 import pwd
 import signal
 import statistics
@@ -154,6 +156,21 @@ def test_the_file_is_the_callers(prof, tmp_path):
                                   capture_output=True, text=True, env=env)
             assert done.returncode == 1 and 'whom sudo was called by' in done.stderr
             assert not os.listdir(tmp_path), 'told before the command ran'
+
+
+@pytest.mark.parametrize('form, told', [(['--json'], True), (['--csv'], True), ([], False),
+                                        (['--json', '-o', 'counts'], False)])
+def test_who_pipes_counts_on_learns_where_they_go(prof, tmp_path, form, told):
+    """perf-prof stat --json -- CMD | jq gets nothing: whoever looks at the terminal is told why."""
+    ours_end, theirs = pty.openpty()
+    subprocess.run([prof, 'stat', '-e', 'task-clock', *form, '--', 'true'], cwd=tmp_path, check=True,
+                   stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    seen = ''
+    with contextlib.suppress(OSError):      # EIO: nobody wrote
+        seen = os.read(ours_end, 65536).decode()
+    os.close(ours_end)
+    assert ('counts go to stderr' in seen and '-o FILE' in seen) == told, seen
 
 
 def test_a_control_group(prof, storm):

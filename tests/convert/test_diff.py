@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import jsonschema
@@ -105,6 +106,31 @@ def test_the_picture_has_the_difference(diff, recordings):
     diff('--flame-graph', 'out.svg', 'a.data', 'slower.data')
     found = re.search(r'<title>slow_part \(.*; \+(\d+\.\d+) points\)</title>', (recordings / 'out.svg').read_text())
     assert found and 20 < float(found[1]) < 45
+
+
+@pytest.fixture(scope='module')
+def renamed(prof, recordings):
+    """slower.data of a copy of the program."""
+    shutil.copy(recordings / 'work', recordings / 'work-new')
+    done = subprocess.run([prof, 'record', '-o', recordings / 'renamed.data', '-g', '-F', '1997', '--',
+                           recordings / 'work-new', '50000'], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return 'renamed.data'
+
+
+def test_a_program_that_was_renamed_is_told(diff, renamed):
+    text = diff('a.data', renamed)
+    assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)
+    last = text.splitlines()[-1]
+    assert re.fullmatch(r'\d functions are gone from work and new in work-new by the same name; '
+                        r'--ignore-files compares by name alone', last), last
+    assert 'ignore-files' not in diff('a.data', 'slower.data')
+
+
+def test_names_alone_compare_a_program_that_was_renamed(diff, renamed):
+    slow = rows_of(diff('--json', '--ignore-files', 'a.data', renamed))['slow_part']
+    assert slow['verdict'] == 'grew' and 10 < slow['before'] < 24 and 40 < slow['after'] < 60
+    assert '--ignore-files' not in diff('--ignore-files', 'a.data', renamed)
 
 
 def test_one_side_from_a_named_pipe(diff, recordings):

@@ -16,7 +16,7 @@ static int flame(const char *out, const char *in, const char *before, struct fau
 {
 	struct flame_config c = { out, before };
 	struct folded *folded = folded_new();
-	int rc = !folded || flame_check(&c, f) || folded_read(folded, in, f) ||
+	int rc = !folded || flame_check(&c, -1, f) || folded_read(folded, in, f) ||
 		 flame_write(&c, folded, &(struct flame_title){ "picture <b>of</b> made-up data" }, f);
 
 	folded_free(folded);
@@ -32,7 +32,7 @@ static int heat(const char *out, struct fault *f)
 
 	while (h && scanf("%" SCNu64 " %" SCNu64, &time, &value) == 2)
 		heatmap_add(h, time, value);
-	rc = !h || heatmap_check(&c, f) ||
+	rc = !h || heatmap_check(&c, -1, f) ||
 	     heatmap_write(&c, h, &(struct heatmap_title){ "heat <b>of</b> made-up data" }, f);
 	heatmap_free(h);
 	return rc;

@@ -225,7 +225,7 @@ static char *picture(struct folded *f, const char *name, const char *before)
 	snprintf(file, sizeof(file), "%s", at(name));
 	if (before)
 		snprintf(old, sizeof(old), "%s", at(before));
-	assert_int_equal(flame_check(&c, &fault), 0);
+	assert_int_equal(flame_check(&c, -1, &fault), 0);
 	assert_int_equal(flame_write(&c, f, &(struct flame_title){ "a <title>", "samples" }, &fault), 0);
 	return contents(name);
 }
@@ -309,6 +309,17 @@ static void what_can_not_be_is_told_before(void **state)
 		{ { NULL, "x" }, EXIT_USAGE, "--flame-graph-before x needs --flame-graph" },
 		{ { "/tmp/x.folded", "/dev/null" }, EXIT_USAGE, "/tmp/x.folded: the difference to /dev/null can" },
 		{ { "/nonexistent/x.svg", NULL }, EXIT_FAILED, "/nonexistent/x.svg: No such file" },
+		{ { "/tmp", NULL }, EXIT_USAGE, "/tmp: is a folder; expected a file, whose name ends in one of "
+						".folded, .svg, .html, .speedscope.json" },
+		{ { "no/such/folder/", NULL }, EXIT_USAGE, "no/such/folder/: is a folder" },
+		{ { "x.png", NULL }, EXIT_USAGE, "x.png: .png can't be made; expected a name that ends in one of" },
+		{ { "x.SVG", NULL }, EXIT_USAGE, "x.SVG: .SVG can't be made" },
+		{ { "x.csv", NULL }, EXIT_USAGE, "x.csv: .csv can't be made" },
+		{ { "--", NULL }, EXIT_USAGE, "\"--\": expected the name of a file" },
+		{ { "-q", NULL }, EXIT_USAGE, "\"-q\": expected the name of a file" },
+		{ { "", NULL }, EXIT_USAGE, "\"\": expected the name of a file" },
+		{ { "/tmp/monday.1", NULL }, 0, "" },
+		{ { "-", NULL }, 0, "" },
 		{ { "/dev/null", NULL }, 0, "" },
 		{ { "/dev/stdout", NULL }, 0, "" },
 		{ { NULL, NULL }, 0, "" },
@@ -317,10 +328,22 @@ static void what_can_not_be_is_told_before(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct fault fault = { 0 };
 
-		assert_int_equal(flame_check(&rows[i].config, &fault), rows[i].exit_code ? -1 : 0);
+		assert_int_equal(flame_check(&rows[i].config, -1, &fault), rows[i].exit_code ? -1 : 0);
 		assert_int_equal(fault.exit_code, rows[i].exit_code);
 		assert_non_null(strstr(fault.text, rows[i].text));
 	}
+}
+
+static void html_that_was_not_built_in_says_how(void **state)
+{
+	const struct flame_config config = { "/tmp/x.html", NULL };
+	struct fault fault = { 0 };
+
+	if (flame_has_html())
+		skip();
+	assert_int_equal(flame_check(&config, -1, &fault), -1);
+	assert_int_equal(fault.exit_code, EXIT_USAGE);
+	assert_non_null(strstr(fault.text, "built without .html; `make html` in its sources"));
 }
 
 static void empty_pictures(void **state)
@@ -364,6 +387,7 @@ int main(void)
 		cmocka_unit_test(speedscope),
 		cmocka_unit_test(differences),
 		cmocka_unit_test(what_can_not_be_is_told_before),
+		cmocka_unit_test(html_that_was_not_built_in_says_how),
 		cmocka_unit_test(empty_pictures),
 	};
 

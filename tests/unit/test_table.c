@@ -97,6 +97,47 @@ static void narrow_terminals_cut_text_not_numbers(void **state)
 	table_free(&t);
 }
 
+static void narrow_terminals_leave_out_what_matters_least(void **state)
+{
+	static const struct table_column some[] = {
+		{ "call", TABLE_TEXT }, { "total", TABLE_DURATION, .spare = 3 }, { "p50", TABLE_DURATION, .spare = 2 },
+		{ "p95", TABLE_DURATION, .spare = 1 }, { "max", TABLE_DURATION },
+	};
+	static const struct {
+		unsigned int columns;
+		const char *text;
+	} rows[] = {
+		{ 0, "call                  total(us)    p50    p95    max\n"
+		     "clock_nanosleep(230)      1.000  2.000  3.000  4.000\n" },
+		{ 50, "call                 total(us)   p50   p95   max\n"
+		      "clock_nanosleep(230)     1.000 2.000 3.000 4.000\n" },
+		{ 47, "call                 total(us)   p50   max\n"
+		      "clock_nanosleep(230)     1.000 2.000 4.000\n" },
+		{ 36, "call                 total(us)   max\n"
+		      "clock_nanosleep(230)     1.000 4.000\n" },
+		{ 30, "call                 max(us)\n"
+		      "clock_nanosleep(230)   4.000\n" },
+		{ 20, "call         max(us)\n"
+		      "clock_nanos…   4.000\n" },
+		{ 52, "call                  total(us)    p50    p95    max\n"   /* all are there again */
+		      "clock_nanosleep(230)      1.000  2.000  3.000  4.000\n" },
+	};
+	struct table t;
+	char *line;
+
+	table_init(&t, "calls", some, COUNT(some));
+	table_row(&t);
+	table_text(&t, "clock_nanosleep(230)");
+	for (uint64_t us = 1; us <= 4; us++)
+		table_unsigned(&t, us * 1000);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		prints(&t, &(struct table_style){ .terminal.columns = rows[i].columns }, rows[i].text);
+	line = printed(&t, NULL);
+	assert_non_null(strstr(line, "\"p95\":3000"));
+	free(line);
+	table_free(&t);
+}
+
 static void wide_characters(void **state)
 {
 	static const struct table_column two[] = { { "name", TABLE_TEXT }, { "n", TABLE_INTEGER } };
@@ -295,6 +336,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text),
 		cmocka_unit_test(narrow_terminals_cut_text_not_numbers),
+		cmocka_unit_test(narrow_terminals_leave_out_what_matters_least),
 		cmocka_unit_test(wide_characters),
 		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(only_some_rows),
