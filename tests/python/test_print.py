@@ -134,7 +134,8 @@ def test_short_lives(prof, tmp_path):
     thread.join()
     out = run.end('end\n')
     assert '<...>' not in out
-    assert len(re.findall(r'^.{26} +true +\d+ .*: comm=true ', out, re.M)) >= 50
+    # the kernel may leave out one or the other
+    assert len(re.findall(r'^.{26} +true +\d+ .*: comm=true ', out, re.M)) >= 45
 
 
 def test_a_kept_event_keeps_its_name(prof, tmp_path):
