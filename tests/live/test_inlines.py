@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second opinion on inlined functions and source lines, address by address: a C++ program,
 written as DWARF 4 and 5, with code that the linker discarded, against `addr2line -if` and
-`perf script`, without and with --inline. `test_inlines.py FRAMES_AT [ADDRESSES]`; 1,500 of each
+`perf script`, without and with --inline. `test_inlines.py FRAMES_AT [ADDRESSES]`; 1,000 of each
 program (300 for --inline), or as many as are asked for. A difference that EXPLAINED doesn't know
 fails, and each is counted. Requires: g++, binutils; for perf's part perf that unwinds by DWARF."""
 import bisect
@@ -285,7 +285,7 @@ def against_perf(frames_at, program, folder, count):
 
 
 def main(argv):
-    frames_at, count = os.path.realpath(argv[0]), int(argv[1]) if len(argv) > 1 else 1500
+    frames_at, count = os.path.realpath(argv[0]), int(argv[1]) if len(argv) > 1 else 1000
     for tool in ('g++', 'addr2line', 'c++filt', 'objdump', 'nm'):
         if not shutil.which(tool):
             print(f'1..0 # SKIP needs {tool}')
