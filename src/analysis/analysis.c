@@ -562,7 +562,8 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	descriptors_reserve(OWN_FILES);
-	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) || prepare_command(&a, f) || name_events(&a, f);
+	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) ||
+	     prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		tell_of_mixture(&a);
 	if (!rc)

@@ -108,7 +108,10 @@ static struct range *range_of(struct analysis *a, const struct analysis_sample *
 		return NULL;
 	}
 	HASH_ADD(hh, p->ranges, key, sizeof(key), r);
-	return r;
+	if (!HASH_LOST(r))
+		return r;
+	free_range(r);
+	return NULL;
 }
 
 static void count(struct analysis *a, const struct analysis_sample *s, const char *comm)

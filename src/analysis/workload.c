@@ -116,7 +116,6 @@ int workload_collect(struct workload *w, struct rusage *usage)
 static void end(const struct workload *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
-
 	int ended;
 
 	kill(w->pid, SIGTERM);

@@ -151,7 +151,6 @@ int artifact_close(struct artifact *a, struct fault *f)
 		a->out = NULL;
 		return 0;
 	}
-
 	bad |= fclose(a->out) != 0;
 	a->out = NULL;
 	caller_begin(&rights);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/reading.h"
+#include "perfdata/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,9 +144,9 @@ bool perfdata_is_unfinished(const struct perfdata_reader *r)
 
 bool perfdata_has_no_end(const struct perfdata_reader *r)
 {
-	static const char writer[] = "perf-prof ";
+	size_t n = sizeof(PERFDATA_WRITER) - 1;
 
-	return r->pipe_layout && r->info.version && !strncmp(r->info.version, writer, sizeof(writer) - 1) &&
+	return r->pipe_layout && r->info.version && !strncmp(r->info.version, PERFDATA_WRITER, n) &&
 	       !(r->two_rounds && r->round == r->counts.records + 1);
 }
 

@@ -59,9 +59,9 @@ void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8
 /* The formats of tracepoints, out of tracefs: `names` are "sys:name". 0, or -1 with f. */
 int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 			 const char *const *names, size_t n, struct fault *f);
-/* For perfdata_put_machine(): who makes such an end, two rounds with nothing between. Recordings of
- * "perf-prof" alone have none. */
-#define PERFDATA_WRITER "perf-prof 0.1"
+/* For perfdata_put_machine(), a version behind it: who makes such an end, two rounds with nothing
+ * between. Recordings of "perf-prof" alone have none. */
+#define PERFDATA_WRITER "perf-prof "
 /* Host, kernel, architecture, CPUs, memory, command line. */
 void perfdata_put_machine(struct perfdata_writer *w, const char *version,
 			  const char *const *argv, size_t argc);

@@ -7,7 +7,8 @@
  *	.html               self-contained, with zoom and search (where it was built in)
  *	.speedscope.json    for speedscope
  *
- * A name without a suffix gets ".folded" behind it (report/picture.h). The file appears when it is whole (base/artifact.h).
+ * A name without a suffix gets ".folded" behind it (report/picture.h). The file appears when it is
+ * whole (base/artifact.h).
  */
 #ifndef REPORT_FLAME_H
 #define REPORT_FLAME_H

@@ -32,7 +32,7 @@ static void put_machine(struct stream *s)
 		words[n++] = text + at;
 	if (f)
 		fclose(f);
-	perfdata_put_machine(s->writer, PERFDATA_WRITER, words, n);
+	perfdata_put_machine(s->writer, PERFDATA_WRITER PERF_PROF_VERSION, words, n);
 }
 
 /* ---- events --------------------------------------------------------------- */

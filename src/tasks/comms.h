@@ -23,8 +23,8 @@ void comms_snapshot(struct comms *c);
 /* Its name; asks /proc if it is not known. "<...>" for one that is gone unknown;
  * tid 0 is "swapper". Valid until the next call. */
 const char *comms_get(struct comms *c, pid_t tid);
-/* How many it remembers. */
 /* A number that grows whenever somebody's name may have changed. */
 uint64_t comms_changes(const struct comms *c);
+/* How many it remembers. */
 size_t comms_count(const struct comms *c);
 #endif
