@@ -218,14 +218,19 @@ static bool waits_for_exec(const struct stream *s, const struct opened *o)
 	return s->with_exec && o->task->tid >= 0;
 }
 
+static int enable_at_start(const struct stream *s, const struct opened *o)
+{
+	return o->event->wanted && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
+}
+
 static int enable_all(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nopened; i++) {
-		const struct opened *o = &s->opened[i];
-		int rc = o->event->wanted && !waits_for_exec(s, o) ? pev_event_enable(o->ev) : 0;
+		int rc = enable_at_start(s, &s->opened[i]);
 
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s", o->event->name, strerror(-rc));
+			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s", s->opened[i].event->name,
+					 strerror(-rc));
 	}
 	return 0;
 }
@@ -302,22 +307,30 @@ static void deliver_until_stopped(struct stream *s)
 }
 
 /* What the rings still hold: all of it when the target ended, for at most 500 ms after
- * a signal, none after -N. */
+ * a signal, none after -N. A task that was born while its parent's event was disabled may
+ * have an enabled one, and so may its children: the second time finds them. */
 static void deliver_rest(struct stream *s)
 {
 	s->draining = true;
 	s->stopping = s->stop == STOP_CONSUMER || s->deadline;
-	while (!s->stopping && round_of(s))
-		;
+	for (int i = 0; i < 2; i++) {
+		disable_all(s);
+		while (!s->stopping && round_of(s))
+			;
+	}
 	makers_end(s);
 }
 
-static int tell_started(struct stream *s, struct fault *f)
+/* Enables all again after the consumer was told: a task that was born meanwhile may have
+ * inherited a disabled event, which its parent can come to run on when the kernel swaps theirs. */
+static int start_all(struct stream *s, struct fault *f)
 {
-	int rc = s->ops->started ? s->ops->started(s->ctx, f) : 0;
-
+	if (enable_all(s, f) || (s->ops->started && s->ops->started(s->ctx, f)))
+		return -1;
+	for (size_t i = 0; i < s->nopened && !targets_everybody(s->opts); i++)
+		enable_at_start(s, &s->opened[i]);
 	s->is_to_exec = 0;
-	return rc;
+	return 0;
 }
 
 int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,
@@ -340,15 +353,13 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	if (loop_begin(s, ops, ctx, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
-	    recorder_begin(s, f) || enable_all(s, f) ||
-	    tell_started(s, f)) {
+	    recorder_begin(s, f) || start_all(s, f)) {
 		backlog_thread_stop(s->mover);
 		attention_stop(&s->attn);
 		return -1;
 	}
 	loop_set_delivering(s, true);
 	deliver_until_stopped(s);
-	disable_all(s);
 	deliver_rest(s);
 	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
 		sideband_collect(s->sideband);
