@@ -91,6 +91,12 @@ static void watch_stop(struct attention *a, uint64_t *next_interrupt)
 		*next_interrupt = atomic_load(&a->stop_ns) + STOP_GRACE_MS * 1000000ull;
 	if (!*next_interrupt || attention_now() < *next_interrupt)
 		return;
+	if (!a->past_deadline) {
+		a->past_deadline = true;
+		attention_raise(a, ATTN_DEADLINE);
+		*next_interrupt += RETURN_GRACE_MS * 1000000ull;
+		return;
+	}
 	if (a->interrupt)
 		a->interrupt(a->ctx);
 	*next_interrupt = attention_now() + STOP_GRACE_MS * 1000000ull;

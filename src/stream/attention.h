@@ -30,7 +30,8 @@ enum {
 	ATTN_LOOK = 32,        /* nothing but: the loop's own state has changed */
 };
 
-enum { STOP_GRACE_MS = 500 };
+/* What is being called at the deadline may return by itself before it is interrupted. */
+enum { STOP_GRACE_MS = 500, RETURN_GRACE_MS = 50 };
 
 struct attention {
 	_Atomic unsigned int bits;
@@ -45,6 +46,7 @@ struct attention {
 	int timer;                     /* timerfd of the interval, or -1 */
 	pthread_t watchdog;
 	bool running;
+	bool past_deadline;            /* the watchdog's own */
 	bool restart;                  /* system calls go on after a signal: what was written is whole */
 	void (*interrupt)(void *ctx);
 	void (*last_words)(void *ctx);

@@ -188,7 +188,6 @@ static void interrupt(void *ctx)
 {
 	struct stream *s = ctx;
 
-	attention_raise(&s->attn, ATTN_DEADLINE);
 	pthread_mutex_lock(&s->attn.lock);
 	if (s->attn.delivering && s->ops->interrupt)
 		attention_nudge(&s->attn);
