@@ -3,6 +3,7 @@
 #include "analysis/keys.h"
 #include "analysis/pairs.h"
 #include "analysis/sources.h"
+#include "analysis/tapped.h"
 #include "stream/schema.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct latency_source_opts {
 
 /* One of the two. */
 struct edge {
-	char *sys, *name;                /* sys owns both */
+	struct tapped of;
 	char *key_text;
 	const struct stream_event *event;
 	struct expr *key;
@@ -49,7 +50,7 @@ static int edge_begin(struct edge *edge, struct maker *m, const char *option, st
 	struct expr_schema schema;
 	int rc;
 
-	edge->event = maker_event(m, edge->sys, edge->name);
+	edge->event = maker_event(m, edge->of.sys, edge->of.name);
 	if (schema_of_event(&schema, edge->event))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	rc = key_compile_over(&edge->key, &schema, edge->event->name, edge->key_text, option, f);
@@ -109,7 +110,7 @@ static void sample(void *state, struct maker *m, const struct stream_event *even
 
 static void edge_free(struct edge *edge)
 {
-	free(edge->sys);
+	tapped_free(&edge->of);
 	free(edge->key_text);
 	expr_free(edge->key);
 }
@@ -130,21 +131,11 @@ static const struct maker_ops ops = { .begin = begin, .sample = sample, .free = 
 
 static int edge_set(struct edge *edge, const char *option, const char *text, const char *key, struct fault *f)
 {
-	char *colon;
-
-	if (!text)
-		return fault_usage(f, "latency: no %s: expected a tracepoint, as in latency/--start "
-				   "block:block_rq_issue --end block:block_rq_complete -k sector/", option);
-	edge->sys = strdup(text);
 	edge->key_text = strdup(key);
-	if (!edge->sys || !edge->key_text)
+	if (!edge->key_text)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	colon = strchr(edge->sys, ':');
-	if (!colon || colon == edge->sys || !colon[1])
-		return fault_usage(f, "latency: %s %s: expected a tracepoint, such as sched:sched_wakeup", option, text);
-	*colon = '\0';
-	edge->name = colon + 1;
-	return 0;
+	return tapped_set(&edge->of, "latency", option, text,
+			  "latency/--start block:block_rq_issue --end block:block_rq_complete -k sector/", f);
 }
 
 static int set(struct latency_source *src, const struct latency_source_opts *o, struct fault *f)
@@ -174,8 +165,8 @@ static int events(struct source *source, const void *config, struct fault *f)
 		return -1;
 	}
 	m = source_make(source, &made, f);
-	return !m || source_watch(m, src->start.sys, src->start.name, false, f) ||
-	       source_watch(m, src->end.sys, src->end.name, false, f) ? -1 : 0;
+	return !m || source_watch(m, src->start.of.sys, src->start.of.name, false, f) ||
+	       source_watch(m, src->end.of.sys, src->end.of.name, false, f) ? -1 : 0;
 }
 
 #define AT(member) offsetof(struct latency_source_opts, member)

@@ -9,5 +9,5 @@
 extern const struct source_ops *const analysis_sources[];
 
 extern const struct source_ops kvm_exit_source, latency_source, page_faults_source, profile_source,
-	rundelay_source, syscalls_source, task_state_source, top_source;
+	rundelay_source, syscalls_source, task_state_source, top_source, trace_source;
 #endif

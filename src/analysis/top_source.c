@@ -2,6 +2,7 @@
 /* top as a source: what a tracepoint adds up to by a key, told at the end of each interval, the largest first. */
 #include "analysis/keys.h"
 #include "analysis/sources.h"
+#include "analysis/tapped.h"
 #include "analysis/top_rows.h"
 #include "stream/schema.h"
 
@@ -24,7 +25,7 @@ static const char *const option_of[PARTS] = { "-k", "--by", "--comm" };
 struct top_source {
 	struct maker *maker;
 	const struct stream_event *event;
-	char *sys, *name;                /* sys owns both */
+	struct tapped of;
 	char *text[PARTS];               /* NULL: was not given */
 	struct expr *expr[PARTS];
 	struct top_rows rows;
@@ -192,7 +193,7 @@ static int begin(void *state, struct maker *m, struct fault *f)
 	int rc = 0;
 
 	src->maker = m;
-	src->event = maker_event(m, src->sys, src->name);
+	src->event = maker_event(m, src->of.sys, src->of.name);
 	if (schema_of_event(&schema, src->event))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (enum part p = 0; p < PARTS && !rc; p++)
@@ -211,34 +212,17 @@ static void release(void *state)
 	}
 	top_rows_free(&src->rows);
 	free(src->sorted);
-	free(src->sys);
+	tapped_free(&src->of);
 	free(src);
 }
 
 static const struct maker_ops ops = { .begin = begin, .sample = sample, .end = end, .free = release };
 
-static int set_event(struct top_source *src, const char *text, struct fault *f)
-{
-	char *colon;
-
-	if (!text)
-		return fault_usage(f, "top: no --of: expected a tracepoint, as in top/--of sched:sched_wakeup -k pid/");
-	src->sys = strdup(text);
-	if (!src->sys)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	colon = strchr(src->sys, ':');
-	if (!colon || colon == src->sys || !colon[1])
-		return fault_usage(f, "top: --of %s: expected a tracepoint, such as sched:sched_wakeup", text);
-	*colon = '\0';
-	src->name = colon + 1;
-	return 0;
-}
-
 static int set(struct top_source *src, const struct top_source_opts *o, struct fault *f)
 {
 	const char *const texts[PARTS] = { o->key ? o->key : "_tid", o->by, o->comm };
 
-	if (set_event(src, o->of, f))
+	if (tapped_set(&src->of, "top", "--of", o->of, "top/--of sched:sched_wakeup -k pid/", f))
 		return -1;
 	for (enum part p = 0; p < PARTS; p++)
 		if (texts[p] && !(src->text[p] = strdup(texts[p])))
@@ -270,7 +254,7 @@ static int events(struct source *source, const void *config, struct fault *f)
 		return -1;
 	}
 	m = source_make(source, &made, f);
-	return !m || source_watch(m, src->sys, src->name, false, f) ? -1 : 0;
+	return !m || source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
 }
 
 #define AT(member) offsetof(struct top_source_opts, member)

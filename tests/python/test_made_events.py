@@ -173,6 +173,16 @@ def test_rows_of_top_have_names(prof, tmp_path, sleeper):
     assert names['top'] == names['pids'] and sum(names['top'].values()) >= 10
 
 
+def test_text_of_events(prof, tmp_path, sleeper):
+    """Each event once, beside itself, with the text that its format makes of its fields."""
+    seen = run(prof, tmp_path, '-e', 'trace/--of raw_syscalls:sys_enter/alias=log/,raw_syscalls:sys_enter', '-p',
+               sleeper.pid, wake=sleeper)
+    lines, events = ([e for e in seen if e['_event'] == name] for name in ('log', 'raw_syscalls:sys_enter'))
+    assert len(lines) == len(events) >= 20 and {e['event'] for e in lines} == {'raw_syscalls:sys_enter'}
+    ids = {e['_time']: e['id'] for e in events}
+    assert all(e['text'].startswith(f"NR {ids[e['_time']]} (") and e['pid'] == sleeper.pid for e in lines)
+
+
 def test_one_source_ends_the_other_goes_on(prof, tmp_path):
     seen = run(prof, tmp_path, '-e', 'task-state/-N 3/,rundelay/-N 5/')
     names = [e['_event'] for e in seen]

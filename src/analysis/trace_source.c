@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace as a source: a tracepoint's events as the text that trace prints of them. */
+#include "analysis/analysis.h"
+#include "analysis/sources.h"
+#include "analysis/tapped.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_source_opts {
+	struct stream_opts stream;
+	const char *of;
+};
+
+struct trace_source {
+	struct tapped of;
+	struct tracefmt_db *formats;
+	char event[64];              /* "sys:name" */
+};
+
+struct made_line {
+	struct made_head head;
+	int32_t pid, tid;
+	char event[64];
+	char text[512];
+};
+
+static const struct made_field fields[] = {
+	MADE_FIELD(struct made_line, pid, "pid_t pid", true),
+	MADE_FIELD(struct made_line, tid, "pid_t tid", true),
+	MADE_FIELD(struct made_line, event, "char event[64]", false),
+	MADE_FIELD(struct made_line, text, "char text[512]", false),
+};
+
+static int begin(void *state, struct maker *m, struct fault *f)
+{
+	struct trace_source *src = state;
+
+	src->formats = maker_formats(m);
+	snprintf(src->event, sizeof(src->event), "%s:%s", src->of.sys, src->of.name);
+	return 0;
+}
+
+static void sample(void *state, struct maker *m, const struct stream_event *event,
+		   const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct trace_source *src = state;
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
+	struct made_line *e = maker_fields(m);
+
+	e->pid = s.pid;
+	e->tid = s.tid;
+	memcpy(e->event, src->event, sizeof(e->event));
+	snprintf(e->text, sizeof(e->text), "%s", tracefmt_print(src->formats, event->fmt, raw, raw_size, NULL));
+	maker_emit(m, s.time, s.pid, s.tid);
+}
+
+static void release(void *state)
+{
+	struct trace_source *src = state;
+
+	tapped_free(&src->of);
+	free(src);
+}
+
+static const struct maker_ops ops = { .begin = begin, .sample = sample, .free = release };
+
+static int events(struct source *source, const void *config, struct fault *f)
+{
+	const struct trace_source_opts *o = config;
+	struct trace_source *src = calloc(1, sizeof(*src));
+	struct source_made made = {
+		.fields = fields, .nfields = sizeof(fields) / sizeof(*fields),
+		.print = "\"%s: %s\", REC->event, REC->text",
+		.size = sizeof(struct made_line), .ops = &ops, .state = src,
+	};
+	struct maker *m;
+
+	if (!src)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (tapped_set(&src->of, "trace", "--of", o->of, "trace/--of sched:sched_wakeup/", f)) {
+		release(src);
+		return -1;
+	}
+	m = source_make(source, &made, f);
+	return !m || source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
+}
+
+static const struct opt line_opts[] = {
+	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source_opts, of), "EVENT", "The tracepoint that is told.",
+	  false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Events", line_opts, sizeof(line_opts) / sizeof(*line_opts), 0 },
+	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
+};
+
+const struct source_ops trace_source = {
+	.name = "trace",
+	.summary = "a tracepoint's events as the text that trace prints of them",
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(*groups),
+	.config_size = sizeof(struct trace_source_opts),
+	.events = events,
+};
