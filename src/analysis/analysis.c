@@ -348,7 +348,11 @@ static void on_interval(void *ctx)
 
 static void on_task(void *ctx, const struct pev_record *rec)
 {
-	names_take(&((struct analysis *)ctx)->names, rec);
+	struct analysis *a = ctx;
+
+	names_take(&a->names, rec);
+	if (a->ops->task)
+		a->ops->task(a, rec);
 }
 
 static void on_print_stat(void *ctx)

@@ -67,6 +67,7 @@ struct analysis_ops {
 	/* They are known, and all wanted: looks up fields. 0, or -1 with f. */
 	int (*begin)(struct analysis *a, struct fault *f);
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
+	void (*task)(struct analysis *a, const struct pev_record *rec);   /* stream_ops.task; may be NULL */
 	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
 	bool (*is_over)(struct analysis *a);               /* asked 20 times a second; may be NULL */
 	void (*idle)(struct analysis *a);                  /* 20 times a second while there is time; may be NULL */

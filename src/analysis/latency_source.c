@@ -190,6 +190,7 @@ static const struct opt_group groups[] = {
 const struct source_ops latency_source = {
 	.name = "latency",
 	.summary = "from one tracepoint to another of the same key, when it ends",
+	.makes = true,
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(*groups),
 	.config_size = sizeof(struct latency_source_opts),

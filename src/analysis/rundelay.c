@@ -108,8 +108,13 @@ static void release(struct analysis *a)
 	switches_free(&r->switches);
 }
 
+static void task(struct analysis *a, const struct pev_record *rec)
+{
+	switches_task(&((struct rundelay *)a->config)->switches, rec);
+}
+
 static const struct analysis_ops ops = {
-	.name = "rundelay", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.name = "rundelay", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 };
 

@@ -292,6 +292,10 @@ static int begin_events(struct script *s, struct analysis *a, struct fault *f)
 	struct stream_event *leaders = stream_leaders(a->stream, &s->nleaders);
 	bool counts = false;
 
+	for (size_t i = 0; i < s->nevents; i++)
+		if (events[i].maker)
+			return fault_usage(f, "script: %s is made of recorded events, and script prints those as they "
+					   "are: trace -I %s shows it", events[i].name, a->opts->stream.input);
 	s->events = calloc(s->nevents + s->nleaders, sizeof(*s->events));
 	if (!s->events)
 		return fault_set(f, EXIT_FAILED, "out of memory");

@@ -11,6 +11,7 @@
 
 struct watched {
 	pid_t tid;
+	bool process;            /* of a recording: all of its threads are meant */
 	UT_hash_handle hh;
 };
 
@@ -40,14 +41,17 @@ const char *task_state_words(enum task_state state)
 
 /* ---- whom to watch -------------------------------------------------------------------- */
 
-static bool watches(const struct switches *w, pid_t tid)
+static struct watched *find_watched(const struct switches *w, pid_t tid)
 {
 	struct watched *found;
 
-	if (w->everybody)
-		return tid > 0;
 	HASH_FIND(hh, w->watched, &tid, sizeof(tid), found);
 	return found;
+}
+
+static bool watches(const struct switches *w, pid_t tid)
+{
+	return w->everybody ? tid > 0 : find_watched(w, tid) != NULL;
 }
 
 static int watch(struct switches *w, pid_t tid)
@@ -98,13 +102,47 @@ static int watch_end(struct switches *w, pid_t pid)
 	return ends ? 0 : -1;
 }
 
+static bool watches_process(const struct switches *w, uint32_t pid)
+{
+	const struct watched *found = find_watched(w, (pid_t)pid);
+
+	return found && found->process;
+}
+
+static int watch_recorded(struct switches *w, pid_t pid)
+{
+	if (watch(w, pid))
+		return -1;
+	find_watched(w, pid)->process = true;
+	return 0;
+}
+
+void switches_task(struct switches *w, const struct pev_record *rec)
+{
+	const struct pev_task *t = &rec->task;
+	/* who was there before is told without a time, or with all ones */
+	bool before = !rec->sample_id.time || rec->sample_id.time == UINT64_MAX;
+
+	if (!w->recorded || w->everybody || (!before && !w->follow))
+		return;
+	if (rec->type == PERF_RECORD_COMM && watches_process(w, rec->comm.pid))
+		watch(w, (pid_t)rec->comm.tid);
+	else if (rec->type == PERF_RECORD_FORK && t->pid == t->ppid && watches_process(w, t->pid))
+		watch(w, (pid_t)t->tid);
+	else if (rec->type == PERF_RECORD_FORK && !before && watches_process(w, t->ppid))
+		watch_recorded(w, (pid_t)t->pid);
+	else if (rec->type == PERF_RECORD_FORK && !before && watches(w, (pid_t)t->ptid))
+		watch(w, (pid_t)t->tid);
+}
+
 int switches_choose(struct switches *w, const struct stream_opts *o, struct fault *f)
 {
 	w->everybody = !o->pids.n && !o->tids.n;
 	w->follow = o->inherit >= 0;
+	w->recorded = o->input;
 	/* who is there now says nothing of who was there then */
 	for (size_t i = 0; i < o->pids.n && o->input; i++)
-		if (watch(w, o->pids.v[i]))
+		if (watch_recorded(w, o->pids.v[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < o->pids.n && !o->input; i++) {
 		if (watch_process(w, o->pids.v[i], f))

@@ -25,7 +25,7 @@ const char *task_state_words(enum task_state state);
 
 struct switches {
 	struct watched *watched;     /* tids; NULL with all set: everybody */
-	bool everybody, follow;
+	bool everybody, follow, recorded;
 	int *ends;                   /* pidfds of -p */
 	size_t nends;
 	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork, *on_exit;
@@ -43,6 +43,8 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f);
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f);
 /* The same where the events are known: w->on_*. */
 int switches_read_fields(struct switches *w, struct fault *f);
+/* Of a recording, what tells of tasks: threads of processes that were chosen, and their children. */
+void switches_task(struct switches *w, const struct pev_record *rec);
 void switches_free(struct switches *w);
 /* Whether all processes of -p are gone. */
 bool switches_are_over(struct switches *w);

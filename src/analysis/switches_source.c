@@ -73,22 +73,37 @@ static pid_t process_of(struct switches_source *src, pid_t tid)
 {
 	struct task_of_thread *t = find(src, tid);
 
-	if (!t)
+	if (!t && !src->switches.recorded)
 		t = learn(src, tid, read_process(tid));
 	return t ? t->pid : tid;
 }
 
+static void set_process(struct switches_source *src, pid_t tid, pid_t pid)
+{
+	struct task_of_thread *t = find(src, tid);
+
+	if (t)
+		t->pid = pid;
+	else
+		learn(src, tid, pid);
+}
+
 static void see_process(struct switches_source *src, const struct analysis_sample *s)
 {
-	struct task_of_thread *t;
+	if (s->event == src->switches.on_switch && s->pid > 0 && s->tid > 0)
+		set_process(src, s->tid, s->pid);
+}
 
-	if (s->event != src->switches.on_switch || s->pid <= 0 || s->tid <= 0)
-		return;
-	t = find(src, s->tid);
-	if (t)
-		t->pid = s->pid;
-	else
-		learn(src, s->tid, s->pid);
+/* Of a recording. */
+static void task(void *state, const struct pev_record *rec)
+{
+	struct switches_source *src = state;
+
+	if (rec->type == PERF_RECORD_FORK)
+		set_process(src, (pid_t)rec->task.tid, (pid_t)rec->task.pid);
+	else if (rec->type == PERF_RECORD_COMM)
+		set_process(src, (pid_t)rec->comm.tid, (pid_t)rec->comm.pid);
+	switches_task(&src->switches, rec);
 }
 
 static void forget(struct switches_source *src)
@@ -261,15 +276,15 @@ static void release(void *state)
 	free(src);
 }
 
-static const struct maker_ops ops = { .begin = begin, .sample = sample, .free = release };
+static const struct maker_ops ops = { .begin = begin, .sample = sample, .task = task, .free = release };
 
 /* What wakes and switches is elsewhere than who is meant; the fork is the parent's own. */
-static int watch(struct maker *m, struct fault *f)
+static int watch(const struct switches *w, struct maker *m, struct fault *f)
 {
 	return source_watch(m, "sched", "sched_switch", true, f) ||
 	       source_watch(m, "sched", "sched_wakeup", true, f) ||
 	       source_watch(m, "sched", "sched_wakeup_new", true, f) ||
-	       source_watch(m, "sched", "sched_process_fork", false, f) ? -1 : 0;
+	       (!w->everybody && !w->recorded && source_watch(m, "sched", "sched_process_fork", false, f)) ? -1 : 0;
 }
 
 static int make(struct source *source, const struct task_state_opts *o, struct source_made *made,
@@ -291,7 +306,7 @@ static int make(struct source *source, const struct task_state_opts *o, struct s
 		return f->exit_code ? -1 : fault_set(f, EXIT_FAILED, "out of memory");
 	}
 	m = source_make(source, made, f);
-	return m ? watch(m, f) : -1;
+	return m ? watch(&src->switches, m, f) : -1;
 }
 
 static int task_state_events(struct source *source, const void *config, struct fault *f)
@@ -334,6 +349,7 @@ static const struct opt_group rundelay_groups[] = {
 const struct source_ops task_state_source = {
 	.name = "task-state",
 	.summary = "each stretch that a task ran, waited or slept, when it ends",
+	.makes = true,
 	.groups = task_state_groups,
 	.ngroups = sizeof(task_state_groups) / sizeof(*task_state_groups),
 	.config_size = sizeof(struct task_state_opts),
@@ -343,6 +359,7 @@ const struct source_ops task_state_source = {
 const struct source_ops rundelay_source = {
 	.name = "rundelay",
 	.summary = "each time a thread waited for a CPU, when it runs",
+	.makes = true,
 	.groups = rundelay_groups,
 	.ngroups = sizeof(rundelay_groups) / sizeof(*rundelay_groups),
 	.config_size = sizeof(struct pair_opts),

@@ -278,6 +278,7 @@ static const struct opt_group groups[] = {
 const struct source_ops top_source = {
 	.name = "top",
 	.summary = "what a tracepoint adds up to by a key, each interval",
+	.makes = true,
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(*groups),
 	.config_size = sizeof(struct top_source_opts),

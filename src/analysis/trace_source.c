@@ -100,6 +100,7 @@ static const struct opt_group groups[] = {
 const struct source_ops trace_source = {
 	.name = "trace",
 	.summary = "a tracepoint's events as the text that trace prints of them",
+	.makes = true,
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(*groups),
 	.config_size = sizeof(struct trace_source_opts),

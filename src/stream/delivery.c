@@ -67,12 +67,16 @@ static void deliver_one(struct stream *s, struct ring *ring, const struct stream
 		s->totals.malformed++;
 		return;
 	}
-	if (__builtin_expect(s->replay->chooses_tasks, 0) && !is_watched(s->replay, ev, rec))
+	if (__builtin_expect(s->replay->chooses_tasks, 0) && !ev->everywhere && !is_watched(s->replay, ev, rec))
 		return;
 	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
 		return;
 	if (ev->filter_here && !filter_passes(ev, rec, raw, size, cpu)) {
 		s->totals.filtered++;
+		return;
+	}
+	if (ev->taps) {
+		makers_take(s, ring, ev, rec, raw, size);
 		return;
 	}
 	if (ev->choosy && !drain_is_within_limits(s, ring, ev, rec))
@@ -188,6 +192,7 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 		follow(s, &out.task);
 	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
 		replay_identify(p, &out.mmap);
+	makers_take_task(s, &out);
 	if (s->ops->task)
 		s->ops->task(s->ctx, &out);
 }

@@ -63,6 +63,7 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	ev->chain_kernel = o->kernel_callchain >= 0;
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	ev->item = item;
+	ev->track = NO_TRACK;
 	ev->wanted = true;
 	ev->filter = item->filter ? strdup(item->filter) : NULL;
 	if (item->filter && !ev->filter) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/maker.h"
 
-#include "stream/private.h"
+#include "stream/replay_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ static bool is_everywhere(const struct stream *s, const struct wish *w)
 	return w->everywhere && (s->opts->pids.n || s->opts->tids.n);
 }
 
-static struct stream_event *append(struct stream *s, const struct wish *w, struct fault *f)
+static struct stream_event *append_live(struct stream *s, const struct wish *w, struct fault *f)
 {
 	const struct spec_item *item = s->events[w->maker->event].item;
 	struct stream_event *ev;
@@ -207,13 +207,7 @@ static struct stream_event *append(struct stream *s, const struct wish *w, struc
 	if (!s->tracefs[0] && events_find_tracefs(s, f))
 		return NULL;
 	ev = events_append(s, item, f);
-	if (!ev)
-		return NULL;
-	free((char *)ev->filter);   /* the source's options */
-	ev->filter = NULL;
-	ev->callchain = false;
-	ev->everywhere = is_everywhere(s, w);
-	if (event_set_tracepoint(ev, w->sys, w->name, f))
+	if (!ev || event_set_tracepoint(ev, w->sys, w->name, f))
 		return NULL;
 	ev->fmt = tracefmt_load(s->formats, s->tracefs, w->sys, w->name, &why);
 	if (!ev->fmt) {
@@ -226,6 +220,21 @@ static struct stream_event *append(struct stream *s, const struct wish *w, struc
 	return ev;
 }
 
+static struct stream_event *append(struct stream *s, const struct wish *w, struct fault *f)
+{
+	const struct spec_item *item = s->events[w->maker->event].item;
+	struct stream_event *ev = s->replay ? recording_watch(s, item, w->maker->name, w->sys, w->name, f)
+					    : append_live(s, w, f);
+
+	if (!ev)
+		return NULL;
+	free((char *)ev->filter);   /* the source's options */
+	ev->filter = NULL;
+	ev->callchain = false;
+	ev->everywhere = is_everywhere(s, w);
+	return ev;
+}
+
 static int watch(struct stream *s, const struct wish *w, struct fault *f)
 {
 	struct stream_event *ev = find_watched(s, w->sys, w->name);
@@ -235,13 +244,15 @@ static int watch(struct stream *s, const struct wish *w, struct fault *f)
 		ev = append(s, w, f);
 	if (!ev)
 		return -1;
+	/* they get it in the order of the list, each once: it may be both begin and end */
+	for (end = &ev->taps; *end; end = &(*end)->next)
+		if ((*end)->maker == w->maker)
+			return 0;
 	tap = calloc(1, sizeof(*tap));
 	if (!tap)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	tap->maker = w->maker;
-	for (end = &ev->taps; *end; end = &(*end)->next)
-		;
-	*end = tap;   /* they get it in the order of the list */
+	*end = tap;
 	return 0;
 }
 
@@ -313,6 +324,16 @@ void makers_take(struct stream *s, struct ring *ring, const struct stream_event 
 			continue;
 		m->ring = ring;
 		m->ops->sample(m->state, m, event, rec, raw, raw_size, (uint32_t)ring->cpu);
+	}
+}
+
+void makers_take_task(struct stream *s, const struct pev_record *rec)
+{
+	for (size_t i = 0; i < s->makers.n; i++) {
+		struct maker *m = s->makers.v[i];
+
+		if (m->ops->task)
+			m->ops->task(m->state, rec);
 	}
 }
 

@@ -34,6 +34,8 @@ struct stream_limit *maker_limit(struct maker *m);
 bool makers_are_over(const struct stream_event *watched);
 /* The last sample has come: of a run that its consumer did not end. */
 void makers_end(struct stream *s);
+/* Of a recording: a record about a task. */
+void makers_take_task(struct stream *s, const struct pev_record *rec);
 /* A sample of an event that is watched. */
 void makers_take(struct stream *s, struct ring *ring, const struct stream_event *event,
 		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size);

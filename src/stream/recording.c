@@ -171,7 +171,7 @@ static int set_stack_format(struct stream_event *ev, const struct replay *p, con
 
 const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event)
 {
-	return perfdata_event(s->replay->reader, s->replay->track_of[event - s->events]);
+	return perfdata_event(s->replay->reader, event->track);
 }
 
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
@@ -216,29 +216,16 @@ static int name_event(struct stream_event *ev, const struct spec_item *item, con
 	return event_set_name(ev, name, name, f);
 }
 
-static struct stream_event *new_event(struct stream *s, const struct spec_item *item, size_t track,
-				      struct fault *f)
-{
-	uint32_t *v = reallocarray(s->replay->track_of, s->nevents + 1, sizeof(*v));
-
-	if (!v) {
-		fault_set(f, EXIT_FAILED, "out of memory");
-		return NULL;
-	}
-	s->replay->track_of = v;
-	v[s->nevents] = (uint32_t)track;
-	return events_append(s, item, f);
-}
-
 static int append(struct stream *s, const struct spec_item *item, size_t track, struct fault *f)
 {
 	const struct replay *p = s->replay;
 	const struct track *t = &p->tracks[track];
 	const struct perfdata_event *e = perfdata_event(p->reader, track);
-	struct stream_event *ev = new_event(s, item, track, f);
+	struct stream_event *ev = events_append(s, item, f);
 
 	if (!ev)
 		return -1;
+	ev->track = (uint32_t)track;
 	ev->fmt = t->fmt;
 	if (!t->fmt && fill_sampling(ev, p, t, e, f))
 		return -1;
@@ -257,6 +244,33 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	if (t->fmt)
 		ev->min_raw = t->fmt->min_size;
 	return name_event(ev, item, t, f);
+}
+
+struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
+				     const char *sys, const char *name, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	struct stream_event *ev;
+	char message[700], expected[300];
+	size_t i = 0;
+
+	while (i < p->ntracks && (!p->tracks[i].fmt || strcmp(p->tracks[i].fmt->sys, sys) ||
+				  strcmp(p->tracks[i].fmt->name, name)))
+		i++;
+	if (i == p->ntracks) {
+		snprintf(message, sizeof(message), "%s needs %s:%s, which %s lacks", source, sys, name, s->opts->input);
+		snprintf(expected, sizeof(expected), "a recording with -e %s:%s", sys, name);
+		spec_fault(f, item, item->at, message, expected);
+		return NULL;
+	}
+	ev = events_append(s, item, f);
+	if (!ev || event_set_tracepoint(ev, sys, name, f))
+		return NULL;
+	ev->track = (uint32_t)i;
+	ev->fmt = p->tracks[i].fmt;
+	ev->min_raw = ev->fmt->min_size;
+	layout_from_format(&ev->layout, p->tracks[i].widened, perfdata_event(p->reader, i)->format.read_format);
+	return ev;
 }
 
 /* ---- the list ------------------------------------------------------------------- */
@@ -378,15 +392,25 @@ static int check_samples(const struct stream *s, const struct spec_item *item, s
 	size_t leader;
 
 	for (size_t i = before; i < s->nevents; i++)
-		if (s->opts->takes_counts || !is_counted(p, p->track_of[i]))
+		if (s->opts->takes_counts || !is_counted(p, s->events[i].track))
 			return 0;
-	leader = leader_of(p, p->track_of[before]);
-	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[p->track_of[before]].name,
+	leader = leader_of(p, s->events[before].track);
+	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[s->events[before].track].name,
 		 s->opts->input);
 	if (leader < p->ntracks)
 		snprintf(expected, sizeof(expected), "name %s, whose samples bear the counts of its group",
 			 p->tracks[leader].name);
 	return spec_fault(f, item, item->at, message, expected);
+}
+
+/* What is made here was not recorded, but what it is made of. */
+static int add_made(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct source_ops *ops = item->sys ? NULL : source_find(s->opts->sources, item->name);
+
+	if (!ops || !ops->makes)
+		return unknown_event(s, item, f);
+	return source_add_item(s, item, f) == PLAIN_ADDED ? 0 : -1;
 }
 
 static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
@@ -404,13 +428,13 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 		pev_attr_list_free(w.parsed);
 	if (rc)
 		return rc;
-	return s->nevents > before ? check_samples(s, item, before, f) : unknown_event(s, item, f);
+	return s->nevents > before ? check_samples(s, item, before, f) : add_made(s, item, f);
 }
 
 static bool has_event_of(const struct stream *s, size_t track)
 {
 	for (size_t i = 0; i < s->nevents; i++)
-		if (s->replay->track_of[i] == track)
+		if (s->events[i].track == track)
 			return true;
 	return false;
 }
@@ -420,9 +444,12 @@ static int add_leaders(struct stream *s, struct fault *f)
 {
 	const struct replay *p = s->replay;
 
+	s->replay->leaders_from = s->nevents;
 	for (size_t i = 0; i < s->nshown && s->opts->takes_counts; i++) {
-		size_t leader = is_counted(p, p->track_of[i]) ? leader_of(p, p->track_of[i]) : p->ntracks;
+		size_t track = s->events[i].track, leader = p->ntracks;
 
+		if (track != NO_TRACK && is_counted(p, track))
+			leader = leader_of(p, track);
 		if (leader < p->ntracks && !has_event_of(s, leader) && append(s, &everything, leader, f))
 			return -1;
 	}
@@ -454,8 +481,11 @@ static int link_events(struct stream *s, struct fault *f)
 	if (!p->next)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = s->nevents; i-- > 0;) {
-		struct track *t = &p->tracks[p->track_of[i]];
+		struct track *t;
 
+		if (s->events[i].track == NO_TRACK)
+			continue;
+		t = &p->tracks[s->events[i].track];
 		p->next[i] = t->first;
 		t->first = (uint32_t)i;
 	}
@@ -474,6 +504,6 @@ int recording_events(struct stream *s, struct fault *f)
 	rc = s->specs.nitems ? 0 : add_all(s, f);
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
-	s->nshown = s->nevents;
-	return rc || events_check_names(s, f) || add_leaders(s, f) || link_events(s, f) ? -1 : 0;
+	return rc || events_check_names(s, f) || makers_watch(s, f) || add_leaders(s, f) || link_events(s, f) ||
+	       makers_begin(s, f) ? -1 : 0;
 }

@@ -112,7 +112,6 @@ void replay_free(struct stream *s)
 	numlist_free(&p->pids);
 	numlist_free(&p->tids);
 	free(p->tracks);
-	free(p->track_of);
 	free(p->next);
 	free(p);
 }
@@ -156,6 +155,12 @@ bool replay_is_same_kernel(const struct replay *p)
 uint64_t replay_reached(const struct replay *p)
 {
 	return p->reached;
+}
+
+struct stream_event *replay_leaders(struct stream *s, size_t *n)
+{
+	*n = s->nevents - s->replay->leaders_from;
+	return s->events + s->replay->leaders_from;
 }
 
 int64_t replay_realtime_offset(const struct replay *p)
@@ -402,7 +407,7 @@ static const struct stream_event *plain_event(const struct stream *s, const stru
 	const struct stream_event *ev = only_event(s, t);
 
 	if (!ev || !ev->fmt || ev->layout.callchain || ev->layout.group_entry || ev->cpus.n ||
-	    ev->filter_here || ev->choosy || t->widened != t->type || s->replay->chooses_tasks ||
+	    ev->filter_here || ev->choosy || ev->taps || t->widened != t->type || s->replay->chooses_tasks ||
 	    perfdata_is_foreign(s->replay->reader))
 		return NULL;
 	return ev;
@@ -412,10 +417,11 @@ static void find_wanted(struct stream *s)
 {
 	struct replay *p = s->replay;
 
-	for (size_t i = s->nshown; i < s->nevents; i++)
+	for (size_t i = p->leaders_from; i < s->nevents; i++)
 		s->events[i].wanted = true;
 	for (size_t i = 0; i < s->nevents; i++)
-		p->tracks[p->track_of[i]].wanted |= s->events[i].wanted;
+		if (s->events[i].track != NO_TRACK)
+			p->tracks[s->events[i].track].wanted |= s->events[i].wanted;
 	for (size_t i = 0; i < p->ntracks; i++)
 		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
 }
@@ -476,6 +482,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	if (!s->stop || s->stop == STOP_TARGET) {
 		delivery_until(s, UINT64_MAX);
 		end_losses(s);
+		makers_end(s);
 	}
 	loop_set_delivering(s, false);
 	loss_tell(s, true);

@@ -18,6 +18,8 @@ void replay_free(struct stream *s);
 /* In the place of opening: 0, or -1 with f. */
 int replay_open(struct stream *s, struct fault *f);
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
+/* See stream_leaders(). */
+struct stream_event *replay_leaders(struct stream *s, size_t *n);
 int64_t replay_realtime_offset(const struct replay *p);
 uint64_t replay_reached(const struct replay *p);
 /* How far it has been read, and its size in bytes; false: it has none, as a pipe. */

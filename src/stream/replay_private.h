@@ -34,8 +34,8 @@ struct replay {
 	uint64_t size;                 /* of the file; 0: none, as of a pipe */
 	struct track *tracks;
 	size_t ntracks;
-	uint32_t *track_of;            /* of a stream event: its track */
 	uint32_t *next;                /* of a stream event: the next one of the same track */
+	size_t leaders_from;           /* in the list: those that are there for the counts in their samples */
 	uint32_t nqueues;
 	struct numlist pids, tids;     /* -p, -t, and whom they fork */
 	bool chooses_tasks;
@@ -55,6 +55,9 @@ struct replay {
 
 /* recording.c */
 int recording_events(struct stream *s, struct fault *f);
+/* maker.c's: a tracepoint that a source watches, which is not shown. NULL with f: it was not recorded. */
+struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
+				     const char *sys, const char *name, struct fault *f);
 /* widen.c: the sample with zeros for the parts of `to` that are not in `from` (the period for
  * its own); NULL if it gets too long. */
 const struct perf_event_header *widen_sample(const struct perf_event_header *rec, uint64_t from,

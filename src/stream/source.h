@@ -31,6 +31,7 @@ struct source;   /* one item of a list while it is taken apart */
 struct source_ops {
 	const char *name;                 /* the command's */
 	const char *summary;              /* one line */
+	bool makes;                       /* events of its own, out of others: of recordings, too */
 	const struct opt_group *groups;   /* options in the filter's place */
 	size_t ngroups;
 	/* What options fill in, zeroed; its head is a struct stream_opts, of which call
@@ -60,6 +61,8 @@ struct maker_ops {
 	/* A sample of one of them, as stream_ops.sample() has it. */
 	void (*sample)(void *state, struct maker *m, const struct stream_event *event,
 		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu);
+	/* Of a recording, what tells of tasks, in its place between the samples. NULL: nothing. */
+	void (*task)(void *state, const struct pev_record *rec);
 	/* No sample comes any more: what is left to be told is. NULL: nothing. */
 	void (*end)(void *state, struct maker *m);
 	void (*free)(void *state);

@@ -116,8 +116,8 @@ struct stream_event *stream_events(struct stream *s, size_t *n)
 
 struct stream_event *stream_leaders(struct stream *s, size_t *n)
 {
-	*n = s->replay ? s->nevents - s->nshown : 0;
-	return s->events + s->nshown;
+	*n = 0;
+	return s->replay ? replay_leaders(s, n) : NULL;
 }
 
 struct tracefmt_db *stream_formats(struct stream *s)

@@ -124,6 +124,9 @@ struct stream_sampling {
 	struct stream_limit limit;
 };
 
+/* Of an event that was not recorded, or that is made here. */
+#define NO_TRACK UINT32_MAX
+
 /* One event of the list, globs expanded. */
 struct stream_event {
 	/* what is looked at for each sample lies together */
@@ -158,6 +161,7 @@ struct stream_event {
 	bool triggers;                  /* asks for what is recorded: --overwrite */
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
+	uint32_t track;                 /* of a recording: its event there, or NO_TRACK */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	bool names_ip;                  /* the same: the consumer shows ip by its name */
 };

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources that make events, out of recordings: of other machines, and as the commands see them."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from frame import requires
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'data', 'perfdata')
+SWITCHES = ['amd64-5.10-pipe', 'amd64-6.12-zstd', 'arm64-6.12-several', 'armhf-6.1-several', 'i386-6.1-pipe',
+            's390x-6.12-pipe', 's390x-6.12-zstd', 'riscv64-6.12-several', 'ours']
+SWITCH = 'sched:sched_switch'
+BETWEEN = f'latency/--start {SWITCH} --end {SWITCH} -k prev_pid/'
+
+TO_JSON = '''
+import io, json, sys
+def text(e):
+    old, sys.stdout = sys.stdout, io.StringIO()
+    try:
+        e.print(timestamp=False, callchain=False)
+        return sys.stdout.getvalue().split(': ', 2)[2].strip()
+    finally:
+        sys.stdout = old
+def __sample__(e):
+    print(json.dumps({**e.to_dict(), 'line': text(e)}))
+'''
+
+
+def events(prof, folder, path, *args, check=0, errors=''):
+    (folder / 's.py').write_text(TO_JSON)
+    done = subprocess.run([prof, 'python', '-I', path, *args, 's.py'], cwd=folder, capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == check and bool(errors) == bool(done.stderr), done
+    assert re.search(errors, done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+
+
+@pytest.mark.parametrize('name', SWITCHES)
+def test_pairs_and_sums_of_any_machine(prof, tmp_path, name):
+    """Of both byte orders and word sizes: against the same events, paired and added up here."""
+    path = os.path.join(DATA, name + '.data')
+    seen = events(prof, tmp_path, path, '-e', f'{SWITCH},{BETWEEN},top/--of {SWITCH} -k prev_pid -i 3600000/,'
+                  f'trace/--of {SWITCH}/')
+    switches, pairs, sums, lines = ([e for e in seen if e['_event'] == n]
+                                    for n in (SWITCH, 'latency', 'top', 'trace'))
+    assert len(switches) > 50
+    last, counts, expected = {}, {}, []
+    for e in switches:
+        who = e['prev_pid']
+        if who in last:
+            expected.append((e['_time'], who, last[who], e['_time'] - last[who]))
+        last[who] = e['_time']
+        counts[who] = counts.get(who, 0) + 1
+    assert [(e['_time'], e['key'], e['start'], e['duration']) for e in pairs] == expected
+    assert {e['key']: e['value'] for e in sums} == counts
+    assert [e['rank'] for e in sums] == list(range(1, len(counts) + 1))
+    assert [(e['_time'], e['text']) for e in lines] == [(e['_time'], e['line']) for e in switches]
+
+
+def test_a_filter_and_a_limit(prof, tmp_path):
+    """The list's own filter is not the source's; -N ends the source alone."""
+    path = os.path.join(DATA, 'ours.data')
+    seen = events(prof, tmp_path, path, '-e', f'{SWITCH}/prev_pid==0/alias=idle/,trace/--of {SWITCH} -N 3/')
+    idle, lines = ([e for e in seen if e['_event'] == n] for n in ('sched:idle', 'trace'))
+    assert len(lines) == 3 and len(idle) > 3 and {e['prev_pid'] for e in idle} == {0}
+
+
+@pytest.mark.parametrize('source, errors', [
+    ('syscalls', r'syscalls needs raw_syscalls:sys_enter, which .*ours\.data lacks\n  syscalls\n  \^\n'
+                 r'expected: a recording with -e raw_syscalls:sys_enter$'),
+    ('kvm-exit', r'kvm-exit needs kvm:kvm_exit, which'),
+    ('top/--of sched:nothing -k pid/', r'top needs sched:nothing, which'),
+    (f'trace/--off {SWITCH}/', r'unknown option --off'),
+])
+def test_what_was_not_recorded(prof, tmp_path, source, errors):
+    events(prof, tmp_path, os.path.join(DATA, 'ours.data'), '-e', source, check=2, errors=errors)
+
+
+def test_script_shows_what_was_recorded(prof, tmp_path):
+    done = subprocess.run([prof, 'script', '-I', os.path.join(DATA, 'ours.data'), '-e', f'trace/--of {SWITCH}/'],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and re.search(r'trace is made of recorded events, .*: trace -I', done.stderr)
+
+
+# ---- as the commands have it -------------------------------------------------------------
+
+# A thread that was there before the recording, and one of its own making.
+WORK = '''
+import os, sys, threading, time
+def work():
+    for i in range(50):
+        time.sleep(0.002)
+        os.stat('/')
+        sum(range(20000))
+def early():
+    sys.stdin.read(1)
+    work()
+one = threading.Thread(target=early)
+one.start()
+print(os.getpid(), flush=True)
+sys.stdin.read(1)
+two = threading.Thread(target=work)
+two.start()
+work()
+'''
+RECORDED = 'sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,raw_syscalls:sys_enter,raw_syscalls:sys_exit'
+
+
+@pytest.fixture(scope='module')
+def recording(prof, tmp_path_factory):
+    """(the recording, the pid of a process of three threads that worked)"""
+    for word in ('tracefs', 'root'):
+        if requires.why_not(word):
+            pytest.skip(requires.why_not(word))
+    path = tmp_path_factory.mktemp('recorded') / 'perf.data'
+    with subprocess.Popen([sys.executable, '-c', WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as work:
+        pid = int(work.stdout.readline())
+        record = subprocess.Popen([prof, 'record', '-a', '-e', RECORDED, '-o', path], stderr=subprocess.PIPE)
+        end = time.monotonic() + 20
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        work.stdin.close()
+        work.wait(20)
+        record.send_signal(signal.SIGINT)
+        assert record.wait(20) in (0, 130), record.stderr.read()
+        record.stderr.close()
+    return path, pid
+
+
+def sums(rows, key, calls=lambda row: 1, total=lambda row: row['duration']):
+    """{value of the key: (how many, ns)}"""
+    of = {}
+    for row in rows:
+        n, ns = of.get(row.get(key), (0, 0))
+        of[row.get(key)] = n + calls(row), ns + total(row)
+    return of
+
+
+@pytest.mark.parametrize('args', [[], ['-p']])
+@pytest.mark.parametrize('command, key', [('syscalls', 'call'), ('task-state', 'state'), ('rundelay', 'tid')])
+def test_sources_tell_what_commands_add_up(prof, tmp_path, recording, command, key, args):
+    recording, pid = recording
+    if args:
+        args = ['-p', str(pid)]
+    seen = events(prof, tmp_path, recording, '-e', command, *args)
+    assert len(seen) >= 50 and [e['_time'] for e in seen] == sorted(e['_time'] for e in seen)
+    done = subprocess.run([prof, command, '-I', recording, '--json', *args], capture_output=True, text=True,
+                          timeout=60, check=True)
+    rows = json.loads(done.stdout.splitlines()[0])['rows']
+    if command == 'syscalls':       # the table's names have numbers behind them
+        rows = [{**row, 'call': row['call'].split('(')[0]} for row in rows]
+    assert sums(seen, key) == sums(rows, key, lambda row: row['calls'], lambda row: row['total'])
+    if args:
+        assert {e['pid'] for e in seen} == {pid} and len({e['tid'] for e in seen}) == 3
