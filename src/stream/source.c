@@ -159,7 +159,8 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 	if (!ev)
 		return NULL;
 	if (s->opts->record && !s->opts->recording.flight_bytes) {
-		fault_usage(f, "--record: %s is made here, of other events: record those", source->ops->name);
+		fault_usage(f, "--record: %s is made here, of other events: record those, and `-I` makes it "
+			    "of the recording", source->ops->name);
 		return NULL;
 	}
 	maker_set_event(m, ev, source->config->exit_n);
