@@ -216,8 +216,13 @@ static void release(struct analysis *a)
 	switches_free(&p->switches);
 }
 
+static void task(struct analysis *a, const struct pev_record *rec)
+{
+	switches_task(&((struct profile *)a->config)->switches, rec);
+}
+
 static const struct analysis_ops ops = {
-	.name = "profile", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.name = "profile", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 };
 
