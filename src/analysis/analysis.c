@@ -297,6 +297,13 @@ uint64_t analysis_end(struct analysis *a, uint64_t last)
 	return a->opts->stream.interval_ms || !last ? analysis_now(a) : last;
 }
 
+int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f)
+{
+	if (!path || !stream_replay(a->stream) || !stream_was_interrupted(a->stream))
+		return 0;
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: no picture was made: %s", path);
+}
+
 /* ---- stream_ops -------------------------------------------------------------------- */
 
 static void on_sample(void *ctx, const struct stream_event *event,

@@ -145,4 +145,7 @@ uint64_t analysis_hash(const char *text);
 uint64_t analysis_now(struct analysis *a);
 /* The end of what a table is about: with -i now, else the last sample, if there was one (not 0). */
 uint64_t analysis_end(struct analysis *a, uint64_t last);
+/* Whether all is there that a picture is to show: -1 with f where the reading of a recording was
+ * interrupted. Path: the picture's, NULL: there is none. */
+int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f);
 #endif

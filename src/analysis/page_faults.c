@@ -265,6 +265,8 @@ static int end(struct analysis *a, struct fault *f)
 	struct page_faults *p = a->config;
 
 	show(a, analysis_end(a, p->last));
+	if (analysis_may_draw(a, p->flame.path, f))
+		return -1;
 	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
 }
 

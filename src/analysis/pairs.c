@@ -294,6 +294,8 @@ int pairs_picture(struct pairs *p, struct fault *f)
 
 	if (!p->heatmap)
 		return 0;
+	if (analysis_may_draw(p->a, o->heatmap.path, f))
+		return -1;
 	snprintf(text, sizeof(text), "perf-prof %s", p->a->ops->name);
 	return heatmap_write(&o->heatmap, p->heatmap, &title, f);
 }

@@ -196,6 +196,8 @@ static int end(struct analysis *a, struct fault *f)
 	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : what(p) };
 
 	show(a, analysis_end(a, p->last));
+	if (analysis_may_draw(a, p->flame.path, f))
+		return -1;
 	snprintf(text, sizeof(text), "perf-prof profile -F %llu%s", (unsigned long long)frequency(p),
 		 p->off_cpu ? " --off-cpu" : "");
 	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;

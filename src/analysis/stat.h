@@ -8,6 +8,7 @@
 #define ANALYSIS_STAT_H
 
 #include "analysis/workload.h"
+#include "base/artifact.h"
 #include "report/counts.h"
 #include "stream/hotplug.h"
 #include "stream/targets.h"
@@ -109,6 +110,15 @@ struct stat_run_times {
 };
 int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
-/* Where results go: -o, else stderr beside a command (whose stdout is its own), else stdout. */
-FILE *stat_output(const struct stat *s, bool has_command, struct fault *f);
+/* stat_output.c: where results go: -o, else stderr beside a command (whose stdout is its own), else
+ * stdout. What is told once makes a whole file or none; with -i the file grows. */
+struct stat_output {
+	FILE *out;
+	const char *path;              /* for messages */
+	struct artifact whole;
+};
+/* 0, or -1 with f. */
+int stat_output_open(struct stat_output *o, const struct stat *s, bool has_command, struct fault *f);
+/* good: all is written that was to be; else an older file stays. 0, or -1 with f. */
+int stat_output_close(struct stat_output *o, bool good, struct fault *f);
 #endif

@@ -126,13 +126,13 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 static int compare_into_file(struct stat *s, struct side *sides, struct compared_row *rows,
 			     char *const *argv, struct fault *f)
 {
-	FILE *out = stat_output(s, true, f);
-	int rc = out ? compare(s, sides, rows, argv, out, f) : -1;
+	struct stat_output to;
+	int rc;
 
-	if (out && out != stderr && fclose(out) && !rc)
-		rc = fault_set(f, EXIT_FAILED, "--output %s: can't be written: %s",
-			       s->config->common.output.path, strerror(errno));
-	return rc;
+	if (stat_output_open(&to, s, true, f))
+		return -1;
+	rc = compare(s, sides, rows, argv, to.out, f);
+	return stat_output_close(&to, !rc, f) ? -1 : rc;
 }
 
 /* ---- the second command ---------------------------------------------------------- */

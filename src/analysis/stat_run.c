@@ -2,7 +2,6 @@
 /* perf-prof stat at work: a command once or several times, or targets until they end. */
 #include "analysis/stat_wait.h"
 
-#include "base/caller.h"
 #include "base/note.h"
 
 #include <errno.h>
@@ -29,7 +28,7 @@ static double seconds(struct timeval t)
 /* ---- what is printed ------------------------------------------------------------ */
 
 struct printing {
-	FILE *out;
+	struct stat_output to;
 	bool printed;            /* titles were */
 	bool unread;             /* the reader of the pipe went away: a way to be done, and no error */
 	char *title;
@@ -37,25 +36,6 @@ struct printing {
 	double start;
 	double last;             /* end of the interval before */
 };
-
-FILE *stat_output(const struct stat *s, bool has_command, struct fault *f)
-{
-	const char *path = s->config->common.output.path;
-	struct caller_rights rights;
-	FILE *out;
-
-	if (!path && has_command && (s->config->json || s->config->csv) && !isatty(STDOUT_FILENO))
-		note(0, "counts go to stderr: stdout is the command's; -o FILE is where programs can read them");
-	if (!path)
-		return has_command ? stderr : stdout;
-	caller_begin(&rights);
-	out = fopen(path, "we");
-	caller_end(&rights);
-	if (!out)
-		fault_set(f, EXIT_FAILED, "--output %s: %s%s", path, strerror(errno),
-			  rights.changed ? " for the user whom sudo was called by" : "");
-	return out;
-}
 
 static char *title_of_command(char *const *argv)
 {
@@ -93,13 +73,6 @@ static char *title_of_targets(const struct stat *s)
 	return asprintf(&text, "%s '%s'", what, numbers) < 0 ? NULL : text;
 }
 
-static const char *name_of(const struct stat *s, FILE *out)
-{
-	const char *path = s->config->common.output.path;
-
-	return path ? path : out == stderr ? "stderr" : "stdout";
-}
-
 static int print_table(const struct stat *s, struct printing *p, struct count_table *t,
 		       struct fault *f)
 {
@@ -118,16 +91,16 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 	t->where_word = words[s->by];
 	t->n = s->nevents * s->nwheres;
 	if (c->json)
-		rc = counts_json(t, p->out);
+		rc = counts_json(t, p->to.out);
 	else if (c->csv)
-		counts_csv(t, c->separator[0], !p->printed, p->out);
+		counts_csv(t, c->separator[0], !p->printed, p->to.out);
 	else
-		counts_text(t, !p->printed, p->out);
+		counts_text(t, !p->printed, p->to.out);
 	p->printed = true;
-	fflush(p->out);
-	p->unread = ferror(p->out) && errno == EPIPE;
-	if (ferror(p->out) && !p->unread)
-		return fault_set(f, EXIT_FAILED, "%s: can't be written: %s", name_of(s, p->out),
+	fflush(p->to.out);
+	p->unread = ferror(p->to.out) && errno == EPIPE;
+	if (ferror(p->to.out) && !p->unread)
+		return fault_set(f, EXIT_FAILED, "%s: can't be written: %s", p->to.path,
 				 strerror(errno));
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
@@ -384,8 +357,7 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 	struct stat_wait w;
 	int status;
 
-	p.out = stat_output(s, argv, f);
-	if (!p.out)
+	if (stat_output_open(&p.to, s, argv, f))
 		return f->exit_code;
 	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
@@ -397,8 +369,7 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 			status = -1;
 	}
 	free(p.title);
-	if (p.out != stderr && p.out != stdout && fclose(p.out) && status >= 0)
-		fault_set(f, EXIT_FAILED, "--output: can't be written: %s", strerror(errno));
+	stat_output_close(&p.to, status >= 0, f);
 	if (status < 0 || f->exit_code)
 		return f->exit_code;
 	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* why was told when they were opened */

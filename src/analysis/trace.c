@@ -86,6 +86,8 @@ static int end(struct analysis *a, struct fault *f)
 	if (t->overwrite.history)
 		overwrite_end(&t->overwrite, a);
 	fold(a);
+	if (analysis_may_draw(a, t->flame.path, f))
+		return -1;
 	return t->folded ? flame_write(&t->flame, t->folded, &title, f) : 0;
 }
 

@@ -9,6 +9,7 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -42,6 +43,25 @@ def perfs(folder, *args):
 
 
 @pytest.mark.slow
+def test_a_file_is_whole_or_as_it_was(prof, tmp_path):
+    """-o has its name at the end; what is killed leaves an older one. With -i it grows."""
+    (tmp_path / 'counts').write_text('older')
+    argv = [prof, 'stat', '-e', 'task-clock', '-o', 'counts']
+    end = time.monotonic() + 20
+    with subprocess.Popen([*argv, 'sleep', '20'], cwd=tmp_path) as stat:
+        while not [n for n in os.listdir(tmp_path) if n.startswith('.counts')] and time.monotonic() < end:
+            time.sleep(0.01)
+        stat.kill()
+    assert (tmp_path / 'counts').read_text() == 'older'
+    subprocess.run([*argv, 'true'], cwd=tmp_path, check=True, timeout=20)
+    assert "stats for 'true'" in (tmp_path / 'counts').read_text()
+    with subprocess.Popen([*argv, '-i', '20', 'sleep', '20'], cwd=tmp_path) as stat:
+        while (tmp_path / 'counts').read_text().count('task-clock') < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        stat.kill()
+    assert (tmp_path / 'counts').read_text().count('task-clock') >= 2
+
+
 def test_agrees_with_perf_stat(prof, tmp_path):
     """The same command in turns: medians within the spread of either."""
     need('perf')

@@ -84,6 +84,21 @@ def test_an_interrupted_one_leaves_the_older_file(half_way, tmp_path, command, n
     assert os.listdir(tmp_path) == ['out'] and (tmp_path / 'out').read_text() == 'older'
 
 
+@pytest.mark.parametrize('command, picture', [
+    ('report --flame-graph', 'out.folded'), ('report --flame-graph', 'out.svg'),
+    ('latency -e syscalls:sys_enter_getppid -e syscalls:sys_enter_getppid//alias=next/ --heatmap', 'out.svg'),
+])
+def test_half_a_recording_is_no_picture(half_way, tmp_path, command, picture):
+    """The table of what was read is shown; the picture's older file stays."""
+    (tmp_path / picture).write_text('older')
+    proc = half_way(command=[*command.split(), picture])
+    proc.send_signal(signal.SIGINT)
+    out, errors = proc.communicate(timeout=30)
+    assert errors.decode() == f'perf-prof: interrupted: no picture was made: {picture}\n' and proc.returncode == 130
+    assert b'getppid' in out or b'syscall ' in out
+    assert os.listdir(tmp_path) == [picture] and (tmp_path / picture).read_text() == 'older'
+
+
 @pytest.mark.parametrize('command', ['convert --to csv -o -', 'convert --to firefox', 'script --csv'])
 def test_an_interrupted_one_has_written_what_came_before(half_way, command, tmp_path):
     with open(tmp_path / 'got', 'wb') as got:
