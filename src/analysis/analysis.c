@@ -299,7 +299,11 @@ uint64_t analysis_end(struct analysis *a, uint64_t last)
 
 int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f)
 {
-	if (!path || !stream_replay(a->stream) || !stream_was_interrupted(a->stream))
+	const struct replay *replay = stream_replay(a->stream);
+	uint64_t at, size;
+
+	/* a pipe ends with whom Ctrl-C ends, too: what came is all there is */
+	if (!path || !replay || !replay_place(replay, &at, &size) || !stream_was_interrupted(a->stream))
 		return 0;
 	return fault_set(f, EXIT_INTERRUPTED, "interrupted: no picture was made: %s", path);
 }

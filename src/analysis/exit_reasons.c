@@ -54,13 +54,15 @@ static void read_name(struct tracefmt_db *formats, const struct analysis_sample 
 	snprintf(name, size, "%.*s", (int)strcspn(reason, " :),"), reason);
 }
 
+enum { MAX_REASONS = 4096 };   /* a recording says what it likes */
+
 static void learn(struct exit_reasons *all, struct tracefmt_db *formats, const struct analysis_sample *s,
 		  uint64_t code)
 {
 	struct exit_reason *r;
 
 	HASH_FIND(hh, all->known, &code, sizeof(code), r);
-	r = r ? NULL : calloc(1, sizeof(*r));
+	r = r || HASH_COUNT(all->known) >= MAX_REASONS ? NULL : calloc(1, sizeof(*r));
 	if (!r)
 		return;
 	r->code = code;

@@ -54,12 +54,16 @@ static bool watches(const struct switches *w, pid_t tid)
 	return w->everybody ? tid > 0 : find_watched(w, tid) != NULL;
 }
 
+enum { MAX_WATCHED = 1 << 20 };   /* a recording says what it likes */
+
 static int watch(struct switches *w, pid_t tid)
 {
 	struct watched *one;
 
 	if (watches(w, tid))
 		return 0;
+	if (w->recorded && HASH_COUNT(w->watched) >= MAX_WATCHED)
+		return -1;
 	one = calloc(1, sizeof(*one));
 	if (!one)
 		return -1;

@@ -94,7 +94,7 @@ static void watch_stop(struct attention *a, uint64_t *next_interrupt)
 	if (!a->past_deadline) {
 		a->past_deadline = true;
 		attention_raise(a, ATTN_DEADLINE);
-		*next_interrupt += RETURN_GRACE_MS * 1000000ull;
+		*next_interrupt = attention_now() + RETURN_GRACE_MS * 1000000ull;
 		return;
 	}
 	if (a->interrupt)

@@ -8,7 +8,8 @@
  * timerfd and on an eventfd that the signal handler writes:
  *   - interval passed: sets ATTN_INTERVAL (a drain of 1 MiB can be 14,000 callbacks,
  *     so the loop's own epoll would be too late);
- *   - first SIGINT or SIGTERM: calls interrupt() after 500 ms, and again every 500 ms;
+ *   - first SIGINT or SIGTERM: sets ATTN_DEADLINE after 500 ms, calls interrupt() 50 ms later,
+ *     and again every 500 ms;
  *   - second one: calls last_words() and ends the process with 130.
  */
 #ifndef STREAM_ATTENTION_H

@@ -76,7 +76,7 @@ static void deliver_one(struct stream *s, struct ring *ring, const struct stream
 		return;
 	}
 	if (ev->taps) {
-		makers_take(s, ring, ev, rec, raw, size);
+		makers_take(s, ring, ev, rec, raw, size, cpu);
 		return;
 	}
 	if (ev->choosy && !drain_is_within_limits(s, ring, ev, rec))

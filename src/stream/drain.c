@@ -263,7 +263,7 @@ deliver_choosy(struct stream *s, struct ring *ring, const struct stream_event *e
 	if (!is_chosen(s, ring, event, rec, raw, raw_size))
 		return;
 	if (event->taps)
-		makers_take(s, ring, event, rec, raw, raw_size);
+		makers_take(s, ring, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	else
 		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 }

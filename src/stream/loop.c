@@ -18,6 +18,7 @@
 
 enum { TICK_MS = 50, MAX_WAKE = 64 };
 enum { ROUNDS = 16 };   /* between two looks at the descriptors: system calls */
+enum { FORK_US = 2000 };   /* how long a fork may take */
 
 /* epoll data: RING (nothing to remember), KICK, END, else the index of an opened event whose
  * task may end. */
@@ -306,17 +307,20 @@ static void deliver_until_stopped(struct stream *s)
 }
 
 /* What the rings still hold: all of it when the target ended, for at most 500 ms after
- * a signal, none after -N. A task that was born while its parent's event was disabled may
+ * a signal, none after -N. A task that is in birth while its parent's event is disabled may
  * have an enabled one, and so may its children: the second time finds them. */
 static void deliver_rest(struct stream *s)
 {
 	s->draining = true;
 	s->stopping = s->stop == STOP_CONSUMER || s->deadline;
-	for (int i = 0; i < 2; i++) {
+	disable_all(s);
+	if (!s->stopping && !targets_everybody(s->opts)) {
+		round_of(s);
+		usleep(FORK_US);
 		disable_all(s);
-		while (!s->stopping && round_of(s))
-			;
 	}
+	while (!s->stopping && round_of(s))
+		;
 	makers_end(s);
 }
 

@@ -17,7 +17,8 @@ struct maker {
 	size_t size;                  /* of these */
 	size_t event;                 /* its place in the list, where events move until it is whole */
 	struct stream_limit limit;
-	struct ring *ring;            /* of the sample at hand */
+	struct ring *ring;            /* of the sample at hand, */
+	uint32_t cpu;                 /* and its CPU */
 	struct perf_event_header *rec;
 	uint32_t raw_size;            /* with what fills it up to 8 bytes */
 };
@@ -47,7 +48,7 @@ static unsigned int free_id(const struct tracefmt_db *db)
 {
 	unsigned int id = UINT16_MAX;
 
-	while (tracefmt_find(db, id))
+	while (id && tracefmt_find(db, id))
 		id--;
 	return id;
 }
@@ -178,23 +179,43 @@ int source_watch(struct maker *m, const char *sys, const char *name, bool everyw
 	return 0;
 }
 
-static struct stream_event *find_watched(struct stream *s, const char *sys, const char *name)
+static bool is_tapped_by(const struct stream_event *ev, const struct maker *m)
 {
-	for (size_t i = s->nshown; i < s->nevents; i++)
-		if (!strcmp(s->events[i].sys, sys) && !strcmp(s->events[i].tracepoint, name))
-			return &s->events[i];
-	return NULL;
+	for (const struct maker_tap *tap = ev->taps; tap; tap = tap->next)
+		if (tap->maker == m)
+			return true;
+	return false;
+}
+
+static bool is_tracepoint(const struct stream_event *ev, const char *sys, const char *name)
+{
+	return !strcmp(ev->sys, sys) && !strcmp(ev->tracepoint, name);
 }
 
 struct stream_event *maker_event(struct maker *m, const char *sys, const char *name)
 {
-	return find_watched(m->s, sys, name);
+	struct stream *s = m->s;
+
+	/* a recording's leaders stand there, too: nobody taps them */
+	for (size_t i = s->nshown; i < s->nevents; i++)
+		if (is_tapped_by(&s->events[i], m) && is_tracepoint(&s->events[i], sys, name))
+			return &s->events[i];
+	return NULL;
 }
 
 /* With targets that are no tasks, everywhere is where the targets are. */
 static bool is_everywhere(const struct stream *s, const struct wish *w)
 {
 	return w->everywhere && (s->opts->pids.n || s->opts->tids.n);
+}
+
+/* Of the two that there may be: everywhere, and where the targets are. */
+static struct stream_event *find_watched(struct stream *s, const struct wish *w)
+{
+	for (size_t i = s->nshown; i < s->nevents; i++)
+		if (s->events[i].everywhere == is_everywhere(s, w) && is_tracepoint(&s->events[i], w->sys, w->name))
+			return &s->events[i];
+	return NULL;
 }
 
 static struct stream_event *append_live(struct stream *s, const struct wish *w, struct fault *f)
@@ -237,7 +258,7 @@ static struct stream_event *append(struct stream *s, const struct wish *w, struc
 
 static int watch(struct stream *s, const struct wish *w, struct fault *f)
 {
-	struct stream_event *ev = find_watched(s, w->sys, w->name);
+	struct stream_event *ev = find_watched(s, w);
 	struct maker_tap *tap, **end;
 
 	if (!ev)
@@ -245,9 +266,10 @@ static int watch(struct stream *s, const struct wish *w, struct fault *f)
 	if (!ev)
 		return -1;
 	/* they get it in the order of the list, each once: it may be both begin and end */
+	if (is_tapped_by(ev, w->maker))
+		return 0;
 	for (end = &ev->taps; *end; end = &(*end)->next)
-		if ((*end)->maker == w->maker)
-			return 0;
+		;
 	tap = calloc(1, sizeof(*tap));
 	if (!tap)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -315,7 +337,7 @@ bool makers_are_over(const struct stream_event *watched)
 /* ---- samples ------------------------------------------------------------------- */
 
 void makers_take(struct stream *s, struct ring *ring, const struct stream_event *event,
-		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	for (const struct maker_tap *tap = event->taps; tap; tap = tap->next) {
 		struct maker *m = tap->maker;
@@ -323,7 +345,8 @@ void makers_take(struct stream *s, struct ring *ring, const struct stream_event 
 		if (is_over(m) || !s->events[m->event].wanted)
 			continue;
 		m->ring = ring;
-		m->ops->sample(m->state, m, event, rec, raw, raw_size, (uint32_t)ring->cpu);
+		m->cpu = cpu;
+		m->ops->sample(m->state, m, event, rec, raw, raw_size, cpu);
 	}
 }
 
@@ -367,10 +390,9 @@ void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid)
 	struct stream *s = m->s;
 	const struct stream_event *event = &s->events[m->event];
 
-	if (s->stopping || (event->cpus.n && !numlist_has(&event->cpus, m->ring->cpu)))
+	if (s->stopping || (event->cpus.n && !numlist_has(&event->cpus, (int)m->cpu)))
 		return;
 	fill(m, time, pid, tid);
 	if (!event->choosy || drain_is_within_limits(s, m->ring, event, m->rec))
-		stream_hand_over(s, event, m->rec, (char *)m->rec + AT_DATA, m->raw_size,
-				 (uint32_t)m->ring->cpu);
+		stream_hand_over(s, event, m->rec, (char *)m->rec + AT_DATA, m->raw_size, m->cpu);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events that are made here: source.h. The tracepoints that they are made of stand behind
- * the consumer's events in the stream's list, each once for all who watch it.
+ * the consumer's events in the stream's list, each once for all who watch it in the same place.
  */
 #ifndef STREAM_MAKER_H
 #define STREAM_MAKER_H
@@ -38,5 +38,5 @@ void makers_end(struct stream *s);
 void makers_take_task(struct stream *s, const struct pev_record *rec);
 /* A sample of an event that is watched. */
 void makers_take(struct stream *s, struct ring *ring, const struct stream_event *event,
-		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size);
+		 const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu);
 #endif

@@ -144,11 +144,6 @@ static bool has_addresses(const struct stream_event *event)
 	return stream_event_has_addresses(event, false);
 }
 
-static bool prints_functions(const struct stream_event *event)
-{
-	return event->fmt && tracefmt_prints_functions(event->fmt);
-}
-
 static int open_symbols(struct names *n, int verbose, struct fault *f)
 {
 	/* who has somebody else open files gives up privilege before any is read */
@@ -187,7 +182,7 @@ static int open_functions(struct names *n, struct fault *f)
 	struct symbolizer_opts opts = { .opener = n->opener, .parse = PARSER_HERE };
 	struct tracefmt_symbols symbols = { .find = find_function };
 
-	if (!any_wanted(n->stream, prints_functions))
+	if (!stream_prints_functions(n->stream))
 		return 0;
 	symbols.ctx = n->functions = symbolizer_new(&opts);
 	if (!n->functions)

@@ -53,12 +53,13 @@ static int put_event(struct stream *s, const struct stream_event *event, uint64_
 	return 0;
 }
 
-/* What a source is made of is recorded, unless it would be there twice. */
+/* What a source is made of is recorded, unless it would be there twice: shown, or watched everywhere. */
 static void mark_doubles(struct stream *s)
 {
 	for (size_t i = s->nshown; i < s->nevents; i++)
-		for (size_t k = 0; k < s->nshown; k++)
-			s->events[i].unrecorded |= s->events[k].fmt == s->events[i].fmt;
+		for (size_t k = 0; k < s->nevents; k++)
+			s->events[i].unrecorded |= s->events[k].fmt == s->events[i].fmt &&
+						   (k < s->nshown || (s->events[k].everywhere && !s->events[i].everywhere));
 }
 
 static int put_events(struct stream *s, struct fault *f)

@@ -246,19 +246,36 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	return name_event(ev, item, t, f);
 }
 
+/* A group's member that is not sampled: the samples of another one bear its count. */
+static bool is_counted(const struct replay *p, size_t track)
+{
+	const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
+
+	return !a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP;
+}
+
+static bool is_samples_of(const struct replay *p, size_t track, const char *sys, const char *name)
+{
+	const struct tracefmt *fmt = p->tracks[track].fmt;
+
+	return fmt && !is_counted(p, track) && !strcmp(fmt->sys, sys) && !strcmp(fmt->name, name);
+}
+
 struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
 				     const char *sys, const char *name, struct fault *f)
 {
 	const struct replay *p = s->replay;
 	struct stream_event *ev;
 	char message[700], expected[300];
+	bool unknown = false;
 	size_t i = 0;
 
-	while (i < p->ntracks && (!p->tracks[i].fmt || strcmp(p->tracks[i].fmt->sys, sys) ||
-				  strcmp(p->tracks[i].fmt->name, name)))
-		i++;
+	for (; i < p->ntracks && !is_samples_of(p, i, sys, name); i++)
+		unknown |= !p->tracks[i].fmt &&
+			   perfdata_event(p->reader, i)->attr.attr.type == PERF_TYPE_TRACEPOINT;
 	if (i == p->ntracks) {
-		snprintf(message, sizeof(message), "%s needs %s:%s, which %s lacks", source, sys, name, s->opts->input);
+		snprintf(message, sizeof(message), "%s needs samples of %s:%s, which %s lacks%s", source, sys, name,
+			 s->opts->input, unknown ? " (or its format)" : "");
 		snprintf(expected, sizeof(expected), "a recording with -e %s:%s", sys, name);
 		spec_fault(f, item, item->at, message, expected);
 		return NULL;
@@ -362,14 +379,6 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 	if (nearest_get(&near))
 		snprintf(expected, sizeof(expected), "did you mean %s?", nearest_get(&near));
 	return spec_fault(f, item, item->at, message, expected);
-}
-
-/* A group's member that is not sampled: the samples of another one bear its count. */
-static bool is_counted(const struct replay *p, size_t track)
-{
-	const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
-
-	return !a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP;
 }
 
 /* The one before it, as recorders lay groups; ntracks: there is none. */

@@ -222,7 +222,8 @@ static int complain(const struct source *source, const char *message, struct fau
 	char expected[512];
 
 	list_options(source->ops, expected, sizeof(expected));
-	return spec_fault(f, source->item, source->item->filter_at, message, expected);
+	return spec_fault(f, source->item, source->item->filter ? source->item->filter_at : source->item->at, message,
+			  expected);
 }
 
 static int parse_words(struct source *source, int n, char **words, void *config, struct fault *f)
@@ -271,10 +272,10 @@ static void take_ring_size(struct stream *s, const struct stream_opts *own)
 		s->least_ring = own->ring.bytes;
 }
 
-/* What is wrong with its options gets the place; what has one, or is no mistake, does not. */
+/* What is wrong with its options, or that there are none, gets the place; what has one, or is no mistake, does not. */
 static int complain_or_pass(const struct source *source, const struct fault *why, struct fault *f)
 {
-	if (why->exit_code == EXIT_USAGE && !strchr(why->text, '\n') && source->item->filter)
+	if (why->exit_code == EXIT_USAGE && !strchr(why->text, '\n'))
 		return complain(source, why->text, f);
 	*f = *why;
 	return -1;

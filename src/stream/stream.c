@@ -120,6 +120,14 @@ struct stream_event *stream_leaders(struct stream *s, size_t *n)
 	return s->replay ? replay_leaders(s, n) : NULL;
 }
 
+bool stream_prints_functions(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && s->events[i].fmt && tracefmt_prints_functions(s->events[i].fmt))
+			return true;
+	return false;
+}
+
 struct tracefmt_db *stream_formats(struct stream *s)
 {
 	return s->formats;

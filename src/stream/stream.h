@@ -199,7 +199,7 @@ struct stream_ops {
 	/* Before a sleep and after it: others may run meanwhile. May be NULL. */
 	void (*wait)(void *ctx, bool begin);
 	/* Called in a signal handler on the loop's thread when sample() is still inside
-	 * its call 500 ms after a stop: has to make it return. May be NULL. */
+	 * its call 550 ms after a stop: has to make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
 	/* The process ends at once, on a second SIGINT: called on the watchdog's thread,
 	 * whatever the others do; only what a signal handler may do. May be NULL. */
@@ -241,6 +241,8 @@ void stream_free(struct stream *s);
 struct stream_event *stream_events(struct stream *s, size_t *n);
 /* Of a recording, with takes_counts: events that are not shown, but bear counts of those that are. */
 struct stream_event *stream_leaders(struct stream *s, size_t *n);
+/* Whether the text of an event that comes, be it to a source, has names of functions. */
+bool stream_prints_functions(const struct stream *s);
 struct tracefmt_db *stream_formats(struct stream *s);
 /* Refuses events with call chains of which options leave nothing: 0, or -1 with f. */
 int stream_check_chains(const struct stream *s, struct fault *f);

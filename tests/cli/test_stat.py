@@ -42,7 +42,6 @@ def perfs(folder, *args):
     return {row[2]: float(row[0]) for row in rows}
 
 
-@pytest.mark.slow
 def test_a_file_is_whole_or_as_it_was(prof, tmp_path):
     """-o has its name at the end; what is killed leaves an older one. With -i it grows."""
     (tmp_path / 'counts').write_text('older')
@@ -62,6 +61,7 @@ def test_a_file_is_whole_or_as_it_was(prof, tmp_path):
     assert (tmp_path / 'counts').read_text().count('task-clock') >= 2
 
 
+@pytest.mark.slow
 def test_agrees_with_perf_stat(prof, tmp_path):
     """The same command in turns: medians within the spread of either."""
     need('perf')

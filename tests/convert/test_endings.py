@@ -84,19 +84,46 @@ def test_an_interrupted_one_leaves_the_older_file(half_way, tmp_path, command, n
     assert os.listdir(tmp_path) == ['out'] and (tmp_path / 'out').read_text() == 'older'
 
 
-@pytest.mark.parametrize('command, picture', [
+PICTURES = pytest.mark.parametrize('command, picture', [
     ('report --flame-graph', 'out.folded'), ('report --flame-graph', 'out.svg'),
     ('latency -e syscalls:sys_enter_getppid -e syscalls:sys_enter_getppid//alias=next/ --heatmap', 'out.svg'),
 ])
-def test_half_a_recording_is_no_picture(half_way, tmp_path, command, picture):
+
+
+@PICTURES
+def test_half_a_file_is_no_picture(prof, storm, tmp_path_factory, tmp_path, command, picture):
     """The table of what was read is shown; the picture's older file stays."""
+    path = tmp_path_factory.getbasetemp() / 'long.data'
+    if not path.exists():
+        subprocess.run([prof, 'record', '-q', '-m', '64M', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm,
+                        'getppid', '2000000'], stdout=subprocess.DEVNULL, check=True, timeout=60)
     (tmp_path / picture).write_text('older')
+    proc = subprocess.Popen([prof, *command.split(), picture, '-I', path], cwd=tmp_path, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+    while read_by(proc.pid) < path.stat().st_size // 4 and proc.poll() is None:
+        time.sleep(0.001)
+    proc.send_signal(signal.SIGINT)
+    out, errors = proc.communicate(timeout=30)
+    assert errors == f'perf-prof: interrupted: no picture was made: {picture}\n' and proc.returncode == 130
+    assert 'getppid' in out or 'syscall ' in out
+    assert os.listdir(tmp_path) == [picture] and (tmp_path / picture).read_text() == 'older'
+
+
+def read_by(pid):
+    """Bytes of all that the process has read."""
+    with open(f'/proc/{pid}/io', encoding='ascii') as io:
+        return int(re.search(r'rchar: (\d+)', io.read()).group(1))
+
+
+@PICTURES
+def test_what_came_through_a_pipe_is_a_picture(half_way, tmp_path, command, picture):
+    """Ctrl-C ends both ends of `perf-prof record -o - | perf-prof report -I -`."""
     proc = half_way(command=[*command.split(), picture])
     proc.send_signal(signal.SIGINT)
     out, errors = proc.communicate(timeout=30)
-    assert errors.decode() == f'perf-prof: interrupted: no picture was made: {picture}\n' and proc.returncode == 130
+    assert (proc.returncode, errors) == (0, b'')
     assert b'getppid' in out or b'syscall ' in out
-    assert os.listdir(tmp_path) == [picture] and (tmp_path / picture).read_text() == 'older'
+    assert (tmp_path / picture).stat().st_size > 10
 
 
 @pytest.mark.parametrize('command', ['convert --to csv -o -', 'convert --to firefox', 'script --csv'])

@@ -185,6 +185,17 @@ def test_text_of_events(prof, tmp_path, sleeper):
     assert {e['pid'] for e in lines} == {sleeper.pid}
 
 
+def test_text_has_names_of_functions(prof):
+    """As trace itself shows the event."""
+    done = subprocess.run([prof, 'trace', '-N', '20', '-e', 'workqueue:workqueue_execute_start,'
+                           'trace/--of workqueue:workqueue_execute_start/alias=log/'], capture_output=True, text=True,
+                          timeout=60)
+    shown = {name: re.findall(f': {name}: .*function (.*)', done.stdout)
+             for name in ('log', 'workqueue:workqueue_execute_start')}
+    assert done.returncode == 0 and all(shown.values()), done
+    assert all(re.match(r'[a-z_]', function) for functions in shown.values() for function in functions), done.stdout
+
+
 def test_one_source_ends_the_other_goes_on(prof, tmp_path):
     seen = run(prof, tmp_path, '-e', 'task-state/-N 3/,rundelay/-N 5/')
     names = [e['_event'] for e in seen]

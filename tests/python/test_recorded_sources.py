@@ -46,9 +46,9 @@ def test_pairs_and_sums_of_any_machine(prof, tmp_path, name):
     """Of both byte orders and word sizes: against the same events, paired and added up here."""
     path = os.path.join(DATA, name + '.data')
     seen = events(prof, tmp_path, path, '-e', f'{SWITCH},{BETWEEN},top/--of {SWITCH} -k prev_pid -i 3600000/,'
-                  f'trace/--of {SWITCH}/')
-    switches, pairs, sums, lines = ([e for e in seen if e['_event'] == n]
-                                    for n in (SWITCH, 'latency', 'top', 'trace'))
+                  f'trace/--of {SWITCH}/,top/--of {SWITCH} -k _cpu -i 3600000/alias=cpus/')
+    switches, pairs, sums, lines, cpus = ([e for e in seen if e['_event'] == n]
+                                          for n in (SWITCH, 'latency', 'top', 'trace', 'cpus'))
     assert len(switches) > 50
     last, counts, expected = {}, {}, []
     for e in switches:
@@ -60,6 +60,9 @@ def test_pairs_and_sums_of_any_machine(prof, tmp_path, name):
     assert [(e['_time'], e['key'], e['start'], e['duration']) for e in pairs] == expected
     assert {e['key']: e['value'] for e in sums} == counts
     assert [e['rank'] for e in sums] == list(range(1, len(counts) + 1))
+    on = [e['_cpu'] for e in switches]
+    assert {e['key']: e['value'] for e in cpus} == {cpu % 2**32: on.count(cpu) for cpu in on}
+    assert [e['_cpu'] for e in lines] == on
     assert [(e['_time'], e['text']) for e in lines] == [(e['_time'], e['line']) for e in switches]
 
 
@@ -72,10 +75,10 @@ def test_a_filter_and_a_limit(prof, tmp_path):
 
 
 @pytest.mark.parametrize('source, errors', [
-    ('syscalls', r'syscalls needs raw_syscalls:sys_enter, which .*ours\.data lacks\n  syscalls\n  \^\n'
+    ('syscalls', r'syscalls needs samples of raw_syscalls:sys_enter, which .*ours\.data lacks\n  syscalls\n  \^\n'
                  r'expected: a recording with -e raw_syscalls:sys_enter$'),
-    ('kvm-exit', r'kvm-exit needs kvm:kvm_exit, which'),
-    ('top/--of sched:nothing -k pid/', r'top needs sched:nothing, which'),
+    ('kvm-exit', r'kvm-exit needs samples of kvm:kvm_exit, which'),
+    ('top/--of sched:nothing -k pid/', r'top needs samples of sched:nothing, which'),
     (f'trace/--off {SWITCH}/', r'unknown option --off'),
 ])
 def test_what_was_not_recorded(prof, tmp_path, source, errors):
@@ -159,3 +162,27 @@ def test_sources_tell_what_commands_add_up(prof, tmp_path, recording, command, k
     assert sums(seen, key) == sums(rows, key, lambda row: row['calls'], lambda row: row['total'])
     if args:
         assert {e['pid'] for e in seen} == {pid} and len({e['tid'] for e in seen}) == 3
+
+
+def test_each_source_has_its_own_targets(prof, tmp_path, recording):
+    """rundelay needs the switches of everybody, trace those of whom -p names."""
+    path, pid = recording
+    log = f'trace/--of {SWITCH}/'
+
+    def lines(*what):
+        seen = events(prof, tmp_path, path, '-p', str(pid), '-e', ','.join(what))
+        return {name: [(e['_time'], e['line']) for e in seen if e['_event'] == name] for name in ('rundelay', 'trace')}
+    alone = {'rundelay': lines('rundelay')['rundelay'], 'trace': lines(log)['trace']}
+    assert all(alone.values()) and lines('rundelay', log) == lines(log, 'rundelay') == alone
+
+
+def test_beside_a_group(prof, tmp_path):
+    """The leader of a group stands in the list where sources look for what they watch."""
+    for word in ('tracefs', 'root', 'program:perf'):
+        if requires.why_not(word):
+            pytest.skip(requires.why_not(word))
+    subprocess.run(['perf', 'record', '-q', '-a', '-o', 'g.data', '-e', '{cpu-clock,page-faults}:S', '-e', RECORDED, '--',
+                    'sleep', '0.1'], cwd=tmp_path, check=True, timeout=60)
+    done = subprocess.run([prof, 'script', '-I', 'g.data', '-e', 'page-faults,rundelay'], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and 'rundelay is made of recorded events' in done.stderr
