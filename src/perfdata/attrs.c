@@ -201,6 +201,7 @@ int attrs_settle(struct perfdata_reader *r, struct fault *f)
 		if (trailer_id_behind(a) != r->id_behind)
 			r->id_behind = 0;
 	}
+	r->settled = true;
 	return 0;
 }
 

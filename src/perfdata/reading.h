@@ -34,6 +34,7 @@ struct perfdata_reader {
 	size_t total_ids;
 	struct ids ids;
 	bool by_id;                    /* samples bear ids, and there are several events */
+	bool settled;                  /* no event comes any more */
 	uint16_t id_at;                /* of a sample, from its beginning */
 	uint16_t id_behind;            /* of another record, from its end; 0: none */
 	uint64_t last_id;              /* and whose it is */

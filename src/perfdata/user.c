@@ -13,12 +13,22 @@ static struct scan body_of(struct perfdata_reader *r, const struct perf_event_he
 	return (struct scan){ at + sizeof(*head), at + head->size, r->foreign };
 }
 
+static int pass_over(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+/* Recorders name events before they write of any: whose samples are whose does not change later. */
 static int take_attr(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
 	struct scan s = body_of(r, head);
 	uint32_t type = 0, size = 0;
 	int rc;
 
+	if (r->settled)
+		return pass_over(r, head, f);
 	if (scan_left(&s) >= 8) {
 		struct scan peek = s;
 
@@ -105,13 +115,6 @@ static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *h
 	if (there < size)
 		return reading_fault(r, f, window_at(&r->w), "an AUX area of %" PRIu64 " bytes begins at %#"
 				     PRIx64 ", but %" PRIu64 " are there", size, r->at, there);
-	return 0;
-}
-
-static int pass_over(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
-{
-	r->counts.other++;
-	window_skip(&r->w, head->size);
 	return 0;
 }
 

@@ -44,6 +44,50 @@ static bool take_number(struct line *line, const char *key)
 	return true;
 }
 
+static const char *behind_word(const char *at, const char *end)
+{
+	while (at < end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.'))
+		at++;
+	return at;
+}
+
+/* "[16]", "[TASK_COMM_LEN]", "[]": where it ends; NULL: nowhere. */
+static const char *behind_bracket(const char *at, const char *end)
+{
+	for (at++; at < end && *at != ']'; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("_ +-*/()<>", *at))
+			return NULL;
+	return at < end ? at + 1 : NULL;
+}
+
+/* Words, stars between them, brackets behind a word: "__data_loc char[] name", "const char * x",
+ * "u8 a[4]"; the last word is the name. */
+static bool is_declaration(const char *at, const char *end)
+{
+	int words = 0;
+	bool of_word = false;   /* what was last is a word, or its brackets */
+
+	while (at < end) {
+		const char *word = behind_word(at, end);
+
+		if (word > at) {
+			words++;
+			of_word = true;
+			at = word;
+		} else if (*at == '[' && of_word) {
+			at = behind_bracket(at, end);
+			if (!at)
+				return false;
+		} else if (*at == '*' && words) {
+			of_word = false;
+			at++;
+		} else if (*at++ != ' ') {
+			return false;
+		}
+	}
+	return words >= 2 && of_word;
+}
+
 /* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;", the last not in old kernels. */
 static bool is_field(struct line line)
 {
@@ -53,22 +97,36 @@ static bool is_field(struct line line)
 		return false;
 	line.at += strlen("\tfield:");
 	name = memchr(line.at, ';', (size_t)(line.end - line.at));
-	if (!name || !memchr(line.at, ' ', (size_t)(name - line.at)))
+	if (!name || !is_declaration(line.at, name))
 		return false;
 	line.at = name + 1;
 	return take_number(&line, "\toffset:") && take_number(&line, "\tsize:") &&
 	       (line.at == line.end || take_number(&line, "\tsigned:")) && line.at == line.end;
 }
 
+/* "KEY" and one word, which may have to be a number, or none. */
+static bool is_head(struct line line, const char *key, bool word, bool number)
+{
+	if (!begins(&line, key))
+		return false;
+	line.at += strlen(key);
+	if (!word)
+		return line.at == line.end;
+	for (const char *p = line.at; number && p < line.end; p++)
+		if (!isdigit((unsigned char)*p))
+			return false;
+	return line.at < line.end && behind_word(line.at, line.end) == line.end;
+}
+
 bool guard_format(const char *text, size_t len)
 {
-	static const char *const head[] = { "name: ", "ID: ", "format:" };
 	const char *end = text + len;
 	struct line line;
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
-		if (!next_line(&line, &text, end) || !begins(&line, head[i]))
-			return false;
+	if (!next_line(&line, &text, end) || !is_head(line, "name: ", true, false) ||
+	    !next_line(&line, &text, end) || !is_head(line, "ID: ", true, true) ||
+	    !next_line(&line, &text, end) || !is_head(line, "format:", false, false))
+		return false;
 	while (next_line(&line, &text, end))
 		if (begins(&line, "print fmt: \""))
 			return true;

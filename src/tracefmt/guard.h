@@ -17,8 +17,8 @@ enum {
 	GUARD_REACH = GUARD_MAX_RAW + 8 * GUARD_MAX_RAW + 8,
 };
 
-/* Whether the text has the lines of a format: of one that is cut, libtraceevent reads on
- * through a null pointer. */
+/* Whether the text has the lines of a format up to its "print fmt", and fields are declared as
+ * the kernel declares them: what is not, or is cut, libtraceevent follows through null pointers. */
 bool guard_format(const char *text, size_t len);
 /* The first dynamic field that reaches beyond the raw data, or NULL. */
 const struct trace_field *guard_dynamic(const struct tracefmt *fmt, const void *raw,

@@ -164,7 +164,8 @@ const char *printer_library_text(struct printer *p, const struct tracefmt *fmt, 
 	memset(p->raw + raw_size, 0, 8);
 	trace_seq_reset(&p->seq);
 	/* two formats of one id: the library would take either for it */
-	if (tep_find_event(p->tep, fmt->id) == fmt->tep_event && guard_print_fmt(fmt->tep_event, p->raw, raw_size))
+	if (!fmt->distrusted && tep_find_event(p->tep, fmt->id) == fmt->tep_event &&
+	    guard_print_fmt(fmt->tep_event, p->raw, raw_size))
 		tep_print_event(p->tep, &p->seq, &rec, "%s", TEP_PRINT_INFO);
 	else
 		put_fields(p, fmt, raw_size);

@@ -17,6 +17,7 @@ struct tracefmt_db {
 	struct printer *printer;
 	struct tracefmt **fmts;
 	size_t nfmts;
+	bool distrusts;
 };
 
 struct tracefmt_db *tracefmt_db_new(void)
@@ -155,15 +156,43 @@ static const struct tracefmt *db_add(struct tracefmt_db *db, struct tracefmt *fm
 	return v[db->nfmts++] = fmt;
 }
 
+/* Without the "print fmt" of one that is not trusted. */
+static enum tep_errno parse(struct tracefmt_db *db, struct tep_event **ev, const char *text, size_t len,
+			    const char *sys)
+{
+	static const char nothing[] = "print fmt: \"\"\n";
+	const char *print = memmem(text, len, "\nprint fmt: ", 12);
+	enum tep_errno rc = TEP_ERRNO__READ_FORMAT_FAILED;
+	char *fields;
+	size_t n;
+
+	if (!guard_format(text, len) || !print)
+		return rc;
+	if (!db->distrusts)
+		return tep_parse_format(db->tep, ev, text, len, sys);
+	n = (size_t)(print + 1 - text);
+	fields = malloc(n + sizeof(nothing));
+	if (!fields)
+		return TEP_ERRNO__MEM_ALLOC_FAILED;
+	memcpy(fields, text, n);
+	memcpy(fields + n, nothing, sizeof(nothing));
+	rc = tep_parse_format(db->tep, ev, fields, n + sizeof(nothing) - 1, sys);
+	free(fields);
+	return rc;
+}
+
+void tracefmt_distrust(struct tracefmt_db *db)
+{
+	db->distrusts = true;
+}
+
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f)
 {
 	struct tep_event *ev = NULL;
 	struct tracefmt *fmt;
-	enum tep_errno rc = TEP_ERRNO__READ_FORMAT_FAILED;
+	enum tep_errno rc = parse(db, &ev, text, len, sys);
 
-	if (guard_format(text, len))
-		rc = tep_parse_format(db->tep, &ev, text, len, sys);
 	/* An unparsable "print fmt" leaves the fields usable; only printing suffers. */
 	if (!ev) {
 		char why[128] = "";
@@ -173,6 +202,8 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 		return NULL;
 	}
 	fmt = fmt_from_tep(ev, text, len);
+	if (fmt)
+		fmt->distrusted = db->distrusts;
 	if (!fmt || !db_add(db, fmt)) {
 		fault_set(f, EXIT_FAILED, "out of memory");
 		return NULL;

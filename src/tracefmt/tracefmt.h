@@ -44,6 +44,7 @@ struct tracefmt {
 	void *tep_event;          /* libtraceevent's, for printing */
 	struct event_text *text;  /* how it prints */
 	uint16_t id_offset;       /* of common_type */
+	bool distrusted;          /* tep_event knows its fields, but not how it prints */
 };
 
 /* Names of the kernel's functions: NULL where there is none, else with the address's
@@ -66,6 +67,9 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f);
 
+/* The formats to come are of a recording, and may be anybody's: what can't be printed by the
+ * program of its "print fmt" prints as its fields, and libtraceevent is not shown that. */
+void tracefmt_distrust(struct tracefmt_db *db);
 /* The formats are those of another machine: bytes of its `long` (4 or 8), of its pages. */
 void tracefmt_set_machine(struct tracefmt_db *db, int long_size, int page_size);
 /* The known format of that id (common_type); NULL: there is none. */

@@ -16,7 +16,11 @@ from .result import FAILED, PASSED, Result
 ENV = {
     'ASAN_OPTIONS': 'detect_leaks=1:allocator_may_return_null=1',
     'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1',
+    'LSAN_OPTIONS': 'print_suppressions=0:suppressions='
+                    + os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lsan.supp'),
 }
+# Seeds of others.
+SHARED = {'replay': ('fuzz/corpus/perfdata', 'data/perfdata')}
 MAX_LEN = 1 << 17       # two records of the largest size
 
 
@@ -28,7 +32,8 @@ class Target:
         self.log = os.path.join(path, f'{self.name}.log')
         self.corpus = os.path.join(path, 'corpus', short)
         self.crashes = os.path.join(root, 'tests/fuzz/crashes', short)
-        self.seeds = [d for d in (os.path.join(root, 'tests/fuzz/corpus', short),)
+        self.seeds = [d for d in (os.path.join(root, 'tests/fuzz/corpus', short),
+                                  *(os.path.join(root, 'tests', d) for d in SHARED.get(short, ())))
                       if os.path.isdir(d)]
         self.dictionary = os.path.join(root, 'tests/fuzz', f'{short}.dict')
 
