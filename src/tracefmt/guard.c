@@ -55,7 +55,7 @@ static const char *behind_word(const char *at, const char *end)
 static const char *behind_bracket(const char *at, const char *end)
 {
 	for (at++; at < end && *at != ']'; at++)
-		if (!isalnum((unsigned char)*at) && !strchr("_ +-*/()<>", *at))
+		if (!*at || (!isalnum((unsigned char)*at) && !strchr("_ +-*/()<>", *at)))
 			return NULL;
 	return at < end ? at + 1 : NULL;
 }

