@@ -216,10 +216,6 @@ static void garbage_is_no_format(void **state)
 		"", "\n", "name", "name:", "name: x", "name: x\nID:", "name: x\nID: y\n",
 		"name: x\nID: 1\n", "name: x\nID: 1\nformat:", "name: x\nID: 1\nformat:\n\tfield:",
 		"name: x\nID: 1\nformat:\n\tfield:int a;\toffset:\n",
-		"name: x\nID: 1\nformat:\n\tfield:char a[\0216];\toffset:0;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n",
-		"name: x\nID: 1\nformat:\n\tfield:char a[6;\toffset:0;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n",
-		"name: x\nID: 1\nformat:\n\tfield:char \"a;\toffset:0;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n",
-		"name: x y\nID: 1\nformat:\n\nprint fmt: \"\"\n", "name: x\nID: 1y\nformat:\n\nprint fmt: \"\"\n",
 		"\177ELF\2\1\1", "<html>404</html>", "ID: 5\nname: x\n",
 	};
 	char long_text[4096];
@@ -234,6 +230,49 @@ static void garbage_is_no_format(void **state)
 	}
 	memset(long_text, 'a', sizeof(long_text));
 	assert_null(tracefmt_parse(*state, long_text, sizeof(long_text), "sys", NULL));
+}
+
+/* libtraceevent follows null pointers in some of them. */
+static void formats_that_the_kernel_does_not_write(void **state)
+{
+	static const char *const declared[] = {
+		"char a[\0216]", "char a[6", "char a]", "char \"a", "a", "* a", "int", "int *", "[4] a", "int a{}", "int 'a", "",
+	};
+	static const char *const heads[] = {
+		"name: x y\nID: 1\nformat:\n", "name: \nID: 1\nformat:\n", "name: x\nID: 1y\nformat:\n",
+		"name: x\nID: \nformat:\n", "name: x\nID: 1\nformat: \n", "name: \"x\nID: 1\nformat:\n",
+	};
+	char text[256];
+
+	for (size_t i = 0; i < COUNT(declared); i++) {
+		snprintf(text, sizeof(text), "name: x\nID: 1\nformat:\n\tfield:%s;\toffset:0;\tsize:4;\tsigned:0;\n\n"
+			 "print fmt: \"\"\n", declared[i]);
+		assert_null(tracefmt_parse(*state, text, strlen(text), "sys", NULL));
+	}
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		snprintf(text, sizeof(text), "%s\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+			 heads[i]);
+		assert_null(tracefmt_parse(*state, text, strlen(text), "sys", NULL));
+	}
+}
+
+/* What is of a recording prints as its fields where there is no program for it. */
+static void what_is_not_trusted(void **state)
+{
+	static const char text[] =
+		"name: x\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:unsigned int a;\toffset:4;\tsize:4;\tsigned:0;\n\nprint fmt: \"%d\", jiffies_to_msecs(REC->a)\n";
+	static const uint32_t raw[2] = { 7, 42 };
+	struct tracefmt_db *db = tracefmt_db_new();
+	const struct tracefmt *fmt;
+
+	(void)state;
+	tracefmt_distrust(db);
+	fmt = tracefmt_parse(db, text, strlen(text), "sys", NULL);
+	assert_non_null(fmt);
+	assert_non_null(tracefmt_not_compiled(fmt));
+	assert_string_equal(tracefmt_print(db, fmt, raw, sizeof(raw), NULL), " a=42");
+	tracefmt_db_free(db);
 }
 
 /* A format that ends anywhere is read or refused, and leaks nothing. */
@@ -576,6 +615,8 @@ int main(void)
 		TEST(relative_fields_are_known),
 		TEST(garbage_is_no_format),
 		TEST(formats_that_are_cut),
+		TEST(formats_that_the_kernel_does_not_write),
+		TEST(what_is_not_trusted),
 		TEST(fields_that_can_not_be),
 		TEST(numbers_keep_sign_and_size),
 		TEST(text_ends_at_nul_or_at_its_size),
