@@ -19,8 +19,9 @@ ENV = {
     'LSAN_OPTIONS': 'print_suppressions=0:suppressions='
                     + os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lsan.supp'),
 }
-# Seeds of others.
+# Seeds and dictionaries of others.
 SHARED = {'replay': ('fuzz/corpus/perfdata', 'data/perfdata')}
+WORDS = {'replay': 'perfdata'}
 MAX_LEN = 1 << 17       # two records of the largest size
 
 
@@ -35,7 +36,7 @@ class Target:
         self.seeds = [d for d in (os.path.join(root, 'tests/fuzz/corpus', short),
                                   *(os.path.join(root, 'tests', d) for d in SHARED.get(short, ())))
                       if os.path.isdir(d)]
-        self.dictionary = os.path.join(root, 'tests/fuzz', f'{short}.dict')
+        self.dictionary = os.path.join(root, 'tests/fuzz', f'{WORDS.get(short, short)}.dict')
 
     def start(self, seconds):
         os.makedirs(self.corpus, exist_ok=True)
