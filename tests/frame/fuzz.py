@@ -72,7 +72,7 @@ class Target:
 
 
 # In the short form of a test run these get more time than the others: there are many.
-LONGER, LONG, SHORT = ('fuzz_decode', 'fuzz_spec', 'fuzz_perfdata'), 10, 4
+LONGER, LONG, SHORT = ('fuzz_decode', 'fuzz_spec', 'fuzz_perfdata'), 8, 3
 
 
 def run(suite, root, path, seconds):
