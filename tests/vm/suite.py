@@ -123,7 +123,7 @@ def source_jobs(build, arch):
         Job('kprobes',
             f"cat >k.py <<'END'\n{script}\nEND\n{storm} &\n"
             f"{python} --order -e 'kprobe:{function}//args=\"comm=$comm\"/,"
-            f"kretprobe:{function}//args=\"ret=$retval:s64\"/alias=back/' -N 20 k.py\n"
+            f"kretprobe:{function}//args=\"ret=$retval:s64\"/alias=back/' -N 200 k.py\n"
             f'code=$?; kill $!; {left}; exit $code', judge_text,
             [rf'^call storm kprobe:{function}$', r'^return \d+ \d+$', r'^left \[\]$']),
         Job('a kprobe on no function', f"{python} -e kprobe:no_such_function_here k.py 2>&1; echo code $?; {left}",
