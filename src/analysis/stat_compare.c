@@ -8,7 +8,6 @@
  */
 #include "analysis/stat.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -211,8 +211,7 @@ void loop_set_delivering(struct stream *s, bool on)
 
 /* ---- the run ------------------------------------------------------------ */
 
-/* But for those that the kernel enables when the command becomes its program. */
-/* Those of a command's own begin when it execs. */
+/* Those of a command's own: the kernel enables them when it becomes its program. */
 static bool waits_for_exec(const struct stream *s, const struct opened *o)
 {
 	return s->with_exec && o->task->tid >= 0;
