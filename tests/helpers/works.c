@@ -8,7 +8,8 @@
  *                   "done", with --stay before any of them ends
  *   calls           system calls: 100 getppid, 7 close that fail, 5 openat that fail, 3 clock_nanosleep
  *   pages N         touches N fresh pages; tells "pages FROM TO"
- *   shares MS       computes: one_half, three_tenths, one_fifth of the time
+ *   shares MS       computes: one_half, three_tenths, one_fifth of the time, as far as the machine keeps
+ *                   its pace; ends with a line "one_half NS" for each, the CPU time that it took
  *   sleeps          wait_long 4 x 50 ms, wait_short 4 x 25 ms
  *   switches N      N times a byte to a second thread and back, on one CPU
  *   spin MS         computes in one thread for each CPU there is
@@ -19,6 +20,7 @@
  * from stdin (or its end); with --stay turns ends with stdin.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -156,22 +158,34 @@ SHARE(one_half, 5)
 SHARE(three_tenths, 3)
 SHARE(one_fifth, 2)
 
-KEPT static void all_shares(uint64_t unit)
+static const struct {
+	const char *name;
+	void (*run)(uint64_t unit);
+} shared[] = { { "one_half", one_half }, { "three_tenths", three_tenths }, { "one_fifth", one_fifth } };
+
+#define SHARED (sizeof(shared) / sizeof(*shared))
+
+KEPT static void all_shares(uint64_t unit, uint64_t *ns)
 {
-	one_half(unit);
-	three_tenths(unit);
-	one_fifth(unit);
-	sink++;
+	for (size_t i = 0; i < SHARED; i++) {
+		uint64_t begin = cpu_ns();
+
+		shared[i].run(unit);
+		ns[i] += cpu_ns() - begin;
+	}
 }
 
 static void shares(uint64_t ms)
 {
-	uint64_t end = cpu_ns() + ms * 1000000;
+	uint64_t end = cpu_ns() + ms * 1000000, told[SHARED] = { 0 };
 	unsigned int seed = 1;
 
-	/* no two rounds alike: a regular one would beat with the samples' clock */
+	/* No two rounds alike: a regular one would beat with the samples' clock. Each function takes many
+	 * samples in a row: of so many the count is off by one at most, not by a coin's luck for each. */
 	while (cpu_ns() < end)
-		all_shares(20000 + (uint64_t)rand_r(&seed) % 60000);
+		all_shares(1000000 + (uint64_t)rand_r(&seed) % 3000000, told);
+	for (size_t i = 0; i < SHARED; i++)
+		printf("%s %" PRIu64 "\n", shared[i].name, told[i]);
 }
 
 /* ---- sleeps ----------------------------------------------------------------------------- */
