@@ -3,9 +3,18 @@
 
 #include <string.h>
 
-enum { CALL_ENDS = 5, ENDBR = 4 };
-
-const struct cfi_rule cfi_known_trampoline = {
+/* With the stack pointer where the call of it left it, and with 8 bytes more on the stack, of which
+ * the frame pointer is saved if it points there. */
+static const struct cfi_rule bare = {
+	.cfa = { .kind = CFI_REG, .reg = 7, .offset = 8 },
+	.regs = {
+		[3] = { .kind = CFI_SAME }, [6] = { .kind = CFI_SAME }, [12] = { .kind = CFI_SAME },
+		[13] = { .kind = CFI_SAME }, [14] = { .kind = CFI_SAME }, [15] = { .kind = CFI_SAME },
+		[16] = { .kind = CFI_AT_CFA, .offset = -8 },
+	},
+	.ra = 16,
+};
+static const struct cfi_rule entered = {
 	.cfa = { .kind = CFI_REG, .reg = 7, .offset = 16 },
 	.regs = {
 		[3] = { .kind = CFI_SAME }, [6] = { .kind = CFI_PUSHED, .reg = 7 },
@@ -15,9 +24,29 @@ const struct cfi_rule cfi_known_trampoline = {
 	.ra = 16,
 };
 
-bool cfi_known_is_trampoline(const char *name, uint64_t into)
+/* Behind the first instruction that takes stack, and the ret. */
+static const struct {
+	uint8_t size, enters, leaves;
+} trampolines[] = {
+	{ 11, 4, 10 },     /* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
+	{ 15, 8, 14 },     /* the same behind endbr64 */
+	{ 8, 1, 7 },       /* push %rbp; mov %rsp,%rbp; call *%rcx; pop %rbp; ret */
+	{ 12, 5, 11 },
+};
+
+enum { CALL_ENDS = 5, ENDBR = 4 };
+
+bool cfi_known_is_trampoline(const char *name)
 {
-	return !strncmp(name, "py::", 4) && (into == CALL_ENDS || into == CALL_ENDS + ENDBR);
+	return !strncmp(name, "py::", 4);
+}
+
+const struct cfi_rule *cfi_known_trampoline(uint64_t into, uint64_t size)
+{
+	for (size_t i = 0; i < sizeof(trampolines) / sizeof(*trampolines); i++)
+		if (trampolines[i].size == size)
+			return into < trampolines[i].enters || into == trampolines[i].leaves ? &bare : &entered;
+	return into == CALL_ENDS || into == CALL_ENDS + ENDBR ? &entered : NULL;
 }
 
 /* arch/arm64/include/uapi/asm/sigcontext.h: the siginfo's 128 bytes, 176 of struct ucontext up to

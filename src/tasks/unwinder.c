@@ -57,7 +57,27 @@ void unwinder_free(struct unwinder *u)
 
 /* ---- from an address to its rule ----------------------------------------------- */
 
-/* What is called by code that has no CFI. */
+/* How many bytes the function has that begins there; none that is longer than any trampoline. */
+static uint64_t size_at(struct unwinder *u, struct dso *dso, uint64_t start)
+{
+	uint64_t size = 0, into;
+	const char *name;
+
+	while (size <= CFI_KNOWN_TRAMPOLINE && dso_find(u->dsos, dso, start + size, &name, &into) && into == size)
+		size++;
+	return size;
+}
+
+static const struct cfi_rule *trampoline_rule(struct unwinder *u, struct dso *dso, uint64_t offset)
+{
+	const char *name;
+	uint64_t into;
+
+	return dso_is_jit(dso) && dso_find(u->dsos, dso, offset, &name, &into) && cfi_known_is_trampoline(name) ?
+	       cfi_known_trampoline(into, size_at(u, dso, offset - into)) : NULL;
+}
+
+/* Of code that has no CFI. */
 static const struct cfi_rule *known_rule(struct unwinder *u, const struct unwinder_sample *s,
 					 const struct mapping *m, uint64_t addr)
 {
@@ -66,8 +86,7 @@ static const struct cfi_rule *known_rule(struct unwinder *u, const struct unwind
 	const char *name;
 
 	if (!arm64)
-		return dso_is_jit(m->dso) && dso_find(u->dsos, m->dso, offset, &name, &into) &&
-		       cfi_known_is_trampoline(name, into) ? &cfi_known_trampoline : NULL;
+		return trampoline_rule(u, m->dso, offset);
 	/* it is returned to at its first byte, and the byte before is asked for */
 	return !strcmp(dso_mapped_name(m->dso), VDSO_NAME) &&
 	       dso_find(u->dsos, m->dso, offset + 1, &name, &into) && !into &&
