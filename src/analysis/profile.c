@@ -27,8 +27,7 @@ struct profile {
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
 	uint64_t last;
 	bool prints_samples;
-	struct progress progress;        /* of a report, */
-	bool silent;                     /* but for -q, which it implies */
+	struct progress progress;        /* of a report */
 	bool all;                        /* a report without clock: each sample counts one */
 };
 
@@ -125,14 +124,6 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
-/* A report is quiet about samples, not about hints. */
-static int verbosity(const struct analysis *a)
-{
-	const struct profile *p = a->config;
-
-	return a->ops->events ? stream_verbosity(&a->opts->stream) : p->silent ? -1 : a->opts->stream.verbose;
-}
-
 static int begin(struct analysis *a, struct fault *f)
 {
 	static const struct pair_ops pair_ops = { .states = true };
@@ -154,12 +145,13 @@ static int begin(struct analysis *a, struct fault *f)
 	if (!p->clock)
 		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
 				   "`perf record` takes them without -e", a->ops->name);
-	if (flame_check(&p->flame, verbosity(a), f) ||
+	if (flame_check(&p->flame, stream_verbosity(&a->opts->stream), f) ||
 	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
+	/* a report is of all of them together */
+	p->prints_samples = a->ops->events && !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
 			    !a->opts->stream.interval_ms;
 	return 0;
 }
@@ -234,7 +226,6 @@ static int begin_report(struct analysis *a, struct fault *f)
 	struct profile *p = a->config;
 
 	progress_begin(&p->progress, a);
-	p->progress.off = p->silent || !isatty(STDERR_FILENO);
 	return begin(a, f);
 }
 
@@ -369,9 +360,6 @@ static int run_report(void *config, const struct opt_parser *args, struct fault 
 		o->input = args->operands[0];
 	if (!o->input)
 		o->input = "perf.data";
-	((struct profile *)config)->silent = o->quiet;
-	if (!o->quiet)
-		o->quiet = 1;   /* no line for each sample */
 	none.noperands = 0;
 	return analysis_run(&report_ops, config, &none, f);
 }

@@ -202,13 +202,9 @@ static struct kernel_record kernel_record(uint64_t addr, uint64_t len, uint64_t 
 
 static void put_kernel_id(struct perfdata_writer *w)
 {
-	FILE *f = fopen("/sys/kernel/notes", "re");
-	char notes[4096];
 	uint8_t id[ELFID_MAX];
-	size_t n = f ? fread(notes, 1, sizeof(notes), f) : 0, size = elfid_of_notes(notes, n, 4, id);
+	size_t size = kernel_build_id(id);
 
-	if (f)
-		fclose(f);
 	if (size)
 		perfdata_put_build_id(w, PERF_RECORD_MISC_KERNEL, id, size, "[kernel.kallsyms]");
 }

@@ -18,3 +18,14 @@ uint64_t kernel_address(const char *symbol)
 		fclose(f);
 	return found;
 }
+
+size_t kernel_build_id(uint8_t id[ELFID_MAX])
+{
+	FILE *f = fopen("/sys/kernel/notes", "re");
+	char notes[4096];
+	size_t n = f ? fread(notes, 1, sizeof(notes), f) : 0;
+
+	if (f)
+		fclose(f);
+	return elfid_of_notes(notes, n, 4, id);
+}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the kernel lies: at each boot elsewhere. */
+/* Which kernel runs, and where it lies: at each boot elsewhere. */
 #ifndef STREAM_KERNELADDR_H
 #define STREAM_KERNELADDR_H
 
-#include <stdint.h>
+#include "symbols/elfid.h"
 
 /* The address of a symbol, such as "_text", by /proc/kallsyms; 0: this user isn't told. */
 uint64_t kernel_address(const char *symbol);
+/* Its build id: how many bytes it has, 0 if nobody says. */
+size_t kernel_build_id(uint8_t id[ELFID_MAX]);
 #endif

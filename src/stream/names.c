@@ -144,25 +144,48 @@ static bool has_addresses(const struct stream_event *event)
 	return stream_event_has_addresses(event, false);
 }
 
+static struct symbolizer_opts symbolizer_opts(const struct names *n)
+{
+	const struct replay *replay = stream_replay(n->stream);
+	struct symbolizer_opts opts = { .opener = n->opener, .parse = PARSER_HERE };
+
+	if (replay) {
+		opts.base = replay_kernel(replay)->base;
+		opts.base_address = replay_kernel(replay)->base_address;
+	}
+	return opts;
+}
+
+static const char *why_no_kernel(const struct replay *replay)
+{
+	if (!replay)
+		return "/proc/kallsyms hides their addresses from this user; CAP_SYSLOG or sysctl "
+		       "kernel.kptr_restrict=0 shows them";
+	if (!replay_kernel(replay)->base)
+		return "the recording does not say where the kernel lay (its recorder may not have been told: "
+		       "kernel.kptr_restrict)";
+	return replay_kernel(replay)->runs
+	       ? "/proc/kallsyms hides their addresses from this user (sysctl kernel.kptr_restrict)"
+	       : "the recording is of another kernel, and perf's cache in ~/.debug has no symbols of its build id "
+		 "(perf archive brings them from the machine that recorded)";
+}
+
 static int open_symbols(struct names *n, int verbose, struct fault *f)
 {
-	/* who has somebody else open files gives up privilege before any is read */
-	struct symbolizer_opts opts = {
-		.opener = n->opener, .verbose = verbose, .debuginfod = n->debuginfod,
-		.parse = n->opener == &opener_direct || n->recorded.under == &opener_direct ? PARSER_AUTO : PARSER_HERE,
-	};
+	struct symbolizer_opts opts = symbolizer_opts(n);
 
+	opts.verbose = verbose;
+	opts.debuginfod = n->debuginfod;
+	/* who has somebody else open files gives up privilege before any is read */
+	if (n->opener == &opener_direct || n->recorded.under == &opener_direct)
+		opts.parse = PARSER_AUTO;
 	if (!n->kernel && !any_wanted(n->stream, has_addresses))
 		return 0;
 	n->symbolizer = symbolizer_new(&opts);
 	if (!n->symbolizer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (symbolizer_read_kernel(n->symbolizer))
-		note(verbose, "kernel functions have no names: %s", stream_replay(n->stream) &&
-		     !replay_is_same_kernel(stream_replay(n->stream))
-		     ? "the recording is not of the kernel that runs now, or does not say where that lay"
-		     : "/proc/kallsyms hides their addresses from this user; CAP_SYSLOG or sysctl "
-		       "kernel.kptr_restrict=0 shows them");
+		note(verbose, "kernel functions have no names: %s", why_no_kernel(stream_replay(n->stream)));
 	return 0;
 }
 
@@ -179,7 +202,7 @@ static const char *find_function(void *ctx, uint64_t addr, uint64_t *offset)
 /* /proc/kallsyms is opened now, and read when the first one is printed. */
 static int open_functions(struct names *n, struct fault *f)
 {
-	struct symbolizer_opts opts = { .opener = n->opener, .parse = PARSER_HERE };
+	struct symbolizer_opts opts = symbolizer_opts(n);
 	struct tracefmt_symbols symbols = { .find = find_function };
 
 	if (!stream_prints_functions(n->stream))

@@ -152,6 +152,11 @@ bool replay_is_same_kernel(const struct replay *p)
 	return p->same_kernel;
 }
 
+const struct replay_kernel *replay_kernel(const struct replay *p)
+{
+	return &p->kernel;
+}
+
 uint64_t replay_reached(const struct replay *p)
 {
 	return p->reached;

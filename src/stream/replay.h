@@ -38,4 +38,15 @@ bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size);
  * the kernel that runs now, in the place where it is now. */
 bool replay_is_same_machine(const struct replay *p);
 bool replay_is_same_kernel(const struct replay *p);
+
+struct replay_kernel {
+	const char *base;              /* "_text" or "_stext"; NULL: it doesn't say where that lay, */
+	uint64_t base_address;         /* which was here */
+	size_t build_id_size;          /* 0: not known */
+	uint8_t build_id[20];
+	bool runs;                     /* the same one runs now, maybe at another place */
+};
+
+/* The kernel that was recorded. */
+const struct replay_kernel *replay_kernel(const struct replay *p);
 #endif

@@ -40,6 +40,7 @@ struct replay {
 	struct numlist pids, tids;     /* -p, -t, and whom they fork */
 	bool chooses_tasks;
 	bool same_machine, same_kernel;
+	struct replay_kernel kernel;
 	int formats_bad;               /* formats that can't be parsed */
 	uint64_t newest, round;        /* times: of what was read; of the round before */
 	uint64_t run_time;             /* of samples without a CPU: the last one's time, */

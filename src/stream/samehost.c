@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a recording is of this machine, and of the kernel that runs now. Addresses of the
- * kernel have names only if it lies where it lay: it is laid elsewhere at each boot.
+ * Whether a recording is of this machine, of which kernel, and whether that one runs now, where it
+ * lay then: it is laid elsewhere at each boot.
  */
 #include "stream/kerneladdr.h"
 #include "stream/replay_private.h"
@@ -16,49 +16,73 @@ static bool same_text(const char *a, const char *b)
 	return a && !strcmp(a, b);
 }
 
-/* "[kernel.kallsyms]_text": perf says by it where that symbol lay. */
-static bool lies_there(const struct pev_mmap *m)
-{
-	const char *symbol = strchr(m->filename, ']');
-	uint64_t now;
-
-	if (!symbol || !symbol[1])
-		return false;
-	now = kernel_address(symbol + 1);
-	return now && now == m->pgoff;
-}
-
 static bool is_kernel(const struct pev_record *rec)
 {
 	return (rec->type == PERF_RECORD_MMAP || rec->type == PERF_RECORD_MMAP2) &&
 	       rec->mmap.pid == UINT32_MAX && !strncmp(rec->mmap.filename, "[kernel.kallsyms]", 17);
 }
 
-static bool kernel_lies_there(struct replay *p)
+static void take_build_id(struct replay_kernel *k, const uint8_t *id, size_t size)
+{
+	k->build_id_size = size < sizeof(k->build_id) ? size : sizeof(k->build_id);
+	memcpy(k->build_id, id, k->build_id_size);
+}
+
+/* "[kernel.kallsyms]_text": perf says by it where that symbol lay. */
+static void take_place(struct replay_kernel *k, const struct pev_mmap *m)
+{
+	static const char *const bases[] = { "_text", "_stext" };
+	const char *symbol = m->filename + 17;
+
+	for (size_t i = 0; m->pgoff && i < sizeof(bases) / sizeof(*bases); i++)
+		if (!strcmp(symbol, bases[i])) {
+			k->base = bases[i];
+			k->base_address = m->pgoff;
+		}
+	if (m->has_build_id)
+		take_build_id(k, m->build_id, m->build_id_size);
+}
+
+static void find_kernel(struct replay *p)
 {
 	const struct perf_event_header *rec;
 	const struct pev_format *fmt = &perfdata_event(p->reader, 0)->format;
 	struct pev_record out;
 
 	if (perfdata_is_foreign(p->reader))
-		return false;
+		return;
 	for (size_t i = 0; i < LOOK_AHEAD && perfdata_peek(p->reader, i, &rec); i++) {
 		if (rec->type == PERF_RECORD_SAMPLE)
-			return false;
-		if (!pev_decode(rec, rec->size, fmt, &out) && is_kernel(&out))
-			return lies_there(&out.mmap);
+			return;
+		if (!pev_decode(rec, rec->size, fmt, &out) && is_kernel(&out)) {
+			take_place(&p->kernel, &out.mmap);
+			return;
+		}
 	}
-	return false;
+}
+
+static bool kernel_runs(const struct replay_kernel *k)
+{
+	uint8_t id[ELFID_MAX];
+	size_t size = kernel_build_id(id);
+
+	return size && size == k->build_id_size && !memcmp(id, k->build_id, size);
 }
 
 void replay_compare_machine(struct replay *p)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);
+	struct replay_kernel *k = &p->kernel;
 	struct utsname name;
 
+	for (size_t i = 0; i < info->nbuild_ids; i++)
+		if (!strcmp(info->build_ids[i].path, "[kernel.kallsyms]"))
+			take_build_id(k, info->build_ids[i].id, info->build_ids[i].size);
+	find_kernel(p);
+	k->runs = kernel_runs(k);
 	if (uname(&name))
 		return;
 	p->same_machine = same_text(info->hostname, name.nodename) && same_text(info->arch, name.machine);
 	p->same_kernel = same_text(info->osrelease, name.release) && same_text(info->arch, name.machine) &&
-			 kernel_lies_there(p);
+			 k->base && kernel_address(k->base) == k->base_address;
 }

@@ -16,11 +16,16 @@
 enum { CHUNK = 64 << 10, MAX_MODULES = 4096, MAX_MODULE_NAME = 64 };
 
 static const char kernel_dso[] = "[kernel.kallsyms]";
+/* By which it is told where the image lies: one of them comes first in it. */
+static const char *const bases[] = { "_text", "_stext" };
+
+enum { BASES = sizeof(bases) / sizeof(*bases) };
 
 struct kallsyms {
 	struct symtab *tab;
 	char (*modules)[MAX_MODULE_NAME];   /* "[name]"; the n-th is group n + 1 */
 	size_t nmodules;
+	uint64_t base[BASES];
 };
 
 static int hex(char c)
@@ -64,6 +69,13 @@ static uint16_t group_of(struct kallsyms *k, const char *name, size_t len)
 	return (uint16_t)++k->nmodules;
 }
 
+static void note_base(struct kallsyms *k, const struct symtab_entry *e)
+{
+	for (size_t i = 0; i < BASES; i++)
+		if (e->len == strlen(bases[i]) && !memcmp(e->name, bases[i], e->len))
+			k->base[i] = e->start;
+}
+
 static int take_line(struct kallsyms *k, const char *p, const char *end)
 {
 	struct symtab_entry e = { .end = UINT64_MAX, .open = true };
@@ -77,6 +89,8 @@ static int take_line(struct kallsyms *k, const char *p, const char *end)
 	e.len = (size_t)((tab ? tab : end) - e.name);
 	if (tab && end - tab > 3 && tab[1] == '[' && end[-1] == ']')
 		e.group = group_of(k, tab + 1, (size_t)(end - tab - 1));
+	else if (e.name[0] == '_')
+		note_base(k, &e);
 	return symtab_add(k->tab, &e);
 }
 
@@ -148,4 +162,17 @@ int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kernel_symbol 
 	sym->start = hit.start;
 	sym->dso = hit.group ? k->modules[hit.group - 1] : kernel_dso;
 	return 0;
+}
+
+uint64_t kallsyms_base(const struct kallsyms *k, const char *symbol)
+{
+	for (size_t i = 0; i < BASES; i++)
+		if (!strcmp(bases[i], symbol))
+			return k->base[i];
+	return 0;
+}
+
+bool kallsyms_is_image(const struct kernel_symbol *sym)
+{
+	return sym->dso == kernel_dso;
 }

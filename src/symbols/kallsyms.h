@@ -3,6 +3,7 @@
 #ifndef SYMBOLS_KALLSYMS_H
 #define SYMBOLS_KALLSYMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,4 +23,8 @@ void kallsyms_free(struct kallsyms *k);
 /* The function around addr: 0, or -1 outside of all text. The table knows no sizes: a
  * function ends where the next begins, the last one of a module within two pages. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kernel_symbol *sym);
+/* Where "_text" or "_stext" lies by it; 0 for others, and where it doesn't say. */
+uint64_t kallsyms_base(const struct kallsyms *k, const char *symbol);
+/* Whether that names something of the kernel's own image, and no module or BPF program. */
+bool kallsyms_is_image(const struct kernel_symbol *sym);
 #endif

@@ -21,6 +21,9 @@ struct symbolizer {
 	struct kallsyms *kallsyms;     /* NULL: not read, or hidden */
 	uint64_t kernel_serial;        /* of that table */
 	uint64_t next_reading, pause;  /* CLOCK_MONOTONIC, ns */
+	const char *base;              /* see symbolizer.h */
+	uint64_t base_address;
+	uint64_t moved;                /* from what the table says */
 	struct dsos *dsos;
 	struct parser *parser;
 };
@@ -33,6 +36,8 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	if (!s)
 		return NULL;
 	s->pause = REREAD_NS;
+	s->base = opts->base;
+	s->base_address = opts->base_address;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
 	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse });
@@ -77,8 +82,13 @@ static void read_kallsyms(struct symbolizer *s)
 	struct kallsyms *k = lseek(s->kallsyms_fd, 0, SEEK_SET) ? NULL : kallsyms_read(s->kallsyms_fd);
 
 	s->kernel_read = true;
+	if (k && s->base && !kallsyms_base(k, s->base)) {
+		kallsyms_free(k);
+		k = NULL;
+	}
 	if (!k)
 		return;
+	s->moved = s->base ? s->base_address - kallsyms_base(k, s->base) : 0;
 	kallsyms_free(s->kallsyms);
 	s->kallsyms = k;
 	s->kernel_serial++;
@@ -93,15 +103,23 @@ int symbolizer_read_kernel(struct symbolizer *s)
 	return s->kallsyms ? 0 : -EACCES;
 }
 
+static bool find_kernel(const struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
+{
+	if (kallsyms_find(s->kallsyms, addr - s->moved, sym) || (s->moved && !kallsyms_is_image(sym)))
+		return false;
+	sym->start += s->moved;
+	return true;
+}
+
 /* A module or a BPF program may have come since. Readings that bring nothing get rare. */
 static bool read_again(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
 	bool found;
 
-	if (!(addr >> 63) || now(CLOCK_MONOTONIC_COARSE) < s->next_reading)
+	if (s->base || !(addr >> 63) || now(CLOCK_MONOTONIC_COARSE) < s->next_reading)
 		return false;
 	read_kallsyms(s);
-	found = !kallsyms_find(s->kallsyms, addr, sym);
+	found = find_kernel(s, addr, sym);
 	s->pause = found ? REREAD_NS : s->pause < MAX_PAUSE_NS / 2 ? s->pause * 2 : MAX_PAUSE_NS;
 	s->next_reading = now(CLOCK_MONOTONIC) + s->pause;
 	return found;
@@ -111,7 +129,7 @@ bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 {
 	if (symbolizer_read_kernel(s))
 		return false;
-	return !kallsyms_find(s->kallsyms, addr, sym) || read_again(s, addr, sym);
+	return find_kernel(s, addr, sym) || read_again(s, addr, sym);
 }
 
 uint64_t symbolizer_kernel_serial(const struct symbolizer *s)

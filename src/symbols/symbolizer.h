@@ -15,6 +15,10 @@ struct symbolizer_opts {
 	/* Servers of debuginfod, as in DEBUGINFOD_URLS, that may be asked for debug files: only by
 	 * the user's own wish, as it tells them what runs here; NULL: none. Outlives it. */
 	const char *debuginfod;
+	/* Of a recorded kernel, whose table may be of another boot: where it had "_text" or "_stext".
+	 * Of one that lay elsewhere modules and BPF programs have no names. NULL: the table is right. */
+	const char *base;
+	uint64_t base_address;
 	int verbose;                     /* -v: tell which files could not be read */
 };
 

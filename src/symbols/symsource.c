@@ -2,6 +2,7 @@
 #include "symbols/symsource.h"
 
 #include "symbols/debuginfod.h"
+#include "symbols/idfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,17 +67,6 @@ struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link
 
 /* ---- where debug files are -------------------------------------------------- */
 
-static void build_id_path(char *path, size_t n, const char *folder, const uint8_t *id, size_t size,
-			  const char *suffix)
-{
-	size_t len = (size_t)snprintf(path, n, "%s/.build-id/%02x/", folder, id[0]);
-
-	for (size_t i = 1; i < size && len < n; i++)
-		len += (size_t)snprintf(path + len, n - len, "%02x", id[i]);
-	if (len < n)
-		snprintf(path + len, n - len, "%s", suffix);
-}
-
 struct search {
 	struct parser *parser;
 	const struct opener *opener;
@@ -119,7 +109,7 @@ static bool try_build_id(struct search *s, pid_t pid)
 
 	if (size < 2)
 		return false;
-	build_id_path(path, sizeof(path), "/usr/lib/debug", id, size, ".debug");
+	idfile_path(path, sizeof(path), "/usr/lib/debug", id, size, ".debug");
 	return try(s, pid, path, false);
 }
 
@@ -191,12 +181,12 @@ int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, s
 	int fd;
 
 	for (unsigned int i = 0; size > 1 && i < 4; i++) {
-		build_id_path(path, sizeof(path), folders[i % 2], build_id, size, "");
+		idfile_path(path, sizeof(path), folders[i % 2], build_id, size, "");
 		fd = i < 2 && !pid ? -ESRCH : opener_file(o, i < 2 ? pid : 0, path);
 		if (fd >= 0)
 			return fd;
 	}
-	return -ENOENT;
+	return idfile_cached(build_id, size, "elf");
 }
 
 int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)
@@ -205,6 +195,6 @@ int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build
 
 	if (size < 2)
 		return -ENOENT;
-	build_id_path(path, sizeof(path), "/usr/lib/debug", build_id, size, ".debug");
+	idfile_path(path, sizeof(path), "/usr/lib/debug", build_id, size, ".debug");
 	return opener_file(o, pid, path);
 }

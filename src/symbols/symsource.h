@@ -18,7 +18,7 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 /* For a file that isn't complete, debuginfod's: f with those names, or f as it is. */
 struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls);
 
-/* A file of that build id, kept in a folder by it, whatever its path was; -errno. */
+/* A file of that build id, kept in a folder by it, whatever its path was, or by perf; -errno. */
 int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size);
 
 /* The debug file of that build id, in the root of the process (0: ours); -errno. */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols/idfile.h"
+
+#include "base/opener.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, size_t size, const char *suffix)
+{
+	size_t len = (size_t)snprintf(path, n, "%s/.build-id/%02x/", folder, id[0]);
+
+	for (size_t i = 1; i < size && len < n; i++)
+		len += (size_t)snprintf(path + len, n - len, "%02x", id[i]);
+	if (len < n)
+		snprintf(path + len, n - len, "%s", suffix);
+}
+
+int idfile_cached(const uint8_t *id, size_t size, const char *what)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	char folder[PATH_MAX / 2], suffix[32], path[PATH_MAX];
+
+	if (size < 2 || !user || user->pw_dir[0] != '/' ||
+	    (size_t)snprintf(folder, sizeof(folder), "%s/.debug", user->pw_dir) >= sizeof(folder))
+		return -ENOENT;
+	snprintf(suffix, sizeof(suffix), "/%s", what);
+	idfile_path(path, sizeof(path), folder, id, size, suffix);
+	return opener_file(&opener_direct, 0, path);
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names in recordings of what is not here any more: a kernel of another boot, or of another machine, and
+a program that is gone, by build id from perf's cache."""
+import json
+import os
+import pwd
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from frame.analyses import TIMEOUT
+
+CACHE = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, '.debug', '.build-id')
+MOVED = 0x3200000
+OTHER = 'aa' + os.urandom(19).hex()
+
+
+def base_and_end():
+    places = {}
+    with open('/proc/kallsyms') as f:
+        for line in f:
+            addr, _, name = line.split()[:3]
+            places.setdefault(name, int(addr, 16))
+    return places['_text'], places['_etext']
+
+
+def of_another_boot(data, moved):
+    """The recording as if the kernel's image had been so many bytes higher."""
+    data = bytearray(data)
+    first, last = base_and_end()
+    start, size = struct.unpack_from('<QQ', data, 40)
+    for at in range(start, start + size - 7, 8):
+        word, = struct.unpack_from('<Q', data, at)
+        if first <= word < last:
+            struct.pack_into('<Q', data, at, word + moved)
+    return bytes(data)
+
+
+@pytest.fixture(scope='module')
+def recorded(perf, tmp_path_factory):
+    folder = tmp_path_factory.mktemp('kernel')
+    subprocess.run([perf, 'record', '-q', '-N', '-F', '4000', '-g', '-e', 'cpu-clock', '-o', folder / 'a.data', '--',
+                    'ls', '-R', '/usr/lib'], check=True, stdout=subprocess.DEVNULL)
+    ids = subprocess.run([perf, 'buildid-list', '-k', '-i', folder / 'a.data'], capture_output=True, text=True,
+                         check=True).stdout
+    return (folder / 'a.data').read_bytes(), bytes.fromhex(ids.strip())
+
+
+@pytest.fixture
+def functions(prof, tmp_path):
+    """{function of the kernel: its shares}, stderr."""
+    def run(data):
+        (tmp_path / 'x.data').write_bytes(data)
+        argv = [prof, 'profile', '-v', '--json', '-I', 'x.data']
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT)
+        assert done.returncode == 0, done
+        table = json.loads(done.stdout.splitlines()[-1])
+        return {r['function']: (r['self'], r['total']) for r in table['rows'] if r['dso'] == '[kernel.kallsyms]'}, \
+            done.stderr
+    return run
+
+
+def test_a_kernel_of_another_boot(recorded, functions):
+    data, _ = recorded
+    as_it_was, _ = functions(data)
+    assert len(as_it_was) > 5 and '[unknown]' not in as_it_was
+    assert functions(of_another_boot(data, MOVED))[0] == as_it_was
+    # where that is not told, no name is better than a wrong one
+    hidden = of_another_boot(data, MOVED).replace(b'[kernel.kallsyms]_text\0', b'[kernel.kallsyms]_etxt\0')
+    rows, said = functions(hidden)
+    assert list(rows) == ['[unknown]'] and 'does not say where the kernel lay' in said
+
+
+def test_a_kernel_of_another_machine(recorded, functions):
+    data, build_id = recorded
+    as_it_was, _ = functions(data)
+    assert data.count(build_id) == 1
+    other = of_another_boot(data, MOVED).replace(build_id, bytes.fromhex(OTHER))
+    rows, said = functions(other)
+    assert list(rows) == ['[unknown]'] and "perf's cache in ~/.debug has no symbols of its build id" in said
+    kept = os.path.join(CACHE, OTHER[:2], OTHER[2:])
+    os.makedirs(kept)
+    try:
+        shutil.copyfile('/proc/kallsyms', os.path.join(kept, 'kallsyms'))
+        assert functions(other)[0] == as_it_was
+        # of a table without the symbol that tells where it lay nothing is believed
+        with open('/proc/kallsyms') as f, open(os.path.join(kept, 'kallsyms'), 'w') as cut:
+            cut.writelines(line for line in f if not line.endswith((' _text\n', ' _stext\n')))
+        assert list(functions(other)[0]) == ['[unknown]']
+    finally:
+        shutil.rmtree(kept)
+
+
+def test_a_program_that_is_gone(analyse, works, perf, tmp_path):
+    """perf record keeps a copy of what it met."""
+    program = tmp_path / 'worked'
+    shutil.copyfile(works, program)
+    with open(program, 'ab') as f:
+        f.write(os.urandom(16))
+    program.chmod(0o755)
+    subprocess.run([perf, 'record', '-q', '-F', '997', '-e', 'cpu-clock', '-o', tmp_path / 'x.data', '--', program,
+                    'shares', '200'], check=True, stdout=subprocess.DEVNULL)
+    program.unlink()
+    rows = analyse('profile', '--json', '-I', 'x.data').rows('profile', 'function')
+    assert {'one_half', 'three_tenths', 'one_fifth'} <= rows.keys(), rows
+    assert rows['one_half']['dso'] == str(program)
