@@ -36,6 +36,18 @@ static void learn_parents_name(struct comms *comms, const struct pev_task *task)
 	comms_set(comms, (pid_t)task->tid, name, strlen(name));
 }
 
+/* BPF programs and the like of a recording: live the kernel's table has them. */
+static void take_ksymbol(struct names *n, const struct pev_ksymbol *k)
+{
+	if (!n->symbolizer || !stream_replay(n->stream))
+		return;
+	if (k->unregister)
+		symbolizer_kernel_went(n->symbolizer, k->addr, k->len);
+	else
+		symbolizer_kernel_came(n->symbolizer, k->addr, k->len, k->name,
+				       k->type == PERF_RECORD_KSYMBOL_TYPE_BPF ? "[bpf]" : "[kernel.kallsyms]");
+}
+
 void names_take(struct names *n, const struct pev_record *rec)
 {
 	if (n->maps)
@@ -49,6 +61,9 @@ void names_take(struct names *n, const struct pev_record *rec)
 		break;
 	case PERF_RECORD_EXIT:
 		comms_exit(n->comms, (pid_t)rec->task.tid, rec->sample_id.time);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		take_ksymbol(n, &rec->ksymbol);
 		break;
 	case PERF_RECORD_LOST:
 		n->lost += rec->lost.lost;

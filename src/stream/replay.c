@@ -335,6 +335,7 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_KSYMBOL:
 		take_task(s, rec);
 		break;
 	case PERFDATA_ROUND:

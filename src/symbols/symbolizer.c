@@ -2,6 +2,7 @@
 #include "symbols/symbolizer.h"
 
 #include "base/note.h"
+#include "symbols/ksymbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct symbolizer {
 	const char *base;              /* see symbolizer.h */
 	uint64_t base_address;
 	uint64_t moved;                /* from what the table says */
+	struct ksymbols told;
 	struct dsos *dsos;
 	struct parser *parser;
 };
@@ -62,6 +64,7 @@ void symbolizer_free(struct symbolizer *s)
 	if (s->kallsyms_fd >= 0)
 		close(s->kallsyms_fd);
 	kallsyms_free(s->kallsyms);
+	ksymbols_free(&s->told);
 	dsos_free(s->dsos);
 	parser_free(s->parser);
 	free(s);
@@ -127,9 +130,22 @@ static bool read_again(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
+	if (s->told.n && ksymbols_find(&s->told, addr, sym))
+		return true;
 	if (symbolizer_read_kernel(s))
 		return false;
 	return find_kernel(s, addr, sym) || read_again(s, addr, sym);
+}
+
+void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso)
+{
+	s->kernel_serial += ksymbols_add(&s->told, start, len, name, dso);
+}
+
+void symbolizer_kernel_went(struct symbolizer *s, uint64_t start, uint64_t len)
+{
+	ksymbols_remove(&s->told, start, len);
+	s->kernel_serial++;
 }
 
 uint64_t symbolizer_kernel_serial(const struct symbolizer *s)

@@ -34,7 +34,11 @@ int symbolizer_read_kernel(struct symbolizer *s);
  * no name the table is read again if that was some seconds ago: modules and BPF programs
  * come and go. The names live until the next call. */
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym);
-/* The number of that table: it changes when it is read again. */
+/* Code that the kernel told of, which counts before the table: since then it is there, or gone. The dso
+ * is a constant. */
+void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso);
+void symbolizer_kernel_went(struct symbolizer *s, uint64_t start, uint64_t len);
+/* The number of that table: it changes when it is read again, or is told of. */
 uint64_t symbolizer_kernel_serial(const struct symbolizer *s);
 /* As long as this is the same, so is the name of each address: of the kernel, and as
  * dsos_answers() says. */

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names in recordings of what is not here any more: a kernel of another boot, or of another machine, and
-a program that is gone, by build id from perf's cache."""
+a program that is gone, by build id from perf's cache; BPF programs, by what the recording says of them."""
+import ctypes
 import json
 import os
 import pwd
+import re
 import shutil
 import struct
 import subprocess
@@ -106,3 +108,47 @@ def test_a_program_that_is_gone(analyse, works, perf, tmp_path):
     rows = analyse('profile', '--json', '-I', 'x.data').rows('profile', 'function')
     assert {'one_half', 'three_tenths', 'one_fifth'} <= rows.keys(), rows
     assert rows['one_half']['dso'] == str(program)
+
+
+def insn(code, imm):
+    return struct.pack('<BBhi', code, 0, 0, imm)
+
+
+def bpf(command, attr):
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    attr = ctypes.create_string_buffer(attr, 120)
+    done = libc.syscall({'x86_64': 321}.get(os.uname().machine, 280), command, attr, len(attr))
+    if done < 0:
+        pytest.skip('needs BPF programs: ' + os.strerror(ctypes.get_errno()))
+    return done
+
+
+def run_bpf_program(times):
+    """Loads one that adds 3,000 ones, runs it, and unloads it."""
+    code = insn(0xb7, 0) + insn(0x07, 1) * 3000 + insn(0x95, 0)
+    held = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b'GPL'), ctypes.create_string_buffer(64)
+    code_at, licence, data = map(ctypes.addressof, held)
+    fd = bpf(5, struct.pack('<IIQQIIQII16s', 1, len(code) // 8, code_at, licence, 0, 0, 0, 0, 0, b'adds'))
+    try:
+        bpf(10, struct.pack('<IIIIQQII', fd, 0, 64, 0, data, 0, times, 0))
+    finally:
+        os.close(fd)
+
+
+def test_a_bpf_program_that_is_gone(analyse, perf, tmp_path):
+    recorder = subprocess.Popen([perf, 'record', '-a', '-F', '997', '-g', '-e', 'cpu-clock', '-o', tmp_path / 'x.data',
+                                 '--', 'sh', '-c', 'echo; read x'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        recorder.stdout.readline()
+        run_bpf_program(300000)
+    finally:
+        recorder.communicate(b'\n', timeout=TIMEOUT)
+    theirs = subprocess.run([perf, 'script', '-i', tmp_path / 'x.data', '-F', 'ip,sym'], capture_output=True, text=True,
+                            check=True).stdout
+    samples = [stack.split() for stack in theirs.split('\n\n')]
+    inside = [stack for stack in samples if len(stack) > 1 and re.match(r'bpf_prog_[0-9a-f]{16}_adds$', stack[1])]
+    table = analyse('profile', '--json', '-I', 'x.data').table('profile')
+    rows = [r for r in table['rows'] if re.match(r'bpf_prog_[0-9a-f]{16}_adds$', r['function'])]
+    assert len(inside) > 50 and len(rows) == 1 and rows[0]['dso'] == '[bpf]'
+    assert round(rows[0]['self'] * table['samples'] / 100) == len(inside)
