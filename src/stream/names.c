@@ -36,10 +36,10 @@ static void learn_parents_name(struct comms *comms, const struct pev_task *task)
 	comms_set(comms, (pid_t)task->tid, name, strlen(name));
 }
 
-/* BPF programs and the like of a recording: live the kernel's table has them. */
+/* BPF programs and the like. The kernel's table has those that are still there. */
 static void take_ksymbol(struct names *n, const struct pev_ksymbol *k)
 {
-	if (!n->symbolizer || !stream_replay(n->stream))
+	if (!n->symbolizer)
 		return;
 	if (k->unregister)
 		symbolizer_kernel_went(n->symbolizer, k->addr, k->len);

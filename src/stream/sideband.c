@@ -4,6 +4,7 @@
 #include "perfdata/writer.h"
 #include "stream/buildids.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ struct sideband {
 	struct side_ring *rings;
 	size_t nrings;
 	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
+	bool no_ksymbols;              /* before Linux 5.1 */
 	bool taking;                   /* the consumer is being called: the queues stay put */
 	sideband_fn *fn;
 	void *ctx;
@@ -89,18 +91,28 @@ static void event_attr(const struct sideband *b, struct perf_event_attr *attr)
 	attr->comm_exec = 1;
 	attr->mmap = attr->mmap2 = b->mappings != SIDE_MAPS_NONE;
 	attr->mmap_data = b->mappings == SIDE_MAPS_ALL;
+	attr->ksymbol = attr->mmap && !b->no_ksymbols;
+}
+
+static int try_event(struct sideband *b, const struct task_target *task, int cpu, bool inherit)
+{
+	struct perf_event_attr attr;
+
+	event_attr(b, &attr);
+	attr.inherit = task->tid >= 0 && inherit;
+	return pev_event_open(&b->events[b->nevents], &attr, targets_of(task, cpu), NULL, NULL);
 }
 
 static int open_event(struct sideband *b, const struct task_target *task, int cpu,
 		      struct pev_event *owner, bool inherit)
 {
 	struct pev_event **ev = &b->events[b->nevents];
-	struct perf_event_attr attr;
-	int rc;
+	int rc = try_event(b, task, cpu, inherit);
 
-	event_attr(b, &attr);
-	attr.inherit = task->tid >= 0 && inherit;
-	rc = pev_event_open(ev, &attr, targets_of(task, cpu), NULL, NULL);
+	if (rc == -EINVAL && !b->no_ksymbols) {
+		b->no_ksymbols = true;
+		rc = try_event(b, task, cpu, inherit);
+	}
 	if (rc)
 		return rc;
 	b->nevents++;
@@ -284,6 +296,7 @@ static bool is_of_use(uint32_t type)
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_LOST:
 		return true;
 	default:

@@ -136,8 +136,10 @@ def run_bpf_program(times):
         os.close(fd)
 
 
-def test_a_bpf_program_that_is_gone(analyse, perf, tmp_path):
-    recorder = subprocess.Popen([perf, 'record', '-a', '-F', '997', '-g', '-e', 'cpu-clock', '-o', tmp_path / 'x.data',
+@pytest.mark.parametrize('recorder', ['perf', 'perf-prof'])
+def test_a_bpf_program_that_is_gone(analyse, prof, perf, tmp_path, recorder):
+    with_what = {'perf': perf, 'perf-prof': prof}[recorder]
+    recorder = subprocess.Popen([with_what, 'record', '-a', '-F', '997', '-g', '-o', tmp_path / 'x.data',
                                  '--', 'sh', '-c', 'echo; read x'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         recorder.stdout.readline()
