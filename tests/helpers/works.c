@@ -39,12 +39,22 @@
 
 static volatile uint64_t sink;
 
-static uint64_t cpu_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void sleep_ms(long ms)
@@ -119,14 +129,18 @@ static void turns(uint64_t n)
 
 static void calls(uint64_t n)
 {
+	uint64_t begin;
+
 	for (int i = 0; i < 100; i++)
 		syscall(SYS_getppid);
 	for (int i = 0; i < 7; i++)
 		close(-1);
 	for (int i = 0; i < 5; i++)
 		syscall(SYS_openat, AT_FDCWD, "/nonexistent/file", O_RDONLY);
+	begin = now_ns();
 	for (int i = 0; i < 3; i++)
 		sleep_ms(20);
+	printf("naps %" PRIu64 "\n", now_ns() - begin);
 }
 
 static void pages(uint64_t n)
