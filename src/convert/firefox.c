@@ -61,12 +61,18 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 	return x->marks ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
+static uint32_t number_of(struct firefox *x, pid_t pid, pid_t tid, bool *fresh)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	return numbers_of(&x->numbers, &key, fresh);
+}
+
 static struct thread *thread_of(struct firefox *x, const struct analysis_sample *s)
 {
-	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
 	struct thread *bigger;
 	bool fresh;
-	uint32_t i = numbers_of(&x->numbers, &key, &fresh);
+	uint32_t i = number_of(x, s->pid, s->tid, &fresh);
 
 	if (fresh) {
 		bigger = realloc(x->threads, (i + 1) * sizeof(*bigger));
@@ -266,17 +272,17 @@ static void put_markers(const struct convert *c, const struct thread *t, FILE *o
 }
 
 /* What the process's first thread is called; else what this one is. */
-static uint32_t process_name(const struct firefox *x, const struct thread *t)
+static uint32_t process_name(struct firefox *x, const struct thread *t)
 {
-	for (size_t i = 0; i < x->nthreads; i++)
-		if (x->threads[i].pid == t->pid && x->threads[i].tid == t->pid)
-			return x->threads[i].comm;
-	return t->comm;
+	bool fresh;
+	uint32_t first = number_of(x, t->pid, t->pid, &fresh);
+
+	return first < x->nthreads ? x->threads[first].comm : t->comm;
 }
 
 static void put_thread(const struct convert *c, const struct thread *t, FILE *out)
 {
-	const struct firefox *x = c->state;
+	struct firefox *x = c->state;
 
 	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
 	      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n"
