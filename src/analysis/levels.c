@@ -13,13 +13,19 @@ const struct opt levels_opts[] = {
 
 int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct fault *f)
 {
-	if (levels->no_user && levels->no_kernel)
+	attr->exclude_user |= levels->no_user;
+	attr->exclude_kernel |= levels->no_kernel;
+	attr->exclude_hv |= levels->no_kernel;
+	attr->exclude_guest |= levels->no_guest;
+	attr->exclude_host |= levels->no_host;
+	if (levels->no_user | levels->no_kernel && attr->exclude_user && attr->exclude_kernel)
 		return fault_usage(f, "--exclude-user with --exclude-kernel leaves nothing to count");
-	if (levels->no_guest && levels->no_host)
+	if (levels->no_guest | levels->no_host && attr->exclude_guest && attr->exclude_host)
 		return fault_usage(f, "--exclude-guest with --exclude-host leaves nothing to count");
-	attr->exclude_user = levels->no_user;
-	attr->exclude_kernel = attr->exclude_hv = levels->no_kernel;
-	attr->exclude_guest = levels->no_guest;
-	attr->exclude_host = levels->no_host;
 	return 0;
+}
+
+bool levels_any(const struct levels *levels)
+{
+	return levels->no_user || levels->no_kernel || levels->no_guest || levels->no_host;
 }

@@ -14,6 +14,8 @@ struct levels {
 enum { LEVELS_NOPTS = 4 };
 extern const struct opt levels_opts[LEVELS_NOPTS];
 
-/* 0, or -1 with f if nothing is left. */
+/* Beside those that attr leaves out already: 0, or -1 with f if nothing is left. */
 int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct fault *f);
+/* Whether one is left out. */
+bool levels_any(const struct levels *levels);
 #endif

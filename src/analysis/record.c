@@ -20,6 +20,7 @@ struct record {
 	uint64_t shown_ns;               /* when the progress was */
 	bool shown;
 	bool ended;
+	bool samples_cpus;               /* there is no -e */
 };
 
 /* ---- what is said ------------------------------------------------------------------- */
@@ -123,6 +124,30 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
+/* -F beside -e is of perf events, levels of these and of what sources sample. */
+static int set_sampling(const struct record *r, struct stream_event *all, size_t n, struct fault *f)
+{
+	bool rates = false, levels = false;
+
+	if (r->samples_cpus)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!all[i].sampling)
+			continue;
+		levels = true;
+		rates |= !all[i].sampling->source;
+		if (levels_set(&r->opts.levels, &all[i].sampling->attr.attr, f))
+			return -1;
+	}
+	if (r->opts.freq && !rates)
+		return fault_usage(f, "record: -F %llu is of perf events, such as cycles, and there is none in -e: "
+				   "tracepoints are recorded each, and a source takes its own, -e 'profile/-F %llu/'",
+				   (unsigned long long)r->opts.freq, (unsigned long long)r->opts.freq);
+	return levels || !levels_any(&r->opts.levels) ? 0 :
+	       fault_usage(f, "record: --exclude-user and its kind are of perf events, such as cycles, and of what "
+			   "sources sample; there is none in -e");
+}
+
 /* Mappings are recorded: who reads it may want any address by its name. */
 static int begin(struct analysis *a, struct fault *f)
 {
@@ -130,6 +155,8 @@ static int begin(struct analysis *a, struct fault *f)
 	size_t n;
 	struct stream_event *all = stream_events(a->stream, &n);
 
+	if (set_sampling(r, all, n, f))
+		return -1;
 	for (size_t i = 0; i < n; i++) {
 		all[i].names_ip = true;
 		all[i].triggers = spec_attr(all[i].item, "trigger");
@@ -170,10 +197,6 @@ static int check(const struct record *r, struct fault *f)
 	const struct stream_opts *o = &r->opts.common.stream;
 	bool switches = o->recording.switch_size || o->recording.switch_ms || o->recording.switch_signal;
 
-	if (o->events.n && r->opts.freq)
-		return fault_usage(f, "record: -F %llu is of the clock that is sampled without -e; beside other "
-				   "events: -e 'profile/-F %llu/'", (unsigned long long)r->opts.freq,
-				   (unsigned long long)r->opts.freq);
 	if (o->recording.keep && !switches && !r->overwrite.on)
 		return fault_usage(f, "record: --max-files %llu: there is one file only without --switch-output "
 				   "and --overwrite", (unsigned long long)o->recording.keep);
@@ -207,6 +230,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (!o->record)
 		o->record = "perf.data";
 	o->recording.only = true;
+	r->samples_cpus = !o->events.n;
+	o->freq = r->opts.freq;
 	if (check(config, f))
 		return -1;
 	if (r->overwrite.on)

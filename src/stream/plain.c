@@ -37,12 +37,12 @@ static bool has_address(const struct perf_event_attr *a)
 		a->config == PERF_COUNT_SW_ALIGNMENT_FAULTS);
 }
 
-static void choose_sampling(struct perf_event_attr *a)
+static void choose_sampling(struct perf_event_attr *a, uint64_t freq)
 {
-	if (!a->sample_period && happens_singly(a))
+	if (!a->sample_period && !freq && happens_singly(a))
 		pev_attr_sample_period(a, 1);
 	else if (!a->sample_period)
-		pev_attr_sample_freq(a, DEFAULT_FREQ);
+		pev_attr_sample_freq(a, freq ? freq : DEFAULT_FREQ);
 	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (has_address(a))
 		a->sample_type |= PERF_SAMPLE_ADDR;
@@ -93,7 +93,7 @@ static int fill(const struct stream *s, struct stream_event *ev, const struct sp
 	take_callchain(ev);
 	if (event_attrs_set(ev, item, EVENT_PLAIN, f) || take_cpus(ev, parsed, f))
 		return -1;
-	choose_sampling(&ev->sampling->attr.attr);
+	choose_sampling(&ev->sampling->attr.attr, s->opts->freq);
 	follow_level(ev, s->opts->user_callchain);
 	if (ev->alias)
 		name = ev->alias;

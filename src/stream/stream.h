@@ -48,6 +48,7 @@ struct stream_opts {
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
+	uint64_t freq;                  /* of perf events that say neither period nor frequency; 0: the usual */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
 	const char *record;             /* --record FILE, or NULL */
 	struct {

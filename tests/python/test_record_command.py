@@ -210,6 +210,17 @@ def test_report_agrees_with_perf_report(record, storm):
         assert len(same) == 1 and abs(ours[same[0]] - float(percent)) < 0.1
 
 
+def test_rate_and_levels_beside_events(record, storm):
+    record('-F', '99', '--exclude-kernel', '-e', 'cpu-clock,task-clock//freq=50/,sched:sched_switch', '--',
+           storm, 'getppid', '1000')
+    attrs = {line.split(':')[0]: line for line in record.perf('evlist', '-v', '-i', 'perf.data').splitlines()}
+    for name, rate in (('cpu-clock', 99), ('task-clock', 50)):
+        assert f'{{ sample_period, sample_freq }}: {rate},' in attrs[name] and ' freq: 1,' in attrs[name], attrs
+        assert ' exclude_kernel: 1,' in attrs[name], attrs
+    others = attrs.keys() - {'cpu-clock', 'task-clock', 'dummy'}
+    assert others and not any('exclude_kernel' in attrs[name] for name in others), attrs
+
+
 @pytest.mark.parametrize('more', [[], ['-z'], ['-e', 'page-faults,context-switches'], ['-e', 'profile/-F 99/']],
                          ids=' '.join)
 def test_losses_behind_the_last_record_are_in_the_file(record, storm, more):
