@@ -61,12 +61,15 @@ static void find_kernel(struct replay *p)
 	}
 }
 
-static bool kernel_runs(const struct replay_kernel *k)
+/* 1: it is the one that runs, by its build id; 0: it isn't; -1: nobody says. */
+static int kernel_runs(const struct replay_kernel *k)
 {
 	uint8_t id[ELFID_MAX];
 	size_t size = kernel_build_id(id);
 
-	return size && size == k->build_id_size && !memcmp(id, k->build_id, size);
+	if (!size || !k->build_id_size)
+		return -1;
+	return size == k->build_id_size && !memcmp(id, k->build_id, size);
 }
 
 void replay_compare_machine(struct replay *p)
@@ -74,15 +77,17 @@ void replay_compare_machine(struct replay *p)
 	const struct perfdata_info *info = perfdata_info(p->reader);
 	struct replay_kernel *k = &p->kernel;
 	struct utsname name;
+	int runs;
 
 	for (size_t i = 0; i < info->nbuild_ids; i++)
 		if (!strcmp(info->build_ids[i].path, "[kernel.kallsyms]"))
 			take_build_id(k, info->build_ids[i].id, info->build_ids[i].size);
 	find_kernel(p);
-	k->runs = kernel_runs(k);
+	runs = kernel_runs(k);
+	k->runs = runs > 0;
 	if (uname(&name))
 		return;
 	p->same_machine = same_text(info->hostname, name.nodename) && same_text(info->arch, name.machine);
-	p->same_kernel = same_text(info->osrelease, name.release) && same_text(info->arch, name.machine) &&
+	p->same_kernel = runs && same_text(info->osrelease, name.release) && same_text(info->arch, name.machine) &&
 			 k->base && kernel_address(k->base) == k->base_address;
 }

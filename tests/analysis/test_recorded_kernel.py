@@ -82,6 +82,8 @@ def test_a_kernel_of_another_machine(recorded, functions):
     other = of_another_boot(data, MOVED).replace(build_id, bytes.fromhex(OTHER))
     rows, said = functions(other)
     assert list(rows) == ['[unknown]'] and "perf's cache in ~/.debug has no symbols of its build id" in said
+    # of another build it is another one, wherever it lay
+    assert list(functions(data.replace(build_id, bytes.fromhex(OTHER)))[0]) == ['[unknown]']
     kept = os.path.join(CACHE, OTHER[:2], OTHER[2:])
     os.makedirs(kept)
     try:
