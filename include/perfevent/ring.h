@@ -73,7 +73,8 @@ PEV_API int pev_ring_fd(const struct pev_ring *ring);
 PEV_API int pev_ring_wait(struct pev_ring *ring, int timeout_ms, int cancel_fd);
 /* The same for an event whose records go into a ring, its own or by set_output another's:
  * the end that is told is this event's. 1 means a wake-up of that ring. -EINVAL if it has
- * no ring: the kernel tells nothing then. */
+ * no ring: the kernel tells nothing then. Once the other's ring is unmapped the kernel tells the
+ * same as at the end of the task: -ESRCH. */
 PEV_API int pev_event_wait(struct pev_event *ev, int timeout_ms, int cancel_fd);
 
 /*
