@@ -135,13 +135,14 @@ static int set_sampling(const struct record *r, struct stream_event *all, size_t
 		if (!all[i].sampling)
 			continue;
 		levels = true;
-		rates |= !all[i].sampling->source;
+		rates |= !all[i].sampling->source && all[i].sampling->attr.attr.freq &&
+			 all[i].sampling->attr.attr.sample_freq == r->opts.freq;
 		if (levels_set(&r->opts.levels, &all[i].sampling->attr.attr, f))
 			return -1;
 	}
 	if (r->opts.freq && !rates)
-		return fault_usage(f, "record: -F %llu is of perf events, such as cycles, and there is none in -e: "
-				   "tracepoints are recorded each, and a source takes its own, -e 'profile/-F %llu/'",
+		return fault_usage(f, "record: -F %llu is of perf events that don't say their own, such as cycles, and there "
+				   "is none in -e: tracepoints are recorded each, and a source takes -e 'profile/-F %llu/'",
 				   (unsigned long long)r->opts.freq, (unsigned long long)r->opts.freq);
 	return levels || !levels_any(&r->opts.levels) ? 0 :
 	       fault_usage(f, "record: --exclude-user and its kind are of perf events, such as cycles, and of what "

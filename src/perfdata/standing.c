@@ -32,6 +32,14 @@ struct who {
 	uint64_t len;
 };
 
+/* The head of KSYMBOL. */
+struct code {
+	struct perf_event_header header;
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type, flags;
+};
+
 struct standing *standing_new(void)
 {
 	return calloc(1, sizeof(struct standing));
@@ -52,12 +60,13 @@ static bool is_of_tasks(uint32_t type)
 
 bool standing_takes(const struct perf_event_header *rec)
 {
-	return rec->type == PERFDATA_BUILD_ID || (is_of_tasks(rec->type) && rec->size >= 24);
+	return rec->type == PERFDATA_BUILD_ID || (rec->type == PERF_RECORD_KSYMBOL && rec->size >= sizeof(struct code)) ||
+	       (is_of_tasks(rec->type) && rec->size >= 24);
 }
 
 /* ---- who is needed ------------------------------------------------------------ */
 
-enum kind { NAME, MAPPINGS, MAPPING, END };
+enum kind { NAME, MAPPINGS, MAPPING, CODE, END };
 
 /* What is known, going backwards: absent, it is needed. */
 struct need {
@@ -172,6 +181,15 @@ static bool keeps_mapping(struct look *l, const struct who *w)
 	return true;
 }
 
+/* Of several at one address the last one stands, unless it went. */
+static bool keeps_code(struct look *l, const struct code *c)
+{
+	bool kept = is_needed(l, CODE, c->addr) && !(c->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+
+	set(l, CODE, c->addr, false);
+	return kept;
+}
+
 static bool keeps(struct look *l, const struct perf_event_header *rec, size_t place)
 {
 	const struct who *w = (const void *)rec;
@@ -186,6 +204,8 @@ static bool keeps(struct look *l, const struct perf_event_header *rec, size_t pl
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return rec->size < sizeof(*w) || keeps_mapping(l, w);
+	case PERF_RECORD_KSYMBOL:
+		return keeps_code(l, (const void *)rec);
 	default:
 		return true;
 	}

@@ -36,10 +36,10 @@ static void learn_parents_name(struct comms *comms, const struct pev_task *task)
 	comms_set(comms, (pid_t)task->tid, name, strlen(name));
 }
 
-/* BPF programs and the like. The kernel's table has those that are still there. */
+/* BPF programs and the like of a recording. Live the kernel's table has them. */
 static void take_ksymbol(struct names *n, const struct pev_ksymbol *k)
 {
-	if (!n->symbolizer)
+	if (!n->symbolizer || !stream_replay(n->stream))
 		return;
 	if (k->unregister)
 		symbolizer_kernel_went(n->symbolizer, k->addr, k->len);
@@ -53,6 +53,11 @@ void names_take(struct names *n, const struct pev_record *rec)
 	if (n->maps)
 		maps_take(n->maps, rec);
 	switch (rec->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		if (n->symbolizer && rec->mmap.pid == UINT32_MAX)
+			symbolizer_kernel_module(n->symbolizer, rec->mmap.addr, rec->mmap.len, rec->mmap.filename);
+		break;
 	case PERF_RECORD_COMM:
 		comms_set(n->comms, (pid_t)rec->comm.tid, rec->comm.comm, strlen(rec->comm.comm));
 		break;
@@ -167,6 +172,7 @@ static struct symbolizer_opts symbolizer_opts(const struct names *n)
 	if (replay) {
 		opts.base = replay_kernel(replay)->base;
 		opts.base_address = replay_kernel(replay)->base_address;
+		opts.other_boot = !replay_is_same_kernel(replay);
 	}
 	return opts;
 }

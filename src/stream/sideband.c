@@ -49,6 +49,7 @@ struct sideband {
 	size_t nrings;
 	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
 	bool no_ksymbols;              /* before Linux 5.1 */
+	bool has_ksymbols;
 	bool taking;                   /* the consumer is being called: the queues stay put */
 	sideband_fn *fn;
 	void *ctx;
@@ -91,7 +92,6 @@ static void event_attr(const struct sideband *b, struct perf_event_attr *attr)
 	attr->comm_exec = 1;
 	attr->mmap = attr->mmap2 = b->mappings != SIDE_MAPS_NONE;
 	attr->mmap_data = b->mappings == SIDE_MAPS_ALL;
-	attr->ksymbol = attr->mmap && !b->no_ksymbols;
 }
 
 static int try_event(struct sideband *b, const struct task_target *task, int cpu, bool inherit)
@@ -100,6 +100,8 @@ static int try_event(struct sideband *b, const struct task_target *task, int cpu
 
 	event_attr(b, &attr);
 	attr.inherit = task->tid >= 0 && inherit;
+	/* a task's event has not what others do to the same code */
+	attr.ksymbol = attr.mmap && task->tid < 0 && !b->no_ksymbols;
 	return pev_event_open(&b->events[b->nevents], &attr, targets_of(task, cpu), NULL, NULL);
 }
 
@@ -115,6 +117,7 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	}
 	if (rc)
 		return rc;
+	b->has_ksymbols = task->tid < 0 && b->mappings && !b->no_ksymbols;
 	b->nevents++;
 	return pev_event_set_output(*ev, owner);
 }
@@ -142,6 +145,7 @@ bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, stru
 	for (size_t i = 0; ids && i < b->nevents; i++)
 		n += !pev_event_id(b->events[i], &ids[n]);
 	event_attr(b, &attr);
+	attr.ksymbol = b->has_ksymbols;
 	if (n) {
 		perfdata_put_attr(*writer, &attr, ids, n);
 		*id = ids[0];

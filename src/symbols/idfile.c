@@ -19,13 +19,29 @@ void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, si
 		snprintf(path + len, n - len, "%s", suffix);
 }
 
+/* Who that is may be asked over a network: once for each that this process has been. */
+static const char *cache_of(uid_t uid)
+{
+	static char folder[PATH_MAX / 2];
+	static uid_t known = (uid_t)-1;
+	const struct passwd *user;
+
+	if (known == uid)
+		return folder;
+	known = uid;
+	user = getpwuid(uid);
+	if (!user || user->pw_dir[0] != '/' ||
+	    (size_t)snprintf(folder, sizeof(folder), "%s/.debug", user->pw_dir) >= sizeof(folder))
+		folder[0] = '\0';
+	return folder;
+}
+
 int idfile_cached(const uint8_t *id, size_t size, const char *what)
 {
-	const struct passwd *user = getpwuid(geteuid());
-	char folder[PATH_MAX / 2], suffix[32], path[PATH_MAX];
+	const char *folder = size < 2 ? "" : cache_of(geteuid());
+	char suffix[32], path[PATH_MAX];
 
-	if (size < 2 || !user || user->pw_dir[0] != '/' ||
-	    (size_t)snprintf(folder, sizeof(folder), "%s/.debug", user->pw_dir) >= sizeof(folder))
+	if (!folder[0])
 		return -ENOENT;
 	snprintf(suffix, sizeof(suffix), "/%s", what);
 	idfile_path(path, sizeof(path), folder, id, size, suffix);

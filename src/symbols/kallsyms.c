@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 64 << 10, MAX_MODULES = 4096, MAX_MODULE_NAME = 64 };
+/* A table has some 15 MiB; a file that a stranger wrote may have any size. */
+enum { MAX_BYTES = 256 << 20, CHUNK = 64 << 10, MAX_MODULES = 4096, MAX_MODULE_NAME = 64 };
 
 static const char kernel_dso[] = "[kernel.kallsyms]";
 /* By which it is told where the image lies: one of them comes first in it. */
@@ -110,10 +111,13 @@ static ssize_t take_lines(struct kallsyms *k, const char *buf, size_t n)
 /* A line that is longer than the buffer is none, and so is what follows in it. */
 static int read_lines(struct kallsyms *k, int fd, char *buf)
 {
-	size_t have = 0;
+	size_t have = 0, all = 0;
 	ssize_t got, taken;
 
 	while ((got = read(fd, buf + have, CHUNK - have)) > 0) {
+		all += (size_t)got;
+		if (all > MAX_BYTES)
+			return -EFBIG;
 		have += (size_t)got;
 		taken = take_lines(k, buf, have);
 		if (taken < 0)

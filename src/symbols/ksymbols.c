@@ -4,6 +4,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGE_SHIFT = 12, MAX_ASKED = KSYMBOLS_ASKED / 2 };
+
+/* ---- what was asked ------------------------------------------------------------ */
+
+void ksymbols_asked(struct ksymbols *k, uint64_t addr)
+{
+	uint64_t page = addr >> PAGE_SHIFT;
+	size_t slot = page * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (KSYMBOLS_ASKED - 1);
+
+	if (!page || k->nasked == MAX_ASKED)
+		return;
+	for (; k->asked[slot]; slot = (slot + 1) & (KSYMBOLS_ASKED - 1))
+		if (k->asked[slot] == page)
+			return;
+	k->asked[slot] = page;
+	k->nasked++;
+}
+
+static bool was_asked(const struct ksymbols *k, uint64_t start, uint64_t end)
+{
+	if (k->nasked == MAX_ASKED)
+		return true;     /* nobody knows */
+	for (size_t i = 0; k->nasked && i < KSYMBOLS_ASKED; i++)
+		if (k->asked[i] && k->asked[i] >= start >> PAGE_SHIFT && k->asked[i] <= (end - 1) >> PAGE_SHIFT)
+			return true;
+	return false;
+}
+
+/* Who hears that answers have changed asks again. */
+static bool changes(struct ksymbols *k, uint64_t start, uint64_t end)
+{
+	if (start >= end || !was_asked(k, start, end))
+		return false;
+	memset(k->asked, 0, sizeof(k->asked));
+	k->nasked = 0;
+	return true;
+}
+
+/* ---- what is there ------------------------------------------------------------- */
+
 /* The first that ends behind addr. */
 static size_t first_behind(const struct ksymbols *k, uint64_t addr)
 {
@@ -25,11 +65,11 @@ static uint64_t end_of(uint64_t start, uint64_t len)
 	return len > UINT64_MAX - start ? UINT64_MAX : start + len;
 }
 
-void ksymbols_remove(struct ksymbols *k, uint64_t start, uint64_t len)
+static void drop(struct ksymbols *k, uint64_t start, uint64_t end)
 {
 	size_t from = first_behind(k, start), to = from;
 
-	for (; to < k->n && k->all[to].start < end_of(start, len); to++)
+	for (; to < k->n && k->all[to].start < end; to++)
 		free(k->all[to].name);
 	if (to == from)
 		return;
@@ -52,19 +92,29 @@ static bool has_room(struct ksymbols *k)
 	return true;
 }
 
-bool ksymbols_add(struct ksymbols *k, uint64_t start, uint64_t len, const char *name, const char *dso)
+bool ksymbols_came(struct ksymbols *k, uint64_t start, uint64_t len, const char *name, const char *dso)
 {
+	uint64_t end = end_of(start, len);
 	char *copy;
 	size_t at;
 
-	ksymbols_remove(k, start, len);
-	if (!len || !has_room(k) || !(copy = strdup(name)))
+	if (start >= end)
 		return false;
-	at = first_behind(k, start);
-	memmove(k->all + at + 1, k->all + at, (k->n - at) * sizeof(*k->all));
-	k->all[at] = (struct ksymbol){ start, end_of(start, len), dso, copy };
-	k->n++;
-	return true;
+	drop(k, start, end);
+	copy = has_room(k) ? strdup(name) : NULL;
+	if (copy) {
+		at = first_behind(k, start);
+		memmove(k->all + at + 1, k->all + at, (k->n - at) * sizeof(*k->all));
+		k->all[at] = (struct ksymbol){ start, end, dso, copy };
+		k->n++;
+	}
+	return changes(k, start, end);
+}
+
+bool ksymbols_went(struct ksymbols *k, uint64_t start, uint64_t len)
+{
+	drop(k, start, end_of(start, len));
+	return changes(k, start, end_of(start, len));
 }
 
 bool ksymbols_find(const struct ksymbols *k, uint64_t addr, struct kernel_symbol *sym)

@@ -5,11 +5,13 @@
 #include "symbols/ksymbols.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#define BPF "[bpf]"              /* as kallsyms and names say */
 #define DEFAULT_BYTES (16u << 20)
 /* A reading takes 100 ms: for an address without a name at most one in five seconds, and
  * one a minute where it is of no use. */
@@ -25,7 +27,9 @@ struct symbolizer {
 	const char *base;              /* see symbolizer.h */
 	uint64_t base_address;
 	uint64_t moved;                /* from what the table says */
-	struct ksymbols told;
+	bool other_boot;               /* it is of */
+	bool bpf_told;
+	struct ksymbols told, modules;
 	struct dsos *dsos;
 	struct parser *parser;
 };
@@ -40,6 +44,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->pause = REREAD_NS;
 	s->base = opts->base;
 	s->base_address = opts->base_address;
+	s->other_boot = opts->other_boot;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
 	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse });
@@ -65,6 +70,7 @@ void symbolizer_free(struct symbolizer *s)
 		close(s->kallsyms_fd);
 	kallsyms_free(s->kallsyms);
 	ksymbols_free(&s->told);
+	ksymbols_free(&s->modules);
 	dsos_free(s->dsos);
 	parser_free(s->parser);
 	free(s);
@@ -106,9 +112,21 @@ int symbolizer_read_kernel(struct symbolizer *s)
 	return s->kallsyms ? 0 : -EACCES;
 }
 
+/* Of another boot modules lie elsewhere, and there is no telling where BPF programs are. */
+static bool is_believed(const struct symbolizer *s, uint64_t addr, const struct kernel_symbol *sym)
+{
+	struct kernel_symbol module;
+
+	if (kallsyms_is_image(sym))
+		return true;
+	if (s->other_boot)
+		return !s->moved && ksymbols_find(&s->modules, addr, &module) && !strcmp(module.name, sym->dso);
+	return !s->bpf_told || strcmp(sym->dso, BPF) != 0;
+}
+
 static bool find_kernel(const struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
-	if (kallsyms_find(s->kallsyms, addr - s->moved, sym) || (s->moved && !kallsyms_is_image(sym)))
+	if (kallsyms_find(s->kallsyms, addr - s->moved, sym) || !is_believed(s, addr, sym))
 		return false;
 	sym->start += s->moved;
 	return true;
@@ -128,7 +146,7 @@ static bool read_again(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 	return found;
 }
 
-bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
+static bool look_up(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
 	if (s->told.n && ksymbols_find(&s->told, addr, sym))
 		return true;
@@ -137,15 +155,39 @@ bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 	return find_kernel(s, addr, sym) || read_again(s, addr, sym);
 }
 
+/* Of the image names don't change. */
+bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
+{
+	bool found = look_up(s, addr, sym);
+
+	if (s->base && (!found || !kallsyms_is_image(sym)))
+		ksymbols_asked(&s->told, addr);
+	return found;
+}
+
 void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso)
 {
-	s->kernel_serial += ksymbols_add(&s->told, start, len, name, dso);
+	s->bpf_told |= !strcmp(dso, BPF);
+	s->kernel_serial += ksymbols_came(&s->told, start, len, name, dso);
 }
 
 void symbolizer_kernel_went(struct symbolizer *s, uint64_t start, uint64_t len)
 {
-	ksymbols_remove(&s->told, start, len);
-	s->kernel_serial++;
+	s->kernel_serial += ksymbols_went(&s->told, start, len);
+}
+
+void symbolizer_kernel_module(struct symbolizer *s, uint64_t start, uint64_t len, const char *name)
+{
+	const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name;
+	const char *end = strstr(file, ".ko");
+	char word[64];
+
+	if (!end && (name[0] != '[' || strchr(name, '.')))
+		return;          /* "[kernel.kallsyms]_text" */
+	snprintf(word, sizeof(word), end ? "[%.*s]" : "%.*s", (int)(end ? end - file : (int)strlen(name)), file);
+	for (char *p = word; *p; p++)
+		*p = *p == '-' ? '_' : *p;
+	ksymbols_came(&s->modules, start, len, word, NULL);
 }
 
 uint64_t symbolizer_kernel_serial(const struct symbolizer *s)

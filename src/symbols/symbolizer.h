@@ -15,10 +15,11 @@ struct symbolizer_opts {
 	/* Servers of debuginfod, as in DEBUGINFOD_URLS, that may be asked for debug files: only by
 	 * the user's own wish, as it tells them what runs here; NULL: none. Outlives it. */
 	const char *debuginfod;
-	/* Of a recorded kernel, whose table may be of another boot: where it had "_text" or "_stext".
-	 * Of one that lay elsewhere modules and BPF programs have no names. NULL: the table is right. */
+	/* Of a recorded kernel: where it had "_text" or "_stext". The table of another boot is believed
+	 * about the image alone, and about a module that was where it was then. NULL: it is of now. */
 	const char *base;
 	uint64_t base_address;
+	bool other_boot;
 	int verbose;                     /* -v: tell which files could not be read */
 };
 
@@ -35,9 +36,11 @@ int symbolizer_read_kernel(struct symbolizer *s);
  * come and go. The names live until the next call. */
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym);
 /* Code that the kernel told of, which counts before the table: since then it is there, or gone. The dso
- * is a constant. */
+ * is a constant; who was told of one BPF program believes no other. */
 void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso);
 void symbolizer_kernel_went(struct symbolizer *s, uint64_t start, uint64_t len);
+/* Where a module was, by perf's words: "[ext4]", or the path of its file. */
+void symbolizer_kernel_module(struct symbolizer *s, uint64_t start, uint64_t len, const char *name);
 /* The number of that table: it changes when it is read again, or is told of. */
 uint64_t symbolizer_kernel_serial(const struct symbolizer *s);
 /* As long as this is the same, so is the name of each address: of the kernel, and as

@@ -14,7 +14,9 @@ import pytest
 
 from frame.analyses import TIMEOUT
 
-CACHE = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, '.debug', '.build-id')
+DEBUG = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, '.debug')
+CACHE = os.path.join(DEBUG, '.build-id')
+JIT = '/proc/sys/net/core/bpf_jit_enable'
 MOVED = 0x3200000
 OTHER = 'aa' + os.urandom(19).hex()
 
@@ -59,15 +61,17 @@ def functions(prof, tmp_path):
         done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT)
         assert done.returncode == 0, done
         table = json.loads(done.stdout.splitlines()[-1])
-        return {r['function']: (r['self'], r['total']) for r in table['rows'] if r['dso'] == '[kernel.kallsyms]'}, \
-            done.stderr
+        image = {r['function']: (r['self'], r['total']) for r in table['rows'] if r['dso'] == '[kernel.kallsyms]'}
+        if image.keys() > {'[unknown]'}:
+            del image['[unknown]']      # of modules, whose place is of one boot only
+        return image, done.stderr
     return run
 
 
 def test_a_kernel_of_another_boot(recorded, functions):
     data, _ = recorded
     as_it_was, _ = functions(data)
-    assert len(as_it_was) > 5 and '[unknown]' not in as_it_was
+    assert len(as_it_was) > 5
     assert functions(of_another_boot(data, MOVED))[0] == as_it_was
     # where that is not told, no name is better than a wrong one
     hidden = of_another_boot(data, MOVED).replace(b'[kernel.kallsyms]_text\0', b'[kernel.kallsyms]_etxt\0')
@@ -78,12 +82,12 @@ def test_a_kernel_of_another_boot(recorded, functions):
 def test_a_kernel_of_another_machine(recorded, functions):
     data, build_id = recorded
     as_it_was, _ = functions(data)
-    assert data.count(build_id) == 1
     other = of_another_boot(data, MOVED).replace(build_id, bytes.fromhex(OTHER))
     rows, said = functions(other)
     assert list(rows) == ['[unknown]'] and "perf's cache in ~/.debug has no symbols of its build id" in said
     # of another build it is another one, wherever it lay
-    assert list(functions(data.replace(build_id, bytes.fromhex(OTHER)))[0]) == ['[unknown]']
+    unmoved = data.replace(build_id, bytes.fromhex(OTHER))
+    assert list(functions(unmoved)[0]) == ['[unknown]']
     kept = os.path.join(CACHE, OTHER[:2], OTHER[2:])
     os.makedirs(kept)
     try:
@@ -93,6 +97,12 @@ def test_a_kernel_of_another_machine(recorded, functions):
         with open('/proc/kallsyms') as f, open(os.path.join(kept, 'kallsyms'), 'w') as cut:
             cut.writelines(line for line in f if not line.endswith((' _text\n', ' _stext\n')))
         assert list(functions(other)[0]) == ['[unknown]']
+        # nor of a module's functions, where the recording knows no such module
+        with open('/proc/kallsyms') as f, open(os.path.join(kept, 'kallsyms'), 'w') as cut:
+            cut.writelines(line if line.endswith((' _text\n', ' _stext\n')) else line.split('\t')[0].rstrip() +
+                           '\t[of_another_boot]\n' for line in f)
+        rows = functions(unmoved)[0]
+        assert list(rows) == ['[unknown]'] and rows['[unknown]'][1] > 30, rows
     finally:
         shutil.rmtree(kept)
 
@@ -107,7 +117,12 @@ def test_a_program_that_is_gone(analyse, works, perf, tmp_path):
     subprocess.run([perf, 'record', '-q', '-F', '997', '-e', 'cpu-clock', '-o', tmp_path / 'x.data', '--', program,
                     'shares', '200'], check=True, stdout=subprocess.DEVNULL)
     program.unlink()
-    rows = analyse('profile', '--json', '-I', 'x.data').rows('profile', 'function')
+    kept = os.path.join(DEBUG, str(program)[1:])
+    assert os.path.isdir(kept)
+    try:
+        rows = analyse('profile', '--json', '-I', 'x.data').rows('profile', 'function')
+    finally:
+        shutil.rmtree(kept)
     assert {'one_half', 'three_tenths', 'one_fifth'} <= rows.keys(), rows
     assert rows['one_half']['dso'] == str(program)
 
@@ -140,8 +155,10 @@ def run_bpf_program(times):
 
 @pytest.mark.parametrize('recorder', ['perf', 'perf-prof'])
 def test_a_bpf_program_that_is_gone(analyse, prof, perf, tmp_path, recorder):
-    with_what = {'perf': perf, 'perf-prof': prof}[recorder]
-    recorder = subprocess.Popen([with_what, 'record', '-a', '-F', '997', '-g', '-o', tmp_path / 'x.data',
+    if not os.path.exists(JIT) or open(JIT).read().strip() == '0':
+        pytest.skip('needs BPF programs that are compiled (net.core.bpf_jit_enable)')
+    with_what, no_cache = {'perf': (perf, ['-N']), 'perf-prof': (prof, [])}[recorder]
+    recorder = subprocess.Popen([with_what, 'record', *no_cache, '-a', '-F', '997', '-g', '-o', tmp_path / 'x.data',
                                  '--', 'sh', '-c', 'echo; read x'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         recorder.stdout.readline()

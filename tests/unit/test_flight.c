@@ -6,6 +6,7 @@
 #include "perfdata/private.h"
 #include "perfdata/standing.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -86,7 +87,16 @@ static struct mapping mapping(uint64_t time, uint32_t pid, uint64_t addr, uint64
 		standing_put(s, &record.header);                                                   \
 	} while (0)
 
-/* "c1:name" for a COMM, "f2<1" for a FORK, "m1:name" for a mapping. */
+/* KSYMBOL. */
+struct code {
+	struct perf_event_header header;
+	uint64_t addr;
+	uint32_t len;
+	uint16_t type, flags;
+	char name[8];
+};
+
+/* "c1:name" for a COMM, "f2<1" for a FORK, "m1:name" for a mapping, "k100" for code at 0x100. */
 static const char *told(struct standing *s)
 {
 	static char text[1024];
@@ -106,10 +116,31 @@ static const char *told(struct standing *s)
 			n += (size_t)sprintf(text + n, " f%u<%u", f->tid, f->ptid);
 		else if (h->type == PERF_RECORD_EXIT)
 			n += (size_t)sprintf(text + n, " e%u", f->tid);
+		else if (h->type == PERF_RECORD_KSYMBOL)
+			n += (size_t)sprintf(text + n, " k%" PRIx64, ((const struct code *)h)->addr);
 		else
 			n += (size_t)sprintf(text + n, " m%u:%s", m->pid, m->name);
 	}
 	return text;
+}
+
+static struct code code(uint64_t addr, bool gone)
+{
+	return (struct code){ { PERF_RECORD_KSYMBOL, 0, sizeof(struct code) }, addr, 16, 1, gone, "bpf" };
+}
+
+static void code_stands_until_it_goes(void **state)
+{
+	struct standing *s = standing_new();
+
+	PUT(s, code(0x100, false));
+	PUT(s, code(0x200, false));
+	PUT(s, code(0x300, false));
+	PUT(s, code(0x100, true));
+	PUT(s, code(0x300, true));
+	PUT(s, code(0x300, false));
+	assert_string_equal(told(s), " k200 k300");
+	standing_free(s);
 }
 
 static void the_last_name_stands(void **state)
@@ -339,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_name_stands),
+		cmocka_unit_test(code_stands_until_it_goes),
 		cmocka_unit_test(who_ended_is_forgotten),
 		cmocka_unit_test(a_thread_that_ends_takes_no_mappings_along),
 		cmocka_unit_test(an_exec_ends_older_mappings),

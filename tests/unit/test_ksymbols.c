@@ -24,9 +24,9 @@ static void test_come_and_go(void **state)
 	struct ksymbols k = { 0 };
 
 	is(&k, 1, NULL, 0);
-	assert_true(ksymbols_add(&k, 0x200, 0x10, "b", "[bpf]"));
-	assert_true(ksymbols_add(&k, 0x100, 0x10, "a", "[bpf]"));
-	assert_true(ksymbols_add(&k, 0x210, 0x10, "c", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x200, 0x10, "b", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x100, 0x10, "a", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x210, 0x10, "c", "[bpf]"));
 	is(&k, 0xff, NULL, 0);
 	is(&k, 0x100, "a", 0x100);
 	is(&k, 0x10f, "a", 0x100);
@@ -34,11 +34,11 @@ static void test_come_and_go(void **state)
 	is(&k, 0x20f, "b", 0x200);
 	is(&k, 0x210, "c", 0x210);
 	is(&k, 0x220, NULL, 0);
-	ksymbols_remove(&k, 0x200, 0x10);
+	ksymbols_went(&k, 0x200, 0x10);
 	is(&k, 0x200, NULL, 0);
 	is(&k, 0x210, "c", 0x210);
-	ksymbols_remove(&k, 0x300, 0x10);
-	ksymbols_remove(&k, 0x100, 0);
+	ksymbols_went(&k, 0x300, 0x10);
+	ksymbols_went(&k, 0x100, 0);
 	is(&k, 0x100, "a", 0x100);
 	ksymbols_free(&k);
 	is(&k, 0x100, NULL, 0);
@@ -48,17 +48,40 @@ static void test_later_counts(void **state)
 {
 	struct ksymbols k = { 0 };
 
-	assert_true(ksymbols_add(&k, 0x100, 0x10, "a", "[bpf]"));
-	assert_true(ksymbols_add(&k, 0x110, 0x10, "b", "[bpf]"));
-	assert_true(ksymbols_add(&k, 0x120, 0x10, "c", "[bpf]"));
-	assert_true(ksymbols_add(&k, 0x10f, 0x12, "d", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x100, 0x10, "a", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x110, 0x10, "b", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x120, 0x10, "c", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x10f, 0x12, "d", "[bpf]"));
 	is(&k, 0x100, NULL, 0);
 	is(&k, 0x10f, "d", 0x10f);
 	is(&k, 0x120, "d", 0x10f);
 	is(&k, 0x121, NULL, 0);
 	assert_int_equal(k.n, 1);
-	assert_true(ksymbols_add(&k, 0x10f, 0x12, "e", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x10f, 0x12, "e", "[bpf]"));
 	is(&k, 0x10f, "e", 0x10f);
+	ksymbols_free(&k);
+}
+
+static void test_tells_when_answers_change(void **state)
+{
+	struct ksymbols k = { 0 };
+
+	ksymbols_asked(&k, 0x5010);
+	assert_false(ksymbols_came(&k, 0x4000, 0x1000, "before", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x6000, 0x10, "behind", "[bpf]"));
+	assert_true(ksymbols_came(&k, 0x5000, 0x100, "there", "[bpf]"));
+	/* nobody has asked since */
+	assert_false(ksymbols_came(&k, 0x5000, 0x100, "another", "[bpf]"));
+	ksymbols_asked(&k, 0x5010);
+	assert_false(ksymbols_went(&k, 0x6000, 0x10));
+	assert_true(ksymbols_went(&k, 0x5000, 0x100));
+	assert_false(ksymbols_went(&k, 0x5000, 0x100));
+	ksymbols_asked(&k, 0x5010);
+	assert_false(ksymbols_came(&k, 0x5010, 0, "nothing", "[bpf]"));
+	for (uint64_t i = 1; i <= KSYMBOLS_ASKED; i++)
+		ksymbols_asked(&k, i << 20);
+	assert_true(ksymbols_came(&k, 0x10, 0x10, "after so many that nobody knows", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x10, 0x10, "then", "[bpf]"));
 	ksymbols_free(&k);
 }
 
@@ -66,18 +89,18 @@ static void test_hostile(void **state)
 {
 	struct ksymbols k = { 0 };
 
-	assert_false(ksymbols_add(&k, 0x100, 0, "nothing", "[bpf]"));
-	assert_true(ksymbols_add(&k, UINT64_MAX - 1, UINT64_MAX, "end", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0x100, 0, "nothing", "[bpf]"));
+	assert_false(ksymbols_came(&k, UINT64_MAX - 1, UINT64_MAX, "end", "[bpf]"));
 	is(&k, UINT64_MAX - 1, "end", UINT64_MAX - 1);
 	is(&k, UINT64_MAX, NULL, 0);
-	assert_true(ksymbols_add(&k, 0, UINT64_MAX, "all", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0, UINT64_MAX, "all", "[bpf]"));
 	is(&k, 0, "all", 0);
 	assert_int_equal(k.n, 1);
-	ksymbols_remove(&k, 0, UINT64_MAX);
+	ksymbols_went(&k, 0, UINT64_MAX);
 	for (uint64_t i = KSYMBOLS_MAX; i-- > 0;)
-		assert_true(ksymbols_add(&k, i * 16, 8, "one", "[bpf]"));
-	assert_false(ksymbols_add(&k, KSYMBOLS_MAX * 16, 8, "one too many", "[bpf]"));
-	assert_true(ksymbols_add(&k, 0, 24, "in place of two", "[bpf]"));
+		assert_false(ksymbols_came(&k, i * 16, 8, "one", "[bpf]"));
+	assert_false(ksymbols_came(&k, KSYMBOLS_MAX * 16, 8, "one too many", "[bpf]"));
+	assert_false(ksymbols_came(&k, 0, 24, "in place of two", "[bpf]"));
 	is(&k, KSYMBOLS_MAX * 16, NULL, 0);
 	is(&k, 16, "in place of two", 0);
 	ksymbols_free(&k);
@@ -88,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_come_and_go),
 		cmocka_unit_test(test_later_counts),
+		cmocka_unit_test(test_tells_when_answers_change),
 		cmocka_unit_test(test_hostile),
 	};
 
