@@ -19,9 +19,9 @@ int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct
 	attr->exclude_guest |= levels->no_guest;
 	attr->exclude_host |= levels->no_host;
 	if (levels->no_user | levels->no_kernel && attr->exclude_user && attr->exclude_kernel)
-		return fault_usage(f, "--exclude-user with --exclude-kernel leaves nothing to count");
+		return fault_usage(f, "--exclude-user with --exclude-kernel leaves nothing to count (the event's own :k and :u count, too)");
 	if (levels->no_guest | levels->no_host && attr->exclude_guest && attr->exclude_host)
-		return fault_usage(f, "--exclude-guest with --exclude-host leaves nothing to count");
+		return fault_usage(f, "--exclude-guest with --exclude-host leaves nothing to count (the event's own :H and :G count, too)");
 	return 0;
 }
 

@@ -146,7 +146,7 @@ static int set_sampling(const struct record *r, struct stream_event *all, size_t
 				   (unsigned long long)r->opts.freq, (unsigned long long)r->opts.freq);
 	return levels || !levels_any(&r->opts.levels) ? 0 :
 	       fault_usage(f, "record: --exclude-user and its kind are of perf events, such as cycles, and of what "
-			   "sources sample; there is none in -e");
+			   "sources sample; there is none in -e: add one, or leave the option out");
 }
 
 /* Mappings are recorded: who reads it may want any address by its name. */

@@ -167,7 +167,10 @@ bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 
 void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso)
 {
-	s->bpf_told |= !strcmp(dso, BPF);
+	bool first = !s->bpf_told && !strcmp(dso, BPF);
+
+	s->bpf_told |= first;
+	s->kernel_serial += first;       /* what the table said of others is not believed any more */
 	s->kernel_serial += ksymbols_came(&s->told, start, len, name, dso);
 }
 

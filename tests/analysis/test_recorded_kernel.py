@@ -4,6 +4,7 @@ a program that is gone, by build id from perf's cache; BPF programs, by what the
 import ctypes
 import json
 import os
+import pathlib
 import pwd
 import re
 import shutil
@@ -16,7 +17,7 @@ from frame.analyses import TIMEOUT
 
 DEBUG = os.path.join(pwd.getpwuid(os.geteuid()).pw_dir, '.debug')
 CACHE = os.path.join(DEBUG, '.build-id')
-JIT = '/proc/sys/net/core/bpf_jit_enable'
+JIT = pathlib.Path('/proc/sys/net/core/bpf_jit_enable')
 MOVED = 0x3200000
 OTHER = 'aa' + os.urandom(19).hex()
 
@@ -162,7 +163,7 @@ def run_bpf_program(times):
 
 @pytest.mark.parametrize('recorder', ['perf', 'perf-prof'])
 def test_a_bpf_program_that_is_gone(analyse, prof, perf, tmp_path, recorder):
-    if not os.path.exists(JIT) or open(JIT).read().strip() == '0':
+    if not JIT.exists() or JIT.read_text().strip() == '0':
         pytest.skip('needs BPF programs that are compiled (net.core.bpf_jit_enable)')
     with_what, no_cache = {'perf': (perf, ['-N']), 'perf-prof': (prof, [])}[recorder]
     recorder = subprocess.Popen([with_what, 'record', *no_cache, '-a', '-F', '997', '-g', '-o', tmp_path / 'x.data',
