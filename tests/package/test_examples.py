@@ -77,8 +77,13 @@ HOST = '''#include <dlfcn.h>
 #include <stdio.h>
 int main(int argc, char **argv)
 {
-	int c = argc > 2 ? getchar() : 0;
+	int c = 0;
 
+	if (argc > 2) {
+		puts("ready");
+		fflush(stdout);
+		c = getchar();
+	}
 	void *plugin = dlopen(argv[1], RTLD_NOW);
 	return c == EOF || !plugin ? 1 : 5;
 }
@@ -87,8 +92,8 @@ int main(int argc, char **argv)
 
 @pytest.fixture
 def host(tmp_path):
-    """[program, plugin]: the program opens the plugin, waiting for a byte before with a
-    second argument, and exits with 5."""
+    """[program, plugin]: the program opens the plugin and exits with 5; with a second argument
+    it says "ready" before, and waits for a byte."""
     (tmp_path / 'host.c').write_text(HOST)
     (tmp_path / 'plugin.c').write_text('int plugin(void);\nint plugin(void) { return 1; }\n')
     for argv in ([*C, tmp_path / 'host.c', '-ldl', '-o', tmp_path / 'host'],
@@ -114,9 +119,10 @@ def test_exec_mappings_of_a_command(installed, example, host):
 def test_exec_mappings_of_a_running_process(installed, example, host):
     """Only what it maps from then on: the plugin."""
     program = example('exec_mappings')
-    target = subprocess.Popen([*host, 'wait'], stdin=subprocess.PIPE)
+    target = subprocess.Popen([*host, 'wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     watcher = None
     try:
+        assert target.stdout.readline() == b'ready\n'
         watcher = subprocess.Popen([program, '-p', str(target.pid)], stdout=subprocess.PIPE,
                                    text=True, env={**os.environ, **installed.env})
         wait_for_a_ring(watcher.pid)
