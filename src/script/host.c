@@ -145,7 +145,8 @@ static int fetch_types(struct host *h)
 	return h->frame_type ? 0 : -1;
 }
 
-/* A Ctrl-C that comes meanwhile is heard behind it, not somewhere in the modules of Python. */
+/* A Ctrl-C that comes meanwhile is heard behind it, not somewhere in the modules of Python: between
+ * two of an import's own steps, or in a callback, whose exceptions nobody gets. */
 static int set_up(struct host *h)
 {
 	sigset_t interrupt, before;
@@ -155,6 +156,10 @@ static int set_up(struct host *h)
 	sigaddset(&interrupt, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &interrupt, &before);
 	rc = teach_keyboard_interrupt() || host_watch_forks(h) || fetch_types(h) ? -1 : 0;
+	if (!rc)
+		h->loader = host_import_loader();
+	if (!h->loader)
+		rc = -1;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc ? rc : PyErr_CheckSignals();
 }

@@ -73,7 +73,9 @@ void host_wait(void *ctx, bool begin);
 
 /* For load.c: the interpreter. 0, or -1 with f. */
 int host_start_interpreter(const struct host_script *script, struct fault *f);
-/* In load.c: loads the script; 0, or -1 with f, or without it after sys.exit(). */
+/* In load.c: imports the loader, a module of our own; NULL with Python's exception. */
+PyObject *host_import_loader(void);
+/* In load.c: loads the script, with h's loader; 0, or -1 with f, or without it after sys.exit(). */
 int host_load(struct host *h, const struct host_script *script, struct fault *f);
 /* KeyboardInterrupt while the script is set up. Returns -1. */
 int host_interrupted(struct fault *f);

@@ -15,7 +15,7 @@ static PyObject *import_own(const char *name, const char *file, const char *sour
 	return module;
 }
 
-static PyObject *import_loader(void)
+PyObject *host_import_loader(void)
 {
 	PyObject *finder = import_own("_perf_prof_finder", "<perf-prof finder>", finder_source);
 
@@ -86,9 +86,7 @@ int host_load(struct host *h, const struct host_script *script, struct fault *f)
 	PyObject *argv = NULL, *name = NULL;
 	int rc = 0;
 
-	h->loader = import_loader();
-	if (h->loader)
-		argv = argument_list(script);
+	argv = argument_list(script);
 	if (argv)
 		name = PyUnicode_DecodeFSDefault(script->module);
 	if (name)
@@ -109,7 +107,7 @@ int host_try(const struct host_script *script)
 	PyObject *name = NULL, *rc = NULL;
 
 	if (!host_start_interpreter(script, &f)) {
-		h.loader = import_loader();
+		h.loader = host_import_loader();
 		if (h.loader)
 			name = PyUnicode_DecodeFSDefault(script->module);
 		if (name)
