@@ -132,7 +132,7 @@ static bool read_file(struct dsos *d, struct jit *j)
 /* What was said of an address before may be wrong from now on. */
 static void look(struct dsos *d, struct jit *j)
 {
-	uint64_t start = now(CLOCK_MONOTONIC), cost;
+	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), cost;
 
 	open_file(d, j);
 	if (j->fd >= 0 && read_file(d, j)) {
@@ -146,7 +146,7 @@ static void look(struct dsos *d, struct jit *j)
 		j->next_look = UINT64_MAX;
 		return;
 	}
-	cost = (now(CLOCK_MONOTONIC) - start) * COST_SHARE;
+	cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	j->next_look = start + (cost > JIT_LOOK_NS ? cost : JIT_LOOK_NS);
 }
 
