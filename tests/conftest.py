@@ -23,6 +23,11 @@ def pytest_configure(config):
     config.addinivalue_line('markers', 'slow: left out of the run under sanitizers')
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:      # for JUnit's report, which has no words that run a case alone
+        item.user_properties.append(('node', item.nodeid))
+
+
 @pytest.fixture(scope='session')
 def build(request):
     return os.path.abspath(request.config.getoption('--build'))

@@ -40,7 +40,8 @@ class Tally:
                 print(f'    {r.status:<8} {r.name}{"  (" + r.reason + ")" if r.reason else ""}')
 
     def details(self):
-        """Skips by reason, so that one missing thing is one paragraph; then failures."""
+        """Skips by reason, so that one missing thing is one paragraph; then what was unsteady,
+        then failures."""
         skips = {}
         for r in self.results:
             if r.status == SKIPPED:
@@ -50,10 +51,17 @@ class Tally:
             for name in names:
                 print(f'    {name}')
         for r in self.results:
+            if r.unsteady:
+                self.told(f'unsteady: {r.suite}: {r.name} - failed, and passed at a second try', r.unsteady)
+        for r in self.results:
             if r.status == FAILED:
-                print(f'\nFAILED {r.suite}: {r.name}{" - " + r.reason if r.reason else ""}')
-                for line in tail(r.output):
-                    print(f'    {line}')
+                self.told(f'FAILED {r.suite}: {r.name}{" - " + r.reason if r.reason else ""}', r.output)
+
+    @staticmethod
+    def told(title, output):
+        print(f'\n{title}')
+        for line in tail(output):
+            print(f'    {line}')
 
     def close(self, summary=None):
         """Prints the closing line, or writes it to the file `summary`. The exit code."""

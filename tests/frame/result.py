@@ -12,3 +12,5 @@ class Result:
     status: str
     reason: str = ''    # of a skip, or a word on a failure
     output: str = ''    # of a failure
+    alone: str = ''     # what its runner calls it: runs it by itself
+    unsteady: str = ''  # output of a first try that failed, where the second passed

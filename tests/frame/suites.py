@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suites, one row each in TABLE: what they are called and how they run."""
-import json
 import os
 import platform
-import re
-import signal
 import subprocess
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from typing import Callable
 
 from vm import suite as guests
 
-from . import fuzz, kernel, tap
+from . import fuzz, kernel
 from .build import Builds
-from .result import FAILED, PASSED, SKIPPED, Result
-
-PYTEST = ['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '--tb=short']
-SUITE_SECONDS = 600         # no suite may hang the run
+from .ctests import meson_suite
+from .pytests import pytest_suite
 
 # A sanitizer's exit code must not look like the program's own 1.
 SANITIZERS = {
@@ -43,110 +37,6 @@ class Suite:
     essential: bool = False     # without it the others make no sense
     ahead: tuple = ()           # (what is built meanwhile, the suite that it is for)
 
-
-def execute(argv, cwd, env=None):
-    """(exit code, output); its whole process group is ended at the deadline."""
-    proc = subprocess.Popen(argv, cwd=cwd, env={**os.environ, **(env or {})},
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, errors='replace',
-                            start_new_session=True)
-    try:
-        out, _ = proc.communicate(timeout=SUITE_SECONDS)
-        return proc.returncode, out
-    except subprocess.TimeoutExpired:
-        os.killpg(proc.pid, signal.SIGKILL)
-        out, _ = proc.communicate()
-        return -signal.SIGKILL, f'{out}\nended after {SUITE_SECONDS} s'
-
-
-# ---------------------------------------------------------------- meson
-
-def meson_suite(label, which, kind='build-test', env=None):
-    """C tests of meson's suite `which`: every point of their TAP is a test."""
-    def run(context):
-        path = context.builds.get(kind)
-        log = os.path.join(path, 'meson-logs', f'{label}.json')
-        if os.path.exists(log):
-            os.unlink(log)
-        code, out = execute(['meson', 'test', '-C', path, '--no-rebuild', '--timeout-multiplier', '5', '--suite', which,
-                             '--logbase', label], context.root,
-                            {'CMOCKA_MESSAGE_OUTPUT': 'TAP', **(env or {})})
-        if not os.path.exists(log):
-            if 'No tests defined' in out or code == 0:
-                return
-            yield Result(label, 'meson test', FAILED, output=out)
-            return
-        with open(log) as lines:
-            for line in lines:
-                yield from meson_results(label, json.loads(line))
-    return run
-
-
-def meson_results(label, test):
-    """Results of one test program, from its line in meson's JSON log."""
-    name = test['name'].split(' / ')[-1]
-    out = test.get('stdout') or ''
-    both = out + (test.get('stderr') or '')
-    points, whole, any_tap = tap.parse(out)
-    for point, status, reason, notes in points:
-        yield Result(label, f'{name}: {point}', status, reason,
-                     '\n'.join(notes) if status == FAILED else '')
-    code = test['returncode']
-    failed_points = any(p[1] == FAILED for p in points)
-    if any_tap and whole and (code == 0 or failed_points) and test['result'] != 'TIMEOUT':
-        return
-    if code == 77 and not points:
-        lines = [line for line in both.splitlines() if line.strip()]
-        yield Result(label, name, SKIPPED, lines[-1].strip() if lines else '')
-    elif code == 0 and not any_tap and test['result'] == 'OK':
-        yield Result(label, name, PASSED)
-    else:
-        yield Result(label, name, FAILED, f'{test["result"]}, exit code {code}', both)
-
-
-# ---------------------------------------------------------------- pytest
-
-def pytest_suite(label, folder, kind='build-test', env=None, args=()):
-    """Python tests in `folder`; kind None = they need no program."""
-    def run(context):
-        if not os.path.isdir(os.path.join(context.root, folder)):
-            return
-        path = context.builds.get(kind) if kind else context.root
-        # A name of its own: a run within a build of another kind must not read it.
-        xml = os.path.join(context.root, path, f'pytest-{label}.xml')
-        if kind is None:
-            xml = os.path.join('/tmp', f'perf-prof-tests-{os.getpid()}-{label}.xml')
-        argv = PYTEST + [folder, f'--junitxml={xml}'] + list(args)
-        if kind:
-            argv += ['--build', path]
-        if context.opts.k:
-            argv += ['-k', context.opts.k]
-        code, out = execute(argv, context.root, env)
-        results = list(junit_results(label, xml)) if os.path.exists(xml) else []
-        if os.path.exists(xml):
-            os.unlink(xml)
-        yield from results
-        # 5: nothing collected
-        if code not in (0, 1, 5) or (code == 1 and not any(r.status == FAILED for r in results)):
-            yield Result(label, 'pytest', FAILED, f'exit code {code}', out)
-    return run
-
-
-def junit_results(label, path):
-    for case in ElementTree.parse(path).getroot().iter('testcase'):
-        where = re.sub(r'\.toml$', '', case.get('classname', '')).split('.')[-1]
-        name = f'{where}: {case.get("name")}' if where else case.get('name')
-        bad = [e for e in case if e.tag in ('failure', 'error')]
-        skip = case.find('skipped')
-        if bad:
-            yield Result(label, name, FAILED, output='\n'.join(e.text or '' for e in bad))
-        elif skip is not None:
-            yield Result(label, name, SKIPPED, skip.get('message', ''))
-        else:
-            yield Result(label, name, PASSED)
-
-
-# ---------------------------------------------------------------- the table
 
 def run_kernel(context):
     yield kernel.check('kernel')

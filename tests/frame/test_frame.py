@@ -66,3 +66,13 @@ def test_unknown_suite_is_refused():
     done = subprocess.run([sys.executable, os.path.join(ROOT, 'tests/run'), '--only', 'nonesuch'],
                           capture_output=True, text=True)
     assert done.returncode == 2 and 'nonesuch' in done.stderr
+
+
+def test_what_was_unsteady_is_told(capsys):
+    tally = report.Tally()
+    tally.end('s', [Result('s', 'a', PASSED, unsteady='assert 1 == 2')], 0)
+    tally.details()
+    assert tally.close() == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index('unsteady: s: a - failed, and passed at a second try')
+    assert lines[at + 1] == '    assert 1 == 2' and lines[-1] == '1 passed, 0 failed, 0 skipped'
