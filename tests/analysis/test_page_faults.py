@@ -23,7 +23,7 @@ LINE = re.compile(r'^\S+ \S+ +works +\d+ \[\d+\] [\d.]+: +([0-9a-f]+) +([0-9a-f]
 
 
 def test_known_addresses(analyse, works):
-    got = analyse('page-faults', *RING, '--', works, 'pages', PAGES)
+    got = analyse('page-faults', '--order', *RING, '--', works, 'pages', PAGES)
     first, last = (int(a, 16) for a in re.search(r'^pages (\w+) (\w+)$', got.text, re.M).groups())
     there = [(int(addr, 16), where) for addr, _, where in LINE.findall(got.text)
              if first <= int(addr, 16) <= last]

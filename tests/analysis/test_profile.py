@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from frame.again import attempts
 from frame.analyses import RING, close_to
 
 SHARES = ['one_half', 'three_tenths', 'one_fifth']
@@ -90,15 +91,6 @@ def blocked_ns(path):
             if name in stack.split(';') and stack.endswith(';[blocked]'):
                 ns[name] += int(weight)
     return ns
-
-
-def attempts(measure, right):
-    """The kernel may leave out a switch: again, a few times."""
-    for _ in range(4):
-        got = measure()
-        if right(got):
-            return
-    raise AssertionError(got)
 
 
 def test_off_cpu_has_the_sleeps(analyse, works, tmp_path, switches):

@@ -7,6 +7,7 @@ from collections import defaultdict
 
 import pytest
 
+from frame.again import attempts
 from frame.analyses import RING, Perf, close_to
 
 pytestmark = pytest.mark.usefixtures('switches')
@@ -91,17 +92,20 @@ def test_rundelay_says_what_perf_sched_says(both):
 
 
 def test_known_sleeps(analyse, works):
-    got = analyse('task-state', '--json', *RING, '--', works, 'turns')
-    rows = got.table('task-state')['rows']
-    slept = sorted((r['p50'], r['calls']) for r in rows if r['state'] == 'S')
-    # the first thread also waits for the other and the child, if they are not done
-    assert missed(got) or [calls in (12, 13, 14) for _, calls in slept] == [True] * 3, slept
-    for (ns, _), ms in zip(slept, (5, 10, 15)):
-        assert ms * 1e6 <= ns <= (ms + 1.5) * 1e6, slept
-    computed = sorted(r['total'] for r in rows if r['state'] == 'R')
-    for ns, ms in zip(computed, (48, 72, 96)):      # by the program's own CPU clock, and some
-        assert missed(got) or close_to(ns, ms * 1e6, part=0.1), computed
-    assert {r['comm'] for r in rows} == {'works', 'second'}
+    def complaints():
+        got = analyse('task-state', '--json', *RING, '--', works, 'turns')
+        rows = got.table('task-state')['rows']
+        assert {r['comm'] for r in rows} == {'works', 'second'}
+        slept = sorted((r['p50'], r['calls']) for r in rows if r['state'] == 'S')
+        told = [s for s, ms in zip(slept, (5, 10, 15)) if not ms * 1e6 <= s[0] <= (ms + 1.5) * 1e6]
+        if missed(got):
+            return told
+        # the first thread, that of 10 ms, also waits for the other and the child
+        told += [s for s, most in zip(slept, (12, 16, 12)) if not 12 <= s[1] <= most]
+        computed = sorted(r['total'] for r in rows if r['state'] == 'R')
+        # by the program's own CPU clock, and some
+        return told + [ns for ns, ms in zip(computed, (48, 72, 96)) if not close_to(ns, ms * 1e6, part=0.1)]
+    attempts(complaints)
 
 
 @pytest.mark.parametrize('options, states', [(['-S'], {'S'}), (['-D'], set()), (['-S', '-D'], {'S'})])
@@ -140,13 +144,13 @@ def test_a_wait_begins_with_a_wakeup_or_with_losing_the_cpu(analyse, works, cpus
 
 def test_who_woke_and_who_ran(analyse, works):
     """--than tells each stretch with what happened in it."""
-    got = analyse('task-state', '-S', '--than', '40ms', *RING, '--', works, 'sleeps')
-    stories = re.split(r'^(?=\S+ \S+ works \d+ asleep took )', got.text, flags=re.M)[1:]
-    assert len(stories) == 4
-    woken = 0
-    for story in stories:
-        us = float(re.search(r'took ([\d.]+) us', story).group(1))
-        assert 50000 <= us < 70000
-        assert re.search(rf'sched:sched_switch: prev_comm=works prev_pid={got.pid} .*prev_state=S', story)
-        woken += bool(re.search(rf'sched:sched_wakeup: .*pid={got.pid} ', story))
-    assert woken      # where the idle task woke it, some kernels tell no reader of it
+    def stories():
+        got = analyse('task-state', '-S', '--than', '40ms', *RING, '--', works, 'sleeps')
+        told = re.split(r'^(?=\S+ \S+ works \d+ asleep took )', got.text, flags=re.M)[1:]
+        woken = 0
+        for story in told:
+            assert re.search(rf'sched:sched_switch: prev_comm=works prev_pid={got.pid} .*prev_state=S', story)
+            woken += bool(re.search(rf'sched:sched_wakeup: .*pid={got.pid} ', story))
+        assert woken or not told    # where the idle task woke it, some kernels tell no reader of it
+        return [float(re.search(r'took ([\d.]+) us', story).group(1)) for story in told]
+    attempts(stories, lambda us: len(us) == 4 and all(50000 <= n < 70000 for n in us))

@@ -274,7 +274,7 @@ def test_exit_n(top, slow_and_fast):
 
 
 def test_the_target_ends(top, storm):
-    with subprocess.Popen([storm, 'getppid', '500', '1000'], stdout=subprocess.DEVNULL) as one:
+    with subprocess.Popen([storm, 'getppid', '3000', '1000'], stdout=subprocess.DEVNULL) as one:
         s = top('-i', 100, '-p', one.pid)
         assert s.ended() == 0 and s.is_restored()
 

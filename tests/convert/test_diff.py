@@ -24,9 +24,9 @@ int main(int argc, char **argv)
 	unsigned long slow = strtoul(argv[1], NULL, 10);
 	for (clock_t end = clock() + CLOCKS_PER_SEC * 6 / 10; clock() < end;) {
 		unsigned long k = 1 + rand() % 9;   // no round as long as the one before
-		quick_part(6000 * k);
-		slow_part(slow / 5 * k);
-		other_part(4000 * k);
+		quick_part(600000 * k);         // and each long beside the time from sample to sample
+		slow_part(20 * slow * k);
+		other_part(400000 * k);
 	}
 }
 '''

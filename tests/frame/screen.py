@@ -72,11 +72,12 @@ class Screen:
         """The match of the pattern in what is shown, once it is."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
+            over = self.process.poll() is not None
             self.read()
             found = re.search(pattern, self.text, re.M)
             if found:
                 return found
-            assert self.process.poll() is None, f'ended with {self.process.returncode}:\n{self.text}'
+            assert not over, f'ended with {self.process.returncode}:\n{self.text}'
         raise AssertionError(f'/{pattern}/ never stood there:\n{self.text}')
 
     def ended(self, seconds=20):

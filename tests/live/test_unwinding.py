@@ -229,8 +229,8 @@ def middle(n):
 class Shop:
     def outer(self, n):
         return middle(n) + 1
-end = time.monotonic() + 1.5
-while time.monotonic() < end:
+end = time.process_time() + 1.5
+while time.process_time() < end:
     Shop().outer(20000)
 """
 

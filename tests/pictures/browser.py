@@ -129,7 +129,8 @@ class Page:
             if rect == last:
                 return rect
             last = rect
-            time.sleep(0.1)
+            time.sleep(0.1)         # and two frames, or a transition had not begun
+            self.run('new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))')
 
     def mouse(self, kind, x, y, **more):
         self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', **more)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from frame import declared
+from frame.wakes import Waker
 
 
 @pytest.fixture(scope='session')
@@ -24,29 +25,11 @@ def pyperf(build):
         sys.path.remove(folder)
 
 
-# By a task each: of what wakes up out of the idle task some kernels tell nobody (seen on 6.18).
-WAKES = """
-import os, time
-there, back = os.pipe(), os.pipe()
-if not os.fork():
-    os.close(there[1])
-    while os.read(there[0], 1):
-        os.write(back[1], b'x')
-    os._exit(0)
-while os.getppid() == int(os.environ['TESTER']):
-    time.sleep(0.002)
-    for _ in range(2):
-        os.write(there[1], b'x')
-        os.read(back[0], 1)
-"""
-
-
 @pytest.fixture(scope='session', autouse=True)
 def wakeups():
-    """Some 2,000 wakeups a second: a machine may have next to none of its own."""
-    with subprocess.Popen([sys.executable, '-S', '-c', WAKES], env={'TESTER': str(os.getpid())}) as waker:
-        yield
-        waker.kill()
+    waker = Waker()
+    yield
+    waker.stop()
 
 
 class Runner:

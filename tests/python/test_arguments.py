@@ -194,7 +194,7 @@ def test_the_first_steps_of_readme(prof, tmp_path):
     with open(os.path.join(ROOT, 'README.md')) as f:
         steps = re.findall(r'^    (.*my_script\.py)$', f.read(), re.M)[:3]
     assert steps[0].endswith('help > my_script.py') and '-i 1000 ' in steps[2]
-    steps[2] = 'timeout -s INT 2.5 ' + steps[2]
+    steps[2] = 'timeout -s INT 3.4 ' + steps[2]
     done = run(['sh', '-c', '; '.join(steps)], tmp_path, prof)
     assert done.stderr == ''
     assert len(re.findall(r'^\d+ events$', done.stdout, re.M)) >= 2, done

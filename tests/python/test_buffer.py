@@ -11,7 +11,7 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
-# 400,000 events of 48 bytes are 18 MiB; the script looks away for half a second first.
+# 400,000 events of 48 bytes within a second are 18 MiB; the script looks away for that long first.
 CALLS = 400000
 SLOW = """
 import time
@@ -24,7 +24,7 @@ def __sample__(e):
     global n, last, inverted
     n += 1
     if n == 1:
-        time.sleep(0.5)
+        time.sleep(1)
     inverted += e._time < last
     last = e._time
 def __exit__():
@@ -34,7 +34,7 @@ def __exit__():
 
 
 def counted(prof, storm, folder, *args):
-    with Storm(storm, '--cpu', max(os.sched_getaffinity(0)), 'getppid', CALLS) as one, \
+    with Storm(storm, '--cpu', max(os.sched_getaffinity(0)), 'getppid', CALLS, CALLS) as one, \
             Session(prof, folder, SLOW, '-i', '50', '-e', f'{EVENT}/common_pid=={one.pid}/',
                     *args) as session:
         session.wait_for('ready')

@@ -70,9 +70,10 @@ def flooded(prof, storm, folder, order):
 
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_full_rate(prof, storm, tmp_path, order):
-    ended = flooded(prof, storm, tmp_path, order)
-    if ended.code == 0 and ended.number('late_us') >= 50000:    # others may have had the CPU, once
+    for _ in range(4):      # others may have had the CPU
         ended = flooded(prof, storm, tmp_path, order)
+        if ended.code or ended.number('late_us') < 50000:
+            break
     assert ended.code == 0, ended.stderr
     # on time within 50 ms, and within what a machine with another load may take
     assert ended.number('late_us') < 50000 + 100000 * (os.getloadavg()[0] > 6)

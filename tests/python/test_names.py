@@ -3,6 +3,7 @@
 import re
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -15,20 +16,27 @@ for word in ('tracefs', 'root'):
 
 def test_names_of_tasks_that_are_gone(prof, tmp_path):
     script = tmp_path / 's.py'
-    script.write_text('def __sample__(e): e.print(timestamp=False)\n')
+    script.write_text('def __sample__(e): e.print(timestamp=False)\n'
+                      'def __interval__(): print("on", flush=True)\n')
     run = subprocess.Popen(
-        [prof, 'python', '--order', '-e', 'sched:sched_process_exec,sched:sched_process_exit', script],
+        [prof, 'python', '--order', '-i', '50', '-e', 'sched:sched_process_exec,sched:sched_process_exit', script],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    limit = threading.Timer(20, run.kill)
+    limit.start()
     try:
-        assert run.stdout.readline().startswith('Loaded module')
+        while run.stdout.readline() != 'on\n':
+            assert run.poll() is None
         for _ in range(20):
             subprocess.run(['sh', '-c', 'true; exec sleep 0.001'], check=True)
         out = ''
         while 'sched_process_exit: comm=sleep' not in out:
-            out += run.stdout.readline()
+            line = run.stdout.readline()
+            assert line, out
+            out += line
         run.send_signal(signal.SIGINT)
         out += run.communicate(timeout=20)[0]
     finally:
+        limit.cancel()
         run.kill()
     assert '<...>' not in out
     exits = re.findall(r'^ *(\S+) +(\d+) .*sched_process_exit: comm=(\S+) pid=(\d+) ', out, re.M)

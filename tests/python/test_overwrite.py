@@ -66,17 +66,17 @@ def test_a_trigger_shows_what_came_before(prof):
 
 
 def test_only_the_last_seconds(prof):
-    script = '/bin/true; sleep 0.5; /bin/true; exec /bin/sleep 0.02'
+    script = '/bin/true; sleep 1.2; /bin/true; exec /bin/sleep 0.02'
     lines = run(prof, '-e', 'sched:sched_process_exec,sched:sched_process_exit/comm=="sleep"/trigger/',
-                '--overwrite', '--last', '0.25', '--', 'sh', '-c', script)
+                '--overwrite', '--last', '0.9', '--', 'sh', '-c', script)
     first, second = dumps(lines)
     assert [e.group(1) for e in first[1]] == ['sleep'] and int(first[0].group(5)) == 3
     assert [e.group(1) for e in second[1]] == ['true', 'sleep', 'sleep'] and second[0].group(5) == '0'
 
 
 def test_a_threshold(prof):
-    lines = run(prof, '-e', 'sched:sched_process_exec,syscalls/--than 100ms/trigger/', '--overwrite', '-N', 1,
-                '--', 'sh', '-c', 'sleep 0.01; sleep 0.2; sleep 0.3')
+    lines = run(prof, '-e', 'sched:sched_process_exec,syscalls/--than 400ms/trigger/', '--overwrite', '-N', 1,
+                '--', 'sh', '-c', 'sleep 0.01; sleep 0.5; sleep 0.6')
     [(head, events)] = dumps(lines)
     assert head.group(3) == 'syscalls'
     assert [e.group(1) for e in events][:3] == ['sh', 'sleep', 'sleep']

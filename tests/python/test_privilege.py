@@ -138,6 +138,7 @@ names = set()
 def __sample__(e):
     for frame in e._callchain:
         names.add((frame['kernel'], frame['symbol'], frame['dso'].rpartition('/')[2]))
+    print('seen', flush=True)
 def __exit__():
     for name in sorted(names):
         print('frame', *name)
@@ -156,6 +157,7 @@ def test_others_programs_keep_their_symbols(prof, build, folder, tmp_path):
                  '-e', events) as session:
         session.wait_for('ready')
         subprocess.run([secret, '--children', '3', '5'], check=True, stdout=subprocess.DEVNULL)
+        session.wait_for('seen')        # names were found, however long that took
         ended = session.stop()
     assert ended.code == 0 and ended.stderr == ''
     frames = {tuple(line.split()[1:]) for line in ended.stdout.splitlines()

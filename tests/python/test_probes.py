@@ -75,7 +75,7 @@ def trace(prof, probed, tmp_path, events, n=3, handlers=''):
     script.write_text(SCRIPT + handlers)
     with subprocess.Popen([probed, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
         words = target.stdout.readline().split()
-        run = subprocess.Popen([prof, 'python', '-i', '20', '-e', events, '-p', words[1], script],
+        run = subprocess.Popen([prof, 'python', '--order', '-i', '20', '-e', events, '-p', words[1], script],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             wait_for_line(run, 'on')
@@ -208,12 +208,18 @@ def test_no_probe_is_left_after_a_signal(prof, probed, tmp_path, name):
         wait_until(lambda: not own(run.pid))
 
 
+def pending(pid, number):
+    with open(f'/proc/{pid}/status') as status:
+        return any(int(mask, 16) >> number - 1 & 1 for mask in re.findall(r'(?:Sig|Shd)Pnd:\s*(\w+)', status.read()))
+
+
 def test_no_probe_is_left_after_a_second_signal(prof, probed, tmp_path):
     run = start(prof, probed, tmp_path,
                 'def __interval__():\n    print("on", flush=True)\n    while True: pass\n'
                 'def __sample__(e): pass\n')
     run.send_signal(signal.SIGINT)
-    time.sleep(0.3)                      # what follows at once is the same request
+    wait_until(lambda: not pending(run.pid, signal.SIGINT))
+    time.sleep(0.25)                     # what follows at once is the same request
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=20)
     assert run.returncode == 130

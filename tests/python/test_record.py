@@ -100,8 +100,17 @@ def test_call_chains(prof, storm, tmp_path):
 
 
 def test_a_killed_run_leaves_a_file_that_opens(prof, storm, tmp_path):
-    ended, path = recorded(prof, storm, tmp_path, '-e', EVENT + '/common_pid=={pid}/', calls=60000,
-                           stop=signal.SIGKILL)
+    path = tmp_path / 'perf.data'
+    with Storm(storm, 'getppid', 60000) as one, \
+            Session(prof, tmp_path, SCRIPT, '-i', '50', '-m', '16M', '--record', path, '-e',
+                    f'{EVENT}/common_pid=={one.pid}/') as session:
+        session.wait_for('ready')
+        one.run()
+        deadline = time.monotonic() + 20
+        while not path.exists() or path.stat().st_size < 1 << 20:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        ended = session.stop(signal.SIGKILL)
     assert ended.code == -signal.SIGKILL
     his = theirs(path)
     assert len(his) > 1000 and set(his) <= set(ours(ended.stdout))
@@ -115,7 +124,8 @@ def test_an_old_file_is_kept(prof, storm, tmp_path):
 
 
 def test_a_full_disk_is_told_and_the_file_opens(prof, storm, tmp_path):
-    (tmp_path / 's.py').write_text(SCRIPT)
+    (tmp_path / 's.py').write_text(READY + 'n = 0\ndef __sample__(e):\n    global n\n    n += 1\n'
+                                   'def __exit__(): print("count", n)\n')
 
     def little():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
@@ -171,7 +181,8 @@ SCHED = 'sched:sched_switch//alias=switch/stack/,sched:sched_wakeup,sched:sched_
 
 
 @pytest.mark.parametrize('args', [
-    ['-e', f'sched:sched_switch//alias=switch/stack/,{EVENT},profile/-F 2000 -g/,page-faults/-g/', '-p', '{pid}', '--user-callchain'],
+    ['-e', f'sched:sched_switch//alias=switch/stack/,{EVENT},profile/-F 2000 -g/,page-faults/-g/', '-p', '{pid}', '--user-callchain',
+     '-m', '8M'],
     ['-e', f'{SCHED},{EVENT}/common_pid=={{pid}}/', '-m', '8M'],    # of everybody, perf-prof's own left out
     ['-e', f'{SCHED},profile/-F 500/,{EVENT}/common_pid=={{pid}}/', '-m', '8M'],
     ['-e', f'sched:sched_switch/next_pid+1>10/,{EVENT}/common_pid+1=={{pid}}+1/', '-m', '8M'],  # filters of ours

@@ -84,7 +84,7 @@ def record(prof, tmp_path):
     ['-e', EVENT, '--buffer', '64M'], ['-e', EVENT + ',profile/-F 2000/,page-faults'], ['-F', '3000'],
 ])
 def test_event_by_event(record, storm, args):
-    record(*args, '-m', '8M', '--', storm, 'getppid', 200000)
+    record(*args, '-m', '16M', '--', storm, 'getppid', 200000)      # holds all of them
     rows = record.same(least=20)
     if EVENT in args:
         assert len([r for r in rows if r[3] == EVENT]) == 200000
@@ -96,7 +96,7 @@ def test_every_ring_wakes_its_reader(record, storm, cpu):
     machine itself is away for that long: again, a few times."""
     if cpu >= os.cpu_count():
         pytest.skip('needs two CPUs')
-    for _ in range(4):
+    for _ in range(12):
         record('-e', EVENT, '-m', '2M', '--', storm, '--cpu', cpu, 'getppid', 200000, errors='^$|lost')
         got = len(record.theirs())
         if got == 200000:
@@ -360,7 +360,7 @@ def test_under_sudo_it_belongs_to_the_caller(prof, storm):
     try:
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
         record = Recorder(prof, folder)
-        record('-e', EVENT, '--switch-output', '50ms', '--', storm, 'getppid', 20000, 100000,
+        record('-e', EVENT, '-m', '8M', '--switch-output', '50ms', '--', storm, 'getppid', 20000, 100000,
                env={**os.environ, 'SUDO_UID': str(nobody.pw_uid), 'SUDO_GID': str(nobody.pw_gid)})
         assert len(parts(record)) > 1
         assert {os.stat(folder / p).st_uid for p in parts(record)} == {nobody.pw_uid}

@@ -124,7 +124,7 @@ def recording(prof, tmp_path_factory):
     path = tmp_path_factory.mktemp('recorded') / 'perf.data'
     with subprocess.Popen([sys.executable, '-c', WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as work:
         pid = int(work.stdout.readline())
-        record = subprocess.Popen([prof, 'record', '-a', '-e', RECORDED, '-o', path], stderr=subprocess.PIPE)
+        record = subprocess.Popen([prof, 'record', '-a', '-m', '16M', '-e', RECORDED, '-o', path], stderr=subprocess.PIPE)
         end = time.monotonic() + 20
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(0.01)

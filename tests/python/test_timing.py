@@ -8,6 +8,7 @@ import time
 import pytest
 
 from frame import requires
+from frame.again import attempts
 from frame.session import EVENT, READY, Session, Storm
 
 for word in ('tracefs', 'root'):
@@ -15,20 +16,29 @@ for word in ('tracefs', 'root'):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
 
-def test_an_event_reaches_its_handler_within_100_ms(prof, storm, tmp_path):
-    """The clocks differ by a constant, so the spread of (now - _time) is what delivery adds."""
-    script = """
+LATE = """
 import time
 def __sample__(e):
     print('late', time.monotonic_ns() - e._time, flush=True)
 """
+
+
+def spread_of_delays(prof, storm, tmp_path):
+    """In ms. The clocks differ by a constant, so it is what delivery adds."""
     with Storm(storm, 'getppid', 10 ** 6, 13) as one, \
-            Session(prof, tmp_path, script, '-e', EVENT, '-p', str(one.pid)) as session:
+            Session(prof, tmp_path, LATE, '-e', EVENT, '-p', str(one.pid)) as session:
         one.go()
         session.wait_for(r'(?s)(late.*){20}')
         ended = session.stop()
     late = [int(n) for n in re.findall(r'late (-?\d+)', ended.stdout)]
-    assert (max(late) - min(late)) / 1e6 <= 100
+    return (max(late) - min(late)) / 1e6
+
+
+def test_an_event_reaches_its_handler_within_100_ms(prof, storm, tmp_path):
+    def complaints():
+        spread = spread_of_delays(prof, storm, tmp_path)
+        return [f'{spread} ms'] if spread > 100 else []
+    attempts(complaints)
 
 
 BUSY = """
@@ -46,22 +56,29 @@ def __exit__():
 
 @pytest.mark.parametrize('event', [EVENT, 'sched:*,' + EVENT])
 def test_a_slow_handler_under_a_flood(prof, storm, tmp_path, event):
+    attempts(lambda: under_a_flood(prof, storm, tmp_path, event))
+
+
+def under_a_flood(prof, storm, tmp_path, event):
+    """What was not in time."""
     with Storm(storm, 'getppid', 10 ** 8, 100000) as one, \
             Session(prof, tmp_path, BUSY, '-e', event, '-i', '500') as session:
         one.go()
         session.wait_for(r'(?s)(tick.*){6}')
         ended = session.stop()
     assert ended.code == 0
-    assert ended.seconds <= 1.0
     assert 'exit' in ended.stdout and ended.lost > 0
-    assert 'was interrupted' not in ended.stderr    # it returns by itself
     ticks = [int(n) / 1e6 for n in re.findall(r'tick (\d+)', ended.stdout)]
     gaps = [b - a for a, b in zip(ticks, ticks[1:])]
-    assert all(abs(gap - 500) <= 100 for gap in gaps), gaps
+    told = [f'a gap of {gap} ms' for gap in gaps if abs(gap - 500) > 100]
+    if ended.seconds > 1.0:
+        told.append(f'{ended.seconds} s to its end')
+    if 'was interrupted' in ended.stderr:       # it returns by itself
+        told.append(ended.stderr)
+    return told
 
 
-def test_intervals_without_events(prof, tmp_path):
-    script = READY + """
+TICKS = READY + """
 import time
 _told = __interval__
 def __interval__():
@@ -70,11 +87,16 @@ def __interval__():
 def __sample__(e):
     pass
 """
-    with Session(prof, tmp_path, script, '-e', EVENT + '/common_pid==1/', '-i', '100') as session:
-        session.wait_for(r'(?s)(tick.*){10}')
-        ended = session.stop()
-    ticks = [int(n) / 1e6 for n in re.findall(r'tick (\d+)', ended.stdout)]
-    assert all(abs(t - ticks[0] - 100 * i) <= 50 for i, t in enumerate(ticks)), ticks
+
+
+def test_intervals_without_events(prof, tmp_path):
+    def complaints():
+        with Session(prof, tmp_path, TICKS, '-e', EVENT + '/common_pid==1/', '-i', '100') as session:
+            session.wait_for(r'(?s)(tick.*){10}')
+            ended = session.stop()
+        ticks = [int(n) / 1e6 for n in re.findall(r'tick (\d+)', ended.stdout)]
+        return [ticks] if any(abs(t - ticks[0] - 100 * i) > 50 for i, t in enumerate(ticks)) else []
+    attempts(complaints)
 
 
 @pytest.mark.parametrize('handler', [
@@ -82,6 +104,11 @@ def __sample__(e):
     'while True: pass',
 ])
 def test_sigint_ends_a_handler_that_hangs(prof, tmp_path, handler):
+    attempts(lambda: ended_while_it_hangs(prof, tmp_path, handler))
+
+
+def ended_while_it_hangs(prof, tmp_path, handler):
+    """What was not in time."""
     script = tmp_path / 's.py'
     script.write_text('import time\n'
                       'def __sample__(e):\n'
@@ -100,13 +127,16 @@ def test_sigint_ends_a_handler_that_hangs(prof, tmp_path, handler):
         begin = time.monotonic()
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=10)
-        assert time.monotonic() - begin < 1
+        seconds = time.monotonic() - begin
         assert run.returncode == 0
         assert out.endswith('exit\n')
         assert re.search(rf'sched:sched_switch was interrupted at {script}:\d: it had not returned', err)
         lost = int(re.search(r'(\d+) exit', out).group(1))
         delivered, told = map(int, re.search(r'(\d+) events delivered, (\d+) lost', err).groups())
         counted = int(re.search(r'(\d+) counted by the kernel', err).group(1))
-        assert delivered == 1 and lost == told == counted - 1, err
+        assert delivered == 1 and lost == told, err
+        # the kernel counts an event now and then that it never writes
+        assert 0 <= counted - 1 - lost <= max(1, counted // 1000), err
+        return [] if seconds < 1 else [f'{seconds} s to its end']
     finally:
         run.kill()

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Some 2,000 wakeups a second: a machine may have next to none of its own."""
+import os
+import subprocess
+import sys
+
+# By a task each: of what wakes up out of the idle task some kernels tell nobody (seen on 6.18).
+WAKES = """
+import os, time
+there, back = os.pipe(), os.pipe()
+if not os.fork():
+    os.close(there[1])
+    while os.read(there[0], 1):
+        os.write(back[1], b'x')
+    os._exit(0)
+while os.getppid() == int(os.environ['TESTER']):
+    time.sleep(0.002)
+    for _ in range(2):
+        os.write(there[1], b'x')
+        os.read(back[0], 1)
+"""
+
+
+class Waker:
+    """A process that wakes another and is woken by it; ends with stop(), or with its parent."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([sys.executable, '-S', '-c', WAKES], env={'TESTER': str(os.getpid())})
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
