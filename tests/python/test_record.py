@@ -102,7 +102,7 @@ def test_call_chains(prof, storm, tmp_path):
 def test_a_killed_run_leaves_a_file_that_opens(prof, storm, tmp_path):
     path = tmp_path / 'perf.data'
     with Storm(storm, 'getppid', 60000) as one, \
-            Session(prof, tmp_path, SCRIPT, '-i', '50', '-m', '16M', '--record', path, '-e',
+            Session(prof, tmp_path, SCRIPT.replace('or []))', 'or []), flush=True)'), '-i', '50', '-m', '16M', '--record', path, '-e',
                     f'{EVENT}/common_pid=={one.pid}/') as session:
         session.wait_for('ready')
         one.run()
