@@ -109,6 +109,7 @@ def test_a_target_whose_tasks_come_and_go(build, prof, tmp_path, kind):
         assert target.finish() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('command', ['python', 'stat'])
 def test_a_target_that_ends_at_any_moment(build, prof, tmp_path, command):
     """Before it is looked up, while it is opened, or when all is open: it is said, or the run

@@ -69,6 +69,7 @@ def test_columns_of_top_by_come_first(top, storm):
     assert table['rows'] == [{'key': 0, '2': 200, '1': 100, 'sys_exit_getppid': 100}]
 
 
+@pytest.mark.slow
 def test_intervals_add_up(top, storm):
     """Nothing falls between two tables, and rows to which nothing comes are gone."""
     all_ = tables(top('-e', 'syscalls:sys_enter_getppid', '-i', 100, '--json', '--', storm, 'getppid', 3000, 2000))

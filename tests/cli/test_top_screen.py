@@ -82,6 +82,7 @@ def test_shows_a_table(top, slow_and_fast):
     assert s.ended() == 0
 
 
+@pytest.mark.slow
 def test_without_i_it_is_once_a_second(top, slow_and_fast):
     s = top('-p', slow_and_fast[1])
     s.wait_for(r'waiting for the first interval')
@@ -273,6 +274,7 @@ def test_exit_n(top, slow_and_fast):
     assert re.search(r'20 +-40  storm\r\n$', s.raw.decode())
 
 
+@pytest.mark.slow
 def test_the_target_ends(top, storm):
     with subprocess.Popen([storm, 'getppid', '3000', '1000'], stdout=subprocess.DEVNULL) as one:
         s = top('-i', 100, '-p', one.pid)

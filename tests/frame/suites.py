@@ -80,7 +80,7 @@ TABLE = [
     Suite('analysis', 'commands that analyse, against perf and against known work',
           pytest_suite('analysis', 'tests/analysis')),
     Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
-          pytest_suite('convert', 'tests/convert')),
+          pytest_suite('convert', 'tests/convert'), ahead=('build-nopython', 'nopython')),
     Suite('pictures', 'flame graphs and heat maps, opened in a browser',
           pytest_suite('pictures', 'tests/pictures'), ahead=('build-asan', 'asan-unit')),
     Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),

@@ -148,7 +148,7 @@ static void far_apart(void **state)
 /* Against a search through all of them. */
 static void random_tables(void **state)
 {
-	enum { N = 300, SPAN = 4000, TABLES = 100 };
+	enum { N = 300, SPAN = 4000, TABLES = 30 };
 	struct { uint64_t start, end; char name[8]; } rows[N];
 	unsigned int seed = 1;
 
