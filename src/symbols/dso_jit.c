@@ -132,7 +132,7 @@ static bool read_file(struct dsos *d, struct jit *j)
 /* What was said of an address before may be wrong from now on. */
 static void look(struct dsos *d, struct jit *j)
 {
-	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), cost;
+	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), end, cost;
 
 	open_file(d, j);
 	if (j->fd >= 0 && read_file(d, j)) {
@@ -146,8 +146,11 @@ static void look(struct dsos *d, struct jit *j)
 		j->next_look = UINT64_MAX;
 		return;
 	}
+	/* CPU time is a small share; a look that waits for its file is not made more than half the time */
+	end = now(CLOCK_MONOTONIC);
 	cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
-	j->next_look = start + (cost > JIT_LOOK_NS ? cost : JIT_LOOK_NS);
+	cost = cost > end - start ? cost : end - start;
+	j->next_look = end + (cost > JIT_LOOK_NS ? cost : JIT_LOOK_NS);
 }
 
 static void look_if_due(struct dsos *d, struct jit *j)
