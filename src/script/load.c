@@ -83,10 +83,9 @@ static int load_failed(struct host *h, const char *module, struct fault *f)
 
 int host_load(struct host *h, const struct host_script *script, struct fault *f)
 {
-	PyObject *argv = NULL, *name = NULL;
+	PyObject *argv = argument_list(script), *name = NULL;
 	int rc = 0;
 
-	argv = argument_list(script);
 	if (argv)
 		name = PyUnicode_DecodeFSDefault(script->module);
 	if (name)
