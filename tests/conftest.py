@@ -12,6 +12,9 @@ ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
 from frame import declared  # noqa: E402
+from frame.wakes import Waker  # noqa: E402
+
+WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
 
 
 def pytest_addoption(parser):
@@ -26,6 +29,17 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     for item in items:      # for JUnit's report, which has no words that run a case alone
         item.user_properties.append(('node', item.nodeid))
+
+
+def pytest_collection_finish(session):
+    """Cases that are declared know no fixtures: what there is for them all is begun here."""
+    if any(item.path.parent.name in WOKEN for item in session.items):
+        session.config.waker = Waker()
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, 'waker'):
+        session.config.waker.stop()
 
 
 @pytest.fixture(scope='session')

@@ -127,10 +127,12 @@ def test_threads_apart(prof):
             target.stdin.write('go\n')
             target.stdin.flush()
             sums, names = [0, 0, 0], set()
-            while sum(sums) < 200:          # in one interval, or in two
+            for _ in range(50):             # in one interval, or in two
                 events = json.loads(process.stdout.readline())['events']
                 names |= {e['thread'] for e in events}
                 sums = [n + e['value'] for n, e in zip(sums, events)]
+                if sum(sums) >= 200:
+                    break
             target.stdin.close()            # it ends, and so does the counting
             process.wait(10)
     finally:

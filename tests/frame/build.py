@@ -14,6 +14,7 @@ class BuildFailed(Exception):
         self.output = output
 
 
+SANITIZED = 'build-asan'
 SANITIZE = ['-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dbuildtype=debugoptimized']
 
 PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
@@ -21,7 +22,7 @@ PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
 # folder -> meson options, environment of the set-up
 KINDS = {
     'build-test': ([], {}),
-    'build-asan': (SANITIZE, {}),
+    SANITIZED: (SANITIZE, {}),
     'build-nopython': (['-Dpython=disabled'], {}),
     'build-fuzz': (SANITIZE + ['-Dfuzz=true', '-Dpython=disabled'], {'CC': 'clang'}),
 }

@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from . import second
+from .build import SANITIZED
 from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
@@ -12,7 +13,8 @@ PYTEST = ['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-
 
 
 def pytest_suite(label, folder, kind='build-test', env=None, args=()):
-    """Python tests in `folder`; kind None = they need no program, and so no second try."""
+    """Python tests in `folder`; kind None = they need no program, and so no second try
+    (nor do sanitizers give one)."""
     def attempt(context, path, chosen, args):
         # A name of its own: a run within a build of another kind must not read it.
         xml = os.path.join(context.root, path, f'pytest-{label}.xml')
@@ -37,7 +39,7 @@ def pytest_suite(label, folder, kind='build-test', env=None, args=()):
             return []
         path = context.builds.get(kind) if kind else context.root
         results = list(attempt(context, path, [folder], args))
-        if kind and not context.opts.strict:
+        if kind and kind != SANITIZED and not context.opts.strict:
             results = second.look(results, lambda chosen: attempt(context, path, chosen, ()))
         return results
     return run

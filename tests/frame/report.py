@@ -33,7 +33,8 @@ class Tally:
 
     def end(self, name, results, seconds):
         counts = [f'{self.count(s, results):>4} {s}' for s in (PASSED, FAILED, SKIPPED)]
-        print(f'{"  ".join(counts)}  {seconds:7.1f} s', flush=True)
+        unsteady = sum(bool(r.unsteady) for r in results)
+        print(f'{"  ".join(counts)}  {seconds:7.1f} s{f"  {unsteady} unsteady" if unsteady else ""}', flush=True)
         self.results += results
         if self.verbose:
             for r in results:

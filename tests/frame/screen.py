@@ -77,7 +77,7 @@ class Screen:
             found = re.search(pattern, self.text, re.M)
             if found:
                 return found
-            assert not over, f'ended with {self.process.returncode}:\n{self.text}'
+            assert not over, f'ended, returncode {self.process.returncode}:\n{self.text}'
         raise AssertionError(f'/{pattern}/ never stood there:\n{self.text}')
 
     def ended(self, seconds=20):

@@ -72,7 +72,7 @@ class Session:
 
     def wait_for(self, pattern):
         if not self.out.wait_for(pattern, time.monotonic() + PATIENCE):
-            raise AssertionError(f'stdout never showed /{pattern}/: '
+            raise AssertionError(f'stdout never showed /{pattern}/ (returncode {self.process.poll()}): '
                                  f'{self.out.data!r}, stderr {self.err.data!r}')
 
     def stop(self, sig=signal.SIGINT):

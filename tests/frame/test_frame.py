@@ -4,7 +4,8 @@ import os
 import subprocess
 import sys
 
-from frame import report, tap
+import pytest
+from frame import ctests, report, tap
 from frame.result import FAILED, PASSED, SKIPPED, Result
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -27,6 +28,15 @@ def test_tap_skip_with_reason_behind_it():
 def test_tap_that_breaks_off():
     points, whole, _ = tap.parse('1..3\nok 1 - a\n')
     assert len(points) == 1 and not whole
+
+
+@pytest.mark.parametrize('code, trouble', [(1, 0), (2, 0), (0, 1), (99, 1), (-11, 1)])
+def test_what_a_program_with_failed_points_ends_with(code, trouble):
+    """How many failed, or 1; a sanitizer or a signal behind them is a failure of its own."""
+    test = {'name': 'a / t', 'stdout': '1..3\nok 1 - a\nnot ok 2 - b\nnot ok 3 - c\n', 'returncode': code,
+            'result': 'FAIL'}
+    results = list(ctests.meson_results('s', test))
+    assert [r.status for r in results] == [PASSED, FAILED, FAILED] + [FAILED] * trouble
 
 
 def test_no_tap():

@@ -25,6 +25,20 @@ def test_passed_at_the_second_try():
     assert results == [kept, Result('s', 't', PASSED, alone='a.py::t', unsteady='assert 1 == 2')]
 
 
+def test_one_that_said_nothing_is_told_all_the_same():
+    result, = second.look([failed(output='')], passes)
+    assert result.status == PASSED and result.unsteady
+
+
+def test_what_else_fails_at_the_second_try_failed():
+    """A C program runs whole, and may crash behind the point that passes."""
+    crash = Result('s', 'program', FAILED, 'exit code -11')
+    results = second.look([failed()], lambda chosen: [Result('s', 't', PASSED), crash])
+    assert [r.status for r in results] == [PASSED, FAILED] and results[1] == crash
+    twice = [Result('s', 't', FAILED), Result('s', 't', PASSED)]
+    assert second.look([failed()], lambda chosen: twice) == [failed()]
+
+
 @pytest.mark.parametrize('tried', [[], [failed(output='assert 3 == 4')],
                                    [Result('s', 't', SKIPPED, 'no')], [Result('s', 'u', PASSED)]])
 def test_not_passed_at_the_second_try(tried):
@@ -35,7 +49,8 @@ def test_not_passed_at_the_second_try(tried):
 @pytest.mark.parametrize('output', [
     '==7==ERROR: AddressSanitizer: heap-use-after-free', 'src/a.c:1:2: runtime error: shift',
     'assert -11 == 0', 'assert (-6, 1) == (0, 1)', 'exit code 99', 'signal.SIGSEGV: 11',
-    'Aborted (core dumped)', 'returncode=139'])
+    'Aborted (core dumped)', 'returncode=139', "assert ((-11, '') == (0, '') or", "[(0, ''), (-11, '')]",
+    'Test failed with exception: Bus error(7)', 'never showed /on/ (returncode -6)'])
 def test_no_second_try_after_a_crash(output):
     assert second.look([failed(output=output)], passes) == [failed(output=output)]
 

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from frame import declared
-from frame.wakes import Waker
 
 
 @pytest.fixture(scope='session')
@@ -23,13 +22,6 @@ def pyperf(build):
         pytest.skip(f'pyperf was not built for {sys.version.split()[0]} ({error})')
     finally:
         sys.path.remove(folder)
-
-
-@pytest.fixture(scope='session', autouse=True)
-def wakeups():
-    waker = Waker()
-    yield
-    waker.stop()
 
 
 class Runner:

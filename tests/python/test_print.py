@@ -49,7 +49,7 @@ class Watching:
     def read(self, until):
         while until not in self.out.decode(errors='replace'):
             line = self.run.stdout.readline()
-            assert line, (self.out, self.run.stderr.read())
+            assert line, (f'returncode {self.run.wait()}', self.out, self.run.stderr.read())
             self.out += line
 
     def end(self, until, cause):

@@ -96,7 +96,7 @@ def test_every_ring_wakes_its_reader(record, storm, cpu):
     machine itself is away for that long: again, a few times."""
     if cpu >= os.cpu_count():
         pytest.skip('needs two CPUs')
-    for _ in range(12):
+    for _ in range(6):
         record('-e', EVENT, '-m', '2M', '--', storm, '--cpu', cpu, 'getppid', 200000, errors='^$|lost')
         got = len(record.theirs())
         if got == 200000:
