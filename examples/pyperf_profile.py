@@ -31,7 +31,8 @@ def mappings():
     return sorted(rows)
 
 
-with pyperf.Event('cpu-clock', sample_freq=2000) as event, pyperf.Ring(event) as ring:
+# each 500,000 ns of CPU time: a frequency may be above kernel.perf_event_max_sample_rate
+with pyperf.Event('cpu-clock', sample_period=500_000) as event, pyperf.Ring(event) as ring:
     work()
     event.disable()
     samples = list(ring)

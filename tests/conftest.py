@@ -11,24 +11,57 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from frame import declared  # noqa: E402
+from frame import crashes, declared  # noqa: E402
+from frame.ratelimit import RateLimit  # noqa: E402
 from frame.wakes import Waker  # noqa: E402
 
 WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
+
+MARKERS = (
+    'slow: left out of the run under sanitizers',
+    'alone: changes a sysctl (and puts it back) or needs the machine to itself: nothing else of the tests runs beside it',
+    'browser: opens a page in Chromium; every test with the fixture `chromium` has it',
+)
 
 
 def pytest_addoption(parser):
     parser.addoption('--build', default=os.path.join(ROOT, 'build'),
                      help='build folder whose programs are tested')
+    parser.addoption('--beside-others', metavar='FILE',
+                     help='other tests run at the same time: what is marked `alone` is left out, and named in FILE')
 
 
 def pytest_configure(config):
-    config.addinivalue_line('markers', 'slow: left out of the run under sanitizers')
+    for marker in MARKERS:
+        config.addinivalue_line('markers', marker)
+    crashes.watch()
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)       # before -m picks among them
+def pytest_collection_modifyitems(config, items):
     for item in items:      # for JUnit's report, which has no words that run a case alone
         item.user_properties.append(('node', item.nodeid))
+        if 'chromium' in getattr(item, 'fixturenames', ()):
+            item.add_marker('browser')
+    if config.getoption('--beside-others'):
+        lonely = [item for item in items if item.get_closest_marker('alone')]
+        with open(config.getoption('--beside-others'), 'w') as left_out:
+            left_out.writelines(f'{item.nodeid}\n' for item in lonely)
+        items[:] = [item for item in items if item not in lonely]
+        config.hook.pytest_deselected(items=lonely)
+
+
+def pytest_runtest_setup(item):
+    declared.alone = bool(item.get_closest_marker('alone'))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """What crashed while the test ran becomes a property of it in the report."""
+    if crashes.seen:
+        item.user_properties.append(('crashed', '; '.join(crashes.seen)))
+        crashes.seen.clear()
+    yield
 
 
 def pytest_collection_finish(session):
@@ -45,6 +78,16 @@ def pytest_sessionfinish(session):
 @pytest.fixture(scope='session')
 def build(request):
     return os.path.abspath(request.config.getoption('--build'))
+
+
+@pytest.fixture
+def rate_limit():
+    """rate_limit(N): kernel.perf_event_max_sample_rate is N until the test ends. For tests with the marker `alone`."""
+    limit = RateLimit()
+    if limit.why_not:
+        pytest.skip(limit.why_not)
+    yield limit.set
+    limit.put_back()
 
 
 @pytest.fixture(scope='session')

@@ -63,6 +63,7 @@ struct pev_count {
 	uint64_t id;
 	uint64_t lost;          /* samples that found no room. Linux 6.0 */
 	bool timed;             /* both times were read: 0 in them means 0 */
+	bool stale;             /* the times lag behind the value: see pev_self_read() */
 };
 
 /* Reads one counter (not PERF_FORMAT_GROUP). -ENODATA if a pinned event is in error. */
@@ -112,7 +113,8 @@ PEV_API int pev_filter_range(char *text, size_t text_size, enum pev_range what, 
 enum pev_owner { PEV_OWNER_THREAD, PEV_OWNER_PROCESS, PEV_OWNER_GROUP };
 /* Sends signo to a thread, process or process group at every wake-up of ev (overflow
  * by attr.wakeup_events; POLL_HUP when a refresh ran out): fcntl O_ASYNC, F_SETSIG,
- * F_SETOWN_EX. si_fd is pev_event_fd(), si_code POLL_IN or POLL_HUP. signo 0 ends it. */
+ * F_SETOWN_EX. id 0 is the caller's own. si_fd is pev_event_fd(), si_code POLL_IN or POLL_HUP.
+ * signo 0 ends it. -EINVAL for a negative id, -ESRCH for one that is nobody's. */
 PEV_API int pev_event_signal(struct pev_event *ev, int signo, enum pev_owner owner, pid_t id);
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ struct pev_feature {
 	const char *what;       /* one line */
 	int code;               /* 0 = works, else errno */
 	bool partial;           /* works in user space only */
-	const char *said;       /* what refuses; "" if it works */
+	const char *said;       /* what refuses; if it works, how, or "" */
 	const char *remedy;     /* what to do; "" if it works */
 };
 

@@ -79,8 +79,9 @@ PEV_API int pev_group_begin(struct pev_group *g);
 PEV_API int pev_group_end(struct pev_group *g, struct pev_count *counts, size_t n);
 
 /* Like the above for a single event, or for a leader that was opened by hand with
- * PERF_FORMAT_GROUP. read_group returns the number of members; -EINVAL if attr.read_format
- * lacks GROUP or n is too small. */
+ * PERF_FORMAT_GROUP. measure gives the leader's own count. read_group gives all, the leader's
+ * first, and returns the number of members; -EINVAL if attr.read_format lacks GROUP or n is
+ * too small. */
 PEV_API int pev_event_measure(struct pev_event *ev, void (*fn)(void *), void *arg,
 			      struct pev_count *count);
 PEV_API int pev_event_read_group(const struct pev_event *ev, struct pev_count *counts, size_t n);

@@ -36,6 +36,14 @@ PEV_API int pev_cache_name(uint64_t config, char *buf, size_t size);
  * end. *usual tells whether perf list offers it (no writes to an instruction cache). */
 PEV_API bool pev_cache_at(unsigned int index, uint64_t *config, bool *usual);
 
+/* pmu and name: "skx", "INST_RETIRED:ANY_P"; desc may be "". They live during the call. */
+typedef int pev_vendor_fn(const char *pmu, const char *name, const char *desc, void *ctx);
+/* Calls fn with each event of this CPU by its vendor's name, and with each of its unit masks, as
+ * libpfm4 has them and pev_attr_parse() takes them, until fn returns other than 0, which is
+ * returned then. Whether the kernel opens one is not looked at. -ENOTSUP: the library was built
+ * without libpfm4. */
+PEV_API int pev_vendor_each(pev_vendor_fn *fn, void *ctx);
+
 #ifdef __cplusplus
 }
 #endif

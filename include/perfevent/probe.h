@@ -12,8 +12,10 @@ extern "C" {
 /* ---- breakpoints ---- */
 
 /* type is a mask of HW_BREAKPOINT_R, _W, or _X alone (<linux/hw_breakpoint.h>); len is 1
- * to 8 bytes, 0 = what fits the type: 4 for data, pev_breakpoint_exec_length() for X. x86
- * knows lengths 1, 2, 4, 8, aligned addresses, and no R without W. -EINVAL said in err. */
+ * to 8 bytes, 0 = what fits the type: 4 for data, pev_breakpoint_exec_length() for X.
+ * -EINVAL, said in err, for anything else. What this CPU lacks of it shows when the event is
+ * opened, and err says which field it was: x86 knows lengths 1, 2, 4, 8, aligned addresses, and no
+ * R without W. */
 PEV_API int pev_attr_breakpoint(struct perf_event_attr *attr, uint32_t type, uint64_t addr,
 				uint64_t len, struct pev_error *err);
 /* Bytes of an execution breakpoint: sizeof(long) (the kernel takes no other on x86). */

@@ -11,9 +11,11 @@ extern "C" {
 
 /* ---- Reads without a system call, where the PMU allows (x86: rdpmc; arm64 with
  * kernel.perf_user_access=1 and config1 bit 1; riscv). Which way is taken is found out
- * at every read: a counter that is not on the PMU now is read by read(2). Only for events
- * of the calling thread on any CPU, and only in the thread that opened them; for others
- * read(2) is used. */
+ * at every read: a counter that is not on the PMU now is read by read(2). Where reading the
+ * counter takes longer than read(2), as in guests whose hypervisor traps it, read(2) is used,
+ * too: that is measured once, some microseconds long, when the event is mapped or first read
+ * on the PMU. Only for events of the calling thread on any CPU, and only in the thread that
+ * opened them; for others read(2) is used. */
 struct pev_self;
 
 /* Maps the control page of ev, which must outlive it and can't have a ring then. 0 too if
@@ -22,14 +24,23 @@ struct pev_self;
 PEV_API int pev_self_map(struct pev_self **out, struct pev_event *ev);
 /* NULL is fine. */
 PEV_API void pev_self_unmap(struct pev_self *self);
-/* Like pev_event_read(). */
+/* Like pev_event_read(). Where the kernel offers no clock with the counter (cap_user_time), the
+ * times may lag by as much as lies between two reads, and count->stale is set; an event that
+ * shared its counter is read by read(2) then, so that pev_count_estimate() holds. */
 PEV_API int pev_self_read(const struct pev_self *self, struct pev_count *count);
 /* Would a read need no system call now? */
 PEV_API bool pev_self_fast(const struct pev_self *self);
-/* From here on pev_group_read() of an open group goes through the pages. A member's value
- * is then that of its own instant, ns apart from the next. 0 or -errno. A child of fork(2)
- * doesn't have the pages: there neither read nor close the group. */
+/* How a read would be made now, and why, for people: "in user space", "by read(2): ...". A
+ * constant. */
+PEV_API const char *pev_self_why(const struct pev_self *self);
+/* From here on pev_group_read() of an open group goes through the pages, unless one system
+ * call for all takes less time. A member's value is then that of its own instant, ns apart from
+ * the next. 0 or -errno. A child of fork(2) doesn't have the pages: there neither read nor close
+ * the group. */
 PEV_API int pev_group_map_self(struct pev_group *g);
+/* Would pev_group_read() need no system call now, and why (not)? As above. */
+PEV_API bool pev_group_fast(const struct pev_group *g);
+PEV_API const char *pev_group_why(const struct pev_group *g);
 
 #ifdef __cplusplus
 }

@@ -25,8 +25,7 @@ int main(void)
 	if (pev_self_map(&self, ev))
 		return 1;
 	if (!pev_self_read(self, &count))
-		printf("read %s, %s\n", pev_self_fast(self) ? "in user space" : "by read(2)",
-		       count.value ? "counting" : "nothing yet");
+		printf("%s, read %s\n", count.value ? "counting" : "nothing yet", pev_self_why(self));
 	pev_self_unmap(self);
 	pev_event_close(ev);
 	return 0;

@@ -5,6 +5,8 @@
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/note.h"
+#include "report/json.h"
+#include "report/table.h"
 #include "stream/summary.h"
 
 #include <errno.h>
@@ -19,29 +21,30 @@
 #define AT(member) offsetof(struct analysis_opts, member)
 
 const struct opt analysis_json_opts[] = {
-	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "For programs: JSON, an object a line.", false, NULL },
+	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "Print JSON, one object per line.", false, NULL },
 };
 
 const struct opt analysis_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
-	  "Sample call chains: of the kernel, and of users (fp, the default: of programs with frame pointers; "
-	  "dwarf: of any that has unwind tables, by registers and SIZE bytes of stack in each sample, 8192 "
-	  "without a word).", false, stream_parse_call_graph },
+	  "Sample call chains, of the kernel and of programs. fp (default): of programs with frame "
+	  "pointers; dwarf: of any program that has unwind tables, by registers and SIZE bytes of stack "
+	  "in each sample (default 8192).", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
-	  "Sample the user's part of call chains: on with -g unless --no-user-callchain.", true, NULL },
+	  "Sample the user's part of call chains (default with -g; --no-user-callchain turns it off).", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
-	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	  "Sample the kernel's part of call chains (default with -g; --no-kernel-callchain turns it "
+	  "off).", true, NULL },
 	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
-	  "Show calls that compilers put into other functions, and lines of sources, where a program or its "
-	  "debug file has them: on unless --no-inline.", true, NULL },
+	  "Show inlined functions and source lines, if the program or its debug file has them (default; "
+	  "--no-inline turns it off).", true, NULL },
 	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
-	  "Fetch debug files that are not here from these servers, as in DEBUGINFOD_URLS. Nobody is asked "
-	  "without it.", false, NULL },
+	  "Fetch missing debug files from these servers, as in DEBUGINFOD_URLS. Default: no server is "
+	  "asked.", false, NULL },
 };
 
 const struct opt analysis_all_opts[] = {
 	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(everybody), NULL,
-	  "The whole machine, also with a command. It is the default without one.", false, NULL },
+	  "Watch the whole machine, also with a command. This is the default without a command.", false, NULL },
 };
 
 void analysis_defaults(void *config)
@@ -127,28 +130,6 @@ const struct trace_field *analysis_field(const struct stream_event *event, const
 	return NULL;
 }
 
-bool analysis_has_place(const struct stream_event *event)
-{
-	return event->layout.callchain || event->layout.ip;
-}
-
-struct stream_event *analysis_profiled(struct analysis *a, bool *all)
-{
-	struct stream_event *best = NULL;
-	size_t n;
-	struct stream_event *events = stream_events(a->stream, &n);
-
-	for (size_t i = n; i-- > 0;) {
-		struct stream_event *e = &events[i];
-
-		if (analysis_has_place(e) && (e->sampling || !best || !best->sampling))
-			best = e;
-		e->names_ip = e->layout.ip && !e->layout.callchain;
-	}
-	*all = best && !best->sampling;
-	return best;
-}
-
 static int name_events(struct analysis *a, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
@@ -215,6 +196,30 @@ uint64_t analysis_weight(const struct analysis_sample *s)
 	if (s->event->layout.period)
 		return layout_u64(s->view.rec, s->event->layout.period);
 	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+}
+
+char *analysis_sampled(const struct stream_event *event, char *buf, size_t size)
+{
+	const struct stream_sampling *s = event->sampling;
+	const struct perf_event_attr *attr = s ? &s->attr.attr : NULL;
+
+	if (!s)
+		snprintf(buf, size, "%s", event->name);
+	else if (attr->freq)
+		snprintf(buf, size, "%s, %llu Hz", s->what, (unsigned long long)attr->sample_freq);
+	else if (attr->sample_period > 1)
+		snprintf(buf, size, "%s every %llu", s->what, (unsigned long long)attr->sample_period);
+	else
+		snprintf(buf, size, "%s", s->what);
+	return buf;
+}
+
+bool analysis_is_clock(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return attr && attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)
@@ -318,6 +323,35 @@ static void on_sample(void *ctx, const struct stream_event *event,
 	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
 	a->ops->sample(a, &s);
+}
+
+static void put_throttled(json_object *list, const struct stream_throttled *t)
+{
+	json_object *one = json_object_new_object();
+
+	json_object_object_add(one, "event", json_object_new_string(t->event->name));
+	json_object_object_add(one, "cpu", json_object_new_int(t->cpu));
+	json_object_object_add(one, "times", json_object_new_uint64(t->times));
+	json_object_object_add(one, "time", json_object_new_uint64(t->ns));
+	json_object_object_add(one, "observed", json_object_new_uint64(t->observed));
+	json_object_object_add(one, "at_most", json_object_new_boolean(t->at_most));
+	json_object_array_add(list, one);
+}
+
+void analysis_put_losses(struct analysis *a, struct table *t)
+{
+	struct stream_throttled throttled;
+	struct stream_totals totals;
+	json_object *list;
+
+	stream_totals(a->stream, &totals);
+	table_extra(t, "lost", json_object_new_uint64(totals.lost));
+	if (!totals.throttled)
+		return;
+	list = json_object_new_array();
+	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
+		put_throttled(list, &throttled);
+	table_extra(t, "throttled", list);
 }
 
 static void on_lost(void *ctx, const struct stream_loss *loss)
@@ -576,6 +610,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	};
 	int rc, code = 0;
 
+	a.opts->stream.attrs = ops->attrs;
 	descriptors_reserve(OWN_FILES);
 	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) ||
 	     prepare_command(&a, f) || name_events(&a, f);

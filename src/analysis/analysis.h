@@ -14,6 +14,7 @@
 #include "analysis/workload.h"
 #include "base/command.h"
 #include "report/eventline.h"
+#include "stream/ids.h"
 #include "stream/names.h"
 
 /* The head of each command's config. */
@@ -40,7 +41,7 @@ struct analysis_sample {
 	struct sample_view view;
 	const struct stream_event *event;   /* the view's */
 	uint64_t time;                      /* perf clock, ns */
-	pid_t pid, tid;                     /* of the task that ran; -1: on its way out */
+	pid_t pid, tid;                     /* of the task that ran; -1: on its way out; tid: stream_tid() */
 	uint32_t cpu;
 };
 
@@ -50,11 +51,11 @@ static inline struct analysis_sample analysis_sample_of(const struct stream_even
 							uint32_t raw_size, uint32_t cpu)
 {
 	return (struct analysis_sample){
-		.view = { event, rec, raw, raw_size, cpu },
+		.view = { event, rec, raw, raw_size, cpu, event->counts },
 		.event = event,
 		.time = layout_u64(rec, event->layout.time),
 		.pid = (pid_t)layout_u32(rec, event->layout.tid),
-		.tid = (pid_t)layout_u32(rec, event->layout.tid + 4),
+		.tid = stream_tid(event, rec, raw),
 		.cpu = cpu,
 	};
 }
@@ -80,6 +81,7 @@ struct analysis_ops {
 	int (*end)(struct analysis *a, struct fault *f);
 	void (*release)(struct analysis *a);               /* frees what the config got since; may be NULL */
 	bool chains_of_users;      /* -g means the user's part, too */
+	unsigned int attrs;        /* enum stream_attrs: what of the event list's it uses */
 };
 
 struct analysis {
@@ -116,12 +118,27 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f);
 
+/* What is sampled, and how often: "cpu-clock, 997 Hz", "cycles:u every 100000". Returns buf. */
+char *analysis_sampled(const struct stream_event *event, char *buf, size_t size);
 /* Whether an event's samples say where they were, by a call chain or an address. */
 bool analysis_has_place(const struct stream_event *event);
+/* What an event counts, by name: of the source `profile` "cycles". */
+const char *analysis_counted(const struct stream_event *event);
+/* That name as all call the event, with levels and without how it is sampled: "cpu-cycles:uP" and "cycles:u" are
+ * "cycles:u". Returns buf. */
+char *analysis_event_key(const char *name, char *buf, size_t size);
+/* Whether a sample is in the kernel, though its event is of user space alone: the CPU stopped too late. */
+bool analysis_is_skid(const struct analysis_sample *s);
+/* Whether it counts ns: "cpu-clock", "task-clock". */
+bool analysis_is_clock(const struct stream_event *event);
 /* The event whose samples are a recording's profile: its first perf event that says where it was,
  * or, where there are tracepoints alone, the first of these with *all (then those of all that say
  * it count, each as one); NULL: none says it. Addresses of all events get names. For begin(). */
 struct stream_event *analysis_profiled(struct analysis *a, bool *all);
+
+struct table;
+/* What a table says beside its rows: "lost", and "throttled" where something was. */
+void analysis_put_losses(struct analysis *a, struct table *t);
 
 /* Questions about a sample. */
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */

@@ -25,8 +25,8 @@ enum { ROWS = 30, MANY_PERCENT = 100 };
 /* What was read of one side. */
 struct side {
 	const char *path;
-	char what[128];              /* of which the samples are */
-	uint64_t samples, weight, lost;
+	char what[128];              /* the event that is compared; "": it is not known */
+	uint64_t samples, weight, lost;   /* samples: 0 where nobody knows how many */
 	double squares;              /* sum of the squares of samples' weights */
 	struct folded *folded;
 };
@@ -34,7 +34,7 @@ struct side {
 struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
-	bool total, names_alone;
+	bool total, names_alone, different;
 	uint64_t confidence;         /* hundredths of a percent */
 	uint64_t least;              /* the same */
 	struct side sides[SHARES_SIDES];
@@ -54,16 +54,42 @@ static enum share_side number_of(const struct diff *d)
 
 /* ---- a recording ----------------------------------------------------------------------- */
 
+static bool is_same(const char *a, const char *b)
+{
+	char x[256], y[256];
+
+	return !strcmp(analysis_event_key(a, x, sizeof(x)), analysis_event_key(b, y, sizeof(y)));
+}
+
+/* Of AFTER the event that BEFORE has, if there is one. */
+static const struct stream_event *same_event(struct analysis *a, const char *what)
+{
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sampling && analysis_has_place(&events[i]) && is_same(analysis_counted(&events[i]), what))
+			return &events[i];
+	return NULL;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
+	const struct stream_event *same = NULL;
 
 	d->event = analysis_profiled(a, &d->all);
+	if (number_of(d) == SHARES_AFTER && *d->sides[SHARES_BEFORE].what)
+		same = same_event(a, d->sides[SHARES_BEFORE].what);
+	if (same) {
+		d->event = same;
+		d->all = false;
+	}
 	if (!d->event)
 		return fault_set(f, EXIT_FAILED, "%s: no event in it has call chains, nor says where it was",
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all ? "all events" :
-		 d->event->sampling->what);
+		 analysis_counted(d->event));
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -103,7 +129,7 @@ static int end(struct analysis *a, struct fault *f)
 	d->side->weight = d->hot.weight;
 	hotspots_each(a, &d->hot, take_stack, d);
 	if (d->side->folded)
-		hotspots_fold(a, &d->hot, d->side->folded);
+		hotspots_fold(a, &d->hot, d->side->folded, NULL);
 	return 0;
 }
 
@@ -135,23 +161,11 @@ static int read_recording(struct diff *d, const struct opt_parser *args, struct 
 
 /* ---- folded stacks --------------------------------------------------------------------- */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Weights are multiples of a sample's: the greatest number that divides all is taken for it. */
 static int read_folded(struct diff *d, struct fault *f)
 {
 	struct folded *folded = d->side->folded ? d->side->folded : folded_new();
 	struct folded_stack *stacks = NULL;
-	uint64_t unit = 0;
+	struct folded_samples samples;
 	size_t n = 0;
 
 	if (!folded)
@@ -159,15 +173,16 @@ static int read_folded(struct diff *d, struct fault *f)
 	if (!folded_read(folded, d->side->path, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		unit = common_divisor(unit, stacks[i].weight);
 		for (size_t k = stacks[i].n; k-- > 0;)
 			shares_frame(d->shares, folded_frame_name(folded, stacks[i].frames[k]), "");
 		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
 	}
 	d->side->weight = folded_total(folded);
-	d->side->samples = unit ? d->side->weight / unit : 0;
-	d->side->squares = (double)unit * (double)d->side->weight;
-	snprintf(d->side->what, sizeof(d->side->what), "folded stacks");
+	if (folded_samples(folded, &samples)) {
+		d->side->samples = samples.n;
+		d->side->squares = (double)d->side->weight * (double)d->side->weight / samples.alike;
+		snprintf(d->side->what, sizeof(d->side->what), "%s", samples.event);
+	}
 	free(stacks);
 	if (folded != d->side->folded)
 		folded_free(folded);
@@ -225,6 +240,15 @@ static const char *verdict(const struct share *share, const uint64_t *weight)
 	return weight[SHARES_AFTER] ? "shrank" : "gone";
 }
 
+/* The side of which nobody knows how many samples it is; NULL: there is none. */
+static const struct side *unjudged(const struct diff *d)
+{
+	for (int k = 0; k < SHARES_SIDES; k++)
+		if (!d->sides[k].samples)
+			return &d->sides[k];
+	return NULL;
+}
+
 static void put_row(const struct diff *d, struct table *t, const struct share *share)
 {
 	const uint64_t *weight = d->total ? share->total : share->self;
@@ -234,9 +258,14 @@ static void put_row(const struct diff *d, struct table *t, const struct share *s
 		table_number(t, shares_percent(d->shares, k, weight[k]));
 	table_printf(t, "%+.2f", 100 * share->change.difference);
 	table_number(t, 100 * share->change.difference);
-	table_number(t, 100 * share->change.low);
-	table_number(t, 100 * share->change.high);
-	table_text(t, verdict(share, weight));
+	if (unjudged(d)) {
+		for (int i = 0; i < 3; i++)
+			table_none(t);
+	} else {
+		table_number(t, 100 * share->change.low);
+		table_number(t, 100 * share->change.high);
+		table_text(t, verdict(share, weight));
+	}
 	table_text(t, share->function);
 	table_text(t, share->dso);
 	if (share->evidence > 0)
@@ -257,21 +286,48 @@ static double confidence(const struct diff *d)
 	return (double)d->confidence / 100 / MANY_PERCENT;
 }
 
+static const char *side_text(const struct side *side, char *buf, size_t size)
+{
+	if (side->samples)
+		snprintf(buf, size, "%s: %llu samples of %s, %llu lost", side->path, (unsigned long long)side->samples,
+			 side->what, (unsigned long long)side->lost);
+	else
+		snprintf(buf, size, "%s: folded stacks", side->path);
+	return buf;
+}
+
+static void describe_side(struct table *t, const struct side *side, const char *name)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s_samples", name);
+	if (side->samples)
+		table_extra(t, key, json_object_new_uint64(side->samples));
+	snprintf(key, sizeof(key), "%s_lost", name);
+	table_extra(t, key, json_object_new_uint64(side->lost));
+	snprintf(key, sizeof(key), "%s_event", name);
+	if (*side->what)
+		table_extra(t, key, json_object_new_string(side->what));
+}
+
 static void describe(const struct diff *d, struct table *t, size_t changed)
 {
-	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
+	char before[512], after[512], sure[600];
 
-	table_extra(t, "before_samples", json_object_new_uint64(a->samples));
-	table_extra(t, "after_samples", json_object_new_uint64(b->samples));
-	table_extra(t, "before_lost", json_object_new_uint64(a->lost));
-	table_extra(t, "after_lost", json_object_new_uint64(b->lost));
-	table_extra(t, "confidence", json_number(100 * confidence(d)));
-	table_extra(t, "changed", json_object_new_uint64(changed));
+	describe_side(t, a, "before");
+	describe_side(t, b, "after");
+	if (unknown) {
+		snprintf(sure, sizeof(sure), "no verdicts: %s doesn't say of how many samples it is", unknown->path);
+		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
+	} else {
+		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
+		table_extra(t, "confidence", json_number(100 * confidence(d)));
+		table_extra(t, "changed", json_object_new_uint64(changed));
+	}
 	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
-	table_caption(t, "%s: %llu samples of %s, %llu lost; %s: %llu samples of %s, %llu lost; %s share, %g %% "
-		      "confidence: %zu changed", a->path, (unsigned long long)a->samples, a->what,
-		      (unsigned long long)a->lost, b->path, (unsigned long long)b->samples, b->what,
-		      (unsigned long long)b->lost, d->total ? "total" : "self", 100 * confidence(d), changed);
+	table_caption(t, "%s; %s; %s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)),
+		      d->total ? "total" : "self", sure);
 }
 
 /* The same program under another name is not told apart from another program. */
@@ -343,10 +399,20 @@ static int read_side(struct diff *d, enum share_side side, const struct opt_pars
 	recording = is_recording(d->side->path, f);
 	if (recording < 0 || (recording ? read_recording(d, args, f) : read_folded(d, f)))
 		return -1;
-	if (!d->side->samples)
+	if (!d->side->weight)
 		return fault_set(f, EXIT_FAILED, "%s: there is no sample in it, or none was chosen", d->side->path);
 	shares_set(d->shares, side, d->side->weight, effective(d->side));
 	return 0;
+}
+
+static int check_events(const struct diff *d, struct fault *f)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (d->different || !*a->what || !*b->what || is_same(a->what, b->what))
+		return 0;
+	return fault_usage(f, "diff: %s is of %s, %s of %s: shares of different events are no change; -e EVENT chooses one "
+			   "that both have, --different-events compares them all the same", a->path, a->what, b->path, b->what);
 }
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -364,7 +430,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, stream_verbosity(&d->common.stream), f) ||
 	     read_side(d, SHARES_BEFORE, args, f) ||
-	     read_side(d, SHARES_AFTER, args, f) || show(d, f) || draw(d, f);
+	     read_side(d, SHARES_AFTER, args, f) || check_events(d, f) || show(d, f) || draw(d, f);
 	shares_free(d->shares);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
@@ -402,6 +468,8 @@ static const struct opt diff_opts[] = {
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
 	  "How sure a change has to be; 99 without it. With 95 five of 100 functions that did not change look "
 	  "as if they had.", false, parse_confidence },
+	{ "different-events", 0, NULL, OPT_FLAG, AT(different), NULL,
+	  "Compare them also where BEFORE and AFTER are of different events, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
 	  "Functions are the same where their names are, whatever their files are called: for a program that was "
 	  "renamed.", false, NULL },
@@ -438,10 +506,10 @@ static const char *const description[] = {
 	"shrank, new (not seen before), gone and unclear.",
 	"The interval knows of chance in sampling alone: that two runs of the same program differ, and that samples "
 	"come in bursts, it can't know. Samples of different weight count as the number of equal ones that would "
-	"tell as much. Of folded stacks the number of samples is not known: their weights are taken for multiples "
-	"of the greatest number that divides all of them.",
-	"Shares are of the samples of one event, as in report: the first that is no tracepoint, without what was "
-	"sampled while a CPU had nothing to do. Functions are the same where their names are and those of their "
+	"tell as much. Files of folded stacks say in a comment at their end of how many samples they are, if "
+	"perf-prof wrote them; of others, and where lines were taken out, that is not known, and there are no verdicts.",
+	"Shares are of the samples of one event, which stands above the table: the first of BEFORE that is no "
+	"tracepoint, or that which -e names, and the same of AFTER, without what was sampled while a CPU had nothing to do. Functions are the same where their names are and those of their "
 	"files, without folders and the version of a library; a name in folded stacks has no file. Where functions "
 	"are gone from one file and new in another by the same names, a line below the table says so, and "
 	"--ignore-files compares by name alone.",

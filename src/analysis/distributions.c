@@ -101,7 +101,6 @@ static void put_row(struct analysis *a, struct table *t, const struct distributi
 static void put_extra(struct analysis *a, struct table *t, uint64_t from, uint64_t to,
 		      struct json_object *extra)
 {
-	struct stream_totals totals;
 	char text[64];
 
 	analysis_time_text(a, to, text, sizeof(text));
@@ -109,10 +108,9 @@ static void put_extra(struct analysis *a, struct table *t, uint64_t from, uint64
 		table_caption(t, "%s", text);
 		return;
 	}
-	stream_totals(a->stream, &totals);
 	table_extra(t, "time", json_object_new_string(text));
 	table_extra(t, "seconds", json_object_new_double((double)(to - from) / 1e9));
-	table_extra(t, "lost", json_object_new_int64((int64_t)totals.lost));
+	analysis_put_losses(a, t);
 	if (extra)
 		table_extra(t, "counts", extra);
 }

@@ -38,10 +38,13 @@ static void print_sample(const struct stream_event *event)
 
 int fields_print(const struct stream_opts *opts, struct fault *f)
 {
-	struct stream *s = stream_new(opts, f);
+	struct stream_opts all = *opts;
+	struct stream *s;
 	struct stream_event *events;
 	size_t n;
 
+	all.attrs = ~(unsigned int)STREAM_ATTR_NOBODY;   /* nothing is done with any */
+	s = stream_new(&all, f);
 	if (!s)
 		return -1;
 	events = stream_events(s, &n);

@@ -184,8 +184,10 @@ static int call_comm_get(struct expr_run *run, const struct expr_value *args, si
 			 struct expr_value *result)
 {
 	struct function_ctx *ctx = run->ctx;
+	pid_t task = stream_named(ctx->a->stream, (pid_t)args[0].s);
 
-	return put_name(run, analysis_comm(ctx->a, (pid_t)args[0].s, ctx->time), result);
+	/* it may be _tid as well, which is none of the kernel's own */
+	return put_name(run, analysis_comm(ctx->a, task & PIDMAP_OUTER ? (pid_t)args[0].s : task, ctx->time), result);
 }
 
 static int call_syscall_name(struct expr_run *run, const struct expr_value *args, size_t nargs,

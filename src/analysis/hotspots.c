@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/hotspots.h"
-
-#include "base/escape.h"
-#include "base/hash.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "analysis/hotspots_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +8,9 @@ enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 
 struct task_name {
 	UT_hash_handle hh;
+	uint64_t measured;           /* ns: hotspots_measure() */
+	uint64_t sampled;            /* weight of its samples */
 	char text[];
-};
-
-struct hotspot_key {
-	const char *comm;            /* a task_name's text */
-	struct callstack *stack;
-	uint64_t blocked;
-};
-
-struct hotspot {
-	struct hotspot_key key;
-	uint64_t weight, samples;
-	UT_hash_handle hh;
 };
 
 void hotspots_free(struct hotspots *h)
@@ -41,309 +26,183 @@ void hotspots_free(struct hotspots *h)
 		HASH_DEL(h->names, name);
 		free(name);
 	}
-	*h = (struct hotspots){ 0 };
+	*h = (struct hotspots){ .nmore = h->nmore };
 }
 
-static const char *keep(struct hotspots *h, const char *comm)
+/* NULL: no memory. */
+static struct task_name *keep(struct hotspots *h, const char *comm)
 {
 	size_t len = strlen(comm);
 	struct task_name *name;
 
 	if (h->recent && !strcmp(h->recent->text, comm))
-		return h->recent->text;
+		return h->recent;
 	HASH_FIND(hh, h->names, comm, len, name);
 	if (name)
-		return (h->recent = name)->text;
+		return h->recent = name;
 	name = calloc(1, sizeof(*name) + len + 1);
 	if (!name)
-		return "";
+		return NULL;
 	memcpy(name->text, comm, len);
 	HASH_ADD(hh, h->names, text, len, name);
 	if (!HASH_LOST(name))
-		return name->text;
+		return name;
 	free(name);
-	return "";
+	return NULL;
+}
+
+static struct hotspot *spot_of(struct hotspots *h, const struct hotspot_key *key)
+{
+	struct hotspot *spot = NULL;
+
+	HASH_FIND(hh, h->all, key, sizeof(*key), spot);
+	if (spot || HASH_COUNT(h->all) >= MAX_HOTSPOTS)
+		return spot;
+	spot = calloc(1, sizeof(*spot) + h->nmore * sizeof(*spot->more));
+	if (!spot)
+		return NULL;
+	spot->key = *key;
+	HASH_ADD(hh, h->all, key, sizeof(*key), spot);
+	if (!HASH_LOST(spot))
+		return spot;
+	free(spot);
+	return NULL;
+}
+
+/* NULL: it is counted as refused. */
+static struct hotspot *add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight, bool blocked)
+{
+	struct task_name *name = keep(h, comm);
+	struct hotspot_key key = { name ? name->text : "", stack, blocked };
+	struct hotspot *spot = stack ? spot_of(h, &key) : NULL;
+
+	h->weight += weight;
+	h->squares += (double)weight * (double)weight;
+	if (blocked)
+		h->blocked += weight;
+	else if (name)
+		name->sampled += weight;
+	if (spot)
+		spot->weight += weight;
+	else
+		h->refused += weight;
+	return spot;
 }
 
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,
 		  bool blocked)
 {
-	struct hotspot_key key = { keep(h, comm), stack, blocked };
-	struct hotspot *spot = NULL;
+	struct hotspot *spot = add(h, comm, stack, weight, blocked);
 
-	h->weight += weight;
 	h->samples++;
-	if (stack)
-		HASH_FIND(hh, h->all, &key, sizeof(key), spot);
-	if (!spot && stack && HASH_COUNT(h->all) < MAX_HOTSPOTS) {
-		spot = calloc(1, sizeof(*spot));
-		if (spot) {
-			spot->key = key;
-			HASH_ADD(hh, h->all, key, sizeof(key), spot);
-		}
-	}
-	if (!spot) {
-		h->refused += weight;
+	if (spot)
+		spot->samples++;
+}
+
+void hotspots_add_counts(struct hotspots *h, const char *comm, struct callstack *stack, const uint64_t *counts)
+{
+	struct hotspot *spot = add(h, comm, stack, counts[0], false);
+
+	h->samples += counts[0] > 0;
+	if (!spot)
 		return;
-	}
-	spot->weight += weight;
-	spot->samples++;
+	spot->samples += counts[0] > 0;
+	for (size_t i = 0; i < h->nmore; i++)
+		spot->more[i] += counts[i + 1];
 }
 
-/* ---- functions ------------------------------------------------------------------------ */
+/* ---- time that was measured ----------------------------------------------------------- */
 
-struct function_key {
-	const char *symbol, *dso;    /* each text exists once */
-	uint64_t blocked;
-};
-
-struct function {
-	struct function_key key;
-	uint64_t self, total;
-	const struct hotspot *last;  /* whose stack was counted last: recursion counts once */
-	UT_hash_handle hh;
-};
-
-static struct function *function_of(struct function **all, const struct frame *frame, bool blocked)
+void hotspots_measure(struct hotspots *h, const char *comm, uint64_t ns)
 {
-	struct function_key key = { frame->symbol, frame->dso, blocked };
-	struct function *fn = NULL;
+	struct task_name *name = ns ? keep(h, comm) : NULL;
 
-	HASH_FIND(hh, *all, &key, sizeof(key), fn);
-	if (fn)
-		return fn;
-	fn = calloc(1, sizeof(*fn));
-	if (!fn)
-		return NULL;
-	fn->key = key;
-	HASH_ADD(hh, *all, key, sizeof(key), fn);
-	return fn;
+	if (name)
+		name->measured += ns;
 }
 
-static bool is_of_scheduler(const struct frame *frame)
+static void name_unsampled(struct hotspots *h, const struct task_name *name)
 {
-	return frame->symbol && strstr(frame->symbol, "schedule");
+	const struct hotspot_key key = { name->text, NULL, false };
+	struct hotspot *spot = name->measured && !name->sampled ? spot_of(h, &key) : NULL;
+
+	if (spot)
+		spot->weight = name->measured;
 }
 
-/* Whose own the weight is: the innermost frame's. All that block end in the scheduler, which says
- * nothing: theirs is the function of the user that called the kernel, or, where the kernel is all
- * there is, the first one that isn't the scheduler's. */
-static uint32_t own_frame(const struct hotspot *spot)
+/* Of names that have both: time by weight. */
+static double usual_rate(const struct hotspots *h)
 {
-	const struct callstack *stack = spot->key.stack;
+	double measured = 0, sampled = 0;
 
-	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
-		if (!stack->frames[i]->kernel)
-			return i;
-	for (uint32_t i = 0; spot->key.blocked && i < stack->n; i++)
-		if (!is_of_scheduler(stack->frames[i]))
-			return i;
-	return 0;
+	for (const struct task_name *name = h->names; name; name = name->hh.next)
+		if (name->measured && name->sampled) {
+			measured += (double)name->measured;
+			sampled += (double)name->sampled;
+		}
+	return sampled > 0 ? measured / sampled : 1;
 }
 
-static void count_spot(struct function **all, const struct hotspot *spot)
+static double rate_of(const struct hotspots *h, const char *comm, double usual)
 {
-	uint32_t own = own_frame(spot);
+	struct task_name *name;
 
-	for (uint32_t i = 0; i < spot->key.stack->n; i++) {
-		struct function *fn = function_of(all, spot->key.stack->frames[i], spot->key.blocked);
-
-		if (!fn)
-			continue;
-		if (i == own)
-			fn->self += spot->weight;
-		if (fn->last != spot)
-			fn->total += spot->weight;
-		fn->last = spot;
-	}
+	HASH_FIND(hh, h->names, comm, strlen(comm), name);
+	return name && name->measured && name->sampled ? (double)name->measured / (double)name->sampled : usual;
 }
 
-static int by_self(const void *a_, const void *b_)
+void hotspots_spread(struct hotspots *h)
 {
-	const struct function *a = *(struct function *const *)a_, *b = *(struct function *const *)b_;
+	double usual = usual_rate(h);
 
-	if (a->self != b->self)
-		return a->self < b->self ? 1 : -1;
-	return a->total < b->total ? 1 : a->total > b->total ? -1 : 0;
-}
-
-/* Sorted; NULL without memory. */
-static struct function **functions_of(const struct hotspots *h, struct function **all)
-{
-	struct function **v, *fn;
-	size_t n = 0;
-
-	*all = NULL;
+	h->weight = 0;
+	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
+		if (!spot->key.blocked)
+			spot->weight = (uint64_t)((double)spot->weight * rate_of(h, spot->key.comm, usual) + 0.5);
+	h->refused = 0;
+	for (const struct task_name *name = h->names; name; name = name->hh.next)
+		name_unsampled(h, name);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		count_spot(all, spot);
-	v = calloc(HASH_COUNT(*all) + 1, sizeof(struct function *));
-	for (fn = *all; v && fn; fn = fn->hh.next)
-		v[n++] = fn;
-	if (v)
-		qsort(v, n, sizeof(*v), by_self);
-	return v;
-}
-
-static void free_functions(struct function *all, struct function **v)
-{
-	struct function *fn, *next;
-
-	HASH_ITER(hh, all, fn, next) {
-		HASH_DEL(all, fn);
-		free(fn);
-	}
-	free(v);
-}
-
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
-}
-
-static const struct table_column function_columns[] = {
-	{ "self", TABLE_PERCENT, .title = "self%" }, { "total", TABLE_PERCENT, .title = "total%" },
-	{ "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
-};
-static const struct table_column timed_columns[] = {
-	{ "self", TABLE_PERCENT, .title = "self%" }, { "total", TABLE_PERCENT, .title = "total%" },
-	{ "time", TABLE_DURATION, .title = "self", .unit = "ms" },
-	{ "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
-};
-
-static void put_function(struct table *t, const struct function *fn, uint64_t all, bool timed)
-{
-	table_row(t);
-	table_number(t, percent(fn->self, all));
-	table_number(t, percent(fn->total, all));
-	if (timed)
-		table_unsigned(t, fn->self);
-	table_printf(t, "%s%s", fn->key.symbol ? fn->key.symbol : "[unknown]",
-		     fn->key.blocked ? " (blocked)" : "");
-	table_text(t, fn->key.dso);
-}
-
-static void print_table(struct analysis *a, struct table *t, size_t max_rows)
-{
-	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = max_rows };
-
-	if (a->opts->json ? table_json(t, stdout) : table_print(t, &style, stdout))
-		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", t->name);
-}
-
-static const char *idle_text(const struct hotspots *h, const struct hotspots_view *view, char *buf,
-			     size_t size)
-{
-	buf[0] = '\0';
-	if (view->idle)
-		snprintf(buf, size, "; besides, %.1f %% idle",
-			 percent(view->idle, view->idle + h->weight));
-	return buf;
-}
-
-static void print_functions(struct analysis *a, const struct hotspots *h,
-			    const struct hotspots_view *view, const char *when)
-{
-	struct function *all, **v = functions_of(h, &all);
-	struct stream_totals totals;
-	char idle[64];
-	struct table t;
-
-	if (view->timed)
-		table_init(&t, view->name, timed_columns, sizeof(timed_columns) / sizeof(*timed_columns));
-	else
-		table_init(&t, view->name, function_columns, sizeof(function_columns) / sizeof(*function_columns));
-	for (size_t i = 0; v && v[i]; i++)
-		if (percent(v[i]->total, h->weight) >= view->least)
-			put_function(&t, v[i], h->weight, view->timed);
-	stream_totals(a->stream, &totals);
-	if (a->opts->json) {
-		table_extra(&t, "idle", json_object_new_int64((int64_t)view->idle));
-		table_extra(&t, "time", json_object_new_string(when));
-		table_extra(&t, "event", json_object_new_string(view->what));
-		table_extra(&t, "samples", json_object_new_int64((int64_t)h->samples));
-		table_extra(&t, "weight", json_object_new_int64((int64_t)h->weight));
-		table_extra(&t, "lost", json_object_new_int64((int64_t)totals.lost));
-	} else {
-		table_caption(&t, "%s %s: %llu samples of %s, %llu lost%s", when, view->name,
-			      (unsigned long long)h->samples, view->what, (unsigned long long)totals.lost,
-			      idle_text(h, view, idle, sizeof(idle)));
-	}
-	print_table(a, &t, view->functions);
-	table_free(&t);
-	free_functions(all, v);
+		h->weight += spot->weight;
 }
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-/* The heaviest one that comes behind `last` in order of weight. */
-static const struct hotspot *next_heaviest(const struct hotspots *h, const struct hotspot *last)
+static const struct frame not_sampled = { .symbol = "[not sampled]", .dso = "" };
+static const struct frame *const no_frames[] = { &not_sampled };
+static struct callstack nowhere = { 1, no_frames, NULL };
+
+const struct callstack *hotspot_stack(const struct hotspot *spot)
 {
-	const struct hotspot *best = NULL;
-	bool behind = !last;
-
-	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
-		bool later = !last || spot->weight < last->weight || (spot->weight == last->weight && behind);
-
-		if (spot == last)
-			behind = true;
-		else if (later && (!best || spot->weight > best->weight))
-			best = spot;
-	}
-	return best;
+	return spot->key.stack ? spot->key.stack : &nowhere;
 }
 
-static void print_stacks(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view)
-{
-	const struct hotspot *spot = NULL;
-	char comm[64];
-
-	for (unsigned int n = 0; n < view->stacks && (spot = next_heaviest(h, spot)); n++) {
-		if (percent(spot->weight, h->weight) < view->least || spot->key.stack->n < 2)
-			break;
-		escape_terminal(spot->key.comm, strlen(spot->key.comm), comm, sizeof(comm));
-		printf("%s%6.2f%%  %s%s\n", n ? "" : "\nhottest stacks\n", percent(spot->weight, h->weight),
-		       comm, spot->key.blocked ? ", blocked" : "");
-		analysis_print_stack(a, spot->key.stack);
-	}
-}
-
-static void expand(struct analysis *a, struct hotspots *h)
+void hotspots_expand(struct analysis *a, struct hotspots *h)
 {
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		callstacks_expand(a->stacks, spot->key.stack);
-}
-
-void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to)
-{
-	char when[64];
-
-	expand(a, h);
-	print_functions(a, h, view, analysis_time_text(a, to, when, sizeof(when)));
-	if (!a->opts->json)
-		print_stacks(a, h, view);
-	if (h->refused)
-		fprintf(stderr, "perf-prof: %s: %.2f %% of the samples are in no table: too many different "
-			"stacks\n", view->name, percent(h->refused, h->weight));
+		if (spot->key.stack)
+			callstacks_expand(a->stacks, spot->key.stack);
 }
 
 /* ---- pictures ------------------------------------------------------------------------- */
 
 static enum folded_kind kind_of(const struct frame *frame)
 {
-	if (!frame->symbol)
+	if (!frame->symbol || frame == &not_sampled)
 		return FOLDED_UNKNOWN;
 	return frame->kernel ? FOLDED_KERNEL : frame->inlined ? FOLDED_INLINED : FOLDED_USER;
 }
 
 static void fold(const struct hotspot *spot, struct folded *f)
 {
+	const struct callstack *stack = hotspot_stack(spot);
 	uint32_t frames[MAX_FRAMES + 2];
 	size_t n = 0;
 
 	if (spot->key.blocked)
 		frames[n++] = folded_frame(f, "[blocked]", FOLDED_BLOCKED);
-	for (uint32_t i = 0; i < spot->key.stack->n && i < MAX_FRAMES; i++) {
-		const struct frame *frame = spot->key.stack->frames[i];
+	for (uint32_t i = 0; i < stack->n && i < MAX_FRAMES; i++) {
+		const struct frame *frame = stack->frames[i];
 
 		frames[n++] = folded_frame(f, frame->symbol, kind_of(frame));
 	}
@@ -351,17 +210,19 @@ static void fold(const struct hotspot *spot, struct folded *f)
 	folded_add(f, frames, n, FOLDED_LEAF_FIRST, spot->weight);
 }
 
-void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f)
+void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event)
 {
-	expand(a, h);
+	hotspots_expand(a, h);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		fold(spot, f);
+	if (event)
+		folded_sampled(f, event, h->samples, h->weight - h->refused, h->squares);
 }
 
 void hotspots_each(struct analysis *a, struct hotspots *h,
 		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx)
 {
-	expand(a, h);
+	hotspots_expand(a, h);
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		fn(ctx, spot->key.stack, spot->weight);
+		fn(ctx, hotspot_stack(spot), spot->weight);
 }

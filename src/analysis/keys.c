@@ -86,6 +86,11 @@ uint64_t key_number(const struct expr_value *value)
 	return value->type == EXPR_TEXT ? hash(value->text, value->len) : value->u;
 }
 
+bool key_is_thread(const char *text)
+{
+	return !strcmp(text, "_tid");
+}
+
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value)
 {
 	struct key_run run;

@@ -27,6 +27,9 @@ void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_
 int key_eval(const struct expr *key, struct key_run *run, struct expr_value *value);
 /* A value as a number; of text a hash. */
 uint64_t key_number(const struct expr_value *value);
+/* Whether an expression is the thread alone: then the key is the sample's tid, which tells tasks outside of
+ * a PID namespace apart. */
+bool key_is_thread(const char *text);
 /* The key of a sample as such a number. False: it has none for this sample. */
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value);
 #endif

@@ -29,7 +29,7 @@ static void put(struct analysis *a, const struct distribution *d, struct table *
 {
 	table_text(t, d->name);
 	if (d->key[1])
-		table_integer(t, (int64_t)d->key[1]);
+		table_integer(t, pidmap_shown((pid_t)d->key[1]));
 	else
 		table_none(t);
 }
@@ -60,7 +60,7 @@ static const struct distribution_view view = {
 
 static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
 {
-	snprintf(buf, size, "virtual CPU of thread %llu: exit %s", (unsigned long long)key, d->name);
+	snprintf(buf, size, "virtual CPU of thread %d: exit %s", pidmap_shown((pid_t)key), d->name);
 }
 
 static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
@@ -156,6 +156,7 @@ static void release(struct analysis *a)
 static const struct analysis_ops ops = {
 	.name = "kvm-exit", .events = events, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -183,7 +184,7 @@ static const char *const description[] = {
 	"A row per exit reason, as the kernel names it (VMX, SVM, arm64), with --perins per thread of a virtual "
 	"CPU as well. The time of HLT and WFx is mostly that of a guest that has nothing to do.",
 	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this reason.",
-	"With --than each longer one is told at the entry that ends it.",
+	"With --than each longer exit is printed at the entry that ends it.",
 	"With --heatmap all exits become a picture: when the guest was entered again, and how long that took.",
 	"Runs on the host; -p is the process of the virtual machine.",
 	NULL,

@@ -15,6 +15,7 @@ enum role { ROLE_START, ROLE_END, ROLE_BOTH, ROLE_SHOWN };
 struct part {
 	enum role role;
 	struct expr *key;
+	bool thread;                     /* the key is the thread */
 	unsigned int pair;               /* which start it belongs to */
 };
 
@@ -29,13 +30,18 @@ struct latency {
 
 /* ---- the table ---------------------------------------------------------------------- */
 
+static int64_t shown_key(const struct latency *l, const struct distribution *d, uint64_t key)
+{
+	return l->parts[d->key[0] >> 32].thread ? pidmap_shown((pid_t)key) : (int64_t)key;
+}
+
 /* A row: both events, and the key with --perins. */
 static void put(struct analysis *a, const struct distribution *d, struct table *t)
 {
 	struct latency *l = a->config;
 
 	if (l->opts.per_instance)
-		table_integer(t, (int64_t)d->key[1]);
+		table_integer(t, shown_key(l, d, d->key[1]));
 	else
 		table_none(t);
 	table_printf(t, "%s=>%s", l->events[d->key[0] >> 32].name, l->events[(uint32_t)d->key[0]].name);
@@ -56,12 +62,22 @@ static void title(struct analysis *a, const struct distribution *d, uint64_t key
 	struct latency *l = a->config;
 
 	snprintf(buf, size, "%s=>%s of key %llu", l->events[d->key[0] >> 32].name,
-		 l->events[(uint32_t)d->key[0]].name, (unsigned long long)key);
+		 l->events[(uint32_t)d->key[0]].name, (unsigned long long)shown_key(l, d, key));
 }
 
 static struct part *part_of(struct latency *l, const struct stream_event *event)
 {
 	return &l->parts[event - l->events];
+}
+
+static bool key_at(struct analysis *a, const struct analysis_sample *s, uint64_t *key)
+{
+	struct part *part = part_of(a->config, s->event);
+
+	if (!part->thread)
+		return key_of(a, part->key, s, key);
+	*key = (uint64_t)s->tid;
+	return true;
 }
 
 /* Events of the same key, and those that are only shown: all, or by their own key. */
@@ -71,7 +87,7 @@ static bool between(struct analysis *a, const struct analysis_sample *s, uint64_
 	struct part *part = part_of(l, s->event);
 	uint64_t own;
 
-	return !part->key || (key_of(a, part->key, s, &own) && own == key);
+	return !part->key || (key_at(a, s, &own) && own == key);
 }
 
 static const struct pair_ops pair_ops = {
@@ -97,7 +113,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	uint64_t key;
 
 	pairs_see(&l->pairs, s);
-	if (part->role == ROLE_SHOWN || !key_of(a, part->key, s, &key))
+	if (part->role == ROLE_SHOWN || !key_at(a, s, &key))
 		return;
 	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_find(&l->pairs, key)))
 		ends(a, s, key);
@@ -137,11 +153,12 @@ static int compile_key(struct analysis *a, const struct stream_event *event, str
 	struct latency *l = a->config;
 	const char *own = spec_attr(event->item, "key");
 
-	if (own)
-		return key_compile(a, &part->key, event, own, "key=", f);
-	if (part->role == ROLE_SHOWN)
+	if (!own && part->role == ROLE_SHOWN)
 		return 0;
-	return key_compile(a, &part->key, event, l->key ? l->key : "_tid", "-k", f);
+	if (!own)
+		own = l->key ? l->key : "_tid";
+	part->thread = key_is_thread(own);
+	return key_compile(a, &part->key, event, own, spec_attr(event->item, "key") ? "key=" : "-k", f);
 }
 
 /* Two -e at least: those of the last one are the ends; or role= says it. */
@@ -202,6 +219,7 @@ static void release(struct analysis *a)
 static const struct analysis_ops ops = {
 	.name = "latency", .events = events, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_KEY | STREAM_ATTR_PAIR,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -235,9 +253,10 @@ static const char *const description[] = {
 	"How long does it take from one event to another? Events of the last -e end what those before it "
 	"begin, if their keys are equal; role=start, role=end and role=both say it event by event. Of a "
 	"begun one that begins again the last beginning counts.",
-	"A row for each pair of events, with --perins for each key as well. What was not paired is told below.",
-	"With --than each longer one is told when it ends, with the events of the same key, and those with the "
-	"attribute untraced, that happened meanwhile.",
+	"A row for each pair of events, with --perins for each key as well. Events that were not "
+	"paired are counted below.",
+	"With --than each longer one is printed when it ends, with the events of the same key, and "
+	"those with the attribute untraced, that happened meanwhile.",
 	"With --heatmap all pairs become a picture: when they ended, and how long they took.",
 	"Events are taken in order of time over all CPUs.",
 	NULL,

@@ -20,6 +20,7 @@ struct edge {
 	char *key_text;
 	const struct stream_event *event;
 	struct expr *key;
+	bool thread;                         /* the key is the thread */
 };
 
 struct latency_source {
@@ -72,6 +73,10 @@ static bool edge_key(const struct edge *edge, const struct analysis_sample *s, u
 	struct expr_run run = { .ctx = NULL };
 	struct expr_value v;
 
+	if (edge->thread) {
+		*key = (uint64_t)s->tid;
+		return true;
+	}
 	schema_set_run(&run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
 	if (expr_eval(edge->key, &run, &v))
 		return false;
@@ -85,11 +90,11 @@ static void emit(struct latency_source *src, const struct analysis_sample *s, ui
 	struct made_latency *e = maker_fields(src->maker);
 
 	e->pid = s->pid;
-	e->tid = s->tid;
-	e->key = key;
+	e->tid = pidmap_shown(s->tid);
+	e->key = src->start.thread ? (uint64_t)pidmap_shown((pid_t)key) : key;
 	e->start = end->start;
 	e->duration = end->duration;
-	maker_emit(src->maker, s->time, s->pid, s->tid);
+	maker_emit(src->maker, s->time, s->pid, e->tid);
 }
 
 /* An event that is both ends what the one before it began. */
@@ -132,6 +137,7 @@ static const struct maker_ops ops = { .begin = begin, .sample = sample, .free = 
 static int edge_set(struct edge *edge, const char *option, const char *text, const char *key, struct fault *f)
 {
 	edge->key_text = strdup(key);
+	edge->thread = key_is_thread(key);
 	if (!edge->key_text)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	return tapped_set(&edge->of, "latency", option, text,

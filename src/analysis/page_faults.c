@@ -246,7 +246,7 @@ static void show(struct analysis *a, uint64_t now)
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(a, &p->hot, p->folded);
+		hotspots_fold(a, &p->hot, p->folded, "page-faults");
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	print_ranges(a);
@@ -282,6 +282,7 @@ static void release(struct analysis *a)
 static const struct analysis_ops ops = {
 	.name = "page-faults", .events = events, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof profile: where CPUs spend their time, and with --off-cpu what tasks wait for. */
+/*
+ * perf-prof profile: where CPUs spend their time, and with --off-cpu what tasks wait for.
+ *
+ * With --off-cpu the scheduler measures both. A task is blocked from the switch that puts it to sleep to
+ * the next one that brings it back. (Waiting to run after a wake-up is part of that; who loses the CPU
+ * while it could run is in neither.) For how long it was on a CPU the kernel reports by sched_stat_runtime:
+ * the same account as CLOCK_THREAD_CPUTIME_ID, time(1) and top have. A recording without that has the
+ * switches alone: from the one that brings a task to the one that takes it off.
+ *
+ * Samples, of cycles or a clock, only say where the time on CPUs went: that of all tasks of a name is
+ * spread over their samples by weight. A sample's period is no time by itself: cycles pass at the CPU's
+ * present speed, and of a task that runs for less than the time between two samples most stretches have
+ * none.
+ */
 #include "analysis/profile.h"
 
 #include "analysis/commands.h"
 #include "analysis/hotspots.h"
-#include "analysis/progress.h"
+#include "analysis/oncpu.h"
 #include "analysis/sources.h"
 #include "analysis/switches.h"
+#include "base/note.h"
+#include "base/pidns.h"
 #include "base/units.h"
 #include "report/flame.h"
 
@@ -21,41 +36,57 @@ struct profile {
 	bool off_cpu;
 	struct hotspots hot;
 	uint64_t idle;                   /* weight of samples of CPUs that had nothing to do */
+	uint64_t skid;                   /* samples of a user's event that are in the kernel */
 	struct folded *folded;
 	struct stream_event *clock;
 	struct switches switches;
+	struct oncpu oncpu;
+	uint64_t unseen;                 /* stretches on CPUs of which the beginning wasn't reported */
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
 	uint64_t last;
 	bool prints_samples;
-	struct progress progress;        /* of a report */
-	bool all;                        /* a report without clock: each sample counts one */
+	bool all;                        /* of a tracepoint, or several of one name of -e: each sample counts one */
 };
-
-static uint64_t frequency(const struct profile *p)
-{
-	return p->opts.freq ? p->opts.freq : PROFILE_DEFAULT_FREQ;
-}
 
 /* What the samples are of: "cpu-clock". */
 static const char *what(const struct profile *p)
 {
-	return p->all ? "all events" : p->clock->sampling ? p->clock->sampling->what : p->clock->name;
+	return analysis_counted(p->clock);
 }
 
-/* Whose samples are weighed in ns; ":u", in recordings ":uGH", without privilege. */
+/* Whose samples are weighed in ns. */
 static bool is_clock(const struct profile *p)
 {
-	return !strcmp(what(p), "cpu-clock") || !strncmp(what(p), "cpu-clock:u", 11);
+	return !p->all && analysis_is_clock(p->clock);
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* ns: of a clock the period is; of cycles it is the time between two samples. */
 static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
 {
-	if (p->off_cpu && !is_clock(p))
-		return 1000000000 / frequency(p);
 	return p->all ? 1 : analysis_weight(s);
+}
+
+/* What a task has run for goes to the name that it has now. */
+static void measure(struct analysis *a, pid_t tid, uint64_t time, uint64_t ns)
+{
+	struct profile *p = a->config;
+
+	if (ns && switches_watch(&p->switches, tid))
+		hotspots_measure(&p->hot, analysis_comm(a, tid, time), ns);
+}
+
+/* What runs still does so till then. */
+static void measure_running(struct analysis *a, uint64_t time)
+{
+	struct profile *p = a->config;
+
+	for (uint32_t cpu = 0; cpu < p->oncpu.ncpus; cpu++) {
+		pid_t tid = oncpu_task(&p->oncpu, cpu);
+
+		if (tid > 0)
+			measure(a, tid, time, oncpu_take(&p->oncpu, cpu, tid, time));
+	}
 }
 
 static void take_clock(struct analysis *a, const struct analysis_sample *s)
@@ -68,30 +99,56 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 		p->idle += weight_of(p, s);
 		return;
 	}
+	if (p->off_cpu && !p->switches.on_runtime)
+		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
 	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
+	p->skid += analysis_is_skid(s);
 	if (p->prints_samples)
 		analysis_print(a, s);
 }
 
-/* From the switch that took it off the CPU to the one that brings it back, unless it only
- * waited to run. */
+static void end_block(struct analysis *a, pid_t tid, uint64_t time)
+{
+	struct profile *p = a->config;
+	struct open_pair *slept = pairs_find(&p->pairs, (uint64_t)tid);
+
+	if (!slept)
+		return;
+	if (time > slept->start)
+		hotspots_add(&p->hot, analysis_comm(a, tid, time), (struct callstack *)(uintptr_t)slept->value,
+			     time - slept->start, true);
+	pairs_cancel(&p->pairs, slept);
+}
+
+/* Who has run for so long did not sleep then: some kernels leave out the switch of an idle CPU. */
+static void take_runtime(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+	pid_t tid;
+	uint64_t ns = switches_runtime(&p->switches, s, &tid);
+
+	end_block(a, tid, s->time > ns ? s->time - ns : 0);
+	measure(a, tid, s->time, ns);
+}
+
 static void take_switch(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
 	struct switch_event e;
-	struct open_pair *slept;
-	struct pair_end end;
+	uint64_t ran;
 
+	if (s->event == p->switches.on_runtime)
+		take_runtime(a, s);
 	if (!switches_read(&p->switches, s, &e))
 		return;
+	if (!p->switches.on_runtime) {
+		if (!oncpu_switch(&p->oncpu, s->cpu, e.prev, e.next, s->time, &ran))
+			p->unseen += switches_watch(&p->switches, e.prev);
+		measure(a, e.prev, s->time, ran);
+	}
 	if (e.sleeps && switches_watch(&p->switches, e.prev))
 		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
-	slept = pairs_find(&p->pairs, (uint64_t)e.next);
-	if (!slept)
-		return;
-	pairs_close(&p->pairs, slept, s, &end);
-	hotspots_add(&p->hot, analysis_comm(a, e.next, s->time), (struct callstack *)(uintptr_t)end.value,
-		     end.duration, true);
+	end_block(a, e.next, s->time);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -99,7 +156,9 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	struct profile *p = a->config;
 
 	p->last = s->time;
-	if (s->event == p->clock || (p->all && (s->event->callchain || s->event->layout.ip)))
+	if (p->off_cpu)
+		oncpu_see(&p->oncpu, s->time);
+	if (s->event == p->clock || (p->all && analysis_has_place(s->event)))
 		take_clock(a, s);
 	else if (p->off_cpu)
 		take_switch(a, s);
@@ -110,18 +169,53 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 static int events(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
-	const struct levels *l = &p->opts.levels;
-
 	if (p->off_cpu) {
 		a->opts->stream.call_graph = true;
 		if (!a->opts->stream.user_callchain)
 			a->opts->stream.user_callchain = 1;
+		p->switches.measures = true;
 		if (switches_events(&p->switches, a, f))
 			return -1;
 	}
-	return analysis_add_event(a, f, "profile/-F %llu%s%s%s%s/", (unsigned long long)frequency(p),
-				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
-				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+	return profile_add(a, &p->opts, f);
+}
+
+/* What -e asks for is sampled alone: weights of two events have no sum. */
+static int check_asked(struct analysis *a, struct profile *p, const struct stream_event *all, size_t n,
+		       struct fault *f)
+{
+	for (size_t i = 1; i < n; i++)
+		if (all[i].item != all[0].item)
+			return fault_usage(f, "profile: -e %s and %s: a profile is of one event; `perf-prof record -e` takes "
+					   "several, for `perf-prof report`", all[0].name, all[i].name);
+	if (!analysis_has_place(&all[0]))
+		return fault_usage(f, "profile: samples of %s don't say where they were: add -g", all[0].name);
+	return profile_set_levels(a, &p->opts, f);
+}
+
+static bool is_usual(const struct stream_event *e)
+{
+	const struct perf_event_attr *attr = &e->sampling->attr.attr;
+
+	return analysis_is_clock(e) ||
+	       (attr->type == PERF_TYPE_HARDWARE && (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES);
+}
+
+/* Of a recording, which may have several: cycles or a clock, whatever comes before it. */
+static struct stream_event *choose(struct analysis *a, struct stream_event *all, size_t n)
+{
+	struct stream_event *best = NULL;
+	size_t sampled = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sampled += all[i].sampling != NULL;
+		if (all[i].sampling && (!best || (!is_usual(best) && is_usual(&all[i]))))
+			best = &all[i];
+	}
+	if (sampled > 1)
+		note(stream_verbosity(&a->opts->stream), "the profile is of %s, one of %zu events; -e EVENT chooses another, "
+		     "report shows all", analysis_counted(best), sampled);
+	return best;
 }
 
 static int begin(struct analysis *a, struct fault *f)
@@ -131,12 +225,11 @@ static int begin(struct analysis *a, struct fault *f)
 	size_t n;
 	struct stream_event *all = stream_events(a->stream, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (all[i].sampling && !p->clock)
-			p->clock = &all[i];
-	/* a report is of what there is: of a tracepoint, where it was hit */
-	for (size_t i = 0; i < n && !p->clock && !a->ops->events; i++)
-		if (all[i].callchain || all[i].layout.ip) {
+	if (p->opts.asked && !a->opts->stream.input && check_asked(a, p, all, n, f))
+		return -1;
+	p->clock = choose(a, all, n);
+	for (size_t i = 0; i < n && !p->clock && p->opts.asked; i++)
+		if (analysis_has_place(&all[i])) {
 			p->clock = &all[i];
 			p->all = true;
 		}
@@ -150,8 +243,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	/* a report is of all of them together */
-	p->prints_samples = a->ops->events && !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
+	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
 			    !a->opts->stream.interval_ms;
 	return 0;
 }
@@ -159,21 +251,33 @@ static int begin(struct analysis *a, struct fault *f)
 static void show(struct analysis *a, uint64_t now)
 {
 	struct profile *p = a->config;
+	const struct perf_event_attr *attr = p->clock->sampling ? &p->clock->sampling->attr.attr : NULL;
+	char sampled[300];
 	struct hotspots_view view = {
 		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : what(p),
+		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, sampled, sizeof(sampled)),
+		.event = p->all ? NULL : p->clock,
+		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
-		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle,
+		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
+		.has_outside = !a->opts->stream.input && !pidns_is_initial(),
 	};
 	char when[64];
 
+	if (p->off_cpu) {
+		measure_running(a, p->last);
+		hotspots_spread(&p->hot);
+		view.unseen = p->unseen;
+		p->unseen = 0;
+	}
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(a, &p->hot, p->folded);
+		hotspots_fold(a, &p->hot, p->folded, p->off_cpu ? NULL : what(p));
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
-	p->idle = 0;
+	p->idle = p->skid = 0;
 }
 
 static void interval(struct analysis *a)
@@ -184,14 +288,15 @@ static void interval(struct analysis *a)
 static int end(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
-	char text[64];
+	char text[400], sampled[300];
 	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : what(p) };
 
 	show(a, analysis_end(a, p->last));
 	if (analysis_may_draw(a, p->flame.path, f))
 		return -1;
-	snprintf(text, sizeof(text), "perf-prof profile -F %llu%s", (unsigned long long)frequency(p),
-		 p->off_cpu ? " --off-cpu" : "");
+	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
+		 p->all ? what(p) : analysis_sampled(p->clock, sampled, sizeof(sampled)),
+		 p->off_cpu ? ", and time off the CPU" : "");
 	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
 }
 
@@ -207,6 +312,7 @@ static void release(struct analysis *a)
 	hotspots_free(&p->hot);
 	folded_free(p->folded);
 	pairs_free(&p->pairs);
+	oncpu_free(&p->oncpu);
 	switches_free(&p->switches);
 }
 
@@ -218,54 +324,23 @@ static void task(struct analysis *a, const struct pev_record *rec)
 static const struct analysis_ops ops = {
 	.name = "profile", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
-};
-
-/* A report says how far it is, where somebody looks. */
-static int begin_report(struct analysis *a, struct fault *f)
-{
-	struct profile *p = a->config;
-
-	progress_begin(&p->progress, a);
-	return begin(a, f);
-}
-
-static void report_sample(struct analysis *a, const struct analysis_sample *s)
-{
-	progress_step(&((struct profile *)a->config)->progress, a);
-	sample(a, s);
-}
-
-static void report_interval(struct analysis *a)
-{
-	progress_end(&((struct profile *)a->config)->progress);
-	interval(a);
-}
-
-static int end_report(struct analysis *a, struct fault *f)
-{
-	progress_end(&((struct profile *)a->config)->progress);
-	return end(a, f);
-}
-
-static void release_report(struct analysis *a)
-{
-	progress_end(&((struct profile *)a->config)->progress);
-	release(a);
-}
-
-static const struct analysis_ops report_ops = {
-	.name = "report", .begin = begin_report, .sample = report_sample, .interval = report_interval,
-	.end = end_report, .release = release_report,
+	.attrs = STREAM_ATTR_STACK,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	return analysis_run(&ops, config, args, f);
+	struct profile *p = config;
+
+	p->opts.asked = p->opts.common.stream.events.n;
+	if (p->opts.asked && p->off_cpu)
+		return fault_usage(f, "profile: --off-cpu is about time, and -e %s samples something else: leave one of "
+				   "them out", p->opts.common.stream.events.v[0]);
+	return profile_take_rate(&p->opts, "profile", f) ? -1 : analysis_run(&ops, config, args, f);
 }
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int parse_percent(const char *text, void *field, struct fault *f)
+int profile_parse_percent(const char *text, void *field, struct fault *f)
 {
 	char *end;
 	double percent = strtod(text, &end);
@@ -279,11 +354,15 @@ static int parse_percent(const char *text, void *field, struct fault *f)
 #define AT(member) offsetof(struct profile, member)
 
 static const struct opt profile_opts[] = {
+	{ "event", 'e', NULL, OPT_STRINGS, AT(opts.common.stream.events), "EVENT",
+	  "Sample this instead of the CPU's cycles or clock: a perf event (cache-misses, cpu-clock, "
+	  "cpu/event=0x64/u), or with -g anything of `perf-prof list`. Of a recording: that event of it.",
+	  false, NULL },
 	{ "off-cpu", 0, NULL, OPT_FLAG, AT(off_cpu), NULL,
 	  "Time off the CPU, too: from the switch that put a task to sleep to the one that lets it run, by the "
 	  "stack where it slept.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show what has at least this part of the time.", false, parse_percent },
+	  "Show what has at least this part of the time.", false, profile_parse_percent },
 };
 
 static const struct opt_group groups[] = {
@@ -307,10 +386,12 @@ static const char *const description[] = {
 	"out the samples.",
 	"self% is the part of the samples in the function itself, total% the part in it and what it called; the "
 	"latter needs -g. Functions that a compiler put into others have rows of their own.",
-	"Samples of CPUs that had nothing to do are not in the tables; their part is told above.",
-	"Of tasks of one's own, a user who is refused the kernel's part (kernel.perf_event_paranoid above 1) gets what "
-	"they do in user space; the event's name ends in :u then.",
-	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU. Its table has the time itself, "
+	"Samples of CPUs that had nothing to do are not in the tables; their share is reported above.",
+	"A user who is not allowed to sample the kernel (kernel.perf_event_paranoid above 1) gets, of "
+	"tasks of the same user, what they do in user space; the event's name ends in :u then.",
+	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU. Both are measured, by the "
+	"scheduler's switches; samples only say where the time on CPUs went, and tasks of which there is no sample "
+	"have theirs in a row \"[not sampled]\". Its table has the time itself, "
 	"too, and rows \"(blocked)\": a wait is self of the function in user space that it was called from (the C "
 	"library's, such as poll); of threads of the kernel, of the first function that isn't the scheduler's.",
 	NULL,
@@ -320,6 +401,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof profile -q -g -- ./program", "a command: its hottest functions and stacks" },
 	{ "perf-prof profile -q -i 1000", "the whole machine, each second" },
 	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "a process, as a picture, until Ctrl-C" },
+	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program", "where it misses the cache" },
 	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "and what it waits for" },
 	{ NULL, NULL },
 };
@@ -343,62 +425,4 @@ const struct command profile_command = {
 	.defaults = defaults,
 	.release = analysis_release,
 	.run = run,
-};
-
-/* ---- report: the same of a recording ------------------------------------------------ */
-
-/* FILE may stand behind -I or alone. */
-static int run_report(void *config, const struct opt_parser *args, struct fault *f)
-{
-	struct opt_parser none = *args;
-	struct stream_opts *o = config;
-
-	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "report: one recording at a time: \"%s\" is one too many",
-				   args->operands[args->noperands - 1]);
-	if (args->noperands)
-		o->input = args->operands[0];
-	if (!o->input)
-		o->input = "perf.data";
-	none.noperands = 0;
-	return analysis_run(&report_ops, config, &none, f);
-}
-
-static const struct opt_group report_groups[] = {
-	{ "Report", profile_opts + 1, 1, 0 },
-	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
-	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
-};
-
-static const char *const report_description[] = {
-	"Where was the time spent, in a recording? The hottest functions and stacks of what perf-prof record or "
-	"perf record wrote, as profile shows them live.",
-	"FILE is perf.data without a word; - is standard input.",
-	NULL,
-};
-
-static const struct command_example report_examples[] = {
-	{ "perf-prof report", "of ./perf.data" },
-	{ "perf-prof report -I job.data --flame-graph job.html", "as a picture, too" },
-	{ NULL, NULL },
-};
-
-const struct command report_command = {
-	.name = "report",
-	.summary = "the hottest functions and stacks of a recording",
-	.usage = "[options] [FILE]",
-	.description = report_description,
-	.groups = report_groups,
-	.ngroups = sizeof(report_groups) / sizeof(report_groups[0]),
-	.examples = report_examples,
-	.mode = OPT_MODE_PLAIN,
-	.config_size = sizeof(struct profile),
-	.defaults = defaults,
-	.release = analysis_release,
-	.run = run_report,
 };

@@ -3,25 +3,110 @@
 #include "analysis/profile.h"
 #include "analysis/sources.h"
 #include "base/units.h"
+#include "stream/rate.h"
 
-enum { MAX_FREQ = 1000000 };
+#include <stdio.h>
 
 static int parse_freq(const char *text, void *field, struct fault *f)
 {
-	uint64_t *freq = field;
+	if (rate_parse(text, field))
+		return fault_usage(f, "profile: -F %s: expected " RATE_EXPECTED, text);
+	return 0;
+}
 
-	if (units_u64(text, freq) || *freq < 1 || *freq > MAX_FREQ)
-		return fault_usage(f, "profile: -F %s: expected samples a second, 1 to %d", text, MAX_FREQ);
+static int parse_period(const char *text, void *field, struct fault *f)
+{
+	uint64_t *period = field;
+
+	if (units_u64(text, period) || *period < 1 || *period > INT64_MAX)
+		return fault_usage(f, "profile: -c %s: expected events per sample, 1 or more", text);
 	return 0;
 }
 
 const struct opt profile_freq_opts[] = {
 	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
-	  "Samples a second on each CPU. Default 997.", false, parse_freq },
+	  "Samples a second on each CPU. Default 997. max: as many as kernel.perf_event_max_sample_rate allows; "
+	  "what is above it is lowered, and reported.", false, parse_freq },
+	{ "count", 'c', NULL, OPT_CALL, offsetof(struct profile_opts, period), "PERIOD",
+	  "A sample every PERIOD events (of cpu-clock: ns) instead.", false, parse_period },
+	{ "strict-freq", 0, NULL, OPT_FLAG, offsetof(struct profile_opts, common.stream.strict_freq), NULL,
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, rather than lower it.", false, NULL },
 };
 
+/* "-F 997", "-c 1000"; "" without either. */
+static char *rate_option(const struct profile_opts *o, char *buf, size_t size)
+{
+	char rate[32];
+
+	buf[0] = '\0';
+	if (o->freq || o->period)
+		snprintf(buf, size, "-%c %s", o->period ? 'c' : 'F',
+			 rate_text(o->period ? o->period : o->freq, rate, sizeof(rate)));
+	return buf;
+}
+
+int profile_take_rate(struct profile_opts *o, const char *command, struct fault *f)
+{
+	char rate[32];
+
+	if (o->freq && o->period)
+		return fault_usage(f, "%s: -F %s and -c %llu: a sample is taken so many times a second or every so "
+				   "many events; give one of them", command, rate_text(o->freq, rate, sizeof(rate)),
+				   (unsigned long long)o->period);
+	o->common.stream.freq = o->freq;
+	o->common.stream.period = o->period;
+	return 0;
+}
+
+int profile_add(struct analysis *a, const struct profile_opts *o, struct fault *f)
+{
+	const struct levels *l = &o->levels;
+	char option[40];
+
+	/* without -F it is known to be the default */
+	return analysis_add_event(a, f, "profile/%s%s%s%s%s/", rate_option(o, option, sizeof(option)),
+				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
+				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+}
+
+/* Whether the event is sampled as -F or -c says. */
+static bool takes_rate(const struct stream_event *ev, const struct profile_opts *o)
+{
+	const struct perf_event_attr *attr = &ev->sampling->attr.attr;
+
+	if (ev->sampling->source)
+		return false;
+	return o->period ? !attr->freq && attr->sample_period == o->period
+			 : attr->freq && ev->sampling->rate == o->freq;
+}
+
+int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct fault *f)
+{
+	const char *name = a->ops->name;
+	bool rates = false, levels = false;
+	char option[40];
+	size_t n;
+	struct stream_event *all = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!all[i].sampling)
+			continue;
+		levels = true;
+		rates |= takes_rate(&all[i], o);
+		if (levels_set(&o->levels, &all[i].sampling->attr.attr, f))
+			return -1;
+	}
+	if ((o->freq || o->period) && !rates)
+		return fault_usage(f, "%s: %s is of perf events that don't say their own, such as cycles, and there "
+				   "is none in -e: tracepoints are taken each, and a source takes -e 'profile/%s/'",
+				   name, rate_option(o, option, sizeof(option)), option);
+	return levels || !levels_any(&o->levels) ? 0 :
+	       fault_usage(f, "%s: --exclude-user and its kind are of perf events, such as cycles, and of what "
+			   "sources sample; there is none in -e: add one, or leave the option out", name);
+}
+
 static const struct opt_group groups[] = {
-	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+	{ "Sampling", profile_freq_opts, 2, 0 },
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
@@ -46,12 +131,15 @@ static int events(struct source *source, const void *config, struct fault *f)
 {
 	const struct profile_opts *p = config;
 	bool cycles = has_cycles();
-	struct source_event event = { .what = cycles ? "cycles" : "cpu-clock" };
+	struct source_event event = { .what = cycles ? "cycles" : "cpu-clock", .rate = p->freq };
 	struct perf_event_attr attr;
 
 	pev_attr_init(&attr, cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
 		      cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : (uint64_t)PERF_COUNT_SW_CPU_CLOCK);
-	pev_attr_sample_freq(&attr, p->freq ? p->freq : PROFILE_DEFAULT_FREQ);
+	if (p->period)
+		pev_attr_sample_period(&attr, p->period);
+	else
+		pev_attr_sample_freq(&attr, RATE_DEFAULT);
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 			   PERF_SAMPLE_PERIOD;
 	if (levels_set(&p->levels, &attr, f))

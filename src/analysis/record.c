@@ -20,7 +20,6 @@ struct record {
 	uint64_t shown_ns;               /* when the progress was */
 	bool shown;
 	bool ended;
-	bool samples_cpus;               /* there is no -e */
 };
 
 /* ---- what is said ------------------------------------------------------------------- */
@@ -36,9 +35,11 @@ static void tell(struct analysis *a, const char *begin, const char *end)
 	char size[32];
 
 	stream_totals(a->stream, &t);
-	fprintf(stderr, "%sperf-prof: %s: %llu events, %llu lost%s, %s", begin, a->opts->stream.record,
-		(unsigned long long)t.delivered, (unsigned long long)t.lost, t.lost_at_least ? " at least" : "",
-		units_bytes_text(t.recorded_bytes, size, sizeof(size)));
+	fprintf(stderr, "%sperf-prof: %s: %llu events, %llu lost%s, ", begin, a->opts->stream.record,
+		(unsigned long long)t.delivered, (unsigned long long)t.lost, t.lost_at_least ? " at least" : "");
+	if (t.throttled)
+		fprintf(stderr, "throttled %llu times, ", (unsigned long long)t.throttled);
+	fprintf(stderr, "%s", units_bytes_text(t.recorded_bytes, size, sizeof(size)));
 	if (t.recorded_files > 1)
 		fprintf(stderr, " in the last of %llu files", (unsigned long long)t.recorded_files);
 	fputs(end, stderr);
@@ -115,38 +116,7 @@ static int end(struct analysis *a, struct fault *f)
 
 static int events(struct analysis *a, struct fault *f)
 {
-	const struct record *r = a->config;
-	const struct levels *l = &r->opts.levels;
-
-	return analysis_add_event(a, f, "profile/-F %llu%s%s%s%s/",
-				  (unsigned long long)(r->opts.freq ? r->opts.freq : PROFILE_DEFAULT_FREQ),
-				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
-				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
-}
-
-/* -F beside -e is of perf events, levels of these and of what sources sample. */
-static int set_sampling(const struct record *r, struct stream_event *all, size_t n, struct fault *f)
-{
-	bool rates = false, levels = false;
-
-	if (r->samples_cpus)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!all[i].sampling)
-			continue;
-		levels = true;
-		rates |= !all[i].sampling->source && all[i].sampling->attr.attr.freq &&
-			 all[i].sampling->attr.attr.sample_freq == r->opts.freq;
-		if (levels_set(&r->opts.levels, &all[i].sampling->attr.attr, f))
-			return -1;
-	}
-	if (r->opts.freq && !rates)
-		return fault_usage(f, "record: -F %llu is of perf events that don't say their own, such as cycles, and there "
-				   "is none in -e: tracepoints are recorded each, and a source takes -e 'profile/-F %llu/'",
-				   (unsigned long long)r->opts.freq, (unsigned long long)r->opts.freq);
-	return levels || !levels_any(&r->opts.levels) ? 0 :
-	       fault_usage(f, "record: --exclude-user and its kind are of perf events, such as cycles, and of what "
-			   "sources sample; there is none in -e: add one, or leave the option out");
+	return profile_add(a, a->config, f);
 }
 
 /* Mappings are recorded: who reads it may want any address by its name. */
@@ -156,7 +126,7 @@ static int begin(struct analysis *a, struct fault *f)
 	size_t n;
 	struct stream_event *all = stream_events(a->stream, &n);
 
-	if (set_sampling(r, all, n, f))
+	if (r->opts.asked && profile_set_levels(a, &r->opts, f))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		all[i].names_ip = true;
@@ -180,6 +150,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 static const struct analysis_ops ops = {
 	.name = "record", .events = events, .begin = begin, .sample = sample, .is_over = is_over, .end = end,
 	.chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_TRIGGER,
 };
 
 static int check_overwrite(const struct stream_opts *o, bool switches, struct fault *f)
@@ -231,9 +202,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (!o->record)
 		o->record = "perf.data";
 	o->recording.only = true;
-	r->samples_cpus = !o->events.n;
-	o->freq = r->opts.freq;
-	if (check(config, f))
+	r->opts.asked = o->events.n;
+	if (check(config, f) || profile_take_rate(&r->opts, "record", f))
 		return -1;
 	if (r->overwrite.on)
 		overwrite(r);
@@ -286,7 +256,8 @@ static int parse_keep(const char *text, void *field, struct fault *f)
 
 static const struct opt record_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, offsetof(struct stream_opts, record), "FILE",
-	  "The recording, perf.data without a word; -: standard output. A file of that name becomes FILE.old.",
+	  "Write the recording to FILE (default perf.data; -: standard output). An existing FILE is "
+	  "renamed to FILE.old.",
 	  false, NULL },
 	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress it (zstd).", false, NULL },
 	{ "max-size", 0, NULL, OPT_CALL, AT(max_size), "SIZE",

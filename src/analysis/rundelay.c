@@ -17,7 +17,7 @@ struct rundelay {
 static void put(struct analysis *a, const struct distribution *d, struct table *t)
 {
 	table_text(t, d->name);
-	table_integer(t, (int64_t)d->key[0]);
+	table_integer(t, pidmap_shown((pid_t)d->key[0]));
 	if (d->key[1])
 		table_integer(t, (int64_t)d->key[1] - 1);
 	else
@@ -38,7 +38,7 @@ static void title(struct analysis *a, const struct distribution *d, uint64_t key
 {
 	const struct rundelay *r = a->config;
 
-	snprintf(buf, size, "%s %llu: from %s to running", d->name, (unsigned long long)key,
+	snprintf(buf, size, "%s %d: from %s to running", d->name, pidmap_shown((pid_t)key),
 		 r->switches.preempted ? "preemption" : "wake-up");
 }
 
@@ -116,6 +116,7 @@ static void task(struct analysis *a, const struct pev_record *rec)
 static const struct analysis_ops ops = {
 	.name = "rundelay", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -141,8 +142,8 @@ static const char *const description[] = {
 	"How long do threads wait for a CPU when they could run? Measures each stretch from the "
 	"wake-up of a thread, or from its being preempted (or yielding), to when it runs: a row per thread, with "
 	"--perins per thread and CPU.",
-	"With --than each longer wait is told when it ends: who woke the thread, and who ran on the "
-	"CPU meanwhile.",
+	"With --than each longer wait is printed when it ends: who woke the thread, and who ran on "
+	"the CPU meanwhile.",
 	"With --heatmap all waits become a picture: when they ended, and how long they were.",
 	"-p, -t and a command behind -- choose whose waiting is measured; new threads and children are "
 	"followed unless --no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",

@@ -6,7 +6,6 @@
 #include "analysis/sources.h"
 #include "base/artifact.h"
 #include "base/escape.h"
-#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,26 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROGRESS_NS = 200000000, MAX_TITLE = 2048, MAX_COUNTERS = 1 << 20 };
-
-/* A counter, of which a sample tells how far it went: with children that inherit it, a number
- * of each thread. */
-struct counter_key {
-	uint64_t id;
-	int64_t tid;                     /* -1: of all */
-};
-
-struct counter {
-	struct counter_key key;
-	uint64_t last;
-	UT_hash_handle hh;
-};
-
-/* Whose an id is. */
-struct member {
-	uint64_t id;
-	const struct script_event *event;
-};
+enum { PROGRESS_NS = 200000000, MAX_TITLE = 2048 };
 
 struct script {
 	struct analysis_opts common;
@@ -46,9 +26,6 @@ struct script {
 	struct script_event *events;     /* one for each of the stream's, and its leaders */
 	size_t nevents, nleaders;
 	struct script_columns columns;
-	struct member *members;          /* by id */
-	size_t nmembers;
-	struct counter *counters;
 	struct outbuf *out;
 	struct script_line *line;
 	void (*write)(struct script_line *l);
@@ -129,64 +106,16 @@ static void put(struct script *s, struct analysis *a, const struct analysis_samp
 		flush(s, a);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static struct counter *counter_of(struct script *s, uint64_t id, int64_t tid)
-{
-	struct counter_key key = { id, tid };
-	struct counter *c = NULL;
-
-	HASH_FIND(hh, s->counters, &key, sizeof(key), c);
-	if (c || HASH_COUNT(s->counters) >= MAX_COUNTERS)
-		return c;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return NULL;
-	c->key = key;
-	HASH_ADD(hh, s->counters, key, sizeof(key), c);
-	if (!HASH_LOST(c))
-		return c;
-	free(c);
-	return NULL;
-}
-
-static void put_count(struct script *s, struct analysis *a, const struct analysis_sample *sample,
-		      const struct pev_count *count)
-{
-	const struct member key = { .id = count->id };
-	const struct member *m = bsearch(&key, s->members, s->nmembers, sizeof(key), by_id);
-	struct counter *c = m ? counter_of(s, count->id, m->event->inherits ? sample->tid : -1) : NULL;
-	uint64_t delta;
-
-	if (!c)
-		return;
-	delta = count->value - c->last;
-	c->last = count->value;
-	if (delta)
-		put(s, a, sample, m->event, delta);
-}
-
 /* As perf has it: an event for each member, of what its counter went on by. */
 static void put_counts(struct script *s, struct analysis *a, const struct analysis_sample *sample,
-		       const struct script_event *event)
+		       const struct stream_counts *counts)
 {
-	const struct pev_sample *decoded;
-	struct pev_read read;
-	struct pev_count count;
+	for (size_t i = 0; i < counts->n; i++) {
+		const struct script_event *event = counts->v[i].event ? counts->v[i].event->consumer : NULL;
 
-	s->line->s = sample;
-	s->line->event = event;
-	s->line->decoded = false;
-	decoded = script_sample(s->line);
-	read = decoded ? decoded->read : (struct pev_read){ 0 };
-	for (uint64_t i = 0; i < read.nr; i++) {
-		pev_read_value(&read, i, &count);
-		put_count(s, a, sample, &count);
+		/* leaders that are not shown are there for their members */
+		if (event && counts->v[i].delta && event < s->events + s->nevents)
+			put(s, a, sample, event, counts->v[i].delta);
 	}
 }
 
@@ -195,8 +124,8 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 	struct script *s = a->config;
 	const struct script_event *event = sample->event->consumer;
 
-	if (__builtin_expect(event->counts, 0))
-		put_counts(s, a, sample, event);
+	if (__builtin_expect(sample->event->counts != NULL, 0))
+		put_counts(s, a, sample, sample->event->counts);
 	else
 		put(s, a, sample, event, sample->event->layout.period
 		    ? layout_u64(sample->view.rec, sample->event->layout.period) : event->period);
@@ -212,8 +141,6 @@ static void begin_event(struct script *s, struct analysis *a, struct stream_even
 	e->event = ev;
 	e->parts = attr->sample_type;
 	e->period = attr->sample_period;
-	e->inherits = attr->inherit;
-	e->counts = attr->sample_type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_ID;
 	e->has_realtime = stream_has_realtime(a->stream);
 	replay_format(a->stream, ev, &e->format);
 	script_show(e, &s->choice, s->common.json || s->csv);
@@ -267,30 +194,10 @@ static int check_choice(const struct script *s, const struct analysis *a, struct
 	return 0;
 }
 
-static int add_members(struct script *s, struct analysis *a, struct fault *f)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->nevents; i++)
-		n += replay_event(a->stream, s->events[i].event)->nids;
-	s->members = calloc(n + 1, sizeof(*s->members));
-	if (!s->members)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct perfdata_event *e = replay_event(a->stream, s->events[i].event);
-
-		for (size_t k = 0; k < e->nids; k++)
-			s->members[s->nmembers++] = (struct member){ e->ids[k], &s->events[i] };
-	}
-	qsort(s->members, s->nmembers, sizeof(*s->members), by_id);
-	return 0;
-}
-
 static int begin_events(struct script *s, struct analysis *a, struct fault *f)
 {
 	struct stream_event *events = stream_events(a->stream, &s->nevents);
 	struct stream_event *leaders = stream_leaders(a->stream, &s->nleaders);
-	bool counts = false;
 
 	for (size_t i = 0; i < s->nevents; i++)
 		if (events[i].maker)
@@ -299,13 +206,11 @@ static int begin_events(struct script *s, struct analysis *a, struct fault *f)
 	s->events = calloc(s->nevents + s->nleaders, sizeof(*s->events));
 	if (!s->events)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < s->nevents; i++) {
+	for (size_t i = 0; i < s->nevents; i++)
 		begin_event(s, a, &events[i], &s->events[i]);
-		counts |= s->events[i].counts;
-	}
 	for (size_t i = 0; i < s->nleaders; i++)
 		begin_event(s, a, &leaders[i], &s->events[s->nevents + i]);
-	if (check_choice(s, a, f) || titles(s, f) || (counts && add_members(s, a, f)))
+	if (check_choice(s, a, f) || titles(s, f))
 		return -1;
 	return s->csv ? script_columns(&s->columns, s->events, s->nevents, f) : 0;
 }
@@ -370,7 +275,6 @@ static void save(struct script *s)
 static void release(struct analysis *a)
 {
 	struct script *s = a->config;
-	struct counter *c, *next;
 
 	save(s);
 	if (s->out && !s->output)
@@ -382,11 +286,6 @@ static void release(struct analysis *a)
 		free(s->events[i].cells);
 	}
 	free(s->events);
-	HASH_ITER(hh, s->counters, c, next) {
-		HASH_DEL(s->counters, c);
-		free(c);
-	}
-	free(s->members);
 	script_columns_free(&s->columns);
 	outbuf_free(s->out);
 	free(s->line);
@@ -514,8 +413,8 @@ static const char *const description[] = {
 	"ns, addresses decimal. A tracepoint's fields are the object \"fields\" of JSON, and columns of CSV; one that is "
 	"called like a field of -F is fields.NAME there. The call chain is \"stack\": in JSON objects, innermost "
 	"first, in CSV the functions, outermost first, with ; in between.",
-	"FILE is perf.data without a word; - is standard input. Ctrl-C ends it with the exit code 130; a file of "
-	"--output stays as it was then.",
+	"FILE defaults to perf.data; - is standard input. Ctrl-C ends it with the exit code 130; a "
+	"file of --output stays as it was then.",
 	NULL,
 };
 
@@ -532,6 +431,7 @@ static void defaults(void *config)
 {
 	analysis_defaults(config);
 	((struct analysis_opts *)config)->stream.sources = analysis_sources;
+	((struct analysis_opts *)config)->stream.keeps_ids = true;
 }
 
 const struct command script_command = {

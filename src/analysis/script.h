@@ -81,8 +81,6 @@ struct script_event {
 	uint64_t period;               /* of samples that don't say theirs */
 	uint64_t shown;                /* bits of fields */
 	bool has_chain;                /* shown below the line */
-	bool inherits;                 /* counters are each thread's own */
-	bool counts;                   /* periods are what counters went on by */
 	bool has_realtime;             /* the recording relates its clock to the time of day */
 	char *title;                   /* "sched:sched_switch: ", as wide as all others, and padded */
 	size_t title_len;

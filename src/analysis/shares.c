@@ -153,6 +153,8 @@ static int by_evidence(const void *a_, const void *b_)
 
 struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)
 {
+	bool known = s->n[SHARES_BEFORE] > 0 && s->n[SHARES_AFTER] > 0;
+
 	*n = 0;
 	free(s->sorted);
 	s->sorted = calloc(HASH_COUNT(s->all) + 1, sizeof(struct share *));
@@ -162,10 +164,13 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 		const uint64_t *weight = total ? e->share.total : e->share.self;
 		struct stats_share side[SHARES_SIDES];
 
-		for (int k = 0; k < SHARES_SIDES; k++)
-			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * s->n[k], s->n[k] };
+		for (int k = 0; k < SHARES_SIDES; k++) {
+			double samples = known ? s->n[k] : 1;
+
+			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
+		}
 		e->share.change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
-		e->share.evidence = stats_evidence(&e->share.change);
+		e->share.evidence = known ? stats_evidence(&e->share.change) : 0;
 		s->sorted[(*n)++] = &e->share;
 	}
 	qsort(s->sorted, *n, sizeof(*s->sorted), by_evidence);

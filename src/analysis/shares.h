@@ -37,7 +37,8 @@ void shares_free(struct shares *s);
 /* A frame of the stack that shares_end_stack() ends, innermost first. */
 void shares_frame(struct shares *s, const char *function, const char *dso);
 void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight);
-/* All that was sampled on that side, which may be more than its stacks; n: so many samples. */
+/* All that was sampled on that side, which may be more than its stacks; n: so many samples, 0: it is not
+ * known how many, so that nothing is evident. */
 void shares_set(struct shares *s, enum share_side side, uint64_t weight, double n);
 double shares_percent(const struct shares *s, enum share_side side, uint64_t weight);
 /* Compares self, or what functions and those they called have, at a confidence of 0 to 1. All of

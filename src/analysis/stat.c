@@ -45,7 +45,11 @@ static const struct opt event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events as perf stat takes them: names, sys:name, pmu/terms/, rNNN, modifiers (:u), "
 	  "{groups}. Repeatable. Without: task-clock, context-switches, cpu-migrations, "
-	  "page-faults, cycles, instructions, branches, branch-misses.", false, NULL },
+	  "page-faults, cycles, instructions, branches, branch-misses, and the stalled cycles that "
+	  "this CPU counts.", false, NULL },
+	{ "detailed", 'd', NULL, OPT_COUNT, AT(detail), NULL,
+	  "Add loads and misses of the L1 data and last-level caches; -dd: L1 instruction cache and "
+	  "TLBs, too; -ddd: prefetches.", false, NULL },
 };
 
 static const struct opt measure_opts[] = {
@@ -201,11 +205,12 @@ static const char *const description[] = {
 	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
 	"or a signal comes. A command beside such a target only says how long to count: -p 1234 -- "
 	"sleep 10.",
-	"Of the letters behind an event, P and S are about samples and change nothing here; p is refused. "
-	"A group that does not fit the counters is counted without the events that are too many; with W "
+	"Of the letters behind an event, P and S are about samples and change nothing here. A group that does not fit the counters is counted without the events that are too many; with W "
 	"it is broken up, and each is counted for itself.",
 	"An event that can't be counted here costs only itself: its line says <not supported>, or <not "
-	"permitted> where privilege is what lacks, a message says why, and the rest is counted. Counts that had to share a counter are estimates; each then has the "
+	"permitted> where privilege is what lacks, a message says why, and the rest is counted. One that "
+	"never had a counter is <not counted>: others took them all. With D, which pins it, it is so from "
+	"the moment on that it lost its counter. Counts that had to share a counter are estimates; each then has the "
 	"share of the time that was seen behind it. Without the privilege for the kernel's part only "
 	"user space is counted, and the name ends in :u.",
 	"The exit status is the command's own, 128 + n if signal n ended it, 127 if there is no such "

@@ -20,6 +20,7 @@ enum stat_by { BY_ALL, BY_CPU, BY_CORE, BY_THREAD, BY_CGROUP };
 struct stat_config {
 	struct stream_opts common;      /* targets and output */
 	struct opt_strings events;      /* -e */
+	int detail;                     /* -d */
 	bool all_cpus, per_cpu, per_core, per_thread;
 	bool csv, json;
 	const char *separator;
@@ -56,6 +57,7 @@ struct stat_place {
 struct stat_counter {
 	struct pev_event *ev;           /* NULL: not opened */
 	struct pev_count last;
+	bool lost;                      /* pinned, and without a counter */
 };
 
 struct stat {
@@ -98,6 +100,8 @@ void stat_read(struct stat *s);
 
 /* stat_metrics.c: fills in the metrics of s->rows. seconds: of the time counted. */
 void stat_metrics(struct stat *s, double seconds);
+/* What one event's count is by another's, times *factor: "insn per cycle"; NULL: nothing known. */
+const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event_attr *by, double *factor);
 
 /* stat_compare.c: two commands in turns. The exit code. */
 int stat_compare(struct stat *s, char **argv, struct fault *f);

@@ -76,6 +76,16 @@ static bool is_denial(int rc)
 	return rc == -EACCES || rc == -EPERM;
 }
 
+/* "cycles:D" gets a letter, "cycles" and "VENDOR:UMASK" a colon before it. */
+static char *add_user_letter(const char *label)
+{
+	const char *colon = strrchr(label, ':');
+	bool letters = colon && colon[1 + strspn(colon + 1, "ukhpPGHIDeSW")] == '\0';
+	char *text;
+
+	return asprintf(&text, "%s%s", label, letters ? "u" : ":u") < 0 ? NULL : text;
+}
+
 /* Without privilege the kernel's part is left out, and the name says so: ":u". */
 static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_event *leader,
 			 struct pev_error *err)
@@ -90,7 +100,8 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 		return -EACCES;
 	e->user_only = true;
 	rc = try_open(s, event, place, leader, &second);
-	if (rc || asprintf(&label, "%s%s", e->label, strchr(e->label, ':') ? "u" : ":u") < 0) {
+	label = rc ? NULL : add_user_letter(e->label);
+	if (!label) {
 		e->user_only = false;
 		if (rc && !is_denial(rc))   /* no privilege would bring it; else tell the first refusal */
 			*err = second;
@@ -365,7 +376,8 @@ static void read_place(struct stat *s, size_t event, size_t place)
 	if (!c->ev)
 		return;
 	rc = pev_event_read(c->ev, &now);
-	if (rc) {   /* a pinned event in error */
+	c->lost = rc || counter(s, s->events[event].leader, place)->lost;
+	if (c->lost) {   /* the kernel says it of the leader alone: members just stop */
 		r->state = COUNT_NEVER_RAN;
 		return;
 	}
@@ -374,6 +386,17 @@ static void read_place(struct stat *s, size_t event, size_t place)
 		since.value = now.value;
 	c->last = now;
 	add_count(r, &since);
+}
+
+/* What is pinned and never ran had no counter; once its tasks have ended, the kernel tells
+ * that no more, and its count is 0. */
+static void judge_row(const struct stat *s, const struct stat_event *e, struct count_row *r)
+{
+	if (r->enabled > r->running)
+		r->share = (double)r->running / (double)r->enabled;
+	if (r->state == COUNT_GOOD && r->counters && !r->running &&
+	    s->events[e->leader].buf.attr.pinned)
+		r->state = COUNT_NEVER_RAN;
 }
 
 void stat_read(struct stat *s)
@@ -386,7 +409,6 @@ void stat_read(struct stat *s)
 		for (size_t p = 0; p < s->nplaces; p++)
 			read_place(s, i, p);
 		for (size_t w = 0; w < s->nwheres; w++)
-			if (rows[w].enabled > rows[w].running)
-				rows[w].share = (double)rows[w].running / (double)rows[w].enabled;
+			judge_row(s, &s->events[i], &rows[w]);
 	}
 }

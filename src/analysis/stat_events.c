@@ -8,22 +8,36 @@
 #include <string.h>
 
 static const char defaults[] = "task-clock,context-switches,cpu-migrations,page-faults,"
-			       "cycles,instructions,branches,branch-misses";
+			       "cycles,stalled-cycles-frontend,stalled-cycles-backend,instructions,"
+			       "branches,branch-misses";
 
-/* All -e as one list. */
-static char *join(const struct opt_strings *lists)
+/* What each further -d adds, as with perf stat. */
+static const char *const details[] = {
+	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+enum { NDETAILS = sizeof(details) / sizeof(*details) };
+
+/* All -e, or the default, and the details as one list; *asked: the length of what -e had. */
+static char *make_list(const struct stat_config *c, size_t *asked)
 {
-	size_t size = 1;
+	const char *const *lists = c->events.n ? c->events.v : (const char *[]){ defaults };
+	size_t n = c->events.n ? c->events.n : 1, size = sizeof(defaults);
 	char *text;
 
-	for (size_t i = 0; i < lists->n; i++)
-		size += strlen(lists->v[i]) + 1;
+	for (size_t i = 0; i < c->events.n; i++)
+		size += strlen(c->events.v[i]) + 1;
+	for (size_t i = 0; i < NDETAILS; i++)
+		size += strlen(details[i]) + 1;
 	text = calloc(1, size);
-	for (size_t i = 0; text && i < lists->n; i++) {
-		if (i)
-			strcat(text, ",");
-		strcat(text, lists->v[i]);
-	}
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		strcat(strcat(text, i ? "," : ""), lists[i]);
+	*asked = c->events.n ? strlen(text) : 0;
+	for (int i = 0; i < c->detail && i < NDETAILS; i++)
+		strcat(strcat(text, ","), details[i]);
 	return text;
 }
 
@@ -47,39 +61,47 @@ static char *label_of(const struct pev_parsed *p, const char *text)
  * far to go where there are any: they change nothing here, as in perf stat. */
 static int check_meaning(const struct stat *s, const struct pev_parsed *p, struct pev_error *err)
 {
-	const struct {
-		bool wrong;
-		const char *said, *remedy;
-	} rules[] = {
-		{ p->attr->precise_ip && !p->precise_max, "p is about the skid of samples, and stat takes "
-		  "none", "leave it out" },
-		{ p->percore && !s->config->per_core, "percore adds up the CPUs of a core",
-		  "--per-core does so, for all events" },
-	};
-
-	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-		if (!rules[i].wrong)
-			continue;
-		snprintf(err->asked, sizeof(err->asked), "%s", p->label);
-		snprintf(err->said, sizeof(err->said), "%s", rules[i].said);
-		snprintf(err->remedy, sizeof(err->remedy), "%s", rules[i].remedy);
-		return -EINVAL;
-	}
-	return 0;
+	if (!p->percore || s->config->per_core)
+		return 0;
+	snprintf(err->asked, sizeof(err->asked), "%s", p->label);
+	snprintf(err->said, sizeof(err->said), "percore adds up the CPUs of a core");
+	snprintf(err->remedy, sizeof(err->remedy), "--per-core does so, for all events");
+	return -EINVAL;
 }
 
-static int add_event(struct stat *s, const struct pev_parsed *p, const char *text, bool asked,
+/* By default the stalled cycles are there where the machine counts them. Any privilege will do. */
+static bool is_absent(const struct pev_parsed *p)
+{
+	union pev_attr_buf buf;
+	struct pev_event *ev;
+	int rc;
+
+	if (p->attr->type != PERF_TYPE_HARDWARE ||
+	    ((uint32_t)p->attr->config != PERF_COUNT_HW_STALLED_CYCLES_FRONTEND &&
+	     (uint32_t)p->attr->config != PERF_COUNT_HW_STALLED_CYCLES_BACKEND) ||
+	    pev_attr_buf_copy(&buf, p->attr))
+		return false;
+	buf.attr.disabled = buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
+	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
+	pev_event_close(ev);
+	return rc && rc != -EACCES && rc != -EPERM;
+}
+
+static int add_event(struct stat *s, size_t index, const char *text, bool asked,
 		     struct pev_error *err)
 {
+	const struct pev_parsed *p = pev_attr_list_at(s->list, index);
 	struct stat_event *e = &s->events[s->nevents];
 	int rc = check_meaning(s, p, err);
 
-	if (!rc)
-		rc = pev_attr_buf_copy(&e->buf, p->attr);
+	if (rc || (!asked && is_absent(p)))
+		return rc;
+	rc = pev_attr_buf_copy(&e->buf, p->attr);
 	if (rc)
 		return rc;
 	e->buf.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	e->buf.attr.precise_ip = 0;
+	if (p->precise_max)
+		e->buf.attr.precise_ip = 0;
 	e->label = label_of(p, text);
 	e->unit = p->unit;
 	e->scale = p->scale != 0 ? p->scale : 1;
@@ -87,7 +109,7 @@ static int add_event(struct stat *s, const struct pev_parsed *p, const char *tex
 		e->unit = "msec";
 		e->scale = 1e-6;
 	}
-	e->leader = p->leader;
+	e->leader = s->nevents - (index - p->leader);
 	e->cpus = p->ncpus ? p->cpus : NULL;
 	e->ncpus = p->ncpus;
 	e->snapshot = p->snapshot;
@@ -110,10 +132,9 @@ static int complain(const struct pev_error *err, int rc, struct fault *f)
 
 int stat_events_parse(struct stat *s, struct fault *f)
 {
-	const struct opt_strings *lists = &s->config->events;
-	char *text = lists->n ? join(lists) : strdup(defaults);
 	struct pev_error err = { 0 };
-	size_t n;
+	size_t n, asked = 0;
+	char *text = make_list(s->config, &asked);
 	int rc;
 
 	rc = text ? pev_attr_parse(&s->list, text, NULL, &err) : -ENOMEM;
@@ -122,7 +143,7 @@ int stat_events_parse(struct stat *s, struct fault *f)
 	if (!rc && !s->events)
 		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_event(s, pev_attr_list_at(s->list, i), text, lists->n, &err);
+		rc = add_event(s, i, text, pev_attr_list_at(s->list, i)->at < asked, &err);
 	if (rc)
 		rc = complain(&err, rc, f);
 	free(text);

@@ -137,3 +137,18 @@ void stat_metrics(struct stat *s, double seconds)
 		for (size_t w = 0; w < s->nwheres; w++)
 			one(s, i, w, seconds);
 }
+
+const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event_attr *by, double *factor)
+{
+	bool alike = by->type == PERF_TYPE_SOFTWARE ||
+		     (of->exclude_user == by->exclude_user && of->exclude_kernel == by->exclude_kernel);
+
+	for (size_t i = 0; i < NMETRICS && alike; i++) {
+		const struct metric *m = &metrics[i];
+
+		*factor = m->factor;
+		if (of->type == m->type && of->config == m->config && by->type == m->by_type && by->config == m->by_config)
+			return m->unit;
+	}
+	return NULL;
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/switches.h"
 
+#include "base/pidns.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -208,7 +210,11 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 		return -1;
 	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork,sched:sched_process_exit"))
 		return -1;
-	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new");
+	/* its samples pair ids of the new ones */
+	if (w->everybody && !pidns_is_initial() && analysis_add_event(a, f, "sched:sched_process_fork"))
+		return -1;
+	return analysis_add_event(a, f, w->measures ? "sched:sched_switch,sched:sched_stat_runtime//stack=no/" :
+				  "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new");
 }
 
 static int find(struct analysis *a, const char *name, const struct stream_event **event, struct fault *f)
@@ -222,9 +228,21 @@ int switches_read_fields(struct switches *w, struct fault *f)
 	w->prev_pid = analysis_field(w->on_switch, "prev_pid", false, f);
 	w->prev_state = w->prev_pid ? analysis_field(w->on_switch, "prev_state", false, f) : NULL;
 	w->next_pid = w->prev_state ? analysis_field(w->on_switch, "next_pid", false, f) : NULL;
-	w->woken[0] = w->next_pid ? analysis_field(w->on_wakeup, "pid", false, f) : NULL;
-	w->woken[1] = w->woken[0] ? analysis_field(w->on_wakeup_new, "pid", false, f) : NULL;
-	if (!w->woken[1])
+	w->prev_comm = w->next_pid ? analysis_field(w->on_switch, "prev_comm", true, f) : NULL;
+	w->next_comm = w->prev_comm ? analysis_field(w->on_switch, "next_comm", true, f) : NULL;
+	if (!w->next_comm)
+		return -1;
+	for (size_t i = 0; i < 2 && !w->measures; i++) {
+		const struct stream_event *woken = i ? w->on_wakeup_new : w->on_wakeup;
+
+		w->woken[i] = analysis_field(woken, "pid", false, f);
+		w->woken_comm[i] = w->woken[i] ? analysis_field(woken, "comm", true, f) : NULL;
+		if (!w->woken_comm[i])
+			return -1;
+	}
+	w->runs = w->on_runtime ? analysis_field(w->on_runtime, "pid", false, f) : NULL;
+	w->runtime = w->runs ? analysis_field(w->on_runtime, "runtime", false, f) : NULL;
+	if (w->on_runtime && !w->runtime)
 		return -1;
 	w->gone = w->on_exit ? analysis_field(w->on_exit, "pid", false, f) : NULL;
 	if (w->on_exit && !w->gone)
@@ -239,17 +257,33 @@ int switches_read_fields(struct switches *w, struct fault *f)
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 {
 	w->ctx = a;
+	w->comms = a->names.comms;
 	w->on_fork = analysis_event(a, "sched", "sched_process_fork");
 	w->on_exit = analysis_event(a, "sched", "sched_process_exit");
-	if (find(a, "sched_switch", &w->on_switch, f) || find(a, "sched_wakeup", &w->on_wakeup, f) ||
-	    find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
+	w->on_runtime = w->measures ? analysis_event(a, "sched", "sched_stat_runtime") : NULL;
+	if (find(a, "sched_switch", &w->on_switch, f))
+		return -1;
+	if (!w->measures && (find(a, "sched_wakeup", &w->on_wakeup, f) ||
+				  find(a, "sched_wakeup_new", &w->on_wakeup_new, f)))
 		return -1;
 	return switches_read_fields(w, f);
 }
 
-static pid_t number(const struct analysis_sample *s, const struct trace_field *field)
+/* A task that a field names. */
+static pid_t task_in(const struct analysis_sample *s, const struct trace_field *field)
 {
-	return (pid_t)trace_field_sint(field, s->view.raw);
+	return stream_task(s->event, (pid_t)trace_field_sint(field, s->view.raw));
+}
+
+/* /proc doesn't show whom only the kernel's own id tells. */
+static void name_outer(struct switches *w, const struct analysis_sample *s, pid_t tid, const struct trace_field *comm)
+{
+	const char *text;
+	uint32_t len;
+
+	if (__builtin_expect(tid > 0 && tid & PIDMAP_OUTER && w->comms, 0) &&
+	    !trace_field_data(comm, s->view.raw, s->view.raw_size, &text, &len))
+		comms_set(w->comms, tid, text, len);
 }
 
 /* ---- states --------------------------------------------------------------------------- */
@@ -334,8 +368,10 @@ static void take_switch(struct switches *w, struct pairs *p, const struct analys
 			switches_fn *ended)
 {
 	uint64_t state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
-	pid_t prev = number(s, w->prev_pid), next = number(s, w->next_pid);
+	pid_t prev = task_in(s, w->prev_pid), next = task_in(s, w->next_pid);
 
+	name_outer(w, s, prev, w->prev_comm);
+	name_outer(w, s, next, w->next_comm);
 	if (watches(w, prev)) {
 		struct open_pair *o = check(p, pairs_find(p, (uint64_t)prev), true);
 
@@ -348,14 +384,18 @@ static void take_switch(struct switches *w, struct pairs *p, const struct analys
 	}
 	if (watches(w, next))
 		change(w, p, check(p, pairs_find(p, (uint64_t)next), false), s, next, STATE_RUNNING, ended);
+	if (state & LEAVES)
+		stream_task_ended(s->event, (pid_t)trace_field_sint(w->prev_pid, s->view.raw));
 }
 
 /* One who runs, or waits to, is not woken by it. */
-static void take_wakeup(struct switches *w, struct pairs *p, const struct analysis_sample *s,
-			pid_t tid, switches_fn *ended)
+static void take_wakeup(struct switches *w, struct pairs *p, const struct analysis_sample *s, bool new,
+			switches_fn *ended)
 {
+	pid_t tid = task_in(s, w->woken[new]);
 	struct open_pair *o;
 
+	name_outer(w, s, tid, w->woken_comm[new]);
 	if (!watches(w, tid))
 		return;
 	o = pairs_find(p, (uint64_t)tid);
@@ -367,7 +407,7 @@ static void take_wakeup(struct switches *w, struct pairs *p, const struct analys
 static void take_exit(struct switches *w, struct pairs *p, const struct analysis_sample *s,
 		      switches_fn *ended)
 {
-	pid_t tid = number(s, w->gone);
+	pid_t tid = task_in(s, w->gone);
 
 	if (watches(w, tid))
 		leave(w, p, check(p, pairs_find(p, (uint64_t)tid), true), s, tid, ended);
@@ -375,8 +415,8 @@ static void take_exit(struct switches *w, struct pairs *p, const struct analysis
 
 static void take_fork(struct switches *w, const struct analysis_sample *s)
 {
-	if (w->follow && watches(w, number(s, w->parent)))
-		watch(w, number(s, w->child));
+	if (w->follow && watches(w, task_in(s, w->parent)))
+		watch(w, task_in(s, w->child));
 }
 
 bool switches_watch(const struct switches *w, pid_t tid)
@@ -393,9 +433,19 @@ bool switches_read(struct switches *w, const struct analysis_sample *s, struct s
 	if (s->event != w->on_switch)
 		return false;
 	state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
-	*e = (struct switch_event){ number(s, w->prev_pid), number(s, w->next_pid),
+	*e = (struct switch_event){ task_in(s, w->prev_pid), task_in(s, w->next_pid),
 				    state & 0xff && !(state & LEAVES) };
+	name_outer(w, s, e->prev, w->prev_comm);
+	name_outer(w, s, e->next, w->next_comm);
+	if (state & LEAVES)
+		stream_task_ended(s->event, (pid_t)trace_field_sint(w->prev_pid, s->view.raw));
 	return true;
+}
+
+uint64_t switches_runtime(const struct switches *w, const struct analysis_sample *s, pid_t *tid)
+{
+	*tid = task_in(s, w->runs);
+	return trace_field_uint(w->runtime, s->view.raw);
 }
 
 void switches_take(struct switches *w, struct pairs *p, const struct analysis_sample *s,
@@ -405,7 +455,7 @@ void switches_take(struct switches *w, struct pairs *p, const struct analysis_sa
 	if (s->event == w->on_switch)
 		take_switch(w, p, s, ended);
 	else if (s->event == w->on_wakeup || s->event == w->on_wakeup_new)
-		take_wakeup(w, p, s, number(s, w->woken[s->event == w->on_wakeup_new]), ended);
+		take_wakeup(w, p, s, s->event == w->on_wakeup_new, ended);
 	else if (s->event == w->on_fork)
 		take_fork(w, s);
 	else if (s->event == w->on_exit)
@@ -416,10 +466,10 @@ bool switches_concern(const struct switches *w, const struct analysis_sample *s,
 		      uint32_t cpu)
 {
 	if (s->event == w->on_switch)
-		return s->cpu == cpu || number(s, w->prev_pid) == tid || number(s, w->next_pid) == tid;
+		return s->cpu == cpu || task_in(s, w->prev_pid) == tid || task_in(s, w->next_pid) == tid;
 	if (s->event == w->on_wakeup || s->event == w->on_wakeup_new)
-		return number(s, w->woken[s->event == w->on_wakeup_new]) == tid;
+		return task_in(s, w->woken[s->event == w->on_wakeup_new]) == tid;
 	if (s->event == w->on_exit)
-		return number(s, w->gone) == tid;
+		return task_in(s, w->gone) == tid;
 	return s->event != w->on_fork;
 }

@@ -26,11 +26,17 @@ const char *task_state_words(enum task_state state);
 struct switches {
 	struct watched *watched;     /* tids; NULL with all set: everybody */
 	bool everybody, follow, recorded;
+	bool measures;               /* set before the rest: no wake-ups, but how long tasks ran; not for
+				      * switches_take() */
 	int *ends;                   /* pidfds of -p */
 	size_t nends;
 	const struct stream_event *on_switch, *on_wakeup, *on_wakeup_new, *on_fork, *on_exit;
-	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *parent, *child, *gone;
+	const struct stream_event *on_runtime;   /* NULL: a recording may lack it */
+	const struct trace_field *runs, *runtime;
+	const struct trace_field *prev_pid, *prev_state, *next_pid, *woken[2], *prev_comm, *next_comm,
+		*woken_comm[2], *parent, *child, *gone;
 	void *ctx;                   /* for switches_fn */
+	struct comms *comms;         /* takes names of those whom only the kernel knows by an id; or NULL */
 	bool preempted;              /* for switches_fn: the wait to run that ended began by losing the CPU */
 };
 
@@ -63,6 +69,8 @@ struct switch_event {
 	bool sleeps;             /* prev doesn't want to run */
 };
 bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e);
+/* Of a sample of w->on_runtime: so many ns its task has run for, up to now, beside what was reported before. */
+uint64_t switches_runtime(const struct switches *w, const struct analysis_sample *s, pid_t *tid);
 /* Whether the sample says something of the task, or (while it waited to run) of the CPU. */
 bool switches_concern(const struct switches *w, const struct analysis_sample *s, pid_t tid,
 		      uint32_t cpu);

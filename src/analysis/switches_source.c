@@ -3,6 +3,7 @@
 #include "analysis/sources.h"
 #include "analysis/switches.h"
 #include "analysis/task_state.h"
+#include "base/pidns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,6 @@ struct switches_source {
 	struct switches switches;
 	struct pairs pairs;
 	struct maker *maker;
-	const struct trace_field *prev_comm, *next_comm, *woken_comm[2];
 	struct task_of_thread *tasks;
 };
 
@@ -137,17 +137,17 @@ static bool is_switch(const struct switches_source *src, const struct analysis_s
 
 static pid_t prev_of(const struct switches_source *src, const struct analysis_sample *s)
 {
-	return (pid_t)trace_field_sint(src->switches.prev_pid, s->view.raw);
+	return stream_task(s->event, (pid_t)trace_field_sint(src->switches.prev_pid, s->view.raw));
 }
 
 /* The sample that ended the stretch names its task. */
 static void read_comm(const struct switches_source *src, const struct analysis_sample *s, pid_t tid,
 		      char comm[COMM])
 {
-	const struct trace_field *field = src->woken_comm[s->event == src->switches.on_wakeup_new];
+	const struct trace_field *field = src->switches.woken_comm[s->event == src->switches.on_wakeup_new];
 
 	if (is_switch(src, s))
-		field = prev_of(src, s) == tid ? src->prev_comm : src->next_comm;
+		field = prev_of(src, s) == tid ? src->switches.prev_comm : src->switches.next_comm;
 	read_text(field, s, comm);
 }
 
@@ -183,14 +183,14 @@ static void state_ended(void *ctx, const struct analysis_sample *s, pid_t tid, c
 	if (!task_state_is_shown(&src->opts, comm, end->value))
 		return;
 	e = maker_fields(src->maker);
-	e->pid = process_of(src, tid);
-	e->tid = tid;
+	e->pid = pidmap_shown(process_of(src, tid));
+	e->tid = pidmap_shown(tid);
 	memcpy(e->comm, comm, COMM);
 	snprintf(e->state, sizeof(e->state), "%s", task_state_letter((enum task_state)end->value));
-	e->waker = is_switch(src, s) ? 0 : s->tid;
+	e->waker = is_switch(src, s) ? 0 : pidmap_shown(s->tid);
 	e->start = end->start;
 	e->duration = end->duration;
-	maker_emit(src->maker, s->time, e->pid, tid);
+	maker_emit(src->maker, s->time, e->pid, e->tid);
 }
 
 /* ---- rundelay ------------------------------------------------------------------------- */
@@ -223,14 +223,14 @@ static void delay_ended(void *ctx, const struct analysis_sample *s, pid_t tid, c
 	if (end->value != STATE_RUNNABLE || end->duration < src->opts.pairs.than || !is_switch(src, s))
 		return;
 	e = maker_fields(src->maker);
-	e->pid = process_of(src, tid);
-	e->tid = tid;
+	e->pid = pidmap_shown(process_of(src, tid));
+	e->tid = pidmap_shown(tid);
 	read_comm(src, s, tid, e->comm);
-	e->prev_pid = prev_of(src, s);
-	read_text(src->prev_comm, s, e->prev_comm);
+	e->prev_pid = pidmap_shown(prev_of(src, s));
+	read_text(src->switches.prev_comm, s, e->prev_comm);
 	e->start = end->start;
 	e->duration = end->duration;
-	maker_emit(src->maker, s->time, e->pid, tid);
+	maker_emit(src->maker, s->time, e->pid, e->tid);
 }
 
 /* ---- both ----------------------------------------------------------------------------- */
@@ -246,13 +246,7 @@ static int begin(void *state, struct maker *m, struct fault *f)
 	w->on_wakeup = maker_event(m, "sched", "sched_wakeup");
 	w->on_wakeup_new = maker_event(m, "sched", "sched_wakeup_new");
 	w->on_fork = maker_event(m, "sched", "sched_process_fork");
-	if (switches_read_fields(w, f))
-		return -1;
-	src->prev_comm = analysis_field(w->on_switch, "prev_comm", true, f);
-	src->next_comm = src->prev_comm ? analysis_field(w->on_switch, "next_comm", true, f) : NULL;
-	src->woken_comm[0] = src->next_comm ? analysis_field(w->on_wakeup, "comm", true, f) : NULL;
-	src->woken_comm[1] = src->woken_comm[0] ? analysis_field(w->on_wakeup_new, "comm", true, f) : NULL;
-	return src->woken_comm[1] ? 0 : -1;
+	return switches_read_fields(w, f);
 }
 
 static void sample(void *state, struct maker *m, const struct stream_event *event,
@@ -284,7 +278,8 @@ static int watch(const struct switches *w, struct maker *m, struct fault *f)
 	return source_watch(m, "sched", "sched_switch", true, f) ||
 	       source_watch(m, "sched", "sched_wakeup", true, f) ||
 	       source_watch(m, "sched", "sched_wakeup_new", true, f) ||
-	       (!w->everybody && !w->recorded && source_watch(m, "sched", "sched_process_fork", false, f)) ? -1 : 0;
+	       ((!w->everybody || !pidns_is_initial()) && !w->recorded &&
+		source_watch(m, "sched", "sched_process_fork", false, f)) ? -1 : 0;
 }
 
 static int make(struct source *source, const struct task_state_opts *o, struct source_made *made,

@@ -29,7 +29,7 @@ static void put(struct analysis *a, const struct distribution *d, struct table *
 	if (d->key[0] >> 32)
 		table_none(t);
 	else
-		table_integer(t, (int64_t)d->key[0]);
+		table_integer(t, pidmap_shown((pid_t)d->key[0]));
 	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
 }
 
@@ -64,7 +64,7 @@ static void title(struct analysis *a, const struct distribution *d, uint64_t key
 {
 	char call[64];
 
-	snprintf(buf, size, "%s %llu %s", d->name, (unsigned long long)key,
+	snprintf(buf, size, "%s %d %s", d->name, pidmap_shown((pid_t)key),
 		 call_name((int64_t)d->key[1], call, sizeof(call)));
 }
 
@@ -170,6 +170,7 @@ static void release(struct analysis *a)
 static const struct analysis_ops ops = {
 	.name = "syscalls", .events = events, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -196,10 +197,11 @@ static const char *const description[] = {
 	"Which system calls take the time, and which fail? A row per thread and call; without a target, "
 	"threads of one name share a row, unless --perins is given. Errors are counted, and listed by "
 	"errno in a table below.",
-	"With --than each call that took longer is told when it returns, with -g where it was made.",
+	"With --than each call that took longer is printed when it returns; with -g, with the stack "
+	"where it was made.",
 	"With --heatmap all calls become a picture: when they returned, and how long they took.",
-	"Calls that had begun before perf-prof, or have not returned at its end, are told as not paired. "
-	"Events are raw_syscalls:sys_enter and sys_exit; -e takes them with a filter, such as "
+	"Calls that had begun before perf-prof, or have not returned at its end, are reported as not "
+	"paired. Events are raw_syscalls:sys_enter and sys_exit; -e takes them with a filter, such as "
 	"-e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
 	NULL,
 };

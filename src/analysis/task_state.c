@@ -23,7 +23,7 @@ static void put(struct analysis *a, const struct distribution *d, struct table *
 	if (d->key[0] >> 32)
 		table_none(t);
 	else
-		table_integer(t, (int64_t)d->key[0]);
+		table_integer(t, pidmap_shown((pid_t)d->key[0]));
 	table_text(t, task_state_letter((enum task_state)d->key[1]));
 }
 
@@ -40,7 +40,7 @@ static const struct distribution_view view = {
 
 static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s %llu %s", d->name, (unsigned long long)key,
+	snprintf(buf, size, "%s %d %s", d->name, pidmap_shown((pid_t)key),
 		 task_state_words((enum task_state)d->key[1]));
 }
 
@@ -130,6 +130,7 @@ static void task(struct analysis *a, const struct pev_record *rec)
 static const struct analysis_ops ops = {
 	.name = "task-state", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
 	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
 };
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
@@ -168,8 +169,8 @@ static const char *const description[] = {
 	"A row per thread and state: R running, RD waiting to run (run delay), S asleep, D asleep "
 	"uninterruptibly, T stopped, t stopped by a tracer, I idle (threads of the kernel), P parked. Without "
 	"a target, tasks of one name share a row, unless --perins is given.",
-	"With --than each longer stretch is told when it ends: the switch that began it, with -g where that "
-	"was, who woke the task, and who ran on the CPU meanwhile.",
+	"With --than each longer stretch is printed when it ends: the switch that began it, with -g "
+	"where that was, who woke the task, and who ran on the CPU meanwhile.",
 	"-p, -t and a command behind -- choose the tasks; new threads and children are followed unless "
 	"--no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
 	"With --heatmap all stretches that the table has become a picture: when they ended, and how long they were.",

@@ -71,13 +71,13 @@ static void call_ended(struct threads_source *src, const struct analysis_sample 
 	call_name(nr, name, sizeof(name));
 	e = maker_fields(src->maker);
 	e->pid = s->pid;
-	e->tid = s->tid;
+	e->tid = pidmap_shown(s->tid);
 	snprintf(e->call, sizeof(e->call), "%.*s", (int)strcspn(name, "("), name);
 	e->nr = nr;
 	e->ret = trace_field_sint(src->ret, s->view.raw);
 	e->start = end->start;
 	e->duration = end->duration;
-	maker_emit(src->maker, s->time, s->pid, s->tid);
+	maker_emit(src->maker, s->time, s->pid, e->tid);
 }
 
 static const struct threads_kind calls = {
@@ -117,11 +117,11 @@ static void exit_ended(struct threads_source *src, const struct analysis_sample 
 	struct made_exit *e = maker_fields(src->maker);
 
 	e->pid = s->pid;
-	e->tid = s->tid;
+	e->tid = pidmap_shown(s->tid);
 	snprintf(e->reason, sizeof(e->reason), "%s", exit_reasons_name(&src->reasons, end->value));
 	e->start = end->start;
 	e->duration = end->duration;
-	maker_emit(src->maker, s->time, s->pid, s->tid);
+	maker_emit(src->maker, s->time, s->pid, e->tid);
 }
 
 static const struct threads_kind exits = {

@@ -43,21 +43,25 @@ struct top {
 
 /* What comm= says, or the task that the key is. Names of tasks are looked up when they are
  * shown; with --only-comm at once, as they are the key. False: nothing, or trouble. */
-static bool name_of(struct top *t, const struct top_part *part, const struct expr_value *key,
+static bool name_of(struct analysis *a, const struct top_part *part, const struct expr_value *key,
 		    struct expr_value *name)
 {
+	struct top *t = a->config;
+
 	if (part->comm)
 		return !(t->trouble = key_eval(part->comm, &t->run, name));
 	*name = *key;
+	if (part->key_is_outer)
+		name->s = stream_named(a->stream, (pid_t)key->s);
 	return part->key_is_task;
 }
 
-static void set_name(struct top *t, const struct top_part *part, struct top_row *row)
+static void set_name(struct analysis *a, const struct top_part *part, struct top_row *row)
 {
 	struct expr_value name;
 
 	row->task = -1;
-	if (!name_of(t, part, &row->key, &name))
+	if (!name_of(a, part, &row->key, &name))
 		top_row_name(row, "", 0);
 	else if (name.type == EXPR_TEXT)
 		top_row_name(row, name.text, name.len);
@@ -70,7 +74,7 @@ static struct top_row *row_by_name(struct top *t, struct analysis *a, const stru
 {
 	struct expr_value name;
 
-	if (!name_of(t, part, key, &name))
+	if (!name_of(a, part, key, &name))
 		return NULL;
 	if (name.type != EXPR_TEXT) {
 		name.text = analysis_comm(a, (pid_t)name.s, time);
@@ -96,7 +100,7 @@ static struct top_row *row_of(struct analysis *a, const struct top_part *part, u
 		return row_by_name(t, a, part, &key, time);
 	row = top_rows_get(&t->rows, part, &key);
 	if (row && t->plan.named)
-		set_name(t, part, row);
+		set_name(a, part, row);
 	return row;
 }
 
@@ -104,7 +108,6 @@ static void poll_keyboard(struct analysis *a);
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
-	static const struct expr_value one = { .u = 1, .type = EXPR_U64 };
 	struct top *t = a->config;
 	const struct top_part *part = s->event->consumer;
 	struct top_row *row;
@@ -121,7 +124,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	row->time = s->time;
 	for (size_t i = 0; i < part->nvalues; i++) {
 		const struct top_value *value = &part->values[i];
-		struct expr_value v = one;
+		struct expr_value v = { .u = analysis_weight(s), .type = EXPR_U64 };
 		int trouble = value->expr ? key_eval(value->expr, &t->run, &v) : 0;
 
 		if (trouble) {
@@ -251,7 +254,7 @@ static void print(struct analysis *a, const struct span *span)
 		table_extra(&t->table, "time", json_object_new_string(span->when));
 		table_extra(&t->table, "seconds", json_object_new_double(span->seconds));
 		table_extra(&t->table, "events", json_object_new_uint64(span->events));
-		table_extra(&t->table, "lost", json_object_new_uint64(span->lost));
+		analysis_put_losses(a, &t->table);
 		rc = table_json(&t->table, stdout);
 	} else {
 		table_caption(&t->table, "%s", span->when);
@@ -368,7 +371,7 @@ static void release(struct analysis *a)
 
 static const struct analysis_ops ops = {
 	.name = "top", .begin = begin, .sample = sample, .interval = interval, .idle = idle,
-	.abandon = abandon, .end = end, .release = release,
+	.abandon = abandon, .end = end, .release = release, .attrs = STREAM_ATTR_KEY | STREAM_ATTR_ROW,
 };
 
 /* A command behind -- has the terminal for itself. */
@@ -396,6 +399,7 @@ static const struct opt top_opts[] = {
 
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, 0 },
 	{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
@@ -410,7 +414,8 @@ static const char *const description[] = {
 	"first, anew every -i milliseconds; without -i one at the end.",
 	"Attributes of an event say what it adds: key=EXPR which row (else -k, else the thread); top-by=EXPR and "
 	"top-add=EXPR a value, each a column, those of top-by first, and the first of them sorts. Both may be "
-	"repeated; without either the column counts the events. Columns are called like their expressions, or by "
+	"repeated; without either the column counts the events: of cycles and the like so many cycles, by the samples' "
+	"periods, of a clock ns. Columns are called like their expressions, or by "
 	"alias=; what is called the same, of whatever event, is one column.",
 	"comm=EXPR names the row: text, or the number of a task. A key that is a task (_tid, pid, next_pid, ...) has "
 	"that one's name without it. printkey=EXPR is how the key is shown, an expression over `key` alone: "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/top_plan.h"
 
+#include "report/table.h"
 #include "stream/spec.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,20 +27,13 @@ static bool name_is_taken(const struct top_plan *plan, const char *name)
 /* "runtime/1000" -> "runtime_1000"; a number behind it where that is taken. */
 static char *name_for_programs(const struct top_plan *plan, const char *title)
 {
-	size_t room = strlen(title) + 32, n = 0, len;
+	size_t room = strlen(title) + 32, len;
 	char *name = malloc(room);
 
 	if (!name)
 		return NULL;
-	for (; *title; title++)
-		if (isalnum((unsigned char)*title))
-			name[n++] = (char)tolower((unsigned char)*title);
-		else if (n && name[n - 1] != '_')
-			name[n++] = '_';
-	while (n && name[n - 1] == '_')
-		n--;
-	len = n ? n : (size_t)snprintf(name, room, "value");
-	name[len] = '\0';
+	table_word(title, name, room);
+	len = strlen(name);
 	for (unsigned int i = 2; name_is_taken(plan, name); i++)
 		snprintf(name + len, room - len, "_%u", i);
 	return name;
@@ -175,7 +168,7 @@ static int add_expression(struct top_plan *plan, struct top_part *part, struct a
 static const char *count_title(const struct stream_event *event, const struct stream_event *events, size_t n)
 {
 	if (event->alias || !event->tracepoint)
-		return event->alias ? event->alias : event->name;
+		return analysis_counted(event);
 	for (size_t i = 0; i < n; i++)
 		if (events[i].tracepoint && !strcmp(events[i].tracepoint, event->tracepoint) &&
 		    strcmp(events[i].sys, event->sys))
@@ -221,6 +214,7 @@ static int compile_key(struct top_part *part, struct analysis *a, const struct s
 	if (key_compile(a, &part->key, event, text, own ? "key=" : "-k", f))
 		return -1;
 	part->key_is_task = expr_type(part->key) != EXPR_TEXT && is_task_field(text);
+	part->key_is_outer = part->key_is_task && text[0] != '_';
 	return 0;
 }
 

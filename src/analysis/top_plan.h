@@ -11,7 +11,7 @@
 enum { TOP_TEXT = 256 };                 /* bytes of a key that is text; what is longer is cut */
 
 struct top_value {
-	struct expr *expr;               /* NULL: 1 for each event */
+	struct expr *expr;               /* NULL: what the sample stands for: its period, of a tracepoint 1 */
 	size_t column;
 };
 
@@ -19,6 +19,7 @@ struct top_value {
 struct top_part {
 	struct expr *key, *comm, *printkey;   /* comm, printkey: NULL without */
 	bool key_is_task;                /* the key is the number of a task, which names the row */
+	bool key_is_outer;               /* and, in a PID namespace, one of the kernel's own: ids.h */
 	struct top_value *values;
 	size_t nvalues;
 };

@@ -130,7 +130,7 @@ static bool value_of(struct top_source *src, enum part part, const struct analys
 
 static void add(struct top_source *src, const struct analysis_sample *s)
 {
-	struct expr_value key, comm, by = { .u = 1, .type = EXPR_U64 };
+	struct expr_value key, comm, by = { .u = analysis_weight(s), .type = EXPR_U64 };
 	struct top_row *row;
 
 	if (!value_of(src, KEY, s, &key) || (src->expr[BY] && !value_of(src, BY, s, &by)))
@@ -265,7 +265,7 @@ static const struct opt rows_opts[] = {
 	  "What a row is: an expression over its fields. Default: the thread, _tid.", false, NULL },
 	{ "by", 0, NULL, OPT_STRING, AT(by), "EXPR", "What is added up. Default: events are counted.", false, NULL },
 	{ "comm", 0, NULL, OPT_STRING, AT(comm), "FIELD", "What a row is called: a field that is text.", false, NULL },
-	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS", "Rows are told every MS milliseconds; 1000.",
+	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS", "Emit rows every MS milliseconds (default 1000).",
 	  false, NULL },
 	{ "rows", 0, NULL, OPT_U64, AT(rows), "N", "Only the N largest.", false, NULL },
 };

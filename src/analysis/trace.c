@@ -69,12 +69,14 @@ static void fold(struct analysis *a)
 {
 	struct trace *t = a->config;
 	char when[64];
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
 
 	if (!t->folded)
 		return;
 	if (a->opts->stream.interval_ms)
 		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
-	hotspots_fold(a, &t->hot, t->folded);
+	hotspots_fold(a, &t->hot, t->folded, n == 1 ? events[0].name : NULL);
 	hotspots_free(&t->hot);
 }
 
@@ -147,6 +149,7 @@ static const struct analysis_ops ops = {
 	.begin = begin, .sample = sample, .interval = fold, .end = end, .release = release,
 	.takes_signal = takes_signal, .is_over = is_over,
 	.chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_TRIGGER,
 };
 
 /* ---- the command -------------------------------------------------------------------- */
@@ -162,6 +165,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },

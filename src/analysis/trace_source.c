@@ -50,10 +50,10 @@ static void sample(void *state, struct maker *m, const struct stream_event *even
 	struct made_line *e = maker_fields(m);
 
 	e->pid = s.pid;
-	e->tid = s.tid;
+	e->tid = pidmap_shown(s.tid);
 	memcpy(e->event, src->event, sizeof(e->event));
 	snprintf(e->text, sizeof(e->text), "%s", tracefmt_print(src->formats, event->fmt, raw, raw_size, NULL));
-	maker_emit(m, s.time, s.pid, s.tid);
+	maker_emit(m, s.time, s.pid, e->tid);
 }
 
 static void release(void *state)
@@ -88,7 +88,7 @@ static int events(struct source *source, const void *config, struct fault *f)
 }
 
 static const struct opt line_opts[] = {
-	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source_opts, of), "EVENT", "The tracepoint that is told.",
+	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source_opts, of), "EVENT", "The tracepoint to print.",
 	  false, NULL },
 };
 

@@ -5,6 +5,8 @@
  */
 #include "base/cpulist.h"
 
+#include "base/units.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -68,15 +70,13 @@ static const char *skip_space(const char *p)
 static int parse_number(const char **p, int max, int *out)
 {
 	const char *s = *p;
-	long v = 0;
+	uint64_t v;
+	int err = units_take(&s, &v);
 
-	if (!isdigit((unsigned char)*s))
-		return -EINVAL;
-	for (; isdigit((unsigned char)*s); s++) {
-		v = v * 10 + (*s - '0');
-		if (v > max)
-			return -ERANGE;
-	}
+	if (!err && v > (uint64_t)max)
+		err = -ERANGE;
+	if (err)
+		return err;
 	*out = (int)v;
 	*p = skip_space(s);
 	return 0;

@@ -117,6 +117,15 @@ static void offer(struct nearest *n, const struct opt *o, bool no)
 		nearest_offer(n, o->alias);
 }
 
+/* None that is nearly so. */
+static int unknown(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
+{
+	if (p->listed)
+		return fault_usage(f, "%s: unknown option %s%s; %s", p->command, dashes, word, p->listed);
+	return fault_usage(f, "%s: unknown option %s%s; `perf-prof %s -h` lists them", p->command, dashes, word,
+			   p->command);
+}
+
 static int complain_unknown(struct opt_parser *p, const char *word, size_t len, struct fault *f)
 {
 	bool no = !strncmp(word, "no-", 3) && len > 3;
@@ -133,8 +142,7 @@ static int complain_unknown(struct opt_parser *p, const char *word, size_t len, 
 	if (near)
 		return fault_usage(f, "%s: unknown option --%s; did you mean --%s%s?", p->command,
 				   name, no ? "no-" : "", near);
-	return fault_usage(f, "%s: unknown option --%s; `perf-prof %s -h` lists them", p->command,
-			   name, p->command);
+	return unknown(p, "--", name, f);
 }
 
 static void add_operand(struct opt_parser *p, char *word)
@@ -225,8 +233,7 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 	if (!cluster_is_ours(p, argv[0])) {
 		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
 			return 0;
-		return fault_usage(f, "%s: unknown option %s; `perf-prof %s -h` lists them",
-				   p->command, argv[0], p->command);
+		return unknown(p, "", argv[0], f);
 	}
 	for (const char *c = argv[0] + 1; *c; c++) {
 		if (!find_short(p, *c, &m)) {

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -54,19 +55,22 @@ static int take_digits(const char **p, unsigned int base, uint64_t *out)
 	return *p == start ? -EINVAL : err;
 }
 
+int units_take(const char **p, uint64_t *out)
+{
+	bool hex = (*p)[0] == '0' && ((*p)[1] == 'x' || (*p)[1] == 'X');
+
+	*p += hex ? 2 : 0;
+	return take_digits(p, hex ? 16 : 10, out);
+}
+
 /* A number, its sign and what follows it. A negative number is well formed, but out of range. */
 static int take_number(const char **p, uint64_t *out)
 {
-	int negative = **p == '-';
+	bool negative = **p == '-';
 	int err;
 
 	*p += negative;
-	if ((*p)[0] == '0' && ((*p)[1] == 'x' || (*p)[1] == 'X')) {
-		*p += 2;
-		err = take_digits(p, 16, out);
-	} else {
-		err = take_digits(p, 10, out);
-	}
+	err = units_take(p, out);
 	return !err && negative ? -ERANGE : err;
 }
 
@@ -88,6 +92,23 @@ int units_u64(const char *text, uint64_t *out)
 		return -EINVAL;
 	if (!err)
 		*out = v;
+	return err;
+}
+
+int units_i64(const char *text, int64_t *out)
+{
+	bool negative = *text == '-';
+	uint64_t v = 0;
+	int err;
+
+	text += negative || *text == '+';
+	if (*text == '-')
+		return -EINVAL;
+	err = units_u64(text, &v);
+	if (!err && v > (uint64_t)INT64_MAX + negative)
+		err = -ERANGE;
+	if (!err)
+		*out = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return err;
 }
 

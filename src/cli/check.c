@@ -345,7 +345,7 @@ static const struct command_example check_examples[] = {
 	{ "sudo perf-prof check --user nobody", "what nobody may do" },
 	{ "perf-prof check --json | jq '.features[] | select(.works | not) | .name'",
 	  "what is refused" },
-	{ "perf-prof check tracepoint cpu", "for scripts: the exit code tells" },
+	{ "perf-prof check tracepoint cpu", "for scripts: the exit code is the answer" },
 	{ NULL, NULL },
 };
 

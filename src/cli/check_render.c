@@ -81,7 +81,7 @@ static void print_row(const struct checked *row, int width, struct notes *notes,
 	char said[sizeof(row->said) * 2];
 
 	fprintf(out, "  %-*s  %-10s  %s", width, row->name, works, row->what);
-	if (row->code || row->partial) {
+	if (row->said[0]) {
 		escape_terminal(row->said, strlen(row->said), said, sizeof(said));
 		fprintf(out, ": %s%s", row->partial ? "kernel side: " : "", said);
 	}
@@ -147,7 +147,7 @@ static bool put_refusal(json_object *to, const struct checked *row)
 	const char *name = row->code ? strerrorname_np(row->code) : NULL;
 
 	if (!row->code && !row->partial)
-		return true;
+		return !row->said[0] || put_text(to, "said", row->said);
 	return (!name || put_text(to, "errno", name)) && put_text(to, "said", row->said) &&
 	       put_text(to, "remedy", row->remedy);
 }

@@ -26,7 +26,7 @@ void help_overview(FILE *out)
 	      "Usage: perf-prof COMMAND [options]\n\nCommands:\n", out);
 	for (size_t i = 0; command_at(i); i++)
 		fprintf(out, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
-	fputs("\n`perf-prof COMMAND -h` explains a command; man perf-prof-COMMAND has it at length.\n\n"
+	fputs("\n`perf-prof COMMAND -h` and `man perf-prof-COMMAND` explain a command.\n\n"
 	      "First steps:\n"
 	      "  perf-prof list 'sched:*'                            what can be traced\n"
 	      "  perf-prof python -e sched:sched_wakeup script.py    events into Python functions\n",
@@ -89,6 +89,11 @@ static const struct opt version_opts[] = {
 };
 static const struct opt_group version_groups[] = { { "Options", version_opts, 1, 0 } };
 
+static int stop(const char *pmu, const char *name, const char *desc, void *ctx)
+{
+	return 1;
+}
+
 static int version_run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct version_config *c = config;
@@ -102,6 +107,7 @@ static int version_run(void *config, const struct opt_parser *args, struct fault
 	printf("%15s: %s\n", "libtraceevent", TRACEEVENT_VERSION);
 	printf("%15s: %s\n", "elfutils", ELFUTILS_VERSION);
 	printf("%15s: %s\n", "libiberty", HAVE_LIBIBERTY);
+	printf("%15s: %s\n", "libpfm4", pev_vendor_each(stop, NULL) < 0 ? "no" : "yes");
 	printf("%15s: %s\n", "libzstd", ZSTD_VERSION);
 	printf("%15s: %s\n", "ncurses", NCURSES_VERSION);
 	printf("%15s: %s\n", "protobuf-c", PROTOBUF_VERSION);

@@ -7,6 +7,7 @@
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/nearest.h"
+#include "base/note.h"
 #include "stream/spec.h"
 
 #include <errno.h>
@@ -222,7 +223,7 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 	int ret;
 
 	g->matched = 0;
-	ret = catalog_each(kinds ? kinds : CATALOG_ALL, kinds ? NULL : glob, take, g, &err);
+	ret = catalog_each(kinds ? kinds : glob ? CATALOG_ALL | CATALOG_VENDOR : CATALOG_ALL, kinds ? NULL : glob, take, g, &err);
 	if (ret != -ENOMEM && (!kinds || kinds & CATALOG_SOURCE) && take_sources(g, kinds ? NULL : glob))
 		ret = -ENOMEM;
 	if (ret == -ENOMEM)
@@ -233,6 +234,9 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 		note_unreadable(g->listing, &err);
 	else if (!g->matched && glob && !kinds)
 		return complain_no_match(glob, f);
+	else if (!g->matched && kinds)
+		note(1, "list: no events of the kind %s here%s", glob, kinds != CATALOG_VENDOR ? "" :
+		     ": libpfm4 knows none of this CPU, or is not built in (perf-prof version --build-options)");
 	return 0;
 }
 
@@ -297,11 +301,13 @@ static const struct opt_group list_groups[] = {
 static const char *const list_description[] = {
 	"Lists the events of this machine by kind: tracepoints, software events, hardware "
 	"events, hardware cache events, the events that PMUs name in sysfs, and sources: commands of "
-	"perf-prof that can stand among them. Each is written as an event list takes it.",
+	"perf-prof that can stand among them. Each is written as an event list takes it. With a GLOB or "
+	"the word vendor also the hundreds that the vendor of this CPU names, where perf-prof was built "
+	"with libpfm4.",
 	"A GLOB (* ? [ ]; case does not count) picks those whose name matches as a whole, "
 	"without the system before its colon, or by another name of the same event; the name of "
 	"a system or of a PMU picks all of it, and one of the words tracepoint, software (sw), "
-	"hardware (hw), cache, pmu, source that kind.",
+	"hardware (hw), cache, pmu, vendor (libpfm), source that kind.",
 	"Whether a hardware event can be counted here is found out by opening it. Tracepoints "
 	"need a readable tracefs: without it the other kinds are still listed, and the exit code "
 	"is 1.",
@@ -312,6 +318,7 @@ static const struct command_example list_examples[] = {
 	{ "perf-prof list 'sched:*'", "the tracepoints of the scheduler" },
 	{ "perf-prof list -v sched:sched_switch", "the fields of one of them" },
 	{ "perf-prof list hardware cache", "what this CPU can count" },
+	{ "perf-prof list '*retired*'", "what the CPU's manual calls so" },
 	{ "perf-prof list source", "what else can stand in an event list" },
 	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "for programs" },
 	{ NULL, NULL },

@@ -48,6 +48,17 @@ static void summary_cell(const struct listed *e, char *cell)
 	show(e->summary, cell);
 }
 
+/* Its first sentence. Where nobody wrote one, libpfm4 says TBD. */
+static void vendor_cell(const struct listed *e, char *cell)
+{
+	char *end;
+
+	show(e->summary && strcmp(e->summary, "TBD") ? e->summary : "", cell);
+	end = strstr(cell, ". ");
+	if (end)
+		*end = '\0';
+}
+
 static void unit_cell(const struct listed *e, char *cell)
 {
 	show(e->unit, cell);
@@ -77,6 +88,7 @@ static const struct table {
 	  { { "Hardware", name_cell }, { "also called", alias_cell }, { "opens here", opens_cell } } },
 	{ CATALOG_CACHE, { { "Hardware cache", name_cell }, { "opens here", opens_cell } } },
 	{ CATALOG_PMU, { { "PMU", name_cell }, { "terms", terms_cell }, { "unit", unit_cell } } },
+	{ CATALOG_VENDOR, { { "CPU's own", name_cell }, { "what", vendor_cell } } },
 	{ CATALOG_SOURCE, { { "Source", name_cell }, { "what", summary_cell } } },
 };
 
@@ -241,7 +253,8 @@ static bool put_opens(json_object *to, const struct listed *e)
 	if (!(e->kind & (CATALOG_HARDWARE | CATALOG_CACHE)))
 		return true;
 	return put(to, "opens", json_object_new_boolean(!e->opens)) &&
-	       (!e->opens || put_text(to, "why", strerror(-e->opens)));
+	       (!e->opens || put_text(to, "why", e->opens == -ENOENT ? "not supported here"
+								     : strerror(-e->opens)));
 }
 
 static bool append_event(json_object *array, const struct listed *e)
@@ -250,7 +263,7 @@ static bool append_event(json_object *array, const struct listed *e)
 
 	return append(array, o) && put_text(o, "kind", catalog_kind_word(e->kind)) &&
 	       put_text(o, "name", e->name) &&
-	       put_text(o, e->kind == CATALOG_PMU ? "pmu" : "system", e->group) &&
+	       put_text(o, e->kind & (CATALOG_PMU | CATALOG_VENDOR) ? "pmu" : "system", e->group) &&
 	       (!e->group || put_text(o, "event", e->event)) && put_text(o, "alias", e->alias) &&
 	       put_text(o, "terms", e->terms) && put_text(o, "unit", e->unit) &&
 	       put_text(o, "summary", e->summary) && put_opens(o, e) &&

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/nearest.h"
+#include "base/note.h"
 #include "convert/commands.h"
 
 #include <string.h>
@@ -24,12 +25,16 @@ bool convert_profiles(const struct convert *c, const struct stream_event *event)
 	return event == c->profile || (c->all && analysis_has_place(event));
 }
 
-bool convert_is_clock(const struct stream_event *event)
+void convert_tell_event(const struct convert *c, struct analysis *a)
 {
-	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+	size_t n, sampled = 0;
+	const struct stream_event *events = stream_events(a->stream, &n);
 
-	return attr && attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	for (size_t i = 0; i < n; i++)
+		sampled += events[i].sampling != NULL;
+	if (c->profile && !c->all && sampled > 1)
+		note(stream_verbosity(&a->opts->stream), "--to %s is of %s, the first of %zu events; -e EVENT chooses another",
+		     c->format->name, analysis_counted(c->profile), sampled);
 }
 
 uint64_t convert_interval(const struct convert *c)
@@ -41,7 +46,7 @@ uint64_t convert_interval(const struct convert *c)
 		return 0;
 	if (attr->freq)
 		return 1000000000 / attr->sample_freq;
-	return convert_is_clock(c->profile) ? attr->sample_period : 0;
+	return analysis_is_clock(c->profile) ? attr->sample_period : 0;
 }
 
 const char *convert_text(const char *text, char *buf, size_t size)
@@ -96,7 +101,7 @@ static void lost(struct analysis *a, const struct stream_loss *loss)
 {
 	struct convert *c = a->config;
 
-	if (c->format->lost)
+	if (c->format->lost && loss->count)
 		c->format->lost(c, a, loss);
 }
 
@@ -249,9 +254,9 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Turns a recording of perf-prof record or perf record into the format of another program, with the names "
-	"of functions in it, so that it can be opened anywhere. FILE is perf.data without a word; - is standard "
-	"input.",
+	"Turns a recording of perf-prof record or perf record into the format of another program, "
+	"with the names of functions in it, so that it can be opened anywhere. FILE defaults to "
+	"perf.data; - is standard input.",
 	"folded: text, a line per stack with its weight, for flame graphs. speedscope: the same for speedscope. "
 	"Both are of one event: the first that is no tracepoint, or that which -e names, by its period (ns of a "
 	"clock); of tracepoints alone each counts 1. Stacks begin with the task's name.",
@@ -264,9 +269,9 @@ static const char *const description[] = {
 	"sched_waking, ...), interrupts and system calls where it draws them, samples with their stacks, all "
 	"other events as instants with their fields on the line of their thread.",
 	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
-	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends the reading with "
-	"the exit code 130, and leaves it as it was; standard output has what came before. What the recording lost "
-	"is told, as everywhere.",
+	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends "
+	"the reading with the exit code 130, and leaves it as it was; standard output has what came "
+	"before. What the recording lost is reported, as everywhere.",
 	NULL,
 };
 
@@ -281,6 +286,7 @@ static const struct command_example examples[] = {
 static void defaults(void *config)
 {
 	analysis_defaults(config);
+	((struct analysis_opts *)config)->stream.keeps_ids = true;
 }
 
 const struct command convert_command = {

@@ -50,8 +50,8 @@ extern const struct convert_format convert_folded, convert_speedscope, convert_p
 
 /* Whether an event's samples are those of the profile. */
 bool convert_profiles(const struct convert *c, const struct stream_event *event);
-/* An event that counts ns: "cpu-clock", "task-clock". */
-bool convert_is_clock(const struct stream_event *event);
+/* Of a format that has one event of several: a hint, which one it is. */
+void convert_tell_event(const struct convert *c, struct analysis *a);
 /* ns between two samples of the profile; 0: it isn't sampled by time. */
 uint64_t convert_interval(const struct convert *c);
 /* A copy that is valid UTF-8 and has no control characters; in buf, cut to its size. */

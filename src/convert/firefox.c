@@ -19,6 +19,7 @@ enum { PROCESSED_VERSION = 60, GECKO_VERSION = 32 };
 struct moment {
 	uint64_t time;
 	struct callstack *stack;     /* NULL: none */
+	uint64_t weight;             /* of a sample */
 };
 
 struct marker {
@@ -42,6 +43,7 @@ struct firefox {
 	struct thread *threads;
 	size_t nthreads;
 	bool *marks;                 /* of each event: whether it has markers */
+	double usual;                /* weight of a sample, in the mean */
 	struct stream_event *events;
 	size_t nevents;
 };
@@ -54,6 +56,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 
 	if (!x)
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	convert_tell_event(c, a);
 	firefox_tables_begin(&x->tables);
 	x->numbers.words = 1;
 	x->events = stream_events(a->stream, &x->nevents);
@@ -111,7 +114,7 @@ static bool add_marker(struct firefox *x, struct thread *t, struct analysis *a, 
 
 	if (!m)
 		return false;
-	*m = (struct marker){ { s->time, stack }, event, wordlist_of(&x->tables.words, convert_fields(a, s)) };
+	*m = (struct marker){ { s->time, stack, 0 }, event, wordlist_of(&x->tables.words, convert_fields(a, s)) };
 	x->marks[event] = true;
 	return true;
 }
@@ -121,7 +124,7 @@ static bool add_sample(struct thread *t, const struct analysis_sample *s, struct
 	struct moment *m = next(&t->samples, &t->nsamples, &t->samples_room, sizeof(*m));
 
 	if (m)
-		*m = (struct moment){ s->time, stack };
+		*m = (struct moment){ s->time, stack, analysis_weight(s) };
 	return m;
 }
 
@@ -176,6 +179,7 @@ struct row {
 	uint64_t time;
 	struct callstack *stack;
 	uint64_t cpu;                /* ns since the row before */
+	uint64_t weight;
 };
 
 static size_t rows_of(const struct moment *m, size_t i, uint64_t interval, struct row rows[3])
@@ -184,15 +188,38 @@ static size_t rows_of(const struct moment *m, size_t i, uint64_t interval, struc
 	size_t n = 0;
 
 	if (interval && gap > 3 * interval) {
-		rows[n++] = (struct row){ m[i - 1].time + interval, NULL, 0 };
-		rows[n++] = (struct row){ m[i].time - interval, NULL, 0 };
+		rows[n++] = (struct row){ m[i - 1].time + interval, NULL, 0, 0 };
+		rows[n++] = (struct row){ m[i].time - interval, NULL, 0, 0 };
 		gap = interval;
 	}
-	rows[n++] = (struct row){ m[i].time, m[i].stack, gap < interval ? gap : interval };
+	rows[n++] = (struct row){ m[i].time, m[i].stack, gap < interval ? gap : interval, m[i].weight };
 	return n;
 }
 
-enum column { STACK, TIME, CPU, COLUMNS };
+enum column { STACK, TIME, WEIGHT, CPU, COLUMNS };
+
+static bool is_timed(const struct convert *c)
+{
+	return !c->all && c->profile && analysis_is_clock(c->profile);
+}
+
+/* ms of a clock; of other events so many usual samples, as the front end knows no other unit. */
+static double shown_weight(const struct convert *c, uint64_t weight)
+{
+	const struct firefox *x = c->state;
+
+	return (double)weight / (is_timed(c) ? 1e6 : x->usual);
+}
+
+static void weigh(struct firefox *x)
+{
+	double weight = 0, samples = 0;
+
+	for (size_t i = 0; i < x->nthreads; i++)
+		for (size_t k = 0; k < x->threads[i].nsamples; k++, samples++)
+			weight += (double)x->threads[i].samples[k].weight;
+	x->usual = weight > 0 ? weight / samples : 1;
+}
 
 static size_t put_rows(const struct convert *c, const struct thread *t, enum column column, FILE *out)
 {
@@ -209,6 +236,8 @@ static size_t put_rows(const struct convert *c, const struct thread *t, enum col
 				put_stack(c->state, rows[k].stack, out);
 			else if (column == TIME)
 				fprintf(out, "%.6f", ms(c, rows[k].time));
+			else if (column == WEIGHT)
+				fprintf(out, "%.6f", shown_weight(c, rows[k].weight));
 			else
 				fprintf(out, "%" PRIu64, rows[k].cpu);
 		}
@@ -218,10 +247,10 @@ static size_t put_rows(const struct convert *c, const struct thread *t, enum col
 
 static void put_samples(const struct convert *c, const struct thread *t, FILE *out)
 {
-	static const char *const names[COLUMNS] = { "stack", "time", "threadCPUDelta" };
+	static const char *const names[COLUMNS] = { "stack", "time", "weight", "threadCPUDelta" };
 	size_t n = 0;
 
-	fputs("\"samples\":{\"weight\":null,\"weightType\":\"samples\"", out);
+	fprintf(out, "\"samples\":{\"weightType\":\"%s\"", is_timed(c) ? "tracing-ms" : "samples");
 	for (int k = 0; k < (convert_interval(c) ? COLUMNS : CPU); k++) {
 		fprintf(out, ",\n\"%s\":[", names[k]);
 		n = put_rows(c, t, k, out);
@@ -384,6 +413,7 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 		wordlist_of(&x->tables.words, x->events[i].name);
 	if (firefox_tables_lost(&x->tables) || x->numbers.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
+	weigh(x);
 	put_meta(c, a, out);
 	firefox_put_files(&x->tables, replay_info(stream_replay(a->stream))->arch, out);
 	fputs("\"threads\":[", out);

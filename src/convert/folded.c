@@ -21,6 +21,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 				 a->opts->stream.input);
 	if (!s || !(s->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	convert_tell_event(c, a);
 	folded_limit(s->folded, (size_t)1 << 30);
 	return 0;
 }
@@ -37,10 +38,10 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 static int write_as(struct convert *c, struct analysis *a, enum flame_kind kind, struct fault *f)
 {
 	struct stacks *s = c->state;
-	const char *unit = c->all ? "samples" : convert_is_clock(c->profile) ? "ns" : c->profile->name;
+	const char *unit = c->all ? "samples" : analysis_is_clock(c->profile) ? "ns" : c->profile->name;
 	const struct flame_title title = { a->opts->stream.input, unit };
 
-	hotspots_fold(a, &s->hot, s->folded);
+	hotspots_fold(a, &s->hot, s->folded, c->all ? NULL : analysis_counted(c->profile));
 	if (s->hot.refused || folded_overflow(s->folded))
 		fprintf(stderr, "perf-prof: convert: there are too many different stacks: %.2f %% of the weight "
 			"is in \"[too many stacks]\" or missing\n",

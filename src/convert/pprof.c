@@ -315,7 +315,7 @@ static Perftools__Profiles__ValueType type_of(struct pprof *p, const struct colu
 {
 	Perftools__Profiles__ValueType type = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 	const struct stream_event *event = column->event;
-	bool clock = convert_is_clock(event), alone = p->ncolumns <= 2;
+	bool clock = analysis_is_clock(event), alone = p->ncolumns <= 2;
 	char name[NAME];
 
 	snprintf(name, sizeof(name), "%s%s", event->name, column->sum || !event->sampling ? "" : "_samples");
@@ -343,7 +343,7 @@ static void put_types(struct pprof *p, const struct convert *c)
 	}
 	facts.default_sample_type = shown.type;
 	facts.period_type = &shown;
-	facts.period = convert_is_clock(c->profile) ? (int64_t)convert_interval(c) : 0;
+	facts.period = analysis_is_clock(c->profile) ? (int64_t)convert_interval(c) : 0;
 	put(p, &facts);
 }
 
@@ -403,6 +403,9 @@ static void put_facts(struct pprof *p, const struct convert *c, struct analysis 
 	stream_totals(a->stream, &totals);
 	snprintf(text, sizeof(text), "%llu samples were lost", (unsigned long long)totals.lost);
 	if (totals.lost)
+		put_comment(p, text);
+	snprintf(text, sizeof(text), "throttled %llu times: samples are missing", (unsigned long long)totals.throttled);
+	if (totals.throttled)
 		put_comment(p, text);
 	if (stream_realtime_offset(a->stream))
 		piece.time_nanos = (int64_t)(c->first + (uint64_t)stream_realtime_offset(a->stream));

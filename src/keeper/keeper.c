@@ -33,6 +33,7 @@ enum { REQUEST_HEAD = offsetof(struct request, text) };
 struct keeper {
 	struct opener opener;
 	int socket;
+	int32_t process;         /* its own id */
 	pid_t pid;               /* whose it is: a forked child would take its parent's answers */
 };
 
@@ -211,6 +212,7 @@ static void keep(int socket, void (*clean_up)(void *ctx), void *ctx)
 		signal(sig, sig == SIGCHLD ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-keep");
 	close_all_but(socket);
+	send_answer(socket, getpid(), -1);
 	while ((n = recv(socket, &r, sizeof(r), 0)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n <= REQUEST_HEAD || r.text[n - REQUEST_HEAD - 1])
 			send_answer(socket, -EINVAL, -1);
@@ -294,6 +296,16 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, forget_in_child);
 }
 
+static int receive_own_id(int socket, int32_t *id)
+{
+	ssize_t n;
+
+	do
+		n = recv(socket, id, sizeof(*id), 0);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(*id) ? 0 : -EPIPE;
+}
+
 /* A child of init: no wait() of the script ever meets it. */
 static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 {
@@ -312,6 +324,8 @@ static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 	}
 	rc = child < 0 ? -errno : wait_for(child);
 	close(pair[1]);
+	if (!rc)
+		rc = receive_own_id(pair[0], &k->process);
 	if (rc)
 		close(pair[0]);
 	k->socket = pair[0];
@@ -335,6 +349,11 @@ struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault
 	pthread_once(&once, watch_forks);
 	atomic_store(&of_the_run, k);
 	return k;
+}
+
+pid_t keeper_pid(const struct keeper *k)
+{
+	return k->process;
 }
 
 const struct opener *keeper_opener(struct keeper *k)

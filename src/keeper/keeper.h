@@ -27,6 +27,8 @@ struct keeper;
 /* Forks it; to be called while there is one thread, before privilege is given up.
  * `clean_up` (or NULL) is run by it when the run has ended. NULL with f. */
 struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault *f);
+/* Its process. */
+pid_t keeper_pid(const struct keeper *k);
 /* Opens through it. */
 const struct opener *keeper_opener(struct keeper *k);
 /* Ends it, and waits until it has cleaned up. NULL is fine. */

@@ -44,6 +44,16 @@ void bytes_add_text(struct bytes *b, const char *text)
 	bytes_add(b, text, strlen(text) + 1);
 }
 
+void bytes_add_string(struct bytes *b, const char *text)
+{
+	size_t n = strlen(text) + 1, padded = (n + 63) & ~(size_t)63;
+
+	bytes_add_u32(b, (uint32_t)padded);
+	bytes_add(b, text, n);
+	for (; n < padded; n++)
+		bytes_add(b, "", 1);
+}
+
 void bytes_pad(struct bytes *b, size_t unit)
 {
 	static const char zeros[64];

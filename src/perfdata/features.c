@@ -141,6 +141,12 @@ static bool name_event(struct perfdata_event *e, const char *name, size_t len)
 	return keep(&e->name, name, len);
 }
 
+/* A name of its own that was told before stays. */
+static bool describe_event(struct perfdata_event *e, const char *what, size_t len)
+{
+	return keep(&e->what, what, len) && (e->name || name_event(e, what, len));
+}
+
 /* The attrs once more, with names. Ids tell which is which; without them, their order. */
 static bool take_event_desc(struct perfdata_reader *r, struct scan *s)
 {
@@ -166,7 +172,7 @@ static bool take_event_desc(struct perfdata_reader *r, struct scan *s)
 			event = ids_find(&r->ids, id);
 		if (event < 0 || (size_t)event >= r->nevents)
 			continue;
-		if (!name_event(&r->events[event], name, len))
+		if (!describe_event(&r->events[event], name, len))
 			return false;
 	}
 	return true;

@@ -7,15 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Length, text, zeros up to 64 bytes, as perf writes strings. */
-static bool add_string(struct bytes *b, const char *text)
+static bool add_text(struct bytes *b, const char *text)
 {
-	size_t n = strlen(text) + 1, padded = (n + 63) & ~(size_t)63;
-
-	bytes_add_u32(b, (uint32_t)padded);
-	bytes_add(b, text, n);
-	for (; n < padded; n++)
-		bytes_add(b, "", 1);
+	bytes_add_string(b, text);
 	return *text != '\0';
 }
 
@@ -43,7 +37,7 @@ static bool add_cpu(struct bytes *b)
 {
 	char text[256];
 
-	return cpu_description(text, sizeof(text)) && add_string(b, text);
+	return cpu_description(text, sizeof(text)) && add_text(b, text);
 }
 
 static bool add_memory(struct bytes *b)
@@ -63,7 +57,7 @@ static bool add_command(struct bytes *b, const char *const *argv, size_t argc)
 {
 	bytes_add_u32(b, (uint32_t)argc);
 	for (size_t i = 0; i < argc; i++)
-		add_string(b, argv[i]);
+		bytes_add_string(b, argv[i]);
 	return argc != 0;
 }
 
@@ -76,13 +70,13 @@ bool machine_feature(struct bytes *b, int feature, const char *version, const ch
 		return false;
 	switch (feature) {
 	case FEATURE_HOSTNAME:
-		return add_string(b, name.nodename);
+		return add_text(b, name.nodename);
 	case FEATURE_OSRELEASE:
-		return add_string(b, name.release);
+		return add_text(b, name.release);
 	case FEATURE_VERSION:
-		return add_string(b, version);
+		return add_text(b, version);
 	case FEATURE_ARCH:
-		return add_string(b, name.machine);
+		return add_text(b, name.machine);
 	case FEATURE_NRCPUS:
 		return add_cpus(b);
 	case FEATURE_CPUDESC:

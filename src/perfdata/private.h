@@ -48,6 +48,8 @@ struct bytes {
 void bytes_add(struct bytes *b, const void *data, size_t n);
 void bytes_add_u32(struct bytes *b, uint32_t v);
 void bytes_add_u64(struct bytes *b, uint64_t v);
+/* Length, text, zeros up to 64 bytes, as perf writes strings. */
+void bytes_add_string(struct bytes *b, const char *text);
 /* With its NUL. */
 void bytes_add_text(struct bytes *b, const char *text);
 /* Zeros, up to a multiple of `unit`. */

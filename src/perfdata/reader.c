@@ -100,6 +100,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	for (size_t i = 0; i < r->nevents; i++) {
 		free(r->events[i].ids);
 		free(r->events[i].name);
+		free(r->events[i].what);
 	}
 	free(r->events);
 	free(r->ids.rows);

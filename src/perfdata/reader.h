@@ -34,6 +34,7 @@ struct perfdata_event {
 	uint64_t *ids;
 	size_t nids;
 	char *name;                    /* as the recorder called it; NULL: it doesn't say */
+	char *what;                    /* of what it is, by the same; NULL */
 };
 
 struct perfdata_build_id {

@@ -2,6 +2,7 @@
 #include "perfdata/private.h"
 #include "perfdata/compressor.h"
 #include "perfdata/flight.h"
+#include "perfdata/reader.h"
 #include "perfdata/writeback.h"
 
 #include "base/caller.h"
@@ -434,6 +435,50 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
 	bytes_add_text(&b, name);
 	bytes_pad(&b, 8);
 	put_record(w, PERFDATA_EVENT_UPDATE, 0, &b);
+	bytes_free(&b);
+}
+
+enum { DESCRIPTIONS_MAX = 60000 };   /* bytes: a record's size has 16 bits */
+
+/* All attrs have one size there: what a shorter one lacks is 0. */
+void perfdata_put_descriptions(struct perfdata_writer *w, const struct perfdata_described *events, size_t n)
+{
+	static const char zeros[256];
+	struct bytes all = {0}, b = {0};
+	uint32_t size = 0, count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		size = events[i].attr->size > size ? events[i].attr->size : size;
+	for (; count < n && size <= sizeof(zeros) && all.n < DESCRIPTIONS_MAX - 1000; count++) {
+		bytes_add(&all, events[count].attr, events[count].attr->size);
+		bytes_add(&all, zeros, size - events[count].attr->size);
+		bytes_add_u32(&all, 1);
+		bytes_add_string(&all, events[count].what);
+		bytes_add_u64(&all, events[count].id);
+	}
+	bytes_add_u64(&b, FEATURE_EVENT_DESC);
+	bytes_add_u32(&b, count);
+	bytes_add_u32(&b, size);
+	bytes_add(&b, all.data, all.n);
+	bytes_pad(&b, 8);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&all);
+	bytes_free(&b);
+}
+
+void perfdata_put_groups(struct perfdata_writer *w, const struct perfdata_group *groups, size_t n)
+{
+	struct bytes b = {0};
+
+	bytes_add_u64(&b, PERFDATA_GROUP_DESC);
+	bytes_add_u32(&b, (uint32_t)n);
+	for (size_t i = 0; i < n; i++) {
+		bytes_add_string(&b, groups[i].name ? groups[i].name : "{anon_group}");
+		bytes_add_u32(&b, groups[i].leader);
+		bytes_add_u32(&b, groups[i].members);
+	}
+	bytes_pad(&b, 8);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
 	bytes_free(&b);
 }
 

@@ -49,6 +49,20 @@ void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *
 		       const uint64_t *ids, size_t nids);
 /* What the event of that id is called. */
 void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name);
+/* What the events are of, in the order of their attrs: "cycles:u", where perfdata_put_name() says what the
+ * user calls it. Of very many, the first ones. */
+struct perfdata_described {
+	const struct perf_event_attr *attr;
+	uint64_t id;
+	const char *what;
+};
+void perfdata_put_descriptions(struct perfdata_writer *w, const struct perfdata_described *events, size_t n);
+/* Groups of events, which are numbered from 0 as their attrs were put; name may be NULL. */
+struct perfdata_group {
+	const char *name;
+	uint32_t leader, members;
+};
+void perfdata_put_groups(struct perfdata_writer *w, const struct perfdata_group *groups, size_t n);
 /* Two times of one moment: of the events' clock (clockid as in clock_gettime(2); UINT32_MAX:
  * the kernel's own) and since the Unix epoch, ns. */
 void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,

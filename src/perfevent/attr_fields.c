@@ -198,9 +198,12 @@ int pev_attr_get(const struct perf_event_attr *attr, const char *name, uint64_t 
 	return 0;
 }
 
+/* A size below the least, set on purpose, stays for the kernel to refuse. */
 static void raise_size(union pev_attr_buf *buf, uint32_t size)
 {
-	if (pev_attr_size_(&buf->attr) < size)
+	uint32_t now = pev_attr_size_(&buf->attr);
+
+	if (now >= PERF_ATTR_SIZE_VER0 && now < size)
 		buf->attr.size = size;
 }
 
@@ -259,18 +262,16 @@ static bool is_zero(const char *p, size_t n)
 
 int pev_attr_buf_copy(union pev_attr_buf *buf, const struct perf_event_attr *attr)
 {
-	uint32_t size = pev_attr_size_(attr), fits = size;
+	uint32_t size = pev_attr_size_(attr), fits = size < sizeof(*buf) ? size : sizeof(*buf);
 
-	memset(buf, 0, sizeof(*buf));
-	pev_attr_init(&buf->attr, attr->type, attr->config);
-	buf->attr.size = size;   /* for messages, where it is wrong */
-	if (size < PERF_ATTR_SIZE_VER0 || size > SIZE_LIMIT)
+	if (size < PERF_ATTR_SIZE_VER0 || size > SIZE_LIMIT ||
+	    !is_zero((const char *)attr + fits, size - fits)) {
+		pev_attr_buf_init(buf, attr->type, attr->config);
+		buf->attr.size = size;   /* for messages, where it is wrong */
 		return -E2BIG;
-	if (size > sizeof(*buf))
-		fits = sizeof(*buf);
-	if (!is_zero((const char *)attr + fits, size - fits))
-		return -E2BIG;
+	}
 	memcpy(buf, attr, fits);
+	memset((char *)buf + fits, 0, sizeof(*buf) - fits);
 	buf->attr.size = fits;
 	return 0;
 }

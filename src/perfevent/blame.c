@@ -15,6 +15,7 @@
 #include "perfevent/explain.h"
 
 #include "perfevent/attr_fields.h"
+#include "perfevent/kernel.h"
 #include "perfevent/pmu.h"
 #include "perfevent/target.h"
 
@@ -233,7 +234,7 @@ static const struct {
 	bool (*fix)(struct perf_event_attr *a);
 	const char *hint;
 } fixes[] = {
-	{ "sample_freq", fix_freq, "kernel.perf_event_max_sample_rate is the limit" },
+	{ "sample_freq", fix_freq, NULL },   /* show_limit() */
 	{ "sample_period", fix_period, "below 2^63" },
 	{ "sample_stack_user", fix_stack, "a multiple of 8, from 8 to 65528" },
 	{ "sample_regs_user", fix_regs_user, "a mask of registers that this CPU has; not empty" },
@@ -255,8 +256,24 @@ static const struct {
 	  "PERF_SAMPLE_TID" },
 };
 
+/* The limit falls by itself: what it is now. */
+static void show_limit(const struct trial *t, char *buf, size_t size)
+{
+	long long limit;
+
+	if (pev_sysctl_("perf_event_max_sample_rate", &limit))
+		snprintf(buf, size, "kernel.perf_event_max_sample_rate is the limit");
+	else
+		snprintf(buf, size, "kernel.perf_event_max_sample_rate is %lld; as root: sysctl "
+			 "kernel.perf_event_max_sample_rate=%llu", limit,
+			 (unsigned long long)t->attr->attr.sample_freq);
+}
+
 static bool blame_value(const struct trial *t)
 {
+	char limit[160];
+
+	show_limit(t, limit, sizeof(limit));
 	for (size_t i = 0; i < COUNT(fixes); i++) {
 		union pev_attr_buf copy = *t->attr;
 		char shown[96];
@@ -265,7 +282,7 @@ static bool blame_value(const struct trial *t)
 		    !cures(t, &copy))
 			continue;
 		show(t, field(fixes[i].field), shown, sizeof(shown));
-		return verdict(t, "%s (%s)", shown, fixes[i].hint);
+		return verdict(t, "%s (%s)", shown, fixes[i].hint ? fixes[i].hint : limit);
 	}
 	return false;
 }
@@ -573,6 +590,8 @@ bool pev_opens_user_only_(const struct pev_event *ev)
 	if (copy.attr.exclude_kernel || copy.attr.exclude_user || copy.attr.type == PERF_TYPE_TRACEPOINT)
 		return false;
 	copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
+	if (copy.attr.freq)   /* privilege is judged before the frequency */
+		copy.attr.sample_freq = 1;
 	return !try_open(&t, &copy, ev->group_fd, ev->target);
 }
 
@@ -586,6 +605,8 @@ bool pev_is_others_task_(const struct pev_event *ev)
 		return false;
 	if (!copy.attr.exclude_user && copy.attr.type != PERF_TYPE_TRACEPOINT)
 		copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
+	if (copy.attr.freq)
+		copy.attr.sample_freq = 1;
 	rc = try_open(&t, &copy, -1, ev->target);
 	return (rc == -EACCES || rc == -EPERM) && !try_open(&t, &copy, -1, pev_target_self());
 }

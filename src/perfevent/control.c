@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 static int control(const struct pev_event *ev, unsigned long request, unsigned long arg)
 {
@@ -120,6 +121,14 @@ int pev_event_pause_output(struct pev_event *ev, bool pause)
 	return control(ev, PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
 }
 
+/* F_SETOWN_EX takes 0 for nobody. */
+static pid_t own_id(enum pev_owner owner)
+{
+	if (owner == PEV_OWNER_THREAD)
+		return gettid();
+	return owner == PEV_OWNER_PROCESS ? getpid() : getpgrp();
+}
+
 int pev_event_signal(struct pev_event *ev, int signo, enum pev_owner owner, pid_t id)
 {
 	static const int types[] = {
@@ -133,9 +142,9 @@ int pev_event_signal(struct pev_event *ev, int signo, enum pev_owner owner, pid_
 		return -errno;
 	if (!signo)
 		return fcntl(ev->fd, F_SETFL, flags & ~O_ASYNC) < 0 ? -errno : 0;
-	if ((size_t)owner >= sizeof(types) / sizeof(*types) || signo < 0)
+	if ((size_t)owner >= sizeof(types) / sizeof(*types) || signo < 0 || id < 0)
 		return -EINVAL;
-	ex = (struct f_owner_ex){ types[owner], id };
+	ex = (struct f_owner_ex){ types[owner], id ? id : own_id(owner) };
 	/* the owner and the signal first: O_ASYNC alone would send SIGIO, which kills */
 	if (fcntl(ev->fd, F_SETOWN_EX, &ex) < 0 || fcntl(ev->fd, F_SETSIG, signo) < 0 ||
 	    fcntl(ev->fd, F_SETFL, flags | O_ASYNC) < 0)

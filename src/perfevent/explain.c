@@ -58,6 +58,16 @@ static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
 	       "event", rest);
 }
 
+/* PROC_USER_INIT_INO of include/linux/proc_ns.h. */
+static bool in_user_namespace(void)
+{
+	static const char initial[] = "user:[4026531837]";
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/user", link, sizeof(link));
+
+	return n > 0 && ((size_t)n != strlen(initial) || memcmp(link, initial, (size_t)n) != 0);
+}
+
 static void on_access(struct pev_error *err, const struct pev_event *ev)
 {
 	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
@@ -66,6 +76,11 @@ static void on_access(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "task %d is another user's, or one that nobody may look into (ptrace access is "
 		       "missing): run as its user or as root (sudo), or give the program CAP_PERFMON (Linux 5.8)",
 		       (int)ev->target.pid_);
+		return;
+	}
+	if (geteuid() == 0 && in_user_namespace()) {
+		remedy(err, "this process is in a user namespace, and root there has no privilege over the machine: "
+		       "run it as root outside of that namespace, or set kernel.perf_event_paranoid=%d there", need);
 		return;
 	}
 	if (!unknown && geteuid() == 0 && level < 3) {
@@ -100,6 +115,46 @@ static bool is_kprobe(const struct pev_event *ev)
 	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
 }
 
+/* Does the CPU count anything? Found by trying what everybody may. */
+static bool has_pmu(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd != -ENOENT;
+}
+
+/* EINVAL is also what some combinations of cache, operation and result get. */
+static bool is_no_cache_event(const struct pev_event *ev)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (ev->attr.type != PERF_TYPE_HW_CACHE)
+		return false;
+	pev_attr_init(&attr, PERF_TYPE_HW_CACHE, ev->attr.config);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd == -EINVAL;
+}
+
+static void no_counter(struct pev_error *err)
+{
+	if (has_pmu())
+		remedy(err, "this machine's CPU counts other events, not this one: `perf-prof list hardware "
+		       "cache` shows which open");
+	else
+		remedy(err, "this machine has no such hardware counter (virtual machines often have "
+		       "none): use a software event such as cpu-clock");
+}
+
 static void on_noent(struct pev_error *err, const struct pev_event *ev)
 {
 	char culprit[256];
@@ -114,8 +169,7 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
 	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 		 ev->attr.type == PERF_TYPE_RAW)
-		remedy(err, "this machine has no such hardware counter (virtual machines often have "
-		       "none): use a software event such as cpu-clock");
+		no_counter(err);
 	else
 		remedy(err, "no event source of this kernel knows it: `perf-prof list` shows what "
 		       "there is");
@@ -148,6 +202,8 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 		       "from 0 and a thread id from 0");
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
+	else if (is_no_cache_event(ev))
+		no_counter(err);
 	else if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)) ||
 		 pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "the kernel refuses %s", culprit);

@@ -13,7 +13,6 @@
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -526,25 +525,24 @@ static int on_filter(struct pev_trial *t)
 	return rc;
 }
 
-/* Whether the mapped page says that the counter can be read by an instruction. */
-static int has_user_read(struct pev_trial *t, const struct pev_event *ev)
+/* What reads of the counter are, as they are made: see selfrace.c. */
+static int has_user_read(struct pev_trial *t, struct pev_event *ev)
 {
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	const struct perf_event_mmap_page *page =
-		mmap(NULL, size, PROT_READ, MAP_SHARED, pev_event_fd(ev), 0);
-	bool can;
+	struct pev_self *self;
+	int rc = pev_self_map(&self, ev);
 
-	if (page == MAP_FAILED)
-		return -errno;
-	can = page->cap_user_rdpmc;
-	munmap((void *)page, size);
-	if (can)
+	if (rc)
+		return rc;
+	rc = pev_self_fast(self) ? 0 : -EOPNOTSUPP;
+	t->remark = pev_self_why(self);
+	pev_self_unmap(self);
+	if (!rc)
 		return 0;
 	pev_ask_(&t->err, EOPNOTSUPP, "read a counter without a system call");
-	pev_say_(&t->err, "the kernel does not offer it for this counter");
-	pev_advise_(&t->err, "x86: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc; arm64: sysctl "
-		    "kernel.perf_user_access=1; reads by read(2) go on working");
-	return -EOPNOTSUPP;
+	pev_say_(&t->err, "%s", t->remark);
+	pev_advise_(&t->err, "x86: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc, unless a hypervisor "
+		    "traps it; arm64: sysctl kernel.perf_user_access=1; reads by read(2) go on working");
+	return rc;
 }
 
 static int on_user_read(struct pev_trial *t)
@@ -556,6 +554,10 @@ static int on_user_read(struct pev_trial *t)
 
 	a->exclude_kernel = a->exclude_hv = 1;
 	a->disabled = 0;
+	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+#ifdef __aarch64__
+	a->config1 = 3;   /* readable by user space, 64 bits. Linux 5.17 */
+#endif
 	rc = pev_event_open(&ev, a, pev_target_self(), NULL, &t->err);
 	if (rc)
 		return rc;

@@ -18,6 +18,7 @@ struct pev_trial {
 	struct pev_error err;
 	bool partial;
 	int64_t tracepoint;            /* id that trials use, or -errno */
+	const char *remark;            /* how it works, or NULL; a constant */
 };
 
 struct pev_feature_row {

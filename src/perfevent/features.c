@@ -120,8 +120,10 @@ static void probe(struct found *f, const struct pev_feature_row *row, int64_t tr
 		.name = row->name, .group = row->group, .what = row->what, .code = rc < 0 ? -rc : 0,
 		.partial = t.partial, .said = f->said, .remedy = f->remedy,
 	};
-	if (!f->pub.code && !f->pub.partial)
+	if (!f->pub.code && !f->pub.partial) {
+		snprintf(f->said, sizeof(f->said), "%s", t.remark ? t.remark : "");
 		return;
+	}
 	if (!t.err.said[0])
 		pev_say_errno_(&t.err, f->pub.code);
 	snprintf(f->said, sizeof(f->said), "%s", t.err.said);

@@ -27,8 +27,10 @@ struct pev_group {
 	struct member *members;
 	size_t n;
 	bool open, mapped;
+	enum pev_self_way way;       /* of a read, once mapped */
 	bool begun;
 	struct pev_count *before;    /* n of them, for end() and measure() */
+	struct pev_count *scratch;   /* once mapped, n of them */
 };
 
 struct pev_group *pev_group_new(void)
@@ -195,6 +197,7 @@ void pev_group_close(struct pev_group *g)
 		free(g->members[i].label);
 	free(g->members);
 	free(g->before);
+	free(g->scratch);
 	free(g);
 }
 
@@ -251,14 +254,15 @@ static int parse_group(const uint64_t *v, size_t words, uint64_t format, struct 
 		running = *v++;
 	if (nr > n || nr * each > words)
 		return -EINVAL;
-	for (size_t i = 0; i < nr; i++) {
-		counts[i] = (struct pev_count){ .value = *v++, .time_enabled = enabled,
-						.time_running = running,
-						.timed = pev_reads_times_(format) };
-		if (format & PERF_FORMAT_ID)
-			counts[i].id = *v++;
-		if (format & PEV_FORMAT_LOST)
-			counts[i].lost = *v++;
+	for (struct pev_count *c = counts; c < counts + nr; c++) {
+		/* field by field: a copy of a whole one would wait for these stores */
+		c->value = *v++;
+		c->time_enabled = enabled;
+		c->time_running = running;
+		c->id = format & PERF_FORMAT_ID ? *v++ : 0;
+		c->lost = format & PEV_FORMAT_LOST ? *v++ : 0;
+		c->timed = pev_reads_times_(format);
+		c->stale = false;
 	}
 	return (int)nr;
 }
@@ -293,12 +297,52 @@ int pev_event_read_group(const struct pev_event *ev, struct pev_count *counts, s
 	return rc;
 }
 
-static int read_pages(const struct pev_group *g, struct pev_count *counts)
+static enum pev_self_how read_pages(const struct pev_group *g, struct pev_count *counts)
 {
-	for (size_t i = 0; i < g->n; i++)
-		if (!pev_self_fast_read_(g->members[i].self, &counts[i]))
-			return -EAGAIN;
-	return (int)g->n;
+	enum pev_self_how all = SELF_FAST;
+
+	for (size_t i = 0; i < g->n; i++) {
+		enum pev_self_how how = pev_self_fast_read_(g->members[i].self, &counts[i]);
+
+		if (!pev_self_is_fast_(how))
+			return how;
+		all = how > all ? how : all;
+	}
+	return all;
+}
+
+/* Into g->scratch: what it takes is what counts. */
+static bool by_pages(void *arg)
+{
+	const struct pev_group *g = arg;
+
+	return pev_self_is_fast_(read_pages(g, g->scratch));
+}
+
+static void by_kernel(void *arg)
+{
+	const struct pev_group *g = arg;
+
+	pev_event_read_group(g->members[0].ev, g->scratch, g->n);
+}
+
+static const struct pev_self_race race = { by_pages, by_kernel, pev_self_ns_ };
+
+/* All pages against one system call. */
+static enum pev_self_how fast_read(const struct pev_group *g, struct pev_count *counts)
+{
+	struct pev_group *own = (struct pev_group *)g;   /* the way is a cache */
+	enum pev_self_how how;
+
+	if (!g->mapped)
+		return SELF_NOT_MAPPED;
+	if (g->way == SELF_BY_KERNEL)
+		return SELF_SLOWER;
+	how = read_pages(g, counts);
+	if (g->way != SELF_UNDECIDED || !pev_self_is_fast_(how))
+		return how;
+	own->way = pev_self_race_(&race, own);
+	return g->way == SELF_BY_KERNEL ? SELF_SLOWER : how;
 }
 
 int pev_group_read(const struct pev_group *g, struct pev_count *counts, size_t n)
@@ -307,7 +351,7 @@ int pev_group_read(const struct pev_group *g, struct pev_count *counts, size_t n
 		return -EBADF;
 	if (n < g->n)
 		return -EINVAL;
-	if (g->mapped && read_pages(g, counts) > 0)
+	if (pev_self_is_fast_(fast_read(g, counts)))
 		return (int)g->n;
 	return pev_event_read_group(g->members[0].ev, counts, n);
 }
@@ -318,11 +362,27 @@ int pev_group_map_self(struct pev_group *g)
 
 	if (!g->open)
 		return -EBADF;
+	if (!g->scratch)
+		g->scratch = calloc(g->n, sizeof(*g->scratch));
+	if (!g->scratch)
+		return -ENOMEM;
 	for (size_t i = 0; !rc && i < g->n; i++)
 		if (!g->members[i].self)
-			rc = pev_self_map(&g->members[i].self, g->members[i].ev);
+			rc = pev_self_map_by_(&g->members[i].self, g->members[i].ev, &pev_self_this_cpu_);
 	g->mapped = !rc;
+	if (!rc)
+		pev_group_fast(g);   /* chooses the way, if the group is on */
 	return rc;
+}
+
+bool pev_group_fast(const struct pev_group *g)
+{
+	return pev_self_is_fast_(fast_read(g, g->scratch));
+}
+
+const char *pev_group_why(const struct pev_group *g)
+{
+	return pev_self_text_(fast_read(g, g->scratch));
 }
 
 void pev_group_forget_self_(struct pev_group *g)
@@ -332,16 +392,30 @@ void pev_group_forget_self_(struct pev_group *g)
 			pev_self_forget_(g->members[i].self);
 }
 
+/* Times that are stale may lie before those of an earlier read(2). */
+static uint64_t elapsed(uint64_t before, uint64_t after, bool stale)
+{
+	return stale && after < before ? 0 : after - before;
+}
+
+/* What it counted since then stays in c. */
+static void subtract(struct pev_count *c, const struct pev_count *before)
+{
+	bool stale = before->stale || c->stale;
+
+	c->value -= before->value;
+	c->time_enabled = elapsed(before->time_enabled, c->time_enabled, stale);
+	c->time_running = elapsed(before->time_running, c->time_running, stale);
+	c->lost -= before->lost;
+	c->stale = stale;
+}
+
 struct pev_count pev_count_delta(const struct pev_count *before, const struct pev_count *after)
 {
-	return (struct pev_count){
-		.value = after->value - before->value,
-		.time_enabled = after->time_enabled - before->time_enabled,
-		.time_running = after->time_running - before->time_running,
-		.id = after->id,
-		.lost = after->lost - before->lost,
-		.timed = after->timed,
-	};
+	struct pev_count delta = *after;
+
+	subtract(&delta, before);
+	return delta;
 }
 
 /* ---- measuring ----------------------------------------------------------------- */
@@ -359,7 +433,7 @@ int pev_group_end(struct pev_group *g, struct pev_count *counts, size_t n)
 	int rc = g->begun ? pev_group_read(g, counts, n) : -EINVAL;
 
 	for (int i = 0; i < rc; i++)
-		counts[i] = pev_count_delta(&g->before[i], &counts[i]);
+		subtract(&counts[i], &g->before[i]);
 	return rc;
 }
 
@@ -378,16 +452,36 @@ int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg, struct
 	return rc ? rc : pev_group_end(g, counts, n);
 }
 
+/* The leader alone of what read(2) gives of a group, whose length the kernel limits. */
+static int read_leader(const struct pev_event *ev, struct pev_count *count)
+{
+	uint64_t v[16384 / sizeof(uint64_t)];
+	ssize_t got = read(ev->fd, v, sizeof(v));
+
+	if (got < 0)
+		return -errno;
+	if (!got)
+		return -ENODATA;
+	v[0] = 1;
+	return parse_group(v, (size_t)got / sizeof(*v), ev->attr.read_format, count, 1) == 1 ? 0 : -EINVAL;
+}
+
+static int read_own(const struct pev_event *ev, struct pev_count *count)
+{
+	return ev->attr.read_format & PERF_FORMAT_GROUP ? read_leader(ev, count)
+							: pev_event_read(ev, count);
+}
+
 int pev_event_measure(struct pev_event *ev, void (*fn)(void *), void *arg, struct pev_count *count)
 {
 	struct pev_count before;
 	int rc;
 
-	if ((rc = pev_event_disable(ev)) || (rc = pev_event_read(ev, &before)) ||
+	if ((rc = pev_event_disable(ev)) || (rc = read_own(ev, &before)) ||
 	    (rc = pev_event_enable(ev)))
 		return rc;
 	fn(arg);
-	if ((rc = pev_event_disable(ev)) || (rc = pev_event_read(ev, count)))
+	if ((rc = pev_event_disable(ev)) || (rc = read_own(ev, count)))
 		return rc;
 	*count = pev_count_delta(&before, count);
 	return 0;
@@ -398,8 +492,9 @@ int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est)
 	uint64_t enabled = count->time_enabled, running = count->time_running;
 
 	*est = (struct pev_estimate){ 0 };
-	/* read without them, or a value that no time has: nothing is known of the rest */
-	if ((!count->timed && (!enabled || !running)) || (count->value && !enabled))
+	/* read without them, or a value that no time has: nothing is known of the rest. Stale
+	 * times are those of an event that was on the PMU all the time since */
+	if ((!count->timed && (!enabled || !running)) || (count->value && !enabled && !count->stale))
 		return -EINVAL;
 	if (enabled && !running)
 		return -ENODATA;

@@ -110,14 +110,16 @@ static int take_word(struct pev_parser *p, const char *ends, char *word)
 	return 0;
 }
 
-static bool parse_u64(const char *text, uint64_t *value)
+/* As perf has it: a 0 in front does not make a number octal. */
+bool pev_parse_u64_(const char *text, uint64_t *value)
 {
+	bool hex = text[0] == '0' && (text[1] | 0x20) == 'x';
 	char *end;
 
-	if (*text < '0' || *text > '9')
+	if (!isxdigit((unsigned char)text[hex ? 2 : 0]) || (!hex && !isdigit((unsigned char)text[0])))
 		return false;
 	errno = 0;
-	*value = strtoull(text, &end, 0);
+	*value = strtoull(text, &end, hex ? 16 : 10);
 	return !*end && !errno;
 }
 
@@ -261,7 +263,7 @@ static int parse_breakpoint(struct pev_parser *p)
 
 	if (rc)
 		return rc;
-	if (!parse_u64(word, &addr))
+	if (!pev_parse_u64_(word, &addr))
 		return pev_parse_fail_(p, at, EINVAL, "an address: mem:0x1234[/LEN][:rwx]",
 				       "there is no address");
 	if (here(p) == '/') {
@@ -269,7 +271,7 @@ static int parse_breakpoint(struct pev_parser *p)
 		rc = take_word(p, NAME_ENDS, word);
 		if (rc)
 			return rc;
-		if (!parse_u64(word, &len) || !len)
+		if (!pev_parse_u64_(word, &len) || !len)
 			return pev_parse_fail_(p, at, EINVAL, "a length of 1 to 8 bytes",
 					       "there is no length");
 	}
@@ -291,7 +293,7 @@ static int parse_breakpoint(struct pev_parser *p)
 static bool is_number_pair(const struct pev_parser *p, const char *word, uint64_t *type)
 {
 	return here(p) == ':' && isdigit((unsigned char)p->text[p->pos + 1]) &&
-	       parse_u64(word, type) && *type <= UINT32_MAX;
+	       pev_parse_u64_(word, type) && *type <= UINT32_MAX;
 }
 
 static int parse_number_pair(struct pev_parser *p, uint32_t type)
@@ -301,7 +303,7 @@ static int parse_number_pair(struct pev_parser *p, uint32_t type)
 	uint64_t config;
 	int rc = take_word(p, NAME_ENDS, word);
 
-	if (!rc && !parse_u64(word, &config))
+	if (!rc && !pev_parse_u64_(word, &config))
 		rc = pev_parse_fail_(p, at, EINVAL, "TYPE:CONFIG", "the config is no number");
 	if (!rc)
 		rc = take_terms(p);
@@ -375,6 +377,14 @@ static int take_modifiers(struct pev_parser *p, size_t first, bool bare, bool gr
 	return rc;
 }
 
+/* The levels at the end of a vendor's name, ":u:k": set_label() writes them from the attr. */
+static void cut_levels(char *name)
+{
+	for (size_t len = strlen(name); len > 2 && name[len - 2] == ':' && strchr("ukh", name[len - 1]);
+	     len -= 2)
+		name[len - 2] = '\0';
+}
+
 /* What nothing else knows may be an event of this CPU by the vendor's name, which has
  * colons of its own. If it isn't, the first complaint stands. */
 static int parse_vendor(struct pev_parser *p, size_t start, int failed)
@@ -396,6 +406,7 @@ static int parse_vendor(struct pev_parser *p, size_t start, int failed)
 	if (!e)
 		return no_memory(p);
 	e->buf = buf;
+	cut_levels(word);
 	e->label = strdup(word);
 	return e->label ? 0 : no_memory(p);
 }

@@ -63,6 +63,8 @@ int pev_parse_fail_in_(struct pev_parser *p, size_t at, int rc);
 
 /* Adds an event of type and config to the list; NULL if there is no memory or no room. */
 struct pev_parsed_own *pev_parse_add_(struct pev_parser *p, uint32_t type, uint64_t config);
+/* Decimal, or hexadecimal behind 0x, to the last character. */
+bool pev_parse_u64_(const char *text, uint64_t *value);
 /* Frees the events from index n on. */
 void pev_attr_list_cut_(struct pev_attr_list *list, size_t n);
 

@@ -51,7 +51,6 @@ static int on_period(struct setting *s)
 static int on_freq(struct setting *s)
 {
 	long long max;
-	char *end;
 
 	if (!strcmp(s->value, "max")) {
 		if (pev_sysctl_("perf_event_max_sample_rate", &max) || max <= 0)
@@ -59,9 +58,7 @@ static int on_freq(struct setting *s)
 		pev_attr_sample_freq(s->a, (uint64_t)max);
 		return 0;
 	}
-	errno = 0;
-	s->number = strtoull(s->value, &end, 0);
-	if (s->value[0] < '0' || s->value[0] > '9' || *end || errno)
+	if (!pev_parse_u64_(s->value, &s->number))
 		return -EINVAL;
 	pev_attr_sample_freq(s->a, s->number);
 	return 0;
@@ -226,17 +223,6 @@ static const struct row {
 };
 enum { NROWS = sizeof(rows) / sizeof(*rows) };
 
-static bool parse_number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return !*end && !errno;
-}
-
 static int apply(struct pev_parser *p, struct pev_parsed_own *e, const struct row *row,
 		 const struct pev_term *term)
 {
@@ -245,7 +231,7 @@ static int apply(struct pev_parser *p, struct pev_parsed_own *e, const struct ro
 	};
 	int rc = !term->value && row->want != SWITCH ? -EINVAL : 0;
 
-	if (!rc && row->want != TEXT && term->value && !parse_number(term->value, &s.number))
+	if (!rc && row->want != TEXT && term->value && !pev_parse_u64_(term->value, &s.number))
 		rc = -EINVAL;
 	if (!rc)
 		rc = row->set(&s);

@@ -7,6 +7,7 @@
 #include "perfevent/pmu.h"
 
 #include "perfevent/complain.h"
+#include "perfevent/parse.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,17 +50,11 @@ static int wrong_value(struct pev_error *err, const struct pev_pmu *pmu, const c
 
 static bool parse_value(const char *text, uint64_t max, uint64_t *value)
 {
-	char *end;
-
 	if (!text) {
 		*value = 1;
 		return max >= 1;
 	}
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return !*end && !errno && *value <= max;
+	return pev_parse_u64_(text, value) && *value <= max;
 }
 
 /* Spreads value over the bits, its lowest into the lowest. */

@@ -97,7 +97,7 @@ static uint64_t read_cycles(void)
 #define read_cycles NULL
 #endif
 
-const struct pev_self_cpu pev_self_this_cpu_ = { read_counter, read_cycles };
+const struct pev_self_cpu pev_self_this_cpu_ = { read_counter, read_cycles, pev_self_ns_ };
 
 /* ---- the page ----------------------------------------------------------------------- */
 
@@ -145,58 +145,92 @@ static struct caps caps_of(const struct perf_event_mmap_page *page)
 	return (struct caps){ word.cap_user_rdpmc, word.cap_user_time, word.cap_user_time_short };
 }
 
+/*
+ * The index says that the event is on the PMU now. Without a clock the times are those of the
+ * page's last writing, as libperf takes them. Where both are equal, the event was never off the
+ * PMU until then, nor since: the times are old, but that they are equal holds. Where they
+ * differ, the share is for the kernel to say.
+ */
+static bool take_times(const struct perf_event_mmap_page *page, const struct pev_self_cpu *cpu,
+		       const struct caps *caps, struct pev_count *count)
+{
+	bool clock = caps->time && cpu->cycles;
+	uint64_t since = clock ? ns_since(page, cpu->cycles(), caps->time_short) : 0;
+
+	count->time_enabled = READ_ONCE(page->time_enabled) + since;
+	count->time_running = READ_ONCE(page->time_running) + since;
+	count->stale = !clock;
+	return clock || count->time_enabled == count->time_running;
+}
+
 /* One try, whose result holds only if the sequence count has not moved. */
-static bool try_page(const struct perf_event_mmap_page *page, const struct pev_self_cpu *cpu,
-		     bool times, struct pev_count *count)
+static enum pev_self_how try_page(const struct perf_event_mmap_page *page,
+				  const struct pev_self_cpu *cpu, bool times,
+				  struct pev_count *count)
 {
 	struct caps caps = caps_of(page);
 	uint32_t index = READ_ONCE(page->index);
-	uint64_t since = 0;
 
-	/* index 0: not on the PMU now. Software events have always 0 and a stale offset. */
-	if (!caps.rdpmc || !index || !cpu->counter || (times && (!caps.time || !cpu->cycles)))
-		return false;
-	if (times) {
-		since = ns_since(page, cpu->cycles(), caps.time_short);
-		count->time_enabled = READ_ONCE(page->time_enabled) + since;
-		count->time_running = READ_ONCE(page->time_running) + since;
-	}
+	if (!caps.rdpmc || !cpu->counter)
+		return SELF_NO_RDPMC;
+	if (!index)   /* not on the PMU now; software events never are */
+		return SELF_OFF_PMU;
+	count->stale = false;
+	if (times && !take_times(page, cpu, &caps, count))
+		return SELF_NO_TIME;
 	count->timed = times;
 	count->value = (uint64_t)READ_ONCE(page->offset) +
 		       sign_extend(cpu->counter(index - 1), READ_ONCE(page->pmc_width));
-	return true;
+	return count->stale ? SELF_STALE : SELF_FAST;
 }
 
-bool pev_self_page_(const struct perf_event_mmap_page *page, const struct pev_self_cpu *cpu,
-		    bool times, struct pev_count *count)
+enum pev_self_how pev_self_page_(const struct perf_event_mmap_page *page,
+				 const struct pev_self_cpu *cpu, bool times,
+				 struct pev_count *count)
 {
 	/* the kernel writes the page with our CPU's interrupts off: an odd count is only seen
 	 * from another CPU, and a handful of tries in a row can't all be interrupted */
 	for (int tries = 0; tries < 16; tries++) {
 		uint32_t seq = READ_ONCE(page->lock);
-		bool good;
+		enum pev_self_how how;
 
 		barrier();
-		good = try_page(page, cpu, times, count);
+		how = try_page(page, cpu, times, count);
 		barrier();
 		if (!(seq & 1) && READ_ONCE(page->lock) == seq)
-			return good;
+			return how;
 	}
-	return false;
+	return SELF_OFF_PMU;
+}
+
+void pev_self_age_(struct pev_sighting *seen, const struct perf_event_mmap_page *page,
+		   const struct pev_self_cpu *cpu, uint32_t seq, struct pev_count *count)
+{
+	uint64_t now = cpu->ns();
+
+	if (READ_ONCE(page->lock) != seq)
+		return;
+	if (seen->seq != seq)
+		*seen = (struct pev_sighting){ seq, now };
+	count->time_enabled += now - seen->at;
+	count->time_running += now - seen->at;
 }
 
 /* ---- events --------------------------------------------------------------------------- */
 
 struct pev_self {
 	struct pev_event *ev;
+	const struct pev_self_cpu *cpu;
 	struct perf_event_mmap_page *page;   /* NULL: read(2) */
 	size_t size;
 	uint64_t id, format;                 /* format: attr.read_format */
+	struct pev_sighting seen;            /* these two are caches: readers set them */
+	enum pev_self_way way;
 };
 
 enum { TIMES = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
 
-int pev_self_map(struct pev_self **out, struct pev_event *ev)
+int pev_self_map_by_(struct pev_self **out, struct pev_event *ev, const struct pev_self_cpu *cpu)
 {
 	struct pev_self *self = calloc(1, sizeof(*self));
 	void *page;
@@ -205,6 +239,8 @@ int pev_self_map(struct pev_self **out, struct pev_event *ev)
 	if (!self)
 		return -ENOMEM;
 	self->ev = ev;
+	self->cpu = cpu;
+	self->seen.seq = 1;   /* none that can be read */
 	self->format = ev->attr.read_format;
 	self->size = (size_t)sysconf(_SC_PAGESIZE);
 	/* the page tells of one thread; children's counts are in no page */
@@ -215,6 +251,15 @@ int pev_self_map(struct pev_self **out, struct pev_event *ev)
 	page = mmap(NULL, self->size, PROT_READ, MAP_SHARED, ev->fd, 0);
 	self->page = page == MAP_FAILED ? NULL : page;
 	return 0;
+}
+
+int pev_self_map(struct pev_self **out, struct pev_event *ev)
+{
+	int rc = pev_self_map_by_(out, ev, &pev_self_this_cpu_);
+
+	if (!rc)
+		pev_self_fast(*out);   /* chooses the way, if the event is on */
+	return rc;
 }
 
 void pev_self_unmap(struct pev_self *self)
@@ -241,20 +286,60 @@ static void take_back_unasked(uint64_t format, struct pev_count *count)
 	count->timed = pev_reads_times_(format);
 }
 
-bool pev_self_fast_read_(const struct pev_self *self, struct pev_count *count)
+enum pev_self_how pev_self_fast_read_(const struct pev_self *self, struct pev_count *count)
 {
+	struct pev_self *own = (struct pev_self *)self;
+	enum pev_self_how how;
+	uint32_t seq;
+
 	/* samples that found no room are told by the kernel only, and only of an event that
 	 * samples, which has a ring instead of this page */
 	*count = (struct pev_count){ .id = self->id };
-	if (!self->page || !pev_self_page_(self->page, &pev_self_this_cpu_, self->format & TIMES, count))
-		return false;
-	take_back_unasked(self->format, count);
-	return true;
+	if (!self->page)
+		return SELF_NO_PAGE;
+	seq = READ_ONCE(self->page->lock);
+	how = pev_self_page_(self->page, self->cpu, self->format & TIMES, count);
+	if (how == SELF_STALE)
+		pev_self_age_(&own->seen, self->page, self->cpu, seq, count);
+	if (pev_self_is_fast_(how))
+		take_back_unasked(self->format, count);
+	return how;
+}
+
+static bool by_page(void *arg)
+{
+	struct pev_count count;
+
+	return pev_self_is_fast_(pev_self_fast_read_(arg, &count));
+}
+
+static void by_kernel(void *arg)
+{
+	const struct pev_self *self = arg;
+	struct pev_count count;
+
+	pev_event_read(self->ev, &count);
+}
+
+static const struct pev_self_race race = { by_page, by_kernel, pev_self_ns_ };
+
+static enum pev_self_how fast_read(const struct pev_self *self, struct pev_count *count)
+{
+	struct pev_self *own = (struct pev_self *)self;
+	enum pev_self_how how;
+
+	if (self->way == SELF_BY_KERNEL)
+		return SELF_SLOWER;
+	how = pev_self_fast_read_(self, count);
+	if (self->way != SELF_UNDECIDED || !pev_self_is_fast_(how))
+		return how;
+	own->way = pev_self_race_(&race, own);
+	return self->way == SELF_BY_KERNEL ? SELF_SLOWER : how;
 }
 
 int pev_self_read(const struct pev_self *self, struct pev_count *count)
 {
-	if (pev_self_fast_read_(self, count))
+	if (pev_self_is_fast_(fast_read(self, count)))
 		return 0;
 	return pev_event_read(self->ev, count);
 }
@@ -263,5 +348,12 @@ bool pev_self_fast(const struct pev_self *self)
 {
 	struct pev_count count;
 
-	return pev_self_fast_read_(self, &count);
+	return pev_self_is_fast_(fast_read(self, &count));
+}
+
+const char *pev_self_why(const struct pev_self *self)
+{
+	struct pev_count count;
+
+	return pev_self_text_(fast_read(self, &count));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/eventjson.h"
 
+#include "stream/ids.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +67,15 @@ static json_object *sample_fields(const struct sample_view *s)
 	return fields;
 }
 
+static json_object *group_counts(const struct stream_counts *counts)
+{
+	json_object *all = json_object_new_object();
+
+	for (size_t i = 0; all && i < counts->n; i++)
+		json_put_unsigned(all, counts->v[i].name, counts->v[i].delta);
+	return all;
+}
+
 json_object *event_json(struct names *names, const struct sample_view *s, const char *comm)
 {
 	uint64_t time = sample_time(s);
@@ -75,9 +86,10 @@ json_object *event_json(struct names *names, const struct sample_view *s, const 
 	    json_put_unsigned(root, "time", stream_time(names->stream, time)) &&
 	    (!stream_has_realtime(names->stream) || json_put_integer(root, "realtime", realtime)) && json_put_text(root, "comm", comm) &&
 	    json_put_integer(root, "pid", (int32_t)layout_u32(s->rec, s->event->layout.tid)) &&
-	    json_put_integer(root, "tid", (int32_t)layout_u32(s->rec, s->event->layout.tid + 4)) &&
+	    json_put_integer(root, "tid", pidmap_shown(stream_tid(s->event, s->rec, s->raw))) &&
 	    json_put_integer(root, "cpu", (int32_t)s->cpu) &&
-	    json_put(root, "fields", s->event->fmt ? tracepoint_fields(s) : sample_fields(s)))
+	    json_put(root, "fields", s->event->fmt ? tracepoint_fields(s) : sample_fields(s)) &&
+	    (!s->counts || json_put(root, "counts", group_counts(s->counts))))
 		return root;
 	json_object_put(root);
 	return NULL;

@@ -2,7 +2,10 @@
 #include "report/eventline.h"
 
 #include "base/escape.h"
+#include "stream/ids.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -138,7 +141,7 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 		at = put_timestamp(p, at, (int64_t)(time + (uint64_t)stream_realtime_offset(stream)));
 	at = put_comm(at, comm);
 	*at++ = ' ';
-	at = put_number(at, layout_u32(s->rec, s->event->layout.tid + 4), 6, ' ');
+	at = put_number(at, (uint32_t)pidmap_shown(stream_tid(s->event, s->rec, s->raw)), 6, ' ');
 	*at++ = ' ';
 	at = put_entry_flags(s, at);
 	*at++ = '[';
@@ -169,6 +172,36 @@ static bool has_room(struct eventline *p, size_t need)
 	return true;
 }
 
+/* " {instructions=5012, page-faults=0}": what the others of its group went on by. */
+static char *put_counts(const struct sample_view *s, char *at, const char *end)
+{
+	const char *between = " {";
+
+	for (size_t i = 0; s->counts && i < s->counts->n; i++) {
+		const struct stream_count *c = &s->counts->v[i];
+
+		if (c->event == s->event)
+			continue;
+		at = put(at, between, 2);
+		at += escape_terminal(c->name, strlen(c->name), at, (size_t)(end - at) - 24);
+		at += snprintf(at, 24, "=%" PRIu64, c->delta);
+		between = ", ";
+	}
+	if (*between == ',')
+		*at++ = '}';
+	return at;
+}
+
+/* Names, each byte as \xNN, and numbers. */
+static size_t counts_room(const struct sample_view *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; s->counts && i < s->counts->n; i++)
+		n += 4 * strlen(s->counts->v[i].name) + 32;
+	return n;
+}
+
 /* "sys:name: text" of a tracepoint. */
 static size_t tracepoint_line(struct eventline *p, const struct sample_view *s, const char *comm,
 			      bool timestamp)
@@ -179,12 +212,13 @@ static size_t tracepoint_line(struct eventline *p, const struct sample_view *s, 
 					  s->raw_size, &len);
 	char *at;
 
-	if (!has_room(p, AROUND + name_len + 4 * len))   /* \xNN */
+	if (!has_room(p, AROUND + name_len + 4 * len + counts_room(s)))   /* \xNN */
 		return 0;
 	at = put_head(p, s, comm, timestamp, p->line);
 	at = put(at, event->name, name_len);
 	at = put(at, ": ", 2);
 	at += escape_terminal(text, len, at, (size_t)(p->line + p->size - at) - 1);
+	at = put_counts(s, at, p->line + p->size);
 	*at++ = '\n';
 	return (size_t)(at - p->line);
 }
@@ -194,11 +228,12 @@ static size_t sample_line(struct eventline *p, const struct sample_view *s, cons
 {
 	char *at, *end;
 
-	if (!has_room(p, AROUND + SAMPLE_TEXT))
+	if (!has_room(p, AROUND + SAMPLE_TEXT + counts_room(s)))
 		return 0;
 	end = p->line + p->size;
 	at = put_head(p, s, comm, timestamp, p->line);
 	at += sample_text(p->names, s, at, (size_t)(end - at) - 1);
+	at = put_counts(s, at, end);
 	*at++ = '\n';
 	at += sample_registers_text(s, at, (size_t)(end - at));
 	return (size_t)(at - p->line);

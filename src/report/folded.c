@@ -49,6 +49,12 @@ struct folded {
 	uint64_t total, overflow;
 	uint64_t before, before_overflow;
 	uint32_t interval;               /* LOST: none */
+	struct {
+		char event[128];
+		uint64_t n, weight;
+		double squares;
+		bool mixed;              /* of several events */
+	} sampled;
 };
 
 struct folded *folded_new(void)
@@ -280,6 +286,28 @@ uint64_t folded_before(const struct folded *f)
 uint64_t folded_overflow(const struct folded *f)
 {
 	return f->overflow;
+}
+
+void folded_sampled(struct folded *f, const char *event, uint64_t n, uint64_t weight, double squares)
+{
+	if (!n)
+		return;
+	f->sampled.mixed |= f->sampled.n && strcmp(f->sampled.event, event);
+	snprintf(f->sampled.event, sizeof(f->sampled.event), "%s", event);
+	f->sampled.n += n;
+	f->sampled.weight += weight;
+	f->sampled.squares += squares;
+}
+
+bool folded_samples(const struct folded *f, struct folded_samples *out)
+{
+	double weight = (double)f->total;
+
+	if (!f->sampled.n || f->sampled.mixed || f->sampled.weight != f->total || !(f->sampled.squares > 0))
+		return false;
+	*out = (struct folded_samples){ .n = f->sampled.n, .alike = weight * weight / f->sampled.squares };
+	snprintf(out->event, sizeof(out->event), "%s", f->sampled.event);
+	return true;
 }
 
 /* ---- in order --------------------------------------------------------------------------- */

@@ -2,7 +2,10 @@
 /*
  * Folded stacks: each distinct stack of frame names once, with the sum of its weights. What
  * flame graphs (report/flame.h) are made of, and the .folded files that they are also read
- * from: a line per stack, "root;...;leaf WEIGHT".
+ * from: a line per stack, "root;...;leaf WEIGHT". Where it is known of which samples they are, a last
+ * line says so, which other programs skip, as no number stands alone at its end:
+ *
+ *	# samples=1234 alike=1180.5 weight=1236708123 event=cpu-clock
  *
  * Callers fold by address first and look names up at the end: once per distinct stack.
  *
@@ -18,6 +21,7 @@
 
 #include "base/fault.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,6 +74,17 @@ void folded_compare(struct folded *f, const struct folded *old);
 uint64_t folded_before(const struct folded *f);
 /* Weight in "[too many stacks]". */
 uint64_t folded_overflow(const struct folded *f);
+
+/* The samples that stacks are of. */
+struct folded_samples {
+	char event[128];             /* what their weights count */
+	uint64_t n;
+	double alike;                /* they tell as much as so many of one weight */
+};
+/* More of them: that weight is part of folded_total(), squares the sum of the squares of each one's. */
+void folded_sampled(struct folded *f, const char *event, uint64_t n, uint64_t weight, double squares);
+/* False: it is not known of all that is there, or they are of several events. */
+bool folded_samples(const struct folded *f, struct folded_samples *out);
 
 /* Lines sorted by the names of frames. In a name, ';' is written as ':', and control characters
  * are escaped. 0 or -ENOMEM. */

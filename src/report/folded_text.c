@@ -3,6 +3,7 @@
 #include "report/folded.h"
 
 #include "base/caller.h"
+#include "base/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,19 @@
 #include <string.h>
 
 enum { LINE = 1 << 20, MAX_FRAMES = 4096 };
+
+static void print_samples(const struct folded *f, FILE *out)
+{
+	struct folded_samples s;
+	char event[4 * sizeof(s.event)];
+
+	if (!folded_samples(f, &s))
+		return;
+	escape_terminal(s.event, strlen(s.event), event, sizeof(event));
+	for (char *p = strchr(event, ' '); p; p = strchr(p, ' '))
+		*p = '_';
+	fprintf(out, "# samples=%" PRIu64 " alike=%.9g weight=%" PRIu64 " event=%s\n", s.n, s.alike, folded_total(f), event);
+}
 
 int folded_print(const struct folded *f, FILE *out)
 {
@@ -29,6 +43,7 @@ int folded_print(const struct folded *f, FILE *out)
 	if (folded_overflow(f))
 		fprintf(out, "[too many stacks] %" PRIu64 "\n", folded_overflow(f));
 	free(stacks);
+	print_samples(f, out);
 	return 0;
 }
 
@@ -55,6 +70,22 @@ static uint32_t frame_of(struct folded *folded, char *name)
 		return folded_frame(folded, name, marks[i].kind);
 	}
 	return folded_frame(folded, name, strcmp(name, "[unknown]") ? FOLDED_USER : FOLDED_UNKNOWN);
+}
+
+/* A comment, which may say of which samples the stacks are. False: it is a stack. */
+static bool take_comment(struct folded *folded, const char *line)
+{
+	const char *last = strrchr(line, ' ');
+	uint64_t n, weight;
+	char event[128];
+	double alike;
+
+	if (strncmp(line, "# ", 2) || (last[1] && !last[1 + strspn(last + 1, "0123456789")]))
+		return false;   /* a frame may be called "# " */
+	if (sscanf(line, "# samples=%" SCNu64 " alike=%lf weight=%" SCNu64 " event=%127s", &n, &alike, &weight, event) == 4 &&
+	    n <= INT64_MAX && alike >= 1 && alike <= (double)n)   /* sscanf() takes -1 for a large one */
+		folded_sampled(folded, event, n, weight, (double)weight * (double)weight / alike);
+	return true;
 }
 
 static const char malformed[] = "expected folded stacks, a line such as main;run;read 12";
@@ -105,7 +136,8 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	int rc = line ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 
 	for (size_t number = 1; !rc && fgets(line, LINE, in); number++) {
-		const char *wrong = !cut_end(line, in) ? malformed : *line ? take_line(folded, line) : NULL;
+		const char *wrong = !cut_end(line, in) ? malformed :
+				    *line && !take_comment(folded, line) ? take_line(folded, line) : NULL;
 
 		if (wrong)
 			rc = fault_set(f, EXIT_FAILED, "%s:%zu: %s", name, number, wrong);

@@ -12,6 +12,7 @@ struct sample_view {
 	const struct perf_event_header *rec;
 	const void *raw;
 	uint32_t raw_size, cpu;
+	const struct stream_counts *counts;   /* of its group, to be shown; NULL: none */
 };
 
 /* "profile: 1003009 cpu-clock", or "7f0012345678 55d0c0de1139 main+0x10 (/usr/bin/x)": safe

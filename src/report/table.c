@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -179,6 +180,22 @@ void table_extra(struct table *t, const char *key, struct json_object *value)
 }
 
 /* ---- order ------------------------------------------------------------------------------ */
+
+void table_word(const char *title, char *name, size_t size)
+{
+	size_t n = 0;
+
+	for (; *title && n + 1 < size; title++)
+		if (isalnum((unsigned char)*title))
+			name[n++] = (char)tolower((unsigned char)*title);
+		else if (n && name[n - 1] != '_')
+			name[n++] = '_';
+	while (n && name[n - 1] == '_')
+		n--;
+	name[n] = '\0';
+	if (!n)
+		snprintf(name, size, "value");
+}
 
 int table_find(const struct table *t, const char *name)
 {

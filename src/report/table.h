@@ -111,6 +111,8 @@ void table_extra(struct table *t, const char *key, struct json_object *value);
 
 /* ---- order ------------------------------------------------------------------------------- */
 
+/* A column's name out of a title: "runtime/1000" is "runtime_1000"; nothing of it left: "value". */
+void table_word(const char *title, char *name, size_t size);
 /* Which column has that name, or -1. */
 int table_find(const struct table *t, const char *name);
 /* Rows with the same value stay in the order they have, so the last sort is the first key.

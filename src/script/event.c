@@ -91,6 +91,8 @@ PyObject *event_read(struct perf_event *e, struct reader *r)
 		return PyLong_FromLongLong(host_realtime(e->cls->host, event_time(e)));
 	case READ_CALLCHAIN:
 		return host_callchain(e->cls->host, e);
+	case READ_COUNTS:
+		return event_counts(e);
 	case READ_EVENT:
 		return read_event_name(e);
 	case READ_U8:
@@ -148,6 +150,11 @@ static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *
 	struct nearest n;
 
 	PyErr_Clear();
+	if (e->cls->event->sampling && text && sample_part_bits(text, strlen(text))) {
+		PyErr_Format(error, "%U has no field '%U': its samples do not carry it; the attribute sample=%U in "
+			     "the event list adds it to live events", e->cls->name, name, name);
+		return NULL;
+	}
 	nearest_begin(&n, text ? text : "");
 	for (size_t i = 0; i < e->cls->nreaders; i++)
 		nearest_offer(&n, PyUnicode_AsUTF8(e->cls->readers[i].name));
@@ -388,9 +395,20 @@ struct perf_event *event_new(PyTypeObject *type)
 		e->owned = false;
 		e->comm[0] = '\0';
 		e->chain = NULL;
+		e->counts = NULL;
 		e->weakrefs = NULL;
 	}
 	return e;
+}
+
+/* Those of the sample that is delivered are with the stream; a kept event has its own. */
+PyObject *event_counts(const struct perf_event *e)
+{
+	if (!e->owned && e->cls->event->counts)
+		return sample_counts(e->cls->event->counts);
+	if (e->counts)
+		return PyDict_Copy(e->counts);
+	Py_RETURN_NONE;
 }
 
 int event_keep(struct perf_event *e)
@@ -406,6 +424,11 @@ int event_keep(struct perf_event *e)
 		return -1;
 	}
 	e->chain = host_chain_to_keep(e->cls->host, e);
+	e->counts = e->cls->event->counts ? sample_counts(e->cls->event->counts) : NULL;
+	if (e->cls->event->counts && !e->counts) {
+		PyMem_Free(copy);
+		return -1;
+	}
 	snprintf(e->comm, sizeof(e->comm), "%s", event_comm(e));
 	memcpy(copy, e->rec, e->rec->size);
 	e->rec = copy;
@@ -424,6 +447,7 @@ static void dealloc(PyObject *self)
 	if (e->owned)
 		PyMem_Free((void *)e->rec);
 	Py_XDECREF(e->chain);
+	Py_XDECREF(e->counts);
 	PyObject_Free(self);
 	Py_DECREF(type);
 }

@@ -19,6 +19,7 @@ struct perf_event {
 	uint32_t cpu;
 	bool owned;            /* rec is ours to free */
 	char comm[16];         /* of a kept event: what its task was called then; or empty */
+	PyObject *counts;      /* dict of a kept event, or NULL */
 	PyObject *chain;       /* list of frames, of a kept event with a user's part; or NULL */
 	PyObject *weakrefs;
 };
@@ -29,6 +30,8 @@ struct perf_event *event_new(PyTypeObject *type);
 /* Makes `e` own its record. 0, or -1 with an exception (it then is an empty event). */
 int event_keep(struct perf_event *e);
 PyObject *event_read(struct perf_event *e, struct reader *r);
+/* dict: name -> count; None: it has none. A new reference. */
+PyObject *event_counts(const struct perf_event *e);
 uint64_t event_time(const struct perf_event *e);
 
 /* pickle.c: __reduce__(). */

@@ -137,7 +137,7 @@ static int add_second_names(struct event_class *cls)
 {
 	static const struct {
 		const char *part, *second;
-	} names[] = { { "callchain", "_callchain" }, { "period", "_period" } };
+	} names[] = { { "callchain", "_callchain" }, { "period", "_period" }, { "counts", "_counts" } };
 
 	for (size_t i = 0; i < cls->nreaders; i++)
 		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
@@ -148,6 +148,11 @@ static int add_second_names(struct event_class *cls)
 				return -1;
 		}
 	return 0;
+}
+
+static bool has_counts(const struct event_class *cls)
+{
+	return stream_event_has_counts(cls->event);
 }
 
 /* TID and TIME are in every sample: the stream sees to it. */
@@ -161,7 +166,8 @@ static int add_sample_readers(struct event_class *cls)
 	       add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
 	       add_reader(cls, "_cpu", READ_CPU, 0, NULL) ||
 	       add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
-	       add_reader(cls, "_event", READ_EVENT, 0, NULL) || add_parts(cls);
+	       add_reader(cls, "_event", READ_EVENT, 0, NULL) || add_parts(cls) ||
+	       (has_counts(cls) && add_reader(cls, "counts", READ_COUNTS, 0, NULL));
 }
 
 /* The documented order: the sample's own, the common_* of the trace entry, the
@@ -181,6 +187,8 @@ static int add_readers(struct event_class *cls)
 	    add_reader(cls, "_realtime", READ_REALTIME, 0, NULL))
 		return -1;
 	if (l->callchain && add_reader(cls, "_callchain", READ_CALLCHAIN, 0, NULL))
+		return -1;
+	if (has_counts(cls) && add_reader(cls, "_counts", READ_COUNTS, 0, NULL))
 		return -1;
 	if (add_reader(cls, "_event", READ_EVENT, 0, NULL))
 		return -1;
@@ -271,7 +279,7 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	cls->event = event;
 	cls->host = host;
 	cls->name = PyUnicode_FromString(event->name);
-	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + 8 : MAX_PART_READERS,
+	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + 9 : MAX_PART_READERS,
 				    sizeof(*cls->readers));
 	if (!cls->name || !cls->readers) {
 		PyErr_NoMemory();

@@ -24,6 +24,7 @@ enum reader_kind {
 	READ_TIME,             /* at offset of the record, shown as --tsc and the like say */
 	READ_REALTIME,
 	READ_CALLCHAIN,
+	READ_COUNTS,           /* what its group's counters went on by */
 	READ_EVENT,
 	READ_U8, READ_U16, READ_U32, READ_U64,   /* at offset of the raw data */
 	READ_S8, READ_S16, READ_S32, READ_S64,

@@ -11,46 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* ---- the interpreter ------------------------------------------------------ */
-
-/* Undropped root takes no code from a path that the environment names. */
-static bool trusts_environment(void)
-{
-	return geteuid() != 0;
-}
-
-static PyStatus choose_python(PyConfig *config, const struct host_script *script)
-{
-	const char *venv = script->venv;
-	char python[4096] = PYTHON_BIN;
-
-	if (!venv && trusts_environment())
-		venv = getenv("VIRTUAL_ENV");
-	if (venv && *venv)
-		snprintf(python, sizeof(python), "%s/bin/python3", venv);
-	return PyConfig_SetBytesString(config, &config->program_name, python);
-}
-
-int host_start_interpreter(const struct host_script *script, struct fault *f)
-{
-	PyConfig config;
-	PyStatus status;
-
-	PyImport_AppendInittab("perf_prof", PyInit_perf_prof);
-	PyConfig_InitPythonConfig(&config);
-	config.install_signal_handlers = 0;
-	config.parse_argv = 0;
-	config.use_environment = trusts_environment();
-	config.user_site_directory = trusts_environment();
-	status = choose_python(&config, script);
-	if (!PyStatus_Exception(status))
-		status = Py_InitializeFromConfig(&config);
-	PyConfig_Clear(&config);
-	if (PyStatus_Exception(status))
-		return fault_set(f, EXIT_FAILED, "Python (%s) can't be started: %s", PYTHON_BIN,
-				 status.err_msg ? status.err_msg : "unknown reason");
-	return 0;
-}
+/* ---- set-up --------------------------------------------------------------- */
 
 /* The watchdog's interrupt() works through Python's own SIGINT handler, which has to be
  * known to the interpreter; the process's handler is then replaced by the loop's. */
@@ -166,6 +127,7 @@ static int set_up(struct host *h)
 
 int host_start(struct host *h, const struct host_script *script, struct fault *f)
 {
+	host_tell_ignored(script);
 	if (host_start_interpreter(script, f))
 		return -1;
 	h->started = true;
@@ -421,8 +383,20 @@ static PyObject *loss_time(struct host *h, uint64_t time)
 
 static const char *const causes[] = {
 	[STREAM_LOSS_RING] = "ring", [STREAM_LOSS_TAIL] = "tail", [STREAM_LOSS_STOP] = "stop",
-	[STREAM_LOSS_DAMAGED] = "damaged",
+	[STREAM_LOSS_DAMAGED] = "damaged", [STREAM_LOSS_THROTTLED] = "throttled",
 };
+
+static PyObject *loss_dict(const struct stream_loss *loss)
+{
+	PyObject *dict = Py_BuildValue("{s:K,s:i,s:s}", "count", (unsigned long long)loss->count, "cpu", loss->cpu,
+				       "cause", causes[loss->cause]);
+	PyObject *event = dict && loss->event ? PyUnicode_FromString(loss->event->name) : NULL;
+
+	if (dict && loss->event && (!event || PyDict_SetItemString(dict, "event", event)))
+		Py_CLEAR(dict);
+	Py_XDECREF(event);
+	return dict;
+}
 
 void host_lost(void *ctx, const struct stream_loss *loss)
 {
@@ -435,8 +409,7 @@ void host_lost(void *ctx, const struct stream_loss *loss)
 	args[0] = loss_time(h, loss->start);
 	args[1] = loss_time(h, loss->end);
 	if (n == 3)
-		args[2] = Py_BuildValue("{s:K,s:i,s:s}", "count", (unsigned long long)loss->count, "cpu",
-					loss->cpu, "cause", causes[loss->cause]);
+		args[2] = loss_dict(loss);
 	if (args[0] && args[1] && (n == 2 || args[2]))
 		call(h, h->on_lost, "__lost__", args, n);
 	host_end_forked(h, 0);

@@ -71,8 +71,14 @@ void host_idle(void *ctx);
 void host_interrupt(void *ctx);
 void host_wait(void *ctx, bool begin);
 
-/* For load.c: the interpreter. 0, or -1 with f. */
+/* ---- interpreter.c */
+
+/* 0, or -1 with f. */
 int host_start_interpreter(const struct host_script *script, struct fault *f);
+/* What root does not take from the environment, why, and what to do; false: nothing is set. */
+bool host_ignored_text(const struct host_script *script, char *buf, size_t size);
+void host_tell_ignored(const struct host_script *script);   /* a hint */
+
 /* In load.c: imports the loader, a module of our own; NULL with Python's exception. */
 PyObject *host_import_loader(void);
 /* In load.c: loads the script, with h's loader; 0, or -1 with f, or without it after sys.exit(). */

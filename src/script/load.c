@@ -63,7 +63,20 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	return is;
 }
 
-static int load_failed(struct host *h, const char *module, struct fault *f)
+/* The exception is printed; what was not found may be where root does not look. */
+static int raised(const struct host_script *script, struct fault *f)
+{
+	char ignored[1024] = "";
+	bool missing = PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
+		       host_ignored_text(script, ignored, sizeof(ignored));
+
+	trouble_strip_own_frames();
+	PyErr_Print();
+	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
+			 "nothing was traced%s%s", script->module, missing ? ". " : "", ignored);
+}
+
+static int load_failed(struct host *h, const struct host_script *script, struct fault *f)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
 		h->exit_code = trouble_take_exit();
@@ -75,10 +88,7 @@ static int load_failed(struct host *h, const char *module, struct fault *f)
 		return -1;
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 		return host_interrupted(f);
-	trouble_strip_own_frames();
-	PyErr_Print();
-	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
-			 "nothing was traced", module);
+	return raised(script, f);
 }
 
 int host_load(struct host *h, const struct host_script *script, struct fault *f)
@@ -91,7 +101,7 @@ int host_load(struct host *h, const struct host_script *script, struct fault *f)
 	if (name)
 		h->module = PyObject_CallMethod(h->loader, "load", "OO", name, argv);
 	if (!h->module)
-		rc = load_failed(h, script->module, f);
+		rc = load_failed(h, script, f);
 	else
 		h->namespace = PyModule_GetDict(h->module);
 	Py_XDECREF(argv);
@@ -113,7 +123,7 @@ int host_try(const struct host_script *script)
 			rc = PyObject_CallMethod(h.loader, "check", "O", name);
 		if (rc)
 			return 0;
-		load_failed(&h, script->module, &f);
+		load_failed(&h, script, &f);
 	}
 	fault_print(&f);
 	return f.exit_code ? f.exit_code : EXIT_FAILED;

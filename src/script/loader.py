@@ -4,6 +4,8 @@
 Compiled into the program. The folder where the script is found becomes importable
 after the standard library, so that a json.py beside it shadows nothing.
 """
+import builtins
+import _thread
 import os as _os
 import re as _re
 import sys
@@ -14,6 +16,7 @@ import _perf_prof_finder as finder
 from _perf_prof_finder import LoadError
 
 LARGEST_SOURCE = 64 << 20       # bytes; /dev/zero has no end
+MOST_HELD = 1 << 20             # bytes of output
 
 
 def _add_folder(folder):
@@ -111,6 +114,76 @@ def _extension(name, spec):
             sys.modules[name] = before
 
 
+# ---- what is printed first --------------------------------------------------------------
+
+class _HeldOutput:
+    """Holds back what the script's own text prints on sys.stdout until it ended: only then is
+    "Loaded module:" true, and that has to be the first line. It is the file below sys.stdout
+    whose write() is ours meanwhile, so that every reference to sys.stdout works as ever."""
+
+    def __init__(self):
+        self.stream = sys.stdout
+        self.buffer = getattr(self.stream, "buffer", None)
+        self.file = getattr(self.buffer, "raw", self.buffer)    # itself, if it is not buffered
+        self.pieces, self.size, self.line = [], 0, b""
+        self.lock = _thread.allocate_lock()     # for threads of the script
+        if self.file is not None:
+            self.stream.flush()
+            self.write = self.file.write
+            self.file.write = self._hold
+            _os.register_at_fork(after_in_child=self._drop)
+
+    def _hold(self, data):
+        piece = bytes(data)
+        with self.lock:
+            self.pieces.append(piece)
+            self.size += len(piece)
+            if self.size > MOST_HELD or self.file is None:
+                self._let_go()
+        return len(piece)
+
+    def _end(self):
+        if self.file is not None:
+            del self.file.write
+            self.file = None
+
+    def _drop(self):
+        """In a forked child: what is held is its parent's."""
+        self.pieces, self.line = [], b""
+        self._end()
+
+    def _let_go(self):
+        try:
+            for piece in (self.line, *self.pieces):
+                while piece:
+                    piece = piece[self.write(piece) or 0:]
+        finally:
+            self.pieces, self.line = [], b""
+            self._end()
+
+    def found(self, file):
+        """What is going to run. A path may hold any bytes; those are printed."""
+        self.line = b"Loaded module: " + _os.fsencode(file) + b"\n"
+
+    def release(self, loaded):
+        """The first line, if it was loaded, and what was held."""
+        try:
+            self.stream.flush()
+        except (AttributeError, ValueError):    # none; detached or closed by the script
+            pass
+        if self.file is None or self.file.closed:
+            return
+        self.buffer.flush()
+        with self.lock:
+            if not loaded:
+                self.line = b""
+            try:
+                self._let_go()
+            except OSError:
+                self.buffer.write(b"\n")        # by what flush() says the host knows why
+                raise
+
+
 # ---- loading --------------------------------------------------------------------------
 
 def _loader(name, file):
@@ -130,15 +203,6 @@ def _code(loader):
     return _read_bytecode(loader) if isinstance(loader, machinery.SourcelessFileLoader) else None
 
 
-def _announce(file):
-    """A path may hold any bytes; those are printed."""
-    sys.stdout.flush()
-    out = getattr(sys.stdout, "buffer", None)
-    if out:
-        out.write(b"Loaded module: " + _os.fsencode(file) + b"\n")
-        out.flush()
-
-
 def _names(file, dotted):
     """(name in sys.modules, name inside of the file). io.py loads, and the real io stays."""
     inside = dotted or finder.stem(_path.dirname(file) if finder.is_package(file) else file)
@@ -152,9 +216,6 @@ def _run(spec, name, inside):
     code = _code(loader)
     result = util.module_from_spec(spec) if code else _extension(inside, spec)
     sys.modules[name] = result
-    import perf_prof
-    result.perf_prof = perf_prof
-    _announce(spec.origin)
     if code:
         exec(code, result.__dict__)
     else:
@@ -162,13 +223,11 @@ def _run(spec, name, inside):
     return result
 
 
-def load(typed, arguments):
-    """Load what the user typed; returns the module. Its top level runs here."""
-    sys.argv = [typed, *arguments]
+def _load(typed, output):
     file, dotted = finder.find(typed, _add_folder)
     file = _path.abspath(file)
+    output.found(file)
     if dotted in sys.modules:
-        _announce(file)
         return sys.modules[dotted]
     name, inside = _names(file, dotted)
     if not dotted:
@@ -181,6 +240,19 @@ def load(typed, arguments):
     if dotted and "." in dotted:
         parent, _, last = dotted.rpartition(".")
         setattr(sys.modules[parent], last, result)
+    return result
+
+
+def load(typed, arguments):
+    """Load what the user typed; returns the module. Its top level runs here."""
+    sys.argv = [typed, *arguments]
+    import perf_prof
+    builtins.perf_prof, builtins.PerfEvent = perf_prof, perf_prof.PerfEvent
+    output, result = _HeldOutput(), None
+    try:
+        result = _load(typed, output)
+    finally:
+        output.release(result is not None)
     return result
 
 

@@ -2,6 +2,8 @@
 /* Names for the numbers in events: of tasks, and of the addresses in call chains. */
 #include "script/host.h"
 
+#include "stream/ids.h"
+
 void host_task(void *ctx, const struct pev_record *rec)
 {
 	struct host *h = ctx;
@@ -18,8 +20,7 @@ const char *event_comm(const struct perf_event *e)
 {
 	if (e->owned && e->comm[0])
 		return e->comm;
-	return host_comm(e->cls->host, (pid_t)layout_u32(e->rec, e->cls->event->layout.tid + 4),
-			 event_time(e));
+	return host_comm(e->cls->host, stream_tid(e->cls->event, e->rec, e->raw), event_time(e));
 }
 
 PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time)

@@ -49,6 +49,14 @@ static PyObject *chain_of(const struct perf_event *e)
 	return chain ? chain : (Py_INCREF(Py_None), Py_None);
 }
 
+/* What the stream knows only while it delivers. */
+static PyObject *counts_of(const struct perf_event *e)
+{
+	if (e->counts || e->cls->event->counts)
+		return event_counts(e);
+	Py_RETURN_NONE;
+}
+
 PyObject *event_reduce(PyObject *self, PyObject *unused)
 {
 	struct perf_event *e = (struct perf_event *)self;
@@ -60,9 +68,9 @@ PyObject *event_reduce(PyObject *self, PyObject *unused)
 	Py_XDECREF(module);
 	if (!restore)
 		return NULL;
-	return Py_BuildValue("(N(OKIy#N))", restore, e->cls->name,
+	return Py_BuildValue("(N(OKIy#NN))", restore, e->cls->name,
 			     (unsigned long long)fingerprint(e->cls), e->cpu, (const char *)e->rec,
-			     (Py_ssize_t)e->rec->size, chain_of(e));
+			     (Py_ssize_t)e->rec->size, chain_of(e), counts_of(e));
 }
 
 /* ---- back ------------------------------------------------------------------ */
@@ -124,17 +132,21 @@ PyObject *event_restore(struct host *h, PyObject *args)
 	struct event_class *cls;
 	unsigned long long print;
 	unsigned int cpu;
-	PyObject *name, *chain, *e;
+	PyObject *name, *chain, *counts = NULL, *e;
 	const char *bytes;
 	Py_ssize_t size;
 
-	if (!PyArg_ParseTuple(args, "UKIy#O:_restore", &name, &print, &cpu, &bytes, &size, &chain))
+	if (!PyArg_ParseTuple(args, "UKIy#O|O:_restore", &name, &print, &cpu, &bytes, &size, &chain, &counts))
 		return NULL;
 	cls = class_of(h, name, print);
 	e = cls ? rebuild(h, cls, cpu, bytes, size) : NULL;
 	if (e && PyList_Check(chain)) {
 		Py_INCREF(chain);
 		((struct perf_event *)e)->chain = chain;
+	}
+	if (e && counts && PyDict_Check(counts)) {
+		Py_INCREF(counts);
+		((struct perf_event *)e)->counts = counts;
 	}
 	return e;
 }

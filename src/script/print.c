@@ -96,7 +96,7 @@ static PyObject *print_frames(struct perf_event *e, struct printing *p)
 PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain)
 {
 	struct printing *p = printing_of(e->cls->host);
-	struct sample_view view = { e->cls->event, e->rec, e->raw, e->raw_size, e->cpu };
+	struct sample_view view = { e->cls->event, e->rec, e->raw, e->raw_size, e->cpu, NULL };
 	const char *line;
 	PyObject *rc;
 	size_t n;

@@ -67,6 +67,16 @@ static PyObject *counters(const struct pev_read *read)
 	return list;
 }
 
+PyObject *sample_counts(const struct stream_counts *counts)
+{
+	PyObject *dict = PyDict_New();
+	int rc = 0;
+
+	for (size_t i = 0; dict && i < counts->n && !rc; i++)
+		rc = put(dict, counts->v[i].name, from_u64(counts->v[i].delta));
+	return dict ? finish(dict, rc) : NULL;
+}
+
 static PyObject *read_value(const struct pev_sample *s, const struct pev_format *fmt)
 {
 	const struct pev_read *read = &s->read;

@@ -90,7 +90,8 @@ static const char head[] =
 "\n"
 "    lost_start: time of the last sample before the loss (int, ns; 0 without --order)\n"
 "    lost_end: time of the first sample after it (int, ns; 0 without --order)\n"
-"    A third parameter, where there is one, gets a dict of count, cpu and cause.\n"
+"    A third parameter, where there is one, gets a dict of count, cpu and cause. The cause\n"
+"    \"throttled\" has the span from lost_start to lost_end, the event, and count 0: not known.\n"
 "    \"\"\"\n"
 "    pass\n";
 
@@ -143,6 +144,8 @@ static void each_field(const struct stream_event *event,
 	for (size_t i = 0; !fmt && (part = sample_part_at(i)); i++)
 		if (part->bits & event->layout.sample_type)
 			each(part->name, kinds[part->kind], out);
+	if (stream_event_has_counts(event))
+		each(fmt ? "_counts" : "counts", "dict", out);
 }
 
 static void describe(const char *name, const char *type, FILE *out)
@@ -172,7 +175,9 @@ static void print_handler(const struct stream_event *event, FILE *out)
 void template_print(const struct stream_event *events, size_t n, FILE *out)
 {
 	fputs(head, out);
+	/* one name can stand for an event on each of several PMUs */
 	for (size_t i = 0; i < n; i++)
-		print_handler(&events[i], out);
+		if (!i || strcmp(events[i - 1].word, events[i].word))
+			print_handler(&events[i], out);
 	fputs(tail, out);
 }

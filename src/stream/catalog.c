@@ -180,7 +180,8 @@ static int try_open(const struct named *event)
 	err = pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL);
 	if (!err)
 		pev_event_close(ev);
-	return err;
+	/* so plain an event is only refused for what it counts */
+	return err == -EINVAL || err == -EOPNOTSUPP || err == -ENODEV ? -ENOENT : err;
 }
 
 static int offer_named(struct walk *w, enum catalog_kind kind, const struct named *event)
@@ -331,6 +332,27 @@ static int walk_pmus(struct walk *w)
 }
 
 /* ------------------------------------------------------------------------
+ * The CPU's own names, through libpfm4
+ */
+
+static int offer_vendor_event(const char *pmu, const char *name, const char *desc, void *ctx)
+{
+	struct walk *w = ctx;
+	const struct catalog_entry e = {
+		.kind = CATALOG_VENDOR, .name = name, .group = pmu, .event = name, .summary = desc,
+	};
+
+	return entry_matches(w, &e) ? w->fn(&e, w->ctx) : 0;
+}
+
+static int walk_vendor(struct walk *w)
+{
+	int ret = pev_vendor_each(offer_vendor_event, w);
+
+	return ret == -ENOTSUP ? 0 : ret;
+}
+
+/* ------------------------------------------------------------------------
  * The kinds
  */
 
@@ -344,6 +366,7 @@ static const struct {
 	{ CATALOG_HARDWARE, { "hardware", "hw" }, walk_hardware },
 	{ CATALOG_CACHE, { "cache", "hwcache" }, walk_caches },
 	{ CATALOG_PMU, { "pmu" }, walk_pmus },
+	{ CATALOG_VENDOR, { "vendor", "libpfm", "libpfm4" }, walk_vendor },
 	{ CATALOG_SOURCE, { "source", "sources" }, NULL },
 };
 

@@ -15,6 +15,7 @@ enum catalog_kind {
 	CATALOG_CACHE = 1 << 3,
 	CATALOG_PMU = 1 << 4,
 	CATALOG_ALL = (1 << 5) - 1,
+	CATALOG_VENDOR = 1 << 6,   /* the CPU's own, by libpfm4: hundreds, so never among ALL */
 	CATALOG_SOURCE = 1 << 5,   /* stream/source.h: not in the catalog, whoever lists adds them */
 };
 
@@ -22,14 +23,14 @@ enum catalog_kind {
 struct catalog_entry {
 	enum catalog_kind kind;
 	const char *name;     /* "sched:sched_switch", "cpu-clock", "cpu/cache-misses/" */
-	const char *group;    /* system of a tracepoint, PMU of a PMU event; else NULL */
+	const char *group;    /* system of a tracepoint, PMU of a PMU's or vendor's event; else NULL */
 	const char *event;    /* the name without its group */
 	const char *alias;    /* a second name ("faults" for "page-faults"), or NULL */
 	const char *terms;    /* PMU: "event=0x3c", as sysfs has it; else NULL */
 	const char *unit;     /* PMU: of the count ("Joules"), or NULL */
-	const char *summary;  /* source: in a line; else NULL */
+	const char *summary;  /* source, vendor: in a line; else NULL */
 	/* Hardware and cache: 0 if it opens here, else -errno of trying; -ENOENT means
-	 * that this machine's PMU lacks it. Other kinds are not tried: 0. */
+	 * that this machine lacks it. Other kinds are not tried: 0. */
 	int opens;
 };
 
@@ -52,8 +53,8 @@ int catalog_each(unsigned int kinds, const char *glob, catalog_fn *fn, void *ctx
  * there is none near enough or it does not fit. */
 const char *catalog_nearest(const char *name, char *buf, size_t size);
 
-/* The kind as one word ("tracepoint", "software", "hardware", "cache", "pmu", "source"), and the
- * kind of a word as users type it (also "hw", "sw"), 0 if it is none. */
+/* The kind as one word ("tracepoint", "software", "hardware", "cache", "pmu", "vendor", "source"), and
+ * the kind of a word as users type it (also "hw", "sw", "libpfm"), 0 if it is none. */
 const char *catalog_kind_word(enum catalog_kind kind);
 unsigned int catalog_kind_by_word(const char *word);
 #endif

@@ -71,6 +71,8 @@ static void deliver_one(struct stream *s, struct ring *ring, const struct stream
 		return;
 	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
 		return;
+	if (ev->counts)
+		counts_take(s, ev, rec);
 	if (ev->filter_here && !filter_passes(ev, rec, raw, size, cpu)) {
 		s->totals.filtered++;
 		return;
@@ -193,8 +195,7 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
 		replay_identify(p, &out.mmap);
 	makers_take_task(s, &out);
-	if (s->ops->task)
-		s->ops->task(s->ctx, &out);
+	ids_take_task(s, &out);
 }
 
 /* ---- delivery, in order --------------------------------------------------------- */

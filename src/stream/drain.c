@@ -25,7 +25,7 @@ static void index_id(struct stream *s, uint64_t id, struct stream_event *event)
 	s->by_id[i] = (struct id_slot){ id, event };
 }
 
-static struct stream_event *event_by_id(const struct stream *s, uint64_t id)
+struct stream_event *drain_event_by_id(const struct stream *s, uint64_t id)
 {
 	size_t i = (id * 0x9e3779b97f4a7c15ull >> 32) & s->id_mask;
 
@@ -49,13 +49,15 @@ void dispatch_index(struct stream *s)
 	size_t slots = 16;
 
 	makers_settle(s);
+	groups_settle(s);
 	memset(s->by_type, 0, sizeof(s->by_type));
 	s->filters_here = false;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->filters_here |= s->events[i].filter_here;
 	for (size_t i = 0; i < s->nevents; i++)
 		s->events[i].choosy = s->events[i].filter_here || own_limit(&s->events[i]) ||
-				      s->opts->sampling_limit || s->events[i].taps;
+				      s->opts->sampling_limit || s->events[i].taps || s->events[i].counts ||
+				      s->events[i].muted;
 	s->plain_raw = s->mixed || first->callchain ? 0 : first->layout.raw;
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].wanted && s->events[i].fmt && !s->events[i].maker)
@@ -112,7 +114,7 @@ identify_any(const struct stream *s, const struct perf_event_header *rec, const 
 	if (s->mixed) {
 		if (rec->size < 16)
 			return NULL;
-		event = event_by_id(s, layout_u64(rec, 8));
+		event = drain_event_by_id(s, layout_u64(rec, 8));
 		if (!event)
 			return NULL;
 		if (!event->fmt) {
@@ -142,7 +144,7 @@ static inline struct stream_event *identify(const struct stream *s,
 const struct stream_event *drain_event_of(const struct stream *s,
 					  const struct perf_event_header *rec)
 {
-	return rec->size < 16 ? NULL : event_by_id(s, layout_u64(rec, 8));
+	return rec->size < 16 ? NULL : drain_event_by_id(s, layout_u64(rec, 8));
 }
 
 #define SECOND UINT64_C(1000000000)
@@ -184,7 +186,7 @@ static bool within_limit(struct stream *s, const struct stream_event *event)
 
 static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
 {
-	return layout_u32(rec, event->layout.tid) == s->skip_pid && !event->keep_own;
+	return own_has(&s->own, layout_u32(rec, event->layout.tid)) && !event->keep_own;
 }
 
 static bool is_filtered(const struct ring *ring, const struct stream_event *event,
@@ -202,7 +204,7 @@ static bool is_unwanted(struct stream *s, const struct ring *ring,
 		s->totals.skipped++;
 		return true;
 	}
-	if (is_filtered(ring, event, rec, raw, raw_size)) {
+	if (event->muted || is_filtered(ring, event, rec, raw, raw_size)) {
 		s->totals.filtered++;
 		return true;
 	}
@@ -239,11 +241,11 @@ bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct st
 	return within_limits(s, ring, event, rec);
 }
 
-/* Most samples are chosen by two compares. */
+/* Most samples are chosen by two looks. */
 static inline bool is_plainly_chosen(const struct stream *s, const struct stream_event *event,
 				     const struct perf_event_header *rec)
 {
-	return __builtin_expect(layout_u32(rec, event->layout.tid) != s->skip_pid && !event->choosy, 1);
+	return __builtin_expect(!own_may_have(&s->own, layout_u32(rec, event->layout.tid)) && !event->choosy, 1);
 }
 
 static bool is_chosen(struct stream *s, struct ring *ring, const struct stream_event *event,
@@ -260,6 +262,8 @@ __attribute__((noinline)) static void
 deliver_choosy(struct stream *s, struct ring *ring, const struct stream_event *event,
 	       const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
 {
+	if (event->counts)
+		counts_take(s, event, rec);
 	if (!is_chosen(s, ring, event, rec, raw, raw_size))
 		return;
 	if (event->taps)
@@ -290,10 +294,32 @@ void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_
 	deliver(s, ring, rec);
 }
 
-uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
+static void take_throttle(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	const uint64_t *u = (const uint64_t *)(rec + 1);
+	const struct pev_throttle record = { .time = u[0], .id = u[1], .stream_id = u[2] };
+	const struct stream_event *event = drain_event_by_id(s, record.id);
+
+	if (event)
+		throttling_take(s, ring, event, rec->type, &record);
+}
+
+void drain_end_throttled(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	const void *raw;
+	uint32_t raw_size;
+	const struct stream_event *event = identify(s, rec, &raw, &raw_size);
+
+	if (event && rec->size >= event->layout.time + 8)
+		throttling_end(s, ring, event, layout_u64(rec, event->layout.time));
+}
+
+uint64_t drain_take_lost(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	const uint64_t *u = (const uint64_t *)(rec + 1);
 
+	if ((rec->type == PERF_RECORD_THROTTLE || rec->type == PERF_RECORD_UNTHROTTLE) && rec->size >= 32)
+		take_throttle(s, ring, rec);
 	if (rec->type == PERF_RECORD_LOST && rec->size >= 24) {
 		ring->lost += u[1];   /* u[0] is the id */
 		return u[1];
@@ -303,7 +329,7 @@ uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
 
 static void other_record(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
-	uint64_t lost = drain_take_lost(ring, rec);
+	uint64_t lost = drain_take_lost(s, ring, rec);
 
 	if (lost)
 		loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
@@ -334,10 +360,13 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 		/* another CPU wrote these lines: they are on their way while a handler runs */
 		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
-		if (rec->type == PERF_RECORD_SAMPLE)
-			deliver(s, ring, rec);
-		else
+		if (rec->type != PERF_RECORD_SAMPLE) {
 			other_record(s, ring, rec);
+		} else {
+			if (__builtin_expect(s->throttles.nopen != 0, 0))
+				drain_end_throttled(s, ring, rec);
+			deliver(s, ring, rec);
+		}
 		if (attention_pending(&s->attn)) {
 			loop_attend(s);
 			if (s->stopping)

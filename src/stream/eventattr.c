@@ -3,6 +3,7 @@
 #include "stream/private.h"
 
 #include "base/nearest.h"
+#include "base/note.h"
 #include "base/units.h"
 #include "stream/parts.h"
 #include "stream/source.h"
@@ -18,6 +19,11 @@ static int attr_stack(struct stream_event *ev, const char *value, char *why, siz
 	ev->callchain = true;
 	if (!value)
 		return 0;
+	if (!strcmp(value, "no")) {
+		ev->callchain = ev->chain_user = ev->chain_kernel = false;
+		ev->stack_bytes = 0;
+		return 0;
+	}
 	if (!stream_parse_chains(value, &ev->stack_bytes, &expected)) {
 		snprintf(why, size, "stack=%.64s: expected %s", value, expected);
 		return -1;
@@ -97,12 +103,11 @@ static int attr_freq(struct stream_event *ev, const char *value, char *why, size
 {
 	uint64_t n;
 
-	if (!value || units_u64(value, &n) || n < 1 || n > 1000000) {
-		snprintf(why, size, "freq=%.64s: expected samples a second, 1 to 1000000",
-			 value ? value : "");
+	if (rate_parse(value, &n)) {
+		snprintf(why, size, "freq=%.64s: expected " RATE_EXPECTED, value ? value : "");
 		return -1;
 	}
-	pev_attr_sample_freq(&ev->sampling->attr.attr, n);
+	rate_set(ev->sampling, n);
 	return 0;
 }
 
@@ -183,34 +188,40 @@ static int attr_mark(struct stream_event *ev, const char *value, char *why, size
 	return value ? -1 : 0;
 }
 
-enum { EVERY = EVENT_TRACEPOINT | EVENT_PROBE | EVENT_SOURCE | EVENT_PLAIN };
+enum {
+	SAMPLED = EVENT_PLAIN | EVENT_SOURCE,
+	EVERY = EVENT_TRACEPOINT | EVENT_PROBE | SAMPLED | EVENT_MADE,
+};
 
+/* `uses`: of enum stream_attrs, 0 if every command uses it. */
 static const struct {
 	const char *name;
-	unsigned int kinds;
+	unsigned int kinds, uses;
 	int (*set)(struct stream_event *ev, const char *value, char *why, size_t size);
 	const char *shown, *belongs;
 } attrs[] = {
-	{ "stack", EVERY, attr_stack, "stack[=fp|dwarf]", NULL },
-	{ "max-stack", EVERY, attr_max_stack, "max-stack=N", NULL },
-	{ "alias", EVERY, attr_alias, "alias=NAME", NULL },
-	{ "cpus", EVERY, attr_cpus, "cpus=LIST", NULL },
-	{ "key", EVERY, attr_word, "key=EXPR", NULL },
-	{ "role", EVERY, attr_word, "role=start|end|both", NULL },
-	{ "untraced", EVERY, attr_mark, "untraced", NULL },
-	{ "trigger", EVERY, attr_mark, "trigger", NULL },
-	{ "top-by", EVERY, attr_word, "top-by=EXPR", NULL },
-	{ "top-add", EVERY, attr_word, "top-add=EXPR", NULL },
-	{ "comm", EVERY, attr_word, "comm=EXPR", NULL },
-	{ "printkey", EVERY, attr_word, "printkey=EXPR", NULL },
-	{ "ptr", EVERY, attr_word, "ptr=EXPR", NULL },
-	{ "size", EVERY, attr_word, "size=EXPR", NULL },
-	{ "num", EVERY, attr_word, "num=EXPR", NULL },
-	{ "exec", EVERY, attr_word, "exec=EXPR", NULL },
-	{ "args", EVENT_PROBE, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
-	{ "period", EVENT_PLAIN, attr_period, "period=N", "perf events, such as cycles" },
-	{ "freq", EVENT_PLAIN, attr_freq, "freq=N", "perf events, such as cycles" },
-	{ "sample", EVENT_PLAIN, attr_sample, "sample=PART+PART", "perf events, such as cycles" },
+	{ "stack", EVERY, STREAM_ATTR_STACK, attr_stack, "stack[=fp|dwarf|no]",
+	  "commands that show or record call chains, such as python, trace and record" },
+	{ "max-stack", EVERY, STREAM_ATTR_STACK, attr_max_stack, "max-stack=N",
+	  "commands that show or record call chains, such as python, trace and record" },
+	{ "alias", EVERY, 0, attr_alias, "alias=NAME", NULL },
+	{ "cpus", EVERY, 0, attr_cpus, "cpus=LIST", NULL },
+	{ "key", EVERY, STREAM_ATTR_KEY, attr_word, "key=EXPR", "perf-prof top and latency" },
+	{ "role", EVERY, STREAM_ATTR_PAIR, attr_word, "role=start|end|both", "perf-prof latency" },
+	{ "untraced", EVERY, STREAM_ATTR_PAIR, attr_mark, "untraced", "perf-prof latency" },
+	{ "trigger", EVERY, STREAM_ATTR_TRIGGER, attr_mark, "trigger", "--overwrite of perf-prof trace and record" },
+	{ "top-by", EVERY, STREAM_ATTR_ROW, attr_word, "top-by=EXPR", "perf-prof top" },
+	{ "top-add", EVERY, STREAM_ATTR_ROW, attr_word, "top-add=EXPR", "perf-prof top" },
+	{ "comm", EVERY, STREAM_ATTR_ROW, attr_word, "comm=EXPR", "perf-prof top" },
+	{ "printkey", EVERY, STREAM_ATTR_ROW, attr_word, "printkey=EXPR", "perf-prof top" },
+	{ "ptr", EVERY, STREAM_ATTR_NOBODY, attr_word, "ptr=EXPR", NULL },
+	{ "size", EVERY, STREAM_ATTR_NOBODY, attr_word, "size=EXPR", NULL },
+	{ "num", EVERY, STREAM_ATTR_NOBODY, attr_word, "num=EXPR", NULL },
+	{ "exec", EVERY, STREAM_ATTR_NOBODY, attr_word, "exec=EXPR", NULL },
+	{ "args", EVENT_PROBE, 0, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
+	{ "period", EVENT_PLAIN, 0, attr_period, "period=N", "perf events, such as cycles" },
+	{ "freq", EVENT_PLAIN, 0, attr_freq, "freq=N|max", "perf events, such as cycles" },
+	{ "sample", SAMPLED, 0, attr_sample, "sample=PART+PART", "perf events, and sources that sample: profile, page-faults" },
 };
 enum { NATTRS = sizeof(attrs) / sizeof(*attrs) };
 
@@ -239,17 +250,23 @@ bool event_attr_exists(const char *name)
 	return false;
 }
 
-static void list_attrs(enum event_kind kind, char *buf, size_t size)
+/* Whether the event can have the attribute, and the command does something with it. */
+static bool is_for(size_t i, const struct stream *s, enum event_kind kind)
 {
-	size_t used = (size_t)snprintf(buf, size, "one of: ");
+	return attrs[i].kinds & kind && (!attrs[i].uses || attrs[i].uses & s->opts->attrs);
+}
+
+static void list_attrs(const struct stream *s, enum event_kind kind, char *buf, size_t size)
+{
+	size_t used = 0;
 
 	for (size_t i = 0; i < NATTRS && used < size; i++)
-		if (attrs[i].kinds & kind)
-			used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
+		if (is_for(i, s, kind))
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "one of: ",
 						 attrs[i].shown);
 }
 
-static int unknown_attr(const struct spec_item *item, const struct spec_attr *attr,
+static int unknown_attr(const struct stream *s, const struct spec_item *item, const struct spec_attr *attr,
 			enum event_kind kind, struct fault *f)
 {
 	struct nearest near;
@@ -257,40 +274,57 @@ static int unknown_attr(const struct spec_item *item, const struct spec_attr *at
 
 	nearest_begin(&near, attr->name);
 	for (size_t i = 0; i < NATTRS; i++)
-		if (attrs[i].kinds & kind)
+		if (is_for(i, s, kind))
 			nearest_offer(&near, attrs[i].name);
 	snprintf(why, sizeof(why), "unknown attribute \"%.100s\"", attr->name);
-	list_attrs(kind, expected, sizeof(expected));
+	list_attrs(s, kind, expected, sizeof(expected));
 	if (nearest_get(&near))
 		snprintf(expected, sizeof(expected), "did you mean %s?", nearest_get(&near));
 	return spec_fault(f, item, attr->at, why, expected);
 }
 
-static int set_attr(struct stream_event *ev, const struct spec_item *item,
+static int misplaced(const struct stream *s, const struct spec_item *item, const struct spec_attr *attr,
+		     enum event_kind kind, size_t i, struct fault *f)
+{
+	const char *sign = attrs[i].set == attr_mark || attrs[i].set == attr_stack ? "" : "=";
+	char why[256], expected[256];
+
+	if (attrs[i].belongs)
+		snprintf(why, sizeof(why), "%s%s is for %s", attr->name, sign, attrs[i].belongs);
+	else
+		snprintf(why, sizeof(why), "%s%s has no effect in any command", attr->name, sign);
+	list_attrs(s, kind, expected, sizeof(expected));
+	return spec_fault(f, item, attr->at, why, expected);
+}
+
+static int set_attr(const struct stream *s, struct stream_event *ev, const struct spec_item *item,
 		    const struct spec_attr *attr, enum event_kind kind, struct fault *f)
 {
-	char why[512], expected[256];
+	char why[512];
 
 	for (size_t i = 0; i < NATTRS; i++) {
 		if (strcmp(attrs[i].name, attr->name))
 			continue;
-		if (!(attrs[i].kinds & kind)) {
-			snprintf(why, sizeof(why), "%s= is for %s", attr->name, attrs[i].belongs);
-			list_attrs(kind, expected, sizeof(expected));
-			return spec_fault(f, item, attr->at, why, expected);
-		}
+		if (attrs[i].uses & s->opts->passes)
+			note(stream_verbosity(s->opts), "%s= of %s has no effect here, but in %s", attr->name,
+			     item->name, attrs[i].belongs);
+		else if (!is_for(i, s, kind))
+			return misplaced(s, item, attr, kind, i, f);
 		if (attrs[i].set(ev, attr->value, why, sizeof(why)))
 			return bad_value(f, item, attr, why);
 		return 0;
 	}
-	return unknown_attr(item, attr, kind, f);
+	return unknown_attr(s, item, attr, kind, f);
 }
 
-int event_attrs_set(struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
+int event_attrs_set(const struct stream *s, struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
 		    struct fault *f)
 {
+	if (item->modifiers && kind != EVENT_PLAIN)
+		return spec_fault(f, item, item->modifiers_at, "modifiers are for perf events, such as cycles",
+				  "an attribute, such as stack");
 	for (size_t i = 0; i < item->nattrs; i++)
-		if (set_attr(ev, item, &item->attrs[i], kind, f))
+		if (set_attr(s, ev, item, &item->attrs[i], kind, f))
 			return -1;
 	return 0;
 }

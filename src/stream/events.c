@@ -39,6 +39,7 @@ static void event_free(struct stream_event *ev)
 		free(ev->sampling->what);
 	free(ev->sampling);
 	free(ev->stack_format);
+	free(ev->counts);
 	numlist_free(&ev->cpus);
 }
 
@@ -64,6 +65,7 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	ev->item = item;
 	ev->track = NO_TRACK;
+	ev->leader = NO_LEADER;
 	ev->wanted = true;
 	ev->filter = item->filter ? strdup(item->filter) : NULL;
 	if (item->filter && !ev->filter) {
@@ -74,10 +76,11 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	return ev;
 }
 
-/* What can't stand in a function's name becomes "_". */
+/* What can't stand in a function's name becomes "_"; of "msr/tsc/" the end is dropped. */
 static char *make_word(const char *name)
 {
-	char *word = strdup(name);
+	size_t len = strlen(name);
+	char *word = strndup(name, len && name[len - 1] == '/' ? len - 1 : len);
 
 	for (char *p = word; p && *p; p++)
 		if (!isalnum((unsigned char)*p) && *p != '_')
@@ -110,7 +113,7 @@ static int add_tracepoint(struct stream *s, const struct spec_item *item, const 
 {
 	struct stream_event *ev = events_append(s, item, f);
 
-	if (!ev || event_attrs_set(ev, item, EVENT_TRACEPOINT, f) ||
+	if (!ev || event_attrs_set(s, ev, item, EVENT_TRACEPOINT, f) ||
 	    event_set_tracepoint(ev, sys, name, f))
 		return -1;
 	ev->from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
@@ -243,7 +246,7 @@ static enum plain_answer add_traced(struct stream *s, const struct spec_item *it
 
 static enum plain_answer (*const lookups[])(struct stream *, const struct spec_item *,
 					    struct fault *) = {
-	add_traced, probe_add_item, source_add_item, plain_add_pmu, plain_add,
+	add_traced, probe_add_item, source_add_item, plain_add,
 };
 
 static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
@@ -333,9 +336,10 @@ static bool need_identifiers(const struct stream *s)
 		for (size_t k = i + 1; k < s->nevents; k++)
 			if (!s->events[i].maker && !s->events[k].maker &&
 			    (s->events[i].callchain != s->events[k].callchain ||
+			     s->events[i].read_format != s->events[k].read_format ||
 			     s->events[i].fmt == s->events[k].fmt))
 				return true;
-	return s->has_others || s->opts->record;
+	return s->has_others || s->opts->record || groups_are_read(s);
 }
 
 /* Some tracepoints count other than events, sched_stat_runtime nanoseconds; those of system
@@ -360,7 +364,8 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 	if (ev->sampling)
 		type |= ev->sampling->attr.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	else
-		type |= PERF_SAMPLE_RAW | (s->each_counts_one ? 0 : PERF_SAMPLE_PERIOD);
+		type |= PERF_SAMPLE_RAW | (s->each_counts_one ? 0 : PERF_SAMPLE_PERIOD) |
+			(ev->read_format ? PERF_SAMPLE_READ : 0);
 	if (s->mixed)
 		type |= PERF_SAMPLE_IDENTIFIER;
 	if (s->opts->record)
@@ -384,7 +389,8 @@ int event_set_stack_format(struct stream_event *ev, const struct pev_format *for
 /* How open.c opens it. */
 static int choose_stack_format(struct stream_event *ev)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type };
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,
+					.read_format = ev->read_format };
 	struct pev_format format;
 
 	if (!ev->callchain || !ev->stack_bytes)
@@ -408,7 +414,9 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	struct perf_event_attr *a;
 
 	if (!ev->sampling) {
-		layout_from_sample_type(&ev->layout, type);
+		if (s->has_lost_format)
+			ev->read_format |= PEV_FORMAT_LOST;
+		layout_from_format(&ev->layout, type, ev->read_format);
 		return;
 	}
 	a = &ev->sampling->attr.attr;
@@ -446,6 +454,8 @@ int events_from_specs(struct stream *s, struct fault *f)
 
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
+	if (!rc)
+		rc = groups_apply(s, f);
 	if (!rc)
 		rc = events_check_names(s, f);
 	if (!rc)

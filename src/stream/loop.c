@@ -300,6 +300,7 @@ static void deliver_until_stopped(struct stream *s)
 			loop_attend(s);
 		more = deliver_some(s);
 		loss_tell(s, false);
+		throttling_tell(s);
 		usage_tell(&s->usage, s->opts->usage_ms);
 		tell_hotplug(s);
 	}
@@ -351,7 +352,7 @@ int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64
 static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
 {
 	if (s->sideband)
-		sideband_set_consumer(s->sideband, ops->task, ctx);
+		sideband_set_consumer(s->sideband, ids_take_task, s);
 	if (loop_begin(s, ops, ctx, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
@@ -374,6 +375,7 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	} else {
 		loss_count(s);
 	}
+	throttling_finish(s, stream_now(s));
 	backlog_thread_stop(s->mover);
 	loss_tell(s, true);
 	filters_tell(s);

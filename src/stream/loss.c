@@ -11,8 +11,10 @@
 
 #include "perfdata/writer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,6 +81,22 @@ static bool is_sampled_each(const struct stream_event *event)
 	return a && !a->freq && a->sample_period == 1;
 }
 
+/* The descriptor's own count: of a group's leader the first of all. */
+static int read_own(const struct stream *s, const struct opened *o, struct pev_count *c)
+{
+	struct pev_count *all;
+	int rc;
+
+	if (!(pev_event_attr(o->ev)->read_format & PERF_FORMAT_GROUP))
+		return pev_event_read(o->ev, c);
+	all = o->event->counted ? NULL : calloc(s->nevents, sizeof(*all));
+	rc = all ? pev_event_read_group(o->ev, all, s->nevents) : -EINVAL;
+	if (rc > 0)
+		*c = all[0];
+	free(all);
+	return rc > 0 ? 0 : -EINVAL;
+}
+
 /* What the descriptors of a ring say that it lost. */
 static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 {
@@ -87,7 +105,7 @@ static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 	for (size_t i = 0; i < s->nopened; i++) {
 		struct pev_count c;
 
-		if (s->opened[i].ring != ring || pev_event_read(s->opened[i].ev, &c))
+		if (s->opened[i].ring != ring || read_own(s, &s->opened[i], &c))
 			continue;
 		lost += c.lost;
 		s->totals.counted += c.value;

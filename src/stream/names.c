@@ -167,7 +167,9 @@ static bool has_addresses(const struct stream_event *event)
 static struct symbolizer_opts symbolizer_opts(const struct names *n)
 {
 	const struct replay *replay = stream_replay(n->stream);
-	struct symbolizer_opts opts = { .opener = n->opener, .parse = PARSER_HERE };
+	struct symbolizer_opts opts = {
+		.opener = n->opener, .parse = PARSER_HERE, .helpers = { stream_add_own, n->stream },
+	};
 
 	if (replay) {
 		opts.base = replay_kernel(replay)->base;

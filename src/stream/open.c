@@ -8,7 +8,9 @@
  *
  * A thread that is born while its process is being opened is inherited by some of the
  * events only. So the threads are listed again afterwards; if one is new, everything
- * is closed and opened anew.
+ * is closed and opened anew; and so it is when the kernel's limit on frequencies fell, so that
+ * all CPUs and tasks are sampled alike. (PERF_EVENT_IOC_PERIOD can't change this: the kernel's
+ * clocks take it for a period.)
  */
 #include "stream/private.h"
 
@@ -28,10 +30,6 @@ enum { DEFAULT_RING = 1 << 20, STACK_RING = 4 << 20, MIN_WAKE_BYTES = 4096, OPEN
 /* What the event loop opens itself, with --order and --buffer; and what a script may want
  * at once. */
 enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
-
-/* Below: the id of init's pid namespace (PROC_PID_INIT_INO). Kernel filters know pids
- * of that one only. */
-#define INIT_PID_NS "pid:[4026531836]"
 
 /* ---- attr ------------------------------------------------------------- */
 
@@ -63,6 +61,16 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 	attr->sample_stack_user = event->stack_bytes;
 }
 
+/* A member counts while its leader is enabled. Opened disabled, a tracepoint beside a software
+ * event would stay so. */
+static void member_attr(const struct stream *s, const struct stream_event *event, struct perf_event_attr *attr)
+{
+	if (event->leader == NO_LEADER || &s->events[event->leader] == event)
+		return;
+	attr->disabled = attr->enable_on_exec = 0;
+	attr->pinned = attr->exclusive = 0;
+}
+
 void open_attr(const struct stream *s, const struct stream_event *event,
 	       const struct task_target *task, union pev_attr_buf *buf)
 {
@@ -72,15 +80,17 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		*buf = event->sampling->attr;
 	} else {
 		pev_attr_buf_init(buf, PERF_TYPE_TRACEPOINT, event->fmt->id);
-		pev_attr_sample_period(attr, 1);
+		pev_attr_sample_period(attr, event->counted ? 0 : 1);
 		attr->sample_type = event->layout.sample_type;
-		attr->read_format = s->has_lost_format ? PEV_FORMAT_LOST : 0;
+		attr->read_format = event->read_format | (s->has_lost_format ? PEV_FORMAT_LOST : 0);
 	}
 	attr->disabled = 1;
 	/* perf looks at the first event to learn whether records of tasks have a time */
 	attr->sample_id_all |= s->opts->record != NULL;
 	attr->enable_on_exec = s->with_exec && task->tid >= 0;
-	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0;
+	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0 &&
+			!(s->reads_alone && attr->sample_type & PERF_SAMPLE_READ);
+	member_attr(s, event, attr);
 	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);
 	callchain_attr(event, attr);
@@ -103,21 +113,10 @@ bool open_knows_lost_format(void)
 
 /* ---- our own events --------------------------------------------------- */
 
-static bool in_init_pid_namespace(void)
-{
-	char link[64];
-	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
-
-	if (n < 0)
-		return false;
-	link[n] = '\0';
-	return !strcmp(link, INIT_PID_NS);
-}
-
 /*
  * What the tool itself does would feed it: printing an event makes a write, which is an
  * event. So on all-CPU targets our samples are dropped: those of the main thread, which
- * prints, in the kernel where its pid means the same there, all others when they are
+ * prints, in the kernel where the kernel's own id of it is known, all others when they are
  * read. sched_switch stays: it belongs as much to the task that comes as to the one that
  * goes, and without it the next task's start would be missing.
  */
@@ -131,7 +130,7 @@ static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 
 	if (!o->event->fmt || (!kernel && !skip_us))
 		return 0;
-	snprintf(ours, sizeof(ours), "common_pid != %d", (int)gettid());
+	snprintf(ours, sizeof(ours), "common_pid != %d", (int)s->own_tid);
 	if (kernel && skip_us && asprintf(&text, "(%s) && %s", kernel, ours) < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	rc = pev_event_set_filter(o->ev, text ? text : kernel ? kernel : ours, &err);
@@ -282,13 +281,21 @@ static bool is_shortage(int rc)
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
 }
 
-/* Opens it; the precision that :P asks for comes down to what the PMU has. */
-static int try_open(struct pev_event **ev, struct stream_event *event, union pev_attr_buf *buf,
-		    struct pev_target target, struct pev_error *err)
+/* What is opened, for rate_open(). */
+struct opening {
+	struct pev_event **ev;
+	struct stream_event *event;
+	struct pev_target target;
+	struct pev_event *leader;   /* of its group, or NULL */
+	struct pev_error *err;
+};
+
+static int open_event(void *ctx, struct perf_event_attr *attr)
 {
+	const struct opening *o = ctx;
+	const struct stream_event *event = o->event;
 	char label[256];
-	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
-	int rc;
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = label, .group = o->leader };
 
 	if (event->sampling)
 		snprintf(label, sizeof(label), "%s", event->sampling->what);
@@ -296,9 +303,43 @@ static int try_open(struct pev_event **ev, struct stream_event *event, union pev
 		snprintf(label, sizeof(label), "%s", event->name);
 	else
 		snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
-	while ((rc = pev_event_open(ev, &buf->attr, target, &opts, err)) && event->sampling &&
-	       event->sampling->precise_max && buf->attr.precise_ip)
-		event->sampling->attr.attr.precise_ip = --buf->attr.precise_ip;
+	return pev_event_open(o->ev, attr, o->target, &opts, o->err);
+}
+
+/* Whether :P asked for more than the PMU has. Of a frequency the kernel says EINVAL, too, but before. */
+static bool is_too_precise(const struct stream_sampling *sampling, const struct perf_event_attr *attr, int rc)
+{
+	return sampling && sampling->precise_max && attr->precise_ip &&
+	       (rc == -EINVAL || rc == -EOPNOTSUPP || rc == -ENOENT);
+}
+
+/* Whether something is open that could not be opened now: of this event, or of another one. */
+static bool exceeds(const struct stream *s, uint64_t limit)
+{
+	for (size_t i = 0; i < s->nopened; i++) {
+		const struct perf_event_attr *a = pev_event_attr(s->opened[i].ev);
+
+		if (a->freq && a->sample_freq > limit)
+			return true;
+	}
+	return false;
+}
+
+/* A frequency comes down to what the kernel allows by now, the precision of :P to what the PMU has. */
+static int try_open(struct stream *s, struct opening *o, union pev_attr_buf *buf)
+{
+	struct stream_sampling *sampling = o->event->sampling;
+	const struct rate_opener opener = { open_event, rate_limit, o, s->opts->strict_freq,
+					    .steady = sampling && !sampling->rate };
+	int rc;
+
+	while ((rc = rate_open(&opener, &buf->attr)) && is_too_precise(sampling, &buf->attr, rc))
+		sampling->attr.attr.precise_ip = --buf->attr.precise_ip;
+	if (sampling && buf->attr.freq && buf->attr.sample_freq < sampling->attr.attr.sample_freq) {
+		sampling->attr.attr.sample_freq = buf->attr.sample_freq;
+		sampling->lowered = true;
+		s->uneven |= exceeds(s, buf->attr.sample_freq);
+	}
 	return rc;
 }
 
@@ -312,9 +353,15 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	int rc;
 
 	open_attr(s, event, task, &buf);
-	rc = try_open(&o->ev, event, &buf, targets_of(task, ring->cpu), &err);
+	/* for what is throttled: how long it was on. No sample gets larger by it. */
+	if (event->sampling && buf.attr.sample_period && !(buf.attr.sample_type & PERF_SAMPLE_READ))
+		buf.attr.read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	rc = try_open(s, &(struct opening){ &o->ev, event, targets_of(task, ring->cpu),
+						     groups_leader(s, event, task, ring), &err }, &buf);
 	if (rc == -ESRCH)
 		return -ESRCH;
+	if (rc == -ERANGE && s->opts->strict_freq)
+		return rate_refuse(event, f);
 	if (rc)
 		fault_from_pev(f, EXIT_FAILED, &err);
 	if (rc)
@@ -420,6 +467,7 @@ static int reserve_descriptors(const struct stream *s, struct fault *f)
 
 static int open_once(struct stream *s, struct fault *f)
 {
+	s->uneven = false;
 	if (reserve_descriptors(s, f) || open_rings(s, f) || open_events(s, f))
 		return -1;
 	return 0;
@@ -434,21 +482,23 @@ static int list_again(struct stream *s, struct fault *f)
 
 int open_all(struct stream *s, struct fault *f)
 {
-	s->skip_pid = targets_everybody(s->opts) ? (uint32_t)getpid() : NO_PID;
-	s->filter_self = s->skip_pid != NO_PID && in_init_pid_namespace();
+	own_begin(&s->own, targets_everybody(s->opts));
+	s->filter_self = s->own.counts && s->own_tid;
 	if (check_event_cpus(s, f))
 		return -1;
 	choose_ring_size(s);
+	groups_prepare(s);
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		if (i && list_again(s, f))
 			return -1;
 		if (open_once(s, f))
 			return -1;
-		if (!targets_moved(&s->targets, s->opts))
+		if (!s->uneven && !targets_moved(&s->targets, s->opts))
 			return 0;
 	}
-	note(stream_verbosity(s->opts), "threads were born all the time while events were opened: "
-	     "some of their first events may be missing");
+	note(stream_verbosity(s->opts), s->uneven ? "kernel.perf_event_max_sample_rate fell all the time while "
+	     "events were opened: some CPUs are sampled more often than others"
+	     : "threads were born all the time while events were opened: some of their first events may be missing");
 	return 0;
 }
 
@@ -512,11 +562,13 @@ bool stream_has_mappings(const struct stream *s)
 int stream_open(struct stream *s, struct fault *f)
 {
 	if (s->replay)
-		return replay_open(s, f);
+		return replay_open(s, f) || ids_begin(s, f) ? -1 : 0;
 	hotplug_begin(&s->hotplug);
 	makers_settle(s);
-	if (open_all(s, f))
+	groups_settle(s);
+	if (ids_begin(s, f) || open_all(s, f))
 		return -1;
+	rate_tell(s);
 	/* where both don't fit, the loop goes first */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
 		s->sideband = sideband_open(&s->targets, &s->clock,
@@ -525,6 +577,8 @@ int stream_open(struct stream *s, struct fault *f)
 	else
 		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
 		     "files for COMM records");
+	if (counts_begin(s, f))
+		return -1;
 	dispatch_index(s);
 	return recorder_prepare(s, f);
 }

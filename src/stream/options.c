@@ -105,14 +105,9 @@ static int parse_usage(const char *text, void *field, struct fault *f)
 
 static int parse_clock_offset(const char *text, void *field, struct fault *f)
 {
-	char *end;
-	long long n;
-
-	errno = 0;
-	n = strtoll(text, &end, 10);
-	if (errno || end == text || *end)
-		return fault_usage(f, "--clock-offset %s: expected a whole number, such as -1500", text);
-	*(int64_t *)field = n;
+	if (units_i64(text, field))
+		return fault_usage(f, "--clock-offset %s: expected a whole number of 64 bits, such as -1500 or 0xff",
+				   text);
 	return 0;
 }
 
@@ -219,49 +214,56 @@ const struct opt stream_event_opts[] = {
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, "
 	  "task-state, rundelay, syscalls, kvm-exit, latency, top, with options in the filter's place: profile/-F 997 -g/, "
 	  "task-state/--than 10ms/. Perf events: context-switches, cycles:u, "
-	  "pmu/terms/alias=NAME/. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
+	  "cycles/period=100000/, cpu/event=0x76,umask=0/u. "
+	  "Groups: {cycles,instructions}:S. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
 	  false, NULL },
+};
+
+/* Where -e takes events that are sampled so many times a second. */
+const struct opt stream_rate_opts[] = {
+	{ "strict-freq", 0, NULL, OPT_FLAG, AT(strict_freq), NULL,
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, rather than lower it.", false, NULL },
 };
 
 const struct opt stream_target_opts[] = {
 	{ "cpus", 'C', NULL, OPT_CALL, AT(cpus), "LIST",
-	  "Only these CPUs, such as 0-3,7. Without a target: all CPUs.", false, parse_cpus },
+	  "Watch only these CPUs, such as 0-3,7. Without a target: all CPUs.", false, parse_cpus },
 	{ "pids", 'p', NULL, OPT_CALL, AT(pids), "LIST",
-	  "These processes, all their threads.", false, parse_pids },
-	{ "tids", 't', NULL, OPT_CALL, AT(tids), "LIST", "These threads.", false, parse_tids },
+	  "Watch these processes, with all their threads.", false, parse_pids },
+	{ "tids", 't', NULL, OPT_CALL, AT(tids), "LIST", "Watch these threads.", false, parse_tids },
 	{ "cgroups", 0, "cgroup", OPT_STRINGS, AT(cgroups), "PATH",
-	  "The tasks of this control group: a path, absolute or below the cgroup mount. "
-	  "Repeatable; -p and -t add tasks to it, -C narrows all of them.", false, NULL },
+	  "Watch the tasks of this control group: a path, absolute or below the cgroup mount. "
+	  "Repeatable. -p and -t add tasks; -C limits all of them to some CPUs.", false, NULL },
 	{ "inherit", 0, NULL, OPT_TRI, AT(inherit), NULL,
-	  "Follow new threads and children of -p and -t: on unless --no-inherit.", true, NULL },
+	  "Follow new threads and children of -p and -t (default; --no-inherit turns it off).", true, NULL },
 };
 
 const struct opt stream_ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
-	  "Periodic output every MS milliseconds; 0: never.", false, parse_interval },
+	  "Print periodic output every MS milliseconds; 0: never.", false, parse_interval },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
-	  "Size of each CPU's ring in pages, or with a unit (8M); rounded up to a power of two. "
-	  "Default 1M; 4M where all switches of tasks are watched, and with --call-graph dwarf.", false, parse_ring },
+	  "Set the size of each CPU's ring, in pages or with a unit (8M); rounded up to a power of two. "
+	  "Default: 1M; 4M if all task switches are watched, and with --call-graph dwarf.", false, parse_ring },
 	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
-	  "Memory behind the rings, such as 256M: a thread empties the rings into it, so that bursts "
-	  "survive a slow script. Shared evenly by the CPUs, rounded up to powers of two; not locked, "
-	  "so no limit on locked memory bounds it.", false, parse_buffer },
+	  "Add a buffer behind the rings, such as 256M: a thread empties the rings into it, so that "
+	  "bursts are not lost while the script is slow. The CPUs share it evenly, rounded up to powers "
+	  "of two. It is not locked memory, so limits on locked memory do not apply.", false, parse_buffer },
 	{ "watermark", 0, NULL, OPT_CALL, AT(watermark), "0-100",
-	  "Wake up when a ring is this full, in percent; 0: at every event (costs the watched "
-	  "program 20 times as much). Events are read 20 times a second in any case.", false,
+	  "Wake up when a ring is this full, in percent; 0: at every event, which costs the watched "
+	  "program 20 times as much. Events are read 20 times a second in any case.", false,
 	  parse_watermark },
 	{ "order", 0, NULL, OPT_FLAG, AT(order), NULL,
-	  "Deliver in order of time over all CPUs, some 20 ms later. Without it, order holds within a "
-	  "CPU only.", false, NULL },
+	  "Deliver events of all CPUs in order of time, about 20 ms later. Default: in order on each "
+	  "CPU.", false, NULL },
 	{ "tsc", 0, NULL, OPT_FLAG, AT(tsc), NULL,
-	  "Timestamps in ticks of the TSC instead of ns of the kernel's clock (x86).", false, NULL },
+	  "Use ticks of the TSC as timestamps, instead of ns of the kernel's clock (x86).", false, NULL },
 	{ "monotonic", 0, NULL, OPT_FLAG, AT(monotonic), NULL,
-	  "Timestamps of CLOCK_MONOTONIC instead of the kernel's own clock.", false, NULL },
+	  "Use CLOCK_MONOTONIC for timestamps, instead of the kernel's own clock.", false, NULL },
 	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
-	  "Added to every timestamp: ns, or ticks with --tsc; may be negative.", false,
+	  "Add N to every timestamp: ns, or ticks with --tsc; decimal or 0x..., can be negative.", false,
 	  parse_clock_offset },
 	{ "sampling-limit", 0, NULL, OPT_U64, AT(sampling_limit), "N",
-	  "Deliver at most N events of a ring (a CPU) in a second; the rest is dropped, and counted.",
+	  "Deliver at most N events per second from each ring (CPU); the rest is dropped and counted.",
 	  false, NULL },
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
 };
@@ -269,44 +271,45 @@ const struct opt stream_ring_opts[] = {
 /* What of these a source has for itself. */
 const struct opt stream_source_opts[] = {
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
-	  "Rings of at least this size.", false, parse_ring },
-	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "The source ends after N events.", false,
+	  "Use rings of at least this size.", false, parse_ring },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "End the source after N events.", false,
 	  NULL },
 };
 
 const struct opt stream_input_opts[] = {
 	{ "input", 'I', NULL, OPT_STRING, AT(input), "FILE",
-	  "Read a recording, of perf record or --record, instead of tracing: - is stdin. Without -e all its "
-	  "events.", false, NULL },
+	  "Read a recording (of perf record or --record; -: standard input) instead of tracing. Without "
+	  "-e, all its events are read.", false, NULL },
 	{ "time", 0, NULL, OPT_CALL, AT(time), "START,END",
-	  "Of a recording: only events from START to END, in seconds of its clock; either may be left out.",
+	  "Read only events of the recording from START to END, in seconds of its clock; either can be "
+	  "left out.",
 	  false, parse_time },
 };
 
 const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, 0, "fp|dwarf[,SIZE]",
-	  "Sample call chains (of the kernel; --user-callchain adds the user's, of programs with frame pointers). "
-	  "dwarf: the user's, too, of any program that has unwind tables: each sample has registers and SIZE "
-	  "bytes of stack, 8192 without a word.", false, stream_parse_call_graph },
+	  "Sample call chains of the kernel; --user-callchain adds the user's part, for programs with "
+	  "frame pointers. dwarf: also the user's part of any program that has unwind tables; each "
+	  "sample carries registers and SIZE bytes of stack (default 8192).", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(user_callchain), NULL,
-	  "Sample the user's part of call chains, too (of programs with frame pointers).", true, NULL },
+	  "Sample the user's part of call chains, too, for programs with frame pointers.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
-	  "Sample the kernel's part of call chains: on with -g unless --no-kernel-callchain.", true, NULL },
+	  "Sample the kernel's part of call chains (default with -g; --no-kernel-callchain turns it "
+	  "off).", true, NULL },
 };
 
 const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
-	  "Both output streams go to FILE; SIGUSR1 opens it anew (log "
-	  "rotation).", false, NULL },
+	  "Write stdout and stderr to FILE; SIGUSR1 reopens it (log rotation).", false, NULL },
 	{ "record", 0, NULL, OPT_STRING, AT(record), "FILE",
-	  "Write what the kernel brings to FILE as well, in the format of perf.data. A file of that name "
-	  "becomes FILE.old.", false, NULL },
+	  "Also write the kernel's records to FILE, in the format of perf.data. An existing FILE is "
+	  "renamed to FILE.old.", false, NULL },
 	{ "usage-self", 0, NULL, OPT_CALL, AT(usage_ms), "MS",
-	  "Tell on stderr, every MS milliseconds, what perf-prof itself takes: CPU and memory.", false,
+	  "Report the CPU time and memory of perf-prof itself on stderr, every MS milliseconds.", false,
 	  parse_usage },
 	{ "verbose", 'v', NULL, OPT_COUNT, AT(verbose), NULL,
-	  "Say more: hints, ring sizes, a closing summary.", false, NULL },
-	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "No hints, not even on a terminal.",
+	  "Print more: hints, ring sizes, a closing summary.", false, NULL },
+	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "Print no hints, not even on a terminal.",
 	  false, NULL },
 };
 

@@ -97,6 +97,8 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	time = layout_u64(rec, event->layout.time);
 	if (ring->gap)
 		push_gap(s, ring, time);
+	if (__builtin_expect(s->throttles.nopen != 0, 0))
+		throttling_end(s, ring, event, time);
 	ring->read_time = time;
 	if (time > s->newest)
 		set_newest(s, time);
@@ -139,7 +141,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 		if (rec->type == PERF_RECORD_SAMPLE)
 			take_sample(s, ring, rec);
 		else
-			ring->gap += drain_take_lost(ring, rec);
+			ring->gap += drain_take_lost(s, ring, rec);
 	}
 	if (s->writer)
 		recorder_take(s, ring, from);

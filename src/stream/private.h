@@ -9,18 +9,23 @@
 #include "stream/barrier.h"
 #include "stream/buildids.h"
 #include "stream/clock.h"
+#include "stream/counts.h"
 #include "stream/dumps.h"
 #include "stream/filter.h"
+#include "stream/groups.h"
 #include "stream/hotplug.h"
 #include "stream/maker.h"
 #include "stream/order.h"
+#include "stream/own.h"
 #include "stream/probes.h"
+#include "stream/rate.h"
 #include "stream/recorder.h"
 #include "stream/replay.h"
 #include "stream/sideband.h"
 #include "stream/spec.h"
 #include "stream/stream.h"
 #include "stream/targets.h"
+#include "stream/throttle.h"
 #include "stream/usage.h"
 
 /* One opened event: event × task × CPU. */
@@ -42,11 +47,10 @@ struct ring {
 	uint64_t damaged;
 	uint64_t second, this_second;   /* --sampling-limit: since then, so many */
 	uint64_t gap;               /* --order: lost since the last sample read */
-	uint64_t read_time;         /* --order: of the last sample read */
+	uint64_t read_time;         /* --order, and of a recording: of the last sample read */
+	uint64_t first_time;        /* of a recording: of the first */
 	uint64_t ahead, ahead_of;   /* --order: in so many bytes, known up to that time */
 };
-
-#define NO_PID UINT32_MAX
 
 enum stop_cause {
 	STOP_NOT,
@@ -79,13 +83,18 @@ struct stream {
 	bool each_counts_one;       /* samples carry no PERIOD */
 	bool has_others;            /* events that are no tracepoints: each has its own layout */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
-	uint32_t skip_pid;          /* our own samples are not delivered; NO_PID: they are */
+	struct own own;             /* whose samples are not delivered */
+	bool reads_alone;           /* events with counts in their samples can't be inherited */
+	struct counts *counts;      /* NULL: no sample has any */
 	bool filters_here;          /* some filters are evaluated by us */
 	bool filter_self;           /* the kernel drops those of our main thread itself */
+	pid_t own_tid;              /* its id as the kernel has it; 0: not known */
+	struct pidmap *pids;        /* of ids.h; NULL: there is one namespace */
 
 	struct pev_event **trials;  /* one per event, or NULL: filters tried */
 	struct opened *opened;
 	size_t nopened;
+	bool uneven;                /* the limit on frequencies fell below one that was open by then */
 	struct ring *rings;
 	size_t nrings;
 	bool wants_data;            /* mappings of data are asked for, too */
@@ -109,7 +118,9 @@ struct stream {
 	bool draining;              /* disabled; what the rings still hold is delivered */
 	bool deadline;              /* 500 ms after a signal */
 	struct stream_totals totals;
+	struct throttles throttles;
 	struct hotplug hotplug;
+	uint64_t told_throttled, told_throttled_ns;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	bool ring_was_full, told_remedy;       /* while it was read live; and what helps, once */
 	struct perf_clock clock;
@@ -160,11 +171,15 @@ int events_check_names(const struct stream *s, struct fault *f);
 int events_parse(struct stream *s, struct fault *f);
 
 /* eventattr.c */
-enum event_kind { EVENT_TRACEPOINT = 1, EVENT_PROBE = 2, EVENT_SOURCE = 4, EVENT_PLAIN = 8 };
+enum event_kind {
+	EVENT_TRACEPOINT = 1 << 0, EVENT_PROBE = 1 << 1, EVENT_PLAIN = 1 << 2,
+	EVENT_SOURCE = 1 << 3,   /* that samples */
+	EVENT_MADE = 1 << 4,     /* that is made here, of other events */
+};
 /* Whether samples have registers and stack in place of the user's part of their chain. */
 bool event_is_unwound(const struct perf_event_attr *a);
-/* Sets what the item's attributes say. 0, or -1 with f. */
-int event_attrs_set(struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
+/* Sets what the item's attributes say; one of which the command makes no use is an error. 0, or -1 with f. */
+int event_attrs_set(const struct stream *s, struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
 		    struct fault *f);
 /* Whether items may have an attribute of that name. */
 bool event_attr_exists(const char *name);
@@ -172,7 +187,13 @@ bool event_attr_exists(const char *name);
 /* plain.c: perf events that are no tracepoints. */
 enum plain_answer { PLAIN_NONE, PLAIN_ADDED, PLAIN_FAILED };
 enum plain_answer plain_add(struct stream *s, const struct spec_item *item, struct fault *f);
-enum plain_answer plain_add_pmu(struct stream *s, const struct spec_item *item, struct fault *f);
+enum { PLAIN_TEXT_SIZE = 600 };
+/* Whether the item is one event by its name: no glob. */
+bool plain_is_single(const struct spec_item *item);
+/* Whether its first slot has terms, and is no filter. */
+bool plain_has_terms(const struct spec_item *item);
+/* The item as the library takes it: "cycles:u", "cpu/event=1,umask=2/u". */
+void plain_text(const struct spec_item *item, char *buf, size_t size);
 
 /* probeitem.c */
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
@@ -191,6 +212,15 @@ int filters_prepare(struct stream *s, struct fault *f);
 void filters_forget(struct stream *s);
 /* Tells on stderr what filters had no value for. */
 void filters_tell(const struct stream *s);
+
+/* ids.c */
+/* All that is wanted is known: pairs the ids of tasks. 0, or -1 with f. */
+int ids_begin(struct stream *s, struct fault *f);
+void ids_end(struct stream *s);
+/* Whether ids mean the same to the kernel, to /proc and to us, or can be paired: 0, or -1 with f. */
+int ids_check(struct fault *f);
+/* For sideband_set_consumer(), of a struct stream: what it tells, and hands on. */
+void ids_take_task(void *ctx, const struct pev_record *rec);
 
 /* open.c */
 /* Kernels before 6.0 refuse PERF_FORMAT_LOST. */
@@ -213,9 +243,13 @@ void dispatch_index(struct stream *s);
 bool drain_round(struct stream *s);
 /* Counts what is left as lost, without delivering. */
 void drain_discard(struct stream *s);
-/* For ordered.c: one sample to the consumer; what a record tells to be lost (0: it doesn't). */
+/* For ordered.c and recorder.c: one sample to the consumer; what a record tells to be lost (0: it doesn't);
+ * a sample while something is throttled. */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec);
+uint64_t drain_take_lost(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
+void drain_end_throttled(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
+/* The event of that id; NULL: there is none. */
+struct stream_event *drain_event_by_id(const struct stream *s, uint64_t id);
 /* Whether it would be delivered; what filters drop is counted. */
 bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec);
@@ -246,6 +280,15 @@ void loss_record(struct stream *s, const struct ring *ring, uint64_t count);
 /* What the kernel counted, where nothing more is asked. */
 void loss_count(struct stream *s);
 void loss_tell(struct stream *s, bool now);
+
+/* throttling.c: THROTTLE and UNTHROTTLE of a ring, and samples while something is throttled. */
+void throttling_take(struct stream *s, struct ring *ring, const struct stream_event *event, uint32_t type,
+		     const struct pev_throttle *record);
+void throttling_end(struct stream *s, struct ring *ring, const struct stream_event *event, uint64_t time);
+/* The end of all, at that time. */
+void throttling_finish(struct stream *s, uint64_t time);
+/* On stderr, at most once a second. */
+void throttling_tell(struct stream *s);
 
 /* A sample that was chosen, to the consumer. */
 static inline void stream_hand_over(struct stream *s, const struct stream_event *event,

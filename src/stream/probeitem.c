@@ -12,8 +12,8 @@
 #include "stream/private.h"
 
 #include "base/note.h"
+#include "base/units.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,13 +80,10 @@ static int take_offset(const struct spec_item *item, const struct probe_row *row
 		       struct parts *out, struct fault *f)
 {
 	size_t at = place(item, item->name + (plus - out->function)) + 1;
-	char *end;
 
 	if (row->at_return)
 		return spec_fault(f, item, at - 1, "the return of a function has no offset", row->expected);
-	errno = 0;
-	out->offset = strtoull(plus + 1, &end, 0);
-	if (errno || end == plus + 1 || *end || !isdigit((unsigned char)plus[1]))
+	if (units_u64(plus + 1, &out->offset))
 		return spec_fault(f, item, at, "not an offset", "bytes behind the function's start, such as "
 				  "+0x10");
 	*plus = '\0';
@@ -143,15 +140,6 @@ static int split(const struct spec_item *item, const struct probe_row *row, stru
 }
 
 /* ---- where it is --------------------------------------------------------------- */
-
-static bool is_number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return isdigit((unsigned char)text[0]) && !*end && !errno;
-}
 
 static int not_found(const struct spec_item *item, const struct parts *parts,
 		     const struct pev_error *err, bool file, struct fault *f)
@@ -254,7 +242,7 @@ static int define_in_file(struct definer *d, const struct parts *parts)
 	char args[2048];
 	int rc = 0;
 
-	if (!is_number(parts->function, &at))
+	if (units_u64(parts->function, &at))
 		rc = pev_elf_symbol(parts->path, parts->function, &at, &err);
 	else if (access(parts->path, R_OK))
 		return spec_fault(d->f, d->item, parts->path_at, strerror(errno), "an executable or a library");
@@ -331,7 +319,7 @@ static int add(struct definer *d, const struct parts *parts, struct fault *f)
 {
 	struct stream_event *ev = events_append(d->s, d->item, f);
 
-	if (!ev || event_attrs_set(ev, d->item, EVENT_PROBE, f) || define_item(d, parts) ||
+	if (!ev || event_attrs_set(d->s, ev, d->item, EVENT_PROBE, f) || define_item(d, parts) ||
 	    set_names(ev, d, parts, f))
 		return -1;
 	ev->is_probe = true;

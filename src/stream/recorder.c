@@ -37,20 +37,31 @@ static void put_machine(struct stream *s)
 
 /* ---- events --------------------------------------------------------------- */
 
-static int put_event(struct stream *s, const struct stream_event *event, uint64_t *ids)
+/* What is put of each, and again behind all attrs. */
+struct inscribed {
+	struct perfdata_described *v;
+	union pev_attr_buf *attrs;
+	const struct stream_event **events;
+	uint64_t *ids;                  /* of one event */
+	size_t n;
+};
+
+static void put_event(struct stream *s, const struct stream_event *event, struct inscribed *all)
 {
-	union pev_attr_buf attr;
+	union pev_attr_buf *attr = &all->attrs[all->n];
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->nopened && !event->unrecorded; i++)
-		if (s->opened[i].event == event && !pev_event_id(s->opened[i].ev, &ids[n]))
+		if (s->opened[i].event == event && !pev_event_id(s->opened[i].ev, &all->ids[n]))
 			n++;
 	if (!n)
-		return 0;
-	open_attr(s, event, &s->targets.tasks[0], &attr);
-	perfdata_put_attr(s->writer, &attr.attr, ids, n);
-	perfdata_put_name(s->writer, ids[0], event->name);
-	return 0;
+		return;
+	open_attr(s, event, &s->targets.tasks[0], attr);
+	perfdata_put_attr(s->writer, &attr->attr, all->ids, n);
+	perfdata_put_name(s->writer, all->ids[0], event->name);
+	all->events[all->n] = event;
+	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0],
+							event->sampling ? event->sampling->what : event->name };
 }
 
 /* What a source is made of is recorded, unless it would be there twice: shown, or watched everywhere. */
@@ -62,16 +73,49 @@ static void mark_doubles(struct stream *s)
 						   (k < s->nshown || (s->events[k].everywhere && !s->events[i].everywhere));
 }
 
-static int put_events(struct stream *s, struct fault *f)
+static int put_events(struct stream *s, struct inscribed *all, struct fault *f)
 {
-	uint64_t *ids = calloc(s->nopened + 1, sizeof(*ids));
-
-	if (!ids)
+	*all = (struct inscribed){
+		.v = calloc(s->nevents + 1, sizeof(*all->v)), .attrs = calloc(s->nevents + 1, sizeof(*all->attrs)),
+		.events = calloc(s->nevents + 1, sizeof(*all->events)), .ids = calloc(s->nopened + 1, sizeof(*all->ids)),
+	};
+	if (!all->v || !all->attrs || !all->events || !all->ids)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	mark_doubles(s);
 	for (size_t i = 0; i < s->nevents; i++)
-		put_event(s, &s->events[i], ids);
-	free(ids);
+		put_event(s, &s->events[i], all);
+	return 0;
+}
+
+static void free_inscribed(struct inscribed *all)
+{
+	free(all->v);
+	free(all->attrs);
+	free(all->events);
+	free(all->ids);
+}
+
+/* Of those in a row that have one leader. */
+static int put_groups(struct stream *s, const struct inscribed *all, struct fault *f)
+{
+	struct perfdata_group *groups = calloc(all->n + 1, sizeof(*groups));
+	size_t n = 0;
+
+	if (!groups)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct stream_event *e = all->events[i];
+
+		if (e->leader == NO_LEADER)
+			continue;
+		if (&s->events[e->leader] == e)
+			groups[n++] = (struct perfdata_group){ s->specs.groups[e->item->group - 1].name, (uint32_t)i, 0 };
+		if (n)
+			groups[n - 1].members++;
+	}
+	if (n)
+		perfdata_put_groups(s->writer, groups, n);
+	free(groups);
 	return 0;
 }
 
@@ -115,12 +159,19 @@ static void put_clock(struct stream *s)
 static int put_beginning(struct stream *s, struct fault *f)
 {
 	uint64_t identifier = 0;
-	bool side;
+	struct inscribed all;
+	bool side = false;
+	int rc = put_events(s, &all, f);
 
-	if (put_events(s, f))
+	if (!rc) {
+		s->buildids = buildids_new();
+		side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, &identifier);
+		perfdata_put_descriptions(s->writer, all.v, all.n);
+		rc = put_groups(s, &all, f);
+	}
+	free_inscribed(&all);
+	if (rc)
 		return -1;
-	s->buildids = buildids_new();
-	side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, &identifier);
 	put_machine(s);
 	put_clock(s);
 	if (put_formats(s, f))
@@ -210,7 +261,7 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
-	if (s->filters_here || s->skip_pid != NO_PID || s->makers.n)
+	if (s->filters_here || s->own.counts || s->makers.n)
 		take_others(s, ring, from);
 	else
 		take(s, ring->ring, from);
@@ -234,11 +285,13 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 	uint64_t lost;
 
 	if (rec->type != PERF_RECORD_SAMPLE) {
-		lost = drain_take_lost(ring, rec);
+		lost = drain_take_lost(s, ring, rec);
 		if (lost)
 			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 		return true;
 	}
+	if (__builtin_expect(s->throttles.nopen != 0, 0))
+		drain_end_throttled(s, ring, rec);
 	if (s->filters_here && !drain_is_wanted(s, ring, rec))
 		return false;
 	if (s->dumps.flight)

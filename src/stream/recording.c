@@ -49,6 +49,17 @@ static bool is_ours(const struct perfdata_info *info)
 	return info->version && !strncmp(info->version, "perf-prof", 9);
 }
 
+/* What the attr says, in the words of whoever asked for it: guests are left out, or not, by default. */
+static bool label_of(const struct perfdata_event *e, char *buf, size_t size)
+{
+	union pev_attr_buf plain = e->attr;
+	struct perf_event_attr *a = &plain.attr;
+
+	if (!a->exclude_host)
+		a->exclude_guest = a->exclude_user || a->exclude_kernel || a->exclude_hv || a->precise_ip;
+	return pev_attr_label(a, buf, size);
+}
+
 /* An alias is in the name of our own recordings; in those of perf there are modifiers. */
 static void name_track(const struct replay *p, const struct perfdata_event *e, struct track *t)
 {
@@ -60,7 +71,7 @@ static void name_track(const struct replay *p, const struct perfdata_event *e, s
 		snprintf(t->name, sizeof(t->name), "%s:%s", t->fmt->sys, t->fmt->name);
 	else if (a->type == PERF_TYPE_TRACEPOINT)
 		snprintf(t->name, sizeof(t->name), "tracepoint_%llu", (unsigned long long)a->config);
-	else if (!pev_attr_label(a, t->name, sizeof(t->name)))
+	else if (!label_of(e, t->name, sizeof(t->name)))
 		snprintf(t->name, sizeof(t->name), "event_%u_%llu", a->type, (unsigned long long)a->config);
 }
 
@@ -116,12 +127,14 @@ static uint8_t arch_of(const struct perfdata_info *info)
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
 	 PERF_SAMPLE_PERIOD)
 
-/* What is counted. Our own recordings say how the user called it, which may be a source. */
-static char *what_of(const struct replay *p, const struct track *t, const struct perf_event_attr *a)
+/* What is counted. Our own recordings also say how the user called it, which may be a source. */
+static char *what_of(const struct replay *p, const struct track *t, const struct perfdata_event *e)
 {
 	char label[256];
 
-	if (is_ours(perfdata_info(p->reader)) && pev_attr_label(a, label, sizeof(label)))
+	if (e->what)
+		return strdup(e->what);
+	if (is_ours(perfdata_info(p->reader)) && label_of(e, label, sizeof(label)))
 		return strdup(label);
 	return strdup(t->name);
 }
@@ -137,7 +150,7 @@ static int fill_sampling(struct stream_event *ev, const struct replay *p, const 
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	sampling->attr = e->attr;
 	sampling->attr.attr.sample_type = t->widened;
-	sampling->what = what_of(p, t, a);
+	sampling->what = what_of(p, t, e);
 	sampling->format = e->format;
 	sampling->format.sample_type = t->widened;
 	sampling->format.arch = arch_of(perfdata_info(p->reader));
@@ -199,6 +212,15 @@ static int name_tracepoint(struct stream_event *ev, const struct track *t, struc
 	return event_set_name(ev, full, word, f);
 }
 
+/* As it was typed, if that is a name: not where it is a PMU or has terms. */
+static const char *typed_name(const struct spec_item *item, char *buf, size_t size)
+{
+	if (!item->name || spec_is_glob(item->name) || plain_has_terms(item) || item->terms)
+		return NULL;
+	snprintf(buf, size, "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	return buf;
+}
+
 static int name_event(struct stream_event *ev, const struct spec_item *item, const struct track *t,
 		      struct fault *f)
 {
@@ -207,14 +229,39 @@ static int name_event(struct stream_event *ev, const struct spec_item *item, con
 
 	if (t->fmt)
 		return name_tracepoint(ev, t, f);
-	if (!name && item->name && !spec_is_glob(item->name)) {
-		snprintf(typed, sizeof(typed), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "",
-			 item->name);
-		name = typed;
-	}
+	if (!name)
+		name = typed_name(item, typed, sizeof(typed));
 	if (!name)
 		name = t->name;
 	return event_set_name(ev, name, name, f);
+}
+
+/* "cpu/cpu-cycles/u" is the name, whatever this machine takes for terms. */
+static bool matches_terms(const struct spec_item *item, const char *name)
+{
+	size_t n = item->terms ? strlen(item->name) : 0;
+
+	return item->terms && !item->sys && !strncmp(name, item->name, n) && name[n] == '/' &&
+	       !strncmp(name + n + 1, item->filter, strlen(item->filter)) &&
+	       name[n + 1 + strlen(item->filter)] == '/' &&
+	       !strcmp(name + n + 2 + strlen(item->filter), item->modifiers ? item->modifiers : "");
+}
+
+/* Whether the first slot is not a filter: terms, or a source's options, which are the recorder's. */
+static bool takes_slot(const struct stream *s, const struct spec_item *item, const struct track *t)
+{
+	if (matches_terms(item, t->name))
+		return true;
+	return item->name && (plain_has_terms(item) ||
+			      (!item->sys && source_find(s->opts->sources, item->name)));
+}
+
+/* A group's member that is not sampled: the samples of another one bear its count. */
+static bool is_counted(const struct replay *p, size_t track)
+{
+	const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
+
+	return !a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP;
 }
 
 static int append(struct stream *s, const struct spec_item *item, size_t track, struct fault *f)
@@ -230,11 +277,11 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	ev->fmt = t->fmt;
 	if (!t->fmt && fill_sampling(ev, p, t, e, f))
 		return -1;
-	if (!item->sys && item->name && source_find(s->opts->sources, item->name)) {
-		free((char *)ev->filter);   /* its options, which are the recorder's */
+	if (takes_slot(s, item, t)) {
+		free((char *)ev->filter);
 		ev->filter = NULL;
 	}
-	if (event_attrs_set(ev, item, t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
+	if (event_attrs_set(s, ev, item, t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
 		return -1;
 	if (!t->fmt)
 		ev->sampling->attr = e->attr;
@@ -242,17 +289,11 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	if (set_stack_format(ev, p, t, &e->format))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	layout_from_format(&ev->layout, t->widened, e->format.read_format);
+	ev->read_format = e->format.read_format;
+	ev->counted = is_counted(p, track);
 	if (t->fmt)
 		ev->min_raw = t->fmt->min_size;
 	return name_event(ev, item, t, f);
-}
-
-/* A group's member that is not sampled: the samples of another one bear its count. */
-static bool is_counted(const struct replay *p, size_t track)
-{
-	const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
-
-	return !a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP;
 }
 
 static bool is_samples_of(const struct replay *p, size_t track, const char *sys, const char *name)
@@ -330,16 +371,17 @@ static bool is_profile(const struct perf_event_attr *a)
 
 struct wanted {
 	const struct spec_item *item;
-	struct pev_attr_list *parsed;      /* as this machine understands the name, or NULL */
+	struct pev_attr_list *parsed;      /* as this machine understands it, or NULL */
 	bool profile;
+	bool by_terms;                     /* the recording has what is called so, terms and all */
 };
 
 static bool matches(const struct wanted *w, const struct track *t, const struct perf_event_attr *a)
 {
 	char name[300];
 
-	if (matches_name(w->item, t->name))
-		return true;
+	if (w->by_terms || matches_name(w->item, t->name))
+		return !w->by_terms || matches_terms(w->item, t->name);
 	if (t->fmt) {
 		snprintf(name, sizeof(name), "%s:%s", t->fmt->sys, t->fmt->name);
 		return matches_name(w->item, name);
@@ -350,14 +392,15 @@ static bool matches(const struct wanted *w, const struct track *t, const struct 
 
 static void begin_wanted(const struct stream *s, struct wanted *w, const struct spec_item *item)
 {
-	char text[300];
+	char text[PLAIN_TEXT_SIZE];
 
 	*w = (struct wanted){ .item = item };
 	w->profile = !item->sys && !strcmp(item->name, "profile") &&
 		     source_find(s->opts->sources, item->name);
-	snprintf(text, sizeof(text), "%s%s%s", item->sys && strcmp(item->sys, "sw") ? item->sys : "",
-		 item->sys && strcmp(item->sys, "sw") ? ":" : "", item->name);
-	if (text[strcspn(text, "{},*?[ ")] || pev_attr_parse(&w->parsed, text, NULL, NULL))
+	if (!plain_is_single(item))
+		return;
+	plain_text(item, text, sizeof(text));
+	if (pev_attr_parse(&w->parsed, text, NULL, NULL))
 		w->parsed = NULL;
 }
 
@@ -394,7 +437,7 @@ static size_t leader_of(const struct replay *p, size_t track)
 	return p->ntracks;
 }
 
-/* Who has no use for counts would wait in vain for its samples. */
+/* Who has no use for counts would wait in vain for its samples; those of a group come with its leader's. */
 static int check_samples(const struct stream *s, const struct spec_item *item, size_t before, struct fault *f)
 {
 	const struct replay *p = s->replay;
@@ -402,7 +445,7 @@ static int check_samples(const struct stream *s, const struct spec_item *item, s
 	size_t leader;
 
 	for (size_t i = before; i < s->nevents; i++)
-		if (s->opts->takes_counts || !is_counted(p, s->events[i].track))
+		if (item->group || s->opts->takes_counts || !is_counted(p, s->events[i].track))
 			return 0;
 	leader = leader_of(p, s->events[before].track);
 	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[s->events[before].track].name,
@@ -431,6 +474,8 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 	int rc = 0;
 
 	begin_wanted(s, &w, item);
+	for (size_t i = 0; i < p->ntracks; i++)
+		w.by_terms |= matches_terms(item, p->tracks[i].name);
 	for (size_t i = 0; i < p->ntracks && !rc; i++)
 		if (matches(&w, &p->tracks[i], &perfdata_event(p->reader, i)->attr.attr))
 			rc = append(s, item, i, f);

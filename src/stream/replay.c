@@ -89,7 +89,7 @@ int replay_new(struct stream *s, struct fault *f)
 	memset(p, 0, offsetof(struct replay, wide));
 	fd = o->input_fd;
 	o->input_fd = -1;
-	s->skip_pid = NO_PID;
+	own_begin(&s->own, false);
 	s->clock.added = o->clock_offset;
 	p->size = size_of(fd);
 	p->reader = perfdata_reader_open(fd, o->input, f);
@@ -126,6 +126,8 @@ int replay_open(struct stream *s, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (uint32_t i = 0; i < p->nqueues; i++)
 		s->rings[i].cpu = (int)i;
+	if (counts_begin(s, f))
+		return -1;
 	dispatch_index(s);
 	return 0;
 }
@@ -227,6 +229,16 @@ static bool is_in_time(const struct stream_opts *o, uint64_t time)
 	return time >= o->time.from && (!o->time.to || time <= o->time.to);
 }
 
+/* The first that is wanted of a track of which one is. */
+static const struct stream_event *wanted_of(const struct stream *s, const struct track *t)
+{
+	uint32_t i = t->first;
+
+	while (!s->events[i].wanted)
+		i = s->replay->next[i];
+	return &s->events[i];
+}
+
 static void take_sample(struct stream *s, const struct perf_event_header *rec)
 {
 	struct replay *p = s->replay;
@@ -249,9 +261,13 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 	ring = &s->rings[queue];
 	if (__builtin_expect(ring->gap != 0, 0))
 		push_gap(s, ring, time);
+	if (__builtin_expect(!ring->first_time, 0))
+		ring->first_time = time;
 	ring->read_time = time;
 	if (!t->wanted)
 		return;
+	if (__builtin_expect(s->throttles.nopen != 0, 0))
+		throttling_end(s, ring, wanted_of(s, t), time);
 	s->totals.counted++;
 	if (s->opts->cpus.n && !numlist_has(&s->opts->cpus, (int)cpu_of(t, rec)))
 		return;
@@ -283,6 +299,31 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 	}
 	p->kernel_lost += out.lost.lost;
 	s->rings[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
+}
+
+static void take_throttle(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	int event = perfdata_event_of(p->reader, rec);
+	struct pev_record out;
+	struct ring *ring;
+	int cpu;
+
+	if (event < 0 || !p->tracks[event].wanted)
+		return;
+	if (pev_decode(rec, rec->size, &perfdata_event(p->reader, (size_t)event)->format, &out)) {
+		s->totals.malformed++;
+		return;
+	}
+	cpu = out.sample_id.present & PERF_SAMPLE_CPU ? (int)out.sample_id.cpu : -1;
+	if ((s->opts->cpus.n && !numlist_has(&s->opts->cpus, cpu)) || !is_in_time(s->opts, out.throttle.time))
+		return;
+	ring = &s->rings[queue_of(p, cpu < 0 ? 0 : (uint32_t)cpu)];
+	if (!ring->first_time)
+		ring->first_time = out.throttle.time;
+	if (out.throttle.time > ring->read_time)
+		ring->read_time = out.throttle.time;
+	throttling_take(s, ring, wanted_of(s, &p->tracks[event]), rec->type, &out.throttle);
 }
 
 static void take_task(struct stream *s, const struct perf_event_header *rec)
@@ -329,6 +370,10 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		take_lost(s, rec);
+		break;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		take_throttle(s, rec);
 		break;
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
@@ -388,6 +433,7 @@ static int read_all(struct stream *s, struct fault *f)
 		if (counts->records - looked >= LOOK_RECORDS) {
 			looked = counts->records;
 			loss_tell(s, false);
+			throttling_tell(s);
 			usage_tell(&s->usage, s->opts->usage_ms);
 		}
 	}
@@ -488,6 +534,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	if (!s->stop || s->stop == STOP_TARGET) {
 		delivery_until(s, UINT64_MAX);
 		end_losses(s);
+		throttling_finish(s, s->replay->newest);
 		makers_end(s);
 	}
 	loop_set_delivering(s, false);

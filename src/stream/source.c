@@ -34,6 +34,8 @@ static int try_on_self(const union pev_attr_buf *asked, bool user_only)
 	int rc;
 
 	buf.attr.disabled = 1;
+	if (buf.attr.freq)
+		buf.attr.sample_freq = 1;   /* whatever the limit is now */
 	if (user_only)
 		buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
 	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
@@ -112,11 +114,13 @@ static int fill(struct source *source, struct stream_event *ev, const struct sou
 	ev->sampling->what = strdup(event->what);
 	ev->sampling->source = source->ops;
 	ev->sampling->shape = event->shape;
+	if (event->attr->freq)
+		rate_set(ev->sampling, event->rate);
 	ev->sampling->limit.exit_n = source->config->exit_n;
 	if (!ev->sampling->what)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	choose_callchain(ev, source->config);
-	if (event_attrs_set(ev, source->item, EVENT_SOURCE, f) || settle_for_user(source, ev, f))
+	if (event_attrs_set(source->stream, ev, source->item, EVENT_SOURCE, f) || settle_for_user(source, ev, f))
 		return -1;
 	name = ev->alias ? ev->alias : source->ops->name;
 	return event_set_name(ev, name, name, f);
@@ -141,7 +145,7 @@ static int name_made(struct source *source, struct stream_event *ev, struct faul
 	const char *name;
 
 	ev->callchain = false;   /* -g of the stream is about the others */
-	if (event_attrs_set(ev, source->item, EVENT_SOURCE, f))
+	if (event_attrs_set(source->stream, ev, source->item, EVENT_MADE, f))
 		return -1;
 	if (ev->callchain)
 		return spec_fault(f, source->item, source->item->at, "what this source tells has no call chain",
@@ -231,6 +235,7 @@ static int parse_words(struct source *source, int n, char **words, void *config,
 	struct opt_parser parser = {
 		.groups = source->ops->groups, .ngroups = source->ops->ngroups, .config = config,
 		.mode = OPT_MODE_PLAIN, .command = source->ops->name,
+		.listed = "in an event list it has those below; targets and output are options of the run",
 	};
 	struct fault why = { 0 };
 	char message[400];

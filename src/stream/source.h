@@ -46,6 +46,7 @@ struct source_event {
 					       * TIME and CALLCHAIN are added, and what opening needs */
 	const char *what;                 /* what is counted, as it prints: "cpu-clock" */
 	enum stream_shape shape;
+	uint64_t rate;                    /* samples a second, where attr.freq is set: rate.h */
 };
 
 /* Adds an event: 0, or -1 with f. What is handed over is copied. */

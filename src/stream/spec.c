@@ -6,18 +6,11 @@
  */
 #include "stream/spec.h"
 
-#include "base/columns.h"
-#include "base/escape.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Characters shown on each side of the caret; each is at most 4 bytes once escaped. */
-#define SHOWN_BEFORE 50
-#define SHOWN_AFTER 60
 
 struct parser {
 	const char *text;
@@ -25,91 +18,21 @@ struct parser {
 	struct spec_item *items;
 	size_t nitems;
 	bool in_filter;               /* the item before ended there, without a slash */
+	struct spec_group *groups;
+	size_t ngroups;
+	bool in_group;                /* the last one, whose brace is still to come */
 	struct spec_error *err;
 };
 
-/* ------------------------------------------------------------------------
- * Complaints
- */
-
-static bool continues_char(char c)
+/* What ends a name or a slot. */
+static const char *ends(const struct parser *p)
 {
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* The offset n characters before or after at, on a character's first byte. */
-static size_t step_back(const char *text, size_t at, size_t n)
-{
-	while (at && n--)
-		for (at--; at && continues_char(text[at]);)
-			at--;
-	return at;
-}
-
-static size_t step_on(const char *text, size_t len, size_t at, size_t n)
-{
-	while (at < len && n--)
-		for (at++; at < len && continues_char(text[at]);)
-			at++;
-	return at;
-}
-
-static void show_place(struct spec_error *err, const char *text, size_t at)
-{
-	size_t len = strlen(text), from, to, used;
-
-	if (at > len)
-		at = len;
-	from = step_back(text, at, SHOWN_BEFORE);
-	to = step_on(text, len, at, SHOWN_AFTER);
-	used = (size_t)snprintf(err->text, sizeof(err->text), "%s", from ? "..." : "");
-	used += escape_terminal(text + from, at - from, err->text + used, sizeof(err->text) - used);
-	err->at = columns_of(err->text);
-	used += escape_terminal(text + at, to - at, err->text + used, sizeof(err->text) - used);
-	if (to < len)
-		snprintf(err->text + used, sizeof(err->text) - used, "...");
-}
-
-static void complain(struct spec_error *err, const char *text, size_t at, const char *message,
-		     const char *expected)
-{
-	if (!err)
-		return;
-	expected = expected ? expected : "";
-	escape_terminal(message, strlen(message), err->message, sizeof(err->message));
-	escape_terminal(expected, strlen(expected), err->expected, sizeof(err->expected));
-	show_place(err, text, at);
-}
-
-void spec_complain(struct spec_error *err, const struct spec_item *item, size_t at,
-		   const char *message, const char *expected)
-{
-	complain(err, item->text, at, message, expected);
-}
-
-size_t spec_error_text(const struct spec_error *err, char *buf, size_t size)
-{
-	int n = snprintf(buf, size, "%s\n  %s\n  %*s^%s%s", err->message, err->text, (int)err->at,
-			 "", err->expected[0] ? "\nexpected: " : "", err->expected);
-	size_t len = n < 0 ? 0 : (size_t)n;
-
-	return len < size ? len : size ? size - 1 : 0;
-}
-
-int spec_fault(struct fault *f, const struct spec_item *item, size_t at, const char *message,
-	       const char *expected)
-{
-	struct spec_error err;
-	char text[1600];
-
-	spec_complain(&err, item, at, message, expected);
-	spec_error_text(&err, text, sizeof(text));
-	return fault_usage(f, "%s", text);
+	return p->in_group ? ",/}" : ",/";
 }
 
 static int fail(struct parser *p, size_t at, const char *message, const char *expected)
 {
-	complain(p->err, p->text, at, message, expected);
+	spec_complain_of(p->err, p->text, at, message, expected);
 	return -EINVAL;
 }
 
@@ -293,7 +216,7 @@ static int check_name(struct parser *p, struct piece s)
 
 static int take_name(struct parser *p, struct spec_item *item)
 {
-	size_t end = find_sep(p->text, p->pos, strlen(p->text), ",/");
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p));
 	struct piece s = trim(p->text, p->pos, end);
 	size_t colon = find_sep(p->text, s.from, s.to, ":");
 	int err = check_name(p, s);
@@ -323,16 +246,62 @@ static int take_name(struct parser *p, struct spec_item *item)
 /* The next slot; moves on behind the slash that ends it, if one does. */
 static struct piece take_slot(struct parser *p)
 {
-	size_t end = find_sep(p->text, p->pos, strlen(p->text), ",/");
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p));
 	struct piece s = trim(p->text, p->pos, end);
 
 	p->pos = p->text[end] == '/' ? end + 1 : end;
 	return s;
 }
 
+/* The offset behind WORD or WORD=VALUE at i; i if there is none. */
+static size_t term_end(const char *text, size_t i, bool *has_value)
+{
+	size_t end = i;
+
+	while (isalnum((unsigned char)text[end]) || (text[end] && strchr("_-.", text[end])))
+		end++;
+	if (end == i || text[end] != '=')
+		return end;
+	*has_value = true;
+	if (text[end + 1] == '\'')
+		return skip_string(text, end + 1, strlen(text));
+	return end + 1 + strcspn(text + end + 1, ",/{}()<>=!&~\"' \t\n");
+}
+
+/* The offset of the slash behind terms; 0: none stand here. */
+static size_t terms_end(const struct parser *p, const struct spec_item *item)
+{
+	bool has_value = false, has_comma = false;
+
+	for (size_t i = p->pos;; i++) {
+		size_t end = term_end(p->text, i, &has_value);
+
+		if (end == i || p->text[end - 1] == '=')
+			return 0;
+		if (p->text[end] == '/')
+			return has_comma && item->sys && !has_value ? 0 : end;
+		if (p->text[end] != ',')
+			return 0;
+		has_comma = true;
+		i = end;
+	}
+}
+
+static struct piece take_first_slot(struct parser *p, struct spec_item *item)
+{
+	size_t end = terms_end(p, item);
+	struct piece s = { p->pos, end };
+
+	if (!end)
+		return take_slot(p);
+	item->terms = true;
+	p->pos = end + 1;
+	return s;
+}
+
 static int take_filter(struct parser *p, struct spec_item *item)
 {
-	struct piece s = take_slot(p);
+	struct piece s = take_first_slot(p, item);
 	char *filter = copy_value(p->text, &s);
 
 	p->in_filter = p->text[p->pos - 1] != '/';
@@ -404,6 +373,19 @@ static struct spec_attr *add_attr(struct spec_item *item)
 	return grown;
 }
 
+#define MODIFIERS "ukhIGHpPDeSW"
+
+/* "u" or ":u", as the first slot behind the filter's. */
+static bool are_modifiers(const char *text, struct piece *s)
+{
+	size_t from = s->from + (text[s->from] == ':');
+
+	if (from == s->to || from + strspn(text + from, MODIFIERS) < s->to)
+		return false;
+	s->from = from;
+	return true;
+}
+
 static int take_attr(struct parser *p, struct spec_item *item)
 {
 	struct piece s = take_slot(p), word, value;
@@ -412,6 +394,11 @@ static int take_attr(struct parser *p, struct spec_item *item)
 
 	if (s.from == s.to)
 		return 0;
+	if (!item->nattrs && !item->modifiers && are_modifiers(p->text, &s)) {
+		item->modifiers_at = s.from;
+		item->modifiers = copy_piece(p->text, s);
+		return item->modifiers ? 0 : -ENOMEM;
+	}
 	err = split_attr(p, s, &word, &value);
 	if (err)
 		return err;
@@ -454,11 +441,12 @@ static void free_item(struct spec_item *item)
 	free(item->sys);
 	free(item->name);
 	free(item->filter);
+	free(item->modifiers);
 }
 
 static bool at_item_end(const struct parser *p)
 {
-	return !p->text[p->pos] || p->text[p->pos] == ',';
+	return !p->text[p->pos] || p->text[p->pos] == ',' || (p->in_group && p->text[p->pos] == '}');
 }
 
 static int fill_item(struct parser *p, struct spec_item *item)
@@ -477,35 +465,120 @@ static int fill_item(struct parser *p, struct spec_item *item)
 	return err;
 }
 
+/* ------------------------------------------------------------------------
+ * Groups
+ */
+
+/* "{" or "NAME:{" */
+static bool at_group(const struct parser *p, struct piece *name)
+{
+	size_t end = p->pos;
+
+	while (isalnum((unsigned char)p->text[end]) || (p->text[end] && strchr("_-.", p->text[end])))
+		end++;
+	*name = (struct piece){ p->pos, end };
+	return p->text[p->pos] == '{' || (end > p->pos && !strncmp(p->text + end, ":{", 2));
+}
+
+static int begin_group(struct parser *p, struct piece name)
+{
+	struct spec_group *grown = make_room(p->groups, p->ngroups, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	p->groups = grown;
+	grown += p->ngroups++;
+	*grown = (struct spec_group){ .at = p->pos };
+	p->in_group = true;
+	p->pos = name.to + (name.to > name.from) + 1;
+	if (name.to == name.from)
+		return 0;
+	grown->name = copy_piece(p->text, name);
+	return grown->name ? 0 : -ENOMEM;
+}
+
+/* "}" or "}:MODIFIERS" */
+static int end_group(struct parser *p)
+{
+	struct spec_group *g = &p->groups[p->ngroups - 1];
+	size_t from = ++p->pos, len;
+
+	p->in_group = false;
+	if (p->text[from] == ':') {
+		len = strspn(p->text + ++from, MODIFIERS);
+		if (!len)
+			return fail(p, from, "no modifier of a group", "letters of " MODIFIERS);
+		g->modifiers = strndup(p->text + from, len);
+		if (!g->modifiers)
+			return -ENOMEM;
+		p->pos = from + len;
+	}
+	p->pos = trim(p->text, p->pos, strlen(p->text)).from;
+	if (at_item_end(p))
+		return 0;
+	return fail(p, p->pos, "this does not belong behind a group", "\":\" and modifiers (" MODIFIERS
+		    "), a comma or the end");
+}
+
+static void free_group(struct spec_group *g)
+{
+	free(g->name);
+	free(g->modifiers);
+}
+
+/* ------------------------------------------------------------------------
+ * Lists
+ */
+
+static int take_item(struct parser *p)
+{
+	struct spec_item *item = add_item(p);
+	int err;
+
+	if (!item)
+		return -ENOMEM;
+	item->group = p->in_group ? p->ngroups : 0;
+	err = fill_item(p, item);
+	if (err) {
+		free_item(item);
+		return err;
+	}
+	p->nitems++;
+	return p->in_group && p->text[p->pos] == '}' ? end_group(p) : 0;
+}
+
 static int take_items(struct parser *p)
 {
 	size_t len = strlen(p->text);
 
 	for (;;) {
-		struct spec_item *item;
-		int err;
+		struct piece name;
+		int err = 0;
 
 		p->pos = trim(p->text, p->pos, len).from;
+		if (p->pos == len && p->in_group)
+			return fail(p, p->groups[p->ngroups - 1].at, "this group is not closed",
+				    "\"}\" behind its last event");
 		if (p->pos == len)
 			return p->nitems ? 0 : fail(p, p->pos, "no event", "the name of an event");
-		item = add_item(p);
-		if (!item)
-			return -ENOMEM;
-		err = fill_item(p, item);
-		if (err) {
-			free_item(item);
+		if (!at_group(p, &name))
+			err = take_item(p);
+		else if (p->in_group)
+			err = fail(p, p->pos, "a group within a group", "the name of an event");
+		else
+			err = begin_group(p, name);
+		if (err)
 			return err;
-		}
-		p->nitems++;
 		p->pos += p->text[p->pos] == ',';
 	}
 }
 
-/* Moves the parser's items and its text into the list: all or nothing. */
-static int hand_over(struct parser *p, struct spec_list *list, char *text)
+/* Makes room in the list for what the parser found. */
+static int grow(const struct parser *p, struct spec_list *list)
 {
-	struct spec_item *items;
 	char **texts = realloc(list->texts, (list->ntexts + 1) * sizeof(*texts));
+	struct spec_item *items;
+	struct spec_group *groups;
 
 	if (!texts)
 		return -ENOMEM;
@@ -514,10 +587,27 @@ static int hand_over(struct parser *p, struct spec_list *list, char *text)
 	if (!items)
 		return -ENOMEM;
 	list->items = items;
-	memcpy(items + list->nitems, p->items, p->nitems * sizeof(*items));
+	groups = realloc(list->groups, (list->ngroups + p->ngroups + 1) * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	list->groups = groups;
+	return 0;
+}
+
+/* Moves the parser's items and its text into the list: all or nothing. */
+static int hand_over(struct parser *p, struct spec_list *list, char *text)
+{
+	if (grow(p, list))
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nitems; i++)
+		p->items[i].group += p->items[i].group ? list->ngroups : 0;
+	memcpy(list->items + list->nitems, p->items, p->nitems * sizeof(*p->items));
+	if (p->ngroups)
+		memcpy(list->groups + list->ngroups, p->groups, p->ngroups * sizeof(*p->groups));
 	list->nitems += p->nitems;
+	list->ngroups += p->ngroups;
 	list->texts[list->ntexts++] = text;
-	p->nitems = 0;
+	p->nitems = p->ngroups = 0;
 	return 0;
 }
 
@@ -540,7 +630,10 @@ int spec_parse(struct spec_list *list, const char *text, struct spec_error *err)
 		free(own);
 	for (size_t i = 0; i < p.nitems; i++)
 		free_item(&p.items[i]);
+	for (size_t i = 0; i < p.ngroups; i++)
+		free_group(&p.groups[i]);
 	free(p.items);
+	free(p.groups);
 	return ret;
 }
 
@@ -548,9 +641,12 @@ void spec_free(struct spec_list *list)
 {
 	for (size_t i = 0; i < list->nitems; i++)
 		free_item(&list->items[i]);
+	for (size_t i = 0; i < list->ngroups; i++)
+		free_group(&list->groups[i]);
 	for (size_t i = 0; i < list->ntexts; i++)
 		free(list->texts[i]);
 	free(list->items);
+	free(list->groups);
 	free(list->texts);
 	*list = (struct spec_list){ 0 };
 }

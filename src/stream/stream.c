@@ -54,7 +54,7 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	if (opts->input ? replay_new(s, f) || filters_prepare(s, f)
-			: choose_clock(s, f) || targets_resolve(&s->targets, opts, f) ||
+			: ids_check(f) || choose_clock(s, f) || targets_resolve(&s->targets, opts, f) ||
 				  events_from_specs(s, f) || filters_prepare(s, f)) {
 		stream_free(s);
 		return NULL;
@@ -75,6 +75,11 @@ int stream_check_chains(const struct stream *s, struct fault *f)
 	return 0;
 }
 
+void stream_add_own(void *stream, pid_t pid)
+{
+	own_add(&((struct stream *)stream)->own, pid);
+}
+
 void stream_settle(struct stream *s)
 {
 	dispatch_index(s);
@@ -87,6 +92,7 @@ void stream_free(struct stream *s)
 	if (!s)
 		return;
 	ordered_stop(s);
+	counts_free(s);
 	replay_free(s);
 	attention_stop(&s->attn);
 	closer = closer_start(s);
@@ -102,6 +108,8 @@ void stream_free(struct stream *s)
 		close(s->epoll);
 	targets_free(&s->targets);
 	makers_free(s);
+	ids_end(s);
+	throttles_free(&s->throttles);
 	events_free(s);
 	tracefmt_db_free(s->formats);
 	free(s->by_id);
@@ -112,6 +120,11 @@ struct stream_event *stream_events(struct stream *s, size_t *n)
 {
 	*n = s->nshown;
 	return s->events;
+}
+
+bool stream_event_has_counts(const struct stream_event *event)
+{
+	return counts_are_in(event);
 }
 
 struct stream_event *stream_leaders(struct stream *s, size_t *n)
@@ -136,6 +149,7 @@ struct tracefmt_db *stream_formats(struct stream *s)
 void stream_totals(const struct stream *s, struct stream_totals *totals)
 {
 	*totals = s->totals;
+	totals->throttled = s->throttles.times;
 	totals->late = s->order ? order_late(s->order) : 0;
 }
 

@@ -26,15 +26,28 @@ struct filter;
 struct source_ops;
 struct spec_item;
 struct pev_record;
+struct event_ids;
 
 /* From one time to another, both included, in ns of a recording's clock. */
 struct stream_span {
 	uint64_t from, to;              /* to == 0: no end */
 };
 
+/* What a command does with the attributes of an event list. */
+enum stream_attrs {
+	STREAM_ATTR_STACK = 1 << 0,     /* stack, max-stack */
+	STREAM_ATTR_KEY = 1 << 1,       /* key */
+	STREAM_ATTR_PAIR = 1 << 2,      /* role, untraced */
+	STREAM_ATTR_ROW = 1 << 3,       /* top-by, top-add, comm, printkey */
+	STREAM_ATTR_TRIGGER = 1 << 4,   /* trigger */
+	STREAM_ATTR_NOBODY = 1 << 5,    /* what other tools have */
+};
+
 /* What the common options of a command say; rows of stream/options.c fill it. */
 struct stream_opts {
 	struct opt_strings events;      /* -e */
+	unsigned int attrs;             /* of enum stream_attrs: what the command uses */
+	unsigned int passes;            /* of the same: what it takes though it has no use for it, which is a hint */
 	const struct source_ops *const *sources;   /* commands that may stand in -e: source.h */
 	struct numlist cpus;            /* -C; n == 0: all online */
 	struct numlist pids, tids;
@@ -48,7 +61,8 @@ struct stream_opts {
 	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
-	uint64_t freq;                  /* of perf events that say neither period nor frequency; 0: the usual */
+	uint64_t freq, period;          /* of perf events that say neither; both 0: the usual; RATE_MAX */
+	bool strict_freq;               /* no frequency is lowered to what the kernel allows */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
 	const char *record;             /* --record FILE, or NULL */
 	struct {
@@ -65,6 +79,7 @@ struct stream_opts {
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
 	struct stream_span time;        /* --time, of a recording */
+	bool keeps_ids;                 /* tasks have the ids that samples say, and nothing else: ids.h */
 	bool takes_counts;              /* of a recording's groups: see stream_leaders() */
 	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;
@@ -84,12 +99,13 @@ struct stream_opts {
 enum {
 	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 10,
 	STREAM_SOURCE_NOPTS = 2, STREAM_INPUT_NOPTS = 2,
-	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 5,
+	STREAM_CALLCHAIN_NOPTS = 3, STREAM_OUTPUT_NOPTS = 5, STREAM_RATE_NOPTS = 1,
 };
 extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 	stream_target_opts[STREAM_TARGET_NOPTS], stream_ring_opts[STREAM_RING_NOPTS],
 	stream_source_opts[STREAM_SOURCE_NOPTS], stream_input_opts[STREAM_INPUT_NOPTS],
-	stream_callchain_opts[STREAM_CALLCHAIN_NOPTS], stream_output_opts[STREAM_OUTPUT_NOPTS];
+	stream_callchain_opts[STREAM_CALLCHAIN_NOPTS], stream_output_opts[STREAM_OUTPUT_NOPTS],
+	stream_rate_opts[STREAM_RATE_NOPTS];
 
 void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
@@ -121,12 +137,29 @@ struct stream_sampling {
 	enum stream_shape shape;
 	struct pev_format format;       /* for pev_decode() */
 	bool precise_max;               /* as precise as the PMU can: :P */
+	bool group_read;                /* its samples have the counts of its group: :S */
 	bool decode;                    /* parts of variable length: checked before delivery */
+	uint64_t rate;                  /* of a frequency what was asked for, see rate.h; 0: the default */
+	bool lowered;                   /* below that: the kernel allowed no more */
 	struct stream_limit limit;
 };
 
 /* Of an event that was not recorded, or that is made here. */
 #define NO_TRACK UINT32_MAX
+/* Of an event in no group. */
+#define NO_LEADER UINT32_MAX
+
+/* What the counters in a sample say: counts.h. The event's own is the first, then its group's. */
+struct stream_counts {
+	size_t n, room;
+	bool group;
+	uint8_t first, entry, id;       /* bytes: before the first, of one, to its id */
+	struct stream_count {
+		const struct stream_event *event;   /* NULL: of a recording, and not asked for */
+		const char *name;
+		uint64_t value, delta;  /* so far; since the sample before */
+	} v[];
+};
 
 /* One event of the list, globs expanded. */
 struct stream_event {
@@ -137,6 +170,7 @@ struct stream_event {
 	bool choosy;                    /* not every sample that comes is delivered */
 	bool filter_here;               /* a part of it is evaluated here */
 	void *consumer;                 /* the consumer's own */
+	struct event_ids *ids;          /* pairs of ids in two namespaces: ids.h; or NULL */
 
 	const char *name;               /* what the user calls it: sys:name or sys:alias; where it
 					 * is no tracepoint, "cycles:u" or the alias alone */
@@ -162,6 +196,11 @@ struct stream_event {
 	bool triggers;                  /* asks for what is recorded: --overwrite */
 	bool is_probe;                  /* a tracepoint of our own making: probes.h */
 	bool from_glob;                 /* may be left out if it can't be opened */
+	uint32_t leader;                /* index of its group's, which may be itself; or NO_LEADER */
+	bool muted;                     /* on for its group alone: nobody wants its samples */
+	bool counted;                   /* not sampled: the leader's samples bear its count */
+	uint64_t read_format;           /* of a group with S, else 0 */
+	struct stream_counts *counts;   /* of the sample that is delivered; NULL: samples have none */
 	uint32_t track;                 /* of a recording: its event there, or NO_TRACK */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	bool names_ip;                  /* the same: the consumer shows ip by its name */
@@ -172,13 +211,25 @@ enum stream_loss_cause {
 	STREAM_LOSS_TAIL,               /* full, and no record came after */
 	STREAM_LOSS_STOP,               /* undelivered when the run ended */
 	STREAM_LOSS_DAMAGED,            /* bytes that were no record */
+	STREAM_LOSS_THROTTLED,          /* the kernel stopped an event for a while: a span, count is 0 */
 };
 
 struct stream_loss {
 	uint64_t count;
 	int cpu;
-	uint64_t start, end;            /* last sample before, first after; 0 without --order */
+	uint64_t start, end;            /* last sample before, first after; 0 without --order. Throttled: from, to */
 	enum stream_loss_cause cause;
+	const struct stream_event *event;   /* throttled: it; else NULL */
+};
+
+/* What an event lost on one CPU by throttling: throttle.h. */
+struct stream_throttled {
+	const struct stream_event *event;
+	int cpu;
+	uint64_t times, ns;
+	uint64_t observed;              /* ns that it could have been sampled there; 0: not known */
+	bool on_task;                   /* observed is the time that the tasks were on that CPU, else the CPU's */
+	bool at_most;                   /* the time is no more, but may be less */
 };
 
 struct stream_ops {
@@ -217,7 +268,8 @@ struct stream_dump {
 
 struct stream_totals {
 	uint64_t delivered;             /* samples that passed the filters, to the consumer */
-	uint64_t lost;                  /* all causes together */
+	uint64_t lost;                  /* all causes together, but throttling, of which no count is known */
+	uint64_t throttled;             /* so often */
 	uint64_t malformed;             /* samples too short for their own format */
 	uint64_t late;                  /* --order: delivered below a time already passed */
 	uint64_t limited;               /* beyond --sampling-limit */
@@ -240,6 +292,8 @@ int stream_open_input(struct stream_opts *opts, struct fault *f);
 struct stream *stream_new(const struct stream_opts *opts, struct fault *f);
 void stream_free(struct stream *s);
 struct stream_event *stream_events(struct stream *s, size_t *n);
+/* Whether samples of the event have counts: event->counts, while one is delivered. */
+bool stream_event_has_counts(const struct stream_event *event);
 /* Of a recording, with takes_counts: events that are not shown, but bear counts of those that are. */
 struct stream_event *stream_leaders(struct stream *s, size_t *n);
 /* Whether the text of an event that comes, be it to a source, has names of functions. */
@@ -263,6 +317,9 @@ void stream_begin_with_exec(struct stream *s);
 /* This child is a copy of us that execs once the run has started: what it has mapped until then
  * is not its program's; before stream_open(). */
 void stream_is_to_exec(struct stream *s, pid_t pid);
+/* A process that perf-prof started for itself: what it does is not delivered where the target is everybody.
+ * `stream` is a struct stream: for struct helpers. */
+void stream_add_own(void *stream, pid_t pid);
 /* Ends the run as if all targets had ended: what has happened by now is delivered. */
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
@@ -276,6 +333,8 @@ bool stream_was_interrupted(const struct stream *s);
 /* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
 void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
+/* The i-th event and CPU that was throttled: false: there are no more. */
+bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled *throttled);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;
  * UINT64_MAX: all that the kernel has written by now. */

@@ -3,8 +3,32 @@
 
 #include "base/note.h"
 #include "stream/private.h"
+#include "tasks/pidmap.h"
 
 #include <stdio.h>
+
+/* "99 %", no more than all. */
+static void put_share(const struct stream_throttled *t, char *buf, size_t size)
+{
+	if (t->observed)
+		snprintf(buf, size, "%.0f %% of", t->ns < t->observed ? 100. * (double)t->ns / (double)t->observed : 100.);
+	else
+		snprintf(buf, size, "%.3f ms of", (double)t->ns / 1e6);
+}
+
+static void tell_throttled(const struct stream *s)
+{
+	struct stream_throttled t;
+	char share[32];
+
+	for (size_t i = 0; stream_throttled(s, i, &t); i++) {
+		put_share(&t, share, sizeof(share));
+		fprintf(stderr, "perf-prof: %s throttled %llu time%s, %s%s the time %s CPU %d%s\n", t.event->name,
+			(unsigned long long)t.times, &"s"[t.times == 1], t.at_most ? "at most " : "", share,
+			t.on_task ? "it was on" : "of", t.cpu, i ? "" : ": its samples come too fast; a longer period or "
+			"a lower frequency brings all");
+	}
+}
 
 void summary_tell(const struct stream *s)
 {
@@ -16,6 +40,7 @@ void summary_tell(const struct stream *s)
 		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
 			(unsigned long long)t.delivered, (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
+	tell_throttled(s);
 	if (t.limited)
 		note(verbose, "%llu events were dropped by --sampling-limit",
 		     (unsigned long long)t.limited);
@@ -35,6 +60,9 @@ void summary_tell(const struct stream *s)
 	if (verbose > 0 && t.filtered)
 		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
 			(unsigned long long)t.filtered);
+	if (s->pids && pidmap_unpaired(s->pids))
+		note(verbose, "%zu tasks are not of this PID namespace, or were not met in it: they have the ids that they "
+		     "have in the initial one", pidmap_unpaired(s->pids));
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu events came late, out of order: %s\n",
 			(unsigned long long)t.late, s->replay

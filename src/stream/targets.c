@@ -131,10 +131,10 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 	if (cgroup_mount(mount, sizeof(mount)))
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
 				 "mount -t cgroup2 none /sys/fs/cgroup", name);
-	if (name[0] == '/' && access(name, F_OK) == 0)
+	/* "/" is the root of the hierarchy, and "/a" may be below it, before it is a path */
+	snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
+	if (name[0] == '/' && access(path, F_OK) && !access(name, F_OK))
 		snprintf(path, sizeof(path), "%s", name);
-	else
-		snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
@@ -146,26 +146,35 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 	return 0;
 }
 
+/* Names those that are missing, and what -C may be instead. */
+static int complain_cpus(const struct numlist *asked, const struct numlist *missing, const struct numlist *there,
+			 const struct numlist *online, struct fault *f)
+{
+	char text[4][256];
+
+	numlist_text(asked, text[0], sizeof(text[0]));
+	numlist_text(missing, text[1], sizeof(text[1]));
+	numlist_text(online, text[2], sizeof(text[2]));
+	numlist_text(there->n ? there : online, text[3], sizeof(text[3]));
+	return fault_usage(f, "--cpus %s: CPU %s is not online on this machine; online: %s; use -C %s", text[0], text[1],
+			   text[2], text[3]);
+}
+
 static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struct fault *f)
 {
-	struct numlist online = {0};
-	char text[512], asked[256];
+	struct numlist online = { 0 }, missing = { 0 };
 	int rc = cpulist_online(&online);
 
 	if (rc)
 		return fault_set(f, EXIT_FAILED, "the list of online CPUs can't be read: %s",
 				 strerror(-rc));
-	numlist_text(&online, text, sizeof(text));
-	numlist_text(&opts->cpus, asked, sizeof(asked));
-	for (size_t i = 0; i < opts->cpus.n && !rc; i++) {
-		int cpu = opts->cpus.v[i];
-
-		if (!numlist_has(&online, cpu))
-			rc = fault_usage(f, "--cpus %s: there is no such CPU online as %d; online: "
-					 "%s", asked, cpu, text);
-		else if (numlist_add(&t->cpus, cpu))
-			rc = fault_set(f, EXIT_FAILED, "out of memory");
-	}
+	for (size_t i = 0; i < opts->cpus.n && !rc; i++)
+		rc = numlist_add(numlist_has(&online, opts->cpus.v[i]) ? &t->cpus : &missing, opts->cpus.v[i]);
+	if (rc)
+		fault_set(f, EXIT_FAILED, "out of memory");
+	else if (missing.n)
+		rc = complain_cpus(&opts->cpus, &missing, &t->cpus, &online, f);
+	numlist_free(&missing);
 	if (rc || opts->cpus.n)
 		numlist_free(&online);
 	else

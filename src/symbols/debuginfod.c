@@ -113,7 +113,7 @@ static int receive(int socket)
 	return nfds ? fds[0] : answer < 0 ? answer : -ENOENT;
 }
 
-int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size)
+int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, const struct helpers *helpers)
 {
 	int pair[2], fd;
 	pid_t child;
@@ -123,6 +123,7 @@ int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size)
 	child = fork();
 	if (child == 0)
 		fetch_and_send(pair[1], urls, build_id, size);
+	helpers_started(helpers, child);
 	close(pair[1]);
 	fd = child < 0 ? -errno : receive(pair[0]);
 	close(pair[0]);

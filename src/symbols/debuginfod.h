@@ -8,10 +8,12 @@
 #ifndef SYMBOLS_DEBUGINFOD_H
 #define SYMBOLS_DEBUGINFOD_H
 
+#include "base/helpers.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 /* A descriptor of the debug file for that build id. `urls` as in DEBUGINFOD_URLS. -ENOSYS:
  * there is no libdebuginfod; -ENOENT: no server has it; -ETIME. May take half a minute. */
-int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size);
+int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, const struct helpers *helpers);
 #endif

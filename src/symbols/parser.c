@@ -21,6 +21,7 @@ struct parser {
 	int socket;              /* to the worker; -1: none */
 	pid_t worker;
 	unsigned int deaths;
+	struct helpers helpers;
 	void *states[PARSER_KINDS];   /* of handlers that run here */
 };
 
@@ -83,7 +84,7 @@ static int fork_nursery(struct parser *p)
 	struct timespec deadline = deadline_in(START_SECONDS);
 	int pair[2], rc;
 	pid_t child;
-	char hello;
+	int32_t nursery;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
@@ -99,11 +100,13 @@ static int fork_nursery(struct parser *p)
 	while (!rc && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (!rc)
-		rc = wire_receive(pair[0], &hello, 1, &deadline);
+		rc = wire_receive(pair[0], &nursery, sizeof(nursery), &deadline);
 	if (rc)
 		close(pair[0]);
 	else
 		p->control = pair[0];
+	if (!rc)
+		helpers_started(&p->helpers, nursery);
 	return rc;
 }
 
@@ -116,6 +119,7 @@ struct parser *parser_new(const struct parser_opts *opts)
 		return NULL;
 	p->rows = opts->rows ? opts->rows : parser_rows;
 	p->seconds = opts->seconds ? opts->seconds : SECONDS;
+	p->helpers = opts->helpers;
 	p->owner = getpid();
 	p->control = p->socket = -1;
 	p->apart = opts->place == PARSER_APART || (opts->place == PARSER_AUTO && has_privilege());
@@ -169,6 +173,7 @@ static int get_worker(struct parser *p)
 		return -EPIPE;
 	p->socket = fds[0];
 	p->worker = w.pid;
+	helpers_started(&p->helpers, w.pid);
 	return 0;
 }
 
@@ -238,6 +243,11 @@ int parser_ask(struct parser *p, const struct parser_question *q, struct parser_
 bool parser_is_apart(const struct parser *p)
 {
 	return p->apart;
+}
+
+const struct helpers *parser_helpers(const struct parser *p)
+{
+	return &p->helpers;
 }
 
 unsigned int parser_deaths(const struct parser *p)

@@ -18,6 +18,8 @@
 #ifndef SYMBOLS_PARSER_H
 #define SYMBOLS_PARSER_H
 
+#include "base/helpers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,6 +80,7 @@ struct parser_opts {
 	enum parser_place place;
 	const struct parser_row *rows;   /* NULL: parser_rows; PARSER_KINDS of them */
 	unsigned int seconds;            /* that one question may take; 0: 20 */
+	struct helpers helpers;          /* is told of each process that is started */
 };
 
 /* Forks the process that has the workers; to be called early, while there is one thread.
@@ -91,6 +94,8 @@ void parser_free(struct parser *p);
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
 /* Whether it has a process of its own. */
 bool parser_is_apart(const struct parser *p);
+/* Who is told of processes. */
+const struct helpers *parser_helpers(const struct parser *p);
 /* How many workers have died so far. */
 unsigned int parser_deaths(const struct parser *p);
 /* The present worker; -1: none. For tests. */

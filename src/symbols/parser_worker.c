@@ -131,8 +131,9 @@ static void give_worker(int control, const struct parser_row *rows, pid_t *worke
 
 void parser_serve(int control, const struct parser_row *rows)
 {
+	int32_t self = getpid();
 	pid_t worker = 0;
-	char c = 0;
+	char c;
 	int null;
 
 	/* the terminal's signals are for the run, whose end we notice */
@@ -145,7 +146,7 @@ void parser_serve(int control, const struct parser_row *rows)
 		dup2(null, 2);
 	if (jail_leave_privilege())
 		_exit(1);
-	if (wire_send_fds(control, &c, 1, NULL, 0))
+	if (wire_send_fds(control, &self, sizeof(self), NULL, 0))
 		_exit(1);
 	while (recv(control, &c, 1, 0) == 1)
 		give_worker(control, rows, &worker);

@@ -47,11 +47,11 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->other_boot = opts->other_boot;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
-	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse });
+	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = opts->helpers });
 	if (!s->parser && errno != ENOMEM) {
 		note(opts->verbose, "the process that reads programs' files without privilege can't be "
 		     "started (%s): they are read by this one", strerror(errno));
-		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE });
+		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = opts->helpers });
 	}
 	if (!s->dsos || !s->parser) {
 		symbolizer_free(s);

@@ -21,6 +21,7 @@ struct symbolizer_opts {
 	uint64_t base_address;
 	bool other_boot;
 	int verbose;                     /* -v: tell which files could not be read */
+	struct helpers helpers;          /* is told of each process that is started */
 };
 
 /* Opens /proc/kallsyms, which works with the privilege of now; reads nothing yet. Where

@@ -163,7 +163,7 @@ struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int f
 {
 	uint8_t id[BUILD_ID_MAX];
 	size_t size = symfile_build_id(f, id);
-	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size) : -ENOENT;
+	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size, parser_helpers(p)) : -ENOENT;
 	struct symfile *more = debug < 0 ? NULL : symsource_read(p, fd, debug, false);
 
 	if (debug >= 0)

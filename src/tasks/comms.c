@@ -2,14 +2,13 @@
 #include "tasks/comms.h"
 
 #include "tasks/grace.h"
+#include "tasks/threads.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COMM_LEN = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
@@ -187,42 +186,18 @@ static int ask_proc(struct comms *c, pid_t tid)
 	return 0;
 }
 
-typedef void task_fn(struct comms *c, pid_t tid);
-
-static void each_task(struct comms *c, const char *folder, task_fn *take)
+/* Threads, too: of one that ends unnamed nothing could be asked any more. */
+static void take_thread(void *ctx, pid_t tid)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *d;
+	struct comms *c = ctx;
 
-	while (dir && (d = readdir(dir)))
-		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
-			take(c, (pid_t)atoi(d->d_name));
-	if (dir)
-		closedir(dir);
-}
-
-static void take_thread(struct comms *c, pid_t tid)
-{
-	if (!slot(c, tid)->tid)   /* not the first, which the process is called by */
+	if (!slot(c, tid)->tid)
 		ask_proc(c, tid);
-}
-
-/* Its other threads, too: of one that ends unnamed nothing could be asked any more. The
- * folder of one thread has three links. */
-static void take_process(struct comms *c, pid_t pid)
-{
-	char folder[64];
-	struct stat st;
-
-	ask_proc(c, pid);
-	snprintf(folder, sizeof(folder), "/proc/%d/task", (int)pid);
-	if (!stat(folder, &st) && st.st_nlink > 3)
-		each_task(c, folder, take_thread);
 }
 
 void comms_snapshot(struct comms *c)
 {
-	each_task(c, "/proc", take_process);
+	threads_each(take_thread, c);
 }
 
 const char *comms_get(struct comms *c, pid_t tid)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -10,6 +11,8 @@ import pytest
 
 from frame import declared, requires
 from frame.analyses import TIMEOUT, Result, Waiting, Watcher
+
+TRIES = 4
 
 
 def pytest_collection_modifyitems(items):
@@ -72,10 +75,14 @@ def analyse(prof, tmp_path):
     """analyse('syscalls', '-p', pid): a run that has ended well, with nothing on stderr."""
     def run(*args, code=0, before=()):
         argv = [*map(str, before), prof, *map(str, args)]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,
-                              stdin=subprocess.DEVNULL, env=declared.environment({'cmd': ''}))
+        for _ in range(TRIES):
+            done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,
+                                  stdin=subprocess.DEVNULL, env=declared.environment({'cmd': ''}))
+            # perf dies of a recording beside one that asks for build ids (tests/live/test_unwinding.py)
+            if not before or done.returncode != -signal.SIGABRT:
+                break
         assert done.returncode == code, (argv, done)
-        assert code or before or not done.stderr, done.stderr
+        assert code or before or not declared.without_lowered_rates(done.stderr), done.stderr
         return Result(done)
     return run
 

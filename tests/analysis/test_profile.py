@@ -30,7 +30,7 @@ def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, op
     got = analyse('profile', '-F', 997, '--json', *options, *RING, '--', works, 'shares', 2000, before=record)
     table = got.table('profile')
     rows = {r['function']: r for r in table['rows']}
-    assert table['event'] in ('cpu-clock', 'cycles') and table['samples'] > 1500
+    assert table['event'] in ('cpu-clock', 'cycles') and table['samples'] > 300     # the kernel may have lowered its limit
     known = told(got, '|'.join(SHARES))
     for name, share in known.items():
         assert abs(rows[name]['self'] - share) <= 3, (known, rows[name])
@@ -66,7 +66,7 @@ def test_text_has_samples_a_table_and_stacks(analyse, works):
     line = re.search(r'^\S+ \S+ +works +\d+ .* profile: +\d+ cpu-clock|^.* cycles.*$', got.text, re.M)
     assert line, got.text[:500]
     head, rest = got.text.split('hottest stacks\n')
-    assert re.search(r'profile: \d+ samples of \S+, 0 lost\n *self% +total% +function +dso$', head, re.M)
+    assert re.search(r'profile: \d+ samples of \S+, \d+ Hz, 0 lost\n *self% +total% +function +dso$', head, re.M)
     assert re.search(r'^ *[\d.]+%  works\n +[0-9a-f]{16} one_half\+0x\w+ \(.*/works\).*\n +[0-9a-f]{16} '
                      r'all_shares\+0x', rest, re.M)
 
@@ -79,7 +79,8 @@ def test_than_leaves_out_small_parts(analyse, works):
 
 @pytest.mark.parametrize('option, word', [('--exclude-kernel', 'kernel.kallsyms'), ('--exclude-user', 'works')])
 def test_levels(analyse, works, option, word):
-    got = analyse('profile', '-q', option, *RING, '--', works, 'calls')
+    # a clock, as a counter's interrupt comes a little late: in the kernel, of what was counted in user space
+    got = analyse('profile', '-q', '-e', 'cpu-clock', option, *RING, '--', works, 'calls')
     assert word not in got.text.split('self%')[1]
 
 
@@ -93,7 +94,7 @@ def blocked_ns(path):
     return ns
 
 
-def test_off_cpu_has_the_sleeps(analyse, works, tmp_path, switches):
+def test_off_cpu_has_the_sleeps(analyse, works, tmp_path):
     def measure():
         got = analyse('profile', '--off-cpu', '--flame-graph', 'waits.folded', *RING, '--', works, 'sleeps')
         assert re.search(r'^ *self% +total% +self\(ms\) +function +dso$', got.text, re.M)
@@ -102,7 +103,7 @@ def test_off_cpu_has_the_sleeps(analyse, works, tmp_path, switches):
              close_to(ns['wait_short'], 100e6, part=0.05))
 
 
-def test_off_cpu_of_a_running_process(watch, waiting, switches):
+def test_off_cpu_of_a_running_process(watch, waiting):
     def measure():
         one = waiting('sleeps')
         watcher = watch('profile', '--off-cpu', *RING, '-p', one.pid)
@@ -112,7 +113,7 @@ def test_off_cpu_of_a_running_process(watch, waiting, switches):
     attempts(measure, lambda ns: close_to(ns, 200e6, part=0.05))
 
 
-def test_off_cpu_says_who_waits_and_how_long(analyse, works, switches):
+def test_off_cpu_says_who_waits_and_how_long(analyse, works):
     """Of the first frame in user space, never of the scheduler; and in time."""
     def measure():
         table = analyse('profile', '--off-cpu', '--json', *RING, '--', works, 'sleeps').table('profile')
@@ -127,7 +128,84 @@ def test_off_cpu_says_who_waits_and_how_long(analyse, works, switches):
     attempts(measure, right)
 
 
+RUNS = 'sched:sched_stat_runtime'
+EVENTS = 'profile/-F 997 -g --user-callchain/,sched:sched_switch//stack/,sched:sched_process_fork,sched:sched_process_exit'
+
+
+def own_account(text):
+    """What works says of its times, ns."""
+    return {name: int(ns) for name, ns in re.findall(r'^(on|off) (\d+)$', text, re.M)}
+
+
+def is_own(table, own):
+    """On and off the CPU as the program has it. (Others may switch so often that a ring is full.)"""
+    return (not table['lost'] and close_to(table['on_cpu'], own['on'], least=2e6) and close_to(table['off_cpu'], own['off'], least=2e6) and
+            close_to(sum(r['time'] for r in table['rows']), table['on_cpu'] + table['off_cpu'], part=1e-6))
+
+
+@pytest.mark.parametrize('us', [100, 500, 100000])
+def test_off_cpu_is_the_programs_own_account(analyse, works, us):
+    """The CPU's cycles and its clock, and how often it is sampled, have no part in it."""
+    def measure():
+        got = analyse('profile', '--off-cpu', '-F', 499, '--json', *RING, '--', works, 'duty', us, before=['env'])
+        return got.lines[-1], own_account(got.text)
+    attempts(measure, lambda got: is_own(*got))
+
+
+@pytest.mark.parametrize('us, events', [(100, f'{EVENTS},{RUNS}'), (500, f'{EVENTS},{RUNS}'), (100000, f'{EVENTS},{RUNS}'),
+                                        (100000, EVENTS)])
+def test_off_cpu_of_a_recording(request, analyse, works, us, events):
+    """Without sched_stat_runtime by the switches, which a kernel takes for a little less."""
+    if RUNS not in events:
+        request.getfixturevalue('switches')
+
+    def measure():
+        done = analyse('record', '-q', '-a', '-o', 'perf.data', '-e', events, *RING, '--', works, 'duty', us, before=['env'])
+        got = analyse('profile', '--off-cpu', '--json', '-I', 'perf.data', '-p', done.pid, before=['env'])
+        return got.lines[-1], own_account(done.text)
+    attempts(measure, lambda got: is_own(*got))
+
+
+def test_off_cpu_says_where_the_time_on_cpus_went(analyse, works):
+    """All of it is in a row, and that of the loop with the loop."""
+    def measure():
+        got = analyse('profile', '--off-cpu', '--json', *RING, '--', works, 'duty', 100000, before=['env'])
+        rows = {r['function']: r for r in got.lines[-1]['rows']}
+        return rows['busy']['total'] * got.lines[-1]['weight'] / 100, own_account(got.text)['on']
+    attempts(measure, lambda got: close_to(*got, part=0.05))
+
+
 def test_source_of_trace(analyse, works):
     """Each analysis that can stand in -e does so in trace."""
     got = analyse('trace', '-e', 'profile/-F 500/,page-faults', *RING, '--', works, 'shares', 200)
     assert re.search(r': profile: +\d+ ', got.text) and re.search(r' [0-9a-f]+ +[0-9a-f]+ \w+\+0x\w+ \(/', got.text)
+
+
+@pytest.mark.parametrize('options, event, title', [
+    (['-e', 'cpu-clock', '-F', 499], 'cpu-clock', r'cpu-clock, \d+ Hz'),
+    (['-e', 'cpu-clock:u', '-c', 1000000], 'cpu-clock:u', 'cpu-clock:u every 1000000'),
+    (['-e', 'task-clock/period=2000000/u'], 'task-clock:u', 'task-clock:u every 2000000'),
+    (['-c', 100000000], '(cpu-clock|cycles)', '(cpu-clock|cycles) every 100000000'),
+    (['-e', 'sched:sched_process_exit', '-g'], 'sched:sched_process_exit', 'sched:sched_process_exit'),
+])
+def test_what_is_sampled_is_chosen_and_told(analyse, works, tmp_path, options, event, title):
+    """-e and -c: in the table, JSON, the picture's title, and in what each sample stands for."""
+    folded = tmp_path / 'x.svg'
+    got = analyse('profile', '-q', *options, '--flame-graph', folded, *RING, '--', works, 'shares', 300)
+    assert re.search(rf'^\S+ \S+ profile: [1-9]\d* samples of {title}, 0 lost', got.text, re.M), got.text
+    assert re.search(rf'perf-prof profile: {title}<', folded.read_text())
+    got = analyse('profile', '--json', *options, *RING, '--', works, 'shares', 300)
+    table = got.table('profile')
+    assert re.fullmatch(event, table['event'])
+    period = re.search(r' every (\d+)$', title)
+    if period:
+        assert table['period'] == int(period[1]) and 'freq' not in table
+        assert table['weight'] + table['idle'] == table['period'] * table['samples']
+    assert ('freq' in table) == ('Hz' in title)
+
+
+def test_where_page_faults_are(analyse, works):
+    """An event that is no time: each counts one, and none is where no memory is touched first."""
+    table = analyse('profile', '--json', '-e', 'sw:page-faults', *RING, '--', works, 'shares', 100).table('profile')
+    assert table['event'] == 'page-faults' and table['weight'] == table['samples'] > 10
+    assert all(row['function'] not in SHARES or row['self'] < 20 for row in table['rows'])

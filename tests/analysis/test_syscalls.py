@@ -129,7 +129,10 @@ def test_latency_is_what_perf_script_says(analyse, works, perf, tmp_path):
     theirs = of_perf_script(perf, tmp_path / 'perf.data', got.pid)
     assert row['calls'] == len(theirs) > 110
     assert close_to(row['total'], sum(theirs)) and close_to(row['max'], max(theirs))
-    assert close_to(row['p99'], sorted(theirs)[round(0.99 * len(theirs)) - 1], part=0.1)
+    # of so few the next greater or smaller one may be far away: which of them is p99 is a matter of rounding
+    rank = round(0.99 * len(theirs)) - 1
+    low, *_, high = sorted(theirs)[rank - 1:rank + 2]
+    assert 0.9 * low <= row['p99'] <= 1.1 * high
     assert table['counts']['open'] == 1         # exit_group(2) does not return
     assert row['pair'] == 'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'
 

@@ -3,48 +3,91 @@
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import time
 
-from measure import EVENT, PAGES, PATIENCE, Trouble, cpu_of, cpus, median, pinned
+from measure import PATIENCE, cpu_of, cpus, needs_events, needs_perf, needs_rate, pid_of, program, task_ns
+from samples import Trouble, need
+from table import Row
 
-TICKS = os.sysconf('SC_CLK_TCK')
+HZ = 9999
+FEW = 3000        # samples a second: below, what costs is being there at all
+FOLD_HZ = 20000
+WINDOWS = 5
+ROUNDS = 3
+PASSES = 20000, 1000000      # of a short recording and a long one
+
+ROWS = [
+    Row('floor: stacks counted by their addresses', 'floor profile', unit='%'),
+    Row('profile -F 9999 -g, all CPUs busy', 'profile', 'floor profile', 'floor', 3, unit='%'),
+    Row('task-state, default rings: lost', 'lost', limit=0, unit='ev'),
+]
+FOLDED_ROWS = [
+    Row('perf script and a stack folder', 'perf script'),
+    Row('report --flame-graph x.folded', 'ours', 'perf script', 'perf script', 1 / 25),
+    Row('  with start and symbols', 'whole ours', 'whole perf script', 'perf script'),
+]
 
 
 def works(build, *args):
     return subprocess.Popen([os.path.join(build, 'tests/helpers/works'), *map(str, args)],
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 
 
-def user_seconds(pid):
-    with open(f'/proc/{pid}/stat') as f:
-        return int(f.read().rsplit(')', 1)[1].split()[11]) / TICKS
+def cost_beside(samples, prof, floor):
+    """Both sample the same seconds, at the same rate."""
+    time.sleep(1.5)         # names have been looked up
+    for _ in range(WINDOWS):
+        begin, before = time.monotonic_ns(), [task_ns(one.pid) for one in (prof, floor)]
+        time.sleep(1)
+        for name, one, at in zip(('profile', 'floor profile'), (prof, floor), before):
+            samples.put(name, 100 * (task_ns(one.pid) - at) / (time.monotonic_ns() - begin))
 
 
-def profile_user(build, seconds=5):
-    """(percent of one core that `profile -F 9999 -g` takes in user space while all CPUs compute,
-    samples in a second)"""
-    busy = works(build, 'spin', (seconds + 8) * 1000)
-    prof = subprocess.Popen([os.path.join(build, 'perf-prof'), 'profile', '-q', '-F', '9999', '-g'],
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+def end(process, pattern):
+    """Ends it by SIGINT; what it says of itself."""
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=PATIENCE)
+    found = re.search(pattern, out)
+    if not found:
+        raise Trouble(f'{os.path.basename(process.args[0])} says nothing of its samples: {out[-200:]}')
+    return int(found.group(1))
+
+
+def profile_cost(samples, build):
+    """Percent of one core that `profile -F 9999 -g` takes of a program that keeps all CPUs busy."""
+    needs_events()
+    needs_rate(HZ)
+    floor = program(build, 'floor_profile')
+    busy, both = works(build, 'spin', 60000), []
+    pid, deadline = pid_of(busy), time.monotonic() + PATIENCE
+    while len(os.listdir(f'/proc/{pid}/task')) < os.cpu_count() and time.monotonic() < deadline:
+        time.sleep(0.01)    # until its threads are there
+    begin = time.monotonic()
+    commands = ([os.path.join(build, 'perf-prof'), 'profile', '-q', '-F', str(HZ), '-g', '-p', pid],
+                [floor, str(HZ), pid])
     try:
-        time.sleep(1.5)         # names have been looked up
-        begin, at = user_seconds(prof.pid), time.monotonic()
-        time.sleep(seconds)
-        percent = 100 * (user_seconds(prof.pid) - begin) / (time.monotonic() - at)
-        prof.send_signal(signal.SIGINT)
-        out, _ = prof.communicate(timeout=PATIENCE)
+        for command in commands:
+            both.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True))
+        cost_beside(samples, *both)
+        n = end(both[0], r'(\d+) samples') / (time.monotonic() - begin)
+        samples.notes['profile'] = f'of one core; {n:.0f} samples a second'
+        end(both[1], r'samples (\d+)')
+        if n < FEW:
+            samples.values.clear()
+            need(f'needs {FEW} samples a second (other programs left CPU time for {n:.0f})')
     finally:
-        prof.kill()
+        for process in both:
+            process.kill()
+            process.communicate()
         busy.kill()
         busy.wait()
-    return percent, int(re.search(r'(\d+) samples', out).group(1)) / (seconds + 1.5)
 
 
-def task_state_lost(build, passes=300000):
-    """(events lost, switches a second) of `task-state` with its default rings."""
+def task_state_lost(samples, build, passes=300000):
+    """Events that `task-state` loses with its default rings."""
+    needs_events()
     begin = time.monotonic()
     done = subprocess.run([os.path.join(build, 'perf-prof'), 'task-state', '--json', '--',
                            os.path.join(build, 'tests/helpers/works'), 'switches', str(passes)],
@@ -54,26 +97,13 @@ def task_state_lost(build, passes=300000):
         raise Trouble(f'task-state: {done.stderr.strip()}')
     table = json.loads(table[-1])
     runs = sum(row['calls'] for row in table['rows'] if row['state'] == 'R')
-    return table['lost'], runs / (table['seconds'] or time.monotonic() - begin)
+    seconds = table['seconds'] or time.monotonic() - begin
+    samples.put('lost', table['lost'], note=f'{runs / seconds:.0f} switches a second')
 
 
-def first_output(build):
-    """ms from the start of `profile -g` to its first line."""
-    busy = works(build, 'spin', 5000)
-    prof = None
-    try:
-        begin = time.monotonic()
-        prof = subprocess.Popen([os.path.join(build, 'perf-prof'), 'profile', '-g'],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        if not select.select([prof.stdout], [], [], PATIENCE)[0]:
-            raise Trouble('profile -g prints nothing')
-        return 1000 * (time.monotonic() - begin)
-    finally:
-        if prof:
-            prof.kill()
-            prof.communicate()
-        busy.kill()
-        busy.wait()
+def measure_analyses(samples, opts, folder):
+    samples.attempt(['profile', 'floor profile'], profile_cost, samples, opts.build)
+    samples.attempt(['lost'], task_state_lost, samples, opts.build)
 
 
 # What stack collapsers do with the text of perf script: names by sample, root first.
@@ -99,7 +129,7 @@ for key, n in counts.items():
 
 def record_stacks(build, folder, path, passes):
     both = 'for cpu in $2 $3; do taskset -c $cpu "$0" switches "$1" & done; wait'
-    cpu_of(['perf', 'record', '-q', '-m', '1M', '-F', '20000', '-e', 'cpu-clock', '-g', '-o', path, '--',
+    cpu_of(['perf', 'record', '-q', '-m', '1M', '-F', str(FOLD_HZ), '-e', 'cpu-clock', '-g', '-o', path, '--',
             'sh', '-c', both, os.path.join(build, 'tests/helpers/works'), str(passes),
             *map(str, cpus())], folder)
 
@@ -120,39 +150,26 @@ def fold_once(build, folder, data):
     return got, samples
 
 
-def folded(build, folder, passes=(20000, 1000000), rounds=3):
-    """ns to fold the stack of a sample, without and with start and the reading of symbols:
-    ({perf script (its folder included), folder, ours}, the same, samples)."""
+def fold(samples, build, folder):
+    """ns to fold the stack of a sample: by the difference of a long recording and a short one, and
+    with start and the reading of symbols."""
+    needs_perf()
+    needs_rate(FOLD_HZ)
     paths = [os.path.join(folder, name) for name in ('few.stacks', 'many.stacks')]
-    for path, n in zip(paths, passes):
+    for path, n in zip(paths, PASSES):
         record_stacks(build, folder, path, n)
-    got, samples = [], []
+    for _ in range(ROUNDS):
+        (few, n_few), (many, n_many) = (fold_once(build, folder, path) for path in paths)
+        if n_many < 2 * n_few:
+            raise Trouble(f'the long recording has {n_many} samples, the short one {n_few}')
+        for who in many:
+            samples.put(who, (many[who] - few[who]) / (n_many - n_few))
+            samples.put(f'whole {who}', many[who] / n_many)
+    samples.notes['perf script'] = (f'a sample more; of {n_many}; the folder '
+                                    f'{samples.median("folder"):.0f} ns of it')
     for path in paths:
-        times, counts = zip(*(fold_once(build, folder, path) for _ in range(rounds)))
-        got.append({who: median([t[who] for t in times]) for who in times[0]})
-        samples.append(counts[0])
         os.unlink(path)
-    more = {who: (got[1][who] - got[0][who]) / (samples[1] - samples[0]) for who in got[0]}
-    return more, {who: ns / samples[1] for who, ns in got[1].items()}, samples[1]
 
 
-def recorders(build, folder, calls=1000000, rounds=5):
-    """CPU ns of a call of getppid(): {alone, under `perf record`, under perf-prof record}."""
-    path = os.path.join(folder, 'recorded.data')
-    storm = [os.path.join(build, 'tests/helpers/storm'), '--cpu', str(cpus()[1]), 'getppid',
-             str(calls)]
-    options = ['-q', '-a', '-e', EVENT, '-o', path, '-m', str(PAGES), '--']
-    commands = {'alone': [], 'perf record': ['perf', 'record'] + options,
-                'ours': [os.path.join(build, 'perf-prof'), 'record'] + options}
-    got = {who: [] for who in commands}
-    for _ in range(rounds):
-        for who, command in commands.items():
-            done = subprocess.run(pinned(command + storm), cwd=folder, stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, timeout=PATIENCE)
-            ns = re.search(r'cpu_ns (\d+)', done.stdout)
-            if done.returncode or not ns:
-                raise Trouble(f'{who}: {done.stderr.strip()[-500:]}')
-            got[who].append(int(ns.group(1)) / calls)
-    if os.path.exists(path):
-        os.unlink(path)
-    return {who: sorted(ns)[rounds // 2] for who, ns in got.items()}
+def measure_folded(samples, opts, folder):
+    samples.attempt(['perf script', 'ours', 'whole perf script', 'whole ours'], fold, samples, opts.build, folder)

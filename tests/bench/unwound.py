@@ -4,26 +4,29 @@ C++ program, to perf-prof report and to perf script, without inlined functions. 
 of a long recording and a short one, so that start and reading of unwind tables do not count."""
 import os
 import re
-import resource
-import subprocess
 import sys
 
-from measure import Trouble, median
+import measure
+from measure import cpu_of
+from samples import Lack, Trouble
+from table import Row
 
 LIVE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'live')
 LENGTHS = (1, 8)
 ROUNDS = 5
 
+ROWS = [
+    Row('callers by DWARF, perf script', 'perf'),
+    Row('callers by DWARF, perf-prof report', 'ours', 'perf', 'perf script', 0.5),
+    Row('  with start and unwind tables', 'whole ours', 'whole perf', 'perf script', 1),
+]
 
-def cpu(argv):
-    """What a command prints, and the ns of CPU that it and its children take."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          errors='surrogateescape', timeout=300)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        raise Trouble(f'{argv[:2]} ended with {done.returncode}')
-    return done.stdout, 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+def frames(data, folder):
+    text = os.path.join(folder, 'unwound.txt')
+    cpu_of(['perf', 'script', '-i', data, '--no-inline', '-F', 'ip'], folder, stdout=text)
+    with open(text, errors='surrogateescape') as f:
+        return sum(re.match(r'\s*[0-9a-f]', line) is not None for line in f)
 
 
 def recorded(folder):
@@ -32,27 +35,29 @@ def recorded(folder):
     import test_unwinding
     try:
         program = test_unwinding.build(folder, '-O0')
-    except (test_unwinding.Skip, AssertionError, OSError) as trouble:
-        raise Trouble(str(trouble)) from None
+    except (test_unwinding.Skip, OSError) as trouble:
+        raise Lack(str(trouble)) from None
     for length in LENGTHS:
         data = os.path.join(folder, f'unwound{length}.data')
-        cpu(['perf', 'record', '-q', '--no-buildid', '-m', '16M', '-F', '2000', '-e', 'cpu-clock:u',
-             '--call-graph', 'dwarf,8192', '-o', data, program, str(length)])
-        text, _ = cpu(['perf', 'script', '-i', data, '--no-inline', '-F', 'ip'])
-        yield data, len(re.findall(r'^\s*[0-9a-f]+', text, re.M))
+        cpu_of(['perf', 'record', '-q', '--no-buildid', '-m', '16M', '-F', measure.rate(2000), '-e', 'cpu-clock:u',
+                '--call-graph', 'dwarf,8192', '-o', data, program, str(length)], folder)
+        yield data, frames(data, folder)
 
 
-def measured(build, folder):
-    """{who: ns a frame}, {who: ns a frame, start included}, and frames of the long recording."""
+def unwind(samples, build, folder):
+    measure.needs_perf()
     (short, few), (long, many) = recorded(folder)
     if many - few < 1000:
         raise Trouble(f'perf script has only {many} frames')
     commands = {'perf': ['perf', 'script', '--no-inline', '-F', 'ip', '-i'],
                 'ours': [os.path.join(build, 'perf-prof'), 'report', '--no-inline', '-I']}
-    more, whole = {who: [] for who in commands}, {who: [] for who in commands}
     for _ in range(ROUNDS):
         for who, command in commands.items():
-            ns = cpu([*command, long])[1]
-            whole[who].append(ns / many)
-            more[who].append((ns - cpu([*command, short])[1]) / (many - few))
-    return ({who: median(v) for who, v in more.items()}, {who: median(v) for who, v in whole.items()}, many)
+            ns = cpu_of([*command, long], folder)
+            samples.put(f'whole {who}', ns / many)
+            samples.put(who, (ns - cpu_of([*command, short], folder)) / (many - few))
+    samples.notes['perf'] = f'a frame more; of {many}'
+
+
+def measure_unwound(samples, opts, folder):
+    samples.attempt(['perf', 'ours', 'whole perf', 'whole ours'], unwind, samples, opts.build, folder)

@@ -62,20 +62,27 @@ def switch_id():
         return f.read().strip()
 
 
+def names_of(code):
+    """All of them: 95 is EOPNOTSUPP and ENOTSUP."""
+    return {name for name in dir(errno) if name.startswith('E') and getattr(errno, name) == code}
+
+
 def compare(features, opened):
     said = {f['name']: f for f in features}
     wrong = []
     for name, (code, user_only) in opened.items():
         row = said[name]
-        name_of_code = errno.errorcode.get(code)
+        if name == 'user-read' and 'faster here' in row.get('said', ''):
+            continue    # offered, and not taken: opens measures nothing
         if (row['works'], row['user_space_only']) != (code == 0, user_only):
             wrong.append((name, row, code, user_only))
-        elif code and row['errno'] not in (name_of_code, {'EPERM': 'EACCES'}.get(name_of_code)):
+        elif code and row['errno'] not in names_of(code) | ({'EACCES'} if code == errno.EPERM else set()):
             wrong.append((name, row, code, user_only))
     assert not wrong
     assert set(opened) == set(said)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize('who, level', MATRIX)
 def test_each_row_is_what_opening_says(programs, who, level):
     need('root', 'tracefs', 'nobody', 'paranoid')
@@ -88,6 +95,7 @@ def test_each_row_is_what_opening_says(programs, who, level):
     compare(result['features'], opened)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize('level', [-1, 0, 1, 2])
 def test_user_nobody_is_what_nobody_sees(programs, level):
     need('root', 'nobody', 'paranoid')
@@ -100,6 +108,7 @@ def test_user_nobody_is_what_nobody_sees(programs, level):
     assert by_uid == theirs
 
 
+@pytest.mark.alone
 def test_capabilities_do_not_reach_the_other_user(programs):
     need('root', 'nobody', 'paranoid')
     prof, _ = programs
@@ -110,6 +119,7 @@ def test_capabilities_do_not_reach_the_other_user(programs):
     assert works['user-side'] and not works['cpu'] and not works['kernel-side']
 
 
+@pytest.mark.alone
 def test_expectations_by_level(programs):
     """What perf_event_open(2) documents, so that both programs can't be wrong together."""
     need('root', 'nobody', 'paranoid')

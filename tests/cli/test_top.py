@@ -2,6 +2,7 @@
 """The sums of perf-prof top: on work that is known, and against those of the same events in Python."""
 import collections
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -144,3 +145,19 @@ def test_more_keys_than_rows(prof, storm):
     assert told, done.stderr
     assert len(table['rows']) == 65536
     assert sum(row['sys_enter'] for row in table['rows']) + int(told[1]) == 70000
+
+
+def test_perf_events_are_counted_by_their_periods(top, build):
+    """What the heading says: ns of a clock, faults of page-faults; not how often they were sampled."""
+    text = top('--json', '-e', 'cpu-clock,page-faults', '--', os.path.join(build, 'tests/helpers/works'), 'shares', '500')
+    told = sum(int(ns) for ns in re.findall(r'^(?:one_half|three_tenths|one_fifth) (\d+)$', text, re.M))
+    [table] = tables(text)
+    assert [c['name'] for c in table['columns'][1:3]] == ['cpu_clock', 'page_faults']
+    assert 0.8 * told < sum(r['cpu_clock'] for r in table['rows']) < 1.2 * told + 50e6
+    assert table['events'] < told / 1e5
+
+
+def test_a_source_is_called_by_what_it_samples(top):
+    [table] = tables(top('--json', '-e', 'profile', '--', 'sh', '-c', 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'))
+    assert re.match('cycles|cpu_cycles|cpu_clock', table['columns'][1]['name'])
+    assert sum(r[table['columns'][1]['name']] for r in table['rows']) > 1000 * table['events']

@@ -96,10 +96,33 @@ def test_shares_are_those_of_report(diff, prof, recordings):
 def test_folded_stacks_say_the_same(diff, prof, recordings):
     for name in ('a', 'slower'):
         subprocess.run([prof, 'convert', name + '.data', '-o', name + '.folded'], cwd=recordings, check=True)
+    last = (recordings / 'a.folded').read_text().splitlines()[-1]
+    assert re.fullmatch(r'# samples=\d+ alike=[\d.]+ weight=\d+ event=\S+', last), last
+    for others in (r'^(.*)\s+?(\d+(?:\.\d*)?)$', r'^(.*) (\d+)$'):     # flamegraph.pl and speedscope skip it
+        assert not re.match(others, last)
     folded = rows_of(diff('--json', 'a.folded', 'slower.folded'))['slow_part']
     mixed = rows_of(diff('--json', 'a.data', 'slower.data'))['slow_part']
     for key in ('before', 'after', 'change', 'low', 'high'):
         assert folded[key] == pytest.approx(mixed[key], abs=0.05)
+
+
+@pytest.fixture(scope='module')
+def of_faults(prof, recordings):
+    """The same program by its page faults, and by its faults and the event of a.data."""
+    for name, events in (('faults', 'page-faults'), ('both', 'page-faults,profile/-F 997/')):
+        done = subprocess.run([prof, 'record', '-o', recordings / (name + '.data'), '-g', '-e', events, '--',
+                               recordings / 'work', '10000'], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+
+
+def test_only_the_same_event_is_compared(diff, prof, recordings, of_faults):
+    done = subprocess.run([prof, 'diff', 'a.data', 'faults.data'], cwd=recordings, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and not done.stdout
+    assert re.search(r'a.data is of (cycles|cpu-clock)\S*, faults.data of page-faults\S*: .*--different-events', done.stderr), done
+    asked = json.loads(diff('--json', '--different-events', 'a.data', 'faults.data'))
+    assert asked['after_event'].startswith('page-faults') != asked['before_event'].startswith('page-faults')
+    chosen = json.loads(diff('--json', 'a.data', 'both.data'))      # not the first of both.data
+    assert chosen['after_event'] == chosen['before_event'] == asked['before_event']
 
 
 def test_the_picture_has_the_difference(diff, recordings):

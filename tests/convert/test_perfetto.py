@@ -4,10 +4,13 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections import Counter
 
 import pytest
+
+from frame import corpus
 
 from conftest import HERE, READERS, ROOT
 
@@ -162,7 +165,8 @@ def test_stacks_are_as_long_as_perfs(trace, recording):
     his = recording('chains')
     mine = trace(his.path, '--no-inline')
     assert [len(s['stack']) for s in mine.samples] == his.chains()
-    assert any(s['stack'][-1] == '__rcu_read_unlock' for s in mine.samples)
+    names = {s['stack'][-1] for s in mine.samples}
+    assert '__rcu_read_unlock' in names or not corpus.by_this_kernel('chains', shutil.which('perf') or 'perf'), names
 
 
 def test_the_counter_is_the_sum_of_periods(trace, recording):

@@ -2,9 +2,10 @@
 """Build folders of the tests: one per way to build."""
 import os
 import re
-import shlex
 import shutil
-import subprocess
+import threading
+
+from .execute import execute as run
 
 
 class BuildFailed(Exception):
@@ -23,24 +24,17 @@ PROGRESS = re.compile(r'^\[\d+/\d+\] (Compiling|Linking|Generating) .*\n', re.M)
 KINDS = {
     'build-test': ([], {}),
     SANITIZED: (SANITIZE, {}),
-    'build-nopython': (['-Dpython=disabled'], {}),
+    'build-nopython': (['-Dpython=disabled', '-Dtests=false'], {}),
     'build-fuzz': (SANITIZE + ['-Dfuzz=true', '-Dpython=disabled'], {'CC': 'clang'}),
 }
 
 
-def only_when_idle():
-    """Of this process: it runs when nobody else wants the CPU."""
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
 def execute(what, argv, cwd, env=None):
-    done = subprocess.run(argv, cwd=cwd, env={**os.environ, **(env or {})},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors='replace')
-    if done.returncode:
+    code, out = run(argv, cwd, env)
+    if code:
         # What ninja did well is no help to who looks for what failed.
-        raise BuildFailed(what, PROGRESS.sub('', done.stdout))
-    return done.stdout
+        raise BuildFailed(what, PROGRESS.sub('', out))
+    return out
 
 
 class Builds:
@@ -52,33 +46,18 @@ class Builds:
         if python:
             self.common.append(f'-Dpython-bin={python}')
         self.state = {}
-        self.ahead = {}
-
-    def begin(self, kind):
-        """Builds while something else runs that leaves the CPU alone most of the time; get() waits
-        for it, and tells what is wrong."""
-        if kind in self.state or kind in self.ahead or not shutil.which('meson'):
-            return
-        setup, env = self._setup(kind, None)
-        script = f'{shlex.join(setup)} && exec ninja -C {shlex.quote(kind)}'
-        self.ahead[kind] = subprocess.Popen(['sh', '-c', script], cwd=self.root, env={**os.environ, **env},
-                                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                            stderr=subprocess.DEVNULL, preexec_fn=only_when_idle)
-
-    def end(self):
-        """Nothing that was begun goes on; for who ends early."""
-        for process in self.ahead.values():
-            process.wait()
+        self.locks = {}
 
     def get(self, kind, options=None):
         """Path of the built folder; BuildFailed (each time) if it can't be built. options:
         of a kind that is not in KINDS."""
-        if kind not in self.state:
-            try:
-                self.state[kind] = self._build(kind, options)
-            except BuildFailed as failed:
-                self.state[kind] = failed
-        state = self.state[kind]
+        with self.locks.setdefault(kind, threading.Lock()):
+            if kind not in self.state:
+                try:
+                    self.state[kind] = self._build(kind, options)
+                except BuildFailed as failed:
+                    self.state[kind] = failed
+            state = self.state[kind]
         if isinstance(state, BuildFailed):
             self.state[kind] = BuildFailed(state.what, 'the build failed, see above')
             raise state
@@ -95,8 +74,6 @@ class Builds:
         path = os.path.join(self.root, kind)
         if not shutil.which('meson'):
             raise BuildFailed('meson', 'meson is not installed: tools/install-deps all')
-        if kind in self.ahead:
-            self.ahead[kind].wait()
         setup, env = self._setup(kind, options)
         execute(f'set-up of {kind}', setup, self.root, env)
         execute(f'build of {kind}', ['ninja', '-C', kind], self.root)

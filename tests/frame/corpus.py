@@ -8,7 +8,6 @@ text of its tracepoints, the addresses of its call chains. With the kernel that 
 and a perf, that perf's whole default output is compared, line by line, names of functions included."""
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -189,9 +188,20 @@ def without_user(frames):
     return [f for f in frames if re.match(r'\tffff[0-9a-f]+ (?!\[unknown\] \(\[unknown\])', f)]
 
 
+def kernel_build_id(perf, *args):
+    _, lines, _ = run([perf, 'buildid-list', *args])
+    return next((line.split()[0] for line in lines if 'kernel.kallsyms' in line or len(line.split()) == 1), None)
+
+
+def by_this_kernel(name, perf):
+    """By its build id: two builds of one release have their functions at other places."""
+    here = kernel_build_id(perf, '-k')
+    return bool(here) and kernel_build_id(perf, '-i', path_of(name)) == here
+
+
 def compare_all(row, prof, perf):
     """But of `ours`: of that perf shows no chains of tracepoints."""
-    if row.name == 'ours' or recorded_by()[row.name][1] != platform.release().split('-')[0]:
+    if row.name == 'ours' or not by_this_kernel(row.name, perf):
         return
     code, lines, _ = run([perf, 'script', '-f', '--no-inline', '-i', path_of(row.name)])
     his = blocks(lines)

@@ -3,37 +3,62 @@
 import json
 import os
 
-from . import second, tap
+from . import crashes, second, tap
 from .build import SANITIZED
 from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
 
-def meson_suite(label, which, kind='build-test', env=None):
+class MesonSuite:
     """C tests of meson's suite `which`: those of `live` may be tried a second time."""
-    def attempt(context, path, chosen):
-        log = os.path.join(path, 'meson-logs', f'{label}.json')
+
+    def __init__(self, label, which, kind='build-test', env=None):
+        self.label, self.which, self.kind, self.env = label, which, kind, env
+
+    def programs(self, path):
+        with open(os.path.join(path, 'meson-info/intro-tests.json')) as f:
+            return [t for t in json.load(f) if t['suite'][0].split(':')[-1] == self.which]
+
+    def parts(self, context):
+        """What only computes runs as meson likes; of the others each program is a part."""
+        path = context.builds.get(self.kind)
+        if all(t['is_parallel'] for t in self.programs(path)):
+            return [lambda: self.attempt(context, [])]
+        names = [t['name'] for t in sorted(self.programs(path), key=lambda t: -t['timeout'])]
+        return [lambda name=name: self.attempt(context, [name]) for name in names]
+
+    def rest(self, context):
+        return []
+
+    def has_rest(self):
+        return False
+
+    def again(self, context, results):
+        if not self.may_try_again(context, results):
+            return results
+        return second.look(results, lambda chosen: self.attempt(context, chosen))
+
+    def may_try_again(self, context, results):
+        return bool(self.which == 'live' and self.kind != SANITIZED and not context.opts.strict
+                    and second.wanted(results))
+
+    def attempt(self, context, chosen):
+        path = context.builds.get(self.kind)
+        base = '-'.join([self.label, *chosen])
+        log = os.path.join(path, 'meson-logs', f'{base}.json')
         if os.path.exists(log):
             os.unlink(log)
-        code, out = execute(['meson', 'test', '-C', path, '--no-rebuild', '--timeout-multiplier', '5', '--suite', which,
-                             '--logbase', label, *chosen], context.root,
-                            {'CMOCKA_MESSAGE_OUTPUT': 'TAP', **(env or {})})
+        code, out = execute(['meson', 'test', '-C', path, '--no-rebuild', '--timeout-multiplier', '5',
+                             '--suite', self.which, '--logbase', base, *chosen], context.root,
+                            {'CMOCKA_MESSAGE_OUTPUT': 'TAP', **(self.env or {})})
         if not os.path.exists(log):
             if 'No tests defined' in out or code == 0:
                 return
-            yield Result(label, 'meson test', FAILED, output=out)
+            yield Result(self.label, f'meson test {" ".join(chosen)}', FAILED, output=out)
             return
         with open(log) as lines:
             for line in lines:
-                yield from meson_results(label, json.loads(line))
-
-    def run(context):
-        path = context.builds.get(kind)
-        results = list(attempt(context, path, []))
-        if which == 'live' and kind != SANITIZED and not context.opts.strict:
-            results = second.look(results, lambda chosen: attempt(context, path, chosen))
-        return results
-    return run
+                yield from meson_results(self.label, json.loads(line))
 
 
 def meson_results(label, test):
@@ -43,8 +68,8 @@ def meson_results(label, test):
     both = out + (test.get('stderr') or '')
     points, whole, any_tap = tap.parse(out)
     for point, status, reason, notes in points:
-        yield Result(label, f'{name}: {point}', status, reason,
-                     '\n'.join(notes) if status == FAILED else '', alone=name)
+        yield Result(label, f'{name}: {point}', status, reason, '\n'.join(notes) if status == FAILED else '',
+                     alone=name, crashed=tap.crashed(notes) if status == FAILED else '')
     code = test['returncode']
     failed_points = sum(p[1] == FAILED for p in points)
     # cmocka ends with how many failed, others with 1; what else it ends with is trouble of its own
@@ -56,4 +81,4 @@ def meson_results(label, test):
     elif code == 0 and not any_tap and test['result'] == 'OK':
         yield Result(label, name, PASSED)
     else:
-        yield Result(label, name, FAILED, f'{test["result"]}, exit code {code}', both)
+        yield Result(label, name, FAILED, f'{test["result"]}, exit code {code}', both, crashed=crashes.what(code))

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is there a perf_event_open(2) at all? Judged by calling it."""
+"""Is there a perf_event_open(2) at all? Judged by calling it. And tracefs, which a fresh machine has not
+mounted: before the first test, so that none finds it missing that another one then mounts."""
 import ctypes
 import errno
 import os
 import platform
 import struct
+import subprocess
 
-from .result import FAILED, PASSED, Result
+from .result import FAILED, PASSED, SKIPPED, Result
 
 # System call numbers by machine; the generic table (arm64, riscv64, …) has 241.
 SYSCALL = {'x86_64': 298, 'i686': 336, 's390x': 331, 'ppc64le': 319, 'armv7l': 364}
+TRACEFS = '/sys/kernel/tracing'
 PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY = 1, 9
 DISABLED_EXCLUDE_KERNEL_HV = 1 | 1 << 5 | 1 << 6
 
@@ -28,6 +31,11 @@ def perf_event_open():
 
 
 def check(suite):
+    yield perf_events(suite)
+    yield tracefs(suite)
+
+
+def perf_events(suite):
     code = perf_event_open()
     if code == errno.ENOSYS or not os.path.exists('/proc/sys/kernel/perf_event_paranoid'):
         return Result(suite, 'perf_event_open', FAILED, output=(
@@ -36,3 +44,16 @@ def check(suite):
     # A refusal is for the tests to name: each says what it requires and skips.
     name = f'perf_event_open ({os.strerror(code)})' if code else 'perf_event_open'
     return Result(suite, name, PASSED)
+
+
+def tracefs(suite):
+    """Mounts it where that is needed and may be done; the result says so."""
+    if os.path.exists(os.path.join(TRACEFS, 'events')):
+        return Result(suite, 'tracefs', PASSED)
+    if not os.access(TRACEFS, os.X_OK):
+        return Result(suite, 'tracefs', SKIPPED, f'{TRACEFS} is for root alone, or this kernel has none')
+    done = subprocess.run(['mount', '-t', 'tracefs', 'nodev', TRACEFS], capture_output=True, text=True)
+    if done.returncode:
+        return Result(suite, 'tracefs', SKIPPED, f'tracefs is not mounted on {TRACEFS}: {done.stderr.strip()}')
+    print(f'mounted tracefs on {TRACEFS}')
+    return Result(suite, 'tracefs (mounted)', PASSED)

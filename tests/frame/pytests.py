@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suites of Python tests, through pytest and its report in JUnit's format."""
+"""Suites of Python tests, through pytest and its report in JUnit's format: each file of tests by
+itself, so that several can run at the same time."""
+import fnmatch
 import os
 import re
+import tempfile
 import xml.etree.ElementTree as ElementTree
 
 from . import second
@@ -10,39 +13,72 @@ from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
 PYTEST = ['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '--tb=short']
+NOTHING_RAN = 5
 
 
-def pytest_suite(label, folder, kind='build-test', env=None, args=()):
+class PytestSuite:
     """Python tests in `folder`; kind None = they need no program, and so no second try
     (nor do sanitizers give one)."""
-    def attempt(context, path, chosen, args):
-        # A name of its own: a run within a build of another kind must not read it.
-        xml = os.path.join(context.root, path, f'pytest-{label}.xml')
-        if kind is None:
-            xml = os.path.join('/tmp', f'perf-prof-tests-{os.getpid()}-{label}.xml')
-        argv = PYTEST + chosen + [f'--junitxml={xml}'] + list(args)
-        if kind:
-            argv += ['--build', path]
-        if context.opts.k:
-            argv += ['-k', context.opts.k]
-        code, out = execute(argv, context.root, env)
-        results = list(junit_results(label, xml)) if os.path.exists(xml) else []
-        if os.path.exists(xml):
-            os.unlink(xml)
-        yield from results
-        # 5: nothing collected
-        if code not in (0, 1, 5) or (code == 1 and not any(r.status == FAILED for r in results)):
-            yield Result(label, 'pytest', FAILED, f'exit code {code}', out)
 
-    def run(context):
-        if not os.path.isdir(os.path.join(context.root, folder)):
-            return []
-        path = context.builds.get(kind) if kind else context.root
-        results = list(attempt(context, path, [folder], args))
-        if kind and kind != SANITIZED and not context.opts.strict:
-            results = second.look(results, lambda chosen: attempt(context, path, chosen, ()))
-        return results
-    return run
+    def __init__(self, label, folder, kind='build-test', env=None, args=(), marks='', files=('*',)):
+        self.label, self.folder, self.kind = label, folder, kind
+        self.env, self.args, self.marks, self.files = env, list(args), marks, files
+        self.lonely = []        # tests that were left out, as they are marked `alone`
+
+    def paths(self, root):
+        """The files with tests, the longest first: they take the longest, more or less."""
+        found = []
+        for folder, folders, names in os.walk(os.path.join(root, self.folder)):
+            folders[:] = [f for f in folders if f != 'node_modules']
+            found += [os.path.join(folder, name) for name in names
+                      if fnmatch.fnmatch(name, 'test_*.py') or name.endswith('.toml')]
+        found = [p for p in found if any(fnmatch.fnmatch(os.path.basename(p), f) for f in self.files)]
+        return [os.path.relpath(p, root) for p in sorted(found, key=lambda p: (-os.path.getsize(p), p))]
+
+    def parts(self, context):
+        return [lambda path=path: self.attempt(context, [path], self.args, alone=False)
+                for path in self.paths(context.root)]
+
+    def rest(self, context):
+        """What may not run beside anything, now that nothing else runs."""
+        lonely, self.lonely = self.lonely, []
+        return list(self.attempt(context, sorted(lonely), self.args)) if lonely else []
+
+    def has_rest(self):
+        return bool(self.lonely)
+
+    def again(self, context, results):
+        if not self.may_try_again(context, results):
+            return results
+        return second.look(results, lambda chosen: self.attempt(context, chosen, ()))
+
+    def may_try_again(self, context, results):
+        return bool(self.kind and self.kind != SANITIZED and not context.opts.strict
+                    and second.wanted(results))
+
+    def attempt(self, context, chosen, args, alone=True):
+        """alone: it runs beside nothing else; else what may not run beside others is left out."""
+        # (perf takes what begins with /tmp/perf- for maps of just-in-time compilers)
+        with tempfile.TemporaryDirectory(prefix='tests-of-perf-prof-', ignore_cleanup_errors=True) as folder:
+            os.chmod(folder, 0o755)     # some tests run programs as nobody
+            xml, lonely = os.path.join(folder, 'junit.xml'), os.path.join(folder, 'lonely')
+            argv = [*PYTEST, *chosen, f'--junitxml={xml}', f'--basetemp={folder}/tmp', *args]
+            if not alone:
+                argv.append(f'--beside-others={lonely}')
+            if self.kind:
+                argv += ['--build', context.builds.get(self.kind)]
+            if self.marks:
+                argv += ['-m', self.marks]
+            if context.opts.k:
+                argv += ['-k', context.opts.k]
+            code, out = execute(argv, context.root, self.env() if callable(self.env) else self.env)
+            results = list(junit_results(self.label, xml)) if os.path.exists(xml) else []
+            if os.path.exists(lonely):
+                with open(lonely) as left_out:
+                    self.lonely += left_out.read().splitlines()
+        yield from results
+        if code not in (0, 1, NOTHING_RAN) or (code == 1 and not any(r.status == FAILED for r in results)):
+            yield Result(self.label, f'pytest {" ".join(chosen[:3])}', FAILED, f'exit code {code}', out)
 
 
 def junit_results(label, path):
@@ -53,13 +89,14 @@ def junit_results(label, path):
         skip = case.find('skipped')
         if bad:
             yield Result(label, name, FAILED, output='\n'.join(e.text or '' for e in bad),
-                         alone=node(case))
+                         alone=told(case, 'node'), crashed=told(case, 'crashed'))
         elif skip is not None:
             yield Result(label, name, SKIPPED, skip.get('message', ''))
         else:
             yield Result(label, name, PASSED)
 
 
-def node(case):
-    """What pytest calls the case on its command line (told by tests/conftest.py)."""
-    return next((p.get('value') for p in case.iter('property') if p.get('name') == 'node'), '')
+def told(case, name):
+    """A property that tests/conftest.py gave the case: what pytest calls it on its command line (`node`),
+    which program crashed."""
+    return next((p.get('value') for p in case.iter('property') if p.get('name') == name), '')

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people read of a run: a line per suite, details, and the closing line."""
+import shutil
+import sys
+
 from .result import FAILED, PASSED, SKIPPED
 
 TAIL = 60       # lines of a failure's output that are shown
@@ -28,13 +31,16 @@ class Tally:
     def failed(self):
         return self.count(FAILED)
 
-    def begin(self, name):
-        print(f'{name:<12} ', end='', flush=True)
+    def progress(self, text):
+        """What runs, in a line that the next one replaces; for who watches."""
+        if sys.stdout.isatty():
+            print(f'\r\x1b[K{text[:shutil.get_terminal_size().columns - 1]}', end='', flush=True)
 
     def end(self, name, results, seconds):
         counts = [f'{self.count(s, results):>4} {s}' for s in (PASSED, FAILED, SKIPPED)]
         unsteady = sum(bool(r.unsteady) for r in results)
-        print(f'{"  ".join(counts)}  {seconds:7.1f} s{f"  {unsteady} unsteady" if unsteady else ""}', flush=True)
+        self.progress('')
+        print(f'{name:<14}{"  ".join(counts)}  {seconds:7.1f} s{f"  {unsteady} unsteady" if unsteady else ""}', flush=True)
         self.results += results
         if self.verbose:
             for r in results:

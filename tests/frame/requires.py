@@ -42,16 +42,36 @@ def tracefs():
         return f'needs a readable tracefs ({error.strerror})'
 
 
-def pmu():
-    """Can a hardware counter of this task be opened?"""
-    attr = struct.pack('=IIQQQQQ', 0, 64, 0, 0, 0, 0, 1 | 1 << 5 | 1 << 6).ljust(64, b'\0')
+def refusal(kind, flags, pid, cpu, how=0):
+    """What the kernel says to event 0 of a type; None if it opens."""
+    attr = struct.pack('=IIQQQQQ', kind, 64, 0, 0, 0, 0, flags).ljust(64, b'\0')
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.syscall(kernel.SYSCALL.get(platform.machine(), 241),
-                      ctypes.create_string_buffer(attr, 64), 0, -1, -1, 0)
+                      ctypes.create_string_buffer(attr, 64), pid, cpu, -1, how)
     if fd < 0:
-        return f'needs a hardware PMU ({os.strerror(ctypes.get_errno())})'
+        return os.strerror(ctypes.get_errno())
     os.close(fd)
     return None
+
+
+def pmu():
+    """Can a hardware counter of this task be opened?"""
+    said = refusal(0, 1 | 1 << 5 | 1 << 6, 0, -1)
+    return said and f'needs a hardware PMU ({said})'
+
+
+def cgroup():
+    """Can the root of the control groups be watched?"""
+    with open('/proc/self/mounts') as f:
+        mounts = [line.split() for line in f]
+    found = sorted((m[2], m[1]) for m in mounts if m[2] == 'cgroup2' or
+                   (m[2] == 'cgroup' and 'perf_event' in m[3].split(',')))
+    if not found:
+        return 'needs a mounted cgroup file system'
+    folder = os.open(found[0][1], os.O_RDONLY)
+    said = refusal(1, 1, folder, 0, 4)      # PERF_FLAG_PID_CGROUP
+    os.close(folder)
+    return said and f'needs control groups that perf can watch ({said})'
 
 
 def no_pmu():
@@ -97,7 +117,7 @@ def paranoid():
         return f'needs to set perf_event_paranoid ({error.strerror})'
 
 
-PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, kprobes, no_kprobes, perf, unshare,
+PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, perf, unshare,
                                    nobody, paranoid)}
 
 

@@ -3,28 +3,28 @@
 
 Thousands of tests share a machine with whatever else runs there, and its kernel leaves out
 an event now and then. One that fails once and passes by itself right after doesn't fail the
-run, but is never passed over either: the run tells its name and what it said (`unsteady`).
+run, but is never passed over either: the run reports its name and what it said (`unsteady`).
 Each is a fault of the test or of the program, to be looked at; `tests/run --strict`, which
-knows no second try, finds more of them. Nobody gets a second try who crashed, nor
-what was built with sanitizers, nor a suite in which more than MOST failed."""
-import re
+knows no second try, finds more of them. Nobody gets a second try who crashed (frame/crashes.py),
+nor what was built with sanitizers, nor a suite in which more than MOST failed."""
 from dataclasses import replace
 
 from .result import FAILED, PASSED
 
 MOST = 3
-CRASH = r'(?:4|6|7|8|11|132|134|135|136|139)\b'      # signals, and how a shell tells them
-# a sanitizer's report, or a program that a signal ended
-NEVER = re.compile(r'Sanitizer|runtime error:|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP)\b|died of signal|with exception|'
-                   rf'\b(?:returncode|exit code|code|status)\W{{0,4}}-?(?:99\b|{CRASH})|[(\s]-{CRASH}|'
-                   r'[Ss]egmentation|[Aa]borted|core dumped')
+
+
+def wanted(results):
+    """Those that are to be tried again: all that failed, or none."""
+    failed = [r for r in results if r.status == FAILED]
+    return failed if len(failed) <= MOST and all(r.alone and not r.crashed for r in failed) else []
 
 
 def look(results, attempt):
     """The results; of those that failed, attempt(what runs them alone) may tell better. What fails
     then, failed."""
-    failed = [r for r in results if r.status == FAILED]
-    if not 0 < len(failed) <= MOST or not all(may(r) for r in failed):
+    failed = wanted(results)
+    if not failed:
         return results
     tried = list(attempt(sorted({r.alone for r in failed})))
     names = {r.name for r in failed}
@@ -32,7 +32,3 @@ def look(results, attempt):
     return [replace(r, status=PASSED, reason='', output='', unsteady=r.output or r.reason or 'it said nothing')
             if r.status == FAILED and r.name in passed else r for r in results] + \
         [r for r in tried if r.status == FAILED and r.name not in names]
-
-
-def may(result):
-    return result.alone and not NEVER.search(result.reason + '\n' + result.output)

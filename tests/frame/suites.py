@@ -4,18 +4,21 @@ import os
 import platform
 import subprocess
 from dataclasses import dataclass
-from typing import Callable
 
 from vm import suite as guests
 
 from . import fuzz, kernel
-from .build import Builds
-from .ctests import meson_suite
-from .pytests import pytest_suite
+from .build import SANITIZED, Builds
+from .ctests import MesonSuite
+from .pytests import PytestSuite
+
+# `make test` and `make test-deep`: the second has what needs sanitizers, guests, fuzzers or a browser.
+QUICK, DEEP = TIERS = 'quick', 'deep'
 
 # A sanitizer's exit code must not look like the program's own 1.
 SANITIZERS = {
-    'ASAN_OPTIONS': 'exitcode=99:detect_stack_use_after_return=1:detect_leaks=1',
+    # --hide-pmu preloads a library; that it isn't the sanitizer's own is no fault
+    'ASAN_OPTIONS': 'exitcode=99:detect_stack_use_after_return=1:detect_leaks=1:verify_asan_link_order=0',
     'UBSAN_OPTIONS': 'halt_on_error=1:exitcode=99:print_stacktrace=1',
     'LSAN_OPTIONS': 'print_suppressions=0:suppressions='
                     + os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lsan.supp'),
@@ -33,13 +36,29 @@ class Context:
 class Suite:
     name: str
     what: str
-    run: Callable
-    essential: bool = False     # without it the others make no sense
-    ahead: tuple = ()           # (what is built meanwhile, the suite that it is for)
+    runner: object              # PytestSuite, MesonSuite or Whole
+    tier: str = QUICK
+    essential: bool = False     # without it the others make no sense: it runs before them
+
+
+class Whole:
+    """A suite of one part, run(context)."""
+
+    def __init__(self, run, kind=None):
+        self.run, self.kind = run, kind
+
+    def parts(self, context):
+        return [lambda: self.run(context)]
+
+    def has_rest(self):
+        return False
+
+    def may_try_again(self, context, results):
+        return False
 
 
 def run_kernel(context):
-    yield kernel.check('kernel')
+    yield from kernel.check('kernel')
 
 
 def preload():
@@ -47,14 +66,11 @@ def preload():
     its own leaks at exit are not ours."""
     libraries = [subprocess.run(['gcc', f'-print-file-name={name}'], capture_output=True,
                                 text=True).stdout.strip() for name in ('libasan.so', 'libubsan.so')]
+    if 'LD_PRELOAD' in os.environ:      # --hide-pmu
+        libraries.append(os.environ['LD_PRELOAD'])
     return {'LD_PRELOAD': ' '.join(libraries), 'PYTHONMALLOC': 'malloc',
             'UBSAN_OPTIONS': SANITIZERS['UBSAN_OPTIONS'],
             'ASAN_OPTIONS': SANITIZERS['ASAN_OPTIONS'].replace('leaks=1', 'leaks=0')}
-
-
-def run_asan_pyperf(context):
-    yield from pytest_suite('asan-pyperf', 'tests/python', 'build-asan', preload(),
-                            ['-m', 'not slow', '-k', 'test_pyperf or test_sample_fields'])(context)
 
 
 def run_fuzz(context):
@@ -68,38 +84,42 @@ def run_vm(context):
 
 TABLE = [
     Suite('kernel', f'perf_event_open(2) exists on this kernel ({platform.release()})',
-          run_kernel, essential=True),
-    Suite('frame', 'the test frame itself', pytest_suite('frame', 'tests/frame', None)),
+          Whole(run_kernel), essential=True),
+    Suite('frame', 'the test frame itself', PytestSuite('frame', 'tests/frame', None)),
     Suite('layering', 'order of the rooms, licence lines, lengths of files',
-          pytest_suite('layering', 'tests/layering', None)),
-    Suite('unit', 'C: bytes in, no kernel', meson_suite('unit', 'unit')),
-    Suite('live', 'C: on this kernel', meson_suite('live', 'live')),
-    Suite('cli', 'the command line, declared in tests/cli/*.toml', pytest_suite('cli', 'tests/cli')),
+          PytestSuite('layering', 'tests/layering', None)),
+    Suite('live', 'C: on this kernel', MesonSuite('live', 'live')),
     Suite('python', 'scripts in the embedded Python, and the modules',
-          pytest_suite('python', 'tests/python')),
+          PytestSuite('python', 'tests/python')),
+    Suite('cli', 'the command line, declared in tests/cli/*.toml', PytestSuite('cli', 'tests/cli')),
     Suite('analysis', 'commands that analyse, against perf and against known work',
-          pytest_suite('analysis', 'tests/analysis')),
-    Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
-          pytest_suite('convert', 'tests/convert'), ahead=('build-nopython', 'nopython')),
-    Suite('pictures', 'flame graphs and heat maps, opened in a browser',
-          pytest_suite('pictures', 'tests/pictures'), ahead=('build-asan', 'asan-unit')),
-    Suite('examples', 'every file of examples/', pytest_suite('examples', 'tests/examples')),
+          PytestSuite('analysis', 'tests/analysis')),
     Suite('package', 'libperfevent installed: headers, symbols, ABI, manual pages and their programs',
-          pytest_suite('package', 'tests/package')),
-    Suite('nopython', 'a build without Python', pytest_suite('nopython', 'tests/nopython',
-                                                             'build-nopython')),
-    Suite('asan-unit', 'unit under ASan and UBSan',
-          meson_suite('asan-unit', 'unit', 'build-asan', SANITIZERS)),
+          PytestSuite('package', 'tests/package')),
+    Suite('examples', 'every file of examples/', PytestSuite('examples', 'tests/examples')),
+    Suite('convert', "recordings in other programs' formats, opened by readers of theirs",
+          PytestSuite('convert', 'tests/convert')),
+    Suite('pictures', 'flame graphs and heat maps',
+          PytestSuite('pictures', 'tests/pictures', marks='not browser')),
+    Suite('unit', 'C: bytes in, no kernel', MesonSuite('unit', 'unit')),
+    Suite('nopython', 'a build without Python', PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
+    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
+          Whole(run_vm, 'build-test'), DEEP),
+    Suite('browser', 'flame graphs and heat maps, opened in a browser',
+          PytestSuite('browser', 'tests/pictures', marks='browser'), DEEP),
     Suite('asan-live', 'live under ASan and UBSan',
-          meson_suite('asan-live', 'live', 'build-asan', SANITIZERS)),
+          MesonSuite('asan-live', 'live', SANITIZED, SANITIZERS), DEEP),
     Suite('asan-cli', 'cli under ASan and UBSan, without the slow cases',
-          pytest_suite('asan-cli', 'tests/cli', 'build-asan', SANITIZERS, ['-m', 'not slow']),
-          ahead=('build-fuzz', 'fuzz')),
+          PytestSuite('asan-cli', 'tests/cli', SANITIZED, SANITIZERS, marks='not slow'), DEEP),
     Suite('asan-analysis', 'analyses under ASan and UBSan, without the slow cases',
-          pytest_suite('asan-analysis', 'tests/analysis', 'build-asan', SANITIZERS,
-                       # what is timed beside perf needs a program at its own speed
-                       ['-m', 'not slow', '-k', 'not says_what_perf and not known_shares'])),
-    Suite('asan-pyperf', 'pyperf and the fields of samples under ASan and UBSan', run_asan_pyperf),
-    Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU', run_vm),
-    Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found', run_fuzz),
+          PytestSuite('asan-analysis', 'tests/analysis', SANITIZED, SANITIZERS,
+                      # what is timed beside perf needs a program at its own speed
+                      ['-k', 'not says_what_perf and not known_shares'], 'not slow'), DEEP),
+    Suite('asan-pyperf', 'pyperf and the fields of samples under ASan and UBSan',
+          PytestSuite('asan-pyperf', 'tests/python', SANITIZED, preload, marks='not slow',
+                      files=('test_pyperf*', 'test_sample_fields*')), DEEP),
+    Suite('asan-unit', 'unit under ASan and UBSan',
+          MesonSuite('asan-unit', 'unit', SANITIZED, SANITIZERS), DEEP),
+    Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found',
+          Whole(run_fuzz, 'build-fuzz'), DEEP),
 ]

@@ -7,7 +7,13 @@ import pytest
 pytest_plugins = ['pytester']
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+LOWERED = ('perf-prof: profile: 500 samples a second instead of 999: more are above kernel.perf_event_max_sample_rate, '
+           'which the kernel lowers')
 GOOD = {
+    'a lowered rate is the machine\'s': f'cmd = "echo \'{LOWERED}\' >&2"',
+    'one message beside a lowered rate': f'cmd = "echo \'{LOWERED}\' >&2; echo perf-prof: a >&2; exit 1"\n'
+                                         'exit = 1\nfault = ["a$"]',
+    'a lowered rate can be asked for': f'cmd = "echo \'{LOWERED}\' >&2"\nstderr = {{match = ["500 samples a second instead of"]}}',
     'exit code': 'cmd = ["sh", "-c", "exit 3"]\nexit = 3',
     'one of several codes': 'cmd = "exit 2"\nexit = [1, 2]',
     'stdout': 'cmd = "echo hello"\nstdout = {match = ["^hel"], not = ["x"], exact = "hello\\n"}',

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from frame import ctests, report, tap
+from frame import ctests, report, requires, tap
 from frame.result import FAILED, PASSED, SKIPPED, Result
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -37,6 +37,24 @@ def test_what_a_program_with_failed_points_ends_with(code, trouble):
             'result': 'FAIL'}
     results = list(ctests.meson_results('s', test))
     assert [r.status for r in results] == [PASSED, FAILED, FAILED] + [FAILED] * trouble
+
+
+def test_a_program_whose_points_are_all_skipped():
+    """cmocka says `not ok` of what is skipped, and meson FAIL; the program ends with 0."""
+    said = '1..2\n# skip: no PMU\nnot ok 1 # SKIP a\nok 2 - b\n'
+    results = list(ctests.meson_results('s', {'name': 'a / t', 'stdout': said, 'returncode': 0, 'result': 'FAIL'}))
+    assert [(r.name, r.status, r.reason) for r in results] == [('t: a', SKIPPED, 'no PMU'), ('t: b', PASSED, '')]
+
+
+def test_tracefs_is_mounted_before_the_first_test(tmp_path):
+    """In a mount namespace that has none."""
+    if requires.why_not('root') or requires.why_not('unshare') or requires.why_not('tracefs'):
+        pytest.skip('needs root, a mount namespace and tracefs')
+    code = ('from frame import kernel\nfor _ in range(2):\n    print(kernel.tracefs("s").name)\n'
+            'import os; os.listdir("/sys/kernel/tracing/events/sched")')
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', 'umount -l /sys/kernel/tracing && exec "$@"', 'sh',
+                           sys.executable, '-c', code], cwd=os.path.join(ROOT, 'tests'), capture_output=True, text=True)
+    assert done.stdout.splitlines() == ['mounted tracefs on /sys/kernel/tracing', 'tracefs (mounted)', 'tracefs'], done
 
 
 def test_no_tap():
@@ -76,6 +94,48 @@ def test_unknown_suite_is_refused():
     done = subprocess.run([sys.executable, os.path.join(ROOT, 'tests/run'), '--only', 'nonesuch'],
                           capture_output=True, text=True)
     assert done.returncode == 2 and 'nonesuch' in done.stderr
+
+
+def test_tiers_are_parts_of_the_whole():
+    def names(*args):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, 'tests/run'), '--list', *args],
+                              capture_output=True, text=True, check=True)
+        return [line.split()[0] for line in done.stdout.splitlines()]
+    quick, deep = names('--tier', 'quick'), names('--tier', 'deep')
+    assert sorted(quick + deep) == sorted(names()) and not set(quick) & set(deep)
+    assert 'unit' in quick and all(name in deep for name in ('asan-unit', 'vm', 'fuzz', 'browser'))
+
+
+def test_a_suite_of_the_other_tier_is_refused():
+    done = subprocess.run([sys.executable, os.path.join(ROOT, 'tests/run'), '--tier', 'quick', '--only', 'fuzz'],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and 'no suite is left' in done.stderr
+
+
+# In place of make: what each target comes to, by its name.
+MAKE = '''#!/bin/bash
+target=$2
+summary=$(sed 's/.*--summary \\([^ ]*\\).*/\\1/' <<<"$3")
+line=${target//-/_}
+[ -z "${!line}" ] || echo "${!line}" >"$summary"
+echo "$target ran"
+[[ ${!line} == *" 0 failed,"* ]]
+'''
+
+
+@pytest.mark.parametrize('quick, deep, line, code', [
+    ('5 passed, 0 failed, 1 skipped', '7 passed, 0 failed, 2 skipped', '12 passed, 0 failed, 3 skipped', 0),
+    ('5 passed, 1 failed, 1 skipped', '7 passed, 0 failed, 2 skipped', '12 passed, 1 failed, 3 skipped', 1),
+    ('5 passed, 0 failed, 1 skipped', '7 passed, 2 failed, 0 skipped', '12 passed, 2 failed, 1 skipped', 1),
+    ('', '7 passed, 0 failed, 2 skipped', '7 passed, 1 failed, 2 skipped', 1),
+    ('5 passed, 0 failed, 1 skipped', '', '5 passed, 1 failed, 1 skipped', 1)])
+def test_ci_adds_up_both(tmp_path, quick, deep, line, code):
+    (tmp_path / 'make').write_text(MAKE)
+    (tmp_path / 'make').chmod(0o755)
+    done = subprocess.run([os.path.join(ROOT, '.ci/run')], capture_output=True, text=True, env={
+        **os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}', 'test': quick, 'test_deep': deep})
+    assert done.stdout.splitlines()[-1] == line and done.returncode == code, done
+    assert 'test ran' in done.stdout and 'test-deep ran' in done.stdout
 
 
 def test_what_was_unsteady_is_told(capsys):

@@ -182,6 +182,12 @@ static void targets(void)
 #define IP_AND_SP (1ull << 8 | 1ull << 7)
 #endif
 
+#ifdef __aarch64__
+enum { IS_ARM64 = 1 };
+#else
+enum { IS_ARM64 = 0 };
+#endif
+
 #define CYCLES(...)                                                                                \
 	EVENT(.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .exclude_kernel = 1, \
 	      .exclude_hv = 1, __VA_ARGS__)
@@ -256,7 +262,7 @@ static void young_fields(void)
 
 static void user_read(void)
 {
-	struct perf_event_attr a = CYCLES();
+	struct perf_event_attr a = CYCLES(.config1 = 3 * IS_ARM64);   /* readable, 64 bits wide */
 	struct perf_event_mmap_page *page;
 	int fd = open_event(&a, 0, -1);
 
@@ -265,7 +271,8 @@ static void user_read(void)
 		return;
 	}
 	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
-	report("user-read", page == MAP_FAILED ? errno : page->cap_user_rdpmc ? 0 : EOPNOTSUPP, 0);
+	report("user-read", page == MAP_FAILED ? errno :
+	       page->cap_user_rdpmc && page->index ? 0 : EOPNOTSUPP, 0);
 	close(fd);
 }
 

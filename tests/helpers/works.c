@@ -11,6 +11,9 @@
  *   shares MS       computes: one_half, three_tenths, one_fifth of the time, as far as the machine keeps
  *                   its pace; ends with a line "one_half NS" for each, the CPU time that it took
  *   sleeps          wait_long 4 x 50 ms, wait_short 4 x 25 ms
+ *   duty US         300 ms of computing: US of it, then a sleep of the rest of a millisecond (of US, where that
+ *                   is longer), again and again; ends with "on NS", all the CPU time it took, and "off NS", what
+ *                   its sleeps lasted without the CPU time in them
  *   switches N      N times a byte to a second thread and back, on one CPU
  *   spin MS         computes in one thread for each CPU there is
  *   exit N          ends with N
@@ -224,6 +227,38 @@ static void sleeps(uint64_t n)
 	}
 }
 
+/* ---- duty ------------------------------------------------------------------------------- */
+
+KEPT static void busy(uint64_t us)
+{
+	uint64_t end = cpu_ns() + us * 1000;
+
+	while (cpu_ns() < end)
+		for (int i = 0; i < 200; i++)
+			sink += (uint64_t)i;
+}
+
+KEPT static uint64_t asleep(uint64_t us)
+{
+	struct timespec t = { (long)(us / 1000000), (long)(us % 1000000 * 1000) };
+	uint64_t wall = now_ns(), cpu = cpu_ns();
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	cpu = cpu_ns() - cpu;
+	return now_ns() - wall - cpu;
+}
+
+static void duty(uint64_t us)
+{
+	uint64_t off = 0;
+
+	for (uint64_t computed = 0; computed < 300000; computed += us) {
+		busy(us);
+		off += asleep(us < 1000 ? 1000 - us : us);
+	}
+	printf("off %" PRIu64 "\non %" PRIu64 "\n", off, cpu_ns());
+}
+
 /* ---- switches --------------------------------------------------------------------------- */
 
 static int there[2], back[2];
@@ -293,7 +328,7 @@ static const struct {
 	void (*run)(uint64_t n);
 } works[] = {
 	{ "turns", turns }, { "calls", calls }, { "pages", pages }, { "shares", shares },
-	{ "sleeps", sleeps }, { "switches", switches }, { "spin", spin }, { "exit", end_with },
+	{ "sleeps", sleeps }, { "duty", duty }, { "switches", switches }, { "spin", spin }, { "exit", end_with },
 	{ "signal", end_by },
 };
 

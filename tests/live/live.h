@@ -9,6 +9,8 @@
 #include <perfevent.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +46,16 @@ static inline int needs_the_system_call(void **state)
 	if (rc)
 		print_error("perf_event_open(2) is not there: %s\n", strerror(-rc));
 	return rc;
+}
+
+/* A child that doesn't outlive this program: it may skip or fail before it lets the child go on. */
+static inline pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
 }
 
 /* The attr of syscalls:sys_enter_getppid, counted from the moment it is enabled. */

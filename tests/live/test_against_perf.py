@@ -14,6 +14,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from frame import crashes  # noqa: E402
+
 LOOP = ['sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; /bin/true; /bin/echo >/dev/null']
 
 # name, options of perf record, registers to compare by perf script -F
@@ -238,11 +242,22 @@ def check_cgroup(o, lines):
     same('cgroup', (o.number('cgroup'), o.word('path')), (int(head.group(1)), head.group(2)), o)
 
 
+def check_lost(o, lines):
+    found = re.match(r'LOST(?:_SAMPLES)?.*?\blost[: ]\s*(\d+)', lines[0])
+    if found:
+        same('lost', o.number('lost'), int(found.group(1)), o)
+
+
+def check_head_only(o, lines):
+    """Of some perf prints no more than type, time and CPU; a busy machine is what brings them."""
+
+
 CHECKS = {
     'SAMPLE': check_sample, 'MMAP': check_mmap, 'MMAP2': check_mmap, 'COMM': check_comm,
     'FORK': check_task, 'EXIT': check_task, 'SWITCH': check_switch,
     'SWITCH_CPU_WIDE': check_switch, 'NAMESPACES': check_namespaces, 'KSYMBOL': check_ksymbol,
-    'BPF_EVENT': check_bpf, 'CGROUP': check_cgroup,
+    'BPF_EVENT': check_bpf, 'CGROUP': check_cgroup, 'LOST': check_lost, 'LOST_SAMPLES': check_lost,
+    'THROTTLE': check_head_only, 'UNTHROTTLE': check_head_only,
 }
 
 
@@ -370,4 +385,4 @@ def main():
     return 0
 
 
-sys.exit(main())
+sys.exit(crashes.run(main))

@@ -51,7 +51,7 @@ static const struct row rows[] = {
 	{ SOFTWARE, TASK, { { "sample_type", PERF_SAMPLE_STACK_USER },
 			    { "sample_stack_user", 65536 } }, "sample_stack_user = 65536" },
 	{ SOFTWARE, TASK, { { "freq", 1 }, { "sample_freq", 1000000000 } },
-	  "sample_freq = 0x3b9aca00" },
+	  "sample_freq = 0x3b9aca00 (kernel.perf_event_max_sample_rate is " },
 	{ SOFTWARE, TASK, { { "sample_period", BIT(63) } }, "sample_period" },
 	{ SOFTWARE, TASK, { { "use_clockid", 1 }, { "clockid", 77 } }, "clockid = 77" },
 	{ SOFTWARE, TASK, { { "sample_max_stack", 60000 }, { "sample_type", PERF_SAMPLE_CALLCHAIN } },

@@ -19,6 +19,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from frame import crashes  # noqa: E402
+
 EVENTS = ['syscalls:sys_enter_getppid', 'sched:sched_process_exit']   # of users, of the kernel
 FILTER = 'comm ~ "callers*"'
 PATIENCE = 30
@@ -274,4 +278,4 @@ def main(argv):
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(crashes.run(main, sys.argv[1:]))

@@ -186,6 +186,23 @@ static void overflows_send_signals(void **state)
 	assert_int_equal(pev_event_refresh(ev, 4), 0);
 	call_getppid(100);
 	assert_int_equal(overflows, 3);
+	/* id 0 is the caller's own */
+	assert_int_equal(pev_event_signal(ev, signo, PEV_OWNER_THREAD, -1), -EINVAL);
+	for (int owner = PEV_OWNER_THREAD; owner <= PEV_OWNER_GROUP; owner++) {
+		struct f_owner_ex got = { -1, -1 };
+
+		assert_int_equal(pev_event_signal(ev, signo, (enum pev_owner)owner, 0), 0);
+		assert_int_equal(fcntl(pev_event_fd(ev), F_GETOWN_EX, &got), 0);
+		assert_int_equal(got.pid, owner == PEV_OWNER_THREAD ? gettid()
+				       : owner == PEV_OWNER_PROCESS ? getpid() : getpgrp());
+	}
+	assert_int_equal(pev_event_signal(ev, signo, PEV_OWNER_THREAD, 0), 0);
+	hangups = overflows = 0;
+	assert_int_equal(pev_event_refresh(ev, 4), 0);
+	for (int i = 0; i < 100; i++)
+		call_getppid(1);
+	assert_int_equal(hangups, 1);
+	assert_int_equal(overflows, 3);
 	pev_ring_unmap(ring);
 	pev_event_close(ev);
 }
@@ -260,7 +277,7 @@ static void less_than_a_watermark_is_told_at_the_end(void **state)
 	char byte;
 
 	assert_int_equal(pipe(go), 0);
-	pid = fork();
+	pid = fork_child();
 	if (!pid) {
 		if (read(go[0], &byte, 1) == 1)
 			call_getppid(3);

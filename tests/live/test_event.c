@@ -168,7 +168,7 @@ static uint64_t count_with_child(bool inherit)
 	attr.inherit = inherit;
 	ev = open_on(&attr, pev_target_self());
 	pev_event_enable(ev);
-	child = fork();
+	child = fork_child();
 	assert_true(child >= 0);
 	if (!child) {
 		call_getppid(N);
@@ -273,7 +273,7 @@ static void descriptors_do_not_outlive_exec(void **state)
 	pev_attr_software(&attr, "dummy", NULL);
 	skip_if_refused(pev_event_open(&ev, &attr, pev_target_self(), NULL, &err), &err);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", pev_event_fd(ev));
-	child = fork();
+	child = fork_child();
 	if (!child) {
 		execlp("test", "test", "!", "-e", path, (char *)NULL);
 		_exit(99);
@@ -393,7 +393,7 @@ static void the_end_of_a_task_is_seen(void **state)
 	pid_t child;
 
 	assert_int_equal(pipe(gate), 0);
-	child = fork();
+	child = fork_child();
 	if (!child) {
 		char c;
 

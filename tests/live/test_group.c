@@ -227,7 +227,7 @@ static void children_are_counted_once_they_ended(void **state)
 	skip_if_refused(rc, &err);
 	assert_int_equal(pev_group_enable(g), 0);
 	for (int i = 0; i < 4; i++) {
-		pid_t pid = fork();
+		pid_t pid = fork_child();
 
 		if (!pid) {
 			calls(&n);
@@ -256,7 +256,7 @@ static void a_running_child_is_counted(void **state)
 	open_group(g, pev_target_self());
 	assert_int_equal(pev_group_enable(g), 0);
 	assert_int_equal(pipe(done) | pipe(stay), 0);
-	pid = fork();
+	pid = fork_child();
 	if (!pid) {
 		calls(&n);
 		if (write(done[1], "x", 1) == 1 && read(stay[0], &byte, 1) == 1)
@@ -283,6 +283,7 @@ static void a_hand_made_group(void **state)
 	struct perf_event_attr attr;
 	struct pev_error err = { 0 };
 	struct pev_count c[2];
+	unsigned int n = 7;
 	uint64_t id;
 
 	getppid_attr(&attr);
@@ -308,6 +309,11 @@ static void a_hand_made_group(void **state)
 	assert_int_equal(pev_event_id(member, &id), 0);
 	assert_int_equal(c[1].id, id);
 	assert_int_equal(pev_event_read_group(leader, c, 1), -EINVAL);
+	/* the leader's own count, its members let be */
+	assert_int_equal(pev_event_measure(leader, calls, &n, &c[0]), 0);
+	assert_int_equal(c[0].value, n);
+	assert_int_equal(pev_event_id(leader, &id), 0);
+	assert_int_equal(c[0].id, id);
 	pev_event_close(member);
 	pev_event_close(leader);
 }

@@ -57,7 +57,7 @@ static void nobody_stays_nobody(void **state)
 	if (geteuid())
 		SKIP("needs root");
 	assert_int_equal(identity_find(&who, "nobody", &f), 1);
-	pid = fork();
+	pid = fork_child();
 	if (!pid)
 		_exit(as_nobody(&who));
 	assert_int_equal(waitpid(pid, &wstatus, 0), pid);

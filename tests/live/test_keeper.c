@@ -82,7 +82,7 @@ static int count_sockets(void)
 static bool is_refused_to_a_child(const struct opener *o)
 {
 	int wstatus;
-	pid_t pid = fork();
+	pid_t pid = fork_child();
 
 	if (!pid)
 		_exit(opener_file(o, 0, program) == -EPERM && count_sockets() == 0 ? 0 : 1);
@@ -164,7 +164,7 @@ static void what_it_gives(void **state)
 	close(fd);
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)getpid());
 	write_file(map, "1 1 x\n", 6);
-	pid = fork();
+	pid = fork_child();
 	if (!pid)
 		_exit(run_as_nobody(&who));
 	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
@@ -185,7 +185,7 @@ static void it_outlives_a_kill(void **state)
 	if (geteuid())
 		SKIP("needs root");
 	unlink(cleaned);
-	pid = fork();
+	pid = fork_child();
 	if (!pid) {
 		struct fault f;
 

@@ -12,6 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from frame import crashes  # noqa: E402
+
 CXX = """
 #include <map>
 #include <vector>
@@ -154,4 +158,4 @@ def main(argv):
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(crashes.run(main, sys.argv[1:]))

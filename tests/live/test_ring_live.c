@@ -328,7 +328,7 @@ static void do_things(void)
 	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(code != MAP_FAILED);
 	munmap(code, 4096);
-	child = fork();
+	child = fork_child();
 	if (!child)
 		_exit(0);
 	waitpid(child, NULL, 0);

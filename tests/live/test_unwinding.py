@@ -11,11 +11,17 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
-LIMIT = 120
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from frame import crashes  # noqa: E402
+
+LIMIT = 400
+TRIES = 4
 CALLS = 20
 KNOWN = ['inner', 'middle', 'outer', 'main']
 CALL = 'syscalls:sys_enter_getppid'
@@ -48,6 +54,7 @@ def __sample__(e):
 EXPLAINED = {
     'same': 'the same frames',
     'perf ends early': 'perf finds no further caller: none at all in programs at a fixed address',
+    'perf strays': 'perf takes an address in the stack for a caller, where we come to _start',
 }
 
 
@@ -55,9 +62,16 @@ class Skip(Exception):
     pass
 
 
+class PerfDied(Exception):
+    """Of a recording beside another one that asks for build ids: kernels mark the mappings of the first, too, as
+    bearing build ids, and perf 6.1 takes what it finds there for the length of one (`stack smashing`)."""
+
+
 def run(argv, folder=None, **more):
     done = subprocess.run([str(a) for a in argv], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors='surrogateescape', timeout=LIMIT, stdin=subprocess.DEVNULL, **more)
+    if done.returncode == -signal.SIGABRT and argv[0] == 'perf':
+        raise PerfDied(f'{argv[:2]}: {done.stderr[-500:]}')
     if done.returncode:
         raise AssertionError(f'{argv[:2]}: exit code {done.returncode}: {done.stderr[-500:]}')
     return done
@@ -142,6 +156,8 @@ def judge(mine, his):
         return 'KERNEL'
     mine, his = mine[n:], his[n:]
     at = next((i for i, (a, b) in enumerate(zip(mine, his)) if not same_frame(a, b)), None)
+    if at is not None and his[at][3] == '[stack]' and mine[-1][1] == '_start':
+        return 'perf strays'
     if at is not None:
         return 'OTHER'
     if len(mine) == len(his):
@@ -162,7 +178,7 @@ def compare(prof, data, folder, least, show=8, ends=0.02):
             bad.append(f'{kind} {key}:\n  {list_of(chain)}\n  {list_of(his[key])}')
     frames = sum(len(c) for c in mine.values())
     expect(not bad, f'{dict(counts)} of {frames} frames\n' + '\n'.join(bad[:show]))
-    expect(counts['perf ends early'] <= ends * len(mine), f'{dict(counts)} of {frames} frames')
+    expect(counts['perf ends early'] + counts['perf strays'] <= ends * len(mine), f'{dict(counts)} of {frames} frames')
     return f'{dict(counts)}, {frames} frames'
 
 
@@ -255,7 +271,7 @@ def python_stacks(prof, python, folder, *options):
     run([prof, 'profile', '-q', '-F', 997, *options, '--no-inline', '--flame-graph', 'out.folded', '--', python, '-X', 'perf',
          'program.py'], folder)
     with open(os.path.join(folder, 'out.folded')) as f:
-        rows = [line.rstrip('\n').rsplit(' ', 1) for line in f]
+        rows = [line.rstrip('\n').rsplit(' ', 1) for line in f if not line.startswith('#')]
     return [([name for name in stack.split(';') if name.startswith('py::')], int(n)) for stack, n in rows]
 
 
@@ -294,6 +310,15 @@ ROWS = [
 ]
 
 
+def checked(check, prof, helpers, folder):
+    for _ in range(TRIES):
+        try:
+            return check(prof, helpers, folder)
+        except PerfDied as died:
+            reason = died
+    raise Skip(f'{TRIES} times: {reason}')
+
+
 def main(argv):
     prof, helpers = (os.path.realpath(a) for a in argv[:2])
     only = argv[2] if len(argv) > 2 else ''
@@ -308,7 +333,7 @@ def main(argv):
         # perf takes what begins with /tmp/perf- for maps of just-in-time compilers
         with tempfile.TemporaryDirectory(prefix='unwinding-') as folder:
             try:
-                print(f'ok {number} - {title}: {check(prof, helpers, folder)}', flush=True)
+                print(f'ok {number} - {title}: {checked(check, prof, helpers, folder)}', flush=True)
             except Skip as reason:
                 print(f'ok {number} - {title} # SKIP {reason}', flush=True)
             except AssertionError as error:
@@ -318,4 +343,4 @@ def main(argv):
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(crashes.run(main, sys.argv[1:]))

@@ -48,7 +48,7 @@ CHANGES = {
                        "        <var-decl name='lost'",
                        "<data-member access='public' layout-offset-in-bits='320'>\n"
                        "        <var-decl name='lost'"),
-    'a parameter is gone': ("<parameter type-id='f0981eec' name='pages'/>", ''),
+    'a parameter is gone': (r"<parameter type-id='\w+' name='pages'/>", ''),
     'an enumerator has another value': ("<enumerator name='PEV_ARCH_I386' value='2'/>",
                                         "<enumerator name='PEV_ARCH_I386' value='7'/>"),
 }
@@ -59,7 +59,8 @@ def test_a_change_is_seen(now, tmp_path, what):
     old, new = CHANGES[what]
     with open(now) as f:
         text = f.read()
-    assert old in text
+    altered = re.sub(old, new, text, count=1)     # ids of types differ from one run of abidw to another's
+    assert altered != text
     changed = tmp_path / 'changed.abi'
-    changed.write_text(text.replace(old, new, 1))
+    changed.write_text(altered)
     assert run(['abidiff', KEPT, changed]).returncode & 4

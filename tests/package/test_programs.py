@@ -65,7 +65,7 @@ PROGRAMS = {
     'pev_ring_map': ([], r'16384 bytes; poll the event\n'),
     'pev_ring_map_overwrite': (['tracefs'], r'the last few of the 100000 are there\n'),
     'pev_ring_wait': ([], r'mappings were seen; then the task ended\n'),
-    'pev_self_map': ([], r'read (in user space|by read\(2\)), counting\n'),
+    'pev_self_map': ([], r'counting, read (in user space|by read\(2\)).*\n'),
     'pev_software_lookup': ([], r'(software +\d+ \S+\n)+(hardware +\d+ \S+\n)+raw 0x1c0\n'
                                 r'faults is config 2\ncycles is config 0\n'),
     'pev_supported': ([], r'perf_event_open\(2\) is there\nkernel.perf_event_paranoid = -?\d\n'
@@ -75,6 +75,7 @@ PROGRAMS = {
     'pev_tasks_enable': (['tracefs'], r'counted 1 of 2\n'),
     'pev_tracefs_path': (['tracefs'], r'tracefs is at /\S+\nsched:sched_switch is \d+\n'),
     'pev_usdt_open': ([], r'0 probes\n'),
+    'pev_vendor_each': ([], r'(\S+: \S+: .*\n)*(\d+ events|built without libpfm4)\n'),
 }
 
 

@@ -426,8 +426,8 @@ def refused(*args):
     except (ValueError, TypeError, OverflowError):
         return True
 def __sample__(e):
-    restore, (name, print_, cpu, rec, chain) = e.__reduce__()
-    assert restore(name, print_, cpu, rec, chain) == e
+    restore, (name, print_, cpu, rec, chain, counts) = e.__reduce__()
+    assert counts is None and restore(name, print_, cpu, rec, chain, counts) == e
     for n in range(len(rec)):
         assert refused(name, print_, cpu, rec[:n], chain), n
         assert refused(name, print_, cpu, rec[:n] + b'x' * 8, chain) or n == len(rec) - 8, n

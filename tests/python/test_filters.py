@@ -14,6 +14,8 @@ for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
+TRIES = 6
+
 BOTH = READY + """
 odd = even = 0
 def syscalls__odd(e):
@@ -30,21 +32,30 @@ ODD_EVEN = (f'{EVENT}/_pid=={{pid}} && (_tid & 1)/alias=odd{{attr}}/,'
             f'{EVENT}/!(_tid & 1) && _pid=={{pid}}/alias=even/')
 
 
+def counted_whole(*args, **more):
+    """Of everybody's calls, which are filtered here: the storm of another test may be too great."""
+    for _ in range(TRIES):
+        ended = counted(*args, '-m', '64M', **more)
+        if not ended.lost:
+            break
+    return ended
+
+
 @pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
 @pytest.mark.parametrize('text', ['_pid=={pid}', '_tid=={pid} && common_pid+1>10',
                                   'common_pid*2=={pid}*2', '!(_pid!={pid}) && _period==1',
                                   '_pid<{pid}?0:_pid=={pid}', '"_pid/{pid}==1 && _pid%{pid}==0"',
                                   '_pid=={pid} && __syscall_nr==common_type-common_type+__syscall_nr'])
 def test_each_event_that_passes(prof, storm, tmp_path, text, order):
-    ended = counted(prof, storm, tmp_path, ['getppid', 20000], '-e', f'{EVENT}/{text}/', *order)
+    ended = counted_whole(prof, storm, tmp_path, ['getppid', 20000], '-e', f'{EVENT}/{text}/', *order)
     assert ended.number('count') == 20000 and ended.stderr == ''
 
 
 @pytest.mark.parametrize('attr', ['', '/stack'], ids=['alike', 'mixed'])
 @pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])
 def test_two_filters_part_the_events(prof, storm, tmp_path, attr, order):
-    ended = counted(prof, storm, tmp_path, ['threads', 8, 2500], '-e', ODD_EVEN.replace('{attr}', attr),
-                    *order, script=BOTH)
+    ended = counted_whole(prof, storm, tmp_path, ['threads', 8, 2500], '-e', ODD_EVEN.replace('{attr}', attr),
+                          *order, script=BOTH)
     assert ended.stderr == ''
     assert ended.number('odd') + ended.number('even') == 20000
     assert ended.number('odd') > 1000 and ended.number('even') > 1000

@@ -239,6 +239,95 @@ def test_perf_prof_needs_no_import(python, tmp_path):
     assert python('s.py').stdout.splitlines()[1] == 'True'
 
 
+def test_perf_event_needs_no_import(python, tmp_path):
+    """In the script, in what it imports, and before its own text has ended."""
+    write(tmp_path, {'helper.py': 'def of(e: PerfEvent): return isinstance(e, PerfEvent)\n',
+                     's.py': 'import helper\nimport perf_prof as p\nfrom perf_prof import PerfEvent as P\n'
+                     'print(PerfEvent is P is p.PerfEvent)\n'
+                     'def __sample__(e: PerfEvent): print(helper.of(e), isinstance(e, PerfEvent))\n'})
+    assert python('s.py').stdout.splitlines()[1:] == ['True', 'True True']
+
+
+# ---- the first line -------------------------------------------------------------------
+
+# What a script's own text may do with sys.stdout; it prints "one" and then "two".
+PRINTERS = {
+    'print': 'print("one")\nprint("two")\n',
+    'flushed': 'print("one", flush=True)\nprint("two", flush=True)\n',
+    'bytes': 'import sys\nsys.stdout.buffer.write(b"one\\n")\nsys.stdout.buffer.flush()\nprint("two")\n',
+    'the first one': 'import sys\nprint("one", file=sys.__stdout__)\nprint("two")\n',
+    'kept': 'import sys\nout = sys.stdout\nsys.stdout = sys.stderr\nprint("one\\ntwo", file=out)\n',
+    'detached': 'import codecs, sys\nprint("one")\n'
+                'sys.stdout = codecs.getwriter("utf8")(sys.stdout.detach())\nprint("two")\n',
+    'another encoding': 'import sys\nprint("one")\nsys.stdout.reconfigure(encoding="ascii")\nprint("two")\n',
+    'a package': None,
+}
+
+
+@pytest.mark.parametrize('how', PRINTERS)
+def test_the_first_line_comes_first(python, tmp_path, how):
+    write(tmp_path, {'s.py': (PRINTERS[how] or '') + 'def __sample__(e): pass\n'})
+    script = 's.py'
+    if how == 'a package':
+        script = 'pack.mod'
+        write(tmp_path, {'pack/__init__.py': 'print("one")\n', 'pack/mod.py': 'print("two")\n' + SEEN})
+    done = python(script)
+    assert loaded(done) == str(tmp_path / script.replace('pack.mod', 'pack/mod.py'))
+    assert done.stdout.splitlines()[1:3] == ['one', 'two']
+
+
+@pytest.mark.parametrize('end, code', [('raise ValueError("x")', 1), ('sys.exit(3)', 3), ('import nosuchmodule', 1)])
+def test_what_did_not_load_is_not_called_loaded(python, tmp_path, end, code):
+    write(tmp_path, {'s.py': 'import sys\nprint("one")\n' + end + '\n' + SEEN})
+    assert python('s.py', check=code).stdout == 'one\n'
+
+
+def test_a_child_of_its_text_prints_its_own_only(python, tmp_path):
+    """Its output is not held back: it may outlive the text."""
+    write(tmp_path, {'s.py': 'import os\nprint("one", flush=True)\npid = os.fork()\nif not pid:\n'
+                     '    print("child", flush=True)\n    os._exit(0)\nos.waitpid(pid, 0)\n' + SEEN})
+    assert python('s.py').stdout.splitlines() == ['child', f'Loaded module: {tmp_path}/s.py', 'one', 'seen']
+
+
+def test_a_thread_of_its_text_prints_all(python, tmp_path):
+    write(tmp_path, {'s.py': 'import threading\ndef say():\n    for i in range(20000): print(i, flush=True)\n'
+                     't = threading.Thread(target=say)\nt.start()\n'
+                     'def __sample__(e): pass\ndef __exit__(): t.join()\n'})
+    done = python('s.py')
+    assert loaded(done) == f'{tmp_path}/s.py'
+    assert done.stdout.splitlines()[1:] == [str(i) for i in range(20000)]
+
+
+def test_what_is_held_back_is_bounded(prof, tmp_path):
+    """A text that never ends prints, as a loop that was meant as a program."""
+    write(tmp_path, {'s.py': 'while True: print("x" * 1000)\n'})
+    run = subprocess.Popen([prof, 'python', '-e', 'sched:sched_wakeup', 's.py'], cwd=tmp_path,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    with run:
+        assert run.stdout.readline() == f'Loaded module: {tmp_path}/s.py\n'
+        assert run.stdout.readline() == 'x' * 1000 + '\n'
+        run.stdout.close()      # nobody reads: the end of the run
+        assert run.wait(60) == 0
+
+
+# ---- what root does not take from the environment --------------------------------------
+
+@pytest.mark.parametrize('name', ['PYTHONPATH', 'PYTHONHOME', 'VIRTUAL_ENV'])
+def test_root_says_what_it_ignores(python, tmp_path, name):
+    write(tmp_path, {'s.py': SEEN, 'away/helper.py': '', 'm.py': 'import helper\n' + SEEN,
+                     'v.py': 'raise ValueError\n'})
+    env = {name: str(tmp_path / 'away')}
+    said = f'perf-prof: {name}={tmp_path}/away is ignored'
+    assert python('s.py', env=env).stderr == ''
+    assert python('-q', 's.py', env=env).stderr == ''
+    assert said in python('-v', 's.py', env=env, check=None).stderr
+    assert said not in python('-v', 's.py', check=None).stderr
+    missing = python('m.py', env=env, check=1)
+    assert f'{name}={tmp_path}/away is ignored' in missing.stderr
+    assert '--venv DIR' in missing.stderr
+    assert 'ignored' not in python('v.py', env=env, check=1).stderr
+
+
 # ---- tracebacks -----------------------------------------------------------------------
 
 def trace(done):

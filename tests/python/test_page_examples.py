@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Examples of the manual that this command is true to, as printed; those with a profiler
-or of some length have a file of their own (seed_002.md says which)."""
+or of some length have a file of their own."""
 import json
 import os
 import re

@@ -161,6 +161,8 @@ def test_it_belongs_to_the_caller(prof, storm):
         shutil.rmtree(folder)
 
 
+TRIES = 8
+
 # What is printed while it runs would wake its reader, and be events.
 REPLAYED = READY + """
 import io, sys
@@ -182,23 +184,26 @@ SCHED = 'sched:sched_switch//alias=switch/stack/,sched:sched_wakeup,sched:sched_
 
 @pytest.mark.parametrize('args', [
     ['-e', f'sched:sched_switch//alias=switch/stack/,{EVENT},profile/-F 2000 -g/,page-faults/-g/', '-p', '{pid}', '--user-callchain',
-     '-m', '8M'],
-    ['-e', f'{SCHED},{EVENT}/common_pid=={{pid}}/', '-m', '8M'],    # of everybody, perf-prof's own left out
-    ['-e', f'{SCHED},profile/-F 500/,{EVENT}/common_pid=={{pid}}/', '-m', '8M'],
-    ['-e', f'sched:sched_switch/next_pid+1>10/,{EVENT}/common_pid+1=={{pid}}+1/', '-m', '8M'],  # filters of ours
+     '-m', '64M'],
+    ['-e', f'{SCHED},{EVENT}/common_pid=={{pid}}/', '-m', '64M'],    # of everybody, perf-prof's own left out
+    ['-e', f'{SCHED},profile/-F 500/,{EVENT}/common_pid=={{pid}}/', '-m', '64M'],
+    ['-e', f'sched:sched_switch/next_pid+1>10/,{EVENT}/common_pid+1=={{pid}}+1/', '-m', '64M'],  # filters of ours
     ['-e', EVENT, '-p', '{pid}', '--buffer', '16M'],
     ['-e', f'{EVENT},context-switches', '-p', '{pid}', '--monotonic'],
 ])
 def test_the_same_script_says_the_same_of_the_recording(prof, storm, tmp_path, args):
     """In the same order: fields, names of tasks, and functions of the kernel and of programs."""
-    with Storm(storm, 'getppid', 5000) as one, \
-            Session(prof, tmp_path, REPLAYED, '-i', '50', '--record', 'perf.data', '--order',
-                    *[a.replace('{pid}', str(one.pid)) for a in args]) as session:
-        session.wait_for('ready')
-        one.run()
-        time.sleep(0.5)
-        live = session.stop()
-    assert live.code == 0 and live.stderr == ''
+    for _ in range(TRIES):
+        with Storm(storm, 'getppid', 5000) as one, \
+                Session(prof, tmp_path, REPLAYED, '-i', '50', '--record', 'perf.data', '--order',
+                        *[a.replace('{pid}', str(one.pid)) for a in args]) as session:
+            session.wait_for('ready')
+            one.run()
+            live = session.stop()
+        assert live.code == 0
+        if not live.lost:       # a busy machine has more events of everybody than a script can print
+            break
+    assert live.stderr == ''
     (tmp_path / 'replayed.py').write_text(REPLAYED)
     done = subprocess.run([prof, 'python', '-I', 'perf.data', 'replayed.py'], cwd=tmp_path, capture_output=True,
                           text=True, timeout=60)

@@ -15,6 +15,7 @@ import time
 import pytest
 
 from frame import requires
+from frame.declared import without_lowered_rates
 from frame.session import EVENT, Storm
 
 for word in ('tracefs', 'root', 'perf'):
@@ -36,7 +37,8 @@ class Recorder:
         done = subprocess.run(self.command('record', *args), cwd=self.folder, capture_output=True, text=True,
                               timeout=60, **more)
         assert done.returncode == check, done
-        assert re.search(errors, done.stderr) if errors else not done.stderr, done
+        said = without_lowered_rates(done.stderr)
+        assert re.search(errors, said) if errors else not said, done
         return done
 
     def start(self, *args, **more):
@@ -107,7 +109,8 @@ def test_every_ring_wakes_its_reader(record, storm, cpu):
 @pytest.mark.parametrize('option', ['-p', '-t', '-a', '-C', None])
 def test_targets(record, storm, option):
     with Storm(storm, 'getppid', 1000) as one:
-        words = {'-p': ['-p', one.pid], '-t': ['-t', one.pid], '-C': ['-C', '0-1'], '-a': ['-a']}.get(option, [])
+        words = {'-p': ['-p', one.pid], '-t': ['-t', one.pid], '-C': ['-C', f'0-{min(os.cpu_count(), 2) - 1}'],
+                 '-a': ['-a']}.get(option, [])
         run = record.start('-e', EVENT + f'/common_pid=={one.pid}/', '-N', 1000, *words)
         while not os.path.exists(record.folder / 'perf.data'):
             assert run.poll() is None
@@ -290,7 +293,7 @@ def parts(record):
 
 @pytest.mark.parametrize('switch', ['2M', '100ms'])
 def test_one_file_after_the_other(record, storm, switch):
-    record('-e', EVENT, '-m', '8M', '-z', '--switch-output', '200ms' if switch == '100ms' else '200K',
+    record('-e', EVENT, '-m', '64M', '-z', '--switch-output', '200ms' if switch == '100ms' else '200K',
            '--', storm, 'getppid', 300000, 250000)
     names = parts(record)
     assert len(names) > 2 and names[0] == 'perf.data'

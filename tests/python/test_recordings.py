@@ -276,11 +276,28 @@ def test_intervals_run_on_the_recording_s_clock(replay):
     assert len(out) == (every[-1][0] - start) // 10**6
 
 
+def record(kind, body):
+    return struct.pack('<IHH', kind, 0, 8 + len(body)) + body
+
+
+def test_a_task_that_has_another_s_id_counts_from_0(replay, prof):
+    """What children inherit counts for each task, and ids of tasks come again."""
+    READ, ID, INHERIT = 1 << 4, 1 << 2, 1 << 1
+    attr = struct.pack('<IIQQQQQ', 1, 128, 1, 1000, 1 | 2 | 4 | READ | 1 << 16, ID, INHERIT).ljust(128, b'\0')
+    data = b'PERFILE2' + struct.pack('<Q', 16) + record(64, attr + struct.pack('<Q', 7))
+    for time, value in enumerate((100, 250, 40, 41), 1):
+        data += record(9, struct.pack('<QQIIQQQ', 7, 0x1000, 1, 1, time, value, 7))
+    (replay.folder / 'tids.data').write_bytes(data)
+    (replay.folder / 'c.py').write_text('def __sample__(e): print(*e.counts.values())\n')
+    assert replay('tids.data', script='c.py').stdout.split()[-4:] == ['100', '150', '40', '1']
+    table = json.loads(subprocess.run([prof, 'report', '--json', 'tids.data'], cwd=replay.folder, check=True,
+                                      capture_output=True).stdout)
+    assert table['weight'] == 291
+
+
 @pytest.mark.parametrize('step, first', [(1, U32 * U32 - 3000), (1 << 50, 1)])
 def test_intervals_of_clocks_that_are_damaged(replay, step, first):
     """At the end of time, and over gaps of weeks before each event."""
-    def record(kind, body):
-        return struct.pack('<IHH', kind, 0, 8 + len(body)) + body
     attr = struct.pack('<IIQQQ', 1, 128, 0, 1000000, 1 | 2 | 4 | 128).ljust(128, b'\0')
     data = b'PERFILE2' + struct.pack('<Q', 16) + record(64, attr + struct.pack('<Q', 1))
     for i in range(2000):

@@ -186,6 +186,26 @@ def test_all_these_parts_at_once(prof, tmp_path):
     assert any(len(e['regs_user']) > 1 for e in seen)
 
 
+@pytest.mark.parametrize('source', ['profile', 'page-faults'])
+def test_sources_sample_what_they_are_asked_for(prof, tmp_path, busy, source):
+    """Of every part that a perf event can have; without being asked they lack them."""
+    e, = events(prof, tmp_path, '-e', f'{source}//sample={"+".join(SAMPLED)}+identifier+callchain/', '-p', busy,
+                '--no-inherit', '-N', 1)       # read of what is inherited: since Linux 6.12
+    assert set(SAMPLED) | {'identifier', 'callchain', 'period', 'ip'} <= set(e)
+    assert e['read']['id'] == e['identifier'] and e['read']['value'] >= 1
+    plain, = events(prof, tmp_path, '-e', source, '-p', busy, '-N', 1)
+    assert not set(plain) & (set(SAMPLED) - {'addr', 'id', 'stream_id'})
+
+
+def test_a_part_that_is_not_sampled_says_how_to_have_it(python, tmp_path):
+    (tmp_path / 's.py').write_text('def __sample__(e):\n    try: e.read\n    except AttributeError as x: print(x)\n'
+                                   '    try: e["read"]\n    except KeyError as x: print(x)\n    print(e.get("read", 7))\n')
+    done = python('s.py', event='profile')
+    said = "profile has no field 'read': its samples do not carry it; the attribute sample=read in the event list"
+    assert [said in line for line in done.stdout.splitlines()[1:]] == [True, True, False]
+    assert done.stdout.splitlines()[-1] == '7'
+
+
 def test_plain_events_happen_singly_or_at_a_frequency(prof, tmp_path):
     def periods(event):
         return {e['period'] for e in events(prof, tmp_path, '-e', event, '-N', 5)}

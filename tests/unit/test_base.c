@@ -36,6 +36,7 @@ static void list_reads_what_sysfs_and_users_write(void **state)
 		{ "1,2", "1-2" },
 		{ "0,2,4", "0,2,4" },
 		{ "0007", "7" },
+		{ "0x10-0X12,0xa", "10,16-18" },
 		{ "100", "100" },
 	};
 
@@ -68,7 +69,9 @@ static void list_shows_where_it_is_wrong(void **state)
 		{ "0-3-5", -EINVAL, 3 },
 		{ "3-1", -EINVAL, 2 },
 		{ "1 2", -EINVAL, 2 },
-		{ "0x3", -EINVAL, 1 },
+		{ "0x", -EINVAL, 0 },
+		{ "1,0x65", -ERANGE, 2 },
+		{ "0x1g", -EINVAL, 3 },
 		{ "0-101", -ERANGE, 2 },
 		{ "99999999999999999999", -ERANGE, 0 },
 	};
@@ -169,6 +172,31 @@ static void numbers_are_read_to_the_last_character(void **state)
 		uint64_t v = 77;
 
 		assert_int_equal(units_u64(rows[i].text, &v), rows[i].err);
+		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
+	}
+}
+
+static void numbers_with_a_sign(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		int64_t value;
+	} rows[] = {
+		{ "0", 0, 0 }, { "-0", 0, 0 }, { "+5", 0, 5 }, { "-1500", 0, -1500 }, { "010", 0, 10 },
+		{ "0xff", 0, 255 }, { "-0x10", 0, -16 },
+		{ "9223372036854775807", 0, INT64_MAX }, { "-9223372036854775808", 0, INT64_MIN },
+		{ "-0x8000000000000000", 0, INT64_MIN },
+		{ "9223372036854775808", -ERANGE, 0 }, { "-9223372036854775809", -ERANGE, 0 },
+		{ "0xffffffffffffffff", -ERANGE, 0 },
+		{ "", -EINVAL, 0 }, { "-", -EINVAL, 0 }, { "+", -EINVAL, 0 }, { "--1", -EINVAL, 0 },
+		{ "+-1", -EINVAL, 0 }, { "-+1", -EINVAL, 0 }, { "- 1", -EINVAL, 0 }, { "1k", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int64_t v = 77;
+
+		assert_int_equal(units_i64(rows[i].text, &v), rows[i].err);
 		assert_int_equal(v, rows[i].err ? 77 : rows[i].value);
 	}
 }
@@ -371,6 +399,7 @@ int main(void)
 		cmocka_unit_test(list_text_is_cut_but_tells_its_length),
 		cmocka_unit_test(a_machine_has_a_cpu),
 		cmocka_unit_test(numbers_are_read_to_the_last_character),
+		cmocka_unit_test(numbers_with_a_sign),
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(bytes_are_told_in_words),

@@ -16,15 +16,16 @@ static void losses(void **state)
 		struct perf_event_header header;
 		uint64_t lost, behind;
 	} pmu = { { PERF_RECORD_LOST_SAMPLES, 0, 16 }, 7, 99 };
+	static struct stream stream;
 	struct ring ring = { 0 };
 
-	assert_int_equal(drain_take_lost(&ring, &full.header), 5);
+	assert_int_equal(drain_take_lost(&stream, &ring, &full.header), 5);
 	assert_int_equal(ring.lost, 5);
-	assert_int_equal(drain_take_lost(&ring, &pmu.header), 7);
+	assert_int_equal(drain_take_lost(&stream, &ring, &pmu.header), 7);
 	assert_int_equal(ring.lost, 5);
 	full.header.size = pmu.header.size = 8;      /* cut */
-	assert_int_equal(drain_take_lost(&ring, &full.header), 0);
-	assert_int_equal(drain_take_lost(&ring, &pmu.header), 0);
+	assert_int_equal(drain_take_lost(&stream, &ring, &full.header), 0);
+	assert_int_equal(drain_take_lost(&stream, &ring, &pmu.header), 0);
 	assert_int_equal(ring.lost, 5);
 }
 

@@ -75,7 +75,9 @@ static void remedies_look_at_the_event(void **state)
 	struct pev_error err;
 
 	pev_explain_open(&err, &hw, NULL, 0, ENOENT);
-	assert_non_null(strstr(err.remedy, "no such hardware counter"));
+	/* with a PMU it is this counter that is missing */
+	assert_true(strstr(err.remedy, "no such hardware counter") ||
+		    strstr(err.remedy, "counts other events, not this one"));
 	pev_explain_open(&err, &hw, NULL, 0, ENODEV);
 	assert_non_null(strstr(err.remedy, "does not exist on this machine"));
 	pev_explain_open(&err, &cg, NULL, 0, ENOENT);

@@ -217,6 +217,11 @@ static void fields_younger_than_the_header(void **state)
 	assert_int_equal(((uint64_t *)&buf)[5], 1ull << 38);
 	assert_int_equal(pev_attr_get(&buf.attr, "nonsense", &value), -ENOENT);
 	assert_int_equal(pev_attr_set(&buf, "nonsense", 1), -ENOENT);
+	/* a wrong size stays as it was set, whatever is set behind it */
+	assert_int_equal(pev_attr_set(&buf, "size", 1), 0);
+	assert_int_equal(pev_attr_set(&buf, "type", 1), 0);
+	assert_int_equal(pev_attr_set(&buf, "config4", 1), 0);
+	assert_int_equal(buf.attr.size, 1);
 	assert_int_equal(pev_attr_set(&buf, "precise_ip", 4), -ERANGE);
 	assert_int_equal(pev_attr_set(&buf, "sample_max_stack", 65536), -ERANGE);
 	assert_int_equal(pev_attr_set(&buf, "clockid", (uint64_t)-1), 0);

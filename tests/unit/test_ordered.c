@@ -242,7 +242,7 @@ const struct stream_event *drain_event_of(const struct stream *s,
 	return NULL;   /* only tracepoints here */
 }
 
-uint64_t drain_take_lost(struct ring *ring, const struct perf_event_header *rec)
+uint64_t drain_take_lost(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	return ((const uint64_t *)rec)[2];
 }
@@ -486,7 +486,7 @@ static void what_is_discarded_is_told(void **state)
 		pev_ring_begin(ring);
 		while ((rec = pev_ring_next(ring)))
 			if (rec->type == PERF_RECORD_LOST)
-				sim.told_lost += drain_take_lost(&sim.s->rings[i], rec);
+				sim.told_lost += drain_take_lost(sim.s, &sim.s->rings[i], rec);
 			else
 				waiting++;
 		waiting += sim.cpus[i].lost;

@@ -88,6 +88,59 @@ static struct pev_attr_list *parse(const struct machine *m, const char *text)
 	return list;
 }
 
+/* ---- a machine of AMD's, as sysfs shows it --------------------------------------------- */
+
+static void put_amd(const char *root)
+{
+	static const char *const files[][2] = {
+		{ "cpu/type", "4" }, { "cpu/format/cmask", "config:24-31" }, { "cpu/format/edge", "config:18" },
+		{ "cpu/format/event", "config:0-7,32-35" }, { "cpu/format/inv", "config:23" },
+		{ "cpu/format/umask", "config:8-15" }, { "cpu/events/branch-instructions", "event=0xc2" },
+		{ "cpu/events/cpu-cycles", "event=0x76" }, { "cpu/events/cache-misses", "event=0x64,umask=0x09" },
+		{ "cpu/events/stalled-cycles-frontend", "event=0x187" },
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		tree_put(root, files[i][0], files[i][1]);
+}
+
+static void events_of_an_amd_machine(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t type;
+		uint64_t config;
+		const char *label;
+	} rows[] = {
+		{ "cpu/cpu-cycles/", 4, 0x76, "cpu/cpu-cycles/" },
+		{ "cpu/cpu-cycles/u", 4, 0x76, "cpu/cpu-cycles/u" },
+		{ "cpu/event=0x76,umask=0/", 4, 0x76, "cpu/event=0x76,umask=0/" },
+		{ "cpu/event=0x76,umask=0x0/kpp", 4, 0x76, "cpu/event=0x76,umask=0x0/kpp" },
+		{ "cpu/event=0x187,cmask=2,inv/", 4, 0x102800087, "cpu/event=0x187,cmask=2,inv/" },
+		{ "cpu/stalled-cycles-frontend/:H", 4, 0x100000087, "cpu/stalled-cycles-frontend/H" },
+		{ "cpu/cache-misses,period=1000,name=misses/u", 4, 0x964, "misses" },
+		{ "stalled-cycles-frontend", 0, 7, "stalled-cycles-frontend" },
+	};
+	char *root = tree_new();
+	const struct pev_parse_env env = { .pmus = root };
+
+	(void)state;
+	put_amd(root);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct pev_attr_list *list;
+		const struct pev_parsed *p;
+
+		assert_int_equal(pev_attr_parse_at_(&list, rows[i].text, &env, NULL, NULL), 0);
+		assert_int_equal(pev_attr_list_size(list), 1);
+		p = pev_attr_list_at(list, 0);
+		assert_int_equal(p->attr->type, rows[i].type);
+		assert_int_equal(p->attr->config, rows[i].config);
+		assert_string_equal(p->label, rows[i].label);
+		pev_attr_list_free(list);
+	}
+	tree_free(root);
+}
+
 /* ---- what names mean ------------------------------------------------------------------ */
 
 static void one_event(void **state)
@@ -515,6 +568,7 @@ static void labels_are_cut_to_the_buffer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_of_an_amd_machine),
 		cmocka_unit_test(one_event),
 		cmocka_unit_test(several_events_of_one_name),
 		cmocka_unit_test(a_pmu_event_brings_unit_scale_and_cpus),

@@ -144,6 +144,7 @@ static void terms_become_words(void **state)
 		{ "cas_count_read", 0x304, 0, 0 },
 		{ "event=0x3c,umask=0x1", 0x13c, 0, 0 },
 		{ "event=0xfff", 0xf000000ff, 0, 0 },
+		{ "event=010", 10, 0, 0 },
 		{ "event=0x123", 0x100000023, 0, 0 },
 		{ "inv", 1 << 23, 0, 0 },
 		{ "inv=0", 0, 0, 0 },

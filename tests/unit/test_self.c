@@ -50,13 +50,19 @@ static void make(struct perf_event_mmap_page *page)
 	racing = NULL;
 }
 
+static bool reads(const struct perf_event_mmap_page *page, const struct pev_self_cpu *cpu, bool times,
+		  struct pev_count *count)
+{
+	return pev_self_is_fast_(pev_self_page_(page, cpu, times, count));
+}
+
 static void value_and_times(void **state)
 {
 	struct perf_event_mmap_page page;
 	struct pev_count c = { 0 };
 
 	make(&page);
-	assert_true(pev_self_page_(&page, &fake, true, &c));
+	assert_true(reads(&page, &fake, true, &c));
 	assert_int_equal(asked_index, 3);
 	assert_int_equal(c.value, 1007);
 	assert_int_equal(c.time_enabled, 500 + 200);
@@ -71,7 +77,7 @@ static void times_are_there_if_asked_for(void **state)
 	struct pev_estimate est;
 
 	make(&page);
-	assert_true(pev_self_page_(&page, &fake, false, &c));
+	assert_true(reads(&page, &fake, false, &c));
 	assert_int_equal(c.value, 1007);
 	assert_int_equal(c.time_enabled, 0);
 	assert_int_equal(c.time_running, 0);
@@ -105,7 +111,7 @@ static void counters_are_signed_at_their_width(void **state)
 		page.pmc_width = rows[i].width;
 		page.offset = 1LL << 50;
 		counter_value = rows[i].raw;
-		assert_true(pev_self_page_(&page, &fake, true, &c));
+		assert_true(reads(&page, &fake, true, &c));
 		assert_int_equal((int64_t)c.value, (1LL << 50) + rows[i].means);
 	}
 }
@@ -117,19 +123,54 @@ static void when_the_kernel_is_asked(void **state)
 
 	make(&page);
 	page.index = 0;
-	assert_false(pev_self_page_(&page, &fake, true, &c));
+	assert_false(reads(&page, &fake, true, &c));
 	make(&page);
 	page.cap_user_rdpmc = 0;
-	assert_false(pev_self_page_(&page, &fake, true, &c));
+	assert_false(reads(&page, &fake, true, &c));
 	make(&page);
 	page.cap_user_time = 0;
-	assert_false(pev_self_page_(&page, &fake, true, &c));
-	assert_true(pev_self_page_(&page, &fake, false, &c));
+	assert_int_equal(pev_self_page_(&page, &fake, true, &c), SELF_NO_TIME);
+	assert_true(reads(&page, &fake, false, &c));
 	make(&page);
-	assert_false(pev_self_page_(&page, &none, false, &c));
+	assert_false(reads(&page, &none, false, &c));
 	/* a writer that never ends */
 	page.lock = 5;
-	assert_false(pev_self_page_(&page, &fake, true, &c));
+	assert_false(reads(&page, &fake, true, &c));
+}
+
+/* Without a clock an event that was never off the PMU is read all the same: its times are
+ * old, its share is 1. One that shared its counter is for the kernel to read. */
+static void times_without_a_clock(void **state)
+{
+	struct pev_count c = { 0 }, kernel, delta;
+	struct perf_event_mmap_page page;
+	struct pev_estimate est;
+
+	make(&page);
+	page.cap_user_time = 0;
+	page.time_running = page.time_enabled;
+	assert_int_equal(pev_self_page_(&page, &fake, true, &c), SELF_STALE);
+	assert_int_equal(c.value, 1007);
+	assert_int_equal(c.time_enabled, 500);
+	assert_int_equal(c.time_running, 500);
+	assert_true(c.timed && c.stale);
+	assert_int_equal(pev_count_estimate(&c, &est), 0);
+	assert_true(est.value == 1007 && est.exact);
+	/* two reads between which the page was not written: no time, but a value, and all of it */
+	kernel = (struct pev_count){ .value = 7, .time_enabled = 500, .time_running = 500, .timed = true };
+	delta = pev_count_delta(&kernel, &c);
+	assert_int_equal(delta.time_enabled, 0);
+	assert_int_equal(pev_count_estimate(&delta, &est), 0);
+	assert_true(est.value == 1000 && est.share == 1 && est.exact);
+	/* a read(2) before has newer times */
+	kernel.time_enabled = kernel.time_running = 600;
+	delta = pev_count_delta(&kernel, &c);
+	assert_int_equal(delta.time_enabled, 0);
+	assert_int_equal(delta.time_running, 0);
+	/* with a clock again, nothing is stale */
+	page.cap_user_time = 1;
+	assert_int_equal(pev_self_page_(&page, &fake, true, &c), SELF_FAST);
+	assert_false(c.stale);
 }
 
 static void a_read_that_was_disturbed_is_repeated(void **state)
@@ -140,10 +181,10 @@ static void a_read_that_was_disturbed_is_repeated(void **state)
 	make(&page);
 	racing = &page;
 	races = 3;
-	assert_true(pev_self_page_(&page, &fake, true, &c));
+	assert_true(reads(&page, &fake, true, &c));
 	assert_int_equal(c.value, 4007);
 	races = 1000000;
-	assert_false(pev_self_page_(&page, &fake, true, &c));
+	assert_false(reads(&page, &fake, true, &c));
 	racing = NULL;
 }
 
@@ -158,7 +199,7 @@ static void time_is_made_of_cycles(void **state)
 	page.time_shift = 32;
 	page.time_offset = 0;
 	clock_value = 1ULL << 52;
-	assert_true(pev_self_page_(&page, &fake, true, &c));
+	assert_true(reads(&page, &fake, true, &c));
 	assert_int_equal(c.time_enabled - 500, (uint64_t)(((unsigned __int128)1717986918 << 52) >> 32));
 	/* a clock of 32 bits that wrapped since the page was written */
 	make(&page);
@@ -167,11 +208,129 @@ static void time_is_made_of_cycles(void **state)
 	page.time_mask = 0xffffffffULL;
 	page.time_offset = (uint64_t) - (int64_t)(2 * 0xfffffff0ULL);
 	clock_value = 0x10;
-	assert_true(pev_self_page_(&page, &fake, true, &c));
+	assert_true(reads(&page, &fake, true, &c));
 	assert_int_equal(c.time_enabled, 500 + 2 * 0x20);
 	make(&page);
 	page.time_shift = 64;
-	assert_true(pev_self_page_(&page, &fake, true, &c));
+	assert_true(reads(&page, &fake, true, &c));
+}
+
+static uint64_t fake_ns(void)
+{
+	return clock_value;
+}
+
+/* While the page is not written, its times go on with our own clock; they never run ahead of
+ * what the kernel will write. */
+static void stale_times_age(void **state)
+{
+	static const struct pev_self_cpu aging = { fake_counter, fake_clock, fake_ns };
+	struct pev_sighting seen = { .seq = 1 };
+	struct perf_event_mmap_page page;
+	static const struct {
+		uint64_t at, written, expected;   /* written: a new writing says so */
+	} reads_at[] = {
+		{ 10000, 500, 500 }, { 10300, 0, 800 }, { 10400, 0, 900 }, { 20000, 2000, 2000 },
+		{ 20001, 0, 2001 },
+	};
+
+	make(&page);
+	page.cap_user_time = 0;
+	for (size_t i = 0; i < COUNT(reads_at); i++) {
+		struct pev_count c = { 0 };
+
+		if (reads_at[i].written) {
+			page.lock += 2;
+			page.time_enabled = page.time_running = reads_at[i].written;
+		}
+		clock_value = reads_at[i].at;
+		assert_int_equal(pev_self_page_(&page, &aging, true, &c), SELF_STALE);
+		pev_self_age_(&seen, &page, &aging, page.lock, &c);
+		assert_int_equal(c.time_enabled, reads_at[i].expected);
+		assert_int_equal(c.time_running, reads_at[i].expected);
+		/* written while it was read: the times stay as they were read */
+		pev_self_age_(&seen, &page, &aging, page.lock - 2, &c);
+		assert_int_equal(c.time_enabled, reads_at[i].expected);
+	}
+}
+
+/* ---- which way is cheaper -------------------------------------------------------- */
+
+/* What each call takes on a made-up clock, in turns: page, kernel, page ... */
+static struct {
+	uint64_t now, page_ns, kernel_ns;
+	uint64_t late;         /* the call that is interrupted for 1 ms; 0: none */
+	uint64_t calls, off_at;
+} course;
+
+static void take(uint64_t ns)
+{
+	course.now += ns + (++course.calls == course.late ? 1000000 : 0);
+}
+
+static bool course_page(void *arg)
+{
+	take(course.page_ns);
+	return !course.off_at || course.calls < course.off_at;
+}
+
+static void course_kernel(void *arg)
+{
+	take(course.kernel_ns);
+}
+
+static uint64_t course_now(void)
+{
+	return course.now;
+}
+
+static enum pev_self_way run(uint64_t page_ns, uint64_t kernel_ns, uint64_t late)
+{
+	static const struct pev_self_race race = { course_page, course_kernel, course_now };
+
+	memset(&course, 0, sizeof(course));
+	course.page_ns = page_ns;
+	course.kernel_ns = kernel_ns;
+	course.late = late;
+	return pev_self_race_(&race, NULL);
+}
+
+static void the_cheaper_way_is_taken(void **state)
+{
+	/* an instruction; one that is trapped, at 2.3 times the call; a draw */
+	assert_int_equal(run(20, 400, 0), SELF_BY_PAGE);
+	assert_int_equal(run(2300, 1000, 0), SELF_BY_KERNEL);
+	assert_int_equal(run(300, 300, 0), SELF_BY_PAGE);
+	/* one interruption, whenever it comes, changes nothing */
+	for (uint64_t late = 1; late <= 8; late++) {
+		assert_int_equal(run(20, 400, late), SELF_BY_PAGE);
+		assert_int_equal(run(2300, 1000, late), SELF_BY_KERNEL);
+	}
+}
+
+static void the_choice_takes_microseconds(void **state)
+{
+	run(2300, 1000, 0);
+	assert_in_range(course.now, 0, 20000);
+	run(20, 400, 0);
+	assert_in_range(course.now, 0, 20000);
+	/* and is none if the counter is lost meanwhile */
+	memset(&course, 0, sizeof(course));
+	course.off_at = 3;
+	assert_int_equal(pev_self_race_(&(struct pev_self_race){ course_page, course_kernel, course_now },
+					NULL), SELF_UNDECIDED);
+}
+
+/* ---- events and groups that can't be read in user space say why --------------------- */
+
+static void every_way_has_its_words(void **state)
+{
+	for (int how = SELF_FAST; how <= SELF_NOT_MAPPED; how++) {
+		const char *text = pev_self_text_((enum pev_self_how)how);
+
+		assert_int_equal(!strncmp(text, "in user space", 13), pev_self_is_fast_((enum pev_self_how)how));
+		assert_int_equal(!strncmp(text, "by read(2)", 10), !pev_self_is_fast_((enum pev_self_how)how));
+	}
 }
 
 /* ---- estimates ---------------------------------------------------------------- */
@@ -287,6 +446,11 @@ int main(void)
 		cmocka_unit_test(when_the_kernel_is_asked),
 		cmocka_unit_test(a_read_that_was_disturbed_is_repeated),
 		cmocka_unit_test(time_is_made_of_cycles),
+		cmocka_unit_test(times_without_a_clock),
+		cmocka_unit_test(stale_times_age),
+		cmocka_unit_test(the_cheaper_way_is_taken),
+		cmocka_unit_test(the_choice_takes_microseconds),
+		cmocka_unit_test(every_way_has_its_words),
 		cmocka_unit_test(estimates_tell_their_share),
 		cmocka_unit_test(counts_without_times_have_no_estimate),
 		cmocka_unit_test(counts_as_text),

@@ -15,7 +15,14 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Renders a list in one line: SYS|NAME|FILTER{attr}{attr=value}; items parted by " ; ". */
+static const struct spec_group *group_of(const struct spec_list *list, const struct spec_item *item)
+{
+	assert_in_range(item->group, 1, list->ngroups);
+	return &list->groups[item->group - 1];
+}
+
+/* Renders a list in one line: SYS|NAME|FILTER[terms]:MODIFIERS@GROUP=NAME:MODIFIERS{attr}{attr=value};
+ * items parted by " ; ". */
 static void render(const struct spec_list *list, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -27,6 +34,14 @@ static void render(const struct spec_list *list, char *buf, size_t size)
 		n += (size_t)snprintf(buf + n, size - n, "%s%s|%s|%s", i ? " ; " : "",
 				      item->sys ? item->sys : "", item->name,
 				      item->filter ? item->filter : "");
+		n += (size_t)snprintf(buf + n, size - n, "%s%s%s", item->terms ? "[terms]" : "",
+				      item->modifiers ? ":" : "", item->modifiers ? item->modifiers : "");
+		if (item->group)
+			n += (size_t)snprintf(buf + n, size - n, "@%zu%s%s%s%s", item->group,
+					      group_of(list, item)->name ? "=" : "",
+					      group_of(list, item)->name ? group_of(list, item)->name : "",
+					      group_of(list, item)->modifiers ? ":" : "",
+					      group_of(list, item)->modifiers ? group_of(list, item)->modifiers : "");
 		for (size_t k = 0; k < item->nattrs; k++) {
 			const struct spec_attr *a = &item->attrs[k];
 
@@ -54,7 +69,7 @@ static const struct {
 	{ "a:b/ /", "a|b|" },
 	{ "a:b///", "a|b|" },
 	{ "a:b///stack//alias=x/", "a|b|{stack}{alias=x}" },
-	{ "a:b/f/stack/max-stack=5/alias=w1/", "a|b|f{stack}{max-stack=5}{alias=w1}" },
+	{ "a:b/f/stack/max-stack=5/alias=w1/", "a|b|f[terms]{stack}{max-stack=5}{alias=w1}" },
 	{ "a:b// stack / alias = w1 / ", "a|b|{stack}{alias=w1}" },
 	/* quotes and parentheses protect, and stay */
 	{ "a:b/comm==\"x,y/z\"/stack/", "a|b|comm==\"x,y/z\"{stack}" },
@@ -94,6 +109,30 @@ static const struct {
 	{ "profile/-F 997 -g/", "|profile|-F 997 -g" },
 	{ "task-state/--perins -m 64/alias=t/,page-faults/-N 10/",
 	  "|task-state|--perins -m 64{alias=t} ; |page-faults|-N 10" },
+	/* terms of perf events: commas belong to them */
+	{ "cpu/cpu-cycles/u", "|cpu|cpu-cycles[terms]:u" },
+	{ "cpu/event=0x76,umask=0/", "|cpu|event=0x76,umask=0[terms]" },
+	{ "cpu/event=0x76,umask=0/u,cs", "|cpu|event=0x76,umask=0[terms]:u ; |cs|" },
+	{ "cpu/event=1,umask=0/:kp/alias=x/", "|cpu|event=1,umask=0[terms]:kp{alias=x}" },
+	{ "cpu/event=1/alias=x/,cs", "|cpu|event=1[terms]{alias=x} ; |cs|" },
+	{ "cpu/name='a, b/c',any/stack/", "|cpu|name='a, b/c',any[terms]{stack}" },
+	{ "msr/tsc", "|msr|tsc" },
+	{ "cpu/mem-loads,any/,cs", "|cpu|mem-loads,any[terms] ; |cs|" },
+	{ "cycles/period=5/", "|cycles|period=5[terms]" },
+	{ "cycles:u/freq=99,time=0/", "cycles|u|freq=99,time=0[terms]" },
+	{ "cycles/pid==5,cs/x/", "|cycles|pid==5 ; |cs|x[terms]" },
+	{ "cycles//period=5/", "|cycles|{period=5}" },
+	{ "cycles//u/period=5/", "|cycles|:u{period=5}" },
+	{ "a:b/x,c:d/y/", "a|b|x ; c|d|y[terms]" },
+	{ "a:b/x,c/y/", "a|b|x ; |c|y[terms]" },
+	/* groups */
+	{ "{cycles,instructions}:S", "|cycles|@1:S ; |instructions|@1:S" },
+	{ "{ a , b } , c", "|a|@1 ; |b|@1 ; |c|" },
+	{ "x,{a},{b,c}:uS,y", "|x| ; |a|@1 ; |b|@2:uS ; |c|@2:uS ; |y|" },
+	{ "ipc:{a,b}:D", "|a|@1=ipc:D ; |b|@1=ipc:D" },
+	{ "{a:b/x>1/,cpu/event=1,umask=2/u}:S", "a|b|x>1@1:S ; |cpu|event=1,umask=2[terms]:u@1:S" },
+	{ "{a:b/x>1,c:d//stack}", "a|b|x>1@1 ; c|d|@1{stack}" },
+	{ "{a:b/comm==\"}\"/,c}", "a|b|comm==\"}\"@1 ; |c|@1" },
 };
 
 static void lists_mean_what_they_say(void **state)
@@ -150,6 +189,17 @@ static const struct {
 	{ "a:b/x>1 , y<2/", 8, "comma does not join", "&&" },
 	{ "a:b/x>1,y==\"z\"", 7, "comma does not join", "&&" },
 	{ "a:b//alias=,c", 11, "without its value", "\"\"" },
+	{ "{a,b", 0, "group is not closed", "\"}\"" },
+	{ "c,{a,b,", 2, "group is not closed", "\"}\"" },
+	{ "{", 0, "not closed", "\"}\"" },
+	{ "{}", 1, "empty item", "name of an event" },
+	{ "{a,}", 3, "empty item", "name of an event" },
+	{ "{a,{b}}", 3, "a group within a group", "name of an event" },
+	{ "{a}:", 4, "no modifier", "S" },
+	{ "{a}:x", 4, "no modifier", "S" },
+	{ "{a}:Sx", 5, "does not belong", "comma" },
+	{ "{a}b", 3, "does not belong", "comma" },
+	{ "{a}}", 3, "does not belong", "comma" },
 };
 
 static void mistakes_are_shown_at_their_place(void **state)

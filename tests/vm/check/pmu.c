@@ -346,8 +346,17 @@ static void user_read(void)
 	}
 	if (open_self(&ev, &attr, "instructions"))
 		return;
-	if (pev_self_map(&self, ev) || !pev_self_fast(self)) {
-		works_if(false, "map the control page; expected reads without a system call, seen none");
+	if (pev_self_map(&self, ev)) {
+		works_if(false, "map the control page; expected a page, seen no memory");
+		return;
+	}
+	if (strstr(pev_self_why(self), "faster here")) {
+		skip("needs counters that nobody traps (read %s)", pev_self_why(self));
+		return;
+	}
+	if (!pev_self_fast(self)) {
+		works_if(false, "map the control page; expected reads without a system call, seen one %s",
+			 pev_self_why(self));
 		return;
 	}
 	pev_self_read(self, &before);
@@ -394,6 +403,10 @@ static void user_read_group(void)
 	pev_group_enable(group);
 	pev_group_read(group, by_read, MEMBERS);
 	rc = pev_group_map_self(group);
+	if (strstr(pev_group_why(group), "faster here")) {
+		skip("needs counters that nobody traps (read %s)", pev_group_why(group));
+		return;
+	}
 	pev_event_enable(tracepoint);
 	for (int i = 0; i < 100; i++)
 		good += pev_group_read(group, counts, MEMBERS) == MEMBERS &&

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/counts.h"
+
+#include "base/hash.h"
+#include "stream/private.h"
+#include "stream/replay_private.h"
+
+#include <stdlib.h>
+
+enum { MAX_COUNTERS = 1 << 20 };
+
+/* Which event a descriptor is of. */
+struct member {
+	uint64_t id;
+	const struct stream_event *event;   /* NULL: not in the stream's list */
+	const char *name;
+	bool inherits;
+};
+
+struct counter_key {
+	const struct stream_event *event;   /* whose samples are looked at: there may be aliases */
+	uint64_t id;
+	int64_t tid;                        /* -1: of all tasks there are */
+};
+
+struct counter {
+	struct counter_key key;
+	uint64_t last;
+	UT_hash_handle hh;
+};
+
+struct counts {
+	struct member *members;             /* by id */
+	size_t nmembers;
+	struct counter *counters;
+};
+
+/* ---- members --------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int add(struct counts *c, const struct member *m)
+{
+	struct member *v = c->members;
+
+	if (!(c->nmembers & (c->nmembers - 1))) {
+		v = reallocarray(v, c->nmembers ? 2 * c->nmembers : 1, sizeof(*v));
+		if (!v)
+			return -1;
+		c->members = v;
+	}
+	v[c->nmembers++] = *m;
+	return 0;
+}
+
+static int add_opened(struct stream *s)
+{
+	for (size_t i = 0; i < s->nopened; i++) {
+		const struct opened *o = &s->opened[i];
+		struct member m = { 0, o->event, o->event->name, pev_event_attr(o->ev)->inherit };
+
+		if (pev_event_id(o->ev, &m.id) || add(s->counts, &m))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_recorded(struct stream *s)
+{
+	const struct replay *p = s->replay;
+
+	for (size_t i = 0; i < p->ntracks; i++) {
+		const struct perfdata_event *e = perfdata_event(p->reader, i);
+		const struct track *t = &p->tracks[i];
+		const struct stream_event *ev = t->first == UINT32_MAX ? NULL : &s->events[t->first];
+
+		for (size_t k = 0; k < e->nids; k++) {
+			struct member m = { e->ids[k], ev, ev ? ev->name : t->name, e->attr.attr.inherit };
+
+			if (add(s->counts, &m))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* ---- events ---------------------------------------------------------------- */
+
+static uint64_t read_format(const struct stream_event *ev)
+{
+	if (!(ev->layout.sample_type & PERF_SAMPLE_READ))
+		return 0;
+	return ev->sampling ? ev->sampling->attr.attr.read_format : ev->read_format;
+}
+
+bool counts_are_in(const struct stream_event *ev)
+{
+	return !ev->maker && !ev->counted && read_format(ev) & PERF_FORMAT_ID;
+}
+
+/* As many as there are events, which a group can't exceed. */
+static int make_counts(struct stream_event *ev, size_t room)
+{
+	uint64_t format = read_format(ev);
+	uint8_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	struct stream_counts *c = calloc(1, sizeof(*c) + room * sizeof(*c->v));
+
+	if (!c)
+		return -1;
+	c->room = room;
+	c->group = format & PERF_FORMAT_GROUP;
+	c->first = (uint8_t)(c->group ? 8 + 8 * times : 0);
+	c->entry = (uint8_t)(c->group ? 16 + 8 * !!(format & PEV_FORMAT_LOST) : 0);
+	c->id = (uint8_t)(c->group ? 8 : 8 + 8 * times);
+	free(ev->counts);
+	ev->counts = c;
+	return 0;
+}
+
+int counts_begin(struct stream *s, struct fault *f)
+{
+	size_t room = s->replay ? s->replay->ntracks : s->nevents;
+	bool any = false;
+	int rc = 0;
+
+	counts_free(s);
+	for (size_t i = 0; i < s->nevents && !rc; i++)
+		if (counts_are_in(&s->events[i])) {
+			any = true;
+			rc = make_counts(&s->events[i], room);
+		}
+	if (any && !rc) {
+		s->counts = calloc(1, sizeof(*s->counts));
+		rc = !s->counts || (s->replay ? add_recorded(s) : add_opened(s)) ? -1 : 0;
+	}
+	if (rc)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (s->counts && s->counts->nmembers)
+		qsort(s->counts->members, s->counts->nmembers, sizeof(*s->counts->members), by_id);
+	return 0;
+}
+
+void counts_free(struct stream *s)
+{
+	struct counter *c, *next;
+
+	if (!s->counts)
+		return;
+	HASH_ITER(hh, s->counts->counters, c, next) {
+		HASH_DEL(s->counts->counters, c);
+		free(c);
+	}
+	free(s->counts->members);
+	free(s->counts);
+	s->counts = NULL;
+}
+
+/* ---- samples --------------------------------------------------------------- */
+
+/* A new one is the only thing that is allocated here: one for each descriptor, or task. */
+static struct counter *counter_of(struct counts *all, const struct stream_event *event, uint64_t id, int64_t tid)
+{
+	struct counter_key key = { event, id, tid };
+	struct counter *c = NULL;
+
+	HASH_FIND(hh, all->counters, &key, sizeof(key), c);
+	if (c || HASH_COUNT(all->counters) >= MAX_COUNTERS)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->key = key;
+	HASH_ADD(hh, all->counters, key, sizeof(key), c);
+	if (!HASH_LOST(c))
+		return c;
+	free(c);
+	return NULL;
+}
+
+static void take_one(struct counts *all, const struct stream_event *event, uint64_t id, uint64_t value, int64_t tid)
+{
+	struct stream_counts *out = event->counts;
+	const struct member key = { .id = id };
+	const struct member *m = bsearch(&key, all->members, all->nmembers, sizeof(key), by_id);
+	struct counter *c = m ? counter_of(all, event, id, m->inherits ? tid : -1) : NULL;
+
+	if (!c || out->n == out->room)
+		return;
+	/* a task that has another's id counts from 0 again */
+	out->v[out->n++] = (struct stream_count){ m->event, m->name, value, value < c->last ? value : value - c->last };
+	c->last = value;
+}
+
+void counts_take(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
+{
+	struct stream_counts *out = event->counts;
+	const char *at = (const char *)rec + event->layout.read, *end = (const char *)rec + rec->size;
+	uint64_t nr = 1, value, id;
+	int64_t tid;
+
+	out->n = 0;
+	if (!s->counts || rec->size < event->layout.fixed_end)
+		return;
+	tid = layout_u32(rec, (uint8_t)(event->layout.tid + 4));
+	if (out->group)
+		nr = layout_u64(rec, event->layout.read);
+	at += out->first;
+	for (uint64_t i = 0; i < nr && end - at >= out->id + 8; i++, at += out->entry) {
+		memcpy(&value, at, sizeof(value));
+		memcpy(&id, at + out->id, sizeof(id));
+		take_one(s->counts, event, id, value, tid);
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/rate.h"
+
+#include "base/note.h"
+#include "base/units.h"
+#include "perfevent/kernel.h"
+#include "stream/private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TRIES = 32 };                /* so often the limit may fall while one event is opened */
+
+int rate_parse(const char *text, uint64_t *rate)
+{
+	if (text && !strcmp(text, "max")) {
+		*rate = RATE_MAX;
+		return 0;
+	}
+	return !text || units_u64(text, rate) || *rate < 1 || *rate > RATE_HIGHEST ? -1 : 0;
+}
+
+char *rate_text(uint64_t rate, char *buf, size_t size)
+{
+	snprintf(buf, size, rate == RATE_MAX ? "max" : "%" PRIu64, rate ? rate : RATE_DEFAULT);
+	return buf;
+}
+
+int rate_limit(void *ctx, uint64_t *limit)
+{
+	long long n;
+	int rc = pev_sysctl_("perf_event_max_sample_rate", &n);
+
+	(void)ctx;
+	*limit = rc || n < 0 ? 0 : (uint64_t)n;
+	return rc;
+}
+
+/* In samples a second. */
+static uint64_t wish(uint64_t rate)
+{
+	uint64_t limit;
+
+	if (rate != RATE_MAX)
+		return rate ? rate : RATE_DEFAULT;
+	return !rate_limit(NULL, &limit) && limit ? limit : RATE_DEFAULT;
+}
+
+void rate_set(struct stream_sampling *sampling, uint64_t rate)
+{
+	sampling->rate = rate;
+	pev_attr_sample_freq(&sampling->attr.attr, wish(rate));
+}
+
+/*
+ * An event has ceil(limit / hz) samples a tick, and with the last of them it is stopped until the next tick
+ * (kernel/events/core.c, __perf_event_account_interrupt()): 500 samples a second at 250 ticks lose every
+ * other one. One sample a tick less, and a little slower than the ticks, is hardly ever stopped: a task's event
+ * can come to more in a tick as it is switched in.
+ */
+uint64_t rate_steady(uint64_t limit, uint64_t hz)
+{
+	const uint64_t in_a_tick = hz ? (limit + hz - 1) / hz : 0;
+
+	return in_a_tick > 1 ? (in_a_tick - 1) * hz * 99 / 100 : limit;
+}
+
+static uint64_t ticks_a_second(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || !tick.tv_nsec)
+		return 0;
+	return 1000000000 / (uint64_t)tick.tv_nsec;
+}
+
+static uint64_t allowed(const struct rate_opener *opener, uint64_t limit)
+{
+	return opener->steady ? rate_steady(limit, ticks_a_second()) : limit;
+}
+
+/* A default that would be throttled is lowered before it is refused. */
+static void calm(const struct rate_opener *opener, struct perf_event_attr *attr)
+{
+	uint64_t limit;
+
+	if (!opener->steady || opener->strict || !attr->freq || opener->limit(opener->ctx, &limit) || !limit)
+		return;
+	if (attr->sample_freq > allowed(opener, limit))
+		attr->sample_freq = allowed(opener, limit);
+}
+
+int rate_open(const struct rate_opener *opener, struct perf_event_attr *attr)
+{
+	uint64_t limit;
+	int rc = -EINVAL;
+
+	calm(opener, attr);
+	for (int i = 0; i < TRIES; i++) {
+		rc = opener->open(opener->ctx, attr);
+		if (rc != -EINVAL || !attr->freq || opener->limit(opener->ctx, &limit) || !limit ||
+		    attr->sample_freq <= limit)
+			return rc;
+		if (opener->strict)
+			return -ERANGE;
+		attr->sample_freq = allowed(opener, limit);
+	}
+	return rc;
+}
+
+/* ---- what is reported -------------------------------------------------------------- */
+
+int rate_refuse(const struct stream_event *event, struct fault *f)
+{
+	const uint64_t asked = event->sampling->attr.attr.sample_freq;
+	uint64_t limit;
+
+	rate_limit(NULL, &limit);
+	return fault_set(f, EXIT_FAILED, "%s: --strict-freq: %" PRIu64 " samples a second are more than the %" PRIu64
+			 " of kernel.perf_event_max_sample_rate: lower it (-F %" PRIu64 "), or, as root: sysctl "
+			 "kernel.perf_event_max_sample_rate=%" PRIu64, event->name, asked, limit, limit, asked);
+}
+
+static bool is_lowered(const struct stream_event *event)
+{
+	return event->wanted && event->sampling && event->sampling->lowered && event->sampling->rate != RATE_MAX;
+}
+
+/* Whether an earlier event was lowered from the same rate to the same. */
+static bool is_told(const struct stream *s, size_t at)
+{
+	const struct stream_sampling *sampling = s->events[at].sampling;
+
+	for (size_t i = 0; i < at; i++)
+		if (is_lowered(&s->events[i]) && s->events[i].sampling->rate == sampling->rate &&
+		    s->events[i].sampling->attr.attr.sample_freq == sampling->attr.attr.sample_freq)
+			return true;
+	return false;
+}
+
+void rate_tell(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct stream_event *event = &s->events[i];
+		uint64_t asked;
+
+		if (!is_lowered(event) || is_told(s, i))
+			continue;
+		asked = wish(event->sampling->rate);
+		note(event->sampling->rate ? 1 : stream_verbosity(s->opts),
+		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": more are above "
+		     "kernel.perf_event_max_sample_rate, which the kernel lowers when interrupts take long (as root: sysctl "
+		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",
+		     event->name, (uint64_t)event->sampling->attr.attr.sample_freq, asked,
+		     asked > 100000 ? asked : 100000);
+	}
+}

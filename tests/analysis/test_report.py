@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report: a section for each event, a column for each member of a group; the sums are perf's."""
+import collections
+import glob
+import json
+import os
+import re
+import struct
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SEVERAL = ['cpu-clock', 'page-faults', 'context-switches', 'task-clock', 'emulation-faults']
+GROUP = ['cpu-clock', 'page-faults', 'context-switches']
+GROUPS = sorted(glob.glob(os.path.join(ROOT, 'tests/data/perfdata/*group.data')))
+INSTRUCTIONS, CYCLES = (0, 1), (0, 0)       # type and config
+
+
+@pytest.fixture
+def tables(analyse):
+    """Those of `report --json`, in order."""
+    return lambda *args: analyse('report', '--json', *args, before=['env']).lines
+
+
+def recorded(perf, works, path, events, *work):
+    with open('/proc/sys/kernel/perf_event_max_sample_rate', encoding='ascii') as file:
+        rate = min(400, int(file.read()) // 2)      # the kernel may lower it further
+    subprocess.run([perf, 'record', '-q', '-F', str(rate), '-g', '-e', events, '-o', path, '--', works, *map(str, work)],
+                   check=True, stdout=subprocess.DEVNULL, timeout=60)
+    return path
+
+
+def of_perf_script(perf, path):
+    """{event: [samples, the sum of their periods]}"""
+    text = subprocess.run([perf, 'script', '-f', '-i', path, '-F', 'event,period'], capture_output=True, text=True,
+                          timeout=60).stdout
+    sums = collections.defaultdict(lambda: [0, 0])
+    for period, event in re.findall(r'^ *(\d+) +(\S+?): *$', text, re.M):
+        sums[event][0] += 1
+        sums[event][1] += int(period)
+    assert sums
+    return sums
+
+
+def of_perf_report(perf, path, *options):
+    """Lines of parts and a function."""
+    text = subprocess.run([perf, 'report', '-f', '-i', path, '--stdio', '--no-children', '-g', 'none', '-F', 'overhead,sym',
+                           '--percentage', 'relative', '--no-inline', *options], capture_output=True, text=True, timeout=60).stdout
+    return text
+
+
+def sections(text):
+    """{event: {function: part}}, as perf report prints them."""
+    found = {}
+    for event, rows in re.findall(r"^# Samples: \S+ +of event '(\S+?)'\n((?:#.*\n)*(?:\n| .*\n)*)", text, re.M):
+        found[event] = {name: float(part) for part, name in re.findall(r'^ +([\d.]+)% +\[[.k]\] +(\S+)', rows, re.M)}
+    return found
+
+
+def test_a_section_for_each_event_as_perf_report_has_it(perf, works, tmp_path, tables):
+    path = recorded(perf, works, tmp_path / 'm.data', ','.join(SEVERAL), 'turns')
+    got = tables(path, '--no-inline')
+    theirs, counts = sections(of_perf_report(perf, path)), of_perf_script(perf, path)
+    assert [t['event'] for t in got] == SEVERAL
+    for table in got:
+        event = table['event']
+        assert [table['samples'], table['weight']] == counts.get(event, [0, 0])
+        rows = {r['function']: r for r in table['rows']}
+        assert sum(r['count'] for r in rows.values()) == table['weight']
+        for name, part in theirs.get(event, {}).items():
+            if name in rows and part > 10:       # of one name there may be several
+                assert rows[name]['self'] == pytest.approx(part, abs=0.02), (event, name)
+    assert got[0]['samples'] > 20 and got[2]['samples'] > 20 and got[4]['samples'] == 0
+
+
+def test_text_names_each_event_with_its_count(perf, works, tmp_path, analyse):
+    path = recorded(perf, works, tmp_path / 'm.data', ','.join(SEVERAL), 'turns')
+    counts = of_perf_script(perf, path)
+    text = analyse('report', path, before=['env']).text
+    found = re.findall(r'report: (\d+) samples of (\S+), \d+ Hz, 0 lost; counted (\d+)$', text, re.M)
+    assert [(event, [int(n), int(sum_)]) for n, event, sum_ in found] == [(e, counts.get(e, [0, 0])) for e in SEVERAL]
+
+
+def test_events_are_chosen_by_name(perf, works, tmp_path, tables, analyse):
+    path = recorded(perf, works, tmp_path / 'm.data', ','.join(SEVERAL), 'turns')
+    assert [t['event'] for t in tables(path, '-e', 'page-faults')] == ['page-faults']
+    assert [t['event'] for t in tables(path, '-e', 'task-clock,page-faults')] == ['task-clock', 'page-faults']
+    bad = analyse('report', path, '-e', 'cycles', code=2)
+    assert 'cpu-clock' in bad.err and 'page-faults' in bad.err
+
+
+def test_a_picture_says_of_which_event_it_is(perf, works, tmp_path, analyse):
+    path = recorded(perf, works, tmp_path / 'm.data', 'page-faults,cpu-clock', 'pages', 40000)
+    first = analyse('report', path, '-v', '--flame-graph', 'a.svg', before=['env'])
+    assert 'a.svg is of page-faults, the first of 2 events; -e EVENT chooses another' in first.err
+    chosen = analyse('report', path, '-v', '-e', 'cpu-clock', '--flame-graph', 'b.svg', before=['env'])
+    assert '-e EVENT' not in chosen.err
+    assert ': page-faults<' in (tmp_path / 'a.svg').read_text() and ': cpu-clock<' in (tmp_path / 'b.svg').read_text()
+    profile = analyse('profile', '-v', '-I', path, before=['env'])
+    assert 'samples of cpu-clock' in profile.text and 'profile is of cpu-clock, one of 2 events' in profile.err
+
+
+@pytest.mark.parametrize('to', ['folded', 'speedscope', 'firefox'])
+def test_other_formats_say_of_which_event_they_are(perf, works, tmp_path, analyse, to):
+    path = recorded(perf, works, tmp_path / 'm.data', 'page-faults,cpu-clock', 'pages', 40000)
+    hint = f'--to {to} is of page-faults, the first of 2 events; -e EVENT chooses another'
+    # what is converted may go to standard output: nothing is said there, and without -v nothing at all
+    assert hint in analyse('convert', '-v', '--to', to, path, '-o', 'out', before=['env']).err
+    assert '-e EVENT' not in analyse('convert', '-v', '--to', to, '-e', 'cpu-clock', path, '-o', 'out', before=['env']).err
+
+
+# ---- groups ------------------------------------------------------------------------------
+
+
+def check_group(table, counts, events):
+    assert table['event'] == events[0] and [*table['counts']] == events
+    assert [*table['counts'].values()] == [counts[e][1] for e in events]
+    assert table['samples'] == counts[events[0]][0]
+    if table['rows']:
+        assert sum(r['count'] for r in table['rows']) == table['weight']
+
+
+def test_members_are_columns_with_perfs_sums(perf, works, tmp_path, tables):
+    path = recorded(perf, works, tmp_path / 'g.data', '{%s}:S' % ','.join(GROUP), 'shares', 500)
+    [table] = tables(path, '--no-inline')
+    check_group(table, of_perf_script(perf, path), GROUP)
+    for word in ('page_faults', 'context_switches'):
+        event = word.replace('_', '-')
+        assert sum(r[word + '_count'] for r in table['rows']) == table['counts'][event] > 0
+        assert sum(r[word] for r in table['rows']) == pytest.approx(100, abs=0.01)
+    rows = {r['function']: r for r in table['rows']}
+    theirs = re.findall(r'^ +([\d.]+)% +([\d.]+)% +([\d.]+)% +\[[.k]\] +(\S+)', of_perf_report(perf, path, '--group'), re.M)
+    assert len(theirs) >= 3     # the three functions at least
+    for *parts, name in theirs:
+        if float(parts[0]) > 10:
+            assert [rows[name][k] for k in ('self', 'page_faults', 'context_switches')] == \
+                [pytest.approx(float(p), abs=0.02) for p in parts]
+
+
+def test_one_member_alone(perf, works, tmp_path, tables):
+    path = recorded(perf, works, tmp_path / 'g.data', '{%s}:S' % ','.join(GROUP), 'pages', 40000)
+    [both] = tables(path)
+    [table] = tables(path, '-e', 'page-faults')
+    assert table['event'] == 'page-faults' and table['weight'] == both['counts']['page-faults'] > 1000
+    assert sum(r['count'] for r in table['rows']) == table['weight'] and 'counts' not in table
+
+
+@pytest.mark.parametrize('path', GROUPS, ids=os.path.basename)
+def test_groups_of_other_kernels_and_machines(tables, path):
+    """Against what the perf that recorded it said of each sample."""
+    got = [t for t in tables(path) if 'counts' in t]
+    with open(path[:-4] + 'script', encoding='utf-8', errors='replace') as file:
+        words = file.read()
+    assert got
+    for table in got:
+        for event, count in table['counts'].items():
+            periods = re.findall(rf'[: ] *(\d+) +{re.escape(event)}:', words)
+            assert periods and sum(map(int, periods)) == count, event
+
+
+def changed(path, out, *attrs, user=False):
+    """The recording as if these were its events' types and configs."""
+    data = path.read_bytes()
+    size, at = struct.unpack_from('<QQ', data, 16)
+    for i, (kind, config) in enumerate(attrs):
+        old = data[at + i * size:at + (i + 1) * size - 16]
+        new = bytearray(old)
+        struct.pack_into('<I', new, 0, kind)
+        struct.pack_into('<Q', new, 8, config)
+        if user:
+            new[40] |= 1 << 5                   # exclude_kernel
+        assert data.count(old) >= 1
+        data = data.replace(old, bytes(new))
+    out.write_bytes(data)
+    return out
+
+
+def test_known_pairs_have_a_ratio(perf, works, tmp_path, tables, analyse):
+    """As no machine has to have cycles: a recording of other events, which is told that they are those."""
+    path = recorded(perf, works, tmp_path / 'g.data', '{cpu-clock,page-faults}:S', 'pages', 40000)
+    assert 'insn_per_cycle' not in json.dumps(tables(path))
+    [table] = tables(changed(path, tmp_path / 'ipc.data', CYCLES, INSTRUCTIONS))
+    [other] = [c for c in table['columns'] if c['name'].endswith('_count')]
+    rows = [r for r in table['rows'] if r['count']]
+    assert rows
+    for row in rows:
+        assert row['insn_per_cycle'] == pytest.approx(row[other['name']] / row['count'])
+    assert 'insn_per_cycle' not in next((r for r in table['rows'] if not r['count']), {})
+    text = analyse('report', tmp_path / 'ipc.data', before=['env']).text
+    assert re.search(r'^ *self% +total% +\S+% +insn per cycle +function +dso$', text, re.M)
+
+
+def test_kernel_rows_of_a_users_event_are_explained(perf, works, tmp_path, tables, analyse):
+    path = recorded(perf, works, tmp_path / 'k.data', 'cpu-clock', 'pages', 40000)
+    kernel = sum(r['count'] for r in tables(path)[0]['rows'] if r['dso'] == '[kernel.kallsyms]')
+    assert kernel and 'skid' not in tables(path)[0] and 'skid' not in analyse('report', path, before=['env']).text
+    changed(path, tmp_path / 'u.data', CYCLES, user=True)
+    [table] = tables(tmp_path / 'u.data')
+    [live] = analyse('profile', '--json', '-I', tmp_path / 'u.data', before=['env']).lines
+    assert live['skid'] == table['skid']
+    assert 0 < table['skid'] <= table['samples']
+    text = analyse('report', tmp_path / 'u.data', before=['env']).text
+    assert re.search(rf"^{table['skid']} of {table['samples']} samples are in the kernel, though \S+ is of user space alone: "
+                     r'the CPU is a little late to stop, .*\(skid\)$', text, re.M)

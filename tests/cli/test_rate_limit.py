@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frequencies above kernel.perf_event_max_sample_rate, by every command that samples. Needs root, and to set
+that sysctl."""
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+from frame import declared, requires
+
+pytestmark = pytest.mark.alone
+for word in ('root', 'tracefs', 'perf'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+COUNTS = """
+samples = 0
+def __sample__(event):
+    global samples
+    samples += 1
+def __exit__():
+    print('samples', samples)
+"""
+THROTTLED = re.compile(r'^perf-prof: .*\bthrottled \d+ times?\b.*\n', re.M)
+LOWERED = (r'^perf-prof: (\S+): (?:500|DEFAULT) samples a second instead of (\d+): more are above '
+           r'kernel\.perf_event_max_sample_rate, .*sysctl kernel\.perf_event_max_sample_rate=\d+')
+
+# Below what is throttled, by the ticks of this kernel (perf-prof's rate_steady()); 6 is CLOCK_MONOTONIC_COARSE.
+HZ = round(1 / time.clock_getres(6))
+DEFAULT = (-(-500 // HZ) - 1) * HZ * 99 // 100 or 500
+LOWERED = LOWERED.replace('DEFAULT', str(DEFAULT))
+
+
+@pytest.fixture
+def limited(prof, build, tmp_path, rate_limit):
+    """A command of perf-prof under a limit of 500, with a job: its stdout and stderr, where samples at the
+    very limit may well be throttled."""
+    rate_limit(500)
+    (tmp_path / 'count.py').write_text(COUNTS)
+    job = os.path.join(build, 'tests/helpers/works'), 'spin', '300'
+
+    def run(*args, status=0, **environment):
+        argv = [prof, *args] + ([] if 'python' in args else ['--', *job])
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                              env=declared.environment({'cmd': argv, 'env': environment}))
+        assert done.returncode == status, done
+        return done.stdout, THROTTLED.sub('', done.stderr)
+    return run
+
+
+def frequencies(folder):
+    """Of what perf.data was recorded with, as perf sees it."""
+    text = subprocess.run(['perf', 'evlist', '-v'], cwd=folder, capture_output=True, text=True, check=True).stdout
+    return dict(re.findall(r'^([^\s:]+).*sample_freq \}: (\d+),.* freq: 1,', text, re.M))
+
+
+@pytest.mark.parametrize('args', [
+    ('profile', '-q'), ('profile', '-q', '--off-cpu'), ('record',), ('record', '-e', 'cpu-clock,task-clock'),
+    ('trace', '-e', 'cpu-clock'), ('top', '-e', 'profile'),
+    ('python', '-e', 'profile,cpu-clock', '-N', '50', 'count.py')])
+def test_a_default_is_lowered_and_this_is_a_hint(limited, args):
+    out, err = limited(*args)
+    assert not err
+    assert 'samples 50\n' in out or args[0] != 'python'
+    out, err = limited(*[a for a in args if a != '-q'], '-v')
+    assert len(re.findall(LOWERED, err, re.M)) == 1 and 'instead of 997' in err, err
+
+
+@pytest.mark.parametrize('args', [
+    ('profile', '-q', '-F', '4000'), ('record', '-F', '4000'), ('record', '-F', '4000', '-e', 'cpu-clock,task-clock'),
+    ('trace', '-e', 'cpu-clock//freq=4000/'), ('top', '-e', 'profile/-F 4000/'),
+    ('python', '-e', 'profile/-F 4000/,cpu-clock//freq=4000/', '-N', '50', 'count.py')])
+def test_what_is_asked_for_is_lowered_and_reported_once(limited, args):
+    out, err = limited(*args)
+    assert [freq for _, freq in re.findall(LOWERED, err, re.M)] == ['4000'] and err.count('\n') == 1, err
+    assert 'samples 50\n' in out or args[0] != 'python'
+
+
+@pytest.mark.parametrize('args', [
+    ('profile', '-q', '-F', 'max'), ('record', '-F', 'max'), ('trace', '-e', 'profile/-F max/'),
+    ('python', '-e', 'profile/-F max/,cpu-clock//freq=max/', '-N', '50', 'count.py')])
+def test_max_is_what_the_kernel_allows(limited, args, tmp_path):
+    assert not limited(*args)[1]
+    if args[0] == 'record':
+        assert set(frequencies(tmp_path).values()) == {'500'}
+
+
+@pytest.mark.parametrize('args', [
+    ('profile', '-F', '4000'), ('profile',), ('record', '-F', '501'), ('trace', '-e', 'cpu-clock'),
+    ('top', '-e', 'profile'), ('python', '-e', 'profile/-F 4000/', 'count.py')])
+def test_strict_freq_refuses(limited, args):
+    _, err = limited(args[0], '--strict-freq', *args[1:], status=1)
+    assert re.search(r'--strict-freq: \d+ samples a second are more than the 500 of '
+                     r'kernel\.perf_event_max_sample_rate: .*sysctl', err), err
+
+
+def test_a_default_is_below_what_is_throttled(limited, tmp_path):
+    limited('record')
+    assert set(frequencies(tmp_path).values()) == {str(DEFAULT)}
+
+
+def test_strict_freq_takes_what_is_within_the_limit(limited, tmp_path):
+    assert not limited('record', '--strict-freq', '-F', '500')[1]
+    assert set(frequencies(tmp_path).values()) == {'500'}
+
+
+def test_a_recording_holds_the_frequency_that_was_had(limited, tmp_path):
+    limited('record', '-F', '4000', '-e', 'cpu-clock,task-clock//freq=100/')
+    assert frequencies(tmp_path) == {'cpu-clock': '500', 'task-clock': '100'}
+
+
+def test_precision_is_not_what_a_frequency_costs(limited, tmp_path):
+    limited('record', '-F', '4000', '-e', 'cpu-clock:P')
+    text = subprocess.run(['perf', 'evlist', '-v'], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert re.search(r'sample_freq \}: 500,.* precise_ip: 3,', text), text
+
+
+@pytest.mark.slow      # a sanitizer has to be preloaded first
+@pytest.mark.skipif(requires.why_not('cpus>=2') is not None, reason='needs 2 CPUs')
+@pytest.mark.parametrize('opening', [1, 2, 3, 4])
+def test_the_limit_falls_between_two_openings(limited, build, tmp_path, rate_limit, opening):
+    """On the second CPU, or with the second event: all of both are sampled alike."""
+    rate_limit(100000)
+    environment = {'LD_PRELOAD': os.path.join(build, 'tests/helpers/libfalling_rate.so'),
+                   'FALLING_RATE': f'{opening} 500'}
+    _, err = limited('record', '-F', '4000', '-e', 'cpu-clock,task-clock', **environment)
+    assert len(re.findall(LOWERED, err, re.M)) == 1, err
+    assert frequencies(tmp_path) == {'cpu-clock': '500', 'task-clock': '500'}
+    periods = subprocess.run(['perf', 'script', '-F', 'event,period'], cwd=tmp_path, capture_output=True,
+                             text=True, check=True).stdout.split()
+    assert {p for p in periods if p.isdigit()} == {'2000000'}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frequencies and a limit that falls while events are opened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stream/rate.h"
+
+#include <errno.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A kernel whose limit is another one at each opening; the last one stays. */
+struct kernel {
+	uint64_t limits[5];       /* the first is never used, the last is 0 */
+	size_t at;
+	int otherwise;              /* what an opening within the limit gets */
+	bool blind;                 /* the sysctl can't be read */
+	unsigned int opened;
+};
+
+static int open_event(void *ctx, struct perf_event_attr *attr)
+{
+	struct kernel *k = ctx;
+
+	k->opened++;
+	if (k->limits[k->at + 1])
+		k->at++;
+	return attr->freq && attr->sample_freq > k->limits[k->at] ? -EINVAL : k->otherwise;
+}
+
+static int limit_of(void *ctx, uint64_t *limit)
+{
+	const struct kernel *k = ctx;
+
+	*limit = k->limits[k->at];
+	return k->blind ? -EACCES : 0;
+}
+
+static const struct row {
+	struct kernel kernel;
+	bool is_period, strict;
+	uint64_t asked, used;
+	int rc;
+	unsigned int opened;
+} rows[] = {
+	{ { { 0, 100000 } }, false, false, 997, 997, 0, 1 },
+	{ { { 0, 500 } }, false, false, 500, 500, 0, 1 },
+	{ { { 0, 500 } }, false, false, 997, 500, 0, 2 },
+	/* it falls between the refusal and the next try */
+	{ { { 0, 2000, 500, 250 } }, false, false, 4000, 250, 0, 4 },
+	{ { { 0, 500 } }, false, true, 997, 997, -ERANGE, 1 },
+	{ { { 0, 500 } }, false, true, 500, 500, 0, 1 },
+	/* what something else is to blame for stays as it is */
+	{ { { 0, 500 }, .otherwise = -EINVAL }, false, false, 400, 400, -EINVAL, 1 },
+	{ { { 0, 500 }, .otherwise = -EINVAL }, false, true, 400, 400, -EINVAL, 1 },
+	{ { { 0, 500 }, .otherwise = -ESRCH }, false, false, 997, 500, -ESRCH, 2 },
+	{ { { 0, 500 }, .otherwise = -EINVAL }, true, false, 997, 997, -EINVAL, 1 },
+	{ { { 0, 500 }, .blind = true }, false, false, 997, 997, -EINVAL, 1 },
+};
+
+static void what_is_refused_is_lowered(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct kernel kernel = rows[i].kernel;
+		const struct rate_opener opener = { open_event, limit_of, &kernel, rows[i].strict };
+		struct perf_event_attr attr = { .freq = !rows[i].is_period, .sample_freq = rows[i].asked };
+
+		assert_int_equal(rate_open(&opener, &attr), rows[i].rc);
+		assert_int_equal(attr.sample_freq, rows[i].used);
+		assert_int_equal(kernel.opened, rows[i].opened);
+	}
+}
+
+static void a_default_is_not_throttled(void **state)
+{
+	static const struct { uint64_t limit, hz, rate; } steady[] = {
+		{ 100000, 250, 98752 }, { 2000, 250, 1732 }, { 1000, 250, 742 }, { 500, 250, 247 }, { 501, 250, 495 },
+		{ 500, 100, 396 }, { 250, 250, 250 }, { 100, 1000, 100 }, { 500, 0, 500 },
+	};
+	static const struct { uint64_t limit, asked, used; bool strict; } opened[] = {
+		{ 1000000, 997, 997, false }, { 1, 997, 1, false }, { 100000, 997, 997, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(steady); i++)
+		assert_int_equal(rate_steady(steady[i].limit, steady[i].hz), steady[i].rate);
+	for (size_t i = 0; i < COUNT(opened); i++) {
+		struct kernel kernel = { .limits = { opened[i].limit, opened[i].limit } };
+		const struct rate_opener opener = { open_event, limit_of, &kernel, opened[i].strict, true };
+		struct perf_event_attr attr = { .freq = 1, .sample_freq = opened[i].asked };
+
+		assert_int_equal(rate_open(&opener, &attr), 0);
+		assert_int_equal(attr.sample_freq, opened[i].used);
+	}
+}
+
+/* The limit of a kernel that lies: always below what is asked for. */
+static int limit_below(void *ctx, uint64_t *limit)
+{
+	*limit = --*(uint64_t *)ctx;
+	return 0;
+}
+
+static int refuse(void *ctx, struct perf_event_attr *attr)
+{
+	(void)ctx;
+	(void)attr;
+	return -EINVAL;
+}
+
+static void it_is_not_tried_for_ever(void **state)
+{
+	uint64_t limit = 1000000;
+	const struct rate_opener opener = { refuse, limit_below, &limit, false };
+	struct perf_event_attr attr = { .freq = 1, .sample_freq = 1000000 };
+
+	(void)state;
+	assert_int_equal(rate_open(&opener, &attr), -EINVAL);
+	assert_in_range(limit, 999900, 999999);
+}
+
+static void rates_are_numbers_or_max(void **state)
+{
+	static const char *const bad[] = { "0", "1000001", "-1", "fast", "maximum", "", "10.5" };
+	uint64_t rate;
+	char text[32];
+
+	(void)state;
+	assert_int_equal(rate_parse("max", &rate), 0);
+	assert_true(rate == RATE_MAX);
+	assert_string_equal(rate_text(rate, text, sizeof(text)), "max");
+	assert_int_equal(rate_parse("1000000", &rate), 0);
+	assert_int_equal(rate, 1000000);
+	assert_string_equal(rate_text(rate, text, sizeof(text)), "1000000");
+	assert_string_equal(rate_text(0, text, sizeof(text)), "997");
+	assert_int_equal(rate_parse(NULL, &rate), -1);
+	for (size_t i = 0; i < COUNT(bad); i++)
+		assert_int_equal(rate_parse(bad[i], &rate), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_refused_is_lowered),
+		cmocka_unit_test(a_default_is_not_throttled),
+		cmocka_unit_test(it_is_not_tried_for_ever),
+		cmocka_unit_test(rates_are_numbers_or_max),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
