@@ -19,6 +19,7 @@ struct function_key {
 struct function {
 	struct function_key key;
 	uint64_t self, total;
+	uint64_t low, high;          /* addresses that were sampled; of those without a name */
 	const struct hotspot *last;  /* whose stack was counted last: recursion counts once */
 	UT_hash_handle hh;
 	uint64_t more[];             /* self, of other events */
@@ -36,8 +37,15 @@ static struct function *function_of(struct function **all, const struct frame *f
 	if (!fn)
 		return NULL;
 	fn->key = key;
+	fn->low = UINT64_MAX;
 	HASH_ADD(hh, *all, key, sizeof(key), fn);
 	return fn;
+}
+
+static void widen(struct function *fn, uint64_t addr)
+{
+	fn->low = addr < fn->low ? addr : fn->low;
+	fn->high = addr > fn->high ? addr : fn->high;
 }
 
 static bool is_of_scheduler(const struct frame *frame)
@@ -71,6 +79,7 @@ static void count_spot(struct function **all, const struct hotspot *spot, size_t
 
 		if (!fn)
 			continue;
+		widen(fn, stack->frames[i]->addr);
 		if (i == own)
 			fn->self += spot->weight;
 		for (size_t k = 0; k < nmore && i == own; k++)
@@ -127,7 +136,8 @@ static double percent(uint64_t part, uint64_t all)
 
 enum { NAME = 64 };
 
-/* self, total, time, count; of each other event two; ratios; function, dso. */
+/* self, total, time, count; of each other event two; ratios; function (as text with its addresses, else
+ * these apart), dso. */
 struct columns {
 	struct table_column *v;
 	char (*names)[NAME];         /* for programs, of those of other events */
@@ -140,7 +150,8 @@ static bool is_taken(const struct columns *c, const char *name)
 	for (size_t i = 0; i < c->n; i++)
 		if (!strcmp(c->v[i].name, name))
 			return true;
-	return !strcmp(name, "function") || !strcmp(name, "dso");
+	return !strcmp(name, "function") || !strcmp(name, "shown") || !strcmp(name, "address") ||
+	       !strcmp(name, "dso");
 }
 
 /* A column called so, with a number behind it where another is. */
@@ -176,7 +187,7 @@ static void add_others(struct columns *c, const struct hotspots *h, const struct
 /* False: no memory. To be freed in any case. */
 static bool make_columns(struct columns *c, const struct hotspots *h, const struct hotspots_view *view)
 {
-	size_t room = 6 + 2 * h->nmore + view->nratios;
+	size_t room = 8 + 2 * h->nmore + view->nratios;
 
 	*c = (struct columns){ calloc(room, sizeof(*c->v)), calloc(room, NAME), calloc(room, NAME), 0 };
 	if (!c->v || !c->names || !c->titles)
@@ -188,7 +199,9 @@ static bool make_columns(struct columns *c, const struct hotspots *h, const stru
 	if (view->counted)
 		c->v[c->n++] = (struct table_column){ "count", TABLE_INTEGER, .where = TABLE_ONLY_JSON };
 	add_others(c, h, view);
-	c->v[c->n++] = (struct table_column){ "function", TABLE_TEXT };
+	c->v[c->n++] = (struct table_column){ "shown", TABLE_TEXT, .title = "function", .where = TABLE_ONLY_TEXT };
+	c->v[c->n++] = (struct table_column){ "function", TABLE_TEXT, .where = TABLE_ONLY_JSON };
+	c->v[c->n++] = (struct table_column){ "address", TABLE_TEXT, .where = TABLE_ONLY_JSON };
 	c->v[c->n++] = (struct table_column){ "dso", TABLE_TEXT };
 	return true;
 }
@@ -215,6 +228,30 @@ static void put_ratio(struct table *t, const struct function *fn, const struct h
 		table_none(t);
 }
 
+/* Where something was sampled that has no name; "": it has one, or no place. */
+static void address_text(const struct function *fn, char *text, size_t size)
+{
+	*text = '\0';
+	if (fn->key.symbol || !fn->high)
+		return;
+	snprintf(text, size, fn->low < fn->high ? "%#llx-%#llx" : "%#llx", (unsigned long long)fn->low,
+		 (unsigned long long)fn->high);
+}
+
+static void put_name(struct table *t, const struct function *fn)
+{
+	const char *name = fn->key.symbol ? fn->key.symbol : "[unknown]", *blocked = fn->key.blocked ? " (blocked)" : "";
+	char address[64];
+
+	address_text(fn, address, sizeof(address));
+	table_printf(t, "%s%s%s%s", name, *address ? " " : "", address, blocked);
+	table_printf(t, "%s%s", name, blocked);
+	if (*address)
+		table_text(t, address);
+	else
+		table_none(t);
+}
+
 static void put_function(struct table *t, const struct hotspots *h, const struct hotspots_view *view,
 			 const struct function *fn)
 {
@@ -229,8 +266,7 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 	}
 	for (size_t i = 0; i < view->nratios; i++)
 		put_ratio(t, fn, &view->ratios[i]);
-	table_printf(t, "%s%s", fn->key.symbol ? fn->key.symbol : "[unknown]",
-		     fn->key.blocked ? " (blocked)" : "");
+	put_name(t, fn);
 	table_text(t, fn->key.dso);
 }
 

@@ -14,6 +14,18 @@ enum { DSO_BUCKETS = 1024 };
 
 enum dso_state { DSO_UNREAD, DSO_READ, DSO_NAMELESS };
 
+/* Why what lies at its path was not taken: the further down, the more it says. */
+enum dso_refusal {
+	DSO_WELCOME,
+	DSO_NOT_THERE,
+	DSO_UNIDENTIFIED,
+	DSO_UNREADABLE,
+	DSO_OTHER_INODE,
+	DSO_OTHER_ID,
+	DSO_TOO_LONG,
+	DSO_DEADLY,
+};
+
 struct dso {
 	struct dso *next;            /* of the bucket */
 	struct dso *newer, *older;   /* by last use */
@@ -23,6 +35,9 @@ struct dso {
 	pid_t pid, parent;           /* who mapped it last; 0: not known */
 	uint64_t start, end;         /* and where */
 	enum dso_state state;
+	enum dso_refusal refusal;    /* of the last reading */
+	bool told;                   /* it was */
+	uint8_t found_id_size, found_id[BUILD_ID_MAX];   /* of DSO_OTHER_ID: what is there */
 	struct symfile *file;        /* while DSO_READ */
 	struct inlines *inlines;     /* of it, from the first question on; or NULL */
 	int dwarf;                   /* descriptor of what has its DWARF; -1: none */

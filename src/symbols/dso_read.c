@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -51,25 +52,60 @@ static bool is_mapped_inode(const struct dso *dso, int fd, const struct stat *st
 	       same_generation(id, fd) && !later(&st->st_mtim, &dso->seen);
 }
 
-static bool has_build_id(const struct symfile *f, const struct dso_id *id)
+static bool has_build_id(const struct symfile *f, struct dso *dso)
 {
-	uint8_t have[BUILD_ID_MAX];
-
-	return symfile_build_id(f, have) == id->build_id_size &&
-	       !memcmp(have, id->build_id, id->build_id_size);
+	dso->found_id_size = (uint8_t)symfile_build_id(f, dso->found_id);
+	return dso->found_id_size == dso->id.build_id_size &&
+	       !memcmp(dso->found_id, dso->id.build_id, dso->id.build_id_size);
 }
 
-/* A file that its parser died of. Its name comes from another process. */
-static void tell(const struct dsos *d, const struct dso *dso)
+/* Why a file was refused: what is known best, so the first one that was there. */
+static void refuse(struct dso *dso, enum dso_refusal why)
 {
+	if (dso->refusal < why)
+		dso->refusal = why;
+}
+
+static void id_text(const uint8_t *id, size_t size, char text[2 * BUILD_ID_MAX + 1])
+{
+	*text = '\0';
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+static void tell_other_id(const struct dsos *d, struct dso *dso, const char *name)
+{
+	char want[2 * BUILD_ID_MAX + 1], have[2 * BUILD_ID_MAX + 1];
+
+	id_text(dso->id.build_id, dso->id.build_id_size, want);
+	id_text(dso->found_id, dso->found_id_size, have);
+	note(d->verbose, "%s: what is there now has %s%s, what was mapped had the build id %s; its functions have "
+	     "no names", name, dso->found_id_size ? "the build id " : "no build id", have, want);
+}
+
+/* Once of each file. Its name comes from another process. What kills its reader is told unasked. */
+static void tell(const struct dsos *d, struct dso *dso)
+{
+	static const char *const reasons[] = {
+		[DSO_NOT_THERE] = "no such file is there now",
+		[DSO_UNIDENTIFIED] = "nothing says which file was mapped: the recording is of another machine and "
+				     "has no build id of it",
+		[DSO_UNREADABLE] = "it is empty, over 4 GiB, or no ELF file",
+		[DSO_OTHER_INODE] = "what is there now is not what was mapped (inode, generation, or time of its "
+				    "last change)",
+		[DSO_TOO_LONG] = "reading its symbols takes too long",
+		[DSO_DEADLY] = "the process that reads its symbols died of it",
+	};
 	char name[512];
 
-	if (errno != EOWNERDEAD && errno != ETIME)
+	if (dso->told || dso->refusal == DSO_WELCOME || (d->verbose <= 0 && dso->refusal < DSO_TOO_LONG))
 		return;
+	dso->told = true;
 	escape_terminal(dso->name, strlen(dso->name), name, sizeof(name));
-	note(d->verbose, errno == ETIME ? "%s: reading its symbols takes too long; its functions have "
-	     "no names" : "%s: the process that reads its symbols died of it; its functions have no "
-	     "names", name);
+	if (dso->refusal == DSO_OTHER_ID)
+		tell_other_id(d, dso, name);
+	else
+		note(d->verbose, "%s: %s; its functions have no names", name, reasons[dso->refusal]);
 }
 
 static int close_it(int fd)
@@ -109,23 +145,37 @@ static void keep_vdso(struct dsos *d, struct dso *dso)
 	close(fd);
 }
 
+/* What was mapped, by that descriptor; NULL: something else, and why. */
+static struct symfile *read_mapped(struct dsos *d, struct dso *dso, pid_t pid, int fd, const struct stat *st,
+				   int *dwarf)
+{
+	struct symfile *file;
+
+	if (!dso->id.build_id_size && !is_mapped_inode(dso, fd, st)) {
+		refuse(dso, DSO_OTHER_INODE);
+		return NULL;
+	}
+	file = symsource_open(d->parser, d->opener, fd, pid, dso->name, dwarf);
+	if (!file)
+		refuse(dso, errno == EOWNERDEAD ? DSO_DEADLY : errno == ETIME ? DSO_TOO_LONG : DSO_UNREADABLE);
+	if (!file || !dso->id.build_id_size || has_build_id(file, dso))
+		return file;
+	refuse(dso, DSO_OTHER_ID);
+	symfile_free(file);
+	return NULL;
+}
+
 static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int fd)
 {
 	struct symfile *file;
 	struct stat st;
-	int dwarf;
+	int dwarf = -1;
 
-	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE)
+	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE) {
+		refuse(dso, DSO_UNREADABLE);
 		return NULL;
-	if (!dso->id.build_id_size && !is_mapped_inode(dso, fd, &st))
-		return NULL;
-	file = symsource_open(d->parser, d->opener, fd, pid, dso->name, &dwarf);
-	if (!file)
-		tell(d, dso);
-	if (file && dso->id.build_id_size && !has_build_id(file, &dso->id)) {
-		symfile_free(file);
-		file = NULL;
 	}
+	file = read_mapped(d, dso, pid, fd, &st, &dwarf);
 	keep_dwarf(d, dso, file ? dwarf : close_it(dwarf));
 	if (file)
 		keep_code(d, dso, fd);
@@ -185,15 +235,28 @@ static bool is_path(const char *name)
 	return name[0] == '/' && name[1] != '/';
 }
 
+static void read_file(struct dsos *d, struct dso *dso)
+{
+	bool known = !dso->id.has_inode || dso->id.ino;
+
+	dso->refusal = known ? DSO_WELCOME : DSO_UNIDENTIFIED;
+	if (known)
+		dso->file = read_path(d, dso);
+	if (known && !dso->file)
+		dso->file = read_elsewhere(d, dso);
+	if (dso->file)
+		return;
+	refuse(dso, DSO_NOT_THERE);
+	tell(d, dso);
+}
+
 void dso_read_(struct dsos *d, struct dso *dso)
 {
 	dso->state = DSO_NAMELESS;
-	if (dso->id.has_inode && !dso->id.ino)
-		return;
 	if (is_path(dso->name)) {
-		dso->file = read_path(d, dso);
-		if (!dso->file)
-			dso->file = read_elsewhere(d, dso);
+		read_file(d, dso);
+	} else if (dso->id.has_inode && !dso->id.ino) {
+		return;
 	} else if (!strcmp(dso->name, VDSO_NAME) && !dso->id.build_id_size) {
 		dso->file = vdso_read(&d->vdso);
 		if (dso->file)

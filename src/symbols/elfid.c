@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More segments, or more notes in one, are nobody's who has a build id. */
-enum { MAX_SEGMENTS = 64, MAX_NOTES = 4096 };
+/* More segments or sections, or more notes in one, are nobody's who has a build id. */
+enum { MAX_ENTRIES = 128, MAX_NOTES = 4096 };
 
 static size_t up(size_t n, size_t align)
 {
@@ -39,47 +39,98 @@ size_t elfid_of_notes(const char *notes, size_t n, size_t align, uint8_t id[ELFI
 	return 0;
 }
 
-/* A segment, of either class. */
-struct segment_head {
-	uint32_t type;
+/* Bytes of notes; align 0: it is none. */
+struct place {
 	uint64_t offset, size, align;
 };
 
-static size_t read_notes(int fd, const struct segment_head *s, uint8_t id[ELFID_MAX])
+union entry {
+	Elf64_Phdr p64;
+	Elf64_Shdr s64;
+	Elf32_Phdr p32;
+	Elf32_Shdr s32;
+};
+
+#define PLACE(is, at, n, to) ((is) ? (struct place){ at, n, (to) == 8 ? 8 : 4 } : (struct place){ 0 })
+
+static struct place place64(const union entry *e)
+{
+	return PLACE(e->p64.p_type == PT_NOTE, e->p64.p_offset, e->p64.p_filesz, e->p64.p_align);
+}
+
+static struct place place32(const union entry *e)
+{
+	return PLACE(e->p32.p_type == PT_NOTE, e->p32.p_offset, e->p32.p_filesz, e->p32.p_align);
+}
+
+static struct place section64(const union entry *e)
+{
+	return PLACE(e->s64.sh_type == SHT_NOTE, e->s64.sh_offset, e->s64.sh_size, e->s64.sh_addralign);
+}
+
+static struct place section32(const union entry *e)
+{
+	return PLACE(e->s32.sh_type == SHT_NOTE, e->s32.sh_offset, e->s32.sh_size, e->s32.sh_addralign);
+}
+
+/* A table of segments or sections. */
+struct table {
+	uint64_t at;
+	size_t n, entry_size, want_size;
+	struct place (*place)(const union entry *e);
+};
+
+static size_t read_notes(int fd, const struct place *p, uint8_t id[ELFID_MAX])
 {
 	char notes[MAX_NOTES];
-	size_t size = s->size < sizeof(notes) ? (size_t)s->size : sizeof(notes);
+	size_t size = p->size < sizeof(notes) ? (size_t)p->size : sizeof(notes);
 	ssize_t n;
 
-	if (s->type != PT_NOTE || s->offset > INT64_MAX)
+	if (!p->align || p->offset > INT64_MAX)
 		return 0;
-	n = pread(fd, notes, size, (off_t)s->offset);
-	return n > 0 ? elfid_of_notes(notes, (size_t)n, s->align == 8 ? 8 : 4, id) : 0;
+	n = pread(fd, notes, size, (off_t)p->offset);
+	return n > 0 ? elfid_of_notes(notes, (size_t)n, p->align, id) : 0;
+}
+
+static size_t walk(int fd, const struct table *t, uint8_t id[ELFID_MAX])
+{
+	char bytes[MAX_ENTRIES * sizeof(union entry)];
+	size_t n = t->n < MAX_ENTRIES ? t->n : MAX_ENTRIES, found = 0;
+	ssize_t got = t->at <= INT64_MAX && t->entry_size == t->want_size
+		? pread(fd, bytes, n * t->entry_size, (off_t)t->at) : 0;
+
+	for (size_t i = 0; got > 0 && i < (size_t)got / t->entry_size && !found; i++) {
+		union entry e = { 0 };
+		struct place p;
+
+		memcpy(&e, bytes + i * t->entry_size, t->entry_size);
+		p = t->place(&e);
+		found = read_notes(fd, &p, id);
+	}
+	return found;
+}
+
+/* By segments, as the kernel; by sections where these leave it out: Go's linker makes a segment of its
+ * own note alone. */
+#define TABLES(h, bits) {                                                                          \
+	{ (h)->e_phoff, (h)->e_phnum, (h)->e_phentsize, sizeof(Elf##bits##_Phdr), place##bits },   \
+	{ (h)->e_shoff, (h)->e_shnum, (h)->e_shentsize, sizeof(Elf##bits##_Shdr), section##bits }, \
 }
 
 static size_t walk64(int fd, const Elf64_Ehdr *h, uint8_t id[ELFID_MAX])
 {
-	Elf64_Phdr p[MAX_SEGMENTS];
-	size_t n = h->e_phnum < MAX_SEGMENTS ? h->e_phnum : MAX_SEGMENTS, found = 0;
-	ssize_t got = h->e_phoff <= INT64_MAX && h->e_phentsize == sizeof(*p)
-		? pread(fd, p, n * sizeof(*p), (off_t)h->e_phoff) : 0;
+	const struct table tables[] = TABLES(h, 64);
+	size_t found = walk(fd, &tables[0], id);
 
-	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*p) && !found; i++)
-		found = read_notes(fd, &(struct segment_head){ p[i].p_type, p[i].p_offset, p[i].p_filesz,
-							       p[i].p_align }, id);
-	return found;
+	return found ? found : walk(fd, &tables[1], id);
 }
 
 static size_t walk32(int fd, const Elf32_Ehdr *h, uint8_t id[ELFID_MAX])
 {
-	Elf32_Phdr p[MAX_SEGMENTS];
-	size_t n = h->e_phnum < MAX_SEGMENTS ? h->e_phnum : MAX_SEGMENTS, found = 0;
-	ssize_t got = h->e_phentsize == sizeof(*p) ? pread(fd, p, n * sizeof(*p), (off_t)h->e_phoff) : 0;
+	const struct table tables[] = TABLES(h, 32);
+	size_t found = walk(fd, &tables[0], id);
 
-	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*p) && !found; i++)
-		found = read_notes(fd, &(struct segment_head){ p[i].p_type, p[i].p_offset, p[i].p_filesz,
-							       p[i].p_align }, id);
-	return found;
+	return found ? found : walk(fd, &tables[1], id);
 }
 
 size_t elfid_read(int fd, uint8_t id[ELFID_MAX])

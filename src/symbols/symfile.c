@@ -18,8 +18,8 @@ enum { MAX_SEGMENTS = 256, MAX_NOTES = 1 << 16 };
 /* ---- segments, build id --------------------------------------------------- */
 
 /* The build id among n bytes of notes. */
-size_t symfile_note_build_id_(Elf *elf, int64_t offset, size_t n, uint64_t align,
-			      uint8_t id[BUILD_ID_MAX])
+static size_t note_build_id(Elf *elf, int64_t offset, size_t n, uint64_t align,
+			    uint8_t id[BUILD_ID_MAX])
 {
 	GElf_Nhdr note;
 	Elf_Data *data;
@@ -39,6 +39,21 @@ size_t symfile_note_build_id_(Elf *elf, int64_t offset, size_t n, uint64_t align
 	return 0;
 }
 
+size_t symfile_section_build_id_(Elf *elf, uint8_t id[BUILD_ID_MAX])
+{
+	Elf_Scn *scn = NULL;
+	size_t found = 0;
+
+	while (!found && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_NOTE)
+			found = note_build_id(elf, (int64_t)header.sh_offset, header.sh_size, header.sh_addralign,
+					      id);
+	}
+	return found;
+}
+
 static int read_segments(struct symfile *f, Elf *elf)
 {
 	size_t n;
@@ -55,14 +70,16 @@ static int read_segments(struct symfile *f, Elf *elf)
 		if (!gelf_getphdr(elf, (int)i, &ph))
 			return -ENOEXEC;
 		if (ph.p_type == PT_NOTE && !f->build_id_size)
-			f->build_id_size = symfile_note_build_id_(elf, (int64_t)ph.p_offset, ph.p_filesz,
-								  ph.p_align, f->build_id);
+			f->build_id_size = note_build_id(elf, (int64_t)ph.p_offset, ph.p_filesz, ph.p_align,
+							 f->build_id);
 		if (ph.p_type != PT_LOAD || ph.p_vaddr + ph.p_memsz < ph.p_vaddr ||
 		    ph.p_offset + ph.p_filesz < ph.p_offset)
 			continue;
 		f->segments[f->nsegments++] = (struct segment){
 			ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_memsz, ph.p_flags & PF_X };
 	}
+	if (!f->build_id_size)
+		f->build_id_size = symfile_section_build_id_(elf, f->build_id);
 	return f->nsegments ? 0 : -ENOEXEC;
 }
 

@@ -83,20 +83,9 @@ static bool has_crc(int fd, uint32_t want)
 static bool has_build_id_of(Elf *elf, const struct symfile *f)
 {
 	uint8_t id[BUILD_ID_MAX];
-	Elf_Scn *scn = NULL;
-	size_t n;
+	size_t n = symfile_section_build_id_(elf, id);
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr header;
-
-		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_NOTE)
-			continue;
-		n = symfile_note_build_id_(elf, (int64_t)header.sh_offset, header.sh_size,
-					   header.sh_addralign, id);
-		if (n)
-			return n == f->build_id_size && !memcmp(id, f->build_id, n);
-	}
-	return false;
+	return n && n == f->build_id_size && !memcmp(id, f->build_id, n);
 }
 
 static int replace_table(struct symfile *f, Elf *elf)

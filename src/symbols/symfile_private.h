@@ -25,9 +25,9 @@ struct symfile {
 	bool complete;               /* all functions are in tab, static ones, too */
 };
 
-/* symfile.c: the build id among n bytes of notes; 0: none. */
-size_t symfile_note_build_id_(Elf *elf, int64_t offset, size_t n, uint64_t align,
-			      uint8_t id[BUILD_ID_MAX]);
+/* symfile.c: the build id among the notes of the sections; 0: none. Debug files have it there, and what
+ * Go's linker made (1.24 and later), whose one segment of notes is of its own note alone. */
+size_t symfile_section_build_id_(Elf *elf, uint8_t id[BUILD_ID_MAX]);
 
 /* symfile_symbols.c: fills tab from the tables of the file itself. */
 int symfile_read_symbols_(struct symfile *f, Elf *elf);

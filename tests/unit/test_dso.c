@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint8_t id_a[4] = { 1, 2, 3, 4 }, id_b[4] = { 1, 2, 3, 5 };
+static const uint8_t id_a[4] = { 1, 2, 3, 4 }, id_b[4] = { 1, 2, 3, 5 }, id_c[4] = { 1, 2, 3, 6 };
 
 struct world {
 	char folder[64], path[128];
@@ -140,6 +140,47 @@ static void another_build(void **state)
 	write_program(w, "right", id_a);
 	assert_ptr_equal(get(w, &id), dso);  /* mapped again, so looked at again */
 	assert_string_equal(name_of(w, dso), "right");
+}
+
+/* What is said with -v while the dso is asked for a name. */
+static char *said(struct world *w, struct dso *dso, int verbose)
+{
+	static char text[1024];
+	int before = dup(STDERR_FILENO);
+	FILE *f = tmpfile();
+	size_t n;
+
+	assert_non_null(f);
+	dsos_use(w->dsos, NULL, verbose);
+	assert_int_equal(dup2(fileno(f), STDERR_FILENO), STDERR_FILENO);
+	name_of(w, dso);
+	assert_int_equal(dup2(before, STDERR_FILENO), STDERR_FILENO);
+	close(before);
+	rewind(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return text;
+}
+
+static void why_it_was_refused(void **state)
+{
+	struct world *w = *state;
+	struct dso_id build = by_build_id(id_a), inode = by_inode(w), nothing = { .has_inode = true };
+	char other[200];
+
+	write_program(w, "wrong", id_b);
+	assert_string_equal(said(w, get(w, &build), 0), "");
+	assert_non_null(strstr(said(w, get(w, &build), 1), "what is there now has the build id 01020305, what was mapped had the build id 01020304"));
+	assert_non_null(strstr(said(w, get(w, &nothing), 1), "nothing says which file was mapped"));
+	snprintf(other, sizeof(other), "%s.new", w->path);
+	assert_int_equal(rename(w->path, other), 0);
+	build = by_build_id(id_c);
+	assert_non_null(strstr(said(w, get(w, &build), 1), "no such file is there now"));
+	write_program(w, "wrong", id_a);
+	assert_int_equal(unlink(other), 0);
+	assert_non_null(strstr(said(w, get(w, &inode), 1), "what is there now is not what was mapped (inode"));
+	assert_string_equal(said(w, get(w, &inode), 1), "");   /* once */
 }
 
 static void replaced_by_another_inode(void **state)
@@ -293,6 +334,7 @@ int main(void)
 		TEST(by_either_identity),
 		TEST(of_a_process_that_is_gone),
 		TEST(another_build),
+		TEST(why_it_was_refused),
 		TEST(replaced_by_another_inode),
 		TEST(deleted),
 		TEST(rewritten_in_place),

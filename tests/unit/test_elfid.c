@@ -113,12 +113,53 @@ static void files(void **state)
 	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
 }
 
+/* As Go's linker lays notes out (1.24 and later): the segment is of its own note, the GNU one has a section
+ * behind it. */
+static void a_section_that_no_segment_covers(void **state)
+{
+	struct {
+		Elf64_Ehdr h;
+		Elf64_Phdr p;
+		Elf64_Shdr s[3];
+		struct notes notes;
+	} elf = {
+		.h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, 0, 1 }, .e_phoff = offsetof(__typeof__(elf), p),
+		       .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1, .e_shoff = offsetof(__typeof__(elf), s),
+		       .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3 },
+		.p = { .p_type = PT_NOTE, .p_offset = offsetof(__typeof__(elf), notes),
+		       .p_filesz = offsetof(struct notes, h), .p_align = 4 },
+		.s[1] = { .sh_type = SHT_NOTE, .sh_offset = offsetof(__typeof__(elf), notes),
+			  .sh_size = offsetof(struct notes, h), .sh_addralign = 4 },
+		.s[2] = { .sh_type = SHT_NOTE, .sh_offset = offsetof(__typeof__(elf), notes.h),
+			  .sh_size = sizeof(struct notes) - offsetof(struct notes, h), .sh_addralign = 4 },
+		.notes = whole(),
+	};
+	uint8_t id[ELFID_MAX];
+	const uint16_t one = 1;
+
+	(void)state;
+	elf.h.e_ident[EI_DATA] = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), ELFID_MAX);
+	assert_memory_equal(id, elf.notes.id, ELFID_MAX);
+	for (size_t n = 0; n < sizeof(elf); n++)
+		assert_int_equal(id_of_file(&elf, n, id), 0);
+	elf.h.e_shentsize = 8;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
+	elf.h.e_shentsize = sizeof(Elf64_Shdr);
+	elf.s[2].sh_offset = UINT64_MAX;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
+	elf.h.e_shoff = UINT64_MAX;
+	elf.h.e_shnum = UINT16_MAX;
+	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_build_id_behind_another_note),
 		cmocka_unit_test(what_is_cut_or_lies_has_none),
 		cmocka_unit_test(files),
+		cmocka_unit_test(a_section_that_no_segment_covers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

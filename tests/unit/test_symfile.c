@@ -110,6 +110,29 @@ static void of_several_names_one(void **state)
 	symfile_free(f);
 }
 
+/* Go's linker (1.24 and later) makes a segment of its own note alone: the GNU one is in a section. */
+static void a_build_id_that_no_segment_covers(void **state)
+{
+	struct image m;
+	struct symfile *f;
+	uint8_t got[BUILD_ID_MAX];
+
+	image_init(&m, SHT_SYMTAB, id, sizeof(id));
+	image_symbol(&m, "main.main", 0, 8, FUNCTION);
+	IMAGE_AT(&m, Elf64_Phdr, POS_PHDR)[2].p_offset = IMAGE_SIZE - 0x40;   /* no note is there */
+	f = read_image(&m, sizeof(m.bytes));
+	assert_int_equal(symfile_build_id(f, got), 0);
+	symfile_free(f);
+	IMAGE_AT(&m, Elf64_Shdr, POS_SHDR)[SEC_DATA] = (Elf64_Shdr){
+		.sh_type = SHT_NOTE, .sh_offset = POS_NOTE, .sh_size = sizeof(Elf64_Nhdr) + 4 + sizeof(id),
+		.sh_addralign = 4 };
+	f = read_image(&m, sizeof(m.bytes));
+	assert_int_equal(symfile_build_id(f, got), sizeof(id));
+	assert_memory_equal(got, id, sizeof(id));
+	is(f, IMAGE_CODE + 4, "main.main", 4);
+	symfile_free(f);
+}
+
 /* The table for the dynamic linker serves where there is no other. */
 static void stripped(void **state)
 {
@@ -212,6 +235,7 @@ int main(void)
 		cmocka_unit_test(functions_have_names),
 		cmocka_unit_test(what_is_no_function),
 		cmocka_unit_test(of_several_names_one),
+		cmocka_unit_test(a_build_id_that_no_segment_covers),
 		cmocka_unit_test(stripped),
 		cmocka_unit_test(marks_for_disassemblers),
 		cmocka_unit_test(what_is_no_program),
