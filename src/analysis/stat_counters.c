@@ -10,6 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "stream/useronly.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,14 +77,10 @@ static bool is_denial(int rc)
 	return rc == -EACCES || rc == -EPERM;
 }
 
-/* "cycles:D" gets a letter, "cycles" and "VENDOR:UMASK" a colon before it. */
-static char *add_user_letter(const char *label)
+/* What user space alone was refused with. A source that counts all alike says EINVAL to :u. */
+static bool takes_privilege(const struct stat_event *e, int rc)
 {
-	const char *colon = strrchr(label, ':');
-	bool letters = colon && colon[1 + strspn(colon + 1, "ukhpPGHIDeSW")] == '\0';
-	char *text;
-
-	return asprintf(&text, "%s%s", label, letters ? "u" : ":u") < 0 ? NULL : text;
+	return is_denial(rc) || (rc == -EINVAL && e->buf.attr.type >= PERF_TYPE_MAX);
 }
 
 /* Without privilege the kernel's part is left out, and the name says so: ":u". */
@@ -96,14 +93,16 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 	int rc;
 
 	if (e->opened || e->user_only || e->buf.attr.exclude_kernel || e->buf.attr.exclude_user ||
-	    e->buf.attr.type == PERF_TYPE_TRACEPOINT)
+	    e->buf.attr.type == PERF_TYPE_TRACEPOINT || !useronly_is_meant(e->label))
 		return -EACCES;
 	e->user_only = true;
 	rc = try_open(s, event, place, leader, &second);
-	label = rc ? NULL : add_user_letter(e->label);
+	label = rc ? NULL : useronly_label(e->label);
 	if (!label) {
 		e->user_only = false;
-		if (rc && !is_denial(rc))   /* no privilege would bring it; else tell the first refusal */
+		if (rc && takes_privilege(e, rc))   /* the first refusal tells it */
+			return -EACCES;
+		if (rc)
 			*err = second;
 		return rc ? rc : -ENOMEM;
 	}

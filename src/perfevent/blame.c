@@ -561,6 +561,18 @@ static bool blame_target(const struct trial *t)
 					     : "that CPU as target");
 }
 
+/* Whether its source may be one that counts all alike, which this user may not try. */
+static bool may_count_all(const struct trial *t)
+{
+	union pev_attr_buf copy = *t->attr;
+	int rc;
+
+	if (copy.attr.type < PERF_TYPE_MAX || !fix_excludes(&copy.attr))
+		return false;
+	rc = try_open(t, &copy, -1, t->target);
+	return rc == -EACCES || rc == -EPERM;
+}
+
 /* What a dummy would not be refused with. */
 static bool blame_event(const struct trial *t)
 {
@@ -568,8 +580,13 @@ static bool blame_event(const struct trial *t)
 
 	copy.attr.type = PERF_TYPE_SOFTWARE;
 	copy.attr.config = PERF_COUNT_SW_DUMMY;
-	return cures(t, &copy) &&
-	       verdict(t, "config = %#llx (the event source of type %u has no such event, or config1 "
+	if (!cures(t, &copy))
+		return false;
+	if (may_count_all(t))
+		return verdict(t, "exclude_kernel (:u), as event sources do that count user space and the kernel "
+			       "together, or config = %#llx: without exclude_kernel it takes privilege (root, CAP_PERFMON)",
+			       (unsigned long long)t->attr->attr.config);
+	return verdict(t, "config = %#llx (the event source of type %u has no such event, or config1 "
 		       "and config2 don't fit it)", (unsigned long long)t->attr->attr.config,
 		       t->attr->attr.type);
 }
@@ -582,17 +599,17 @@ bool pev_opens_alone_(const struct pev_event *ev)
 	return ev->group_fd >= 0 && !try_open(&t, &copy, -1, ev->target);
 }
 
-bool pev_opens_user_only_(const struct pev_event *ev)
+int pev_open_user_only_(const struct pev_event *ev)
 {
 	struct trial t = { .attr = &ev->buf, .flags = (unsigned long)ev->flags };
 	union pev_attr_buf copy = ev->buf;
 
 	if (copy.attr.exclude_kernel || copy.attr.exclude_user || copy.attr.type == PERF_TYPE_TRACEPOINT)
-		return false;
+		return -EACCES;
 	copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
 	if (copy.attr.freq)   /* privilege is judged before the frequency */
 		copy.attr.sample_freq = 1;
-	return !try_open(&t, &copy, ev->group_fd, ev->target);
+	return try_open(&t, &copy, ev->group_fd, ev->target);
 }
 
 bool pev_is_others_task_(const struct pev_event *ev)

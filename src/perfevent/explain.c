@@ -49,10 +49,14 @@ static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
 	const char *label = pev_event_label(ev);
 	char rest[sizeof(err->remedy)];
 	bool plain = !strpbrk(label, ":/");
+	int rc = pev_open_user_only_(ev);
 
-	if (!pev_opens_user_only_(ev))
-		return;
 	snprintf(rest, sizeof(rest), "%s", err->remedy);
+	if (rc == -EINVAL && ev->attr.type >= PERF_TYPE_MAX)
+		remedy(err, "%.400s; user space only is no way here: this event source refuses it (EINVAL), as those "
+		       "do that count user space and the kernel together", rest);
+	if (rc)
+		return;
 	remedy(err, "user space only needs no privilege: %.64s%s (or --exclude-kernel, exclude_kernel=1); "
 	       "for the kernel's part, too: %.300s", plain ? label : "", plain ? ":u" : ":u behind the "
 	       "event", rest);

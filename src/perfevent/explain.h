@@ -25,9 +25,9 @@ bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
 bool pev_blame_uprobe_(const struct pev_event *ev, char *buf, size_t size);
 /* Whether it opens without its group. */
 bool pev_opens_alone_(const struct pev_event *ev);
-/* Whether it opens without the kernel's part. False where that was left out already, or where
+/* Tries it without the kernel's part: 0, or the -errno; -EACCES where that was left out already, or where
  * there is no other part, as of tracepoints. */
-bool pev_opens_user_only_(const struct pev_event *ev);
+int pev_open_user_only_(const struct pev_event *ev);
 /* Whether it is the task that is refused: the least of the event opens on the caller, and is denied
  * there. */
 bool pev_is_others_task_(const struct pev_event *ev);

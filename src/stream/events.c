@@ -7,6 +7,7 @@
 #include "stream/catalog.h"
 #include "stream/source.h"
 #include "stream/spec.h"
+#include "stream/useronly.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -464,6 +465,8 @@ int events_from_specs(struct stream *s, struct fault *f)
 		rc = makers_watch(s, f);
 	if (!rc)
 		rc = choose_layouts(s, f);
+	if (!rc)
+		useronly_tell(s);
 	return rc ? rc : makers_begin(s, f);
 }
 

@@ -17,6 +17,7 @@
 #include "stream/private.h"
 
 #include "stream/source.h"
+#include "stream/useronly.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -106,6 +107,8 @@ static int fill(const struct stream *s, struct stream_event *ev, const struct sp
 	if (event_attrs_set(s, ev, item, EVENT_PLAIN, f) || take_cpus(ev, parsed, f))
 		return -1;
 	choose_sampling(ev->sampling, s->opts);
+	if (useronly_settle(s, ev, 0, f))
+		return -1;
 	follow_level(ev, s->opts->user_callchain);
 	if (ev->alias)
 		name = ev->alias;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/source.h"
 
-#include "base/note.h"
 #include "stream/private.h"
+#include "stream/useronly.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,67 +23,6 @@ const struct source_ops *source_find(const struct source_ops *const *table, cons
 		if (!strcmp((*table)->name, name))
 			return *table;
 	return NULL;
-}
-
-/* ---- without privilege ----------------------------------------------------- */
-
-static int try_on_self(const union pev_attr_buf *asked, bool user_only)
-{
-	union pev_attr_buf buf = *asked;
-	struct pev_event *ev;
-	int rc;
-
-	buf.attr.disabled = 1;
-	if (buf.attr.freq)
-		buf.attr.sample_freq = 1;   /* whatever the limit is now */
-	if (user_only)
-		buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
-	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
-	if (!rc)
-		pev_event_close(ev);
-	return rc;
-}
-
-/* Whether the kernel's part is refused on our own thread, and the user's is not. */
-static bool only_user_is_allowed(const union pev_attr_buf *buf)
-{
-	int rc;
-
-	if (buf->attr.exclude_kernel || buf->attr.exclude_user)
-		return false;
-	rc = try_on_self(buf, false);
-	return (rc == -EACCES || rc == -EPERM) && !try_on_self(buf, true);
-}
-
-static void tell_user_only(const struct stream *s, const char *what)
-{
-	int level = 2;
-
-	pev_paranoid(&level);
-	note(stream_verbosity(s->opts), "%s: in user space only, as kernel.perf_event_paranoid is %d; the kernel's "
-	     "part, too: as root (sudo), with CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=1",
-	     what, level);
-}
-
-/* As in perf-prof stat: of tasks that may be watched the kernel's part is left out where this
- * user is refused it, and the name says so: ":u". Whole CPUs are for the privileged alone. */
-static int settle_for_user(const struct source *source, struct stream_event *ev, struct fault *f)
-{
-	const struct stream_opts *o = source->stream->opts;
-	struct perf_event_attr *attr = &ev->sampling->attr.attr;
-	char *what;
-
-	if (o->input || o->cgroups.n || (!o->pids.n && !o->tids.n) || !only_user_is_allowed(&ev->sampling->attr))
-		return 0;
-	if (asprintf(&what, "%s:u", ev->sampling->what) < 0)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	free(ev->sampling->what);
-	ev->sampling->what = what;
-	attr->exclude_kernel = attr->exclude_hv = 1;
-	/* the kernel's part of a chain is empty now: -g has to mean the other */
-	ev->chain_user |= o->user_callchain >= 0 && source->config->user_callchain >= 0;
-	tell_user_only(source->stream, what);
-	return 0;
 }
 
 /* ---- its events ------------------------------------------------------------ */
@@ -120,7 +59,8 @@ static int fill(struct source *source, struct stream_event *ev, const struct sou
 	if (!ev->sampling->what)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	choose_callchain(ev, source->config);
-	if (event_attrs_set(source->stream, ev, source->item, EVENT_SOURCE, f) || settle_for_user(source, ev, f))
+	if (event_attrs_set(source->stream, ev, source->item, EVENT_SOURCE, f) ||
+	    useronly_settle(source->stream, ev, source->config->user_callchain, f))
 		return -1;
 	name = ev->alias ? ev->alias : source->ops->name;
 	return event_set_name(ev, name, name, f);

@@ -140,6 +140,7 @@ struct stream_sampling {
 	bool group_read;                /* its samples have the counts of its group: :S */
 	bool decode;                    /* parts of variable length: checked before delivery */
 	uint64_t rate;                  /* of a frequency what was asked for, see rate.h; 0: the default */
+	bool user_only;                 /* without the kernel's part, which this user may not have: useronly.h */
 	bool lowered;                   /* below that: the kernel allowed no more */
 	struct stream_limit limit;
 };

@@ -83,6 +83,11 @@ def kprobes():
     return None if os.path.exists(path) else 'needs kprobes (CONFIG_KPROBE_EVENTS)'
 
 
+def msr():
+    path = '/sys/bus/event_source/devices/msr/events/tsc'
+    return None if os.path.exists(path) else 'needs the event source msr (x86)'
+
+
 def no_kprobes():
     return None if kprobes() else 'needs a kernel without kprobes'
 
@@ -117,7 +122,7 @@ def paranoid():
         return f'needs to set perf_event_paranoid ({error.strerror})'
 
 
-PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, perf, unshare,
+PROBES = {p.__name__: p for p in (root, cap_perfmon, tracefs, pmu, no_pmu, cgroup, kprobes, no_kprobes, msr, perf, unshare,
                                    nobody, paranoid)}
 
 
