@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a recording, their ids, and where ids lie in records. */
 #include "perfdata/reading.h"
+#include "perfevent/body.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { MIN_ATTR = 64, ATTR_SIZE_AT = 4 };
+enum { MIN_ATTR = 64, ATTR_SIZE_AT = 4, MAX_TRAILER = 48 };
 
 /* ---- ids ------------------------------------------------------------------ */
 
@@ -221,8 +222,23 @@ int attrs_id_event(const struct perfdata_reader *r, const char *at)
 	return ids_find(&r->ids, r->foreign ? bswap_64(id) : id);
 }
 
+/* The id of a record that is smaller than its head says: in what lies behind its body, the one that is where
+ * its event has it. */
+static int event_behind(const struct perfdata_reader *r, const struct perf_event_header *rec, size_t body, bool foreign)
+{
+	for (size_t at = body; at + 8 <= rec->size && at < body + MAX_TRAILER; at += 8) {
+		int event = ids_find(&r->ids, word_at(rec, at, foreign));
+
+		if (event >= 0 && at + r->id_behind ==
+					  pev_true_size_(rec, rec->size, &r->events[event].format, foreign))
+			return event;
+	}
+	return -1;
+}
+
 int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign)
 {
+	size_t body;
 	int event;
 
 	if (!r->by_id)
@@ -231,7 +247,9 @@ int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_head
 		return rec->size < r->id_at + 8u ? -1 : ids_find(&r->ids, word_at(rec, r->id_at, foreign));
 	if (!r->id_behind || rec->size < 8u + r->id_behind)
 		return 0;
-	event = ids_find(&r->ids, word_at(rec, rec->size - r->id_behind, foreign));
+	body = pev_body_size_(rec, rec->size, foreign);
+	event = body ? event_behind(r, rec, body, foreign)
+		     : ids_find(&r->ids, word_at(rec, rec->size - r->id_behind, foreign));
 	return event < 0 ? 0 : event;
 }
 

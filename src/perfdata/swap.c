@@ -4,6 +4,7 @@
  * two of 32. Raw data stays: only a tracepoint's format knows what is in it.
  */
 #include "perfdata/reading.h"
+#include "perfevent/body.h"
 
 struct turn {
 	char *p, *end;
@@ -319,6 +320,7 @@ bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt)
 		return turn_sample(&t, fmt);
 	if (rec->type >= sizeof(bodies) / sizeof(*bodies) || !bodies[rec->type])
 		return true;
+	t.end = (char *)rec + pev_true_size_(rec, rec->size, fmt, true);
 	if (!turn_trailer(&t, fmt))
 		return false;
 	for (body = bodies[rec->type]; *body; body++)

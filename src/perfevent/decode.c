@@ -3,6 +3,7 @@
  * Records from bytes: a row per type, and the sample_id trailer. Only
  * [rec, rec + min(size, avail)) is ever read.
  */
+#include "perfevent/body.h"
 #include "perfevent/cursor.h"
 
 #include <errno.h>
@@ -210,14 +211,10 @@ static bool (*const decoders[])(ARGS) = {
 
 /* ---- the sample_id trailer --------------------------------------------------- */
 
-#define TRAILER                                                                                    \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
-
 /* Cuts the trailer off the end of the body, so that strings end before it. */
 static bool decode_trailer(struct cursor *c, const struct pev_format *fmt, struct pev_sample_id *id)
 {
-	uint64_t type = fmt->sample_type & TRAILER;
+	uint64_t type = fmt->sample_type & PEV_TRAILER_;
 	size_t size = 8 * (size_t)__builtin_popcountll(type);
 	struct cursor t;
 	uint32_t reserved;
@@ -244,6 +241,7 @@ static bool decode_body(struct cursor *c, const struct pev_format *fmt, struct p
 	/* records from here on are made by user-space tools: no trailer, no decoder */
 	if (r->type >= USER_TYPES)
 		return true;
+	c->end = (const char *)r->header + pev_true_size_(r->header, r->size, fmt, false);
 	if (!decode_trailer(c, fmt, &r->sample_id))
 		return false;
 	if (r->type >= sizeof(decoders) / sizeof(*decoders) || !decoders[r->type])

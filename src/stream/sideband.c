@@ -2,6 +2,7 @@
 #include "stream/sideband.h"
 
 #include "perfdata/writer.h"
+#include "perfevent/body.h"
 #include "stream/buildids.h"
 
 #include <errno.h>
@@ -340,9 +341,10 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	q = (struct queued *)(void *)(ring->queue + ring->tail);
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
+	q->rec.size = (uint16_t)pev_true_size_(h, h->size, &b->format, false);
 	if (b->writer && *b->writer)
-		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), h->size);
-	if (pev_decode(&q->rec, h->size, &b->format, &rec)) {
+		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), q->rec.size);
+	if (pev_decode(&q->rec, q->rec.size, &b->format, &rec)) {
 		lose(b, ring);
 		return;
 	}

@@ -105,6 +105,47 @@ static void the_trailer_alone_and_together(void **state)
 	}
 }
 
+/* The bodies of records of which the kernel's size is too large for every listener but the first. */
+static const struct {
+	uint32_t type;
+	size_t n;
+	uint64_t body[4];
+} overstated[] = {
+	{ PERF_RECORD_KSYMBOL, 3, { 0x1000, U32(64, 1), U8('b', 'p', 'f', '_', 'x', 0, 0, 0) } },
+	{ PERF_RECORD_KSYMBOL, 4, { 0x1000, U32(64, 1), U8('b', 'p', 'f', '_', 'p', 'r', 'o', 'g'), 0 } },
+	{ PERF_RECORD_BPF_EVENT, 2, { U16(1, 0, 9, 0), U8(1, 2, 3, 4, 5, 6, 7, 8) } },
+	{ PERF_RECORD_TEXT_POKE, 3, { 0x1000, U8(5, 0, 2, 0, 1, 2, 3, 4), U8(5, 6, 7, 0, 0, 0, 0, 0) } },
+	{ PERF_RECORD_TEXT_POKE, 2, { 0x1000, U16(1, 1, 0x90eb, 0) } },
+};
+
+static void the_trailer_lies_behind_the_body(void **state)
+{
+	const struct pev_format fmt = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .sample_id_all = true };
+
+	for (size_t i = 0; i < COUNT(overstated); i++)
+		for (size_t others = 0; others < 3; others++) {
+			struct pev_record rec;
+			struct bytes b;
+			void *copy;
+
+			begin(&b, overstated[i].type, 0);
+			append(&b, overstated[i].body, overstated[i].n);
+			PUT(&b, U32(1, 2), 3);
+			for (size_t k = 0; k < others; k++)
+				PUT(&b, U32(77, 78), 79);
+			assert_int_equal(decode_copy(&b, b.n * 8, b.n * 8, &fmt, &rec, &copy), 0);
+			assert_int_equal(rec.size, b.n * 8);
+			assert_int_equal(rec.sample_id.tid, 2);
+			assert_int_equal(rec.sample_id.time, 3);
+			free(copy);
+			/* none of it can be missing */
+			for (size_t n = 1; n < overstated[i].n + 3; n++) {
+				assert_int_equal(decode_copy(&b, n * 8, n * 8, &fmt, &rec, &copy), -EBADMSG);
+				free(copy);
+			}
+		}
+}
+
 /* ------------------------------------------------------------------------
  * Side-band records
  */
@@ -483,6 +524,7 @@ int main(void)
 		cmocka_unit_test(a_size_off_the_grid_stays_inside),
 		cmocka_unit_test(unknown_types_pass_through),
 		cmocka_unit_test(the_trailer_alone_and_together),
+		cmocka_unit_test(the_trailer_lies_behind_the_body),
 		cmocka_unit_test(comm),
 		cmocka_unit_test(a_name_without_end_is_bad),
 		cmocka_unit_test(fork_and_exit),

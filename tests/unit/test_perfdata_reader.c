@@ -3,6 +3,7 @@
  * Whole ones, against perf script's word: tests/python/test_recordings.py. */
 #include "recording.h"
 
+#include "perfdata/reading.h"
 #include "perfdata/window.h"
 #include "perfdata/writer.h"
 
@@ -206,6 +207,37 @@ static void an_id_of_two_events(void **state)
 	put_attr(&f, 0, 7);
 	put_attr(&f, 1, 7);
 	refused(&f, "the id 7 is given to two events");
+}
+
+/* A listener's id lies behind the body, where the kernel says a size that is too large. */
+static void whose_a_record_is_that_says_too_large_a_size(void **state)
+{
+	const uint64_t words[] = { 0x1000, 64, 0x78, /* sample_id: */ 20, 8, /* of another one: */ 10, 7 };
+	struct { struct perf_event_header head; uint64_t body[sizeof(words) / 8]; } turned;
+	const struct pev_format fmt = { .sample_type = TYPE, .sample_id_all = true };
+	const struct perf_event_header *rec;
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+
+	(void)state;
+	put_recording(&f, 0);
+	put_head(&f, PERF_RECORD_KSYMBOL, 8 + sizeof(words));
+	put(&f, words, sizeof(words));
+	put_sample(&f, 7, 30);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(perfdata_next(r, &rec, &fault), 1);
+	assert_int_equal(perfdata_event_of(r, rec), 1);
+	assert_int_equal(perfdata_next(r, &rec, &fault), 1);
+	assert_int_equal(rec->type, PERF_RECORD_SAMPLE);
+	perfdata_reader_close(r);
+	/* of the other byte order its words are turned, and no others */
+	memcpy(&turned, f.bytes + f.n - 24 - sizeof(turned), sizeof(turned));
+	assert_true(swap_record(&turned.head, &fmt));
+	assert_int_equal(turned.body[3], bswap_64(20));
+	assert_int_equal(turned.body[4], bswap_64(8));
+	assert_int_equal(turned.body[6], 7);
+	free(f.bytes);
 }
 
 /* Numbers whose product with a constant that anybody can read has the same upper half: with that
@@ -519,6 +551,7 @@ int main(void)
 		cmocka_unit_test(aux_areas_are_passed_over),
 		cmocka_unit_test(heads_that_lie),
 		cmocka_unit_test(an_id_of_two_events),
+		cmocka_unit_test(whose_a_record_is_that_says_too_large_a_size),
 		cmocka_unit_test(ids_that_were_chosen_to_collide),
 		cmocka_unit_test(a_file_and_one_that_nobody_finished),
 		cmocka_unit_test(features_that_lie),

@@ -81,11 +81,37 @@ static void a_full_queue_is_handed_over(void **state)
 	free(ring.queue);
 }
 
+/* Of a program, as the kernel lays it for its second listener: with room for the first one's sample_id. */
+static void a_size_that_is_too_large_is_mended(void **state)
+{
+	const struct {
+		struct perf_event_header header;
+		uint64_t addr;
+		uint32_t len;
+		uint16_t type, flags;
+		char name[8];
+		uint32_t id[2];
+		uint64_t time, stale[2];
+	} rec = { { PERF_RECORD_KSYMBOL, 0, sizeof(rec) }, 1, 1, 1, 0, "bpf_x", { 1, 1 }, 20, { 2, 10 } };
+	struct sideband b;
+	struct side_ring ring;
+	struct seen seen;
+
+	set_up(&b, &ring, &seen);
+	queue_record(&b, &ring, &rec.header);
+	assert_int_equal(b.next, 20);
+	assert_int_equal(first_queued(&ring)->rec.size, sizeof(rec) - sizeof(rec.stale));
+	sideband_take(&b, 20);
+	assert_int_equal(seen.lost, 0);
+	free(ring.queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_damaged_is_told),
 		cmocka_unit_test(a_full_queue_is_handed_over),
+		cmocka_unit_test(a_size_that_is_too_large_is_mended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
