@@ -198,7 +198,7 @@ uint64_t analysis_weight(const struct analysis_sample *s)
 	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
 }
 
-char *analysis_sampled(const struct stream_event *event, char *buf, size_t size)
+char *analysis_sampled(const struct stream_event *event, const char *what, char *buf, size_t size)
 {
 	const struct stream_sampling *s = event->sampling;
 	const struct perf_event_attr *attr = s ? &s->attr.attr : NULL;
@@ -206,11 +206,11 @@ char *analysis_sampled(const struct stream_event *event, char *buf, size_t size)
 	if (!s)
 		snprintf(buf, size, "%s", event->name);
 	else if (attr->freq)
-		snprintf(buf, size, "%s, %llu Hz", s->what, (unsigned long long)attr->sample_freq);
+		snprintf(buf, size, "%s, %llu Hz", what, (unsigned long long)attr->sample_freq);
 	else if (attr->sample_period > 1)
-		snprintf(buf, size, "%s every %llu", s->what, (unsigned long long)attr->sample_period);
+		snprintf(buf, size, "%s every %llu", what, (unsigned long long)attr->sample_period);
 	else
-		snprintf(buf, size, "%s", s->what);
+		snprintf(buf, size, "%s", what);
 	return buf;
 }
 

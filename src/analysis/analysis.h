@@ -118,12 +118,14 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f);
 
-/* What is sampled, and how often: "cpu-clock, 997 Hz", "cycles:u every 100000". Returns buf. */
-char *analysis_sampled(const struct stream_event *event, char *buf, size_t size);
+/* `what` it samples, and how often: "cpu-clock, 997 Hz", "cycles:u every 100000". Returns buf. */
+char *analysis_sampled(const struct stream_event *event, const char *what, char *buf, size_t size);
 /* Whether an event's samples say where they were, by a call chain or an address. */
 bool analysis_has_place(const struct stream_event *event);
 /* What an event counts, by name: of the source `profile` "cycles". */
 const char *analysis_counted(const struct stream_event *event);
+/* The same of all that count it, on other kinds of CPUs: "cpu_core/cycles/+cpu_atom/cycles/". Returns buf. */
+char *analysis_family(struct analysis *a, const struct stream_event *event, char *buf, size_t size);
 /* That name as all call the event, with levels and without how it is sampled: "cpu-cycles:uP" and "cycles:u" are
  * "cycles:u". Returns buf. */
 char *analysis_event_key(const char *name, char *buf, size_t size);

@@ -66,9 +66,11 @@ static const struct stream_event *same_event(struct analysis *a, const char *wha
 {
 	size_t n;
 	const struct stream_event *events = stream_events(a->stream, &n);
+	char name[sizeof(((struct side *)0)->what)];
 
 	for (size_t i = 0; i < n; i++)
-		if (events[i].sampling && analysis_has_place(&events[i]) && is_same(analysis_counted(&events[i]), what))
+		if (events[i].sampling && analysis_has_place(&events[i]) &&
+		    is_same(analysis_family(a, &events[i], name, sizeof(name)), what))
 			return &events[i];
 	return NULL;
 }
@@ -77,6 +79,7 @@ static int begin(struct analysis *a, struct fault *f)
 {
 	struct diff *d = a->config;
 	const struct stream_event *same = NULL;
+	char name[sizeof(d->side->what)];
 
 	d->event = analysis_profiled(a, &d->all);
 	if (number_of(d) == SHARES_AFTER && *d->sides[SHARES_BEFORE].what)
@@ -89,7 +92,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "%s: no event in it has call chains, nor says where it was",
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all ? "all events" :
-		 analysis_counted(d->event));
+		 analysis_family(a, d->event, name, sizeof(name)));
 	progress_begin(&d->progress, a);
 	return 0;
 }
@@ -100,7 +103,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	uint64_t weight = d->all ? 1 : analysis_weight(s);
 
 	progress_step(&d->progress, a);
-	if (d->all ? !analysis_has_place(s->event) : s->event != d->event || !s->tid)
+	if (d->all ? !analysis_has_place(s->event) : s->event->family != d->event->family || !s->tid)
 		return;
 	d->side->samples++;
 	d->side->squares += (double)weight * (double)weight;

@@ -39,20 +39,17 @@ struct profile {
 	uint64_t skid;                   /* samples of a user's event that are in the kernel */
 	struct folded *folded;
 	struct stream_event *clock;
+	char what[256];                  /* the samples are of: "cpu-clock" */
 	struct switches switches;
 	struct oncpu oncpu;
 	uint64_t unseen;                 /* stretches on CPUs of which the beginning wasn't reported */
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
 	uint64_t last;
 	bool prints_samples;
+	bool sampled;                    /* the event has samples; if not, another one may: */
+	const struct stream_event *other;
 	bool all;                        /* of a tracepoint, or several of one name of -e: each sample counts one */
 };
-
-/* What the samples are of: "cpu-clock". */
-static const char *what(const struct profile *p)
-{
-	return analysis_counted(p->clock);
-}
 
 /* Whose samples are weighed in ns. */
 static bool is_clock(const struct profile *p)
@@ -97,11 +94,13 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 		return;
 	if (!s->tid && !p->all) {
 		p->idle += weight_of(p, s);
+		p->sampled = true;
 		return;
 	}
 	if (p->off_cpu && !p->switches.on_runtime)
 		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
 	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
+	p->sampled = true;
 	p->skid += analysis_is_skid(s);
 	if (p->prints_samples)
 		analysis_print(a, s);
@@ -158,10 +157,12 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	p->last = s->time;
 	if (p->off_cpu)
 		oncpu_see(&p->oncpu, s->time);
-	if (s->event == p->clock || (p->all && analysis_has_place(s->event)))
+	if (p->all ? analysis_has_place(s->event) : s->event->family == p->clock->family)
 		take_clock(a, s);
 	else if (p->off_cpu)
 		take_switch(a, s);
+	else if (s->event->sampling)
+		p->other = s->event;
 }
 
 /* ---- the run ------------------------------------------------------------------------ */
@@ -233,11 +234,11 @@ static int begin(struct analysis *a, struct fault *f)
 			p->clock = &all[i];
 			p->all = true;
 		}
-	if (p->clock)
-		p->clock->names_ip = true;
 	if (!p->clock)
 		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
 				   "`perf record` takes them without -e", a->ops->name);
+	p->clock->names_ip = true;
+	analysis_family(a, p->clock, p->what, sizeof(p->what));
 	if (flame_check(&p->flame, stream_verbosity(&a->opts->stream), f) ||
 	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
@@ -254,8 +255,8 @@ static void show(struct analysis *a, uint64_t now)
 	const struct perf_event_attr *attr = p->clock->sampling ? &p->clock->sampling->attr.attr : NULL;
 	char sampled[300];
 	struct hotspots_view view = {
-		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : what(p),
-		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, sampled, sizeof(sampled)),
+		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : p->what,
+		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
 		.event = p->all ? NULL : p->clock,
 		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
@@ -273,7 +274,7 @@ static void show(struct analysis *a, uint64_t now)
 	if (p->folded) {
 		if (a->opts->stream.interval_ms)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
-		hotspots_fold(a, &p->hot, p->folded, p->off_cpu ? NULL : what(p));
+		hotspots_fold(a, &p->hot, p->folded, p->off_cpu ? NULL : p->what);
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
@@ -289,13 +290,16 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
 	char text[400], sampled[300];
-	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : what(p) };
+	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : p->what };
 
 	show(a, analysis_end(a, p->last));
+	if (!p->sampled && p->other)
+		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, but of others: -e %s", a->ops->name,
+				 analysis_counted(p->clock), analysis_counted(p->other));
 	if (analysis_may_draw(a, p->flame.path, f))
 		return -1;
 	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
-		 p->all ? what(p) : analysis_sampled(p->clock, sampled, sizeof(sampled)),
+		 p->all ? p->what : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
 		 p->off_cpu ? ", and time off the CPU" : "");
 	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
 }

@@ -2,11 +2,29 @@
 /* Which event of several is the profile. */
 #include "analysis/analysis.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool analysis_has_place(const struct stream_event *event)
 {
 	return event->layout.callchain || event->layout.ip;
+}
+
+/* What these record is in AUX areas: their own samples, if there are any, say nothing. */
+static bool is_trace(const struct stream_event *event)
+{
+	static const char *const pmus[] = { "intel_pt/", "intel_bts/", "cs_etm/", "arm_spe_", "hisi_ptt" };
+
+	for (size_t i = 0; i < sizeof(pmus) / sizeof(*pmus); i++)
+		if (!strncmp(event->sampling->what, pmus[i], strlen(pmus[i])))
+			return true;
+	return false;
+}
+
+/* The better the more. */
+static int rank(const struct stream_event *event)
+{
+	return !event ? 0 : !event->sampling ? 1 : is_trace(event) ? 2 : 3;
 }
 
 struct stream_event *analysis_profiled(struct analysis *a, bool *all)
@@ -18,7 +36,7 @@ struct stream_event *analysis_profiled(struct analysis *a, bool *all)
 	for (size_t i = n; i-- > 0;) {
 		struct stream_event *e = &events[i];
 
-		if (analysis_has_place(e) && (e->sampling || !best || !best->sampling))
+		if (analysis_has_place(e) && rank(e) >= rank(best))
 			best = e;
 		e->names_ip = e->layout.ip && !e->layout.callchain;
 	}
@@ -29,6 +47,19 @@ struct stream_event *analysis_profiled(struct analysis *a, bool *all)
 const char *analysis_counted(const struct stream_event *event)
 {
 	return event->sampling && !event->alias ? event->sampling->what : event->name;
+}
+
+char *analysis_family(struct analysis *a, const struct stream_event *event, char *buf, size_t size)
+{
+	size_t n, used = 0;
+	const struct stream_event *events = stream_events(a->stream, &n);
+
+	*buf = '\0';
+	for (size_t i = event->family; i < n && used < size; i++)
+		if (events[i].family == event->family)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? "+" : "",
+						 analysis_counted(&events[i]));
+	return buf;
 }
 
 /* Names of one event. */

@@ -52,6 +52,7 @@ struct report {
 	struct place *places;
 	struct folded *folded;
 	const struct section *drawn;            /* NULL: all of them, each sample as one */
+	const struct section *other;            /* has samples, and is not drawn */
 	uint64_t last;
 	struct progress progress;
 };
@@ -266,10 +267,11 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 {
 	struct report *r = a->config;
 	const struct perf_event_attr *attr = s->source->sampling ? &s->source->sampling->attr.attr : NULL;
+	const char *what = analysis_counted(s->events[0]);
 	char sampled[300];
 	const struct hotspots_view view = {
-		.name = a->ops->name, .what = analysis_counted(s->events[0]),
-		.sampled = s->source == s->events[0] ? analysis_sampled(s->source, sampled, sizeof(sampled)) : NULL,
+		.name = a->ops->name, .what = what,
+		.sampled = s->source == s->events[0] ? analysis_sampled(s->source, what, sampled, sizeof(sampled)) : NULL,
 		.event = s->source,
 		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
 		.counted = true, .placeless = !s->has_place,
@@ -287,17 +289,34 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 	s->skid = 0;
 }
 
+static bool is_drawn(const struct report *r, const struct section *s)
+{
+	return !r->drawn || r->drawn->source->family == s->source->family;
+}
+
+/* NULL: it is of all events. */
+static const char *drawn_name(const struct report *r, struct analysis *a, char *buf, size_t size)
+{
+	if (!r->drawn)
+		return NULL;
+	/* of a group the first one weighs */
+	return r->drawn->source != r->drawn->events[0] ? analysis_counted(r->drawn->events[0])
+						       : analysis_family(a, r->drawn->source, buf, size);
+}
+
 static void fold(struct analysis *a, uint64_t now)
 {
 	struct report *r = a->config;
-	char when[64];
+	char when[64], name[256];
 
 	if (a->opts->stream.interval_ms)
 		folded_interval(r->folded, analysis_time_text(a, now, when, sizeof(when)));
-	for (size_t i = 0; i < r->nsections; i++)
-		if (!r->drawn || r->drawn == &r->sections[i])
-			hotspots_fold(a, &r->sections[i].hot, r->folded,
-				      r->drawn ? analysis_counted(r->drawn->events[0]) : NULL);
+	for (size_t i = 0; i < r->nsections; i++) {
+		if (is_drawn(r, &r->sections[i]))
+			hotspots_fold(a, &r->sections[i].hot, r->folded, drawn_name(r, a, name, sizeof(name)));
+		else if (!r->other && r->sections[i].hot.all)
+			r->other = &r->sections[i];
+	}
 }
 
 static void show(struct analysis *a, uint64_t now)
@@ -327,6 +346,7 @@ static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 	bool all;
 	struct stream_event *event = analysis_profiled(a, &all);
 	int verbosity = stream_verbosity(&a->opts->stream);
+	char name[256];
 
 	if (!event)
 		return fault_usage(f, "report: no event of %s says where it was; `perf record` without -e samples where "
@@ -338,8 +358,8 @@ static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 	r->folded = folded_new();
 	r->drawn = all && r->nsections > 1 ? NULL : ((struct place *)event->consumer)->section;
 	if (r->nsections > 1 && r->drawn)
-		note(verbosity, "--flame-graph %s is of %s, the first of %zu events; -e EVENT chooses another",
-		     r->flame.path, analysis_counted(event), r->nsections);
+		note(verbosity, "--flame-graph %s is of %s, the first of %zu events; -e EVENT chooses another", r->flame.path,
+		     analysis_family(a, event, name, sizeof(name)), r->nsections);
 	return r->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
@@ -353,13 +373,16 @@ static int begin(struct analysis *a, struct fault *f)
 
 static int draw(struct report *r, struct analysis *a, struct fault *f)
 {
-	const char *event = r->drawn ? analysis_counted(r->drawn->events[0]) : "all events";
-	struct flame_title title = { NULL, r->drawn ? event : "samples" };
-	char text[512];
+	char text[600], name[256];
+	const char *event = drawn_name(r, a, name, sizeof(name));
+	struct flame_title title = { NULL, event ? event : "samples" };
 
+	if (r->other && !folded_total(r->folded))
+		return fault_set(f, EXIT_FAILED, "--flame-graph %s: there are no samples of %s, but of others: -e %s",
+				 r->flame.path, event, analysis_counted(r->other->events[0]));
 	if (r->drawn && analysis_is_clock(r->drawn->events[0]))
 		title.unit = "ns";
-	snprintf(text, sizeof(text), "perf-prof report %s: %s", a->opts->stream.input, event);
+	snprintf(text, sizeof(text), "perf-prof report %s: %s", a->opts->stream.input, event ? event : "all events");
 	title.title = text;
 	return flame_write(&r->flame, r->folded, &title, f);
 }
@@ -427,7 +450,7 @@ static const char *const description[] = {
 	"Where was the time spent, in a recording? The hottest functions and stacks of what perf-prof record or "
 	"perf record wrote: a section for each event, in the order of the recording, also for one without samples. "
 	"-e chooses events by name. Parts are those of the sum of the samples' periods, which stands above the "
-	"table; --flame-graph is of the first event.",
+	"table; --flame-graph is of the first event, on CPUs of all kinds.",
 	"Of a group of which the leader was sampled (-e '{cycles,instructions}:S') each member is a column, by what "
 	"it counted between samples. Where two counts make a known ratio, such as instructions per cycle or misses "
 	"of all references, that is one more.",

@@ -22,19 +22,24 @@ enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
 
 bool convert_profiles(const struct convert *c, const struct stream_event *event)
 {
-	return event == c->profile || (c->all && analysis_has_place(event));
+	if (c->all)
+		return analysis_has_place(event);
+	return c->profile && event->family == c->profile->family;
 }
 
 void convert_tell_event(const struct convert *c, struct analysis *a)
 {
-	size_t n, sampled = 0;
+	size_t n, sampled = 0, others = 0;
 	const struct stream_event *events = stream_events(a->stream, &n);
+	char name[256];
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		sampled += events[i].sampling != NULL;
-	if (c->profile && !c->all && sampled > 1)
+		others += events[i].sampling && !convert_profiles(c, &events[i]);
+	}
+	if (c->profile && !c->all && others)
 		note(stream_verbosity(&a->opts->stream), "--to %s is of %s, the first of %zu events; -e EVENT chooses another",
-		     c->format->name, analysis_counted(c->profile), sampled);
+		     c->format->name, analysis_family(a, c->profile, name, sizeof(name)), sampled);
 }
 
 uint64_t convert_interval(const struct convert *c)
@@ -93,6 +98,10 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	if (s->time > c->last)
 		c->last = s->time;
 	c->format->sample(c, a, s);
+	if (convert_profiles(c, s->event))
+		c->profiled++;
+	else if (!c->other && analysis_has_place(s->event) && (s->event->sampling || !c->format->marks))
+		c->other = s->event;
 	if (!(++c->samples % LOOK_SAMPLES))
 		look(c, a);
 }
@@ -105,6 +114,17 @@ static void lost(struct analysis *a, const struct stream_loss *loss)
 		c->format->lost(c, a, loss);
 }
 
+/* An empty picture beside samples that could be shown is none. */
+static int check_profiled(const struct convert *c, struct analysis *a, struct fault *f)
+{
+	char name[256];
+
+	if (!c->format->one || c->profiled || !c->other)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, but of others: -e %s", a->opts->stream.input,
+			 analysis_family(a, c->profile, name, sizeof(name)), analysis_counted(c->other));
+}
+
 static int end(struct analysis *a, struct fault *f)
 {
 	struct convert *c = a->config;
@@ -112,6 +132,8 @@ static int end(struct analysis *a, struct fault *f)
 	progress_end(&c->progress);
 	if (c->file.temporary && stream_was_interrupted(a->stream))
 		return artifact_interrupt(&c->file, f);
+	if (check_profiled(c, a, f))
+		return -1;
 	if (!ferror(c->file.out) && !c->no_memory && c->format->end(c, a, f))
 		return -1;
 	if (c->no_memory)
@@ -259,7 +281,7 @@ static const char *const description[] = {
 	"perf.data; - is standard input.",
 	"folded: text, a line per stack with its weight, for flame graphs. speedscope: the same for speedscope. "
 	"Both are of one event: the first that is no tracepoint, or that which -e names, by its period (ns of a "
-	"clock); of tracepoints alone each counts 1. Stacks begin with the task's name.",
+	"clock), on CPUs of all kinds; of tracepoints alone each counts 1. Stacks begin with the task's name.",
 	"pprof: a gzipped profile for pprof and what reads its files: all events, of each the number of samples "
 	"and the sum of their periods (-sample_index chooses), functions, inlined calls, lines, build ids; pid, "
 	"tid and comm of each sample are tags. An address is the offset in its file.",

@@ -16,6 +16,8 @@ struct convert_format {
 	const char *name;            /* --to */
 	const char *const *suffixes; /* of files that are of this format; NULL terminated */
 	bool binary;                 /* nothing for a terminal */
+	bool one;                    /* of one event alone, */
+	bool marks;                  /* but for tracepoints */
 	const char *missing;         /* not NULL: this perf-prof was built without that library */
 	/* Not NULL: does all of it, and the others are NULL. The exit code, or -1 with f. */
 	int (*run)(struct convert *c, struct fault *f);
@@ -39,7 +41,8 @@ struct convert {
 	void *state;                 /* of the format */
 	struct stream_event *profile;/* of analysis_profiled(), and `all` */
 	bool all;                    /* those of all events, each as one */
-	uint64_t samples;
+	uint64_t samples, profiled;  /* all; those of the profile */
+	const struct stream_event *other;   /* the first that has samples, which are not of the profile */
 	uint64_t first, last;        /* times of samples; 0 without one */
 	bool no_memory;              /* something is missing: there will be no file */
 	struct progress progress;

@@ -140,7 +140,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 		t->comm = wordlist_of(&x->tables.words, analysis_comm(a, s->tid, s->time));
 	if (t && convert_profiles(c, s->event))
 		good = add_sample(t, s, stack);
-	if (t && good && (s->event != c->profile || c->all))
+	if (t && good && (c->all || !convert_profiles(c, s->event)))
 		good = add_marker(x, t, a, s, stack);
 	c->no_memory |= !good;
 }
@@ -445,6 +445,6 @@ static void release(struct convert *c)
 }
 
 const struct convert_format convert_firefox = {
-	.name = "firefox", .suffixes = (const char *const[]){ ".firefox.json", ".profile.json", NULL },
+	.name = "firefox", .suffixes = (const char *const[]){ ".firefox.json", ".profile.json", NULL }, .one = true, .marks = true,
 	.begin = begin, .sample = sample, .end = end, .release = release,
 };

@@ -38,10 +38,12 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 static int write_as(struct convert *c, struct analysis *a, enum flame_kind kind, struct fault *f)
 {
 	struct stacks *s = c->state;
-	const char *unit = c->all ? "samples" : analysis_is_clock(c->profile) ? "ns" : c->profile->name;
+	char name[256];
+	const char *event = analysis_family(a, c->profile, name, sizeof(name));
+	const char *unit = c->all ? "samples" : analysis_is_clock(c->profile) ? "ns" : event;
 	const struct flame_title title = { a->opts->stream.input, unit };
 
-	hotspots_fold(a, &s->hot, s->folded, c->all ? NULL : analysis_counted(c->profile));
+	hotspots_fold(a, &s->hot, s->folded, c->all ? NULL : event);
 	if (s->hot.refused || folded_overflow(s->folded))
 		fprintf(stderr, "perf-prof: convert: there are too many different stacks: %.2f %% of the weight "
 			"is in \"[too many stacks]\" or missing\n",
@@ -74,10 +76,12 @@ static void release(struct convert *c)
 
 const struct convert_format convert_folded = {
 	.name = "folded", .suffixes = (const char *const[]){ ".folded", NULL },
+	.one = true,
 	.begin = begin, .sample = sample, .end = end_folded, .release = release,
 };
 
 const struct convert_format convert_speedscope = {
 	.name = "speedscope", .suffixes = (const char *const[]){ ".speedscope.json", NULL },
+	.one = true,
 	.begin = begin, .sample = sample, .end = end_speedscope, .release = release,
 };

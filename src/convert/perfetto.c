@@ -386,7 +386,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 		put_sample(p, c, s, stack);
 	if (s->event->consumer && s->cpu != UINT32_MAX)
 		perfetto_ftrace_put(s->event->consumer, s, &p->file);
-	else if (s->event != c->profile || c->all)
+	else if (c->all || !profiles)
 		put_instant(p, t, s, stack);
 }
 

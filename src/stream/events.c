@@ -66,6 +66,7 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	ev->item = item;
 	ev->track = NO_TRACK;
+	ev->family = (uint32_t)s->nevents;
 	ev->leader = NO_LEADER;
 	ev->wanted = true;
 	ev->filter = item->filter ? strdup(item->filter) : NULL;

@@ -119,11 +119,14 @@ static int fill(const struct stream *s, struct stream_event *ev, const struct sp
 static int add_all(struct stream *s, const struct spec_item *item, const char *name,
 		   const struct pev_attr_list *list, bool filter_used, struct fault *f)
 {
+	const uint32_t first = (uint32_t)s->nevents;
+
 	for (size_t i = 0; i < pev_attr_list_size(list); i++) {
 		struct stream_event *ev = events_append(s, item, f);
 
 		if (!ev)
 			return -1;
+		ev->family = first;
 		if (filter_used) {
 			free((char *)ev->filter);
 			ev->filter = NULL;

@@ -236,15 +236,18 @@ static int name_event(struct stream_event *ev, const struct spec_item *item, con
 	return event_set_name(ev, name, name, f);
 }
 
-/* "cpu/cpu-cycles/u" is the name, whatever this machine takes for terms. */
+/* "cpu/cpu-cycles/u" is the name, whatever this machine takes for terms; so is "cpu_core/cycles:u/", which
+ * is how perf 5.13 to 6.3 call it. */
 static bool matches_terms(const struct spec_item *item, const char *name)
 {
 	size_t n = item->terms ? strlen(item->name) : 0;
 
+	if (strchr(name, '/') && strlen(name) == item->len && !memcmp(item->text + item->at, name, item->len))
+		return true;
 	return item->terms && !item->sys && !strncmp(name, item->name, n) && name[n] == '/' &&
 	       !strncmp(name + n + 1, item->filter, strlen(item->filter)) &&
 	       name[n + 1 + strlen(item->filter)] == '/' &&
-	       !strcmp(name + n + 2 + strlen(item->filter), item->modifiers ? item->modifiers : "");
+	       (!item->modifiers || !strcmp(name + n + 2 + strlen(item->filter), item->modifiers));
 }
 
 /* Whether the first slot is not a filter: terms, or a source's options, which are the recorder's. */
@@ -411,7 +414,10 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 	size_t used = strlen(expected);
 	struct nearest near;
 
-	snprintf(name, sizeof(name), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	if (item->terms)
+		snprintf(name, sizeof(name), "%.*s", (int)item->len, item->text + item->at);
+	else
+		snprintf(name, sizeof(name), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
 	snprintf(message, sizeof(message), "%s has no event %s", s->opts->input, name);
 	nearest_begin(&near, name);
 	for (size_t i = 0; i < p->ntracks; i++) {
@@ -527,6 +533,45 @@ static int add_all(struct stream *s, struct fault *f)
 	return s->nevents ? 0 : fault_set(f, EXIT_FAILED, "%s: no event in it has samples", s->opts->input);
 }
 
+/* ---- families --------------------------------------------------------------------- */
+
+enum { COMPARED = 64 };      /* events; a hostile recording may have any number */
+
+/* An event of the CPU's by its number: which kind of core is in the upper half of config. */
+static bool is_same_number(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	return a->type == b->type && (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) &&
+	       (uint32_t)a->config == (uint32_t)b->config && a->config >> 32 != b->config >> 32 &&
+	       a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel &&
+	       a->exclude_hv == b->exclude_hv;
+}
+
+/* "cpu_core/cycles/u" and "cpu_atom/cycles/u"; "intel_pt//u" says nothing behind its PMU. */
+static bool is_same_but_for_pmu(const char *a, const char *b)
+{
+	const char *x = strchr(a, '/'), *y = strchr(b, '/');
+
+	return x && y && x[1] != '/' && !strcmp(x, y) && strcmp(a, b);
+}
+
+static bool is_family(const struct stream *s, const struct stream_event *a, const struct stream_event *b)
+{
+	const struct replay *p = s->replay;
+
+	if (!a->sampling || !b->sampling || a->maker || b->maker || a->counted || b->counted || a->track == b->track)
+		return false;
+	return is_same_number(&replay_event(s, a)->attr.attr, &replay_event(s, b)->attr.attr) ||
+	       is_same_but_for_pmu(p->tracks[a->track].name, p->tracks[b->track].name);
+}
+
+static void find_families(struct stream *s)
+{
+	for (size_t i = 1; i < s->nevents && i < COMPARED; i++)
+		for (size_t k = 0; k < i && s->events[i].family == i; k++)
+			if (is_family(s, &s->events[k], &s->events[i]))
+				s->events[i].family = s->events[k].family;
+}
+
 /* Each track knows its events; several may be of one, by aliases. */
 static int link_events(struct stream *s, struct fault *f)
 {
@@ -559,6 +604,7 @@ int recording_events(struct stream *s, struct fault *f)
 	rc = s->specs.nitems ? 0 : add_all(s, f);
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
 		rc = add_item(s, &s->specs.items[i], f);
+	find_families(s);
 	return rc || events_check_names(s, f) || makers_watch(s, f) || add_leaders(s, f) || link_events(s, f) ||
 	       makers_begin(s, f) ? -1 : 0;
 }

@@ -203,6 +203,8 @@ struct stream_event {
 	uint64_t read_format;           /* of a group with S, else 0 */
 	struct stream_counts *counts;   /* of the sample that is delivered; NULL: samples have none */
 	uint32_t track;                 /* of a recording: its event there, or NO_TRACK */
+	uint32_t family;                /* index of the first one that counts the same, on other kinds of CPUs: their
+					 * weights have a sum. Mostly its own */
 	bool wanted;                    /* set by the consumer before stream_open() */
 	bool names_ip;                  /* the same: the consumer shows ip by its name */
 };

@@ -81,18 +81,7 @@ def test_the_comparison_sees_differences(prof, monkeypatch):
 def write_recording(path, attr, ident, records, name):
     """A file of one event."""
     r = foreign.Recorder(False, 8)
-    table = bytes(attr) + r.pack('QQ', 104, 8)
-    data = b''.join(records)
-    desc = r.pack('II', 1, 128) + bytes(attr) + r.pack('I', 1) + r.string(name) + r.pack('Q', ident)
-    features = {4: r.string('5.10.0-foreign'), 5: r.string('6.1'), 6: r.string('x86_64'), 12: desc}
-    bits = sum(1 << n for n in features)
-    at = 104 + 8 + len(table)
-    behind, sections, bodies = at + len(data) + 16 * len(features), b'', b''
-    for n in sorted(features):
-        sections += r.pack('QQ', behind + len(bodies), len(features[n]))
-        bodies += features[n]
-    head = b'PERFILE2' + r.pack('QQQQQQQQ', 104, 144, 112, len(table), at, len(data), 0, 0)
-    path.write_bytes(head + r.pack('QQQQ', bits, 0, 0, 0) + r.pack('Q', ident) + table + data + sections + bodies)
+    path.write_bytes(foreign.file_of(r, [(attr, [ident], name)], b''.join(records), foreign.machine(r, 'x86_64')))
 
 
 BRANCHES = [(0x400100, 0x400200, 1 | 3 << 4), (0x400300, 0x400400, 2 | 4 | 8 | 77 << 4 | 4 << 20)]

@@ -132,41 +132,45 @@ def records(r, aux):
     return b''.join(out)
 
 
-def main(path, order, long, aux=None):
-    r = Recorder(order == 'big', int(long))
-    common = IP | TID | TIME | CPU | PERIOD | IDENTIFIER
-    attrs = [r.attr(2, 316, common | RAW, r.flags('disabled', 'inherit', 'sample_id_all')),
-             r.attr(1, 0, common | CHAIN, r.flags('disabled', 'mmap', 'comm', 'task', 'sample_id_all', 'mmap2'),
-                    250000)]
-    ids = [r.pack('Q', 11), r.pack('Q', 12)]
-    at = 104
-    id_sections = []
-    for one in ids:
-        id_sections.append((at, len(one)))
-        at += len(one)
-    attrs_at = at
-    table = b''.join(a + r.pack('QQ', *s) for a, s in zip(attrs, id_sections))
-    data = records(r, aux)
-    data_at = attrs_at + len(table)
-    names = ['sched:sched_wakeup', 'cpu-clock']
-    desc = r.pack('II', 2, 128) + b''.join(
-        a + r.pack('I', 1) + r.string(name) + i for a, i, name in zip(attrs, ids, names))
-    features = {1: r.tracing(), 3: r.string('elsewhere'), 4: r.string('5.10.0-foreign'), 5: r.string('6.1'),
-                6: r.string('ppc' if r.long == 4 else 'ppc64' if r.big else 'i686'),
-                7: r.pack('II', 2, 2), 12: desc}
+def file_of(r, events, data, features):
+    """The bytes of a file: events are (attr, ids, name), features {number: bytes}; their descriptions are added."""
+    desc = r.pack('II', len(events), 128)
+    table, words = b'', b''
+    for attr, ids, name in events:
+        own = b''.join(r.pack('Q', i) for i in ids)
+        table += bytes(attr) + r.pack('QQ', 104 + len(words), len(own))
+        words += own
+        desc += bytes(attr) + r.pack('I', len(ids)) + r.string(name) + own
+    features = features | {12: desc}
     bits = [0] * 4
     for n in features:
         bits[n // 64] |= 1 << n % 64
-    words = b''.join(r.pack('Q', b) if r.long == 8 else r.pack('II', b & 0xffffffff, b >> 32) for b in bits)
+    flags = b''.join(r.pack('Q', b) if r.long == 8 else r.pack('II', b & 0xffffffff, b >> 32) for b in bits)
+    attrs_at = 104 + len(words)
+    data_at = attrs_at + len(table)
     behind = data_at + len(data) + 16 * len(features)
     sections, bodies = b'', b''
     for n in sorted(features):
         sections += r.pack('QQ', behind + len(bodies), len(features[n]))
         bodies += features[n]
     magic = b'PERFILE2'[::-1] if r.big else b'PERFILE2'
-    head = magic + r.pack('QQQQQQQQ', 104, 144, attrs_at, len(table), data_at, len(data), 0, 0) + words
+    head = magic + r.pack('QQQQQQQQ', 104, 144, attrs_at, len(table), data_at, len(data), 0, 0) + flags
+    return head + words + table + data + sections + bodies
+
+
+def machine(r, arch):
+    return {3: r.string('elsewhere'), 4: r.string('5.10.0-foreign'), 5: r.string('6.1'), 6: r.string(arch),
+            7: r.pack('II', 2, 2)}
+
+
+def main(path, order, long, aux=None):
+    r = Recorder(order == 'big', int(long))
+    common = IP | TID | TIME | CPU | PERIOD | IDENTIFIER
+    wakeup = r.attr(2, 316, common | RAW, r.flags('disabled', 'inherit', 'sample_id_all'))
+    clock = r.attr(1, 0, common | CHAIN, r.flags('disabled', 'mmap', 'comm', 'task', 'sample_id_all', 'mmap2'), 250000)
+    features = machine(r, 'ppc' if r.long == 4 else 'ppc64' if r.big else 'i686') | {1: r.tracing()}
     with open(path, 'wb') as f:
-        f.write(head + b''.join(ids) + table + data + sections + bodies)
+        f.write(file_of(r, [(wakeup, [11], 'sched:sched_wakeup'), (clock, [12], 'cpu-clock')], records(r, aux), features))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of other machines and other recorders, which these tests write themselves: what is in them is shown,
+and said as perf says it where perf reads them."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from frame import corpus
+
+sys.path.insert(0, corpus.DATA)
+import foreign  # noqa: E402
+from foreign import CHAIN, CPU, IDENTIFIER, IP, PERIOD, TID, TIME  # noqa: E402
+
+COMMON = IDENTIFIER | IP | TID | TIME | CPU | PERIOD
+PLAIN = 'disabled', 'mmap', 'comm', 'task', 'sample_id_all', 'mmap2'
+USER, KERNEL = 2**64 - 512, 2**64 - 128
+R = foreign.Recorder(False, 8)
+
+
+def attr(kind, config, sample_type=COMMON, period=1000):
+    return R.attr(kind, config, sample_type, R.flags(*PLAIN), period)
+
+
+def sample(ident, time, ip=0x400100, chain=None, cpu=0, period=1000, misc=2, rest=b'', pid=500):
+    body = R.pack('QQIIQIIQ', ident, ip, pid, pid, time, cpu, 0, period)
+    if chain is not None:
+        body += R.pack(f'{1 + len(chain)}Q', len(chain), *chain)
+    return R.record(9, misc, body + rest)
+
+
+class Foreign:
+    def __init__(self, prof, folder):
+        self.prof, self.folder = prof, folder
+
+    def write(self, events, records, features=None, name='x.data'):
+        data = b''.join([R.comm(500, 'first', 900), R.mmap2(500, '/bin/first', 901), *records])
+        self.path = self.folder / name
+        self.path.write_bytes(foreign.file_of(R, events, data, foreign.machine(R, 'x86_64') | (features or {})))
+
+    def __call__(self, *args, check=0, errors='', path=None):
+        done = subprocess.run([self.prof, *map(str, args), str(path or self.path)], cwd=self.folder, capture_output=True,
+                              timeout=60, stdin=subprocess.DEVNULL)
+        done.stdout, done.stderr = done.stdout.decode(errors='surrogateescape'), done.stderr.decode(errors='surrogateescape')
+        assert done.returncode == check, done
+        assert re.search(errors, done.stderr) if errors else not done.stderr, done
+        return done.stdout
+
+    def tables(self, *args):
+        return [json.loads(line) for line in self('report', '--json', *args).splitlines()]
+
+    def perf(self, *args):
+        """Lines of perf's, or None: it is not there, or does not read this."""
+        if not shutil.which('perf'):
+            return None
+        done = subprocess.run(['perf', args[0], '-f', '-i', str(self.path), *args[1:]], capture_output=True, text=True,
+                              timeout=60, stdin=subprocess.DEVNULL)
+        return None if done.returncode else done.stdout.splitlines()
+
+
+@pytest.fixture
+def recording(prof, tmp_path):
+    return Foreign(prof, tmp_path)
+
+
+# ---- several kinds of CPUs
+
+HYBRID = [('cpu_core/cycles/Pu', 'cpu_atom/cycles/Pu'), ('cpu_core/cycles:u/', 'cpu_atom/cycles:u/')]
+
+
+def hybrid(recording, names, core, atom, *more):
+    """So many samples of 1000 cycles on each; as hybrid CPUs have it, config says which kind of CPU."""
+    events = [(attr(0, kind << 32, COMMON | CHAIN), [ident], name) for kind, ident, name in zip((4, 10), (12, 13), names)]
+    records = [sample(12 + (i >= core), 1000 + i * 1000, chain=[USER, 0x400100 + i, 0x400500], cpu=int(i >= core))
+               for i in range(core + atom)]
+    recording.write(events + [(attr(1, 9, COMMON | CHAIN, 0), [14], 'dummy:u')] + list(more), records)
+
+
+@pytest.mark.parametrize('names', HYBRID, ids=['new', 'old'])
+def test_each_kind_of_cpu_has_its_section_and_its_name(recording, names):
+    hybrid(recording, names, 4, 6)
+    found = recording.tables()
+    assert [(t['event'], t['samples'], t['weight']) for t in found] == [(names[0], 4, 4000), (names[1], 6, 6000)]
+    for name, samples in zip(names, (4, 6)):
+        assert [t['samples'] for t in recording.tables('-e', name)] == [samples]
+        assert len(recording('script', '-e', name, '-F', 'time').splitlines()) == samples
+    theirs = recording.perf('script', '-F', 'event,ip')
+    if theirs:
+        assert [line.split() for line in recording('script', '-F', 'event,ip').splitlines()] == [
+            line.split() for line in theirs]
+
+
+def test_a_kind_of_cpu_is_chosen_without_modifiers(recording):
+    hybrid(recording, HYBRID[0], 4, 6)
+    assert [t['samples'] for t in recording.tables('-e', 'cpu_atom/cycles/')] == [6]
+    recording('report', '-e', 'cpu_atom/cycle/', check=2, errors=r'no event cpu_atom/cycle/\n.*\n.*\n.*did you mean '
+              r'cpu_atom/cycles/Pu\?')
+
+
+@pytest.mark.parametrize('core', [0, 4])
+@pytest.mark.parametrize('names', HYBRID, ids=['new', 'old'])
+def test_pictures_are_of_all_kinds_of_cpus(recording, names, core):
+    hybrid(recording, names, core, 6)
+    all_of_them = f'first;[unknown];[unknown] {1000 * (core + 6)}'
+    assert recording('convert', '--to', 'folded').splitlines() == [
+        all_of_them, f'# samples={core + 6} alike={core + 6} weight={1000 * (core + 6)} event={"+".join(names)}']
+    assert json.loads(recording('convert', '--to', 'speedscope'))['profiles'][0]['weights'] == [1000 * (core + 6)]
+    firefox = json.loads(recording('convert', '--to', 'firefox'))
+    assert [t['samples']['length'] for t in firefox['threads']] == [core + 6]
+    assert [t['markers']['length'] for t in firefox['threads']] == [0]
+    recording('report', '--flame-graph', 'x.folded')
+    assert (recording.folder / 'x.folded').read_text().splitlines()[0] == all_of_them
+    assert recording('profile', '-q', '-I').splitlines()[0].endswith(
+        f'{core + 6} samples of {"+".join(names)} every 1000, 0 lost')
+    recording('diff', '-q', recording.path)
+    one = recording('convert', '--to', 'folded', '-e', names[1]).splitlines()
+    assert one[0] == 'first;[unknown];[unknown] 6000' and one[1].endswith(f'event={names[1]}')
+
+
+@pytest.mark.parametrize('trace', ['intel_pt//u', 'intel_pt/tsc=1/u', 'cs_etm/@tmc_etr0/u', 'arm_spe_0//'])
+def test_cycles_beside_a_hardware_trace(recording, trace):
+    """The trace comes first, and has no samples."""
+    recording.write([(attr(8, 0x300e601, COMMON, 1), [11], trace), (attr(0, 0), [12], 'cycles:u')],
+                    [R.aux_info(), R.aux(0, 1000, 950, 0)] + [sample(12, 1000 + i) for i in range(5)])
+    assert [(t['event'], t['samples']) for t in recording.tables()] == [(trace, 0), ('cycles:u', 5)]
+    assert recording('convert', '--to', 'folded').splitlines()[0] == 'first;[unknown] 5000'
+    assert json.loads(recording('convert', '--to', 'speedscope'))['profiles'][0]['weights'] == [5000]
+    firefox = json.loads(recording('convert', '--to', 'firefox'))
+    assert [t['samples']['length'] for t in firefox['threads']] == [5]
+    recording('report', '--flame-graph', 'x.folded')
+    assert (recording.folder / 'x.folded').read_text().splitlines()[0] == 'first;[unknown] 5000'
+    assert '5 samples of cycles:u' in recording('profile', '-q', '-I')
+
+
+def test_no_picture_without_samples_where_others_have_some(recording):
+    recording.write([(attr(0, 0), [11], 'cycles:u'), (attr(1, 2), [12], 'page-faults:u')],
+                    [sample(12, 1000 + i, period=1) for i in range(5)])
+    said = 'there are no samples of cycles:u, but of others: -e page-faults:u$'
+    for to in 'folded', 'speedscope', 'firefox':
+        recording('convert', '--to', to, '-o', 'x', check=1, errors=said)
+        assert not os.path.exists(recording.folder / 'x')
+    recording('report', '--flame-graph', 'x.svg', check=1, errors=said)
+    recording('profile', '-I', check=1, errors=said)
+    assert not os.path.exists(recording.folder / 'x.svg')
+    assert recording('convert', '--to', 'folded', '-e', 'page-faults:u').splitlines()[0] == 'first;[unknown] 5'
