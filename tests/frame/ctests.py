@@ -3,8 +3,7 @@
 import json
 import os
 
-from . import crashes, second, tap
-from .build import SANITIZED
+from . import crashes, sanitizers, second, tap
 from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
@@ -39,10 +38,13 @@ class MesonSuite:
         return second.look(results, lambda chosen: self.attempt(context, chosen))
 
     def may_try_again(self, context, results):
-        return bool(self.which == 'live' and self.kind != SANITIZED and not context.opts.strict
-                    and second.wanted(results))
+        return bool(self.which == 'live' and not context.opts.strict and second.wanted(results))
 
     def attempt(self, context, chosen):
+        with sanitizers.reports(self.env) as (env, folder):
+            return sanitizers.look(self.label, list(self.run(context, chosen, env or {})), folder)
+
+    def run(self, context, chosen, env):
         path = context.builds.get(self.kind)
         base = '-'.join([self.label, *chosen])
         log = os.path.join(path, 'meson-logs', f'{base}.json')
@@ -50,7 +52,7 @@ class MesonSuite:
             os.unlink(log)
         code, out = execute(['meson', 'test', '-C', path, '--no-rebuild', '--timeout-multiplier', '5',
                              '--suite', self.which, '--logbase', base, *chosen], context.root,
-                            {'CMOCKA_MESSAGE_OUTPUT': 'TAP', **(self.env or {})})
+                            {'CMOCKA_MESSAGE_OUTPUT': 'TAP', **env})
         if not os.path.exists(log):
             if 'No tests defined' in out or code == 0:
                 return

@@ -7,8 +7,7 @@ import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
-from . import second
-from .build import SANITIZED
+from . import sanitizers, second
 from .execute import execute
 from .result import FAILED, PASSED, SKIPPED, Result
 
@@ -17,8 +16,7 @@ NOTHING_RAN = 5
 
 
 class PytestSuite:
-    """Python tests in `folder`; kind None = they need no program, and so no second try
-    (nor do sanitizers give one)."""
+    """Python tests in `folder`; kind None = they need no program."""
 
     def __init__(self, label, folder, kind='build-test', env=None, args=(), marks='', files=('*',)):
         self.label, self.folder, self.kind = label, folder, kind
@@ -53,11 +51,14 @@ class PytestSuite:
         return second.look(results, lambda chosen: self.attempt(context, chosen, ()))
 
     def may_try_again(self, context, results):
-        return bool(self.kind and self.kind != SANITIZED and not context.opts.strict
-                    and second.wanted(results))
+        return bool(not context.opts.strict and second.wanted(results))
 
     def attempt(self, context, chosen, args, alone=True):
         """alone: it runs beside nothing else; else what may not run beside others is left out."""
+        with sanitizers.reports(self.env() if callable(self.env) else self.env) as (env, folder):
+            return sanitizers.look(self.label, list(self.run(context, chosen, args, alone, env)), folder)
+
+    def run(self, context, chosen, args, alone, env):
         # (perf takes what begins with /tmp/perf- for maps of just-in-time compilers)
         with tempfile.TemporaryDirectory(prefix='tests-of-perf-prof-', ignore_cleanup_errors=True) as folder:
             os.chmod(folder, 0o755)     # some tests run programs as nobody
@@ -71,7 +72,7 @@ class PytestSuite:
                 argv += ['-m', self.marks]
             if context.opts.k:
                 argv += ['-k', context.opts.k]
-            code, out = execute(argv, context.root, self.env() if callable(self.env) else self.env)
+            code, out = execute(argv, context.root, env)
             results = list(junit_results(self.label, xml)) if os.path.exists(xml) else []
             if os.path.exists(lonely):
                 with open(lonely) as left_out:

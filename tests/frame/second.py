@@ -5,8 +5,8 @@ Thousands of tests share a machine with whatever else runs there, and its kernel
 an event now and then. One that fails once and passes by itself right after doesn't fail the
 run, but is never passed over either: the run reports its name and what it said (`unsteady`).
 Each is a fault of the test or of the program, to be looked at; `tests/run --strict`, which
-knows no second try, finds more of them. Nobody gets a second try who crashed (frame/crashes.py),
-nor what was built with sanitizers, nor a suite in which more than MOST failed."""
+knows no second try, finds more of them. Nobody gets a second try who crashed (frame/crashes.py), or in
+whom a sanitizer found something (frame/sanitizers.py), nor a suite in which more than MOST failed."""
 from dataclasses import replace
 
 from .result import FAILED, PASSED

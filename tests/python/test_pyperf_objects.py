@@ -496,26 +496,29 @@ def test_asyncio_readers_of_a_ring_that_is_closed(pyperf):
             seen.append(record.name)
             await asyncio.sleep(0)
 
-    async def until(true):
+    async def until(true, *tasks):
         while not true():
+            for task in tasks:
+                assert not task.done(), task
             await asyncio.sleep(0)
 
     async def main():
-        seen, event = [], faults(pyperf, wakeup_events=1)
+        seen, event = [], faults(pyperf, wakeup_events=1, disabled=1)     # the loop's own faults would keep it going
         ring = pyperf.Ring(event)
         tasks = [asyncio.create_task(read(ring, seen)) for _ in range(2)]
-        await until(lambda: ring._sleepers)
+        await until(lambda: ring._sleepers, *tasks)
+        event.enable()
         touch(3)
-        await until(lambda: len(seen) >= 3)
-        await until(lambda: sum(map(len, ring._sleepers.values())) == 2)
+        event.disable()
+        await until(lambda: len(seen) >= 3, *tasks)
+        await until(lambda: sum(map(len, ring._sleepers.values())) == 2, *tasks)
         ring.close()
         event.close()
         for done in await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10):
             assert isinstance(done, ValueError), done
-        with faults(pyperf, wakeup_events=1) as event, pyperf.Ring(event) as ring:
+        with faults(pyperf, wakeup_events=1, disabled=1) as event, pyperf.Ring(event) as ring:
             task = asyncio.create_task(read(ring, seen))    # the same descriptor, most likely
-            await until(lambda: ring._sleepers)
-            assert not task.done()
+            await until(lambda: ring._sleepers, task)
         await asyncio.wait([task], timeout=10)
         assert isinstance(task.exception(), ValueError)
 
