@@ -107,7 +107,8 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 	size_t n = 0;
 
 	if (!o->input || o->events.n)
-		return fault_usage(f, "%s: needs %s:%s, which the list of -e lacks; without -e it takes what it needs",
+		return fault_usage(f, "%s: needs %s:%s, which -e does not list: add it, or leave "
+				   "-e out",
 				   a->ops->name, sys, tracepoint);
 	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
@@ -139,7 +140,8 @@ static int name_events(struct analysis *a, struct fault *f)
 	if (o->events.n || (o->input && !a->ops->events))
 		return 0;
 	if (!a->ops->events)
-		return fault_usage(f, "%s: no event: -e EVENT[,EVENT...]; `perf-prof list` shows what there is",
+		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof "
+				   "list` shows the events",
 				   a->ops->name);
 	if (a->ops->events(a, f))
 		return -1;
@@ -153,9 +155,10 @@ static int open_input(struct analysis *a, struct fault *f)
 	struct stream_opts *o = &a->opts->stream;
 
 	if (o->time.from + o->time.to && !o->input)
-		return fault_usage(f, "--time is for recordings: --input FILE is missing");
+		return fault_usage(f, "--time is for recordings: add --input FILE");
 	if (o->input && a->command)
-		return fault_usage(f, "--input FILE takes what was recorded: no command can be run with it");
+		return fault_usage(f, "--input FILE reads a recording and runs no command: leave "
+				   "one of them out");
 	return stream_open_input(o, f);
 }
 
@@ -310,7 +313,7 @@ int analysis_may_draw(const struct analysis *a, const char *path, struct fault *
 	/* a pipe ends with whom Ctrl-C ends, too: what came is all there is */
 	if (!path || !replay || !replay_place(replay, &at, &size) || !stream_was_interrupted(a->stream))
 		return 0;
-	return fault_set(f, EXIT_INTERRUPTED, "interrupted: no picture was made: %s", path);
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: the picture %s was not written", path);
 }
 
 /* ---- stream_ops -------------------------------------------------------------------- */
@@ -511,8 +514,9 @@ static void tell_chains(const struct analysis *a)
 
 	if (o->input || !o->call_graph || o->chains.stack_bytes || cut < FEW_CHAINS || cut < all / 4)
 		return;
-	note(stream_verbosity(o), "%llu of %llu call chains of users end after a frame, or where nothing is mapped: "
-	     "--call-graph dwarf finds callers in programs without frame pointers", (unsigned long long)cut,
+	note(stream_verbosity(o), "%llu of %llu user call chains end after one frame, or where "
+	     "nothing is mapped: --call-graph dwarf finds callers in programs without frame "
+	     "pointers", (unsigned long long)cut,
 	     (unsigned long long)all);
 }
 
@@ -523,8 +527,8 @@ static void tell(struct analysis *a)
 	tell_chains(a);
 	names_tell(&a->names, stream_verbosity(&a->opts->stream));
 	if (refused)
-		fprintf(stderr, "perf-prof: %llu stacks had no room and are missing: there are too many "
-			"different ones\n", (unsigned long long)refused);
+		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "
+			"ones\n", (unsigned long long)refused);
 	summary_tell(a->stream);
 }
 
@@ -555,7 +559,7 @@ static int broken_output(struct analysis *a, struct fault *f)
 		fclose(stdout);
 	if (a->output_error == EPIPE)
 		return 0;   /* a reader that goes away is a way to be done */
-	return fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended",
+	return fault_set(f, EXIT_FAILED, "cannot write to %s: %s; the run has ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }
 

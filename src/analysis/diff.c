@@ -89,7 +89,9 @@ static int begin(struct analysis *a, struct fault *f)
 		d->all = false;
 	}
 	if (!d->event)
-		return fault_set(f, EXIT_FAILED, "%s: no event in it has call chains, nor says where it was",
+		return fault_set(f, EXIT_FAILED, "%s: none of its events has a call chain or an "
+				 "address; record samples (`perf-prof record` without -e), or add "
+				 "-g",
 				 d->side->path);
 	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
@@ -217,7 +219,7 @@ static int is_recording(const char *path, struct fault *f)
 		return 1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "%s can't be read: %s", path, strerror(errno));
+		return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));
 	if (read(fd, magic, sizeof(magic)) < 0)
 		magic[0] = '\0';
 	close(fd);
@@ -403,7 +405,8 @@ static int read_side(struct diff *d, enum share_side side, const struct opt_pars
 	if (recording < 0 || (recording ? read_recording(d, args, f) : read_folded(d, f)))
 		return -1;
 	if (!d->side->weight)
-		return fault_set(f, EXIT_FAILED, "%s: there is no sample in it, or none was chosen", d->side->path);
+		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that the options "
+				 "choose", d->side->path);
 	shares_set(d->shares, side, d->side->weight, effective(d->side));
 	return 0;
 }
@@ -414,8 +417,9 @@ static int check_events(const struct diff *d, struct fault *f)
 
 	if (d->different || !*a->what || !*b->what || is_same(a->what, b->what))
 		return 0;
-	return fault_usage(f, "diff: %s is of %s, %s of %s: shares of different events are no change; -e EVENT chooses one "
-			   "that both have, --different-events compares them all the same", a->path, a->what, b->path, b->what);
+	return fault_usage(f, "diff: %s has samples of %s, %s of %s: shares of different events "
+			   "are not comparable; choose an event of both with -e EVENT, or compare "
+			   "them anyway with --different-events", a->path, a->what, b->path, b->what);
 }
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)

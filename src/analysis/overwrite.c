@@ -62,7 +62,7 @@ const struct opt overwrite_opts_rows[] = {
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f)
 {
 	if (!opts->on && (opts->last || opts->bytes))
-		return fault_usage(f, "trace: --last and --keep are about --overwrite, which is missing");
+		return fault_usage(f, "trace: --last and --keep need --overwrite");
 	if (opts->on)
 		stream->order = true;
 	return 0;
@@ -93,7 +93,7 @@ int overwrite_begin(struct overwrite *o, struct analysis *a, const struct overwr
 	bool any = mark_triggers(events, n);
 
 	if (!opts->on)
-		return any ? fault_usage(f, "trace: the attribute trigger is about --overwrite, which is missing")
+		return any ? fault_usage(f, "trace: the attribute trigger needs --overwrite")
 			   : 0;
 	o->opts = opts;
 	o->print = print;

@@ -267,7 +267,7 @@ static void print_counts(const struct pairs *p)
 		       (unsigned long long)p->nopen, (unsigned long long)p->restarted,
 		       (unsigned long long)p->unbegun);
 	if (p->refused)
-		fprintf(stderr, "perf-prof: %s: %llu had no room: %d are open at once\n", p->a->ops->name,
+		fprintf(stderr, "perf-prof: %s: left out %llu: at most %d may be open at once\n", p->a->ops->name,
 			(unsigned long long)p->refused, MAX_OPEN);
 }
 

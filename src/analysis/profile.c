@@ -187,10 +187,11 @@ static int check_asked(struct analysis *a, struct profile *p, const struct strea
 {
 	for (size_t i = 1; i < n; i++)
 		if (all[i].item != all[0].item)
-			return fault_usage(f, "profile: -e %s and %s: a profile is of one event; `perf-prof record -e` takes "
-					   "several, for `perf-prof report`", all[0].name, all[i].name);
+			return fault_usage(f, "profile: -e %s and %s: expected one event; to see "
+					   "several, use `perf-prof record -e` and `perf-prof "
+					   "report`", all[0].name, all[i].name);
 	if (!analysis_has_place(&all[0]))
-		return fault_usage(f, "profile: samples of %s don't say where they were: add -g", all[0].name);
+		return fault_usage(f, "profile: samples of %s have no address: add -g", all[0].name);
 	return profile_set_levels(a, &p->opts, f);
 }
 
@@ -337,8 +338,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 	p->opts.asked = p->opts.common.stream.events.n;
 	if (p->opts.asked && p->off_cpu)
-		return fault_usage(f, "profile: --off-cpu is about time, and -e %s samples something else: leave one of "
-				   "them out", p->opts.common.stream.events.v[0]);
+		return fault_usage(f, "profile: --off-cpu measures time, and -e %s samples "
+				   "something else: leave one of them out", p->opts.common.stream.events.v[0]);
 	return profile_take_rate(&p->opts, "profile", f) ? -1 : analysis_run(&ops, config, args, f);
 }
 

@@ -50,8 +50,8 @@ int profile_take_rate(struct profile_opts *o, const char *command, struct fault 
 	char rate[32];
 
 	if (o->freq && o->period)
-		return fault_usage(f, "%s: -F %s and -c %llu: a sample is taken so many times a second or every so "
-				   "many events; give one of them", command, rate_text(o->freq, rate, sizeof(rate)),
+		return fault_usage(f, "%s: -F %s and -c %llu: give a frequency (-F) or a period "
+				   "(-c), not both", command, rate_text(o->freq, rate, sizeof(rate)),
 				   (unsigned long long)o->period);
 	o->common.stream.freq = o->freq;
 	o->common.stream.period = o->period;
@@ -97,12 +97,15 @@ int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct 
 			return -1;
 	}
 	if ((o->freq || o->period) && !rates)
-		return fault_usage(f, "%s: %s is of perf events that don't say their own, such as cycles, and there "
-				   "is none in -e: tracepoints are taken each, and a source takes -e 'profile/%s/'",
+		return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, unless "
+				   "they set their own, and -e has none that takes it: every hit "
+				   "of a tracepoint is a sample, and a source takes -e "
+				   "'profile/%s/'",
 				   name, rate_option(o, option, sizeof(option)), option);
 	return levels || !levels_any(&o->levels) ? 0 :
-	       fault_usage(f, "%s: --exclude-user and its kind are of perf events, such as cycles, and of what "
-			   "sources sample; there is none in -e: add one, or leave the option out", name);
+	       fault_usage(f, "%s: --exclude-user and its kind apply to perf events, such as "
+			   "cycles, and to sources that sample; -e has none: add one, or leave the "
+			   "option out", name);
 }
 
 static const struct opt_group groups[] = {

@@ -132,10 +132,11 @@ static int begin(struct analysis *a, struct fault *f)
 		all[i].names_ip = true;
 		all[i].triggers = spec_attr(all[i].item, "trigger");
 		if (all[i].triggers && !r->overwrite.on)
-			return fault_usage(f, "record: the attribute trigger is about --overwrite, which is missing");
+			return fault_usage(f, "record: the attribute trigger needs --overwrite");
 		if (all[i].maker && !all[i].triggers)
-			return fault_usage(f, "record: %s is made here, of other events: it can be a trigger "
-					   "(/.../trigger/), or record those", all[i].name);
+			return fault_usage(f, "record: perf-prof makes %s from other events: use "
+					   "it as a trigger (/.../trigger/), or record those "
+					   "events", all[i].name);
 	}
 	return 0;
 }
@@ -156,11 +157,14 @@ static const struct analysis_ops ops = {
 static int check_overwrite(const struct stream_opts *o, bool switches, struct fault *f)
 {
 	if (switches)
-		return fault_usage(f, "record: --overwrite writes a file for each trigger: no --switch-output beside it");
+		return fault_usage(f, "record: --overwrite writes a file for each trigger: leave "
+				   "--switch-output out");
 	if (o->recording.max_size)
-		return fault_usage(f, "record: --overwrite writes what is in memory: --keep, not --max-size, says how much");
+		return fault_usage(f, "record: --overwrite writes what is in memory: set its size "
+				   "with --keep, not with --max-size");
 	if (!strcmp(o->record, "-"))
-		return fault_usage(f, "record: --overwrite needs a file: -o -, a pipe, can't be switched");
+		return fault_usage(f, "record: --overwrite needs a file for each trigger, and -o - "
+				   "is a pipe: name a file with -o FILE");
 	return 0;
 }
 
@@ -170,16 +174,18 @@ static int check(const struct record *r, struct fault *f)
 	bool switches = o->recording.switch_size || o->recording.switch_ms || o->recording.switch_signal;
 
 	if (o->recording.keep && !switches && !r->overwrite.on)
-		return fault_usage(f, "record: --max-files %llu: there is one file only without --switch-output "
-				   "and --overwrite", (unsigned long long)o->recording.keep);
+		return fault_usage(f, "record: --max-files %llu: needs --switch-output or "
+				   "--overwrite, as there is only one file without them", (unsigned long long)o->recording.keep);
 	if (r->overwrite.on && check_overwrite(o, switches, f))
 		return -1;
 	if (!r->overwrite.on && (r->overwrite.last || r->overwrite.bytes))
-		return fault_usage(f, "record: --last and --keep are about --overwrite, which is missing");
+		return fault_usage(f, "record: --last and --keep need --overwrite");
 	if (!strcmp(o->record, "-") && switches)
-		return fault_usage(f, "record: --switch-output needs a file: -o -, a pipe, can't be switched");
+		return fault_usage(f, "record: --switch-output needs a file, and -o - is a pipe: "
+				   "name a file with -o FILE");
 	if (!strcmp(o->record, "-") && isatty(STDOUT_FILENO))
-		return fault_usage(f, "record: -o -: a recording is no text for a terminal; -o FILE");
+		return fault_usage(f, "record: -o -: a recording is binary and stdout is a "
+				   "terminal: name a file with -o FILE");
 	return 0;
 }
 

@@ -349,8 +349,8 @@ static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 	char name[256];
 
 	if (!event)
-		return fault_usage(f, "report: no event of %s says where it was; `perf record` without -e samples where "
-				   "CPUs are", a->opts->stream.input);
+		return fault_usage(f, "report: no event of %s has a call chain or an address; "
+				   "`perf record` without -e samples addresses", a->opts->stream.input);
 	if (flame_check(&r->flame, verbosity, f))
 		return -1;
 	if (!r->flame.path)
@@ -358,7 +358,7 @@ static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 	r->folded = folded_new();
 	r->drawn = all && r->nsections > 1 ? NULL : ((struct place *)event->consumer)->section;
 	if (r->nsections > 1 && r->drawn)
-		note(verbosity, "--flame-graph %s is of %s, the first of %zu events; -e EVENT chooses another", r->flame.path,
+		note(verbosity, "--flame-graph %s shows %s, the first of %zu events; -e EVENT chooses another", r->flame.path,
 		     analysis_family(a, event, name, sizeof(name)), r->nsections);
 	return r->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }

@@ -201,8 +201,8 @@ static int begin_events(struct script *s, struct analysis *a, struct fault *f)
 
 	for (size_t i = 0; i < s->nevents; i++)
 		if (events[i].maker)
-			return fault_usage(f, "script: %s is made of recorded events, and script prints those as they "
-					   "are: trace -I %s shows it", events[i].name, a->opts->stream.input);
+			return fault_usage(f, "script: perf-prof makes %s from recorded events, "
+					   "and script prints those as they are: use trace -I %s", events[i].name, a->opts->stream.input);
 	s->events = calloc(s->nevents + s->nleaders, sizeof(*s->events));
 	if (!s->events)
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -257,7 +257,7 @@ static int end(struct analysis *a, struct fault *f)
 		return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
 	if (s->artifact.out)
 		return artifact_interrupt(&s->artifact, f);
-	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output got what came before");
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output has what came before");
 }
 
 /* Of a damaged recording what could be read is kept. */
@@ -343,7 +343,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return 0;
 	}
 	if (s->csv && s->common.json)
-		return fault_usage(f, "script: --csv and --json are two ways to write it: give one of them");
+		return fault_usage(f, "script: --csv and --json: give one of them");
 	if (script_choose(&s->choice, s->fields, f) || choose_input(&s->common.stream, args, f) ||
 	    check_output(s, f))
 		return -1;

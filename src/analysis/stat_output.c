@@ -18,7 +18,7 @@ static int open_log(struct stat_output *o, const char *path, struct fault *f)
 	o->out = fopen(path, "we");
 	caller_end(&rights);
 	return o->out ? 0 : fault_set(f, EXIT_FAILED, "--output %s: %s%s", path, strerror(errno),
-				      rights.changed ? " for the user whom sudo was called by" : "");
+				      rights.changed ? " for the user who ran sudo" : "");
 }
 
 int stat_output_open(struct stat_output *o, const struct stat *s, bool has_command, struct fault *f)
@@ -27,7 +27,8 @@ int stat_output_open(struct stat_output *o, const struct stat *s, bool has_comma
 
 	*o = (struct stat_output){ .path = path };
 	if (!path && has_command && (s->config->json || s->config->csv) && !isatty(STDOUT_FILENO))
-		note(0, "counts go to stderr: stdout is the command's; -o FILE is where programs can read them");
+		note(0, "counts go to stderr, as stdout belongs to the command; -o FILE writes "
+		     "them to a file");
 	if (!path) {
 		o->out = has_command ? stderr : stdout;
 		o->path = has_command ? "stderr" : "stdout";
@@ -50,6 +51,6 @@ int stat_output_close(struct stat_output *o, bool good, struct fault *f)
 	if (o->whole.out)
 		artifact_abandon(&o->whole);
 	else if (fclose(o->out) && good)
-		return fault_set(f, EXIT_FAILED, "--output %s: can't be written: %s", o->path, strerror(errno));
+		return fault_set(f, EXIT_FAILED, "--output %s: cannot write to it: %s", o->path, strerror(errno));
 	return 0;
 }

@@ -100,7 +100,7 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 	fflush(p->to.out);
 	p->unread = ferror(p->to.out) && errno == EPIPE;
 	if (ferror(p->to.out) && !p->unread)
-		return fault_set(f, EXIT_FAILED, "%s: can't be written: %s", p->to.path,
+		return fault_set(f, EXIT_FAILED, "cannot write to %s: %s", p->to.path,
 				 strerror(errno));
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
@@ -196,8 +196,8 @@ static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct
 		if (targets_resolve(&s->targets, &s->config->common, f))
 			return -1;
 	}
-	note(1, "--pids: threads were born all the time while events were opened: of some of them a "
-	     "part may be missing; --cgroups counts all");
+	note(1, "--pids: new threads kept starting while events were opened: some of their counts "
+	     "may be missing; --cgroups counts all");
 	return 0;
 }
 

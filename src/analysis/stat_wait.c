@@ -45,7 +45,7 @@ int stat_wait_begin(struct stat_wait *w, uint64_t interval_ms, struct fault *f)
 		w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (w->signals >= 0 && (!interval_ms || w->timer >= 0))
 		return 0;
-	fault_set(f, EXIT_FAILED, "stat: can't wait for signals: %s", strerror(errno));
+	fault_set(f, EXIT_FAILED, "stat: cannot set up signals and timer: %s", strerror(errno));
 	stat_wait_end(w);
 	return -1;
 }

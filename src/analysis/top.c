@@ -349,8 +349,9 @@ static int begin(struct analysis *a, struct fault *f)
 	if (top_plan_make(&t->plan, a, t->key, f))
 		return -1;
 	if (t->only_comm && !t->plan.named)
-		return fault_usage(f, "top: --only-comm: nothing says what rows are called: expected comm=EXPR, "
-				   "such as comm=comm, or a key that is a task, such as pid");
+		return fault_usage(f, "top: --only-comm: the rows have no names: expected "
+				   "comm=EXPR, such as comm=comm, or a key that is a task, such as "
+				   "pid");
 	t->rows.ncolumns = t->plan.ncolumns;
 	t->from = a->opts->stream.input ? 0 : analysis_now(a);
 	return make_columns(t, f);

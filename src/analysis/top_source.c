@@ -228,7 +228,8 @@ static int set(struct top_source *src, const struct top_source_opts *o, struct f
 		if (texts[p] && !(src->text[p] = strdup(texts[p])))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	if (o->interval_ms > UINT64_MAX / MS)
-		return fault_usage(f, "top: -i %llu: that is beyond the clock", (unsigned long long)o->interval_ms);
+		return fault_usage(f, "top: -i %llu: expected at most %llu milliseconds",
+				   (unsigned long long)o->interval_ms, (unsigned long long)(UINT64_MAX / MS));
 	src->interval = (o->interval_ms ? o->interval_ms : DEFAULT_MS) * MS;
 	src->told = o->rows;
 	src->rows.ncolumns = 1;

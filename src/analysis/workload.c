@@ -68,7 +68,8 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 	if (w->pidfd >= 0)
 		return 0;
 	workload_abandon(w);
-	return fault_set(f, EXIT_FAILED, "stat: can't watch the command: pidfd_open: %s (Linux 5.3)",
+	return fault_set(f, EXIT_FAILED, "cannot watch the command: pidfd_open: %s; this needs "
+			 "Linux 5.3 or later",
 			 strerror(errno));
 failed:
 	code = errno;
@@ -77,7 +78,7 @@ failed:
 		close_fd(&go[i]);
 		close_fd(&trouble[i]);
 	}
-	return fault_set(f, EXIT_FAILED, "can't start %s: %s%s", argv[0], strerror(code),
+	return fault_set(f, EXIT_FAILED, "cannot start %s: %s%s", argv[0], strerror(code),
 			 descriptors_hint(code, hint, sizeof(hint)));
 }
 
@@ -95,10 +96,11 @@ int workload_start(struct workload *w, struct fault *f)
 		return 0;
 	workload_abandon(w);
 	if (code == ENOENT)
-		return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; a command of "
-				 "several words or a built-in of the shell is run by sh -c '...'",
+		return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run a shell's "
+				 "built-in, or a command line in one word, with sh -c '...'",
 				 w->name);
-	return fault_set(f, WORKLOAD_REFUSED, "%s: can't be executed: %s", w->name, strerror(code));
+	return fault_set(f, WORKLOAD_REFUSED, "cannot execute %s: %s; expected a program, or a "
+			 "script that begins with #!", w->name, strerror(code));
 }
 
 int workload_collect(struct workload *w, struct rusage *usage)

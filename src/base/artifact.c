@@ -19,8 +19,8 @@ static int refused(const char *option, const char *path, const struct caller_rig
 	int error = errno;
 
 	if (r->changed && (error == EACCES || error == EPERM))
-		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, whom sudo was called by and to "
-				 "whom the file would belong; name a file that this user may write", option,
+		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, who ran sudo and would "
+				 "own the file; name a file that this user may write", option,
 				 path, strerror(error), (unsigned int)r->uid);
 	return fault_set(f, EXIT_FAILED, "%s %s: %s", option, path, strerror(error));
 }
@@ -178,7 +178,7 @@ int artifact_interrupt(struct artifact *a, struct fault *f)
 	else if (artifact_close(a, f))
 		return -1;
 	return fault_set(f, EXIT_INTERRUPTED, "interrupted: %s %s", strcmp(a->path, "-") ? a->path : "standard output",
-			 is_file ? "is as it was" : "got what came before");
+			 is_file ? "is as it was" : "has what came before");
 }
 
 void artifact_abandon(struct artifact *a)

@@ -214,8 +214,8 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
 	if (find_account(name, &a, f))
 		return -1;
 	if (a.uid != geteuid() && geteuid())
-		return fault_set(f, EXIT_FAILED, "check: --user %s: only root can look as somebody else; "
-				 "use sudo", name);
+		return fault_set(f, EXIT_FAILED, "check: --user %s: only root can check as another "
+				 "user; use sudo", name);
 	if (pipe(fds))
 		return fault_set(f, EXIT_FAILED, "check: pipe: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
@@ -230,7 +230,7 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
 	status = pid > 0 ? wait_for(pid) : errno;
 	if (got && !status)
 		return 0;
-	return fault_set(f, EXIT_FAILED, "check: can't look as %s: %s", name,
+	return fault_set(f, EXIT_FAILED, "check: cannot check as user %s: %s", name,
 			 status < 128 ? strerror(status) : "the process that tried was killed");
 }
 
@@ -294,7 +294,7 @@ static int gather_here(struct checkup *c, struct fault *f)
 	char hint[256];
 	int rc = gather(c);
 
-	return rc ? fault_set(f, EXIT_FAILED, "check: nothing can be tried: %s%s", strerror(-rc),
+	return rc ? fault_set(f, EXIT_FAILED, "check: cannot try any event: %s%s", strerror(-rc),
 			      descriptors_hint(-rc, hint, sizeof(hint))) : 0;
 }
 

@@ -52,8 +52,8 @@ static int check_streams(struct fault *f)
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
 		if (fd == STDOUT_FILENO)
-			return fault_set(f, EXIT_FAILED, "standard output is closed; redirect it to "
-					 "/dev/null if nothing shall be printed");
+			return fault_set(f, EXIT_FAILED, "standard output is closed; redirect it "
+					 "to /dev/null to discard the output");
 		if (open("/dev/null", O_RDWR) < 0)
 			return fault_set(f, EXIT_FAILED, "/dev/null: %s", strerror(errno));
 	}
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 		code = f.exit_code;
 	}
 	if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-		fprintf(stderr, "perf-prof: stdout: can't be written: %s\n", strerror(errno));
+		fprintf(stderr, "perf-prof: cannot write to stdout: %s\n", strerror(errno));
 		code = code ? code : EXIT_FAILED;
 	}
 	return code;

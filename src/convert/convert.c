@@ -38,7 +38,7 @@ void convert_tell_event(const struct convert *c, struct analysis *a)
 		others += events[i].sampling && !convert_profiles(c, &events[i]);
 	}
 	if (c->profile && !c->all && others)
-		note(stream_verbosity(&a->opts->stream), "--to %s is of %s, the first of %zu events; -e EVENT chooses another",
+		note(stream_verbosity(&a->opts->stream), "--to %s converts %s, the first of %zu events; -e EVENT chooses another",
 		     c->format->name, analysis_family(a, c->profile, name, sizeof(name)), sampled);
 }
 
@@ -182,7 +182,7 @@ static int parse_format(const char *text, void *field, struct fault *f)
 	}
 	if (nearest_get(&near))
 		return fault_usage(f, "--to %s: there is no such format; did you mean %s?", text, nearest_get(&near));
-	return fault_usage(f, "--to %s: there is no such format; -h lists them", text);
+	return fault_usage(f, "--to %s: there is no such format; `perf-prof convert -h` lists them", text);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -206,17 +206,19 @@ static int check(struct convert *c, struct fault *f)
 	if (!c->format)
 		c->format = format_of(c->out);
 	if (!c->format)
-		return fault_usage(f, "convert: which format? --to FORMAT; -h lists them");
+		return fault_usage(f, "convert: no format: expected --to FORMAT; `perf-prof "
+				   "convert -h` lists them");
 	if (c->format->missing)
 		return fault_usage(f, "--to %s: this perf-prof was built without %s (see perf-prof version "
 				   "--build-options)", c->format->name, c->format->missing);
 	if (c->format->run && c->no_idle)
-		return fault_usage(f, "--to %s is of all events: a filter leaves out what --no-idle does: -e "
-				   "'EVENT/_pid!=0/'", c->format->name);
+		return fault_usage(f, "--to %s takes all events, so --no-idle has no effect; use a "
+				   "filter: -e 'EVENT/_pid!=0/'", c->format->name);
 	if (!c->out)
 		c->out = "-";
 	if (c->format->binary && !strcmp(c->out, "-") && isatty(STDOUT_FILENO))
-		return fault_usage(f, "--to %s: its bytes are nothing for a terminal: name a file, -o FILE",
+		return fault_usage(f, "--to %s: this format is binary and stdout is a terminal: "
+				   "name a file with -o FILE",
 				   c->format->name);
 	return 0;
 }

@@ -17,7 +17,9 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 	struct stacks *s = c->state = calloc(1, sizeof(*s));
 
 	if (!c->profile)
-		return fault_set(f, EXIT_FAILED, "%s: no event in it has call chains, nor says where it was",
+		return fault_set(f, EXIT_FAILED, "%s: none of its events has a call chain or an "
+				 "address; record samples (`perf-prof record` without -e), or add "
+				 "-g",
 				 a->opts->stream.input);
 	if (!s || !(s->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");

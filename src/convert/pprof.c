@@ -75,7 +75,9 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 	struct stream_event *events = stream_events(a->stream, &n);
 
 	if (!c->profile)
-		return fault_set(f, EXIT_FAILED, "%s: no event in it has call chains, nor says where it was",
+		return fault_set(f, EXIT_FAILED, "%s: none of its events has a call chain or an "
+				 "address; record samples (`perf-prof record` without -e), or add "
+				 "-g",
 				 a->opts->stream.input);
 	if (!p)
 		return fault_set(f, EXIT_FAILED, "out of memory");

@@ -433,7 +433,7 @@ static int compile_arithmetic(struct compiler *c, const struct expr_node *node, 
 		return err;
 	if ((node->op == EXPR_DIV || node->op == EXPR_MOD) && right->op == EXPR_NUMBER &&
 	    !right->number.u)
-		return expr_fail(c->err, right->from, "another number", "division by zero");
+		return expr_fail(c->err, right->from, "a number other than 0", "division by zero");
 	*type = sides[0] == EXPR_U64 || (sides[1] == EXPR_U64 && !shift) ? EXPR_U64 : EXPR_S64;
 	return emit_plain(c, *type == EXPR_U64 ? arithmetic[node->op].of_unsigned :
 			  arithmetic[node->op].plain, -1);
@@ -518,7 +518,7 @@ static int argument_count(struct compiler *c, const struct expr_node *call, cons
 			 too_many ? given : n);
 	else
 		snprintf(expected, sizeof(expected), "%zu argument%s", n, n == 1 ? "" : "s");
-	return expr_fail(c->err, at, expected, "%.*s() with another number of arguments", (int)call->len,
+	return expr_fail(c->err, at, expected, "%.*s() takes another number of arguments", (int)call->len,
 			 call->text);
 }
 
@@ -578,7 +578,7 @@ static int compile_call(struct compiler *c, const struct expr_node *call, enum e
 	wrong = func->check ? func->check(args.value, args.is_const, args.n, &bad) : NULL;
 	if (wrong)
 		return expr_fail(c->err, bad < args.n ? expr_at(c->tree, args.ref[bad])->from : call->to - 1,
-				 wrong, "%s() can't do that", func->name);
+				 wrong, "%s() does not take this argument", func->name);
 	insn = emit(c, CODE_CALL, 1 - (int)args.n);
 	if (!insn)
 		return -ENOMEM;

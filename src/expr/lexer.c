@@ -94,8 +94,8 @@ static const struct {
 	const char *message, *expected;
 } strangers[] = {
 	{ '=', "a single \"=\" compares nothing", "==, !=, <, <=, > or >=" },
-	{ '{', "no expression has a brace", "\"(\"" },
-	{ '[', "elements of arrays can't be had", "a field that is a number or text" },
+	{ '{', "an expression has no braces", "\"(\"" },
+	{ '[', "an expression cannot read elements of arrays", "a field that is a number or text" },
 	{ '.', "a dot means nothing here", "an operator" },
 	{ ';', "one expression, not two", "&& or || between conditions" },
 };

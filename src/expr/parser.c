@@ -463,7 +463,7 @@ int expr_tree_parse(struct expr_tree *tree, const char *text, struct expr_error 
 	rc = advance(&p);
 	if (!rc && p.token.kind == TOKEN_END)
 		return expr_fail(err, p.token.from, "an expression, such as pid > 1000",
-				 "there is nothing");
+				 "the expression is empty");
 	if (!rc)
 		rc = parse(&p, NO_STRENGTH, &tree->root);
 	if (!rc && p.token.kind != TOKEN_END)

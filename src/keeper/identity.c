@@ -71,8 +71,9 @@ int identity_find(struct identity *who, const char *user, struct fault *f)
 	if (!pw && user)
 		return fault_usage(f, "--user %s: there is no user of that name or number", user);
 	if (!pw)
-		return fault_set(f, EXIT_FAILED, "SUDO_UID is %s, which is no user here: name the user "
-				 "whose script it is by --user, or --user root", caller);
+		return fault_set(f, EXIT_FAILED, "SUDO_UID is %s, which is not a user of this "
+				 "machine: give --user NAME, the user to run the script, or --user "
+				 "root", caller);
 	/* sudo by root, or --user root: stays root */
 	return pw->pw_uid ? take(who, pw, f) : 0;
 }
@@ -128,11 +129,11 @@ static void change_environment(const struct identity *who)
 int identity_become(const struct identity *who, struct fault *f)
 {
 	if (change_ids(who) || drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return fault_set(f, EXIT_FAILED, "can't become the user %s: %s; nothing was run", who->name,
+		return fault_set(f, EXIT_FAILED, "cannot change to user %s: %s; nothing was run", who->name,
 				 strerror(errno));
 	if (can_return(who))
-		return fault_set(f, EXIT_FAILED, "root could not be given up for the user %s; nothing was "
-				 "run", who->name);
+		return fault_set(f, EXIT_FAILED, "root's privilege is still there after the change "
+				 "to user %s; nothing was run", who->name);
 	/* its own process again, with a /proc/self that belongs to it */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	change_environment(who);

@@ -339,7 +339,8 @@ struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault
 	int rc = k ? fork_it(k, clean_up, ctx) : -ENOMEM;
 
 	if (rc) {
-		fault_set(f, EXIT_FAILED, "the process that keeps privilege can't be started: %s",
+		fault_set(f, EXIT_FAILED, "cannot start the process that keeps privilege: %s; look "
+			  "at ulimit -u and ulimit -n",
 			  strerror(-rc));
 		free(k);
 		return NULL;

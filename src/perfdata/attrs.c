@@ -122,8 +122,9 @@ static int take_ids(struct perfdata_reader *r, struct perfdata_event *e, const c
 		if (rc == -ENOMEM)
 			return reading_no_memory(f);
 		if (rc)
-			return reading_fault(r, f, r->at, "the id %" PRIu64 " is given to two events: which "
-					     "one a sample is of can't be told; the header is damaged", id);
+			return reading_fault(r, f, r->at, "two events have the id %" PRIu64 ", so "
+					     "its samples cannot be assigned to one of them; the "
+					     "header is damaged", id);
 		e->ids[e->nids++] = id;
 	}
 	r->total_ids += n;

@@ -53,11 +53,13 @@ static int check_section(const struct perfdata_reader *r, const struct head *h, 
 			 const struct section *s, struct fault *f)
 {
 	if (s->at > h->file_size || s->size > h->file_size - s->at)
-		return reading_fault(r, f, s->at, "the header lays the %s at %#" PRIx64 ", %" PRIu64
-				     " bytes, but the file has %" PRIu64 ": it is cut, or damaged", what,
+		return reading_fault(r, f, s->at, "the header places the %s at %#" PRIx64 ", %"
+				     PRIu64 " bytes, but the file has %" PRIu64 ": it is cut, or "
+				     "damaged", what,
 				     s->at, s->size, h->file_size);
 	if (s->size && s->at < FILE_HEAD)
-		return reading_fault(r, f, s->at, "the header lays the %s at %#" PRIx64 ", over itself",
+		return reading_fault(r, f, s->at, "the header places the %s at %#" PRIx64 ", over "
+				     "itself",
 				     what, s->at);
 	return 0;
 }
@@ -99,13 +101,14 @@ static int read_ids(struct perfdata_reader *r, const struct head *h, const struc
 {
 	if (ids->size % 8 || ids->at > h->file_size || ids->size > h->file_size - ids->at ||
 	    ids->size / 8 > MAX_IDS - r->total_ids)
-		return reading_fault(r, f, at, "an event's ids are said to lie at %#" PRIx64 ", %" PRIu64
-				     " bytes: the file has %" PRIu64, ids->at, ids->size, h->file_size);
+		return reading_fault(r, f, at, "the header places an event's ids at %#" PRIx64 ", %"
+				     PRIu64 " bytes, but the file has %" PRIu64, ids->at, ids->size, h->file_size);
 	*out = malloc(ids->size ? ids->size : 1);
 	if (!*out)
 		return reading_no_memory(f);
 	if (header_read_at(r, ids->at, *out, ids->size))
-		return reading_fault(r, f, ids->at, "an event's ids can't be read");
+		return reading_fault(r, f, ids->at, "cannot read an event's ids: the file is cut, "
+				     "or damaged");
 	return 0;
 }
 
@@ -119,7 +122,7 @@ static int read_attr(struct perfdata_reader *r, const struct head *h, uint64_t a
 	int rc;
 
 	if (header_read_at(r, at, bytes, h->attr_size))
-		return reading_fault(r, f, at, "an event can't be read");
+		return reading_fault(r, f, at, "cannot read an event: the file is cut, or damaged");
 	scan_u64(&s, &ids.at);
 	scan_u64(&s, &ids.size);
 	rc = read_ids(r, h, &ids, at, &words, f) ||
@@ -134,8 +137,8 @@ static int read_attrs(struct perfdata_reader *r, const struct head *h, struct fa
 	char bytes[4096];
 
 	if (h->attr_size < MIN_ATTR + sizeof(struct section) || h->attr_size > sizeof(bytes))
-		return reading_fault(r, f, 16, "an event is said to take %" PRIu64 " bytes; expected %zu to "
-				     "%zu: the header is damaged", h->attr_size,
+		return reading_fault(r, f, 16, "the header says that an event takes %" PRIu64 " "
+				     "bytes; expected %zu to %zu: the header is damaged", h->attr_size,
 				     MIN_ATTR + sizeof(struct section), sizeof(bytes));
 	if (!n || n > MAX_EVENTS || h->attrs.size % h->attr_size)
 		return reading_fault(r, f, 24, "the header has %" PRIu64 " bytes of events of %" PRIu64
@@ -176,8 +179,8 @@ static void damaged_feature(struct perfdata_reader *r, struct table *t, size_t i
 
 	take_unread(r, t->feature[i]);
 	if (!r->trouble.exit_code)
-		reading_fault(r, &r->trouble, t->at + i * sizeof(*s), "the header lays its feature %d at %#" PRIx64
-			      ", %" PRIu64 " bytes, %s: it was left out", t->feature[i], s->at, s->size, where);
+		reading_fault(r, &r->trouble, t->at + i * sizeof(*s), "the header places its "
+			      "feature %d at %#" PRIx64 ", %" PRIu64 " bytes, %s: it was left out", t->feature[i], s->at, s->size, where);
 	s->size = 0;   /* others may lie there */
 }
 
@@ -261,8 +264,8 @@ static int check_sections(struct perfdata_reader *r, struct head *h, struct faul
 		h->data.size = room;
 	}
 	if (h->data.at < FILE_HEAD || overlap(&h->attrs, &h->data))
-		return reading_fault(r, f, 40, "the header lays the records at %#" PRIx64 ", %" PRIu64
-				     " bytes, over %s: it is damaged", h->data.at, h->data.size,
+		return reading_fault(r, f, 40, "the header places the records at %#" PRIx64 ", %"
+				     PRIu64 " bytes, over %s: it is damaged", h->data.at, h->data.size,
 				     h->data.at < FILE_HEAD ? "itself" : "the events");
 	if (h->data.size > room) {
 		fault_set(&r->trouble, EXIT_FAILED, "%s: the header says %" PRIu64 " bytes of records from "
@@ -281,7 +284,8 @@ static int read_file_head(struct perfdata_reader *r, uint64_t file_size, struct 
 	struct head h = { .file_size = file_size };
 
 	if (header_read_at(r, 0, bytes, sizeof(bytes)))
-		return reading_fault(r, f, 0, "%" PRIu64 " bytes are no whole header, which has %d",
+		return reading_fault(r, f, 0, "the file has %" PRIu64 " bytes, fewer than a header "
+				     "(%d)",
 				     file_size, FILE_HEAD);
 	scan_head(r, bytes, &h);
 	if (check_sections(r, &h, f) || read_attrs(r, &h, f))
@@ -317,11 +321,13 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 		return reading_fault(r, f, 0, "%s", strerror(errno));
 	if (!window_fill(&r->w, PIPE_HEAD))
 		return r->w.error ? reading_fault(r, f, 0, "%s", strerror(-r->w.error))
-				  : reading_fault(r, f, 0, "%zu bytes are no recording: perf.data begins "
-						  "with PERFILE2 and the size of its header",
+				  : reading_fault(r, f, 0, "this is not a recording: it has %zu "
+						  "bytes, and perf.data begins with PERFILE2 and "
+						  "the size of its header",
 						  window_have(&r->w));
 	if (!take_magic(r, window_here(&r->w)))
-		return reading_fault(r, f, 0, "this is no perf.data, which begins with PERFILE2");
+		return reading_fault(r, f, 0, "this is not a recording: perf.data begins with "
+				     "PERFILE2");
 	s = (struct scan){ window_here(&r->w) + 8, window_here(&r->w) + PIPE_HEAD, r->foreign };
 	scan_u64(&s, &size);
 	r->pipe_layout = size == PIPE_HEAD;
@@ -333,8 +339,8 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 		return reading_fault(r, f, 8, "a header of %" PRIu64 " bytes; expected %d (a file) or %d "
 				     "(the layout of pipes)", size, FILE_HEAD, PIPE_HEAD);
 	if (!r->w.seekable)
-		return reading_fault(r, f, 8, "this is the layout of files, whose parts don't come in order: "
-				     "a pipe can't be read so; name the file itself, or record by perf "
-				     "record -o -");
+		return reading_fault(r, f, 8, "this is the layout of files, whose parts are not in "
+				     "order, and perf-prof cannot read that from a pipe: name the "
+				     "file itself, or record with perf record -o -");
 	return read_file_head(r, (uint64_t)st.st_size, f);
 }

@@ -37,7 +37,7 @@ int perfdata_reader_path(const char *path, struct fault *f)
 				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "%s can't be read: %s", path, strerror(errno));
+		return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));
 	return fd;
 }
 
@@ -49,11 +49,12 @@ static int kind_of(int fd, const char *name, struct fault *f)
 	if (fstat(fd, &st))
 		return fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return fault_set(f, EXIT_FAILED, "%s is a directory; expected a file of perf record (what perf "
-				 "record --threads makes is a directory, and not read: record without)", name);
+		return fault_set(f, EXIT_FAILED, "%s is a directory; expected a file (perf record "
+				 "--threads writes directories, which perf-prof does not read: "
+				 "record without it)", name);
 	if (isatty(fd))
-		return fault_set(f, EXIT_FAILED, "%s is a terminal; expected a recording, such as perf record "
-				 "-o - brings through a pipe", name);
+		return fault_set(f, EXIT_FAILED, "%s is a terminal; expected a recording, such as "
+				 "a pipe from perf record -o -", name);
 	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
 }
 
@@ -181,8 +182,9 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 	if (r->w.error)
 		return reading_fault(r, f, window_at(&r->w), "%s", strerror(-r->w.error));
 	if (r->w.seekable && r->w.end != UINT64_MAX && window_at(&r->w) < r->w.end)
-		reading_fault(r, &r->trouble, window_at(&r->w), "the file ends here, though its header lays "
-			      "records up to %#" PRIx64 ": it was cut while it was read", r->w.end);
+		reading_fault(r, &r->trouble, window_at(&r->w), "the file ends here, but its "
+			      "header places records up to %#" PRIx64 ": it was cut while "
+			      "perf-prof read it", r->w.end);
 	if (!r->trouble.exit_code && decompressor_left(r))
 		reading_fault(r, &r->trouble, window_at(&r->w), "the compressed records end within a record, of which "
 			      "%zu bytes are there: the recording is cut", decompressor_left(r));
@@ -305,7 +307,7 @@ static void damaged_compressed(struct perfdata_reader *r, const char *why)
 {
 	struct fault f;
 
-	reading_fault(r, &f, r->at, "a compressed record can't be unpacked: %s", why);
+	reading_fault(r, &f, r->at, "cannot unpack a compressed record: %s", why);
 	note_trouble(r, &f);
 }
 
@@ -332,8 +334,9 @@ static int begin_compressed(struct perfdata_reader *r, const struct perf_event_h
 #ifdef HAVE_ZSTD
 	return reading_no_memory(f);
 #else
-	return reading_fault(r, f, r->at, "the records are compressed by zstd, which this build of perf-prof "
-			     "does without");
+	return reading_fault(r, f, r->at, "the records are compressed with zstd, and this "
+			     "perf-prof was built without it (`perf-prof version "
+			     "--build-options`)");
 #endif
 }
 

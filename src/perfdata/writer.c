@@ -182,7 +182,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 	fd = open_file(w->path);
 	caller_end(&rights);
 	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "%s can't be written: %s", w->path, strerror(-fd));
+		return fault_set(f, EXIT_FAILED, "cannot write %s: %s", w->path, strerror(-fd));
 	w->fd = fd;
 	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
 	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
@@ -218,8 +218,9 @@ int perfdata_compress(struct perfdata_writer *w, struct fault *f)
 
 	w->z = compressor_new();
 	if (!w->z)
-		return fault_set(f, EXIT_FAILED, "recordings can't be compressed: this perf-prof was built "
-				 "without libzstd; `perf-prof version --build-options` says so");
+		return fault_set(f, EXIT_FAILED, "cannot compress the recording: this perf-prof "
+				 "was built without libzstd (`perf-prof version --build-options`); "
+				 "leave -z out");
 	bytes_add_u64(&b, FEATURE_COMPRESSION);
 	compressor_describe(&b);
 	put_record(w, PERFDATA_FEATURE, 0, &b);
@@ -263,7 +264,7 @@ static int rename_aside(struct perfdata_writer *w, const char *name, struct faul
 	caller_begin(&rights);
 	rc = rename(w->path, name);
 	caller_end(&rights);
-	return rc ? fault_set(f, EXIT_FAILED, "%s can't be renamed to %s: %s", w->path, name, strerror(errno)) : 0;
+	return rc ? fault_set(f, EXIT_FAILED, "cannot rename %s to %s: %s", w->path, name, strerror(errno)) : 0;
 }
 
 int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f)

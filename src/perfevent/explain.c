@@ -175,8 +175,8 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 		 ev->attr.type == PERF_TYPE_RAW)
 		no_counter(err);
 	else
-		remedy(err, "no event source of this kernel knows it: `perf-prof list` shows what "
-		       "there is");
+		remedy(err, "no event source of this kernel knows it: `perf-prof list` shows the "
+		       "events");
 }
 
 static void on_nodev(struct pev_error *err, const struct pev_event *ev)
@@ -202,8 +202,8 @@ static void on_inval(struct pev_error *err, const struct pev_event *ev)
 	char culprit[256];
 
 	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
-		remedy(err, "the target is none: make it by a pev_target_ function, with a CPU number "
-		       "from 0 and a thread id from 0");
+		remedy(err, "the target is invalid: make it with a pev_target_ function, with a "
+		       "CPU number from 0 and a thread id from 0");
 	else if (no_such_cpu(ev->target.cpu_))
 		on_nodev(err, ev);
 	else if (is_no_cache_event(ev))
@@ -257,7 +257,7 @@ static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
 	char culprit[256];
 
 	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
-		remedy(err, "this hardware or event can't do %s", culprit);
+		remedy(err, "this hardware or event does not support %s: leave it out", culprit);
 	else
 		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
 }
@@ -277,8 +277,8 @@ static void on_srch(struct pev_error *err, const struct pev_event *ev)
 static void on_badf(struct pev_error *err, const struct pev_event *ev)
 {
 	if (ev->target.kind_ == TARGET_CGROUP)
-		remedy(err, "the descriptor is none of a folder of the control groups: open one below "
-		       "/sys/fs/cgroup");
+		remedy(err, "the descriptor is not that of a control group's folder: open one "
+		       "below /sys/fs/cgroup");
 	else
 		remedy(err, "the group's leader is closed");
 }
@@ -286,8 +286,8 @@ static void on_badf(struct pev_error *err, const struct pev_event *ev)
 static void on_busy(struct pev_error *err, const struct pev_event *ev)
 {
 	(void)ev;
-	remedy(err, "somebody else has the counter for himself (an exclusive event, or the NMI "
-	       "watchdog: sysctl kernel.nmi_watchdog=0)");
+	remedy(err, "another user of the counter has it exclusively (an exclusive event, or the "
+	       "NMI watchdog: sysctl kernel.nmi_watchdog=0)");
 }
 
 static void on_toobig(struct pev_error *err, const struct pev_event *ev)
@@ -295,11 +295,11 @@ static void on_toobig(struct pev_error *err, const struct pev_event *ev)
 	char culprit[256];
 
 	if (ev->attr.size < PERF_ATTR_SIZE_VER0 || ev->attr.size > PEV_ATTR_SIZE_MAX)
-		remedy(err, "size = %u: from %d to %d bytes of attr can count, more only if they are "
+		remedy(err, "size = %u: expected %d to %d bytes of attr, or more if the rest is "
 		       "zero", ev->attr.size, PERF_ATTR_SIZE_VER0, PEV_ATTR_SIZE_MAX);
 	else if (pev_opens_alone_(ev))
-		remedy(err, "what read(2) gives of the group has to stay below 16 KiB: use shorter "
-		       "groups, or less of read_format");
+		remedy(err, "read(2) of this group would return 16 KiB or more: use shorter "
+		       "groups, or fewer bits of read_format");
 	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
 		remedy(err, "this kernel does not know %s: leave it out", culprit);
 	else
@@ -363,10 +363,11 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	else if (code == EBUSY)
 		remedy(err, "the event has a ring: unmap that first");
 	else if (code == EINVAL && ev->attr.inherit && ev->target.cpu_ < 0)
-		remedy(err, "an inherited event on any CPU can't be mapped: open one per CPU, or clear "
-		       "inherit");
+		remedy(err, "the kernel gives no ring to an inherited event on any CPU: open one "
+		       "per CPU, or clear inherit");
 	else
-		remedy(err, "the event can't have a ring of its own of that size (it may have one)");
+		remedy(err, "the kernel gives this event no ring of that size: try another size, "
+		       "or unmap the ring that it has");
 	return -code;
 }
 

@@ -112,7 +112,7 @@ static void explain_tracefs(struct pev_error *err, int rc)
 	*err = (struct pev_error){ .code = -rc };
 	snprintf(err->asked, sizeof(err->asked), "look up tracepoints in tracefs");
 	if (rc == -EACCES) {
-		snprintf(err->said, sizeof(err->said), "%s can't be read by this user", usual_places[0]);
+		snprintf(err->said, sizeof(err->said), "this user may not read %s", usual_places[0]);
 		snprintf(err->remedy, sizeof(err->remedy), "run as root (sudo), or let a group read it: "
 			 "mount -o remount,gid=GROUP,mode=0750 %s", usual_places[0]);
 	} else {

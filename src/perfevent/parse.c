@@ -464,7 +464,7 @@ static int parse_group(struct pev_parser *p, const char *name)
 		return rc;
 	if (here(p) != '}')
 		return pev_parse_fail_(p, p->pos, EINVAL, ", or } behind an event of a group",
-				       here(p) ? "this does not belong into a group"
+				       here(p) ? "this does not belong in a group"
 					       : "the group is not closed");
 	return close_group(p, first, name);
 }

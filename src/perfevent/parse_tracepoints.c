@@ -66,7 +66,7 @@ static int add(const struct search *s, const char *sys, const char *name, uint64
 static int unknown(const struct search *s, int rc)
 {
 	if (rc == -EACCES)
-		return pev_parse_fail_(s->p, s->at, EACCES, NULL, "%s can't be read by this user",
+		return pev_parse_fail_(s->p, s->at, EACCES, NULL, "this user may not read %s",
 				       s->root);
 	return pev_parse_fail_(s->p, s->at, ENOENT, "an event of `perf-prof list`, or modifiers behind "
 			       "a known event", "there is no tracepoint %.60s:%.60s", s->sys, s->name);

@@ -81,7 +81,8 @@ static int check(const struct picture *p, const char *path, bool known, struct f
 		return fault_usage(f, "%s %s: is a folder; expected a file, whose name ends in one of %s", p->option,
 				   path, list);
 	if (!known && is_foreign(path))
-		return fault_usage(f, "%s %s: %s can't be made; expected a name that ends in one of %s", p->option,
+		return fault_usage(f, "%s %s: perf-prof does not write %s; expected a name that "
+				   "ends in one of %s", p->option,
 				   path, suffix_of(path), list);
 	return 0;
 }

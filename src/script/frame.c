@@ -7,8 +7,8 @@
 
 static PyObject *refuse(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	PyErr_SetString(PyExc_TypeError, "a frame is shared by all stacks and can't be changed; "
-			"frame.copy() gives a dict");
+	PyErr_SetString(PyExc_TypeError, "a frame is read-only, as all stacks share it; "
+			"frame.copy() makes a dict that can be changed");
 	return NULL;
 }
 
@@ -60,7 +60,7 @@ static PyObject *to_dict(PyObject *self, PyObject *unused)
 
 #define REFUSED(name)                                                                              \
 	{ name, (PyCFunction)(void (*)(void))refuse, METH_VARARGS | METH_KEYWORDS,                 \
-	  "Raises TypeError: a frame can't be changed." }
+	  "Raises TypeError: a frame is read-only." }
 
 static PyMethodDef methods[] = {
 	REFUSED("clear"),
@@ -75,13 +75,11 @@ static PyMethodDef methods[] = {
 };
 
 static const char doc[] =
-	"A frame of a call chain: a dict that can't be changed, the same object wherever the same\n"
-	"frame comes again. Keys:\n"
-	"  addr     address, as it was sampled (int)\n"
-	"  symbol   function, 'Unknown' if it has no name (str)\n"
-	"  offset   of the address in the function (int)\n"
-	"  kernel   whether it is the kernel's (bool)\n"
-	"  dso      path of the file, or '[kernel.kallsyms]', '[module]', '[vdso]' (str)";
+	"A frame of a call chain: a read-only dict. Equal frames are the same object.\nKeys:\n  "
+	"addr     address, as it was sampled (int)\n  symbol   function, 'Unknown' if it has no "
+	"name (str)\n  offset   of the address in the function (int)\n  kernel   whether it is the "
+	"kernel's (bool)\n  dso      path of the file, or '[kernel.kallsyms]', '[module]', "
+	"'[vdso]' (str)";
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, (void *)doc },

@@ -126,8 +126,7 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 	if (!function || function == Py_None)
 		return 0;
 	if (!PyCallable_Check(function))
-		return fault_usage(f, "%s is no function: the script has made it of type %s; expected "
-				   "def %s", name, Py_TYPE(function)->tp_name, usage);
+		return fault_usage(f, "%s is not a function but of type %s; expected def %s", name, Py_TYPE(function)->tp_name, usage);
 	read_signature(function, &s);
 	if (s.known && judge(name, &s, least, most, usage, f))
 		return -1;

@@ -137,7 +137,8 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 		if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
 			return host_interrupted(f);
 		PyErr_Print();
-		return fault_set(f, EXIT_FAILED, "Python could not be set up");
+		return fault_set(f, EXIT_FAILED, "setting up Python failed with the exception "
+				 "above");
 	}
 	return host_load(h, script, f);
 }
@@ -322,8 +323,8 @@ int host_init(struct host *h, struct fault *f)
 		return host_interrupted(f);
 	PyErr_Print();
 	host_end_forked(h, EXIT_FAILED);
-	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above: a script whose "
-			 "set-up failed does not run; nothing was traced");
+	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above, so the run ends; "
+			 "nothing was traced");
 }
 
 void host_exit(struct host *h)

@@ -40,7 +40,7 @@ int host_start_interpreter(const struct host_script *script, struct fault *f)
 		status = Py_InitializeFromConfig(&config);
 	PyConfig_Clear(&config);
 	if (PyStatus_Exception(status))
-		return fault_set(f, EXIT_FAILED, "Python (%s) can't be started: %s", PYTHON_BIN,
+		return fault_set(f, EXIT_FAILED, "cannot start Python (%s): %s", PYTHON_BIN,
 				 status.err_msg ? status.err_msg : "unknown reason");
 	return 0;
 }

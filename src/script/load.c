@@ -52,7 +52,7 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	if (is) {
 		text = PyObject_Str(value);
 		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* file names: any bytes */
-		fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script can't be found");
+		fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script was not found");
 	}
 	Py_XDECREF(error);
 	Py_XDECREF(text);
@@ -72,8 +72,8 @@ static int raised(const struct host_script *script, struct fault *f)
 
 	trouble_strip_own_frames();
 	PyErr_Print();
-	return fault_set(f, EXIT_FAILED, "%s could not be loaded: its exception stands above; "
-			 "nothing was traced%s%s", script->module, missing ? ". " : "", ignored);
+	return fault_set(f, EXIT_FAILED, "loading %s raised the exception above; nothing was "
+			 "traced%s%s", script->module, missing ? ". " : "", ignored);
 }
 
 static int load_failed(struct host *h, const struct host_script *script, struct fault *f)

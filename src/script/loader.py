@@ -56,7 +56,7 @@ def _read_source(file):
         with open(file, "rb") as f:
             text = f.read(LARGEST_SOURCE + 1)
     except OSError as error:
-        raise LoadError(f"{file}: can't be read: {error.strerror}") from None
+        raise LoadError(f"{file}: cannot read it: {error.strerror}") from None
     if text.startswith(b"\x7fELF"):
         raise LoadError(f"{file}: is a binary program or library (ELF), not a Python script; an "
                         f"extension module's file ends in {finder.EXTENSION[0]} or .so")
@@ -72,7 +72,7 @@ def _read_bytecode(loader):
     try:
         return loader.get_code(loader.name)
     except OSError as error:
-        raise LoadError(f"{loader.path}: can't be read: {error.strerror}") from None
+        raise LoadError(f"{loader.path}: cannot read it: {error.strerror}") from None
     except (ImportError, EOFError, ValueError, TypeError) as error:
         version = "%d.%d" % sys.version_info[:2]
         raise LoadError(f"{loader.path}: is no bytecode of Python {version}, which is embedded here "
@@ -89,7 +89,7 @@ def _init_functions(file):
 def _extension_error(name, file, error):
     text = str(error)
     if "PyInit_" not in text:
-        return LoadError(f"{file}: can't be loaded: {text.replace(file + ': ', '')}; expected an "
+        return LoadError(f"{file}: cannot load it: {text.replace(file + ': ', '')}; expected an "
                          "extension module for Python %d.%d" % sys.version_info[:2])
     has = _init_functions(file)
     why = f"it is module {has[0]}: has it been renamed from {has[0]}.so?" if has else \

@@ -36,7 +36,7 @@ static int tried_script(const struct identity *who, const struct host_script *sc
 		if (errno != EINTR)
 			return fault_set(f, EXIT_FAILED, "waitpid: %s", strerror(errno));
 	if (WIFSIGNALED(status))
-		return fault_set(f, EXIT_FAILED, "%s: compiling it ended by signal %d (%s)",
+		return fault_set(f, EXIT_FAILED, "%s: signal %d ended its compilation (%s)",
 				 script->module, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return WEXITSTATUS(status);
 }

@@ -109,7 +109,7 @@ static void tell_broken_output(struct python_config *config, const struct host *
 	if (!h->output_error || h->output_error == EPIPE)
 		return;   /* a reader that goes away is a way to be done */
 	output_end(&config->stream.output);
-	fault_set(f, EXIT_FAILED, "%s: can't be written: %s; the run was ended", path ? path : "stdout",
+	fault_set(f, EXIT_FAILED, "cannot write to %s: %s; the run has ended", path ? path : "stdout",
 		  strerror(h->output_error));
 }
 
@@ -152,8 +152,9 @@ static bool is_program(const char *name)
 static void tell_command(const struct opt_parser *args, int verbose)
 {
 	if (args->after_dashes == 1 && args->noperands > 1 && is_program(args->operands[1]))
-		note(verbose, "%s and what follows are arguments of the script; nothing starts it: watch a process by "
-		     "-p, or read what `perf-prof record -e ... -- %s` writes by -I", args->operands[1],
+		note(verbose, "%s and what follows are arguments of the script, and python starts "
+		     "no command: watch a process with -p, or read a recording of `perf-prof "
+		     "record -e ... -- %s` with -I", args->operands[1],
 		     args->operands[1]);
 }
 
@@ -172,11 +173,10 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	int rc;
 
 	if (!args->noperands)
-		return fault_usage(f, "python: no script: perf-prof python -e EVENT [options] script.py "
-				   "[args...]");
+		return fault_usage(f, "python: no script: expected perf-prof python -e EVENT "
+				   "[options] script.py [args...]");
 	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
-		return fault_set(f, EXIT_FAILED, "Python takes %d open files beside those there are, "
-				 "but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
+		return fault_set(f, EXIT_FAILED, "Python needs %d more open files, but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
 	if (check_venv(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
 	tell_command(args, script.verbose);

@@ -195,7 +195,7 @@ int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
 	a->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	a->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (a->kick < 0 || a->tell < 0 || start_timer(a, interval_ms) || start_thread(a)) {
-		fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+		fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
 			  descriptors_hint(errno, hint, sizeof(hint)));
 		attention_stop(a);
 		return -1;

@@ -36,7 +36,7 @@ static int check_folder(const char *path, struct fault *f)
 	int rc = folder ? refused(folder) : ENOMEM;
 
 	free(folder);
-	return rc ? fault_set(f, EXIT_FAILED, "%s can't be written: %s", path, strerror(rc)) : 0;
+	return rc ? fault_set(f, EXIT_FAILED, "cannot write %s: %s", path, strerror(rc)) : 0;
 }
 
 /* ---- life ----------------------------------------------------------------------- */

@@ -236,7 +236,7 @@ static int bad_value(struct fault *f, const struct spec_item *item, const struct
 	*expected = '\0';
 	expected += strlen(": expected ");
 	if (attr->value)
-		snprintf(message, sizeof(message), "a value that can't be: %s", why);
+		snprintf(message, sizeof(message), "invalid value: %s", why);
 	else
 		snprintf(message, sizeof(message), "%s needs a value", attr->name);
 	return spec_fault(f, item, attr->value_at, message, expected);

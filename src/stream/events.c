@@ -185,7 +185,8 @@ static int expand_glob(struct stream *s, const struct spec_item *item, struct fa
 
 	for (size_t i = 0; i < item->nattrs; i++)
 		if (!strcmp(item->attrs[i].name, "alias"))
-			return complain(f, item, item->attrs[i].at, "alias= can't name all events of a glob",
+			return complain(f, item, item->attrs[i].at, "alias= names one event, and "
+					"this glob may match several",
 					"a full event name, or no alias");
 	snprintf(glob, sizeof(glob), "%s:%s", item->sys, item->name);
 	if (catalog_each(CATALOG_TRACEPOINT, glob, expand_one, &x, NULL))

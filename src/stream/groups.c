@@ -41,11 +41,12 @@ static const char *why_not(const struct stream *s, const struct stream_event *ev
 	const char *modifiers = modifiers_of(s, ev->item);
 
 	if (ev->maker)
-		return "what a source makes of other events can't be in a group";
+		return "a group takes no events that a source makes from other events";
 	if (ev->fmt && modifiers[strspn(modifiers, "SW")])
 		return "a tracepoint's group has no modifiers but S and W";
 	if (strchr(modifiers, 'W') && is_read(s, &s->events[ev->leader]))
-		return "a weak group (W) may fall apart, and then nobody reads its counts (S): one of them";
+		return "a weak group (W) may be split, and then its counts (S) are not read: give "
+	"W or S, not both";
 	return NULL;
 }
 
@@ -81,7 +82,8 @@ int groups_apply(struct stream *s, struct fault *f)
 		ev->leader = leader;
 		why = why_not(s, ev);
 		if (why)
-			return spec_fault(f, ev->item, ev->item->at, why, "this event outside of the braces, or another");
+			return spec_fault(f, ev->item, ev->item->at, why, "another event, or this "
+					  "one outside the braces");
 		if (!is_read(s, &s->events[leader]))
 			continue;
 		set_format(ev, GROUP_READ);
@@ -135,8 +137,9 @@ static void look_at_inheritance(struct stream *s)
 		any |= reads(&s->events[i]);
 	s->reads_alone = any && inherits(s) && !can_inherit_reads();
 	if (s->reads_alone)
-		note(1, "events whose samples have counts (groups with S, sample=read) don't follow "
-		     "new threads and children: Linux before 6.12 can't read what is inherited; -a watches all tasks");
+		note(1, "events whose samples have counts (groups with S, sample=read) don't "
+		     "follow new threads and children: Linux before 6.12 cannot read inherited "
+		     "counts; use -a to watch all tasks");
 }
 
 /* On our own thread, as far as it goes. */

@@ -64,11 +64,11 @@ static int watch_all(struct stream *s, struct fault *f)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s) ||
 	    (s->end_with >= 0 && watch_fd(s, s->end_with, EPOLLIN, END)))
-		return fault_set(f, EXIT_FAILED, "can't start the event loop: %s%s", strerror(errno),
+		return fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
 	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
 		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, RING))
-			return fault_set(f, EXIT_FAILED, "can't wait for a ring: %s",
+			return fault_set(f, EXIT_FAILED, "cannot wait for a ring: %s",
 					 strerror(errno));
 	return 0;
 }
@@ -228,7 +228,7 @@ static int enable_all(struct stream *s, struct fault *f)
 		int rc = enable_at_start(s, &s->opened[i]);
 
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "%s can't be enabled: %s", s->opened[i].event->name,
+			return fault_set(f, EXIT_FAILED, "cannot enable %s: %s", s->opened[i].event->name,
 					 strerror(-rc));
 	}
 	return 0;
@@ -244,7 +244,7 @@ static int start_mover(struct stream *s, struct fault *f)
 	for (size_t i = 0; s->mover && i < s->nrings; i++)
 		backlog_thread_add(s->mover, s->rings[i].backlog, pev_event_fd(s->rings[i].owner));
 	rc = s->mover ? backlog_thread_start(s->mover) : -ENOMEM;
-	return rc ? fault_set(f, EXIT_FAILED, "--buffer: its thread can't be started: %s",
+	return rc ? fault_set(f, EXIT_FAILED, "--buffer: cannot start its thread: %s",
 			      strerror(-rc)) : 0;
 }
 

@@ -232,7 +232,8 @@ static struct stream_event *append_live(struct stream *s, const struct wish *w, 
 		return NULL;
 	ev->fmt = tracefmt_load(s->formats, s->tracefs, w->sys, w->name, &why);
 	if (!ev->fmt) {
-		snprintf(message, sizeof(message), "%s needs %s:%s, which can't be read", w->maker->name, w->sys,
+		snprintf(message, sizeof(message), "%s needs %s:%s, but perf-prof cannot read its "
+			 "format", w->maker->name, w->sys,
 			 w->name);
 		spec_fault(f, item, item->at, message, why.text);
 		return NULL;

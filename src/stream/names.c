@@ -264,8 +264,8 @@ int names_watch(struct names *n, int verbose, struct fault *f)
 	if (!n->symbolizer)
 		return 0;
 	if (stream_wants_mappings(n->stream) && !stream_has_mappings(n->stream))
-		note(verbose, "user functions have no names: records of what processes map can't be "
-		     "had, for want of descriptors or locked memory (ulimit -n, ulimit -l)");
+		note(verbose, "user functions have no names: too few descriptors or too little "
+		     "locked memory for the records of mappings (ulimit -n, ulimit -l)");
 	if (stream_has_mappings(n->stream) && open_maps(n))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (n->maps && live)

@@ -220,7 +220,8 @@ static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
 		size *= 2;
 	ring->backlog = size <= SIZE_MAX ? backlog_new(ring->ring, (size_t)size) : NULL;
 	if (!ring->backlog)
-		return fault_set(f, EXIT_FAILED, "--buffer: %s can't be had for the ring of CPU %d: %s",
+		return fault_set(f, EXIT_FAILED, "--buffer: no memory for %s behind the ring of "
+				 "CPU %d: %s; give a smaller size",
 				 units_bytes_text(size, text, sizeof(text)), ring->cpu,
 				 strerror(errno));
 	ring->ring = backlog_ring(ring->backlog);
@@ -496,9 +497,10 @@ int open_all(struct stream *s, struct fault *f)
 		if (!s->uneven && !targets_moved(&s->targets, s->opts))
 			return 0;
 	}
-	note(stream_verbosity(s->opts), s->uneven ? "kernel.perf_event_max_sample_rate fell all the time while "
-	     "events were opened: some CPUs are sampled more often than others"
-	     : "threads were born all the time while events were opened: some of their first events may be missing");
+	note(stream_verbosity(s->opts), s->uneven ? "kernel.perf_event_max_sample_rate kept "
+	     "falling while events were opened: some CPUs are sampled more often than others"
+	     : "new threads kept starting while events were opened: some of their first events may "
+	     "be missing");
 	return 0;
 }
 

@@ -202,7 +202,8 @@ int stream_check_operand(const struct stream_opts *opts, const struct opt_parser
 	if (!word || !opts->call_graph || opts->chains.said || !is_way_misspelt(word))
 		return 0;
 	stream_parse_chains(word, &bytes, &expected);
-	return fault_usage(f, "--call-graph %s: expected %s (a program or script that is called so stands behind --)",
+	return fault_usage(f, "--call-graph %s: expected %s (if that is the program or script to "
+			   "run, put it behind --)",
 			   word, expected);
 }
 

@@ -36,7 +36,8 @@ int ordered_start(struct stream *s, struct fault *f)
 
 	s->order = order_new((uint32_t)s->nrings, MAX_HELD);
 	rc = s->order ? barrier_start(&s->barrier, s->attn.kick) : -ENOMEM;
-	return rc ? fault_set(f, EXIT_FAILED, "--order can't be set up: %s", strerror(-rc)) : 0;
+	return rc ? fault_set(f, EXIT_FAILED, "cannot set up --order: %s; leave it out to get "
+			      "events in the order of each CPU", strerror(-rc)) : 0;
 }
 
 void ordered_stop(struct stream *s)

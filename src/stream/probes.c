@@ -59,8 +59,8 @@ static int refuse(const char *tracefs, const struct probe_definition *def, int e
 
 	kernel_said(tracefs, said, sizeof(said));
 	if (denied)
-		return fault_set(f, EXIT_FAILED, "a probe can't be made: %s: %s; probes with root's tracefs: "
-				 "run as root (kernel lockdown forbids them to root, too)", files[def->space],
+		return fault_set(f, EXIT_FAILED, "cannot create a probe: %s: %s; run as root "
+				 "(kernel lockdown forbids probes to root, too)", files[def->space],
 				 strerror(err));
 	if (def->space == PROBE_KERNEL && (err == ENOENT || strstr(said, "probed address or symbol")))
 		return fault_set(f, EXIT_USAGE, "the kernel has no function %s that can be probed", def->where);
@@ -96,8 +96,8 @@ static int begin(struct probes *p, const char *tracefs, struct fault *f)
 	probes_sweep_dead(tracefs);
 	p->sweeper = probes_start_sweeper(tracefs, p->group);
 	if (p->sweeper < 0)
-		return fault_set(f, EXIT_FAILED, "a probe can't be made: the process that would remove it "
-				 "can't be started: %s", strerror(errno));
+		return fault_set(f, EXIT_FAILED, "cannot create a probe: the process that would "
+				 "remove it did not start: %s", strerror(errno));
 	return 0;
 }
 

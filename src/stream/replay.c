@@ -498,22 +498,24 @@ static void tell(const struct stream *s)
 	int verbose = stream_verbosity(s->opts);
 
 	if (p->unknown)
-		fprintf(stderr, "perf-prof: %s: %" PRIu64 " samples bear ids of no event that the recording "
-			"has: left out\n", s->opts->input, p->unknown);
+		fprintf(stderr, "perf-prof: %s: left out %" PRIu64 " samples, whose ids belong to "
+			"no event of the recording\n", s->opts->input, p->unknown);
 	if (c->aux_bytes)
 		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were passed over",
 		     s->opts->input, c->aux_bytes);
 	if (p->formats_bad)
-		note(verbose, "%s: %d formats of tracepoints can't be read", s->opts->input, p->formats_bad);
+		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
+		     "missing", s->opts->input, p->formats_bad);
 	if (!s->stop && perfdata_has_no_end(p->reader))
-		fprintf(stderr, "perf-prof: %s: its recorder did not end it (it runs still, was killed, or the disk "
-			"was full): what came after the last event here is missing\n", s->opts->input);
+		fprintf(stderr, "perf-prof: %s: the recording has no end: its recorder still runs, "
+			"was killed, or found the disk full; what came after the last event here "
+			"is missing\n", s->opts->input);
 	if (perfdata_info(p->reader)->unread)
-		note(verbose, "%s: %d features of its header can't be read (bits %#" PRIx64 ")", s->opts->input,
+		note(verbose, "%s: cannot read %d features of its header (bits %#" PRIx64 ")", s->opts->input,
 		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);
 	if (perfdata_is_unfinished(p->reader))
-		note(verbose, "%s: its recorder did not come to finish it: the machine, build ids and formats of "
-		     "tracepoints are missing", s->opts->input);
+		note(verbose, "%s: its recorder did not finish it: the machine, build ids and "
+		     "tracepoint formats are missing", s->opts->input);
 }
 
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)

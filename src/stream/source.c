@@ -88,7 +88,8 @@ static int name_made(struct source *source, struct stream_event *ev, struct faul
 	if (event_attrs_set(source->stream, ev, source->item, EVENT_MADE, f))
 		return -1;
 	if (ev->callchain)
-		return spec_fault(f, source->item, source->item->at, "what this source tells has no call chain",
+		return spec_fault(f, source->item, source->item->at, "events of this source have "
+				  "no call chain",
 				  "no stack and no max-stack=");
 	name = ev->alias ? ev->alias : source->ops->name;
 	return event_set_name(ev, name, name, f);
@@ -103,8 +104,8 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 	if (!ev)
 		return NULL;
 	if (s->opts->record && !s->opts->recording.flight_bytes) {
-		fault_usage(f, "--record: %s is made here, of other events: record those, and `-I` makes it "
-			    "of the recording", source->ops->name);
+		fault_usage(f, "--record: perf-prof makes %s from other events: record those, and "
+			    "make it from the recording with -I", source->ops->name);
 		return NULL;
 	}
 	maker_set_event(m, ev, source->config->exit_n);

@@ -48,21 +48,22 @@ void summary_tell(const struct stream *s)
 		fprintf(stderr, "perf-prof: %llu recorded, %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.malformed);
 	else if (verbose > 0 && t.counted_other)
-		fprintf(stderr, "perf-prof: %llu perf-prof's own and not delivered, %llu malformed\n",
+		fprintf(stderr, "perf-prof: %llu events of perf-prof itself, not delivered; %llu "
+			"malformed\n",
 			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
 	else if (verbose > 0)
-		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them perf-prof's own and "
-			"not delivered, %llu malformed\n", (unsigned long long)t.counted,
+		fprintf(stderr, "perf-prof: %llu counted by the kernel, %llu of them events of "
+			"perf-prof itself, not delivered; %llu malformed\n", (unsigned long long)t.counted,
 			(unsigned long long)t.skipped, (unsigned long long)t.malformed);
 	if (verbose > 0 && t.beyond)
-		fprintf(stderr, "perf-prof: %llu came after a source's own -N\n",
+		fprintf(stderr, "perf-prof: %llu came after a source had reached its -N\n",
 			(unsigned long long)t.beyond);
 	if (verbose > 0 && t.filtered)
 		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
 			(unsigned long long)t.filtered);
 	if (s->pids && pidmap_unpaired(s->pids))
-		note(verbose, "%zu tasks are not of this PID namespace, or were not met in it: they have the ids that they "
-		     "have in the initial one", pidmap_unpaired(s->pids));
+		note(verbose, "%zu tasks are not in this PID namespace, or perf-prof did not see "
+		     "them in it: they are shown with their ids of the initial namespace", pidmap_unpaired(s->pids));
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu events came late, out of order: %s\n",
 			(unsigned long long)t.late, s->replay

@@ -81,7 +81,7 @@ static int resolve_pids(struct targets *t, const struct stream_opts *opts, struc
 			return fault_set(f, EXIT_FAILED, "--pids %d: there is no such process; "
 					 "`pgrep NAME` finds the number", opts->pids.v[i]);
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "--pids %d: its threads can't be listed: %s",
+			return fault_set(f, EXIT_FAILED, "--pids %d: cannot list its threads: %s",
 					 opts->pids.v[i], strerror(-rc));
 	}
 	return 0;
@@ -166,7 +166,8 @@ static int resolve_cpus(struct targets *t, const struct stream_opts *opts, struc
 	int rc = cpulist_online(&online);
 
 	if (rc)
-		return fault_set(f, EXIT_FAILED, "the list of online CPUs can't be read: %s",
+		return fault_set(f, EXIT_FAILED, "cannot read the list of online CPUs "
+				 "(/sys/devices/system/cpu/online): %s",
 				 strerror(-rc));
 	for (size_t i = 0; i < opts->cpus.n && !rc; i++)
 		rc = numlist_add(numlist_has(&online, opts->cpus.v[i]) ? &t->cpus : &missing, opts->cpus.v[i]);

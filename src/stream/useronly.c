@@ -97,7 +97,8 @@ void useronly_tell(const struct stream *s)
 	}
 	pev_paranoid(&level);
 	if (n)
-		note(verbose, "%s%s: in user space only, as kernel.perf_event_paranoid is %d; the kernel's part, too: as "
-		     "root (sudo), with CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=1", names,
+		note(verbose, "%s%s: user space only, as kernel.perf_event_paranoid is %d; to "
+		     "sample the kernel, too: run as root (sudo), with CAP_PERFMON, or, as root: "
+		     "sysctl kernel.perf_event_paranoid=1", names,
 		     n < sizeof(names) ? "" : "...", level);
 }

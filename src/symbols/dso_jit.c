@@ -102,8 +102,8 @@ static void open_file(struct dsos *d, struct jit *j)
 static void tell(const struct dsos *d, struct jit *j)
 {
 	if (!j->told)
-		note(d->verbose, "%s: more than perf-prof reads of such a file: some of its functions "
-		     "have no names", j->path);
+		note(d->verbose, "%s: the file is larger than what perf-prof reads of it: some of "
+		     "its functions have no names", j->path);
 	j->told = true;
 }
 

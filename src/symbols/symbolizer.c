@@ -49,8 +49,8 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
 	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = opts->helpers });
 	if (!s->parser && errno != ENOMEM) {
-		note(opts->verbose, "the process that reads programs' files without privilege can't be "
-		     "started (%s): they are read by this one", strerror(errno));
+		note(opts->verbose, "the process that reads programs' files without privilege did "
+		     "not start (%s): this process reads them", strerror(errno));
 		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = opts->helpers });
 	}
 	if (!s->dsos || !s->parser) {

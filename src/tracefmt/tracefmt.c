@@ -198,7 +198,7 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 		char why[128] = "";
 
 		tep_strerror(db->tep, rc, why, sizeof(why));
-		fault_set(f, EXIT_FAILED, "format of an event of %s can't be read: %s", sys, why);
+		fault_set(f, EXIT_FAILED, "cannot parse the format of a tracepoint of %s: %s", sys, why);
 		return NULL;
 	}
 	fmt = fmt_from_tep(ev, text, len);

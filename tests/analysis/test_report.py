@@ -93,7 +93,7 @@ def test_events_are_chosen_by_name(perf, works, tmp_path, tables, analyse):
 def test_a_picture_says_of_which_event_it_is(perf, works, tmp_path, analyse):
     path = recorded(perf, works, tmp_path / 'm.data', 'page-faults,cpu-clock', 'pages', 40000)
     first = analyse('report', path, '-v', '--flame-graph', 'a.svg', before=['env'])
-    assert 'a.svg is of page-faults, the first of 2 events; -e EVENT chooses another' in first.err
+    assert 'a.svg shows page-faults, the first of 2 events; -e EVENT chooses another' in first.err
     chosen = analyse('report', path, '-v', '-e', 'cpu-clock', '--flame-graph', 'b.svg', before=['env'])
     assert '-e EVENT' not in chosen.err
     assert ': page-faults<' in (tmp_path / 'a.svg').read_text() and ': cpu-clock<' in (tmp_path / 'b.svg').read_text()
@@ -104,7 +104,7 @@ def test_a_picture_says_of_which_event_it_is(perf, works, tmp_path, analyse):
 @pytest.mark.parametrize('to', ['folded', 'speedscope', 'firefox'])
 def test_other_formats_say_of_which_event_they_are(perf, works, tmp_path, analyse, to):
     path = recorded(perf, works, tmp_path / 'm.data', 'page-faults,cpu-clock', 'pages', 40000)
-    hint = f'--to {to} is of page-faults, the first of 2 events; -e EVENT chooses another'
+    hint = f'--to {to} converts page-faults, the first of 2 events; -e EVENT chooses another'
     # what is converted may go to standard output: nothing is said there, and without -v nothing at all
     assert hint in analyse('convert', '-v', '--to', to, path, '-o', 'out', before=['env']).err
     assert '-e EVENT' not in analyse('convert', '-v', '--to', to, '-e', 'cpu-clock', path, '-o', 'out', before=['env']).err

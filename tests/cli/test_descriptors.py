@@ -73,7 +73,7 @@ def test_the_answer_does_not_change(prof, argv):
 def test_check_does_not_call_a_shortage_a_refusal(prof):
     done = limited([prof, 'check'], 5, 5)
     check_told(done, 5)
-    assert 'nothing can be tried' in done.stderr and not done.stdout
+    assert 'cannot try any event' in done.stderr and not done.stdout
 
 
 def test_stat_says_how_many_it_takes(prof):

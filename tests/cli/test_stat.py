@@ -177,7 +177,7 @@ def test_the_file_is_the_callers(prof, tmp_path):
             os.chmod(tmp_path, 0o755)
             done = subprocess.run([*args, '-o', tmp_path / 'file', '--', 'touch', tmp_path / 'ran'],
                                   capture_output=True, text=True, env=env)
-            assert done.returncode == 1 and 'whom sudo was called by' in done.stderr
+            assert done.returncode == 1 and 'who ran sudo' in done.stderr
             assert not os.listdir(tmp_path), 'told before the command ran'
 
 

@@ -113,7 +113,7 @@ def test_half_a_file_is_no_picture(prof, storm, tmp_path_factory, tmp_path, comm
         in_time, proc, out, errors = interrupted()
         if in_time or proc.returncode:      # else it had read all before the signal was sent
             break
-    assert errors == f'perf-prof: interrupted: no picture was made: {picture}\n' and proc.returncode == 130
+    assert errors == f'perf-prof: interrupted: the picture {picture} was not written\n' and proc.returncode == 130
     assert 'getppid' in out or 'syscall ' in out
     assert os.listdir(tmp_path) == [picture] and (tmp_path / picture).read_text() == 'older'
 
@@ -142,7 +142,7 @@ def test_an_interrupted_one_has_written_what_came_before(half_way, command, tmp_
         proc.send_signal(signal.SIGINT)
         _, errors = proc.communicate(timeout=30)
     assert proc.returncode == 130
-    assert errors.decode() == 'perf-prof: interrupted: standard output got what came before\n'
+    assert errors.decode() == 'perf-prof: interrupted: standard output has what came before\n'
     assert 0 < (tmp_path / 'got').read_text().count('sys_enter_getppid') < 100000
 
 

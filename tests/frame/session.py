@@ -40,7 +40,7 @@ class Ended:
         """The closing summary of -v."""
         return Totals(*map(int, re.search(
             r'(\d+) events delivered, (\d+) lost.*\n(?:.*\n)*?.*?(\d+) counted by the kernel, (\d+) of '
-            r"them perf-prof's own and not delivered, (\d+) malformed", self.stderr).groups()))
+            r"them events of perf-prof itself, not delivered; (\d+) malformed", self.stderr).groups()))
 
     @property
     def lost(self):

@@ -84,8 +84,8 @@ def test_what_is_evaluated_here_is_told_with_v_only(prof, storm, tmp_path):
     event = f'{EVENT}/common_pid=={{pid}} && _pid!=0 && _time/'
     ended = counted(prof, storm, tmp_path, ['getppid', 1000], '-e', event, '-v')
     assert ended.number('count') == 1000
-    assert re.search(r"getppid: _pid!=0 && _time is evaluated by perf-prof for each event, since the kernel's "
-                     r"filters can't; the kernel's filter: common_pid==\d+\n", ended.stderr)
+    assert re.search(r"getppid: perf-prof evaluates _pid!=0 && _time for each event, as the kernel's "
+                     r"filters do not support it; the kernel's filter: common_pid==\d+\n", ended.stderr)
     assert counted(prof, storm, tmp_path, ['getppid', 1000], '-e', event).stderr == ''
 
 

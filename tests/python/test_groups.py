@@ -198,7 +198,7 @@ def test_children_are_counted_by_themselves(run):
 
 
 @pytest.mark.parametrize('text, said', [
-    ('{cpu-clock,rundelay}', "can't be in a group"),
+    ('{cpu-clock,rundelay}', "a group takes no events that a source makes"),
     ('{cpu-clock,sw:page-faults}:SW', 'weak group'),
     ('{sched:sched_switch,cpu-clock}:u', 'no modifiers but S and W'),
     ('{cpu-clock,nothing-such}', 'no event nothing-such'),

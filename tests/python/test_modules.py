@@ -429,8 +429,8 @@ def test_libraries_that_are_no_modules(python, tmp_path):
     compile_c(tmp_path, 'none.c', 'none.so')
     compile_c(tmp_path, 'undef.c', 'undef.so')
     fault(python, 'none.so', 'none.so: is no Python module', 'some other shared library')
-    fault(python, 'text.so', "text.so: can't be loaded")
-    fault(python, 'undef.so', "undef.so: can't be loaded", 'undefined symbol: gone')
+    fault(python, 'text.so', "text.so: cannot load it")
+    fault(python, 'undef.so', "undef.so: cannot load it", 'undefined symbol: gone')
 
 
 def test_an_extension_module_that_fails_has_its_own_traceback(python, tmp_path):
@@ -470,7 +470,7 @@ def test_bytecode_of_another_python(python, tmp_path):
 
 
 def test_a_file_that_cannot_be_read(python):
-    fault(python, '/proc/self/mem', "/proc/self/mem: can't be read: Input/output error")
+    fault(python, '/proc/self/mem', "/proc/self/mem: cannot read it: Input/output error")
 
 
 # ---- Cython ---------------------------------------------------------------------------

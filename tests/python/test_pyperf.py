@@ -313,7 +313,7 @@ def test_ioc(pyperf, faults):
 
 def test_ioc_arguments(pyperf, faults):
     ioc = pyperf.ioc
-    with pytest.raises(ValueError, match='no PERF_EVENT_IOC_'):
+    with pytest.raises(ValueError, match='not a PERF_EVENT_IOC_'):
         ioc(faults, 0x5401, 0)
     with pytest.raises(OSError) as error:
         ioc(faults, pyperf.PERF_EVENT_IOC_PERIOD, 5)       # a counting event

@@ -72,7 +72,7 @@ def test_event_of_another_process(pyperf):
 def test_targets(pyperf):
     with pyperf.Event('cpu-clock', -1, 0) as event:
         assert event.read().value >= 0
-    for arguments, words in (((-1, -1), 'any task on any CPU'), ((-2, 0), 'pid -2'),
+    for arguments, words in (((-1, -1), 'pid -1 needs a cpu'), ((-2, 0), 'pid -2'),
                              ((0, -2), 'cpu -2')):
         with pytest.raises(ValueError, match=words):
             pyperf.Event('cpu-clock', *arguments)

@@ -23,7 +23,7 @@ for word in ('tracefs', 'root', 'perf'):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
 
-KILLED = r'perf\.data: its recorder did not end it .*what came after the last event here is missing'
+KILLED = r'perf\.data: the recording has no end: .*what came after the last event here is missing'
 
 
 class Recorder:

@@ -181,4 +181,4 @@ def test_filters_the_kernel_cannot_do(record, storm):
 
 def test_a_folder_that_cannot_be_written_is_told_at_once(record):
     record('-e', 'sched:sched_switch', '--overwrite', '-o', '/nowhere/perf.data', check=1,
-           errors='/nowhere/perf.data can\'t be written: No such file')
+           errors='cannot write /nowhere/perf.data: No such file')

@@ -88,7 +88,7 @@ def test_what_was_not_recorded(prof, tmp_path, source, errors):
 def test_script_shows_what_was_recorded(prof, tmp_path):
     done = subprocess.run([prof, 'script', '-I', os.path.join(DATA, 'ours.data'), '-e', f'trace/--of {SWITCH}/'],
                           cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and re.search(r'trace is made of recorded events, .*: trace -I', done.stderr)
+    assert done.returncode == 2 and re.search(r'perf-prof makes \S*trace\S* from recorded events, .*: use trace -I', done.stderr)
 
 
 # ---- as the commands have it -------------------------------------------------------------
@@ -196,4 +196,4 @@ def test_beside_a_group(prof, tmp_path):
                     'sleep', '0.1'], cwd=tmp_path, check=True, timeout=60)
     done = subprocess.run([prof, 'script', '-I', 'g.data', '-e', 'page-faults,rundelay'], cwd=tmp_path,
                           capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and 'rundelay is made of recorded events' in done.stderr
+    assert done.returncode == 2 and 'perf-prof makes rundelay from recorded events' in done.stderr

@@ -335,15 +335,15 @@ def test_wrong_usage(replay, args, words):
 def test_time_needs_a_recording(prof, replay):
     done = subprocess.run([prof, 'python', '-e', 'cpu-clock', '--time', '1,2', 'rows.py'],
                           cwd=replay.folder, capture_output=True, text=True, timeout=30)
-    assert done.returncode == 2 and '--input FILE is missing' in done.stderr
+    assert done.returncode == 2 and 'add --input FILE' in done.stderr
 
 
 def test_no_recording(replay, tmp_path):
     (tmp_path / 'empty').write_bytes(b'')
     (tmp_path / 'text').write_text('#!/bin/sh\necho this is none\n')
-    for path, words in (('empty', '0 bytes are no recording'), ('text', 'no perf.data'),
+    for path, words in (('empty', 'it has 0 bytes'), ('text', 'this is not a recording'),
                         (str(tmp_path), 'is a directory'), ('nothing', 'No such file'),
-                        ('/dev/zero', 'no perf.data')):
+                        ('/dev/zero', 'this is not a recording')):
         replay(path, check=1, errors=words)
 
 

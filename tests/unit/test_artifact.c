@@ -175,7 +175,7 @@ static void belongs_to_the_caller_of_sudo(void **state)
 	setenv("SUDO_UID", "65534", 1);
 	setenv("SUDO_GID", "65534", 1);
 	assert_int_equal(artifact_open(&a, "--x", at("x"), &f), -1);   /* root's folder */
-	assert_non_null(strstr(f.text, "Permission denied for user 65534, whom sudo was called by"));
+	assert_non_null(strstr(f.text, "Permission denied for user 65534, who ran sudo"));
 	chmod(folder, 0777);
 	assert_int_equal(artifact_open(&a, "--x", at("x"), &f), 0);
 	fputs("new", a.out);

@@ -319,9 +319,9 @@ static const struct {
 	{ "ntohl()", 6, "another number of arguments", "1 argument" },
 	{ "ntohl(1,2)", 8, "another number of arguments", "1 argument" },
 	{ "strncmp(comm,1,2)", 13, "is a number", "text" }, { "ntohl(comm)", 6, "comm is text", "number" },
-	{ "strncmp(comm,\"x\",-1)", 17, "can't", "number of characters" },
+	{ "strncmp(comm,\"x\",-1)", 17, "does not take", "number of characters" },
 	{ "count(comm)", 6, "constant", "quotes" }, { "count()", 6, "another number", "at least 1 arg" },
-	{ "count(\"a\",13)", 10, "can't", "any other" }, { "fail(1)", 5, "another number", "0 arguments" },
+	{ "count(\"a\",13)", 10, "does not take", "any other" }, { "fail(1)", 5, "another number", "0 arguments" },
 	{ "count(\"\",1,1,1,1,1,1,1,1)", 23, "another number", "at most 8" },
 };
 

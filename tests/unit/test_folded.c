@@ -312,9 +312,9 @@ static void what_can_not_be_is_told_before(void **state)
 		{ { "/tmp", NULL }, EXIT_USAGE, "/tmp: is a folder; expected a file, whose name ends in one of "
 						".folded, .svg, .html, .speedscope.json" },
 		{ { "no/such/folder/", NULL }, EXIT_USAGE, "no/such/folder/: is a folder" },
-		{ { "x.png", NULL }, EXIT_USAGE, "x.png: .png can't be made; expected a name that ends in one of" },
-		{ { "x.SVG", NULL }, EXIT_USAGE, "x.SVG: .SVG can't be made" },
-		{ { "x.csv", NULL }, EXIT_USAGE, "x.csv: .csv can't be made" },
+		{ { "x.png", NULL }, EXIT_USAGE, "x.png: perf-prof does not write .png; expected a name that ends in one of" },
+		{ { "x.SVG", NULL }, EXIT_USAGE, "x.SVG: perf-prof does not write .SVG" },
+		{ { "x.csv", NULL }, EXIT_USAGE, "x.csv: perf-prof does not write .csv" },
 		{ { "--", NULL }, EXIT_USAGE, "\"--\": expected the name of a file" },
 		{ { "-q", NULL }, EXIT_USAGE, "\"-q\": expected the name of a file" },
 		{ { "", NULL }, EXIT_USAGE, "\"\": expected the name of a file" },

@@ -165,19 +165,19 @@ static void heads_that_lie(void **state)
 
 	(void)state;
 	put(&f, "PERFILE2", 8);
-	refused(&f, "8 bytes are no recording");
+	refused(&f, "it has 8 bytes");
 	put(&f, "PERFILE3\x10\0\0\0\0\0\0\0", 16);
-	refused(&f, "no perf.data");
+	refused(&f, "this is not a recording: perf.data begins");
 	put(&f, "PERFILE2\x11\0\0\0\0\0\0\0", 16);
 	refused(&f, "a header of 17 bytes");
 	put_pipe_head(&f);
 	refused(&f, "no events");
 	h = make_head(0, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
 	put_file(&f, &h, 0, 0);
-	refused(&f, "an event is said to take 0 bytes");
+	refused(&f, "the header says that an event takes 0 bytes");
 	h = make_head(ATTR_SIZE, ATTRS_AT, UINT64_C(1) << 60, DATA_AT, 48);
 	put_file(&f, &h, 0, 0);
-	refused(&f, "lays the events at 0x68");
+	refused(&f, "places the events at 0x68");
 	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, ATTRS_AT + 8, 48);
 	put_file(&f, &h, 0, 0);
 	refused(&f, "over the events");
@@ -189,7 +189,7 @@ static void heads_that_lie(void **state)
 	refused(&f, "over itself");
 	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
 	put_file(&f, &h, 104, UINT64_C(1) << 60);
-	refused(&f, "an event's ids are said to lie at 0x68");
+	refused(&f, "places an event's ids at 0x68");
 	put_file(&f, &h, 104, 7);
 	refused(&f, "an event's ids");
 	put_pipe_head(&f);
@@ -206,7 +206,7 @@ static void an_id_of_two_events(void **state)
 	put_pipe_head(&f);
 	put_attr(&f, 0, 7);
 	put_attr(&f, 1, 7);
-	refused(&f, "the id 7 is given to two events");
+	refused(&f, "two events have the id 7");
 }
 
 /* A listener's id lies behind the body, where the kernel says a size that is too large. */
@@ -321,7 +321,7 @@ static void features_that_lie(void **state)
 
 	(void)state;
 	two_features(TEXTS_AT + TEXT_SIZE, TEXT_SIZE, WHOLE, NULL);
-	two_features(TEXTS_AT + 4, TEXT_SIZE, WHOLE, "at offset 0x138: the header lays its feature 4 at 0x14c, 12 bytes, "
+	two_features(TEXTS_AT + 4, TEXT_SIZE, WHOLE, "at offset 0x138: the header places its feature 4 at 0x14c, 12 bytes, "
 		     "over its feature 3");
 	two_features(UINT64_C(1) << 60, 1, WHOLE, "at 0x1000000000000000, 1 bytes, but the file has 352");
 	two_features(TEXTS_AT, UINT64_C(1) << 60, WHOLE, "but the file has");

@@ -65,7 +65,7 @@ static int attr_set(PyObject *o, PyObject *value, void *closure)
 	PyObject *number;
 
 	if (!value) {
-		PyErr_Format(PyExc_AttributeError, "perf_event_attr.%s can't be deleted: set it to 0",
+		PyErr_Format(PyExc_AttributeError, "cannot delete perf_event_attr.%s: set it to 0",
 			     f->name);
 		return -1;
 	}

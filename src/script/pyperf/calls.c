@@ -199,7 +199,7 @@ static PyObject *ioc(PyObject *module, PyObject *args, PyObject *kw)
 		if (operations[i].op == op)
 			return operations[i].run(PyModule_GetState(module), fd, op,
 						 arg == Py_None ? NULL : arg);
-	PyErr_Format(PyExc_ValueError, "%lu is no PERF_EVENT_IOC_ operation", op);
+	PyErr_Format(PyExc_ValueError, "%lu is not a PERF_EVENT_IOC_ operation", op);
 	return NULL;
 }
 

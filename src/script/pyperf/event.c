@@ -22,8 +22,9 @@ bool target_of(int pid, int cpu, int cgroup, struct pev_target *target)
 	else if (pid == -1 && cpu >= 0)
 		*target = pev_target_cpu(cpu);
 	else if (pid == -1)
-		return PyErr_SetString(PyExc_ValueError, "any task on any CPU is not to be had: give "
-							 "a pid, or a cpu, one event each"),
+		return PyErr_SetString(PyExc_ValueError, "pid -1 needs a cpu: the kernel opens no "
+							 "event for all tasks on all CPUs; open "
+							 "one per CPU"),
 		       false;
 	else if (pid < -1 || cpu < -1)
 		return PyErr_Format(PyExc_ValueError, "no such target: pid %d, cpu %d", pid, cpu), false;

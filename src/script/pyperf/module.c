@@ -64,7 +64,7 @@ PyGetSetDef *new_table(struct state *st, size_t n)
 
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-	PyErr_SetString(PyExc_TypeError, "objects of this type come out of rings only");
+	PyErr_SetString(PyExc_TypeError, "only a ring makes objects of this type");
 	return NULL;
 }
 
