@@ -88,8 +88,8 @@ static void tell(const struct dsos *d, struct dso *dso)
 {
 	static const char *const reasons[] = {
 		[DSO_NOT_THERE] = "no such file is there now",
-		[DSO_UNIDENTIFIED] = "the recording is from another machine and has no build id of this file",
-				     "has no build id of it",
+		[DSO_UNIDENTIFIED] = "the recording is from another machine and has no build id "
+				     "of this file",
 		[DSO_UNREADABLE] = "it is empty, over 4 GiB, or not an ELF file",
 		[DSO_OTHER_INODE] = "what is there now is not what was mapped (inode, generation, or time of its "
 				    "last change)",

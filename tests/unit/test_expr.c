@@ -275,7 +275,7 @@ static const struct {
 	const char *message, *expected;
 } bad[] = {
 	/* lexer */
-	{ "", 0, "nothing", "pid > 1000" }, { "  ", 2, "nothing", "pid" },
+	{ "", 0, "empty", "pid > 1000" }, { "  ", 2, "nothing", "pid" },
 	{ "u8 = 5", 3, "single \"=\"", "==" }, { "u8 > 1x", 6, "not one", "operator" },
 	{ "u8 > 08", 6, "not one", "octal" }, { "u8 > 0x", 7, "ends at its 0x", "hexadecimal" },
 	{ "u8 > 0xg", 7, "0x", "hexadecimal" }, { "u8 > 1.5", 6, "fraction", "integer" },
