@@ -184,7 +184,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	script.argv = args->operands + 1;
 	script.argc = args->noperands - 1;
 	if (config->stream.time.from + config->stream.time.to && !config->stream.input)
-		return fault_usage(f, "--time is for recordings: --input FILE is missing");
+		return fault_usage(f, "--time is for recordings: add --input FILE");
 	if (stream_open_input(&config->stream, f))
 		return -1;
 	if (config->stream.record && !wants_help(&script) &&
