@@ -275,7 +275,7 @@ static const struct {
 	const char *message, *expected;
 } bad[] = {
 	/* lexer */
-	{ "", 0, "empty", "pid > 1000" }, { "  ", 2, "nothing", "pid" },
+	{ "", 0, "empty", "pid > 1000" }, { "  ", 2, "empty", "pid" },
 	{ "u8 = 5", 3, "single \"=\"", "==" }, { "u8 > 1x", 6, "not one", "operator" },
 	{ "u8 > 08", 6, "not one", "octal" }, { "u8 > 0x", 7, "ends at its 0x", "hexadecimal" },
 	{ "u8 > 0xg", 7, "0x", "hexadecimal" }, { "u8 > 1.5", 6, "fraction", "integer" },
@@ -314,7 +314,7 @@ static const struct {
 	{ "u8 ~ \"x\"", 0, "u8 is a number", "text" }, { "comm ~ dyn", 7, "constant", "glob" },
 	{ "comm ~ 5", 7, "constant", "glob" }, { "1 ? comm : 5", 11, "one of these", "two texts" },
 	{ "pointer == \"x\"", 0, "address", "kernel" }, { "comm ? 1 : 2", 0, "comm is text", "number" },
-	{ "u8 / 0", 5, "division by zero", "another" }, { "u8 % 0", 5, "division by zero", "another" },
+	{ "u8 / 0", 5, "division by zero", "other than 0" }, { "u8 % 0", 5, "division by zero", "other than 0" },
 	/* calls */
 	{ "ntohl()", 6, "another number of arguments", "1 argument" },
 	{ "ntohl(1,2)", 8, "another number of arguments", "1 argument" },
