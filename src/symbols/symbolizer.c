@@ -165,6 +165,15 @@ bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 	return found;
 }
 
+const char *symbolizer_kernel_dso(struct symbolizer *s, uint64_t addr)
+{
+	struct kernel_symbol module;
+
+	if (s->base || s->modules.n)
+		ksymbols_asked(&s->modules, addr);
+	return s->modules.n && ksymbols_find(&s->modules, addr, &module) ? module.name : "[kernel.kallsyms]";
+}
+
 void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso)
 {
 	bool first = !s->bpf_told && !strcmp(dso, BPF);
@@ -190,7 +199,7 @@ void symbolizer_kernel_module(struct symbolizer *s, uint64_t start, uint64_t len
 	snprintf(word, sizeof(word), end ? "[%.*s]" : "%.*s", (int)(end ? end - file : (int)strlen(name)), file);
 	for (char *p = word; *p; p++)
 		*p = *p == '-' ? '_' : *p;
-	ksymbols_came(&s->modules, start, len, word, NULL);
+	s->kernel_serial += ksymbols_came(&s->modules, start, len, word, NULL);
 }
 
 uint64_t symbolizer_kernel_serial(const struct symbolizer *s)

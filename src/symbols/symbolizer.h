@@ -36,6 +36,8 @@ int symbolizer_read_kernel(struct symbolizer *s);
  * no name the table is read again if that was some seconds ago: modules and BPF programs
  * come and go. The names live until the next call. */
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym);
+/* What it lies in, also where it has no name: the module that a recording had there, or the image. Lives as long. */
+const char *symbolizer_kernel_dso(struct symbolizer *s, uint64_t addr);
 /* Code that the kernel told of, which counts before the table: since then it is there, or gone. The dso
  * is a constant; who was told of one BPF program believes no other. */
 void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, const char *name, const char *dso);

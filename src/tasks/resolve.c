@@ -19,7 +19,7 @@ static void kernel_words(struct symbolizer *s, const struct chain_address *a,
 	struct kernel_symbol sym;
 
 	words->kernel = true;
-	words->dso = "[kernel.kallsyms]";
+	words->dso = s ? symbolizer_kernel_dso(s, a->at) : "[kernel.kallsyms]";
 	if (!s || !symbolizer_kernel(s, a->at, &sym))
 		return;
 	words->symbol = sym.name;

@@ -147,3 +147,33 @@ def test_no_picture_without_samples_where_others_have_some(recording):
     recording('profile', '-I', check=1, errors=said)
     assert not os.path.exists(recording.folder / 'x.svg')
     assert recording('convert', '--to', 'folded', '-e', 'page-faults:u').splitlines()[0] == 'first;[unknown] 5'
+
+
+# ---- the kernel's modules
+
+NF_TABLES, NVIDIA = 0xffffffffc0400000, 0xffffffffc1000000
+
+
+def kernel_mmap(start, size, name, offset=0):
+    return R.record(1, 1, R.pack('IIQQQ', 2**32 - 1, 0, start, size, offset) + R.text(name) + R.trailer(0, 0, 0, 0, 12))
+
+
+def test_modules_are_called_as_the_recording_maps_them(recording):
+    """Also where no table of symbols has them: their kernel is another one."""
+    text = 0xffffffff81000000
+    ips = [text + 0x100, NF_TABLES + 0x10, NF_TABLES + 0x7fff, NVIDIA + 0x20, NVIDIA + 0x100000, 0xffffffffc9000000]
+    dsos = ['[kernel.kallsyms]', '[nf_tables]', '[nf_tables]', '[nvidia_uvm]', '[kernel.kallsyms]', '[kernel.kallsyms]']
+    recording.write([(attr(0, 0, COMMON | CHAIN), [12], 'cycles')], [
+        kernel_mmap(text, 0x1000000, '[kernel.kallsyms]_text', text), kernel_mmap(NF_TABLES, 0x8000, '[nf_tables]'),
+        kernel_mmap(NVIDIA, 0x100000, '/lib/modules/5.10.0-foreign/updates/dkms/nvidia-uvm.ko.xz'),
+        *(sample(12, 1000 + i, ip, [KERNEL, ip, NF_TABLES + 0x30], misc=1) for i, ip in enumerate(ips))])
+    rows = [json.loads(line) for line in recording('script', '--json', '-F', 'ip,sym,dso').splitlines()]
+    assert [row['stack'][0]['dso'] for row in rows] == dsos
+    assert {row['stack'][1]['dso'] for row in rows} == {'[nf_tables]'}
+    table, = recording.tables()
+    assert {r['dso'] for r in table['rows']} == set(dsos)
+    assert {f['dso'] for s in table['stacks'] for f in s['frames']} == set(dsos) if 'stacks' in table else True
+    theirs = recording.perf('report', '--stdio', '--no-children', '-g', 'none', '-F', 'overhead,dso', '--sort', 'dso')
+    if theirs:
+        parts = {line.split()[1]: float(line.split()[0][:-1]) for line in theirs if line and line[0] == ' '}
+        assert parts['[nf_tables]'] == pytest.approx(33.33) and parts['[nvidia_uvm]'] == pytest.approx(16.67)
