@@ -177,13 +177,29 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
 }
 
+/* The CPU says where an event happened; the chain begins where the kernel came to look, or the last call went to. */
+static bool has_own_place(const struct analysis_sample *s)
+{
+	return s->event->layout.ip && s->event->sampling &&
+	       (s->event->sampling->attr.attr.precise_ip || s->view.rec->misc & PERF_RECORD_MISC_EXACT_IP ||
+		branchchain_has(s->event));
+}
+
+static struct callstack *precise_stack(struct analysis *a, const struct analysis_sample *s, bool user)
+{
+	uint64_t nr = 0, ip = layout_u64(s->view.rec, s->event->layout.ip);
+	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
+
+	return ips ? callstacks_get_at(a->stacks, ip, user, ips, nr, s->pid, s->time) : NULL;
+}
+
 struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s)
 {
 	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
 
 	if (s->event->layout.callchain)
-		return analysis_stack(a, s);
+		return has_own_place(s) ? precise_stack(a, s, user) : analysis_stack(a, s);
 	if (!s->event->layout.ip)
 		return NULL;
 	one[1] = layout_u64(s->view.rec, s->event->layout.ip);

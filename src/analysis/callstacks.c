@@ -254,6 +254,44 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	return c ? &c->stack : NULL;
 }
 
+/* The first that is no marker; nr: none is. */
+static uint64_t innermost(const uint64_t *ips, uint64_t nr)
+{
+	uint64_t i = 0;
+
+	while (i < nr && ips[i] >= (uint64_t)PERF_CONTEXT_MAX)
+		i++;
+	return i;
+}
+
+static bool is_same_function(struct callstacks *s, uint64_t ip, bool user, uint64_t leaf, pid_t pid, uint64_t time)
+{
+	enum chain_place place = user ? PLACE_USER : PLACE_KERNEL;
+	const struct frame *a = frame_at(s, &(struct chain_address){ ip, ip, place }, pid, time);
+	const struct frame *b = frame_at(s, &(struct chain_address){ leaf, leaf, place }, pid, time);
+
+	return a && b && a->symbol == b->symbol && a->dso == b->dso;
+}
+
+struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user, const uint64_t *ips, uint64_t nr,
+				    pid_t pid, uint64_t time)
+{
+	uint64_t words[MAX_WORDS + 2] = { user ? (uint64_t)PERF_CONTEXT_USER : (uint64_t)PERF_CONTEXT_KERNEL, ip };
+	uint64_t n = nr < MAX_WORDS ? nr : MAX_WORDS, leaf = innermost(ips, n);
+	size_t more = 2;
+
+	if (leaf < n && ips[leaf] == ip)
+		return callstacks_get(s, ips, nr, pid, time);
+	if (s->names->maps)
+		names_until(s->names, time);
+	if (leaf < n && is_same_function(s, ip, user, ips[leaf], pid, time))
+		more = 0;
+	memcpy(words + more, ips, (size_t)n * sizeof(*ips));
+	if (!more)
+		words[leaf] = ip;
+	return callstacks_get(s, words, n + more, pid, time);
+}
+
 /* ---- calls within calls ----------------------------------------------------------- */
 
 static void add_inner(struct callstacks *s, struct entry *e, const struct inline_frame *in)

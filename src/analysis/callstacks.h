@@ -37,6 +37,10 @@ void callstacks_free(struct callstacks *s);
  * memory, or beyond its bound, which is told at the end. */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time);
+/* The same of a sample that says more exactly than its chain where it was: there, in user space or the kernel. In the
+ * chain's innermost function that is its place; in another one that is a frame before it, to which the sample counts. */
+struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user, const uint64_t *ips, uint64_t nr,
+				    pid_t pid, uint64_t time);
 /* Puts the calls that compilers put into others into the stack's frames, by the DWARF of the
  * files: slow at first, so to be called when a stack is shown. */
 void callstacks_expand(struct callstacks *s, struct callstack *stack);

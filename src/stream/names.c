@@ -19,6 +19,7 @@ void names_end(struct names *n)
 {
 	symbolizer_free(n->functions);
 	unwinder_free(n->unwinder);
+	branchchain_free(&n->branches);
 	maps_free(n->maps);
 	symbolizer_free(n->symbolizer);
 	comms_free(n->comms);
@@ -128,6 +129,8 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 	const uint64_t *ips = layout_callchain(&event->layout, rec, nr);
 	struct unwinder_sample sample;
 
+	if (ips && branchchain_has(event))
+		return branchchain_make(&n->branches, event, rec, ips, nr);
 	if (!ips || !event->stack_format || !n->maps || !take_stack(event, rec, &sample))
 		return ips;
 	if (!n->unwinder)

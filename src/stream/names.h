@@ -7,6 +7,7 @@
 #ifndef STREAM_NAMES_H
 #define STREAM_NAMES_H
 
+#include "stream/branchchain.h"
 #include "stream/recorded.h"
 #include "stream/stream.h"
 #include "symbols/symbolizer.h"
@@ -22,6 +23,7 @@ struct names {
 	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
 	struct maps *maps;                /* NULL: none in user space */
 	struct unwinder *unwinder;        /* once a sample's callers were asked for; or NULL */
+	struct branchchain branches;
 	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
 	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
 	bool data;                        /* set before stream_open(): mappings of data, too */
@@ -46,7 +48,7 @@ void names_until(struct names *n, uint64_t time);
 /* What the task was called at that time. Valid until the next call. */
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
 /* The sample's call chain in the kernel's words, the user's part found by registers and stack
- * where the event has these; NULL: it has none. Valid until the next call. */
+ * or by branches where the event has these; NULL: it has none. Valid until the next call. */
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr);
 /* Tells what was lost. */

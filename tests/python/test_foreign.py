@@ -177,3 +177,80 @@ def test_modules_are_called_as_the_recording_maps_them(recording):
     if theirs:
         parts = {line.split()[1]: float(line.split()[0][:-1]) for line in theirs if line and line[0] == ' '}
         assert parts['[nf_tables]'] == pytest.approx(33.33) and parts['[nvidia_uvm]'] == pytest.approx(16.67)
+
+
+# ---- call chains by the CPU's record of calls, and places that are told exactly
+
+BRANCHES, CALL_STACK = 1 << 11, 1 << 11
+CALLS = [(0x400210, 0x400100, 0), (0x400310, 0x400200, 0), (0x400410, 0x400300, 0)]
+TEXT = 0xffffffff81000100
+
+
+def lbr(*flags):
+    made = bytearray(R.attr(0, 0, COMMON | CHAIN | BRANCHES, R.flags(*PLAIN, *flags), 1000))
+    made[72:80] = R.pack('Q', 1 | CALL_STACK)
+    return bytes(made)
+
+
+def branches(all_of_them):
+    return R.pack('Q', len(all_of_them)) + b''.join(R.pack('QQQ', *one) for one in all_of_them)
+
+
+def stacks(recording):
+    return [[f['addr'] for f in json.loads(line)['stack']]
+            for line in recording('script', '--json', '-F', 'callchain').splitlines()]
+
+
+def test_callers_by_branches(recording):
+    """The user's part is the branches', where there are any; the kernel's stays."""
+    user = [0x400100, *(one[0] for one in CALLS)]
+    recording.write([(lbr(), [12], 'cycles')], [
+        sample(12, 1000, 0x400120, [USER, 0x400120, 0x400999], rest=branches(CALLS)),
+        sample(12, 2000, TEXT, [KERNEL, TEXT, TEXT + 256, USER, 0x400120], misc=1, rest=branches(CALLS)),
+        sample(12, 3000, TEXT, [KERNEL, TEXT, TEXT + 256], misc=1, rest=branches(CALLS)),
+        sample(12, 4000, 0x400130, [USER], rest=branches(CALLS[:1]))])
+    assert stacks(recording) == [user, [TEXT, TEXT + 256, *user], [TEXT, TEXT + 256], user[:2]]
+    theirs = recording.perf('script', '-F', 'ip')
+    if theirs:
+        frames = [len(block.split()) for block in re.split(r'\n[ \t]*\n', '\n'.join(theirs)) if block.strip()]
+        assert frames == [4, 6, 2, 2]
+    assert recording.tables()[0]['samples'] == 4
+
+
+def test_callers_by_branches_where_the_kernel_looks_for_none(recording):
+    """As perf-prof itself asks for it: no part of the user, and so no mark where it would begin."""
+    recording.write([(lbr('exclude_callchain_user'), [12], 'cycles')], [
+        sample(12, 1000, TEXT, [KERNEL, TEXT], misc=1, rest=branches(CALLS)),
+        sample(12, 2000, 0x400120, [], rest=branches(CALLS)), sample(12, 3000, TEXT, [KERNEL, TEXT], misc=1, rest=branches([]))])
+    user = [0x400100, *(one[0] for one in CALLS)]
+    assert stacks(recording) == [[TEXT, *user], user, [TEXT]]
+
+
+def test_no_branches_leave_the_chain_as_it_is(recording):
+    recording.write([(lbr(), [12], 'cycles')], [sample(12, 1000, 0x400120, [USER, 0x400120, 0x400999], rest=branches([]))])
+    assert stacks(recording) == [[0x400120, 0x400999]]
+
+
+def test_branches_that_contradict_the_record_do_no_harm(recording):
+    recording.write([(lbr(), [12], 'cycles')], [
+        sample(12, 1000 + i, 0x400120, [USER, 0x400120], rest=R.pack('Q', n) + bytes(24)) for i, n in enumerate((2, 2**61, 2**64 - 1))])
+    recording('script', '--json', '-F', 'callchain', errors='.*')
+    recording('report', '-q', errors='.*')
+
+
+def test_a_precise_sample_counts_where_it_says_it_was(recording):
+    """The chain begins where the kernel came to look: it may be another function, or module."""
+    precise = R.attr(0, 0, COMMON | CHAIN, R.flags(*PLAIN, 'precise_ip'), 1000)
+    other = R.mmap2(500, '/lib/other', 902).replace(R.pack('Q', 0x400000), R.pack('Q', 0x900000), 1)
+    recording.write([(precise, [12], 'cycles:p')], [
+        other, sample(12, 1000, 0x400120, [USER, 0x900100, 0x400300]), sample(12, 2000, 0x400130, [USER, 0x400140, 0x400300])])
+    rows = {r['dso']: r for r in recording.tables()[0]['rows']}
+    assert rows['/bin/first']['self'] == 100 and rows['/lib/other']['self'] == 0 and rows['/lib/other']['total'] == 50
+    theirs = recording.perf('report', '--stdio', '--no-children', '-g', 'none', '-F', 'overhead,dso', '--sort', 'dso')
+    if theirs:
+        assert [line.split() for line in theirs if line and line[0] == ' '] == [['100.00%', 'first']]
+    assert recording('convert', '--to', 'folded').splitlines()[:2] == [
+        'first;[unknown];[unknown] 1000', 'first;[unknown];[unknown];[unknown] 1000']
+    plain = attr(0, 0, COMMON | CHAIN)
+    recording.write([(plain, [12], 'cycles')], [other, sample(12, 1000, 0x400120, [USER, 0x900100, 0x400300])])
+    assert {r['dso']: r['self'] for r in recording.tables()[0]['rows']} == {'/lib/other': 100, '/bin/first': 0}
