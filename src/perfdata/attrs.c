@@ -79,13 +79,13 @@ static int add_id(struct ids *ids, uint64_t id, uint32_t event)
 
 /* ---- events --------------------------------------------------------------- */
 
-/* A pipe brings an event's ids in several records, which are alike but for them. */
+/* A record that is full of ids may be followed by another one of the same event; any other that is
+ * alike is of an event of its own: one that was opened twice, under two names. */
 static struct perfdata_event *same_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
 {
-	for (size_t i = 0; r->pipe_layout && i < r->nevents; i++)
-		if (!memcmp(&r->events[i].attr, attr, sizeof(*attr)))
-			return &r->events[i];
-	return NULL;
+	struct perfdata_event *last = r->ids_go_on ? &r->events[r->nevents - 1] : NULL;
+
+	return last && !memcmp(&last->attr, attr, sizeof(*attr)) ? last : NULL;
 }
 
 static struct perfdata_event *new_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
@@ -149,6 +149,7 @@ int attrs_add(struct perfdata_reader *r, const char *bytes, size_t size, const c
 	e = same_event(r, &attr);
 	if (!e)
 		e = new_event(r, &attr);
+	r->ids_go_on = r->pipe_layout && nids >= IDS_PER_RECORD;
 	return e ? take_ids(r, e, ids, nids, f) : reading_no_memory(f);
 }
 

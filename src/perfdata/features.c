@@ -189,6 +189,7 @@ bool feature_take_update(struct perfdata_reader *r, struct scan *s)
 	if (!scan_u64(s, &type) || !scan_u64(s, &id))
 		return false;
 	event = ids_find(&r->ids, id);
+	r->ids_go_on = false;
 	if (type != UPDATE_NAME || event < 0)
 		return true;
 	return name_event(&r->events[event], s->p, strnlen(s->p, scan_left(s)));

@@ -19,6 +19,9 @@ enum {
 	PERFDATA_COMPRESSED2 = 83,
 };
 
+/* Of one event: so many in a record, the rest in more of the same. */
+enum { IDS_PER_RECORD = 4096 };
+
 /* Features of the header. */
 enum {
 	FEATURE_TRACING_DATA = 1,

@@ -27,6 +27,7 @@ struct perfdata_reader {
 	struct window w;
 	char *name;
 	bool foreign, pipe_layout, unfinished;
+	bool ids_go_on;                /* the last event's record was full: the next one may have more of its ids */
 	bool two_rounds;               /* the last round followed one, with nothing between */
 	uint64_t round;                /* records before the last round, and 1 */
 	struct perfdata_event *events;

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = COMPRESSOR_INPUT, IDS_PER_RECORD = 4096 };
+enum { BUFFER = COMPRESSOR_INPUT };
 
 struct perfdata_writer {
 	char *path;

@@ -240,6 +240,59 @@ static void whose_a_record_is_that_says_too_large_a_size(void **state)
 	free(f.bytes);
 }
 
+static void put_attr_of(struct file *f, uint64_t id, size_t n)
+{
+	struct perf_event_attr attr = an_attr(TYPE);
+
+	put_head(f, ATTR, 8 + attr.size + 8 * n);
+	put(f, &attr, attr.size);
+	for (size_t i = 0; i < n; i++)
+		put64(f, id + i);
+}
+
+/* sched:sched_switch//alias=a/,sched:sched_switch//alias=b/ */
+static void what_was_opened_twice_is_two_events(void **state)
+{
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	int rc;
+
+	(void)state;
+	put_pipe_head(&f);
+	put_attr_of(&f, 7, 1);
+	put_attr_of(&f, 8, 1);
+	put_sample(&f, 8, 1);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(perfdata_events(r), 2);
+	assert_int_equal(perfdata_event(r, 0)->ids[0], 7);
+	assert_int_equal(perfdata_event(r, 1)->ids[0], 8);
+	assert_int_equal(read_samples(r, &rc), 1);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+static void ids_that_fill_a_record_go_on(void **state)
+{
+	enum { FULL = 4096 };
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+
+	(void)state;
+	put_pipe_head(&f);
+	put_attr_of(&f, 10, FULL);
+	put_attr_of(&f, 10 + FULL, 2);
+	put_attr_of(&f, 7, 1);
+	put_sample(&f, 7, 1);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(perfdata_events(r), 2);
+	assert_int_equal(perfdata_event(r, 0)->nids, FULL + 2);
+	assert_int_equal(perfdata_event(r, 1)->nids, 1);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
 /* Numbers whose product with a constant that anybody can read has the same upper half: with that
  * for a hash, each new one would meet all others, and these take hours. */
 static void ids_that_were_chosen_to_collide(void **state)
@@ -552,6 +605,8 @@ int main(void)
 		cmocka_unit_test(heads_that_lie),
 		cmocka_unit_test(an_id_of_two_events),
 		cmocka_unit_test(whose_a_record_is_that_says_too_large_a_size),
+		cmocka_unit_test(what_was_opened_twice_is_two_events),
+		cmocka_unit_test(ids_that_fill_a_record_go_on),
 		cmocka_unit_test(ids_that_were_chosen_to_collide),
 		cmocka_unit_test(a_file_and_one_that_nobody_finished),
 		cmocka_unit_test(features_that_lie),
