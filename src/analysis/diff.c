@@ -470,23 +470,24 @@ static int parse_least(const char *text, void *field, struct fault *f)
 
 static const struct opt diff_opts[] = {
 	{ "total", 0, NULL, OPT_FLAG, AT(total), NULL,
-	  "Compare the shares of functions with all they called, which needs call chains; else those of the "
-	  "functions themselves.", false, NULL },
+	  "Compare the shares of functions with all they called, which needs call chains. Default: "
+	  "of the functions themselves.", false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
-	  "How sure a change has to be; 99 without it. With 95 five of 100 functions that did not change look "
-	  "as if they had.", false, parse_confidence },
+	  "Set the confidence of verdicts. Default: 99. With 95, five of 100 functions that did "
+	  "not change look as if they had.", false, parse_confidence },
 	{ "different-events", 0, NULL, OPT_FLAG, AT(different), NULL,
-	  "Compare them also where BEFORE and AFTER are of different events, such as cpu-clock and cycles.", false, NULL },
+	  "Compare also different events of BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
-	  "Functions are the same where their names are, whatever their files are called: for a program that was "
-	  "renamed.", false, NULL },
+	  "Compare functions by name alone, whatever their files are called: for a program that "
+	  "was renamed.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show functions that have at least this share in one of the two.", false, parse_least },
+	  "Show only functions with at least this share in one of the two.", false, parse_least },
 };
 
 static const struct opt flame_rows[] = {
 	{ "flame-graph", 0, NULL, OPT_STRING, offsetof(struct flame_config, path), "FILE",
-	  "Write the stacks of AFTER as a picture, .svg or .html: red where a share grew, blue where it shrank.",
+	  "Draw the stacks of AFTER as a picture, .svg or .html: red if a share grew, blue if it "
+		"shrank.",
 	  false, NULL },
 };
 
@@ -502,24 +503,27 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings of perf-prof record "
-	"or perf record, or files of folded stacks (as of perf-prof convert --to folded). Of each function it "
-	"shows the share before and after, the change in percentage points, and the interval from-to in which the "
-	"change lies with the confidence asked for.",
-	"A sample falls into a function or not, so a share is a proportion and the change the difference of two: "
-	"the interval is that of Agresti and Caffo. Where it holds 0, the samples do not tell whether anything "
-	"changed: the verdict is \"unclear\", and the row stands behind all others. The rest is sorted by the end "
-	"of the interval that is nearer to 0: what changed most for certain comes first. Verdicts are grew, "
-	"shrank, new (not seen before), gone and unclear.",
-	"The interval knows of chance in sampling alone: that two runs of the same program differ, and that samples "
-	"come in bursts, it can't know. Samples of different weight count as the number of equal ones that would "
-	"tell as much. Files of folded stacks say in a comment at their end of how many samples they are, if "
-	"perf-prof wrote them; of others, and where lines were taken out, that is not known, and there are no verdicts.",
-	"Shares are of the samples of one event, which stands above the table: the first of BEFORE that is no "
-	"tracepoint, or that which -e names, and the same of AFTER, without what was sampled while a CPU had nothing to do. Functions are the same where their names are and those of their "
-	"files, without folders and the version of a library; a name in folded stacks has no file. Where functions "
-	"are gone from one file and new in another by the same names, a line below the table says so, and "
-	"--ignore-files compares by name alone.",
+	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings of "
+	"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
+	"convert --to folded). For each function it shows the share before and after, the change in "
+	"percentage points, and the confidence interval of the change, from-to.",
+	"A sample falls into a function or not, so a share is a proportion, and the change is the "
+	"difference of two proportions; the interval is that of Agresti and Caffo. If the interval "
+	"contains 0, the samples do not show whether the share changed: the verdict is \"unclear\", "
+	"and the row comes after all others. The other rows are sorted by the end of the interval "
+	"that is nearer to 0, so the largest certain changes come first. Verdicts are grew, shrank, "
+	"new (not seen before), gone and unclear.",
+	"The interval covers only the chance of sampling. It does not cover differences between two "
+	"runs of the same program, or samples that come in bursts. Samples of different weight count "
+	"as the number of equal samples that would be as precise. Files of folded stacks that "
+	"perf-prof wrote have the number of samples in a comment at their end; for others, and if "
+	"lines were removed, it is not known, and there are no verdicts.",
+	"Shares are shares of the samples of one event, which is shown above the table: the first of "
+	"BEFORE that is not a tracepoint, or the one of -e, and the same event of AFTER. Samples of "
+	"idle CPUs are left out. Functions are the same if their names and the names of their files "
+	"are, without folders and the version of a library; a name in folded stacks has no file. If "
+	"functions are gone from one file and new in another with the same names, a line below the "
+	"table says so, and --ignore-files compares by name alone.",
 	NULL,
 };
 
@@ -541,7 +545,7 @@ static void defaults(void *config)
 
 const struct command diff_command = {
 	.name = "diff",
-	.summary = "which functions changed between two profiles, and how sure that is",
+	.summary = "show which functions changed between two profiles, with confidence intervals",
 	.usage = "[options] BEFORE AFTER",
 	.description = description,
 	.groups = groups,

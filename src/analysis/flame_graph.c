@@ -15,13 +15,13 @@ struct flame_graph_config {
 
 static const struct opt opts[] = {
 	{ "before", 0, NULL, OPT_STRING, AT(flame.before), "FILE",
-	  "Colour the picture by the difference to this .folded file: red where a function's share grew, "
-	  "blue where it shrank. Shares are compared, so the two may be of different lengths.", false,
+	  "Colour the picture by the difference to this .folded file: red if a function's share "
+	  "grew, blue if it shrank. Shares are compared, so the two runs may differ in length.", false,
 	  NULL },
-	{ "title", 0, NULL, OPT_STRING, AT(title.title), "TEXT", "What stands above it; else the names of "
-	  "the files.", false, NULL },
-	{ "unit", 0, NULL, OPT_STRING, AT(title.unit), "UNIT", "What was counted: samples (without), ns, "
-	  "bytes, ...", false, NULL },
+	{ "title", 0, NULL, OPT_STRING, AT(title.title), "TEXT", "Set the title. Default: the "
+	  "names of the files.", false, NULL },
+	{ "unit", 0, NULL, OPT_STRING, AT(title.unit), "UNIT", "Set the unit of the weights: ns, "
+	  "bytes, ... Default: samples.", false, NULL },
 };
 
 static int draw(struct flame_graph_config *c, const struct opt_parser *args, struct folded *folded,
@@ -68,9 +68,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const char *const description[] = {
 	"What changed between two runs, and where did the time of one go? Reads folded stacks, as "
-	"--flame-graph FILE.folded of other commands and many other tools write them (a line per stack, "
-	"root;...;leaf WEIGHT), sums them, and draws what the suffix of the last file says: .svg, .html "
-	"(zoom and search in a browser), .speedscope.json, or .folded again.",
+	"--flame-graph FILE.folded and many other tools write them (a line for each stack, "
+	"root;...;leaf WEIGHT), sums them, and draws a picture. The suffix of the last file chooses "
+	"the format: .svg, .html (zoom and search in a browser), .speedscope.json, or .folded.",
 	NULL,
 };
 
@@ -87,7 +87,7 @@ static const struct opt_group groups[] = {
 
 const struct command flame_graph_command = {
 	.name = "flame-graph",
-	.summary = "draw stacks that were folded before, and what changed since",
+	.summary = "draw folded stacks as a picture, or the difference of two",
 	.usage = "[options] FILE.folded... OUT",
 	.description = description,
 	.groups = groups,

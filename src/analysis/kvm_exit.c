@@ -180,13 +180,16 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Why do guests leave their virtual CPUs, and how long does the host take until it enters them again? "
-	"A row per exit reason, as the kernel names it (VMX, SVM, arm64), with --perins per thread of a virtual "
-	"CPU as well. The time of HLT and WFx is mostly that of a guest that has nothing to do.",
-	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this reason.",
-	"With --than each longer exit is printed at the entry that ends it.",
-	"With --heatmap all exits become a picture: when the guest was entered again, and how long that took.",
-	"Runs on the host; -p is the process of the virtual machine.",
+	"Why do guests leave their virtual CPUs, and how long does the host take until it enters "
+	"them again? A row for each exit reason, as the kernel names it (VMX, SVM, arm64); with "
+	"--perins also for each thread of a virtual CPU. The time of HLT and WFx is mostly that of "
+	"idle guests.",
+	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this "
+	"reason.",
+	"--than prints each longer exit, at the entry that ends it.",
+	"--heatmap draws all exits as a picture: when the guest was entered again, and how long that "
+	"took.",
+	"Run it on the host; -p is the process of the virtual machine.",
 	NULL,
 };
 
@@ -198,7 +201,7 @@ static const struct command_example examples[] = {
 
 const struct command kvm_exit_command = {
 	.name = "kvm-exit",
-	.summary = "how long a host takes for the exits of its guests",
+	.summary = "measure how long a host takes for the exits of its guests",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

@@ -231,8 +231,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt key_opts[] = {
 	{ "key", 'k', NULL, OPT_STRING, offsetof(struct latency, key), "EXPR",
-	  "What belongs together: an expression over the fields of both events, such as dev<<32|sector. An "
-	  "event's attribute key= goes before it. Without either: the thread, _tid.", false, NULL },
+	  "Pair events with the same value of this expression over their fields, such as "
+	  "dev<<32|sector. An event's attribute key= overrides it. Default: the thread, _tid.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -250,14 +250,14 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"How long does it take from one event to another? Events of the last -e end what those before it "
-	"begin, if their keys are equal; role=start, role=end and role=both say it event by event. Of a "
-	"begun one that begins again the last beginning counts.",
-	"A row for each pair of events, with --perins for each key as well. Events that were not "
-	"paired are counted below.",
-	"With --than each longer one is printed when it ends, with the events of the same key, and "
-	"those with the attribute untraced, that happened meanwhile.",
-	"With --heatmap all pairs become a picture: when they ended, and how long they took.",
+	"How long does it take from one event to another? Events of the last -e end what the events "
+	"before it begin, if their keys are equal; role=start, role=end and role=both set this for "
+	"each event. If a pair begins again before it ends, the last beginning counts.",
+	"A row for each pair of events, with --perins also for each key. Events without a partner "
+	"are counted below the table.",
+	"--than prints each longer pair when it ends, with the events of the same key, and those "
+	"with the attribute untraced, that happened meanwhile.",
+	"--heatmap draws all pairs as a picture: when they ended, and how long they took.",
 	"Events are taken in order of time over all CPUs.",
 	NULL,
 };
@@ -285,7 +285,7 @@ static void defaults(void *config)
 
 const struct command latency_command = {
 	.name = "latency",
-	.summary = "how long it takes from one event to another",
+	.summary = "measure how long it takes from one event to another",
 	.usage = "-e START -e END [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

@@ -4,11 +4,12 @@
 #define AT(member) offsetof(struct levels, member)
 
 const struct opt levels_opts[] = {
-	{ "exclude-user", 0, NULL, OPT_FLAG, AT(no_user), NULL, "Not in user space.", false, NULL },
-	{ "exclude-kernel", 0, NULL, OPT_FLAG, AT(no_kernel), NULL, "Not in the kernel.", false, NULL },
-	{ "exclude-guest", 0, NULL, OPT_FLAG, AT(no_guest), NULL, "Not in guests (virtual machines).",
+	{ "exclude-user", 0, NULL, OPT_FLAG, AT(no_user), NULL, "Leave out user space.", false, NULL },
+	{ "exclude-kernel", 0, NULL, OPT_FLAG, AT(no_kernel), NULL, "Leave out the kernel.", false, NULL },
+	{ "exclude-guest", 0, NULL, OPT_FLAG, AT(no_guest), NULL, "Leave out guests (virtual "
+		"machines).",
 	  false, NULL },
-	{ "exclude-host", 'G', NULL, OPT_FLAG, AT(no_host), NULL, "In guests only.", false, NULL },
+	{ "exclude-host", 'G', NULL, OPT_FLAG, AT(no_host), NULL, "Sample guests only.", false, NULL },
 };
 
 int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct fault *f)

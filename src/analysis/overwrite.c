@@ -51,10 +51,10 @@ int overwrite_parse_keep(const char *text, void *field, struct fault *f)
 
 const struct opt overwrite_opts_rows[] = {
 	{ "overwrite", 0, NULL, OPT_FLAG, AT(on), NULL,
-	  "Keep events in memory, the newest in place of the oldest, and show them when an event with the "
-	  "attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
+	  "Keep events in memory, where new ones replace the oldest, and show them when an event "
+	  "with the attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, AT(last), "SECONDS",
-	  "Show those of the last SECONDS only: 2, 0.5, 500ms.", false, overwrite_parse_last },
+	  "Show only events of the last SECONDS: 2, 0.5, 500ms.", false, overwrite_parse_last },
 	{ "keep", 0, NULL, OPT_CALL, AT(bytes), "SIZE",
 	  "Memory for what is kept. Default 64M, some 400,000 events.", false, overwrite_parse_keep },
 };

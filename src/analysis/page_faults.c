@@ -305,14 +305,15 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Who touches which memory for the first time? Prints each page fault: the address that was touched, "
-	"the instruction that did, with -g registers and the call chain; and at the end (with -i at each "
-	"interval, and nothing else) who faulted most, and the ranges of addresses where. -q leaves out the "
-	"single faults.",
-	"A range is what of 2 MiB of a process's addresses was touched of one mapping: a file's, [heap] (brk's; as "
-	"long as it has not grown twice the kernel calls it [anon]), [stack], or [anon], memory of no file, such as "
-	"malloc's large pieces and other threads' stacks; [unknown] if the mapping was not seen. In recordings "
-	"data has names if they were made by perf record -d.",
+	"Who touches which memory for the first time? Prints each page fault: the address, the "
+	"instruction, and with -g registers and the call chain. At the end (with -i at each "
+	"interval, and nothing else) it prints who faulted most, and the ranges of addresses. -q "
+	"leaves out the single faults.",
+	"A range is the part of one mapping that was touched, within 2 MiB of a process's addresses. "
+	"The mapping is a file, [heap] (of brk; the kernel calls it [anon] until it has grown "
+	"twice), [stack], [anon] (memory without a file, such as large pieces of malloc and stacks "
+	"of other threads), or [unknown] if perf-prof did not see the mapping. In recordings, data "
+	"has names only with perf record -d.",
 	NULL,
 };
 
@@ -331,7 +332,7 @@ static void defaults(void *config)
 
 const struct command page_faults_command = {
 	.name = "page-faults",
-	.summary = "page faults: the address, and who touched it",
+	.summary = "show page faults: the address, and who touched it",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

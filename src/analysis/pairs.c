@@ -22,10 +22,10 @@ static int parse_than(const char *text, void *field, struct fault *f)
 
 const struct opt pair_opts_rows[] = {
 	{ "than", 0, NULL, OPT_CALL, offsetof(struct pair_opts, than), "TIME",
-	  "Tell each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare number is "
-	  "ns.", false, parse_than },
+	  "Print each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare "
+	  "number is ns.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct pair_opts, per_instance), NULL,
-	  "A row for each instance: thread or CPU.", false, NULL },
+	  "Print a row for each instance: thread or CPU.", false, NULL },
 };
 
 /* ---- open ones ------------------------------------------------------------------------ */

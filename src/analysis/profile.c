@@ -360,14 +360,15 @@ int profile_parse_percent(const char *text, void *field, struct fault *f)
 
 static const struct opt profile_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(opts.common.stream.events), "EVENT",
-	  "Sample this instead of the CPU's cycles or clock: a perf event (cache-misses, cpu-clock, "
-	  "cpu/event=0x64/u), or with -g anything of `perf-prof list`. Of a recording: that event of it.",
+	  "Sample this instead of the CPU's cycles or clock: a perf event (cache-misses, "
+	  "cpu-clock, cpu/event=0x64/u), or with -g any event of `perf-prof list`. In a recording: "
+	  "use this event.",
 	  false, NULL },
 	{ "off-cpu", 0, NULL, OPT_FLAG, AT(off_cpu), NULL,
-	  "Time off the CPU, too: from the switch that put a task to sleep to the one that lets it run, by the "
-	  "stack where it slept.", false, NULL },
+	  "Also show the time off the CPU: from the switch that puts a task to sleep to the one "
+	  "that lets it run, by the stack where it slept.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show what has at least this part of the time.", false, profile_parse_percent },
+	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };
 
 static const struct opt_group groups[] = {
@@ -385,20 +386,21 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by the CPU's "
-	"cycles or, where those can't be had, its clock; prints a line for each sample, with -g its call chain, "
-	"and at the end (with -i at each interval, and nothing else) the hottest functions and stacks. -q leaves "
-	"out the samples.",
-	"self% is the part of the samples in the function itself, total% the part in it and what it called; the "
-	"latter needs -g. Functions that a compiler put into others have rows of their own.",
-	"Samples of CPUs that had nothing to do are not in the tables; their share is reported above.",
-	"A user who is not allowed to sample the kernel (kernel.perf_event_paranoid above 1) gets, of "
-	"tasks of the same user, what they do in user space; the event's name ends in :u then.",
-	"--off-cpu adds what tasks wait for: one picture of time on and off the CPU. Both are measured, by the "
-	"scheduler's switches; samples only say where the time on CPUs went, and tasks of which there is no sample "
-	"have theirs in a row \"[not sampled]\". Its table has the time itself, "
-	"too, and rows \"(blocked)\": a wait is self of the function in user space that it was called from (the C "
-	"library's, such as poll); of threads of the kernel, of the first function that isn't the scheduler's.",
+	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by "
+	"cycles or, if the CPU has no such counter, by the CPU clock. Prints a line for each sample, "
+	"with -g its call chain, and at the end (with -i at each interval, and nothing else) the "
+	"hottest functions and stacks. -q leaves out the samples.",
+	"self% is the share of the samples in the function itself, total% the share in it and what "
+	"it called, which needs -g. Functions that a compiler inlined have their own rows.",
+	"Samples of idle CPUs are not in the tables; their share is reported above.",
+	"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
+	"tasks are sampled in user space only, and the name of the event ends in :u.",
+	"--off-cpu adds what tasks wait for: one picture of the time on and off the CPU. Both times "
+	"are measured from switches of the scheduler; samples only show where the time on CPUs went, "
+	"and the time of tasks without a sample is in a row \"[not sampled]\". The table also has "
+	"the time itself, and rows \"(blocked)\": a wait belongs to the function in user space that "
+	"made it (in the C library, such as poll); for kernel threads, to the first function that is "
+	"not the scheduler's.",
 	NULL,
 };
 
@@ -419,7 +421,7 @@ static void defaults(void *config)
 
 const struct command profile_command = {
 	.name = "profile",
-	.summary = "where CPUs spend their time, by function and stack",
+	.summary = "show where CPUs spend their time, by function and stack",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

@@ -25,10 +25,10 @@ static int parse_period(const char *text, void *field, struct fault *f)
 
 const struct opt profile_freq_opts[] = {
 	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
-	  "Samples a second on each CPU. Default 997. max: as many as kernel.perf_event_max_sample_rate allows; "
-	  "what is above it is lowered, and reported.", false, parse_freq },
+	  "Take HZ samples a second on each CPU. Default: 997. max: as many as "
+	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to it, and reported.", false, parse_freq },
 	{ "count", 'c', NULL, OPT_CALL, offsetof(struct profile_opts, period), "PERIOD",
-	  "A sample every PERIOD events (of cpu-clock: ns) instead.", false, parse_period },
+	  "Take a sample every PERIOD events (for cpu-clock: ns) instead.", false, parse_period },
 	{ "strict-freq", 0, NULL, OPT_FLAG, offsetof(struct profile_opts, common.stream.strict_freq), NULL,
 	  "Refuse a frequency above kernel.perf_event_max_sample_rate, rather than lower it.", false, NULL },
 };

@@ -265,24 +265,25 @@ static const struct opt record_opts[] = {
 	  "Write the recording to FILE (default perf.data; -: standard output). An existing FILE is "
 	  "renamed to FILE.old.",
 	  false, NULL },
-	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress it (zstd).", false, NULL },
+	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress the recording (zstd).", false, NULL },
 	{ "max-size", 0, NULL, OPT_CALL, AT(max_size), "SIZE",
-	  "End when FILE is about this large, such as 512M.", false, parse_max_size },
+	  "End the recording when FILE is about this large, such as 512M.", false, parse_max_size },
 	{ "switch-output", 0, NULL, OPT_CALL, AT(switch_signal), "SIZE|TIME|signal",
-	  "Go on in a new FILE when it is this large (512M), this old (30s), or at SIGUSR2. The one before is called "
-	  "FILE.TIME, by when it ended; each can be read alone.", false, parse_switch },
+	  "Start a new FILE when it is this large (512M), this old (30s), or at SIGUSR2. The "
+	  "previous file becomes FILE.TIME, with the time of its end; each file can be read alone.", false, parse_switch },
 	{ "max-files", 0, NULL, OPT_CALL, AT(keep), "N",
-	  "With --switch-output: remove the oldest, so that N are left beside FILE.", false, parse_keep },
+	  "With --switch-output or --overwrite: keep FILE and N older files, and remove the "
+		"oldest.", false, parse_keep },
 };
 
 static const struct opt overwrite_rows[] = {
 	{ "overwrite", 0, NULL, OPT_FLAG, offsetof(struct overwrite_opts, on), NULL,
-	  "Keep events in memory, the newest in place of the oldest, and write FILE when an event with the "
-	  "attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
+	  "Keep events in memory, where new ones replace the oldest, and write FILE when an event "
+	  "with the attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, last), "SECONDS",
-	  "Write those of the last SECONDS only: 2, 0.5, 500ms.", false, overwrite_parse_last },
+	  "Write only events of the last SECONDS: 2, 0.5, 500ms.", false, overwrite_parse_last },
 	{ "keep", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, bytes), "SIZE",
-	  "Memory for what is kept. Default 64M, some 800,000 events.", false, overwrite_parse_keep },
+	  "Set the memory for these events. Default: 64M, some 800,000 events.", false, overwrite_parse_keep },
 };
 
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
@@ -303,17 +304,20 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Writes what happens into a file, to be looked at later or elsewhere: by perf-prof report, by every analysis "
-	"and script with -I FILE, and by perf. Without -e it samples what CPUs execute, 997 times a second, by "
-	"their cycles or, where those can't be had, their clock.",
-	"The file can be read from its first second on, whatever ends the recording: a kill -9 takes the last second, "
-	"a full disk what didn't fit. It holds what a reader needs on another machine: formats of tracepoints, names of "
-	"tasks, what was mapped, build ids.",
-	"With --overwrite nothing is written until an event with the attribute trigger comes (its filter, or "
-	"the --than of a source, says when), or SIGUSR2: then what came before it, and it, become FILE, a recording "
-	"like any other; the one before gets the time of the next behind its name. What was written is not written again.",
-	"Without a target the whole machine is recorded, until Ctrl-C. A command behind -- is started once all events "
-	"are on, and is the target unless one is named; its exit status becomes that of perf-prof.",
+	"Writes events to a file, to analyse later or elsewhere: with perf-prof report, with every "
+	"analysis and script by -I FILE, and with perf. Without -e it samples what the CPUs execute, "
+	"997 times a second, by cycles or, if the CPU has no such counter, by the CPU clock.",
+	"The file can be read from its first second on, whatever ends the recording: a kill -9 loses "
+	"the last second, a full disk what did not fit. It holds what a reader on another machine "
+	"needs: tracepoint formats, names of tasks, mappings, build ids.",
+	"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
+	"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
+	"trigger and the events before it become FILE, a recording like any other. The next "
+	"trigger first renames that file: its own time is added to the name. Each event is written "
+	"only once.",
+	"Without a target, the whole machine is recorded, until Ctrl-C. A command after -- starts "
+	"once all events are enabled; it is the target unless you name another, and perf-prof exits "
+	"with its exit status.",
 	NULL,
 };
 
@@ -335,7 +339,7 @@ static void defaults(void *config)
 
 const struct command record_command = {
 	.name = "record",
-	.summary = "events into a file that perf reads, too",
+	.summary = "write events to a perf.data file",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

@@ -432,7 +432,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt report_opts[] = {
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show what has at least this part of an event's sum.", false, profile_parse_percent },
+	  "Show only functions with at least this share of an event's sum.", false, profile_parse_percent },
 };
 
 static const struct opt_group groups[] = {
@@ -447,13 +447,14 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Where was the time spent, in a recording? The hottest functions and stacks of what perf-prof record or "
-	"perf record wrote: a section for each event, in the order of the recording, also for one without samples. "
-	"-e chooses events by name. Parts are those of the sum of the samples' periods, which stands above the "
-	"table; --flame-graph is of the first event, on CPUs of all kinds.",
-	"Of a group of which the leader was sampled (-e '{cycles,instructions}:S') each member is a column, by what "
-	"it counted between samples. Where two counts make a known ratio, such as instructions per cycle or misses "
-	"of all references, that is one more.",
+	"Where was the time spent in a recording? Shows the hottest functions and stacks of a file "
+	"of perf-prof record or perf record. Each event has a section, in the order of the "
+	"recording, even without samples; -e chooses events by name. Percentages are shares of the "
+	"sum of the samples' periods, which is shown above the table. --flame-graph shows the first "
+	"event, on CPUs of all kinds.",
+	"If only the leader of a group was sampled (-e '{cycles,instructions}:S'), each member has a "
+	"column with its count between samples, and known ratios, such as instructions per cycle or "
+	"cache misses per reference, have one, too.",
 	"FILE is perf.data by default; - is standard input.",
 	NULL,
 };
@@ -476,7 +477,7 @@ static void defaults(void *config)
 
 const struct command report_command = {
 	.name = "report",
-	.summary = "the hottest functions and stacks of a recording",
+	.summary = "show the hottest functions and stacks of a recording",
 	.usage = "[options] [FILE]",
 	.description = description,
 	.groups = groups,

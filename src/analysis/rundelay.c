@@ -140,13 +140,14 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"How long do threads wait for a CPU when they could run? Measures each stretch from the "
-	"wake-up of a thread, or from its being preempted (or yielding), to when it runs: a row per thread, with "
-	"--perins per thread and CPU.",
-	"With --than each longer wait is printed when it ends: who woke the thread, and who ran on "
-	"the CPU meanwhile.",
-	"With --heatmap all waits become a picture: when they ended, and how long they were.",
-	"-p, -t and a command behind -- choose whose waiting is measured; new threads and children are "
-	"followed unless --no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
+	"moment a thread is woken, preempted or yields until it runs. A row for each thread, with "
+	"--perins for each thread and CPU.",
+	"--than prints each longer wait when it ends: who woke the thread, and who ran on the CPU "
+	"meanwhile.",
+	"--heatmap draws all waits as a picture: when they ended, and how long they were.",
+	"-p, -t and a command after -- choose whose waiting is measured; new threads and children "
+	"are followed unless you give --no-inherit. The scheduler is watched on all CPUs in any "
+	"case, or on those of -C.",
 	NULL,
 };
 
@@ -160,7 +161,7 @@ static const struct command_example examples[] = {
 
 const struct command rundelay_command = {
 	.name = "rundelay",
-	.summary = "how long threads wait for a CPU",
+	.summary = "measure how long threads wait for a CPU",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

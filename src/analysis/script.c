@@ -369,26 +369,29 @@ int script_write(const struct analysis_opts *opts, bool csv, const char *output,
 
 static const struct opt script_opts[] = {
 	{ "fields", 'F', NULL, OPT_STRING, AT(fields), "NAME[,NAME...]",
-	  "These fields, as far as an event has them; +NAME and -NAME change what is shown without. -F help lists "
-	  "them.", false, NULL },
-	{ "ns", 0, NULL, OPT_FLAG, AT(ns), NULL, "Times to the nanosecond, not the microsecond.", false, NULL },
+	  "Print these fields, as far as an event has them; +NAME and -NAME add to and remove from "
+	  "the default. -F help lists them.", false, NULL },
+	{ "ns", 0, NULL, OPT_FLAG, AT(ns), NULL, "Print times to the nanosecond, not the "
+		"microsecond.", false, NULL },
 	{ "exit-N", 'N', NULL, OPT_U64, offsetof(struct stream_opts, exit_n), "N",
 	  "Stop after N events that passed the filters.", false, NULL },
 	{ "order", 0, NULL, OPT_FLAG, offsetof(struct stream_opts, order), NULL,
-	  "In order of time over all CPUs: of a recording it always is.", false, NULL },
+	  "Has no effect: recordings are always printed in order of time over all CPUs.", false, NULL },
 };
 
 static const struct opt format_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL,
-	  "JSON lines: an object for each event.", false, NULL },
+	  "Print JSON lines: an object for each event.", false, NULL },
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
-	  "CSV (RFC 4180): a title line, then a row for each event; columns are those of all events together.",
+	  "Print CSV (RFC 4180): a title line, then a row for each event; the columns are those of "
+		"all events together.",
 	  false, NULL },
 };
 
 static const struct opt output_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, AT(output), "FILE",
-	  "Write to FILE, which is there once it is whole; a file of that name stays until then.", false, NULL },
+	  "Write to FILE, which appears when it is complete; an older file of that name stays "
+		"until then.", false, NULL },
 };
 
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
@@ -405,16 +408,18 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"What is in a recording? Prints each event of what perf-prof record or perf record wrote, in order of time: "
-	"thread, CPU, time, event and its text; with call chains, a line for each caller and an empty one below.",
-	"The text is that of perf script, field by field, so that what reads that reads this, too; a name that "
-	"would act upon a terminal is made harmless.",
-	"With --json and --csv everything an event was recorded with comes out, as numbers where it is one: times are "
-	"ns, addresses decimal. A tracepoint's fields are the object \"fields\" of JSON, and columns of CSV; one that is "
-	"called like a field of -F is fields.NAME there. The call chain is \"stack\": in JSON objects, innermost "
-	"first, in CSV the functions, outermost first, with ; in between.",
-	"FILE defaults to perf.data; - is standard input. Ctrl-C ends it with the exit code 130; a "
-	"file of --output stays as it was then.",
+	"What is in a recording? Prints each event of a file of perf-prof record or perf record, in "
+	"order of time: thread, CPU, time, event and its text. If the event has a call chain, a line "
+	"for each caller and an empty line follow.",
+	"The text is that of perf script, field by field, so tools that read the one read the other. "
+	"Control characters in names are made harmless.",
+	"--json and --csv print everything that was recorded with an event. Values are numbers where "
+	"possible: times are in ns, addresses decimal. The fields of a tracepoint are the object "
+	"\"fields\" in JSON, and columns in CSV; there, a field with the name of a field of -F is "
+	"called fields.NAME. The call chain is \"stack\": in JSON objects, innermost first; in CSV "
+	"functions, outermost first, separated by ;.",
+	"FILE is perf.data by default; - is standard input. Ctrl-C ends it with exit code 130 and "
+	"leaves a file of --output unchanged.",
 	NULL,
 };
 
@@ -436,7 +441,7 @@ static void defaults(void *config)
 
 const struct command script_command = {
 	.name = "script",
-	.summary = "the events of a recording as text, JSON or CSV",
+	.summary = "print the events of a recording as text, JSON or CSV",
 	.usage = "[options] [FILE]",
 	.description = description,
 	.groups = groups,

@@ -44,7 +44,7 @@ static int parse_separator(const char *text, void *field, struct fault *f)
 static const struct opt event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events as perf stat takes them: names, sys:name, pmu/terms/, rNNN, modifiers (:u), "
-	  "{groups}. Repeatable. Without: task-clock, context-switches, cpu-migrations, "
+	  "{groups}. Repeatable. Default: task-clock, context-switches, cpu-migrations, "
 	  "page-faults, cycles, instructions, branches, branch-misses, and the stalled cycles that "
 	  "this CPU counts.", false, NULL },
 	{ "detailed", 'd', NULL, OPT_COUNT, AT(detail), NULL,
@@ -54,35 +54,37 @@ static const struct opt event_opts[] = {
 
 static const struct opt measure_opts[] = {
 	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(all_cpus), NULL,
-	  "All tasks on all CPUs, also beside a command. What is counted without command or "
-	  "target.", false, NULL },
+	  "Count all tasks on all CPUs, also with a command. This is the default without a command "
+	  "or target.", false, NULL },
 	{ "repeat", 'r', NULL, OPT_CALL, AT(runs), "N",
-	  "Run the command N times; means, and +- their standard error (JSON and CSV: the standard "
-	  "deviation of the runs, too).", false, parse_runs },
+	  "Run the command N times and print means +- their standard error (JSON and CSV: also the "
+	  "standard deviation of the runs).", false, parse_runs },
 	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
-	  "Compare with another command, run in turns with the first, N times each (-r; 10): the "
-	  "difference of the means with its 95% confidence interval. Where COMMAND needs a shell, both "
-	  "get one.", false, NULL },
+	  "Compare with another command, run in turns with the first, N times each (-r, default "
+	  "10): print the difference of the means with its 95% confidence interval. If COMMAND "
+	  "needs a shell, both run in one.", false, NULL },
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
-	  "Print what was counted in each MS milliseconds.", false, parse_interval },
+	  "Print the counts every MS milliseconds.", false, parse_interval },
 };
 
 static const struct opt output_opts[] = {
-	{ "per-cpu", 'A', "no-aggr", OPT_FLAG, AT(per_cpu), NULL, "A line for each CPU.", false, NULL },
+	{ "per-cpu", 'A', "no-aggr", OPT_FLAG, AT(per_cpu), NULL, "Print a line for each CPU.", false, NULL },
 	{ "per-core", 0, NULL, OPT_FLAG, AT(per_core), NULL,
-	  "A line for each core (S socket, D die, C core), with the number of its CPUs.", false,
+	  "Print a line for each core (S socket, D die, C core), with the number of its CPUs.", false,
 	  NULL },
-	{ "per-thread", 0, NULL, OPT_FLAG, AT(per_thread), NULL, "A line for each thread of -p or -t.",
+	{ "per-thread", 0, NULL, OPT_FLAG, AT(per_thread), NULL, "Print a line for each thread of "
+		"-p or -t.",
 	  false, NULL },
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
-	  "CSV with a title line and always the same columns.", false, NULL },
-	{ "field-separator", 'x', NULL, OPT_CALL, AT(separator), "CHAR", "CSV with another separator.",
+	  "Print CSV with a title line and always the same columns.", false, NULL },
+	{ "field-separator", 'x', NULL, OPT_CALL, AT(separator), "CHAR", "Print CSV with this "
+		"separator.",
 	  false, parse_separator },
 	{ "json", 'j', NULL, OPT_FLAG, AT(json), NULL,
-	  "JSON: one document, with -i one line per interval.", false, NULL },
+	  "Print JSON: one document, with -i one line per interval.", false, NULL },
 	{ "output", 'o', NULL, OPT_STRING, AT(common.output.path), "FILE",
-	  "Write to FILE. Without it, stderr beside a command, whose stdout is its own; else "
-	  "stdout.", false, NULL },
+	  "Write the counts to FILE. Default: stdout; stderr with a command, as stdout belongs to "
+	  "the command.", false, NULL },
 };
 
 #define GROUP(title, opts, offset) { title, opts, sizeof(opts) / sizeof((opts)[0]), offset }
@@ -203,18 +205,20 @@ static void release(void *config)
 
 static const char *const description[] = {
 	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
-	"or a signal comes. A command beside such a target only says how long to count: -p 1234 -- "
-	"sleep 10.",
-	"Of the letters behind an event, P and S are about samples and change nothing here. A group that does not fit the counters is counted without the events that are too many; with W "
-	"it is broken up, and each is counted for itself.",
-	"An event that can't be counted here costs only itself: its line says <not supported>, or <not "
-	"permitted> where privilege is what lacks, a message says why, and the rest is counted. One that "
-	"never had a counter is <not counted>: others took them all. With D, which pins it, it is so from "
-	"the moment on that it lost its counter. Counts that had to share a counter are estimates; each then has the "
-	"share of the time that was seen behind it. Without the privilege for the kernel's part only "
-	"user space is counted, and the name ends in :u.",
-	"The exit status is the command's own, 128 + n if signal n ended it, 127 if there is no such "
-	"program, 126 if it can't be executed; 1 if it succeeded, but not one event could be counted.",
+	"or a signal comes. If you name such a target, a command only sets how long to count: -p "
+	"1234 -- sleep 10.",
+	"The modifiers P and S are for samples and have no effect here. If a group does not fit the "
+	"counters, it is counted without the events that are too many; with W, each event of it is "
+	"counted alone.",
+	"If an event cannot be counted here, its line says <not supported>, or <not permitted> if "
+	"privilege is missing; a message gives the reason, and the other events are counted. An "
+	"event is <not counted> if others used all counters all the time; an event pinned with D, "
+	"from the moment when it lost its counter. Counts of events that shared a counter are "
+	"estimates, followed by the share of the time that was counted. Without the privilege to "
+	"count the kernel, only user space is counted, and the name ends in :u.",
+	"The exit status is that of the command: 128 + n if signal n ended it, 127 if there is no "
+	"such program, 126 if it cannot be executed. It is 1 if the command succeeded but no event "
+	"could be counted.",
 	NULL,
 };
 

@@ -194,15 +194,15 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Which system calls take the time, and which fail? A row per thread and call; without a target, "
-	"threads of one name share a row, unless --perins is given. Errors are counted, and listed by "
-	"errno in a table below.",
-	"With --than each call that took longer is printed when it returns; with -g, with the stack "
-	"where it was made.",
-	"With --heatmap all calls become a picture: when they returned, and how long they took.",
-	"Calls that had begun before perf-prof, or have not returned at its end, are reported as not "
-	"paired. Events are raw_syscalls:sys_enter and sys_exit; -e takes them with a filter, such as "
-	"-e 'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
+	"Which system calls take the time, and which fail? A row for each thread and call; without a "
+	"target, threads of one name share a row, unless you give --perins. Errors are counted, and "
+	"listed by errno in a second table.",
+	"--than prints each call that took longer, when it returns; with -g, also the stack that "
+	"made it.",
+	"--heatmap draws all calls as a picture: when they returned, and how long they took.",
+	"Calls that began before perf-prof, or did not return before its end, are reported as not "
+	"paired. Events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+	"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
 	NULL,
 };
 
@@ -216,7 +216,7 @@ static const struct command_example examples[] = {
 
 const struct command syscalls_command = {
 	.name = "syscalls",
-	.summary = "how long system calls take, and how they fail",
+	.summary = "measure how long system calls take, and count their errors",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

@@ -144,11 +144,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 const struct opt task_state_opts[TASK_STATE_NOPTS] = {
 	{ "interruptible", 'S', NULL, OPT_FLAG, AT(only_sleeping), NULL,
-	  "Only interruptible sleep (S); with -D both.", false, NULL },
+	  "Show only interruptible sleep (S); with -D both.", false, NULL },
 	{ "uninterruptible", 'D', NULL, OPT_FLAG, AT(only_blocked), NULL,
-	  "Only uninterruptible sleep (D): disk, locks of the kernel.", false, NULL },
+	  "Show only uninterruptible sleep (D): disk, locks of the kernel.", false, NULL },
 	{ "filter", 0, NULL, OPT_STRING, AT(filter), "COMM",
-	  "Only tasks of this name; globs work: 'kworker*'.", false, NULL },
+	  "Show only tasks with this name; globs work: 'kworker*'.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -165,16 +165,18 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a time? "
-	"A row per thread and state: R running, RD waiting to run (run delay), S asleep, D asleep "
-	"uninterruptibly, T stopped, t stopped by a tracer, I idle (threads of the kernel), P parked. Without "
-	"a target, tasks of one name share a row, unless --perins is given.",
-	"With --than each longer stretch is printed when it ends: the switch that began it, with -g "
-	"where that was, who woke the task, and who ran on the CPU meanwhile.",
-	"-p, -t and a command behind -- choose the tasks; new threads and children are followed unless "
-	"--no-inherit. The scheduler is watched on all CPUs in any case, or on those of -C.",
-	"With --heatmap all stretches that the table has become a picture: when they ended, and how long they were.",
-	"A state that began before perf-prof did is not counted, nor is one that has not ended.",
+	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "
+	"time? A row for each thread and state: R running, RD waiting to run (run delay), S asleep, "
+	"D asleep uninterruptibly, T stopped, t stopped by a tracer, I idle (kernel threads), P "
+	"parked. Without a target, tasks of one name share a row, unless you give --perins.",
+	"--than prints each longer stretch when it ends: the switch that began it, with -g its "
+	"stack, who woke the task, and who ran on the CPU meanwhile.",
+	"-p, -t and a command after -- choose the tasks; new threads and children are followed "
+	"unless you give --no-inherit. The scheduler is watched on all CPUs in any case, or on those "
+	"of -C.",
+	"--heatmap draws all stretches of the table as a picture: when they ended, and how long they "
+	"were.",
+	"Stretches that began before perf-prof, or have not ended, are not counted.",
 	NULL,
 };
 
@@ -189,7 +191,7 @@ static const struct command_example examples[] = {
 
 const struct command task_state_command = {
 	.name = "task-state",
-	.summary = "how long tasks run, wait to run, and sleep",
+	.summary = "measure how long tasks run, wait to run, and sleep",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

@@ -392,10 +392,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt top_opts[] = {
 	{ "key", 'k', NULL, OPT_STRING, offsetof(struct top, key), "EXPR",
-	  "What a row is: an expression over the fields of the events, such as _cpu<<16|vec. An event's attribute "
-	  "key= goes before it. Without either: the thread, _tid.", false, NULL },
+	  "Make a row for each value of this expression over the fields of the events, such as "
+	  "_cpu<<16|vec. An event's attribute key= overrides it. Default: the thread, _tid.", false, NULL },
 	{ "only-comm", 0, NULL, OPT_FLAG, offsetof(struct top, only_comm), NULL,
-	  "A row for each name instead of each key.", false, NULL },
+	  "Make a row for each name instead of each key.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -411,22 +411,23 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Who does most of it? Adds up values of events by a key: a table with a row for each key, the largest "
-	"first, anew every -i milliseconds; without -i one at the end.",
-	"Attributes of an event say what it adds: key=EXPR which row (else -k, else the thread); top-by=EXPR and "
-	"top-add=EXPR a value, each a column, those of top-by first, and the first of them sorts. Both may be "
-	"repeated; without either the column counts the events: of cycles and the like so many cycles, by the samples' "
-	"periods, of a clock ns. Columns are called like their expressions, or by "
-	"alias=; what is called the same, of whatever event, is one column.",
-	"comm=EXPR names the row: text, or the number of a task. A key that is a task (_tid, pid, next_pid, ...) has "
-	"that one's name without it. printkey=EXPR is how the key is shown, an expression over `key` alone: "
-	"printkey=printf(\"0x%x\",key).",
+	"Who does most of it? Adds up values of events by a key and prints a table with a row for "
+	"each key, the largest first: every -i milliseconds, or without -i at the end.",
+	"Attributes of an event choose what it adds: key=EXPR is the row (default: -k, or else the "
+	"thread); top-by=EXPR and top-add=EXPR are values, each with a column. Columns of top-by "
+	"come first, and the first one sorts. Both may be repeated; without them, the column counts "
+	"the events (for cycles and the like, the sum of the samples' periods; for a clock, ns). "
+	"Columns are named by their expressions or by alias=; columns with the same name are one, "
+	"also across events.",
+	"comm=EXPR names the row: text, or the id of a task, whose name is shown. If the key is a "
+	"task (_tid, pid, next_pid, ...), its name is the default. printkey=EXPR formats the key, "
+	"with an expression over `key` alone: printkey=printf(\"0x%x\",key).",
 	"Functions: printf(FORMAT,...), ksymbol(ADDRESS), comm_get(PID), syscall_name(NR), "
 	"exit_reason_str(REASON), ntohl(N), ntohs(N), strncmp(TEXT,TEXT,N).",
-	"On a terminal it takes the full screen, and -i is 1000 if not given. Keys: q quits, p pauses, 1 to 9, < and "
-	"> choose the column that sorts, r reverses, / shows only rows with some text, h helps. What was shown "
-	"last stays when it ends. With a command behind --, of a recording, with TERM=dumb and "
-	"with --json it prints.",
+	"On a terminal it takes the full screen, and -i is 1000 by default. Keys: q quits, p pauses, "
+	"1 to 9, < and > choose the column that sorts, r reverses the order, / shows only rows with "
+	"some text, h shows help. The last table stays on the screen at the end. It prints text with "
+	"a command after --, for recordings, with TERM=dumb and with --json.",
 	NULL,
 };
 
@@ -454,7 +455,7 @@ static void defaults(void *config)
 
 const struct command top_command = {
 	.name = "top",
-	.summary = "who does most of it: values of events, by key",
+	.summary = "add up values of events by key, the largest first",
 	.usage = "-e EVENT[,EVENT...] [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	.groups = groups,

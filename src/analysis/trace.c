@@ -179,17 +179,18 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"What happens, in which order? Prints each event as it comes: local time, task, thread, "
-	"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, time of the kernel's "
-	"clock, event and its fields; with -g the call chain below, kernel and user.",
-	"`perf-prof trace -e EVENT help` prints each event's fields with type and size instead.",
-	"With --flame-graph the stacks of all events become a picture, and nothing is printed.",
-	"With --overwrite nothing is printed until an event with the attribute trigger comes (its filter, or "
-	"the --than of a source, says when), or SIGUSR2: then what came before it, and it, in order of time, below "
-	"a line that says what triggered, how many there are, how many older ones --last left out, and how many "
-	"newer ones had overwritten. What was shown is not shown again. Of processes that are gone for longer than "
-	"10 s the functions have no names.",
-	"A command behind -- is started once all events are on, and is the target unless one is named; "
-	"its exit status becomes that of perf-prof.",
+	"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, time of "
+	"the kernel's clock, event and its fields; with -g the call chain below, kernel and user.",
+	"`perf-prof trace -e EVENT help` prints the fields of each event instead, with type and size.",
+	"--flame-graph draws the stacks of all events as a picture, and prints nothing.",
+	"With --overwrite, nothing is printed until a trigger comes: SIGUSR2, or an event with the "
+	"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
+	"trigger and the events before it are printed in order of time, below a line that names the "
+	"trigger, the number of events, and how many older ones --last left out or newer ones had "
+	"overwritten. Each event is printed only once. Functions of processes that ended more than "
+	"10 s before have no names.",
+	"A command after -- starts once all events are enabled; it is the target unless you name "
+	"another, and perf-prof exits with its exit status.",
 	NULL,
 };
 

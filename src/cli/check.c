@@ -321,7 +321,7 @@ static int check_run(void *config, const struct opt_parser *args, struct fault *
 
 static const struct opt check_opts[] = {
 	{ "user", 'u', NULL, OPT_STRING, offsetof(struct check_config, user), "NAME",
-	  "What NAME may do: that user's ids and groups, no capabilities (needs root)", false, NULL },
+	  "Check as user NAME: with that user's ids and groups, without capabilities (needs root)", false, NULL },
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct check_config, json), NULL,
 	  "The same as JSON", false, NULL },
 };
@@ -330,13 +330,13 @@ static const struct opt_group check_groups[] = {
 };
 
 static const char *const check_description[] = {
-	"Shows what this kernel lets you do with events: which kinds there are, on whom they may "
-	"be opened, what samples may hold, which attributes are known. Each row was found out by "
-	"doing it; a row that is refused says by what, and its note what to do about it.",
-	"\"user space\" stands where the user's side is allowed and the kernel's is not.",
-	"With names of features or of groups of them (events, targets, samples, attr, controls) only "
-	"those are shown, and the exit code is 1 if one of them does not work: `perf-prof check "
-	"tracepoint cpu || exit`.",
+	"Shows what this kernel lets you do with events: which kinds there are, on which targets "
+	"they open, what samples may hold, which attributes are known. perf-prof tries each row. A "
+	"row that is refused has the cause, and a note with the remedy.",
+	"\"user space\" means that the user's side is allowed and the kernel's is not.",
+	"With names of features or of groups (events, targets, samples, attr, controls), only those "
+	"are shown, and the exit code is 1 if one of them does not work: `perf-prof check tracepoint "
+	"cpu || exit`.",
 	NULL,
 };
 

@@ -290,27 +290,26 @@ static int list_run(void *config, const struct opt_parser *args, struct fault *f
 
 static const struct opt list_opts[] = {
 	{ "verbose", 'v', NULL, OPT_FLAG, offsetof(struct list_config, fields), NULL,
-	  "The fields of each tracepoint, too: name, type, offset and size in bytes", false, NULL },
+	  "Also print the fields of each tracepoint: name, type, offset and size in bytes", false, NULL },
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct list_config, json), NULL,
-	  "The same as JSON", false, NULL },
+	  "Print JSON", false, NULL },
 };
 static const struct opt_group list_groups[] = {
 	{ "Options", list_opts, sizeof(list_opts) / sizeof(list_opts[0]), 0 },
 };
 
 static const char *const list_description[] = {
-	"Lists the events of this machine by kind: tracepoints, software events, hardware "
-	"events, hardware cache events, the events that PMUs name in sysfs, and sources: commands of "
-	"perf-prof that can stand among them. Each is written as an event list takes it. With a GLOB or "
-	"the word vendor also the hundreds that the vendor of this CPU names, where perf-prof was built "
-	"with libpfm4.",
-	"A GLOB (* ? [ ]; case does not count) picks those whose name matches as a whole, "
-	"without the system before its colon, or by another name of the same event; the name of "
-	"a system or of a PMU picks all of it, and one of the words tracepoint, software (sw), "
-	"hardware (hw), cache, pmu, vendor (libpfm), source that kind.",
-	"Whether a hardware event can be counted here is found out by opening it. Tracepoints "
-	"need a readable tracefs: without it the other kinds are still listed, and the exit code "
-	"is 1.",
+	"Lists the events of this machine by kind: tracepoints, software events, hardware events, "
+	"hardware cache events, the events that PMUs name in sysfs, and sources: commands of "
+	"perf-prof that can be events. Each is written as an event list takes it. With a GLOB or the "
+	"word vendor, it also lists the hundreds of events that the vendor of this CPU names, if "
+	"perf-prof was built with libpfm4.",
+	"A GLOB (* ? [ ]; upper and lower case are the same) selects events whose whole name "
+	"matches, without the system before the colon, or another name of the same event. The name "
+	"of a system or a PMU selects all its events. One of the words tracepoint, software (sw), "
+	"hardware (hw), cache, pmu, vendor (libpfm), source selects that kind.",
+	"perf-prof opens each hardware event to see whether it can be counted here. Tracepoints need "
+	"a readable tracefs: without it, the other kinds are listed, and the exit code is 1.",
 	NULL,
 };
 

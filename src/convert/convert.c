@@ -260,12 +260,13 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt convert_opts[] = {
 	{ "to", 0, NULL, OPT_CALL, AT(format), "FORMAT",
-	  "folded, speedscope, pprof, firefox, perfetto, csv or jsonl; without it, what the name of the output says.",
+	  "Write folded, speedscope, pprof, firefox, perfetto, csv or jsonl. Default: by the "
+		"suffix of the output.",
 	  false, parse_format },
 	{ "output", 'o', NULL, OPT_STRING, AT(out), "OUT",
-	  "The file that is made; - (and without it) is standard output.", false, NULL },
+	  "Write to OUT. Default: - (standard output).", false, NULL },
 	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
-	  "Leave out what happened while a CPU had nothing to do: samples of task 0.", false, NULL },
+	  "Leave out samples of idle CPUs (task 0).", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -278,24 +279,26 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Turns a recording of perf-prof record or perf record into the format of another program, "
-	"with the names of functions in it, so that it can be opened anywhere. FILE defaults to "
-	"perf.data; - is standard input.",
-	"folded: text, a line per stack with its weight, for flame graphs. speedscope: the same for speedscope. "
-	"Both are of one event: the first that is no tracepoint, or that which -e names, by its period (ns of a "
-	"clock), on CPUs of all kinds; of tracepoints alone each counts 1. Stacks begin with the task's name.",
-	"pprof: a gzipped profile for pprof and what reads its files: all events, of each the number of samples "
-	"and the sum of their periods (-sample_index chooses), functions, inlined calls, lines, build ids; pid, "
-	"tid and comm of each sample are tags. An address is the offset in its file.",
-	"firefox: the Firefox Profiler's processed profile as JSON: samples of the event that folded takes on the "
-	"threads' time lines, other events as markers.",
-	"perfetto: a trace for ui.perfetto.dev and trace_processor: what the scheduler did (sched_switch, "
-	"sched_waking, ...), interrupts and system calls where it draws them, samples with their stacks, all "
-	"other events as instants with their fields on the line of their thread.",
+	"Converts a recording of perf-prof record or perf record into the format of another program. "
+	"The output has the names of functions, so it can be opened anywhere. FILE is perf.data by "
+	"default; - is standard input.",
+	"folded: text, a line for each stack with its weight, for flame graphs. speedscope: the same "
+	"for speedscope. Both have one event: the first that is not a tracepoint, or the one of -e, "
+	"weighted by its period (ns for a clock), on CPUs of all kinds. If there are only "
+	"tracepoints, each event counts 1. Stacks begin with the name of the task.",
+	"pprof: a gzipped profile for pprof and tools that read its files. It has all events, each "
+	"with the number of samples and the sum of their periods (choose with -sample_index), "
+	"functions, inlined calls, lines and build ids; pid, tid and comm of each sample are tags. "
+	"Addresses are offsets in their file.",
+	"firefox: the processed profile of the Firefox Profiler as JSON. Samples of the event that "
+	"folded takes are on the time lines of the threads; other events are markers.",
+	"perfetto: a trace for ui.perfetto.dev and trace_processor: scheduling (sched_switch, "
+	"sched_waking, ...), interrupts and system calls as it draws them, samples with their "
+	"stacks, and all other events with their fields as instants on the line of their thread.",
 	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
-	"The file appears once it is whole; until then an older one of that name stays. Ctrl-C ends "
-	"the reading with the exit code 130, and leaves it as it was; standard output has what came "
-	"before. What the recording lost is reported, as everywhere.",
+	"The file appears when it is complete; until then an older file of that name stays. Ctrl-C "
+	"ends the run with exit code 130 and leaves the older file unchanged; standard output has "
+	"what came before. Events that the recording lost are reported.",
 	NULL,
 };
 
@@ -315,7 +318,7 @@ static void defaults(void *config)
 
 const struct command convert_command = {
 	.name = "convert",
-	.summary = "a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
+	.summary = "convert a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
 	.usage = "--to FORMAT [options] [-I] [FILE] -o OUT",
 	.description = description,
 	.groups = groups,

@@ -14,8 +14,8 @@
 const struct opt flame_opts[FLAME_OPTS] = {
 	{ "flame-graph", 0, NULL, OPT_STRING, AT(path), "FILE",
 	  "Write the stacks as a picture: .svg, .html (zoom and search in a browser), "
-	  ".speedscope.json, or .folded (text, a line per stack), which a FILE without a suffix gets. "
-	  "With -i, each interval has a frame with its time at the root.", false, NULL },
+	  ".speedscope.json, or .folded (text, a line per stack; default without a suffix). With "
+	  "-i, each interval has a frame with its time at the root.", false, NULL },
 	{ "flame-graph-before", 0, NULL, OPT_STRING, AT(before), "FILE",
 	  "Colour the picture (.svg or .html) by the difference to the .folded FILE.", false, NULL },
 };

@@ -156,8 +156,8 @@ static const struct picture picture = { "--heatmap", suffixes };
 
 const struct opt heatmap_opts[HEATMAP_OPTS] = {
 	{ "heatmap", 0, NULL, OPT_STRING, offsetof(struct heatmap_config, path), "FILE",
-	  "Write how many latencies of which length came when as a picture: .svg (which a FILE "
-	  "without a suffix gets), .html (drill down by brushing), or .csv.", false, NULL },
+	  "Draw the latencies over time: how many of each length ended when. FILE is .svg (default "
+	  "without a suffix), .html (drag over a range for its details), or .csv.", false, NULL },
 };
 
 const char *heatmap_unit(const struct heatmap_title *title)

@@ -156,7 +156,7 @@ static void release(void *config)
 
 const struct command python_command = {
 	.name = "python",
-	.summary = "hand events to the functions of a Python script",
+	.summary = "call functions of a Python script for events",
 	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] [--] script.py [args...]",
 	.description = description,
 	.groups = groups,
