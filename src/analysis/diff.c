@@ -80,7 +80,9 @@ static int begin(struct analysis *a, struct fault *f)
 	struct diff *d = a->config;
 	const struct stream_event *same = NULL;
 	char name[sizeof(d->side->what)];
+	size_t n;
 
+	stream_events(a->stream, &n);
 	d->event = analysis_profiled(a, &d->all);
 	if (number_of(d) == SHARES_AFTER && *d->sides[SHARES_BEFORE].what)
 		same = same_event(a, d->sides[SHARES_BEFORE].what);
@@ -93,7 +95,7 @@ static int begin(struct analysis *a, struct fault *f)
 				 "address; record samples (`perf-prof record` without -e), or add "
 				 "-g",
 				 d->side->path);
-	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all ? "all events" :
+	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
 		 analysis_family(a, d->event, name, sizeof(name)));
 	progress_begin(&d->progress, a);
 	return 0;

@@ -139,7 +139,7 @@ static void each_field(const struct stream_event *event,
 
 	for (size_t i = fmt ? fmt->ncommon : 0; fmt && i < fmt->nfields; i++)
 		each(fmt->fields[i].name, python_type(&fmt->fields[i]), out);
-	if (event->is_probe && stream_probe_address(event))
+	if (stream_probe_address(event))
 		each("ip", "int", out);
 	for (size_t i = 0; !fmt && (part = sample_part_at(i)); i++)
 		if (part->bits & event->layout.sample_type)

@@ -35,6 +35,7 @@ static void event_free(struct stream_event *ev)
 	free((char *)ev->sys);
 	free((char *)ev->tracepoint);
 	free((char *)ev->alias);
+	free((char *)ev->probe);
 	free((char *)ev->filter);
 	if (ev->sampling)
 		free(ev->sampling->what);

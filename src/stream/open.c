@@ -300,7 +300,7 @@ static int open_event(void *ctx, struct perf_event_attr *attr)
 
 	if (event->sampling)
 		snprintf(label, sizeof(label), "%s", event->sampling->what);
-	else if (event->is_probe)
+	else if (event->probe)
 		snprintf(label, sizeof(label), "%s", event->name);
 	else
 		snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);

@@ -196,6 +196,9 @@ bool plain_has_terms(const struct spec_item *item);
 void plain_text(const struct spec_item *item, char *buf, size_t size);
 
 /* probeitem.c */
+enum { PROBE_SHOWN_SIZE = 300 };
+/* What the item's probe is called: without its path. False: it is no probe. */
+bool probe_item_name(const struct spec_item *item, char *buf, size_t size);
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
 /* Finds tracefs, or mounts it: 0, or -1 with f. */

@@ -298,22 +298,38 @@ static int define_item(struct definer *d, const struct parts *parts)
 /* ---- the event ----------------------------------------------------------------- */
 
 /* What the user sees: no path, which would make a bad name of a function. */
+static void put_name(const struct probe_row *row, const struct parts *parts, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "%s:%s", row->prefix, parts->function);
+
+	if (parts->offset)
+		snprintf(buf + n, size - (size_t)n, "+%#llx", (unsigned long long)parts->offset);
+}
+
+bool probe_item_name(const struct spec_item *item, char *buf, size_t size)
+{
+	const struct probe_row *row = row_of(item);
+	struct parts parts;
+	struct fault no;
+
+	if (!row || split(item, row, &parts, &no))
+		return false;
+	put_name(row, &parts, buf, size);
+	return true;
+}
+
 static int set_names(struct stream_event *ev, const struct definer *d, const struct parts *parts,
 		     struct fault *f)
 {
-	char name[300];
+	char name[PROBE_SHOWN_SIZE];
 
+	put_name(d->row, parts, name, sizeof(name));
 	ev->sys = strdup(d->s->probes.group);
 	ev->tracepoint = strdup(d->event);
-	if (!ev->sys || !ev->tracepoint)
+	ev->probe = strdup(name);
+	if (!ev->sys || !ev->tracepoint || !ev->probe)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (ev->alias)
-		return event_set_name(ev, ev->alias, ev->alias, f);
-	snprintf(name, sizeof(name), "%s:%s", d->row->prefix, parts->function);
-	if (parts->offset)
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), "+%#llx",
-			 (unsigned long long)parts->offset);
-	return event_set_name(ev, name, name, f);
+	return event_set_name(ev, ev->alias ? ev->alias : name, ev->alias ? ev->alias : name, f);
 }
 
 static int add(struct definer *d, const struct parts *parts, struct fault *f)
@@ -323,7 +339,6 @@ static int add(struct definer *d, const struct parts *parts, struct fault *f)
 	if (!ev || event_attrs_set(d->s, ev, d->item, EVENT_PROBE, f) || define_item(d, parts) ||
 	    set_names(ev, d, parts, f))
 		return -1;
-	ev->is_probe = true;
 	ev->fmt = tracefmt_load(d->s->formats, d->s->tracefs, ev->sys, ev->tracepoint, f);
 	if (!ev->fmt)
 		return -1;
@@ -349,7 +364,7 @@ const struct trace_field *stream_probe_address(const struct stream_event *event)
 {
 	const struct tracefmt *fmt = event->fmt;
 
-	for (size_t i = 0; event->is_probe && i < fmt->nfields; i++)
+	for (size_t i = 0; event->probe && i < fmt->nfields; i++)
 		if (!strcmp(fmt->fields[i].name, "__probe_ip") ||
 		    !strcmp(fmt->fields[i].name, "__probe_func"))
 			return &fmt->fields[i];

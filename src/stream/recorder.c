@@ -46,6 +46,12 @@ struct inscribed {
 	size_t n;
 };
 
+/* Without its alias, if it has one. */
+static const char *what_of(const struct stream_event *event)
+{
+	return event->sampling ? event->sampling->what : event->probe ? event->probe : event->name;
+}
+
 static void put_event(struct stream *s, const struct stream_event *event, struct inscribed *all)
 {
 	union pev_attr_buf *attr = &all->attrs[all->n];
@@ -60,8 +66,7 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 	perfdata_put_attr(s->writer, &attr->attr, all->ids, n);
 	perfdata_put_name(s->writer, all->ids[0], event->name);
 	all->events[all->n] = event;
-	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0],
-							event->sampling ? event->sampling->what : event->name };
+	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0], what_of(event) };
 }
 
 /* What a source is made of is recorded, unless it would be there twice: shown, or watched everywhere. */

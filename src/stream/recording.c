@@ -75,6 +75,22 @@ static void name_track(const struct replay *p, const struct perfdata_event *e, s
 		snprintf(t->name, sizeof(t->name), "event_%u_%llu", a->type, (unsigned long long)a->config);
 }
 
+/* The name of a tracepoint, or its alias; NULL: it is not called by its system. */
+static const char *behind_system(const struct track *t)
+{
+	size_t sys = t->fmt ? strlen(t->fmt->sys) : 0;
+
+	return sys && !strncmp(t->name, t->fmt->sys, sys) && t->name[sys] == ':' ? t->name + sys + 1 : NULL;
+}
+
+/* Its tracepoint lay in a group of the recorder's own, which nobody asked for. */
+static const char *probe_of(const struct replay *p, const struct perfdata_event *e, const struct track *t)
+{
+	if (!t->fmt || !e->name || !is_ours(perfdata_info(p->reader)) || behind_system(t))
+		return NULL;
+	return e->what ? e->what : t->name;
+}
+
 static void begin_track(struct stream *s, const struct perfdata_event *e, struct track *t)
 {
 	const struct perf_event_attr *a = &e->attr.attr;
@@ -84,6 +100,7 @@ static void begin_track(struct stream *s, const struct perfdata_event *e, struct
 	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
 		t->fmt = tracefmt_find(s->formats, a->config);
 	name_track(s->replay, e, t);
+	t->probe = probe_of(s->replay, e, t);
 	t->type = a->sample_type;
 	t->widened = t->type | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (t->fmt ? PERF_SAMPLE_PERIOD : 0);
 	t->period = a->freq ? 1 : a->sample_period;
@@ -197,18 +214,18 @@ void replay_format(const struct stream *s, const struct stream_event *event, str
 
 static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
 {
-	size_t sys = strlen(t->fmt->sys);
-	const char *shown = ev->alias ? ev->alias : t->fmt->name;
+	const char *shown = ev->alias ? ev->alias : t->probe ? t->name : behind_system(t);
 	char full[600], word[600];
 
-	if (!ev->alias && !strncmp(t->name, t->fmt->sys, sys) && t->name[sys] == ':' && t->name[sys + 1])
-		shown = t->name + sys + 1;
-	snprintf(full, sizeof(full), "%s:%s", t->fmt->sys, shown);
-	snprintf(word, sizeof(word), "%s__%s", t->fmt->sys, shown);
 	ev->sys = strdup(t->fmt->sys);
 	ev->tracepoint = strdup(t->fmt->name);
 	if (!ev->sys || !ev->tracepoint)
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (t->probe)
+		return event_set_name(ev, shown, shown, f);
+	shown = shown && *shown ? shown : t->fmt->name;
+	snprintf(full, sizeof(full), "%s:%s", t->fmt->sys, shown);
+	snprintf(word, sizeof(word), "%s__%s", t->fmt->sys, shown);
 	return event_set_name(ev, full, word, f);
 }
 
@@ -284,7 +301,9 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 		free((char *)ev->filter);
 		ev->filter = NULL;
 	}
-	if (event_attrs_set(s, ev, item, t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
+	if (t->probe && !(ev->probe = strdup(t->probe)))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (event_attrs_set(s, ev, item, t->probe ? EVENT_PROBE : t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
 		return -1;
 	if (!t->fmt)
 		ev->sampling->attr = e->attr;
@@ -376,28 +395,67 @@ struct wanted {
 	const struct spec_item *item;
 	struct pev_attr_list *parsed;      /* as this machine understands it, or NULL */
 	bool profile;
-	bool by_terms;                     /* the recording has what is called so, terms and all */
+	char probe[PROBE_SHOWN_SIZE];      /* what a probe of this item is called; "": it is none */
+	/* the recording has one that is called just so, and others don't matter; or NULL */
+	bool (*exactly)(const struct wanted *w, const struct track *t);
 };
 
-static bool matches(const struct wanted *w, const struct track *t, const struct perf_event_attr *a)
+/* Whatever it is called there. */
+static bool matches_tracepoint(const struct wanted *w, const struct track *t)
 {
 	char name[300];
 
-	if (w->by_terms || matches_name(w->item, t->name))
-		return !w->by_terms || matches_terms(w->item, t->name);
-	if (t->fmt) {
-		snprintf(name, sizeof(name), "%s:%s", t->fmt->sys, t->fmt->name);
-		return matches_name(w->item, name);
-	}
+	snprintf(name, sizeof(name), "%s:%s", t->fmt->sys, t->fmt->name);
+	return matches_name(w->item, name);
+}
+
+/* The alias of the item is the one with which it was recorded. */
+static bool is_alias(const struct wanted *w, const struct track *t)
+{
+	const char *alias = spec_attr(w->item, "alias");
+	bool traced = t->fmt && !t->probe;
+	const char *name = traced ? behind_system(t) : t->name;
+
+	return alias && name && !strcmp(name, alias) && !t->probe == !w->probe[0] &&
+	       (!traced || matches_tracepoint(w, t));
+}
+
+static bool is_with_terms(const struct wanted *w, const struct track *t)
+{
+	return matches_terms(w->item, t->name);
+}
+
+static bool is_probe_of(const struct wanted *w, const struct track *t)
+{
+	return t->probe && !strcmp(w->probe, t->probe);
+}
+
+static bool matches(const struct wanted *w, const struct track *t, const struct perf_event_attr *a)
+{
+	if (w->exactly)
+		return w->exactly(w, t);
+	if (matches_name(w->item, t->name))
+		return true;
+	if (t->fmt)
+		return t->probe ? matches_name(w->item, t->probe) : matches_tracepoint(w, t);
 	return (w->profile && is_profile(a)) ||
 	       (w->parsed && matches_attr(pev_attr_list_at(w->parsed, 0)->attr, a));
 }
 
 static void begin_wanted(const struct stream *s, struct wanted *w, const struct spec_item *item)
 {
+	static bool (*const kinds[])(const struct wanted *, const struct track *) = {
+		is_alias, is_with_terms, is_probe_of,
+	};
+	const struct replay *p = s->replay;
 	char text[PLAIN_TEXT_SIZE];
 
 	*w = (struct wanted){ .item = item };
+	if (!probe_item_name(item, w->probe, sizeof(w->probe)))
+		w->probe[0] = '\0';
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds) && !w->exactly; k++)
+		for (size_t i = 0; i < p->ntracks && !w->exactly; i++)
+			w->exactly = kinds[k](w, &p->tracks[i]) ? kinds[k] : NULL;
 	w->profile = !item->sys && !strcmp(item->name, "profile") &&
 		     source_find(s->opts->sources, item->name);
 	if (!plain_is_single(item))
@@ -480,8 +538,6 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 	int rc = 0;
 
 	begin_wanted(s, &w, item);
-	for (size_t i = 0; i < p->ntracks; i++)
-		w.by_terms |= matches_terms(item, p->tracks[i].name);
 	for (size_t i = 0; i < p->ntracks && !rc; i++)
 		if (matches(&w, &p->tracks[i], &perfdata_event(p->reader, i)->attr.attr))
 			rc = append(s, item, i, f);

@@ -20,6 +20,7 @@ struct track {
 	uint64_t widened;              /* and with what every sample has here */
 	uint64_t period;               /* for samples that don't say theirs */
 	const struct tracefmt *fmt;
+	const char *probe;             /* of perf-prof's own making: without alias; fmt's name says nothing. Or NULL */
 	char name[256];                /* sys:name, or as the recorder calls it */
 };
 

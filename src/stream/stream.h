@@ -195,7 +195,7 @@ struct stream_event {
 	bool everywhere;                /* on all tasks, whatever the targets are */
 	bool unrecorded;                /* not written by a recorder: the list has the same */
 	bool triggers;                  /* asks for what is recorded: --overwrite */
-	bool is_probe;                  /* a tracepoint of our own making: probes.h */
+	const char *probe;              /* a tracepoint of our own making (probes.h): its name without alias; or NULL */
 	bool from_glob;                 /* may be left out if it can't be opened */
 	uint32_t leader;                /* index of its group's, which may be itself; or NO_LEADER */
 	bool muted;                     /* on for its group alone: nobody wants its samples */

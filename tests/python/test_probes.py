@@ -295,3 +295,62 @@ def test_no_probe_is_left_where_privileges_were_dropped(prof, probed, tmp_path):
     assert (run.returncode, err) == (0, '')
     assert out.splitlines()[1:] == ['65534']
     assert own(run.pid) == [] and not any(probed in line for line in definitions())
+
+
+# ---- recorded
+
+def recorded(prof, probed, tmp_path, events):
+    path = tmp_path / 'perf.data'
+    subprocess.run([prof, 'record', '-q', '-o', path, '-e', events, '--', probed, '3'], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, check=True)
+    return path
+
+
+def names(prof, path, *args):
+    """What `script` calls each event."""
+    done = subprocess.run([prof, 'script', '-I', path, '--json', *args], capture_output=True, text=True, check=True)
+    return [json.loads(line)['event'] for line in done.stdout.splitlines()]
+
+
+ARGS = '//args="a=%di:s64"'
+
+
+@pytest.mark.parametrize('attrs, name', [
+    (f'{ARGS}/', 'uprobe:add'), (f'{ARGS}/alias=my/', 'my'),
+])
+def test_a_recording_has_the_name_it_was_made_with(prof, probed, tmp_path, attrs, name):
+    item = f'uprobe:add@"{probed}"'
+    path = recorded(prof, probed, tmp_path, item + attrs)
+    assert names(prof, path) == [name] * 3
+    for which in (item + attrs, item, 'uprobe:add', 'uprobe:*', name):
+        assert names(prof, path, '-e', which) == [name] * 3, which
+    assert names(prof, path, '-e', f'{item}/a>0/') == [name] * 2
+    assert names(prof, path, '-e', f'{item}//alias=other/') == ['other'] * 3
+    wrong = subprocess.run([prof, 'script', '-I', path, '-e', 'uprobe:ad'], capture_output=True, text=True)
+    assert (wrong.returncode, f'did you mean {name}?' in wrong.stderr) == (2, name != 'my')
+    assert 'perf_prof_' not in wrong.stderr
+    report = subprocess.run([prof, 'report', '-I', path, '-e', name], capture_output=True, text=True, check=True)
+    assert f'3 samples of {name},' in report.stdout
+    diff = subprocess.run([prof, 'diff', '-e', name, path, path], capture_output=True, text=True, check=True)
+    assert name in diff.stdout + diff.stderr
+
+
+def test_the_same_script_live_and_recorded(prof, probed, tmp_path):
+    handlers = ('def uprobe_add(e): show("uprobe_add", e)\n'
+                'def back(e): show("back", e)\n')
+    events = f'uprobe:add@"{probed}"{ARGS}/,uretprobe:add@"{probed}"//alias=back/'
+    live, _ = trace(prof, probed, tmp_path, events, handlers=handlers)
+    path = recorded(prof, probed, tmp_path, events)
+    done = subprocess.run([prof, 'python', '-I', path, tmp_path / 's.py'], capture_output=True, text=True, check=True)
+    read = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{')]
+
+    def told(rows):
+        return [(row['handler'], row['_event'], row.get('a'), sorted(row)) for row in rows]
+    assert told(read) == told(live)
+
+
+def test_two_aliases_of_one_probe(prof, probed, tmp_path):
+    events = f'uprobe:add@"{probed}"/a==0/args="a=%di:s64"/alias=one/,uprobe:add@"{probed}"/a>0/args="a=%di:s64"/alias=two/'
+    path = recorded(prof, probed, tmp_path, events)
+    assert names(prof, path) == names(prof, path, '-e', events) == ['one', 'two', 'two']
+    assert names(prof, path, '-e', 'two') == ['two'] * 2
