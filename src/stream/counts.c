@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
-enum { MAX_COUNTERS = 1 << 20 };
+enum { MAX_COUNTERS = 1 << 20, ALL_TASKS = -1 };
+/* What a sample says of a task on its way out. */
+#define TID_GONE UINT32_MAX
 
 /* Which event a descriptor is of. */
 struct member {
@@ -15,12 +17,13 @@ struct member {
 	const struct stream_event *event;   /* NULL: not in the stream's list */
 	const char *name;
 	bool inherits;
+	int64_t newest;                     /* where it inherits: the last task that said who it was; 0: none did */
 };
 
 struct counter_key {
 	const struct stream_event *event;   /* whose samples are looked at: there may be aliases */
 	uint64_t id;
-	int64_t tid;                        /* -1: of all tasks there are */
+	int64_t tid;                        /* ALL_TASKS where they have one counter */
 };
 
 struct counter {
@@ -62,7 +65,7 @@ static int add_opened(struct stream *s)
 {
 	for (size_t i = 0; i < s->nopened; i++) {
 		const struct opened *o = &s->opened[i];
-		struct member m = { 0, o->event, o->event->name, pev_event_attr(o->ev)->inherit };
+		struct member m = { 0, o->event, o->event->name, pev_event_attr(o->ev)->inherit, 0 };
 
 		if (pev_event_id(o->ev, &m.id) || add(s->counts, &m))
 			return -1;
@@ -80,7 +83,7 @@ static int add_recorded(struct stream *s)
 		const struct stream_event *ev = t->first == UINT32_MAX ? NULL : &s->events[t->first];
 
 		for (size_t k = 0; k < e->nids; k++) {
-			struct member m = { e->ids[k], ev, ev ? ev->name : t->name, e->attr.attr.inherit };
+			struct member m = { e->ids[k], ev, ev ? ev->name : t->name, e->attr.attr.inherit, 0 };
 
 			if (add(s->counts, &m))
 				return -1;
@@ -182,12 +185,25 @@ static struct counter *counter_of(struct counts *all, const struct stream_event 
 	return NULL;
 }
 
-static void take_one(struct counts *all, const struct stream_event *event, uint64_t id, uint64_t value, int64_t tid)
+/* Who is on its way out is not said, but it was on that CPU, so mostly it is who was there before. Were it
+ * taken for somebody new, all that it had counted would come twice. */
+static struct counter *counter_of_member(struct counts *all, const struct stream_event *event, struct member *m,
+					 uint32_t tid)
+{
+	if (!m->inherits)
+		return counter_of(all, event, m->id, ALL_TASKS);
+	if (tid == TID_GONE)
+		return counter_of(all, event, m->id, m->newest);
+	m->newest = tid;
+	return counter_of(all, event, m->id, tid);
+}
+
+static void take_one(struct counts *all, const struct stream_event *event, uint64_t id, uint64_t value, uint32_t tid)
 {
 	struct stream_counts *out = event->counts;
 	const struct member key = { .id = id };
-	const struct member *m = bsearch(&key, all->members, all->nmembers, sizeof(key), by_id);
-	struct counter *c = m ? counter_of(all, event, id, m->inherits ? tid : -1) : NULL;
+	struct member *m = bsearch(&key, all->members, all->nmembers, sizeof(key), by_id);
+	struct counter *c = m ? counter_of_member(all, event, m, tid) : NULL;
 
 	if (!c || out->n == out->room)
 		return;
@@ -201,7 +217,7 @@ void counts_take(struct stream *s, const struct stream_event *event, const struc
 	struct stream_counts *out = event->counts;
 	const char *at = (const char *)rec + event->layout.read, *end = (const char *)rec + rec->size;
 	uint64_t nr = 1, value, id;
-	int64_t tid;
+	uint32_t tid;
 
 	out->n = 0;
 	if (!s->counts || rec->size < event->layout.fixed_end)

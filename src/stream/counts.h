@@ -5,7 +5,8 @@
  * members' periods: struct stream_counts, in the event, is of the sample that is being delivered.
  *
  * A counter is one descriptor's: of a CPU, or of a task on a CPU. Where children inherit it, a
- * sample has the count of its own task (Linux 6.12), so it is one for each task then. It begins
+ * sample has the count of its own task (Linux 6.12), so it is one for each task then; a task on its way
+ * out has no id any more, and is taken for the last one that was seen there. A counter begins
  * at 0: the first sample's counts are since the event was enabled, and the sum over all samples
  * is what had been counted at the last one.
  */
