@@ -7,6 +7,7 @@
  * the consumer looks at it. Nothing is allocated.
  */
 #include "stream/private.h"
+#include "stream/strays.h"
 
 #include "perfevent/ring_private.h"
 
@@ -70,9 +71,12 @@ void dispatch_index(struct stream *s)
 	for (size_t i = 0; s->by_id && i < s->nopened; i++) {
 		uint64_t id;
 
-		if (!pev_event_id(s->opened[i].ev, &id))
-			index_id(s, id, s->opened[i].event);
+		if (pev_event_id(s->opened[i].ev, &id))
+			continue;
+		index_id(s, id, s->opened[i].event);
+		s->opened[i].event->id = id;
 	}
+	strays_begin(s);
 }
 
 /* The usual layout: all events alike, nothing of variable length before the raw data. */
@@ -103,6 +107,13 @@ bool stream_sample_fits(const struct stream_event *event, const struct perf_even
 	return !sampling->decode || !pev_decode(rec, rec->size, &sampling->format, &out);
 }
 
+static struct stream_event *event_of(const struct stream *s, const struct perf_event_header *rec)
+{
+	struct stream_event *event = rec->size < 16 ? NULL : drain_event_by_id(s, layout_u64(rec, 8));
+
+	return event || rec->size < 16 ? event : strays_event(s, rec);
+}
+
 /* The event and its raw data; NULL for a sample that contradicts its format. */
 __attribute__((noinline)) static struct stream_event *
 identify_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
@@ -112,9 +123,7 @@ identify_any(const struct stream *s, const struct perf_event_header *rec, const 
 	struct stream_event *event = NULL;
 
 	if (s->mixed) {
-		if (rec->size < 16)
-			return NULL;
-		event = drain_event_by_id(s, layout_u64(rec, 8));
+		event = event_of(s, rec);
 		if (!event)
 			return NULL;
 		if (!event->fmt) {
@@ -144,7 +153,7 @@ static inline struct stream_event *identify(const struct stream *s,
 const struct stream_event *drain_event_of(const struct stream *s,
 					  const struct perf_event_header *rec)
 {
-	return rec->size < 16 ? NULL : drain_event_by_id(s, layout_u64(rec, 8));
+	return event_of(s, rec);
 }
 
 #define SECOND UINT64_C(1000000000)
@@ -272,6 +281,14 @@ deliver_choosy(struct stream *s, struct ring *ring, const struct stream_event *e
 		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 }
 
+void drain_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	if (strays_are_lost(s, rec))
+		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
+	else
+		s->totals.malformed++;
+}
+
 __attribute__((always_inline)) static inline void
 deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
@@ -280,7 +297,7 @@ deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec
 	struct stream_event *event = identify(s, rec, &raw, &raw_size);
 
 	if (__builtin_expect(!event, 0)) {
-		s->totals.malformed++;
+		drain_count_unknown(s, ring, rec);
 		return;
 	}
 	if (is_plainly_chosen(s, event, rec))
@@ -425,7 +442,7 @@ bool drain_is_refused(const struct stream *s, const struct ring *ring, const str
 	uint32_t size;
 	const struct stream_event *event = identify(s, rec, &raw, &size);
 
-	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size));
+	return event ? (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size)) : strays_are_lost(s, rec);
 }
 
 void drain_discard(struct stream *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the text of -e to events: names looked up, globs expanded, formats loaded. */
 #include "stream/private.h"
+#include "stream/strays.h"
 
 #include "base/nearest.h"
 #include "base/note.h"
@@ -306,25 +307,14 @@ int events_check_names(const struct stream *s, struct fault *f)
 	return 0;
 }
 
-/* A software event that is counted where it happens, in one walk over all who want it. */
-static bool is_counted_software(const struct stream_event *ev)
-{
-	const struct perf_event_attr *a = ev->sampling ? &ev->sampling->attr.attr : NULL;
-
-	return a && a->type == PERF_TYPE_SOFTWARE && a->config != PERF_COUNT_SW_CPU_CLOCK &&
-	       a->config != PERF_COUNT_SW_TASK_CLOCK;
-}
-
-/* On that walk the kernel makes the sample's id for the first event and leaves it for the
- * next ones (since Linux 6.2: sample_flags, which perf_tp_event() clears between two, and
- * do_perf_sw_event() does not). So nobody can say whose sample is whose. */
+/* Their samples may have each other's ids, of which nobody could say whose they are: strays.h. */
 static int check_software(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t k = i + 1; k < s->nevents; k++) {
 			struct stream_event *a = &s->events[i], *b = &s->events[k];
 
-			if (is_counted_software(a) && is_counted_software(b) &&
+			if (strays_are_of(a) && strays_are_of(b) &&
 			    a->sampling->attr.attr.config == b->sampling->attr.attr.config)
 				return fault_usage(f, "%s and %s are the same software event, whose samples "
 						   "the kernel mixes up: give one of them, and tell cases "

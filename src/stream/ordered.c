@@ -92,7 +92,7 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	uint64_t time;
 
 	if (!event || rec->size < event->layout.time + 8) {
-		s->totals.malformed++;
+		drain_count_unknown(s, ring, rec);
 		return;
 	}
 	time = layout_u64(rec, event->layout.time);

@@ -80,6 +80,7 @@ struct stream {
 	struct probes probes;       /* those of our own making */
 	struct targets targets;
 	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
+	bool strays;                /* some may carry another program's: strays.h */
 	bool each_counts_one;       /* samples carry no PERIOD */
 	bool has_others;            /* events that are no tracepoints: each has its own layout */
 	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
@@ -253,6 +254,8 @@ uint64_t drain_take_lost(struct stream *s, struct ring *ring, const struct perf_
 void drain_end_throttled(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 /* The event of that id; NULL: there is none. */
 struct stream_event *drain_event_by_id(const struct stream *s, uint64_t id);
+/* A sample without an event is malformed, or a stray that is lost. */
+void drain_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 /* Whether it would be delivered; what filters drop is counted. */
 bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec);
@@ -262,7 +265,7 @@ bool drain_is_dropped(struct stream *s, const struct ring *ring,
 /* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. */
 bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec);
 void drain_check_damage(struct stream *s, struct ring *ring);
-/* The event of a sample that has an identifier; NULL if it is none of ours. */
+/* The event of a sample that has an identifier, if need be by strays_event(); NULL if it is none of ours. */
 const struct stream_event *drain_event_of(const struct stream *s,
 					  const struct perf_event_header *rec);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/recorder.h"
+#include "stream/strays.h"
 
 #include "base/caller.h"
 #include "perfdata/writer.h"
@@ -242,6 +243,28 @@ static void take(struct stream *s, const struct pev_ring *ring, uint64_t from)
 	tell_error(s);
 }
 
+/* What was read before the last record is written: from there on it is the record's end. */
+static uint64_t take_before(struct stream *s, struct pev_ring *bytes, uint64_t from, uint64_t before)
+{
+	uint64_t behind = bytes->pos;
+
+	bytes->pos = before;
+	take(s, bytes, from);
+	return bytes->pos = behind;
+}
+
+/* With our id. (The kernel lets nobody write into a ring.) */
+static void put_stray(struct stream *s, const struct perf_event_header *rec, uint64_t id)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id;
+	} head = { *rec, id };
+
+	perfdata_put2(s->writer, &head, sizeof(head), (const char *)rec + sizeof(head), rec->size - sizeof(head));
+	tell_error(s);
+}
+
 /* Goes through them once more, which is rare: mostly the kernel refuses. */
 static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 {
@@ -251,13 +274,13 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 
 	bytes->pos = from;
 	while (bytes->pos < end && (rec = pev_ring_next_(bytes))) {
-		if (rec->type == PERF_RECORD_SAMPLE && drain_is_refused(s, ring, rec)) {
-			uint64_t behind = bytes->pos;
+		bool refused = rec->type == PERF_RECORD_SAMPLE && drain_is_refused(s, ring, rec);
+		uint64_t id = strays_id(s, rec);
 
-			bytes->pos = before;
-			take(s, bytes, from);
-			bytes->pos = from = behind;
-		}
+		if (refused || id)
+			from = take_before(s, bytes, from, before);
+		if (!refused && id)
+			put_stray(s, rec, id);
 		before = bytes->pos;
 	}
 	bytes->pos = end;
@@ -266,7 +289,7 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
-	if (s->filters_here || s->own.counts || s->makers.n)
+	if (s->filters_here || s->own.counts || s->makers.n || s->strays)
 		take_others(s, ring, from);
 	else
 		take(s, ring->ring, from);
@@ -284,7 +307,8 @@ static void look_for_trigger(struct stream *s, const struct perf_event_header *r
 		dumps_ask(s, layout_u64(rec, event->layout.time), event->name);
 }
 
-/* Samples are counted; those that a filter here refuses end a stretch that is written. */
+/* Samples are counted; those that a filter here refuses end a stretch that is written. So does one that is of no
+ * event: perf refuses the whole file for it. */
 static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	uint64_t lost;
@@ -299,6 +323,10 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 		drain_end_throttled(s, ring, rec);
 	if (s->filters_here && !drain_is_wanted(s, ring, rec))
 		return false;
+	if (__builtin_expect(s->strays, 0) && strays_are_lost(s, rec)) {
+		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
+		return false;
+	}
 	if (s->dumps.flight)
 		look_for_trigger(s, rec);
 	if (++s->totals.delivered == s->opts->exit_n)
@@ -314,13 +342,13 @@ static void drain_piece(struct stream *s, struct ring *ring)
 	uint64_t begin = bytes->pos, from = begin, before = begin;
 
 	while (!s->stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
-		if (!is_written(s, ring, rec)) {
-			uint64_t end = bytes->pos;
+		bool written = is_written(s, ring, rec);
+		uint64_t id = strays_id(s, rec);
 
-			bytes->pos = before;
-			take(s, bytes, from);
-			bytes->pos = from = end;
-		}
+		if (!written || id)
+			from = take_before(s, bytes, from, before);
+		if (written && id)
+			put_stray(s, rec, id);
 		before = bytes->pos;
 	}
 	take(s, bytes, from);

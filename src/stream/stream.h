@@ -202,6 +202,7 @@ struct stream_event {
 	bool counted;                   /* not sampled: the leader's samples bear its count */
 	uint64_t read_format;           /* of a group with S, else 0 */
 	struct stream_counts *counts;   /* of the sample that is delivered; NULL: samples have none */
+	uint64_t id;                    /* of one of its descriptors */
 	uint32_t track;                 /* of a recording: its event there, or NO_TRACK */
 	uint32_t family;                /* index of the first one that counts the same, on other kinds of CPUs: their
 					 * weights have a sum. Mostly its own */

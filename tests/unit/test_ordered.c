@@ -256,6 +256,11 @@ int64_t stream_realtime_offset(struct stream *s)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)sim.now;
 }
 
+void drain_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	s->totals.malformed++;
+}
+
 bool drain_is_wanted(struct stream *s, struct ring *ring,
 		     const struct perf_event_header *rec)
 {
