@@ -88,6 +88,7 @@ class Count(NamedTuple):
     time_running: int   #: ns that it was on a counter; less = shared (multiplexed)
     id: int
     lost: int           #: samples that found no room, where the kernel says so (Linux 6.0)
+    stale: bool = False     #: the times lag behind the value: a group was read without a system call
 
     @property
     def share(self) -> float:
@@ -96,14 +97,14 @@ class Count(NamedTuple):
 
     def estimate(self) -> Estimate:
         """The count extrapolated to all of the time; Error if it never ran."""
-        return Estimate(*_pyperf._estimate(self.value, self.time_enabled, self.time_running))
+        return Estimate(*_pyperf._estimate(self.value, self.time_enabled, self.time_running, self.stale))
 
 
 class Counts(Dict[str, Count]):
     """Counts by the names of their events. If a name comes twice, the second is "name#2"."""
     result: Any = None      #: of the function that was measured
 
-    def _add(self, name: str, values: Iterable[int]) -> None:
+    def _add(self, name: str, values: Iterable[Any]) -> None:
         unique, n = name, 1
         while unique in self:
             n += 1
@@ -302,7 +303,7 @@ class Group(_pyperf._Group):
         def __getitem__(self, index: int) -> Event: ...
         def __iter__(self) -> Iterator[Event]: ...
 
-    def _counts(self, rows: Iterable[Tuple[str, Iterable[int]]]) -> Counts:
+    def _counts(self, rows: Iterable[Tuple[str, Iterable[Any]]]) -> Counts:
         counts = Counts()
         for name, values in rows:
             counts._add(name, values)

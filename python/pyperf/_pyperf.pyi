@@ -4,7 +4,8 @@ from types import TracebackType
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Type, TypeVar, Union
 
 _T = TypeVar("_T")
-_Count = Tuple[int, int, int, int, int]
+_Read = Tuple[int, int, int, int, int]
+_Count = Tuple[int, int, int, int, int, bool]
 _File = Union[int, "_HasFileno"]
 
 class _HasFileno:
@@ -153,7 +154,7 @@ class Sample(Record):
     stream_id: int
     cpu: int
     period: int
-    read: Tuple[_Count, ...]
+    read: Tuple[_Read, ...]
     callchain: Tuple[int, ...]
     raw: bytes
     branches: List[Dict[str, Any]]
@@ -211,7 +212,7 @@ class Throttle(Record):
 class Read(Record):
     pid: int
     tid: int
-    read: Tuple[_Count, ...]
+    read: Tuple[_Read, ...]
 
 class Aux(Record):
     offset: int
@@ -344,7 +345,7 @@ def paranoid() -> int: ...
 def max_stack() -> int: ...
 def context_name(ip: int) -> Optional[str]: ...
 def _parse(text: str) -> List[Tuple[Any, ...]]: ...
-def _estimate(value: int, enabled: int, running: int) -> Tuple[float, float, bool]: ...
+def _estimate(value: int, enabled: int, running: int, stale: bool) -> Tuple[float, float, bool]: ...
 def _features() -> List[Tuple[Any, ...]]: ...
 def _forked() -> None: ...
 

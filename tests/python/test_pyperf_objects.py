@@ -32,7 +32,7 @@ def test_event(pyperf):
         count = event.read()
         assert PAGES <= count.value < PAGES + 100
         assert count.time_enabled >= count.time_running > 0 and count.id == event.id
-        assert count.share == 1 and count.estimate() == (count.value, 1, True)
+        assert count.share == 1 and count.estimate() == (count.value, 1, True) and not count.stale
         assert event.label == 'page-faults' and repr(event) == "<Event 'page-faults'>"
         assert event.attr.config == pyperf.PERF_COUNT_SW_PAGE_FAULTS
         event.disable()
@@ -43,6 +43,14 @@ def test_event(pyperf):
         touch()
         assert event.read().value >= PAGES
     assert event.closed and repr(event) == "<closed Event 'page-faults'>"
+
+
+def test_a_count_whose_times_lag(pyperf):
+    """As a group gives it that was read without a system call, where the page has no clock."""
+    with pytest.raises(pyperf.Error, match='without times'):
+        pyperf.Count(5, 0, 0, 1, 0).estimate()
+    assert pyperf.Count(5, 0, 0, 1, 0, stale=True).estimate() == (5, 1, True)
+    assert pyperf.Count(5, 8, 4, 1, 0, stale=True).estimate() == (10, 0.5, False)
 
 
 def test_event_by_attr_is_left_as_it_is(pyperf):

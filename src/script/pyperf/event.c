@@ -35,9 +35,9 @@ bool target_of(int pid, int cpu, int cgroup, struct pev_target *target)
 
 PyObject *count_tuple(const struct pev_count *c)
 {
-	return Py_BuildValue("(KKKKK)", (unsigned long long)c->value,
+	return Py_BuildValue("(KKKKKO)", (unsigned long long)c->value,
 			     (unsigned long long)c->time_enabled, (unsigned long long)c->time_running,
-			     (unsigned long long)c->id, (unsigned long long)c->lost);
+			     (unsigned long long)c->id, (unsigned long long)c->lost, c->stale ? Py_True : Py_False);
 }
 
 /* ---- opening and closing ---------------------------------------------------------- */

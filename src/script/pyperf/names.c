@@ -204,13 +204,13 @@ static PyObject *estimate(PyObject *module, PyObject *args)
 	unsigned long long value, enabled, running;
 	struct pev_estimate est;
 	struct pev_count count;
-	int rc;
+	int stale, rc;
 
-	if (!PyArg_ParseTuple(args, "KKK:_estimate", &value, &enabled, &running))
+	if (!PyArg_ParseTuple(args, "KKKp:_estimate", &value, &enabled, &running, &stale))
 		return NULL;
 	/* a Count of no value and no time was never on */
 	count = (struct pev_count){ .value = value, .time_enabled = enabled, .time_running = running,
-				    .timed = enabled || !value };
+				    .timed = enabled || !value || stale, .stale = stale };
 	rc = pev_count_estimate(&count, &est);
 	if (rc)
 		return raise_code(PyModule_GetState(module), rc,

@@ -109,7 +109,7 @@ void group_hold(PyObject *group);
 void group_let_go(PyObject *group);
 /* Arguments that name a target; false with ValueError. */
 bool target_of(int pid, int cpu, int cgroup, struct pev_target *target);
-/* (value, time_enabled, time_running, id, lost) */
+/* (value, time_enabled, time_running, id, lost, stale) */
 PyObject *count_tuple(const struct pev_count *count);
 
 /* ---- records ---- */

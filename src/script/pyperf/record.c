@@ -85,7 +85,9 @@ PyObject *read_values(const struct pev_read *read)
 
 	for (uint64_t i = 0; all && i < read->nr; i++) {
 		pev_read_value(read, i, &count);
-		one = count_tuple(&count);
+		one = Py_BuildValue("(KKKKK)", (unsigned long long)count.value,
+				    (unsigned long long)count.time_enabled, (unsigned long long)count.time_running,
+				    (unsigned long long)count.id, (unsigned long long)count.lost);
 		if (!one) {
 			Py_DECREF(all);
 			return NULL;
