@@ -158,16 +158,35 @@ static void restore_handlers(void)
 	atomic_store(&active, NULL);
 }
 
-/* A child that a script forks (multiprocessing) is not the run: it dies of SIGTERM. */
+/* A child that a script forks (multiprocessing) is not the run: it dies of SIGTERM, also where that comes before the
+ * child has taken a step. So signals wait until the child has its own handlers. */
+static _Thread_local sigset_t before_fork;
+
+static void block_for_fork(void)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	for (int i = 0; i < NHANDLED; i++)
+		sigaddset(&ours, handled[i]);
+	pthread_sigmask(SIG_BLOCK, &ours, &before_fork);
+}
+
+static void unblock(void)
+{
+	pthread_sigmask(SIG_SETMASK, &before_fork, NULL);
+}
+
 static void forget_in_child(void)
 {
 	if (atomic_load(&active))
 		restore_handlers();
+	unblock();
 }
 
 static void watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, forget_in_child);
+	pthread_atfork(block_for_fork, unblock, forget_in_child);
 }
 
 static void install_handlers(struct attention *a)
