@@ -303,10 +303,20 @@ def test_one_file_after_the_other(record, storm, switch):
 
 
 def test_the_oldest_files_go(record, storm):
-    record('-e', EVENT, '-m', '8M', '--switch-output', '100ms', '--max-files', 2, '--', storm, 'getppid', 100000, 80000)
-    assert len(parts(record)) == 3
-    times = [r[2] for name in parts(record)[1:] + ['perf.data'] for r in record.same(name, least=0)]
-    assert 0 < len(times) < 100000 and times == sorted(times)
+    with Storm(storm, 'getppid', 10**9, 5000) as one:
+        run = record.start('-e', EVENT, '-m', '8M', '-p', one.pid, '--switch-output', '100ms', '--max-files', 2)
+        one.go()
+        seen, deadline = [], time.monotonic() + 60
+        while len(seen) < 5:        # the first three are gone
+            seen += [name for name in parts(record)[1:] if name not in seen]
+            assert run.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        assert run.communicate(timeout=60) == ('', '') and run.returncode == 0
+    kept = parts(record)
+    assert len(kept) == 3 and not set(kept) & set(seen[:3])
+    times = [r[2] for name in kept[1:] + ['perf.data'] for r in record.same(name, least=0)]
+    assert times and times == sorted(times)
 
 
 def test_a_signal_switches(record, storm):
