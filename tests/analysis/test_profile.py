@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """profile: known shares, the functions that `perf report` finds, the times that a program sleeps."""
+import math
 import re
 import subprocess
 
@@ -11,10 +12,23 @@ from frame.analyses import RING, close_to
 SHARES = ['one_half', 'three_tenths', 'one_fifth']
 
 
+def account(got, names='wait_long|wait_short'):
+    """{function: ns} by the program's own account."""
+    return {name: int(ns) for name, ns in re.findall(rf'^({names}) (\d+)$', got.text, re.M)}
+
+
 def told(got, names):
     """{function: its share of 100} by the program's own account, lines of name and ns; largest first."""
-    ns = {name: int(ns) for name, ns in re.findall(rf'^({names}) (\d+)$', got.text, re.M)}
+    ns = account(got, names)
     return {name: 100 * ns[name] / sum(ns.values()) for name in sorted(ns, key=ns.get, reverse=True)}
+
+
+def off_by(parts, known, samples):
+    """Functions whose share is not the known one, within 3 points or, of few samples, 3 standard deviations; of what
+    they have together: the rest is the kernel's, and beside other work it is not small."""
+    found = {name: 100 * parts.get(name, 0) / max(sum(parts.get(n, 0) for n in known), 1) for name in known}
+    return {name: (found[name], share) for name, share in known.items()
+            if abs(found[name] - share) > max(3, 3 * math.sqrt(share * (100 - share) / samples))}
 
 
 def of_perf_report(perf, path):
@@ -32,27 +46,26 @@ def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, op
     rows = {r['function']: r for r in table['rows']}
     assert table['event'] in ('cpu-clock', 'cycles') and table['samples'] > 300     # the kernel may have lowered its limit
     known = told(got, '|'.join(SHARES))
-    for name, share in known.items():
-        assert abs(rows[name]['self'] - share) <= 3, (known, rows[name])
-        assert rows[name]['dso'] == works
+    assert not off_by({name: row['self'] for name, row in rows.items()}, known, table['samples'])
+    assert all(rows[name]['dso'] == works for name in known)
     hottest = [r['function'] for r in table['rows'][:3]]
     assert hottest == SHARES == list(known)
-    theirs = of_perf_report(perf, tmp_path / 'perf.data')
+    theirs = of_perf_report(perf, tmp_path / 'perf.data')      # of the same run
     assert [name for _, name in theirs[:3]] == hottest
-    for part, name in theirs[:3]:      # of the same run
-        assert abs(float(part) - known[name]) <= 3
+    assert not off_by({name: float(part) for part, name in theirs[:3]}, known, table['samples'])
     if options:
         assert rows['all_shares']['total'] > 95 and rows['all_shares']['self'] < 3
 
 
 def test_known_shares_of_inlined_functions(analyse, inlined):
-    """The closing table of a C++ program against its own account, within 3 points."""
+    """The closing table of a C++ program against its own account."""
     got = analyse('profile', '-F', 997, '-g', '--json', *RING, '--', inlined, 700)
     known = told(got, 'shop::.*')
-    rows = {r['function']: r for r in got.table('profile')['rows']}
-    assert [r['function'] for r in got.table('profile')['rows'][:3]] == list(known)
+    table = got.table('profile')
+    rows = {r['function']: r for r in table['rows']}
+    assert [r['function'] for r in table['rows'][:3]] == list(known)
+    assert not off_by({name: row['self'] for name, row in rows.items()}, known, table['samples'])
     for name, share in known.items():
-        assert abs(rows[name]['self'] - share) <= 3, (known, rows[name])
         # what it was inlined into, a function that was inlined as well
         assert abs(rows[name.replace('count', 'pay')]['total'] - share) <= 3, (known, rows)
     first, second, third = known.values()
@@ -98,9 +111,8 @@ def test_off_cpu_has_the_sleeps(analyse, works, tmp_path):
     def measure():
         got = analyse('profile', '--off-cpu', '--flame-graph', 'waits.folded', *RING, '--', works, 'sleeps')
         assert re.search(r'^ *self% +total% +self\(ms\) +function +dso$', got.text, re.M)
-        return blocked_ns(tmp_path / 'waits.folded')
-    attempts(measure, lambda ns: close_to(ns['wait_long'], 200e6, part=0.05) and
-             close_to(ns['wait_short'], 100e6, part=0.05))
+        return blocked_ns(tmp_path / 'waits.folded'), account(got)
+    attempts(measure, lambda got: all(close_to(got[0][name], ns, part=0.05) and ns >= 100e6 for name, ns in got[1].items()))
 
 
 def test_off_cpu_of_a_running_process(watch, waiting):
@@ -108,22 +120,25 @@ def test_off_cpu_of_a_running_process(watch, waiting):
         one = waiting('sleeps')
         watcher = watch('profile', '--off-cpu', *RING, '-p', one.pid)
         one.go()
-        return sum(r['total'] * table['weight'] / 100 for table in watcher.result().lines
-                   for r in table['rows'] if r['function'] == 'wait_long (blocked)')
-    attempts(measure, lambda ns: close_to(ns, 200e6, part=0.05))
+        ns = sum(r['total'] * table['weight'] / 100 for table in watcher.result().lines
+                 for r in table['rows'] if r['function'] == 'wait_long (blocked)')
+        return ns, int(re.search(r'^wait_long (\d+)$', one.finish(), re.M).group(1))
+    attempts(measure, lambda got: close_to(*got, part=0.05) and got[1] >= 200e6)
 
 
 def test_off_cpu_says_who_waits_and_how_long(analyse, works):
     """Of the first frame in user space, never of the scheduler; and in time."""
     def measure():
-        table = analyse('profile', '--off-cpu', '--json', *RING, '--', works, 'sleeps').table('profile')
+        got = analyse('profile', '--off-cpu', '--json', *RING, '--', works, 'sleeps')
+        table = got.table('profile')
         assert all(close_to(r['time'], r['self'] * table['weight'] / 100, least=1) for r in table['rows'])
-        return [r for r in table['rows'] if r['function'].endswith(' (blocked)')]
+        return [r for r in table['rows'] if r['function'].endswith(' (blocked)')], sum(account(got).values())
 
-    def right(rows):
+    def right(got):
+        rows, slept = got
         own = {r['function'] for r in rows if r['self'] > 0}
         inner = [r for r in rows if re.match(r'__schedule |schedule |do_nanosleep ', r['function'])]
-        return (close_to(sum(r['time'] for r in rows), 300e6, part=0.05) and inner and rows[0]['time'] > 280e6 and
+        return (close_to(sum(r['time'] for r in rows), slept, part=0.05) and inner and rows[0]['time'] > 0.93 * slept and
                 not own & {r['function'] for r in inner} and rows[0]['dso'] != '[kernel.kallsyms]')
     attempts(measure, right)
 

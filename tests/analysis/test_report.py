@@ -127,8 +127,9 @@ def test_members_are_columns_with_perfs_sums(perf, works, tmp_path, tables):
     check_group(table, of_perf_script(perf, path), GROUP)
     for word in ('page_faults', 'context_switches'):
         event = word.replace('_', '-')
-        assert sum(r[word + '_count'] for r in table['rows']) == table['counts'][event] > 0
-        assert sum(r[word] for r in table['rows']) == pytest.approx(100, abs=0.01)
+        assert sum(r[word + '_count'] for r in table['rows']) == table['counts'][event]
+        assert sum(r[word] for r in table['rows']) == pytest.approx(100 if table['counts'][event] else 0, abs=0.01)
+    assert table['counts']['page-faults'] > 0       # who has a CPU for himself is not switched
     rows = {r['function']: r for r in table['rows']}
     theirs = re.findall(r'^ +([\d.]+)% +([\d.]+)% +([\d.]+)% +\[[.k]\] +(\S+)', of_perf_report(perf, path, '--group'), re.M)
     assert len(theirs) >= 3     # the three functions at least

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """task-state and rundelay against `perf sched timehist`, which watches the same tasks at the same
 moment, and against the sleeps that the program makes."""
+import os
 import re
 import subprocess
 from collections import defaultdict
@@ -128,9 +129,9 @@ def test_a_running_process_its_new_threads_and_children(watch, waiting, follow):
     assert calls[one.pid, 'S'][0] >= 8      # of 12; a loaded kernel leaves out switches, for perf as well
 
 
-def test_a_wait_begins_with_a_wakeup_or_with_losing_the_cpu(analyse, works, cpus):
+def test_a_wait_begins_with_a_wakeup_or_with_losing_the_cpu(analyse, works):
     """Two that compute on one CPU take it from each other: the switch that began a wait says which it was."""
-    cpu = min(cpus)
+    cpu = min(os.sched_getaffinity(0))
     script = f'{works} spin 200 & {works} turns; wait'
     got = analyse('rundelay', '--than', '1us', *RING, '--', 'taskset', '-c', cpu, 'sh', '-c', script)
     told = {'wake-up': 0, 'preemption': 0}

@@ -123,18 +123,21 @@ def of_perf_script(perf, path, pid):
 def test_latency_is_what_perf_script_says(analyse, works, perf, tmp_path):
     record = [perf, 'record', '-q', '-m', '16M', '-e', PAIR[1], '-e', PAIR[3], '-o', tmp_path / 'perf.data',
               '--']
-    got = analyse('latency', *PAIR, '--json', *RING, '--', works, 'calls', before=record)
-    table = got.table('latency')
-    row, = table['rows']
-    theirs = of_perf_script(perf, tmp_path / 'perf.data', got.pid)
-    assert row['calls'] == len(theirs) > 110
-    assert close_to(row['total'], sum(theirs)) and close_to(row['max'], max(theirs))
-    # of so few the next greater or smaller one may be far away: which of them is p99 is a matter of rounding
-    rank = round(0.99 * len(theirs)) - 1
-    low, *_, high = sorted(theirs)[rank - 1:rank + 2]
-    assert 0.9 * low <= row['p99'] <= 1.1 * high
-    assert table['counts']['open'] == 1         # exit_group(2) does not return
-    assert row['pair'] == 'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'
+    def complaints():
+        got = analyse('latency', *PAIR, '--json', *RING, '--', works, 'calls', before=record)
+        table = got.table('latency')
+        row, = table['rows']
+        theirs = of_perf_script(perf, tmp_path / 'perf.data', got.pid)
+        assert row['calls'] == len(theirs) > 110
+        assert table['counts']['open'] == 1         # exit_group(2) does not return
+        assert row['pair'] == 'raw_syscalls:sys_enter=>raw_syscalls:sys_exit'
+        # of so few the next greater or smaller one may be far away: which of them is p99 is a matter of rounding
+        rank = round(0.99 * len(theirs)) - 1
+        low, *_, high = sorted(theirs)[rank - 1:rank + 2]
+        alike = close_to(row['total'], sum(theirs)) and close_to(row['max'], max(theirs)) and \
+            0.9 * low <= row['p99'] <= 1.1 * high
+        return None if alike else (row, sum(theirs), max(theirs), low, high)
+    attempts(complaints)      # the program may be away between one tool's clock and the other's
 
 
 def test_keys_pair_and_group(analyse, works):
@@ -175,7 +178,7 @@ def test_intervals_add_up(watch, waiting, command):
     watcher = watch(*command, *RING, '-p', one.pid)
     one.go()
     tables = [t for t in watcher.result().lines if t['table'] == command[0]]
-    assert len(tables) >= 3
+    assert len(tables) >= 2     # the first before it began; more than the last one, unless the machine was away
     times = [t['time'] for t in tables]
     assert times == sorted(times)
     if command[0] == 'syscalls':

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Some 2,000 wakeups a second: a machine may have next to none of its own."""
+"""Some 2,000 wakeups a second: a machine may have next to none of its own; and CPUs that are never idle."""
 import os
 import subprocess
 import sys
@@ -19,6 +19,33 @@ while os.getppid() == int(os.environ['TESTER']):
         os.write(there[1], b'x')
         os.read(back[0], 1)
 """
+
+
+# Whoever wants the CPU has it at once.
+SPINS = """
+import os
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+while os.getppid() == int(os.environ['TESTER']):
+    for _ in range(1000000):
+        pass
+"""
+
+
+class Awake:
+    """Keeps these CPUs from being idle, as a context: of the idle task some kernels tell nobody."""
+
+    def __init__(self, cpus):
+        self.cpus = cpus
+
+    def __enter__(self):
+        self.processes = [subprocess.Popen(['taskset', '-c', str(cpu), sys.executable, '-S', '-c', SPINS],
+                                           env={'TESTER': str(os.getpid())}) for cpu in self.cpus]
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
 
 
 class Waker:

@@ -10,7 +10,8 @@
  *   pages N         touches N fresh pages; tells "pages FROM TO"
  *   shares MS       computes: one_half, three_tenths, one_fifth of the time, as far as the machine keeps
  *                   its pace; ends with a line "one_half NS" for each, the CPU time that it took
- *   sleeps          wait_long 4 x 50 ms, wait_short 4 x 25 ms
+ *   sleeps          wait_long 4 x 50 ms, wait_short 4 x 25 ms; ends with a line "wait_long NS" for each, how long
+ *                   it was off the CPU
  *   duty US         300 ms of computing: US of it, then a sleep of the rest of a millisecond (of US, where that
  *                   is longer), again and again; ends with "on NS", all the CPU time it took, and "off NS", what
  *                   its sleeps lasted without the CPU time in them
@@ -60,7 +61,8 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static void sleep_ms(long ms)
+/* A function of its own: the C library's has no frame pointer, and so hides who calls it. */
+KEPT static void sleep_ms(long ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
 
@@ -161,8 +163,9 @@ static void pages(uint64_t n)
 
 /* ---- shares: the same loop, so many times ---------------------------------------------- */
 
+/* Each in a cache line of its own: a loop that lies across two takes twice as long on some CPUs. */
 #define SHARE(name, parts)							\
-	KEPT static void name(uint64_t unit)					\
+	KEPT __attribute__((aligned(64))) static void name(uint64_t unit)	\
 	{									\
 		/* a frame of its own, though it calls nobody */		\
 		uint64_t volatile *frame = __builtin_frame_address(0);		\
@@ -207,24 +210,36 @@ static void shares(uint64_t ms)
 
 /* ---- sleeps ----------------------------------------------------------------------------- */
 
-KEPT static void wait_long(void)
+/* Tells how long it was off the CPU. */
+KEPT static uint64_t asleep(uint64_t us)
 {
-	sleep_ms(50);
-	sink++;
+	struct timespec t = { (long)(us / 1000000), (long)(us % 1000000 * 1000) };
+	uint64_t wall = now_ns(), cpu = cpu_ns();
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	cpu = cpu_ns() - cpu;
+	return now_ns() - wall - cpu;
 }
 
-KEPT static void wait_short(void)
+KEPT static void wait_long(uint64_t *told)
 {
-	sleep_ms(25);
-	sink++;
+	*told += asleep(50000);
+}
+
+KEPT static void wait_short(uint64_t *told)
+{
+	*told += asleep(25000);
 }
 
 static void sleeps(uint64_t n)
 {
+	uint64_t told[2] = { 0 };
+
 	for (int i = 0; i < 4; i++) {
-		wait_long();
-		wait_short();
+		wait_long(&told[0]);
+		wait_short(&told[1]);
 	}
+	printf("wait_long %" PRIu64 "\nwait_short %" PRIu64 "\n", told[0], told[1]);
 }
 
 /* ---- duty ------------------------------------------------------------------------------- */
@@ -236,16 +251,6 @@ KEPT static void busy(uint64_t us)
 	while (cpu_ns() < end)
 		for (int i = 0; i < 200; i++)
 			sink += (uint64_t)i;
-}
-
-KEPT static uint64_t asleep(uint64_t us)
-{
-	struct timespec t = { (long)(us / 1000000), (long)(us % 1000000 * 1000) };
-	uint64_t wall = now_ns(), cpu = cpu_ns();
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-	cpu = cpu_ns() - cpu;
-	return now_ns() - wall - cpu;
 }
 
 static void duty(uint64_t us)
