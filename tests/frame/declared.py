@@ -56,8 +56,9 @@ STREAM_KEYS = {'match', 'not', 'exact', 'empty'}
 SIGNAL_KEYS = {'send', 'on', 'after'}
 DROPPED_ENV = ('VIRTUAL_ENV', 'PYTHONPATH', 'PYTHONHOME', 'PYTHONSTARTUP', 'PYTHONDONTWRITEBYTECODE')
 SANITIZER = re.compile(r'(Address|Leak|UndefinedBehavior)Sanitizer|runtime error:')
-# Of the machine, not of the test: the kernel lowers its limit when interrupts take long.
-RATE_LOWERED = re.compile(r'^perf-prof: \S+: \d+ samples a second instead of \d+: .*perf_event_max_sample_rate.*\n', re.M)
+# Of the machine, not of the test: the kernel lowers its limit when interrupts take long, and throttles what is above it.
+RATE_LOWERED = re.compile(r'^perf-prof: \S+: \d+ samples a second instead of \d+: .*perf_event_max_sample_rate.*\n'
+                          r'|^perf-prof: \S+ throttled \d+ times?, .*\n', re.M)
 LOCK = f'/tmp/perf-prof-tests-{os.getuid()}.lock'
 
 
@@ -281,12 +282,14 @@ def judge_fault(case, stderr):
 
 
 def without_lowered_rates(stderr):
+    """Without what the kernel's limit of samples, which the kernel itself lowers, makes perf-prof say."""
     return RATE_LOWERED.sub('', stderr)
 
 
 def judge(case, run):
     """All that is wrong, as texts."""
-    stderr = run.stderr if 'instead of' in str(case.get('stderr')) else without_lowered_rates(run.stderr)
+    of_limits = any(words in str(case.get('stderr')) for words in ('instead of', 'throttled'))
+    stderr = run.stderr if of_limits else without_lowered_rates(run.stderr)
     allowed = case.get('exit', 0)
     allowed = allowed if isinstance(allowed, list) else [allowed]
     if run.trouble:

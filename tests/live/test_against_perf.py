@@ -92,9 +92,15 @@ class Ours:
 
 # ---------------------------------------------------------------- perf's
 
+class Unread(Exception):
+    """perf can't read what it recorded."""
+
+
 def perf_dump(path):
     """offset -> lines of perf script -D about that record, hex dump left out."""
-    _, out, _ = run(['perf', 'script', '-D', '-i', path])
+    code, out, err = run(['perf', 'script', '-D', '-i', path])
+    if code:
+        raise Unread(err)
     records, lines = {}, None
     for line in out.splitlines():
         head = re.match(r'(?:(\d+) )?(\d+) (0x[0-9a-f]+) \[0x[0-9a-f]+\]: PERF_RECORD_(.*)', line)
@@ -261,6 +267,11 @@ CHECKS = {
 }
 
 
+# The kernel may say too large a size of them, beside others who listen: perf then takes what lies behind
+# their sample_id for it, or can't read them (src/perfevent/body.h).
+OVERSTATED = 'KSYMBOL', 'BPF_EVENT', 'TEXT_POKE'
+
+
 def check_records(ours, path, seen):
     theirs = perf_dump(path)
     for o in ours:
@@ -271,10 +282,11 @@ def check_records(ours, path, seen):
             raise AssertionError(f'perf script -D has nothing at {o.line}')
         (cpu, time), *lines = theirs[o.offset]
         same('type', o.type, re.match(r'\w+', lines[0]).group(0), o)
-        our_time, our_cpu = o.time_and_cpu()
-        same('time', our_time or 0, int(time) % (2**64 - 1), o)     # all ones: perf saw none
-        if our_cpu is not None and cpu is not None and our_time:
-            same('cpu', our_cpu, int(cpu), o)
+        if o.type not in OVERSTATED:
+            our_time, our_cpu = o.time_and_cpu()
+            same('time', our_time or 0, int(time) % (2**64 - 1), o)     # all ones: perf saw none
+            if our_cpu is not None and cpu is not None and our_time:
+                same('cpu', our_cpu, int(cpu), o)
         CHECKS[o.type](o, lines)
         seen[o.type] += 1
     ours_at = {o.offset for o in ours}
@@ -316,7 +328,7 @@ def check_fields(ours, path, extra):
     code, out, err = run(['perf', 'script', '-i', path, '--ns', '-G', '-F',
                           ','.join(['pid', 'tid', 'time', 'ip'] + extra)])
     if code:
-        raise AssertionError(err)
+        raise Unread(err)
     theirs = collections.Counter(perf_row(line) for line in out.splitlines() if line.strip())
     mine = collections.Counter(text_row(o, extra) for o in ours if o.type == 'SAMPLE')
     if mine != theirs:
@@ -350,7 +362,20 @@ def check_raw(ours, path):
 
 # ---------------------------------------------------------------- all
 
+TRIES = 5
+
+
 def compare(dump, name, options, extra, folder, seen):
+    """Of a recording that perf itself can read."""
+    for attempt in range(TRIES):
+        try:
+            return compare_once(dump, name, options, extra, folder, seen)
+        except Unread as error:
+            print(f'# {name}: perf does not read its own recording: {str(error).strip()[:200]}')
+    return False
+
+
+def compare_once(dump, name, options, extra, folder, seen):
     path = os.path.join(folder, 'perf.data')
     code, _, err = run(['perf', 'record', '-q', '-o', path] + options + ['--'] + LOOP)
     if code:
