@@ -118,7 +118,7 @@ def of_faults(prof, recordings):
 def test_only_the_same_event_is_compared(diff, prof, recordings, of_faults):
     done = subprocess.run([prof, 'diff', 'a.data', 'faults.data'], cwd=recordings, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and not done.stdout
-    assert re.search(r'a.data is of (cycles|cpu-clock)\S*, faults.data of page-faults\S*: .*--different-events', done.stderr), done
+    assert re.search(r'a.data has samples of (cycles|cpu-clock)\S*, faults.data of page-faults\S*: .*--different-events', done.stderr), done
     asked = json.loads(diff('--json', '--different-events', 'a.data', 'faults.data'))
     assert asked['after_event'].startswith('page-faults') != asked['before_event'].startswith('page-faults')
     chosen = json.loads(diff('--json', 'a.data', 'both.data'))      # not the first of both.data
