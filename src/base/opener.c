@@ -108,7 +108,7 @@ static int direct_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
 }
 
 const struct opener opener_direct = {
-	direct_file, direct_proc, NULL, opener_direct_perf_map, direct_mapped,
+	direct_file, direct_proc, NULL, opener_direct_perf_map, direct_mapped, NULL,
 };
 
 int opener_file(const struct opener *o, pid_t pid, const char *path)
@@ -124,6 +124,11 @@ int opener_proc(const struct opener *o, pid_t pid, const char *name)
 int opener_perf_map(const struct opener *o, pid_t pid)
 {
 	return o->perf_map ? o->perf_map(o->ctx, pid) : -ENOSYS;
+}
+
+const char *opener_kept_map(const struct opener *o, pid_t pid, size_t i, size_t *size)
+{
+	return o->kept_map ? o->kept_map(o->ctx, pid, i, size) : NULL;
 }
 
 int opener_mapped(const struct opener *o, pid_t pid, uint64_t start, uint64_t end)

@@ -24,6 +24,9 @@ struct opener {
 	/* The file behind a mapping of executable memory, whatever has become of its path; start
 	 * 0: the program that the process runs. A regular file. NULL: no way. */
 	int (*mapped)(void *ctx, pid_t pid, uint64_t start, uint64_t end);
+	/* Of a process that is gone: the i-th piece of the perf map that was kept of it, whole lines, which stay
+	 * as they are; NULL: there are no more. NULL: none are kept. */
+	const char *(*kept_map)(void *ctx, pid_t pid, size_t i, size_t *size);
 };
 
 /* Opens by itself. */
@@ -37,6 +40,18 @@ int opener_mapped(const struct opener *o, pid_t pid, uint64_t start, uint64_t en
 /* Takes over a descriptor of O_PATH; gives one for reading, or -EINVAL for what is no
  * regular file: a device, say, isn't opened at all. */
 int opener_read_regular(int path);
-/* perfmapfile.c: what opener_direct does for the first of these. */
+const char *opener_kept_map(const struct opener *o, pid_t pid, size_t i, size_t *size);
+
+/* perfmapfile.c: what opener_direct does for the first of these, in two steps: the second one can be taken
+ * when the process is gone. */
 int opener_direct_perf_map(void *ctx, pid_t pid);
+struct perf_map_home {
+	int root;                /* descriptor of the process's root; -1: none */
+	uid_t uid;               /* effective, of the process */
+	pid_t pid;               /* in its own namespace */
+};
+/* 0 or -errno; to be closed by perf_map_leave(), which may be called twice. */
+int perf_map_home(struct perf_map_home *h, pid_t pid);
+int perf_map_open(const struct perf_map_home *h);
+void perf_map_leave(struct perf_map_home *h);
 #endif

@@ -19,11 +19,6 @@
 
 enum { STATUS_BYTES = 4096 };
 
-struct who {
-	uid_t uid;               /* effective */
-	pid_t pid;               /* in its own namespace */
-};
-
 /* The n-th word behind "Key:" (0: the first; -1: the last). */
 static long word_of(const char *status, const char *key, int n)
 {
@@ -44,7 +39,7 @@ static long word_of(const char *status, const char *key, int n)
 	return v;
 }
 
-static int read_status(int dir, struct who *who)
+static int read_status(int dir, struct perf_map_home *h)
 {
 	char status[STATUS_BYTES];
 	int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
@@ -61,29 +56,52 @@ static int read_status(int dir, struct who *who)
 	pid = word_of(status, "\nNSpid:", -1);
 	if (uid < 0 || pid <= 0)
 		return -ENOENT;
-	*who = (struct who){ (uid_t)uid, (pid_t)pid };
+	h->uid = (uid_t)uid;
+	h->pid = (pid_t)pid;
 	return 0;
 }
 
-static int open_in_tmp(int dir, pid_t pid)
+int perf_map_home(struct perf_map_home *h, pid_t pid)
+{
+	char path[64];
+	int dir, rc;
+
+	*h = (struct perf_map_home){ .root = -1 };
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -ESRCH;
+	rc = read_status(dir, h);
+	if (!rc) {
+		h->root = openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		rc = h->root < 0 ? -errno : 0;
+	}
+	close(dir);
+	return rc;
+}
+
+void perf_map_leave(struct perf_map_home *h)
+{
+	if (h->root >= 0)
+		close(h->root);
+	h->root = -1;
+}
+
+static int open_in_tmp(const struct perf_map_home *h)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int root = openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 	char path[64];
+	int fd;
 
-	if (root < 0)
-		return -errno;
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)h->pid);
+	fd = (int)syscall(SYS_openat2, h->root, path, &how, sizeof(how));
 	if (fd < 0 && errno == ENOSYS)   /* before Linux 5.6 */
-		fd = openat(root, path + 1, (int)how.flags);
-	fd = fd < 0 ? -errno : fd;
-	close(root);
-	return fd;
+		fd = openat(h->root, path + 1, (int)how.flags);
+	return fd < 0 ? -errno : fd;
 }
 
-static int check(int fd, const struct who *who)
+static int check(int fd, const struct perf_map_home *h)
 {
 	struct stat st;
 
@@ -91,26 +109,26 @@ static int check(int fd, const struct who *who)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return -EINVAL;
-	if (st.st_uid == who->uid || (!st.st_uid && (st.st_mode & S_IROTH)))
+	if (st.st_uid == h->uid || (!st.st_uid && (st.st_mode & S_IROTH)))
 		return 0;
 	return -EPERM;
 }
 
-int opener_direct_perf_map(void *ctx, pid_t pid)
+int perf_map_open(const struct perf_map_home *h)
 {
-	struct who who;
-	char path[64];
-	int dir, fd, rc;
+	int fd = h->root < 0 ? -ENOENT : open_in_tmp(h), rc = fd < 0 ? fd : check(fd, h);
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -ESRCH;
-	rc = read_status(dir, &who);
-	fd = rc ? rc : open_in_tmp(dir, who.pid);
-	close(dir);
-	rc = fd < 0 ? fd : check(fd, &who);
 	if (fd >= 0 && rc)
 		close(fd);
 	return rc ? rc : opener_read_regular(fd);
+}
+
+int opener_direct_perf_map(void *ctx, pid_t pid)
+{
+	struct perf_map_home home;
+	int rc = perf_map_home(&home, pid);
+
+	rc = rc ? rc : perf_map_open(&home);
+	perf_map_leave(&home);
+	return rc;
 }

@@ -9,6 +9,7 @@
 /* Records that user space makes. */
 enum {
 	PERFDATA_HEADER_ATTR = 64,
+	PERFDATA_EVENT_TYPE = 65,      /* names of events, before Linux 3.5 */
 	PERFDATA_TRACING_DATA = 66,
 	PERFDATA_BUILD_ID = 67,
 	PERFDATA_FINISHED_ROUND = 68,
@@ -62,6 +63,8 @@ void bytes_free(struct bytes *b);
 /* tracing.c: what a TRACING_DATA record is followed by. 0, or -1 with f. */
 int tracing_data(struct bytes *b, const char *tracefs, const char *const *names, size_t n,
 		 struct fault *f);
+/* writer.c: records that are never compressed. */
+void perfdata_put_plain(struct perfdata_writer *w, const void *records, size_t n);
 /* machine.c: one feature's data; false where this machine doesn't say. */
 bool machine_feature(struct bytes *b, int feature, const char *version, const char *const *argv,
 		     size_t argc);

@@ -83,6 +83,8 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 		perfdata_reader_close(r);
 		return NULL;
 	}
+	if (r->pipe_layout && r->w.seekable)
+		jitmaps_read(r, perfdata_end(r));
 	return r;
 }
 
@@ -108,6 +110,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	features_free(&r->info);
 	bytes_free(&r->tracing);
 	decompressor_free(r->z);
+	jitmaps_free(r);
 	free(r->name);
 	free(r);
 }

@@ -26,6 +26,7 @@
  * last one is complete. */
 #define PERFDATA_ROUND 68
 
+struct perfdata_jit_map;
 struct perfdata_reader;
 
 struct perfdata_event {
@@ -90,6 +91,8 @@ struct perfdata_info {
 	size_t nbuild_ids;
 	struct perfdata_fact *facts;
 	size_t nfacts;
+	struct perfdata_jit_map *jit_maps;   /* writer.h; several may be of one process */
+	size_t njit_maps;
 	uint64_t features;             /* bit n: feature n of the header is there */
 	uint64_t unread;               /* and could not be read */
 };

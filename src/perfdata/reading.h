@@ -45,6 +45,7 @@ struct perfdata_reader {
 	struct bytes tracing;          /* what a TRACING_DATA brings */
 	uint64_t at;                   /* of the present record */
 	struct decompressor *z;
+	char *jit_bytes;               /* what info.jit_maps points into */
 	struct fault trouble;          /* damage that was passed over; told at the end */
 };
 
@@ -80,6 +81,12 @@ void features_free(struct perfdata_info *info);
 /* facts.c: the same of those that are lists; true of any other. */
 bool facts_take(struct perfdata_reader *r, int feature, struct scan *s);
 void facts_free(struct perfdata_info *info);
+
+/* jitmaps.c: what stands at the end of a file of ours. */
+void jitmaps_read(struct perfdata_reader *r, uint64_t file_size);
+/* Whether a record of type PERFDATA_EVENT_TYPE is of these. */
+bool jitmaps_is_record(const char *record, size_t size);
+void jitmaps_free(struct perfdata_reader *r);
 
 /* user.c: a record that user space made, whole in the window: consumes it and what follows
  * it. 0, or -1 with f. */

@@ -20,6 +20,15 @@ static int pass_over(struct perfdata_reader *r, const struct perf_event_header *
 	return 0;
 }
 
+/* Names of made code were read before, where that was possible. */
+static int take_names(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	if (!jitmaps_is_record(window_here(&r->w), head->size))
+		return pass_over(r, head, f);
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
 /* Recorders name events before they write of any: whose samples are whose does not change later. */
 static int take_attr(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
@@ -123,6 +132,8 @@ int user_record(struct perfdata_reader *r, const struct perf_event_header *head,
 	switch (head->type) {
 	case PERFDATA_HEADER_ATTR:
 		return take_attr(r, head, f);
+	case PERFDATA_EVENT_TYPE:
+		return take_names(r, head, f);
 	case PERFDATA_TRACING_DATA:
 		return take_tracing(r, head, f);
 	case PERFDATA_FEATURE:

@@ -30,6 +30,7 @@ struct perfdata_writer {
 	bool is_file;
 	int error;                     /* -errno of the first write that failed */
 	uint64_t written;              /* bytes that are whole records */
+	uint64_t ended;                /* of these, before which there is an end */
 	bool has_events;               /* a sample is among them */
 	size_t used;
 	char buffer[BUFFER];
@@ -279,7 +280,7 @@ int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f
 	if (rename_aside(w, name, f))
 		return -1;
 	written = w->written;
-	w->written = 0;
+	w->written = w->ended = 0;
 	w->has_events = false;
 	if (perfdata_open(w, f)) {
 		w->written = written;   /* on, in the file that is called `name` now */
@@ -326,6 +327,24 @@ void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, 
 		perfdata_put(w, first, nfirst);
 		perfdata_put(w, second, nsecond);
 	}
+}
+
+void perfdata_put_plain(struct perfdata_writer *w, const void *records, size_t n)
+{
+	if (w->error || !n || w->fd < 0)
+		return;
+	flush(w);
+	write_records(w, records, n, records, n);
+}
+
+int perfdata_reopen(const struct perfdata_writer *w)
+{
+	char path[64];
+
+	if (w->fd < 0 || !w->is_file)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 int perfdata_error(const struct perfdata_writer *w)
@@ -524,6 +543,11 @@ void perfdata_put_round(struct perfdata_writer *w)
 
 void perfdata_put_end(struct perfdata_writer *w)
 {
-	perfdata_put_round(w);
-	perfdata_put_round(w);
+	static const struct perf_event_header round = { .type = PERFDATA_FINISHED_ROUND, .size = sizeof(round) };
+	const struct perf_event_header rounds[] = { round, round };
+
+	if (w->ended && w->ended == w->written && !w->used)
+		return;
+	perfdata_put_plain(w, rounds, sizeof(rounds));
+	w->ended = w->written;
 }

@@ -23,6 +23,8 @@ struct perfdata_writer;
 /* For FILE; nothing is created yet, what is put until then waits in memory. NULL without
  * memory. */
 struct perfdata_writer *perfdata_new(const char *path);
+/* Its descriptor for reading, to be closed; -1: it is no regular file. What is not flushed is not there. */
+int perfdata_reopen(const struct perfdata_writer *w);
 /* Creates FILE, readable by its owner only; under sudo it is the caller's. A regular file of that
  * name becomes FILE.old; what is no regular file (/dev/null, a FIFO; "-": stdout) is written to.
  * 0, or -1 with f. */
@@ -79,6 +81,14 @@ int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs,
 /* Host, kernel, architecture, CPUs, memory, command line. */
 void perfdata_put_machine(struct perfdata_writer *w, const char *version,
 			  const char *const *argv, size_t argc);
+/* At the end of a file: the functions of code that was made while processes ran, as lines of a perf map ("START
+ * SIZE NAME", in hex), at most 64 MiB in all. */
+struct perfdata_jit_map {
+	int32_t pid;
+	const char *text;
+	size_t size;
+};
+void perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_map *maps, size_t n);
 /* Whole records. A failure is kept for perfdata_close(); what comes after it is dropped. */
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n);
 /* Whole records in two parts, as a ring has them. */

@@ -94,6 +94,7 @@ static void write_file(struct stream *s)
 	perfdata_divert(s->writer, NULL);
 	if (perfdata_is_open(s->writer) || !perfdata_open(s->writer, &s->dumps.trouble)) {
 		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->writer, &taken);
+		recorder_put_jitnames(s);
 		perfdata_put_end(s->writer);
 		perfdata_flush(s->writer);
 		s->totals.dump = (struct stream_dump){

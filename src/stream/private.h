@@ -8,6 +8,7 @@
 #include "stream/backlog.h"
 #include "stream/barrier.h"
 #include "stream/buildids.h"
+#include "stream/jitnames.h"
 #include "stream/clock.h"
 #include "stream/counts.h"
 #include "stream/dumps.h"
@@ -135,6 +136,7 @@ struct stream {
 	struct replay *replay;      /* --input, or NULL */
 	struct perfdata_writer *writer;   /* --record, or NULL */
 	struct buildids *buildids;        /* of what is recorded; may be NULL */
+	struct jitnames *jitnames;        /* likewise */
 	bool told_record_error;
 	struct {
 		uint64_t identifier;        /* of the events that tell who is there; 0: none */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/recorded.h"
 
+#include "perfdata/reader.h"
+#include "perfdata/writer.h"
+#include "stream/procstart.h"
 #include "symbols/idfile.h"
 
 #include <errno.h>
@@ -28,11 +31,39 @@ static int open_proc(void *ctx, pid_t pid, const char *name)
 	return fd >= 0 || !(same || k->runs) ? fd : opener_proc(r->under, 0, name);
 }
 
+/* The end of the recording was later than this process began, if it is the same one. */
+static bool lives(const struct recorded *r, pid_t pid)
+{
+	return replay_is_same_machine(r->replay) && procstart_before(r->under, pid, replay_written(r->replay));
+}
+
+/* As long as the process lives; where the recording has kept nothing, its map may be written late. */
+static int open_perf_map(void *ctx, pid_t pid)
+{
+	const struct recorded *r = ctx;
+
+	return lives(r, pid) ? opener_perf_map(r->under, pid) : -ESRCH;
+}
+
+/* The i-th of that process. */
+static const char *kept_map(void *ctx, pid_t pid, size_t i, size_t *size)
+{
+	const struct recorded *r = ctx;
+	const struct perfdata_info *info = replay_info(r->replay);
+
+	for (size_t k = 0; k < info->njit_maps; k++)
+		if (info->jit_maps[k].pid == pid && !i--) {
+			*size = info->jit_maps[k].size;
+			return info->jit_maps[k].text;
+		}
+	return NULL;
+}
+
 const struct opener *recorded_opener(struct recorded *r, const struct opener *under,
 				     const struct replay *replay)
 {
 	*r = (struct recorded){
-		.opener = { .file = open_file, .proc = open_proc, .ctx = r },
+		.opener = { .file = open_file, .proc = open_proc, .ctx = r, .perf_map = open_perf_map, .kept_map = kept_map },
 		.under = under, .replay = replay,
 	};
 	return &r->opener;

@@ -3,6 +3,7 @@
 #include "stream/strays.h"
 
 #include "base/caller.h"
+#include "base/note.h"
 #include "perfdata/writer.h"
 #include "stream/inventory.h"
 #include "stream/private.h"
@@ -171,7 +172,8 @@ static int put_beginning(struct stream *s, struct fault *f)
 
 	if (!rc) {
 		s->buildids = buildids_new();
-		side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, &identifier);
+		s->jitnames = jitnames_new();
+		side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, s->jitnames, &identifier);
 		perfdata_put_descriptions(s->writer, all.v, all.n);
 		rc = put_groups(s, &all, f);
 	}
@@ -429,6 +431,15 @@ static bool is_taken(const struct stream *s, const char *name)
 	return name && s->recording.nold && !strcmp(name, s->recording.old[s->recording.nold - 1]);
 }
 
+/* Of code that was made meanwhile; nothing that belongs to the file may be put behind it. */
+void recorder_put_jitnames(struct stream *s)
+{
+	perfdata_flush(s->writer);
+	if (jitnames_put(s->jitnames, s->writer))
+		note(stream_verbosity(s->opts), "%s: more perf maps, or larger ones, than perf-prof reads: some of "
+		     "their functions have no names", s->opts->record);
+}
+
 bool recorder_next_file(struct stream *s)
 {
 	char *name = name_of_now(s->opts->record);
@@ -438,6 +449,8 @@ bool recorder_next_file(struct stream *s)
 		free(name);
 		return false;
 	}
+	if (name && !s->dumps.flight)
+		recorder_put_jitnames(s);
 	if (!name || perfdata_switch(s->writer, name, &f)) {
 		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
 			name ? f.text : "out of memory");
@@ -487,6 +500,7 @@ static void file_round(struct stream *s)
 		perfdata_put_round(s->writer);
 	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
 		perfdata_flush(s->writer);
+		jitnames_look(s->jitnames, now);
 		s->recording.flushed_ns = now;
 	}
 	if (is_full(s, size, now))
@@ -518,7 +532,7 @@ int recorder_end(struct stream *s, struct fault *f)
 	if (w && s->dumps.flight) {
 		rc = dumps_end(s, f);
 	} else if (w) {
-		perfdata_flush(w);
+		recorder_put_jitnames(s);
 		s->totals.recorded_bytes = perfdata_size(w);
 	}
 	s->writer = NULL;

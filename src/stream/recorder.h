@@ -34,6 +34,8 @@ void recorder_drain(struct stream *s, struct ring *ring);
 void recorder_round(struct stream *s);
 /* What is there goes into the recording. */
 void recorder_put_inventory(struct stream *s);
+/* Likewise, what code is called that was made while it was recorded: last of all in each file. */
+void recorder_put_jitnames(struct stream *s);
 /* Goes on in a new file. False: its name would be that of the one before; try again. */
 bool recorder_next_file(struct stream *s);
 /* The next file begins with the next round. */

@@ -68,11 +68,15 @@ static void choose_queues(struct replay *p)
 		p->nqueues = MAX_QUEUES;
 }
 
-static uint64_t size_of(int fd)
+static void look_at_file(struct replay *p, int fd)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	clock_gettime(CLOCK_REALTIME, &p->written);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	p->size = (uint64_t)st.st_size;
+	p->written = st.st_mtim;
 }
 
 int replay_new(struct stream *s, struct fault *f)
@@ -91,7 +95,7 @@ int replay_new(struct stream *s, struct fault *f)
 	o->input_fd = -1;
 	own_begin(&s->own, false);
 	s->clock.added = o->clock_offset;
-	p->size = size_of(fd);
+	look_at_file(p, fd);
 	p->reader = perfdata_reader_open(fd, o->input, f);
 	if (!p->reader || copy_numbers(&p->pids, &o->pids, f) || copy_numbers(&p->tids, &o->tids, f))
 		return -1;
@@ -142,6 +146,11 @@ bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size)
 const struct perfdata_info *replay_info(const struct replay *p)
 {
 	return perfdata_info(p->reader);
+}
+
+const struct timespec *replay_written(const struct replay *p)
+{
+	return &p->written;
 }
 
 bool replay_is_same_machine(const struct replay *p)

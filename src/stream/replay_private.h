@@ -33,6 +33,7 @@ struct replay_gap {
 struct replay {
 	struct perfdata_reader *reader;
 	uint64_t size;                 /* of the file; 0: none, as of a pipe */
+	struct timespec written;       /* when it was last written to; of a pipe: opened */
 	struct track *tracks;
 	size_t ntracks;
 	uint32_t *next;                /* of a stream event: the next one of the same track */

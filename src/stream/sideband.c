@@ -4,6 +4,7 @@
 #include "perfdata/writer.h"
 #include "perfevent/body.h"
 #include "stream/buildids.h"
+#include "stream/jitnames.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct sideband {
 	uint64_t more_sample_type;
 	struct perfdata_writer **writer;  /* NULL, or *NULL: nothing is recorded */
 	struct buildids *buildids;
+	struct jitnames *jitnames;
 	struct pev_format format;
 	enum side_maps mappings;
 	pid_t pid;                     /* ours: a forked child doesn't have the rings */
@@ -137,7 +139,7 @@ static int open_all_cpus(struct sideband *b, const struct targets *t, bool inher
 }
 
 bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,
-		       uint64_t *id)
+		       struct jitnames *jitnames, uint64_t *id)
 {
 	uint64_t *ids = calloc(b->nevents + 1, sizeof(*ids));
 	struct perf_event_attr attr;
@@ -152,6 +154,7 @@ bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, stru
 		*id = ids[0];
 		b->writer = writer;
 		b->buildids = buildids;
+		b->jitnames = jitnames;
 	}
 	free(ids);
 	return n != 0;
@@ -342,8 +345,10 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
 	q->rec.size = (uint16_t)pev_true_size_(h, h->size, &b->format, false);
-	if (b->writer && *b->writer)
+	if (b->writer && *b->writer) {
 		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), q->rec.size);
+		jitnames_saw(b->jitnames, &q->rec);
+	}
 	if (pev_decode(&q->rec, q->rec.size, &b->format, &rec)) {
 		lose(b, ring);
 		return;

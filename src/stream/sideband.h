@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct buildids;
+struct jitnames;
 struct perfdata_writer;
 enum side_maps { SIDE_MAPS_NONE, SIDE_MAPS_CODE, SIDE_MAPS_ALL };   /* mappings that are told */
 struct sideband;
@@ -33,9 +34,9 @@ typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
 			       uint64_t more_sample_type, bool inherit, enum side_maps mappings);
 /* Says to *writer what these events are, and records there as long as *writer is set, mappings
- * with build ids (NULL: without). *id: that of one of them. False if there is none. */
+ * with build ids (NULL: without); jitnames (or NULL) sees them. *id: that of one of them. False if there is none. */
 bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,
-		       uint64_t *id);
+		       struct jitnames *jitnames, uint64_t *id);
 /* How many descriptors that takes. */
 size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);

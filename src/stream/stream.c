@@ -102,6 +102,7 @@ void stream_free(struct stream *s)
 	probes_end(&s->probes);
 	recorder_free(s);
 	buildids_free(s->buildids);
+	jitnames_free(s->jitnames);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
 	if (s->epoll >= 0)

@@ -3,7 +3,7 @@
  * Memory that no file is behind: what a just-in-time compiler wrote there, by the perf map
  * of the process. The file is opened when such memory is first heard of and kept open, so
  * that it serves beyond the end of the process; until then it is looked for anew, as often
- * as JIT_LOOK_NS allows.
+ * as JIT_LOOK_NS allows. What a recording has kept of a process needs no looks.
  */
 #include "base/note.h"
 #include "symbols/dso_private.h"
@@ -26,6 +26,7 @@ struct jit {
 	pid_t pid;
 	bool gone;               /* whose number it was now runs something else, or nothing */
 	bool told;
+	bool kept;               /* its map is, in a recording */
 	int fd;                  /* -1: not open */
 	dev_t dev;
 	ino_t ino;
@@ -153,9 +154,26 @@ static void look(struct dsos *d, struct jit *j)
 	j->next_look = end + (cost > JIT_LOOK_NS ? cost : JIT_LOOK_NS);
 }
 
+static void read_kept(struct dsos *d, struct jit *j)
+{
+	const char *text;
+	size_t size;
+
+	j->map = perfmap_new();
+	for (size_t i = 0; j->map && (text = opener_kept_map(d->opener, j->pid, i, &size)); i++)
+		perfmap_take(j->map, text, size);
+	if (!j->map)
+		return;
+	perfmap_sort(j->map);
+	d->bytes += perfmap_bytes(j->map);
+	dso_keep_bound_(d);
+}
+
 static void look_if_due(struct dsos *d, struct jit *j)
 {
-	if ((!j->gone || j->fd >= 0) && now(CLOCK_MONOTONIC_COARSE) >= j->next_look)
+	if (j->kept && !j->map)
+		read_kept(d, j);
+	else if (!j->kept && (!j->gone || j->fd >= 0) && now(CLOCK_MONOTONIC_COARSE) >= j->next_look)
 		look(d, j);
 }
 
@@ -167,6 +185,7 @@ struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t li
 	struct dso_id id = { .has_inode = true, .maj = UINT32_MAX, .ino = life };
 	struct dso *dso = dso_get(d, name, &id, pid);
 	struct jit *j;
+	size_t size;
 
 	if (!dso || dso->jit)
 		return dso;
@@ -176,7 +195,9 @@ struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t li
 	*j = (struct jit){ .next = d->jits, .dso = dso, .pid = pid, .fd = -1 };
 	snprintf(j->path, sizeof(j->path), "/tmp/perf-%d.map", (int)pid);
 	d->jits = dso->jit = j;
-	open_file(d, j);
+	j->kept = opener_kept_map(d->opener, pid, 0, &size);
+	if (!j->kept)
+		open_file(d, j);
 	if (d->jits_open > MAX_OPEN)
 		close_file(d, j);
 	return dso;

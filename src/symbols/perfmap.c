@@ -23,6 +23,7 @@ struct perfmap {
 	uint32_t numbers;
 	uint64_t offset;         /* in the file, up to where whole lines were read */
 	bool cut;
+	bool *marks;             /* of each line; NULL: none is marked */
 };
 
 struct perfmap *perfmap_new(void)
@@ -36,6 +37,7 @@ void perfmap_free(struct perfmap *m)
 		return;
 	free(m->lines);
 	free(m->names);
+	free(m->marks);
 	free(m);
 }
 
@@ -86,20 +88,10 @@ static bool take_number(const char **p, const char *end, uint64_t *v)
 	return true;
 }
 
-/* What is no line is left out. */
-static void take_line(struct perfmap *m, const char *p, const char *end)
+void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *name, size_t len)
 {
-	uint64_t start, size;
-	size_t len;
-
-	if (!take_number(&p, end, &start) || !take_number(&p, end, &size) || !size ||
-	    start + size < start)
-		return;
-	if (end > p && end[-1] == '\r')
-		end--;
-	len = strnlen(p, (size_t)(end - p));
-	len = len < MAX_NAME ? len : MAX_NAME;
-	if (!len)
+	len = strnlen(name, len < MAX_NAME ? len : MAX_NAME);
+	if (!len || !size || start + size < start)
 		return;
 	if (!more_room((void **)&m->lines, &m->cap, m->n, 1, sizeof(*m->lines), FIRST_LINES,
 		       PERFMAP_MAX_LINES) ||
@@ -109,9 +101,21 @@ static void take_line(struct perfmap *m, const char *p, const char *end)
 		return;
 	}
 	m->lines[m->n++] = (struct line){ start, start + size, (uint32_t)m->names_len, m->numbers++ };
-	memcpy(m->names + m->names_len, p, len);
+	memcpy(m->names + m->names_len, name, len);
 	m->names[m->names_len + len] = '\0';
 	m->names_len += len + 1;
+}
+
+/* What is no line is left out. */
+static void take_line(struct perfmap *m, const char *p, const char *end)
+{
+	uint64_t start, size;
+
+	if (!take_number(&p, end, &start) || !take_number(&p, end, &size))
+		return;
+	if (end > p && end[-1] == '\r')
+		end--;
+	perfmap_add(m, start, size, p, (size_t)(end - p));
 }
 
 int64_t perfmap_take(struct perfmap *m, const char *text, size_t n)
@@ -220,7 +224,7 @@ int perfmap_read(struct perfmap *m, int fd)
 
 /* ---- asking ----------------------------------------------------------------- */
 
-bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into)
+static const struct line *line_at(const struct perfmap *m, uint64_t addr)
 {
 	size_t lo = 0, hi = m->n;
 
@@ -232,11 +236,47 @@ bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uin
 		else
 			hi = mid;
 	}
-	if (!lo || addr >= m->lines[lo - 1].end)
+	return lo && addr < m->lines[lo - 1].end ? &m->lines[lo - 1] : NULL;
+}
+
+bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into)
+{
+	const struct line *line = line_at(m, addr);
+
+	if (!line)
 		return false;
-	*name = m->names + m->lines[lo - 1].name;
-	*into = addr - m->lines[lo - 1].start;
+	*name = m->names + line->name;
+	*into = addr - line->start;
 	return true;
+}
+
+/* ---- some of them ----------------------------------------------------------- */
+
+bool perfmap_begin_marks(struct perfmap *m)
+{
+	free(m->marks);
+	m->marks = calloc(m->n + 1, sizeof(*m->marks));
+	return m->marks;
+}
+
+void perfmap_mark(struct perfmap *m, const uint64_t *words, size_t n)
+{
+	uint64_t low = m->n ? m->lines[0].start : 0, size = m->n ? m->lines[m->n - 1].end - low : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct line *line = words[i] - low < size ? line_at(m, words[i]) : NULL;
+
+		if (line)
+			m->marks[line - m->lines] = true;
+	}
+}
+
+void perfmap_each(const struct perfmap *m, perfmap_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (!m->marks || m->marks[i])
+			fn(ctx, m->lines[i].start, m->lines[i].end - m->lines[i].start,
+			   m->names + m->lines[i].name);
 }
 
 size_t perfmap_bytes(const struct perfmap *m)

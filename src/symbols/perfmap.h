@@ -27,8 +27,17 @@ int perfmap_read(struct perfmap *m, int fd);
  * taken, or -ENOMEM. To be followed by perfmap_sort(). */
 int64_t perfmap_take(struct perfmap *m, const char *text, size_t n);
 void perfmap_sort(struct perfmap *m);
+/* One function, of those bytes; its name ends at len or at a NUL. As perfmap_take(). */
+void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *name, size_t len);
 /* The function around addr. The name lives until the next perfmap_read(). */
 bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into);
+/* From here on perfmap_each() gives those functions only which one of the words points into. Of a
+ * sorted one, which stays as it is. False: no memory, and all are given. */
+bool perfmap_begin_marks(struct perfmap *m);
+void perfmap_mark(struct perfmap *m, const uint64_t *words, size_t n);
+/* By address. */
+typedef void perfmap_fn(void *ctx, uint64_t start, uint64_t size, const char *name);
+void perfmap_each(const struct perfmap *m, perfmap_fn *fn, void *ctx);
 size_t perfmap_bytes(const struct perfmap *m);
 /* Whether a bound left lines out. */
 bool perfmap_is_cut(const struct perfmap *m);

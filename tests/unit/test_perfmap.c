@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 
 #include "symbols/dso.h"
+#include "symbols/jitdump.h"
 #include "symbols/perfmap.h"
 
 #include <errno.h>
@@ -151,6 +152,126 @@ static void huge_files(void **state)
 	close(fd);
 }
 
+static void join(void *ctx, uint64_t start, uint64_t size, const char *name)
+{
+	sprintf((char *)ctx + strlen(ctx), "%llx+%llx %s;", (unsigned long long)start, (unsigned long long)size, name);
+}
+
+/* Those that a word points into, first and last byte, whatever else the words are. */
+static void marked_ones(void **state)
+{
+	static const uint64_t words[] = { 0, UINT64_MAX, 0x0fff, 0x2000, 0x2010, 0x400f, 0x4010, 0x3fff };
+	struct perfmap *m = of("1000 10 a\n2000 10 b\n3000 10 c\n4000 10 d\n");
+	char text[200] = "";
+
+	perfmap_each(m, join, text);
+	assert_string_equal(text, "1000+10 a;2000+10 b;3000+10 c;4000+10 d;");
+	assert_true(perfmap_begin_marks(m));
+	perfmap_mark(m, words, 0);
+	*text = '\0';
+	perfmap_each(m, join, text);
+	assert_string_equal(text, "");
+	perfmap_mark(m, words, sizeof(words) / sizeof(*words));
+	perfmap_each(m, join, text);
+	assert_string_equal(text, "2000+10 b;4000+10 d;");
+	perfmap_free(m);
+	m = perfmap_new();
+	assert_true(perfmap_begin_marks(m));
+	perfmap_mark(m, words, sizeof(words) / sizeof(*words));
+	perfmap_free(m);
+}
+
+/* ---- jitdump ------------------------------------------------------------------ */
+
+struct load {
+	uint32_t id, size;
+	uint64_t time;
+	uint32_t pid, tid;
+	uint64_t vma, addr, code_size, index;
+	char name[16];           /* and the code */
+};
+
+struct move {
+	uint32_t id, size;
+	uint64_t time;
+	uint32_t pid, tid;
+	uint64_t vma, from, to, code_size, index;
+};
+
+struct dump {
+	uint32_t magic, version, size, machine, pad, pid;
+	uint64_t time, flags;
+	struct load first;
+	struct { uint32_t id, size; uint64_t time; } unknown;
+	struct load second;
+	struct move move;
+};
+
+static struct dump a_dump(void)
+{
+	return (struct dump){
+		.magic = 0x4a695444, .version = 1, .size = offsetof(struct dump, first),
+		.first = { .size = sizeof(struct load), .addr = 0x1000, .code_size = 0x20, .name = "first" },
+		.unknown = { 77, 16, 0 },
+		.second = { .size = sizeof(struct load), .addr = 0x2000, .code_size = 0x10, .name = "second" },
+		.move = { .id = 1, .size = sizeof(struct move), .from = 0x1000, .to = 0x3000, .code_size = 0x20 },
+	};
+}
+
+static int64_t read_dump(struct perfmap *m, const void *bytes, size_t n)
+{
+	int fd = memfd_create("dump", MFD_CLOEXEC);
+	int64_t rc;
+
+	assert_int_equal(write(fd, bytes, n), n);
+	rc = jitdump_read(m, fd);
+	perfmap_sort(m);
+	close(fd);
+	return rc;
+}
+
+static void dumps(void **state)
+{
+	struct dump d = a_dump();
+	struct perfmap *m = perfmap_new();
+
+	assert_int_equal(read_dump(m, &d, sizeof(d)), 2);
+	is(m, 0x101f, "first", 0x1f);
+	is(m, 0x1020, NULL, 0);
+	is(m, 0x2000, "second", 0);
+	is(m, 0x3001, "first", 1);
+	perfmap_free(m);
+	d.move.from = 0x1001;            /* no function begins there */
+	d.second.addr = 0x1010;          /* code that was written over the first one */
+	m = perfmap_new();
+	assert_int_equal(read_dump(m, &d, sizeof(d)), 2);
+	is(m, 0x1000, NULL, 0);
+	is(m, 0x1010, "second", 0);
+	is(m, 0x3001, NULL, 0);
+	perfmap_free(m);
+}
+
+static void dumps_that_are_none(void **state)
+{
+	static const uint32_t sizes[] = { 0, 15, 16, 55, 56, UINT32_MAX };
+	struct dump d = a_dump();
+	struct perfmap *m = perfmap_new();
+
+	for (size_t n = 0; n < sizeof(d); n++) {
+		int64_t rc = read_dump(m, &d, n);
+
+		assert_true(n < 12 ? rc == -ENOEXEC : rc >= 0 && rc <= 2);
+	}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		d.first.size = sizes[i];
+		assert_true(read_dump(m, &d, sizeof(d)) >= 0);
+	}
+	d.magic = 0x12345678;
+	assert_int_equal(read_dump(m, &d, sizeof(d)), -ENOEXEC);
+	assert_true(jitdump_read(m, -1) < 0);
+	perfmap_free(m);
+}
+
 /* ---- as a dso --------------------------------------------------------------- */
 
 struct world {
@@ -229,6 +350,39 @@ static void of_a_process(void **state)
 	close(w.fd);
 }
 
+static const char *kept_map(void *ctx, pid_t pid, size_t i, size_t *size)
+{
+	static const char *const pieces[] = { "1000 10 first\n2000 10 over\n", "2000 8 second\nno line" };
+
+	if (pid != 8 || i > 1)
+		return NULL;
+	*size = strlen(pieces[i]);
+	return pieces[i];
+}
+
+/* What a recording has of a process that is gone; of any other nothing. */
+static void kept_of_a_process(void **state)
+{
+	struct world w = { .fd = -1, .rc = -ENOENT };
+	struct dsos *d;
+	struct dso *dso;
+
+	w.opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = &w, .perf_map = open_map,
+				    .kept_map = kept_map };
+	d = dsos_new(&w.opener, 1 << 20);
+	dsos_process_ended(d, 8);
+	dso = dso_get_jit(d, "//anon", 8, 1);
+	dsos_process_ended(d, 8);
+	assert_string_equal(name_of(d, dso, 0x100f), "first");
+	assert_string_equal(name_of(d, dso, 0x2007), "second");
+	assert_string_equal(name_of(d, dso, 0x2008), "none");
+	assert_string_equal(dso_name(dso), "/tmp/perf-8.map");
+	assert_int_equal(w.looks, 0);
+	assert_string_equal(name_of(d, dso_get_jit(d, "//anon", 7, 2), 0x1000), "none");
+	assert_true(w.looks > 0);
+	dsos_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,7 +391,11 @@ int main(void)
 		cmocka_unit_test(later_lines_win),
 		cmocka_unit_test(files_grow),
 		cmocka_unit_test(huge_files),
+		cmocka_unit_test(marked_ones),
+		cmocka_unit_test(dumps),
+		cmocka_unit_test(dumps_that_are_none),
 		cmocka_unit_test(of_a_process),
+		cmocka_unit_test(kept_of_a_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of code that was made while it was recorded: kept in the recording, or read while its process lives."""
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+MS = '500'
+CLOCK = ['-F', '997', '-e', 'cpu-clock:u']
+
+
+@pytest.fixture(scope='module')
+def jit(build):
+    path = os.path.join(build, 'tests/helpers/jit')
+    if not os.path.exists(path) or subprocess.run([path, 'none', '0'], stdin=subprocess.DEVNULL,
+                                                  stdout=subprocess.DEVNULL).returncode == 77:
+        pytest.skip('needs tests/helpers/jit, for x86-64 or arm64')
+    return path
+
+
+@pytest.fixture
+def record(prof, jit, tmp_path):
+    """record(how, *options): its pid, when its map is gone."""
+    def run(how, *options, before=()):
+        done = subprocess.run([*before, prof, 'record', '-q', '-o', 'x.data', *CLOCK, *options, '--', jit, how, MS],
+                              cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        pid = int(re.match(r'pid (\d+)', done.stdout)[1])
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f'/tmp/perf-{pid}.map')
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        return pid
+    return run
+
+
+def shares(analyse, *args):
+    """{function: (self, address, dso)} of one event's section."""
+    table, = (t for t in analyse('report', '--json', *args).lines if t['table'] == 'report')
+    assert table['samples'] > 20
+    return {r['function']: (r['self'], r.get('address'), r['dso']) for r in table['rows']}
+
+
+def is_named(found, pid):
+    assert found['jit_long'][0] > 40 and found['jit_short'][0] > 5, found
+    assert found['jit_long'][2] == f'/tmp/perf-{pid}.map'
+    assert found.get('[unknown]', (0,))[0] < 5, found
+
+
+@pytest.mark.parametrize('options', [[], ['-g'], ['--call-graph', 'dwarf,1024'], ['-z']], ids=' '.join)
+@pytest.mark.parametrize('how', ['first', 'late', 'dump'])
+def test_names_are_kept(record, analyse, tmp_path, how, options):
+    pid = record(how, *options)
+    is_named(shares(analyse, '-I', tmp_path / 'x.data'), pid)
+    content = (tmp_path / 'x.data').read_bytes()
+    assert b'jit_long' in content and b'never_ran' not in content
+
+
+def test_perf_reads_the_file(record, tmp_path, perf):
+    record('late', '-g')
+    script = subprocess.run([perf, 'script', '-f', '-i', 'x.data', '-F', 'ip,period'], cwd=tmp_path, capture_output=True,
+                            text=True, timeout=60)
+    assert script.returncode == 0 and not re.search('unknown|invalid|error', script.stderr, re.I), script.stderr
+    assert len(re.findall(r'^ +\d+', script.stdout, re.M)) > 20
+
+
+def test_each_file_has_its_own(record, analyse, tmp_path):
+    pid = record('first', '--switch-output', '150ms')
+    files = sorted(tmp_path.glob('x.data*'))
+    assert len(files) > 1
+    tables = [t for file in files for t in analyse('report', '--json', '-I', file).lines]
+    rows = [r for t in tables for r in t['rows'] if r['dso'].startswith(('/tmp/perf-', '//anon'))]
+    assert rows and {r['function'] for r in rows} <= {'jit_long', 'jit_short'} and \
+        {r['dso'] for r in rows} == {f'/tmp/perf-{pid}.map'}
+
+
+def test_without_a_name_the_address_and_the_mapping_are_told(record, analyse, tmp_path):
+    record('none')
+    part, address, dso = shares(analyse, '-I', tmp_path / 'x.data')['[unknown]']
+    first, last = (int(x, 16) for x in address.split('-'))
+    assert part > 60 and 0x240 < last - first < 0x400 and dso == '//anon'
+    text = analyse('report', '-I', tmp_path / 'x.data').text
+    assert re.search(rf'^ *[\d.]+ +[\d.]+ +\[unknown\] {address} +//anon$', text, re.M), text
+
+
+def test_of_a_recording_of_perf_the_map_is_read_while_the_process_lives(jit, analyse, tmp_path, perf):
+    path = tmp_path / 'perf.data'
+    control, acks = os.pipe(), os.pipe()
+    with subprocess.Popen([jit, 'late', MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline().split()[1])
+        recorder = subprocess.Popen([perf, 'record', '-q', *CLOCK, '-o', path, '-p', str(pid), '-D', '-1', '--control',
+                                     f'fd:{control[0]},{acks[1]}'], stderr=subprocess.DEVNULL, pass_fds=(control[0], acks[1]))
+        os.close(acks[1])
+        try:
+            os.write(control[1], b'enable\n')
+            assert os.read(acks[0], 4).startswith(b'ack')
+            process.stdin.write('x')
+            process.stdin.flush()
+            assert process.stdout.readline() == 'done\n'
+            recorder.terminate()
+            recorder.wait(timeout=60)
+            is_named(shares(analyse, '-I', path), pid)
+            # one that began later is another, whatever its number
+            shutil.copy(path, tmp_path / 'old.data')
+            os.utime(tmp_path / 'old.data', (1, 1))
+            assert 'jit_long' not in shares(analyse, '-I', tmp_path / 'old.data')
+        finally:
+            recorder.kill()
+            process.stdin.close()
+            process.wait(timeout=60)
+            os.unlink(f'/tmp/perf-{pid}.map')
+            for end in (*control, acks[0]):
+                os.close(end)
+    assert 'jit_long' not in shares(analyse, '-I', path)

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of code that this process pretends to have made, at the end of recordings that are written here. */
+#include "cmocka_all.h"
+
+#include "perfdata/reader.h"
+#include "perfdata/writer.h"
+#include "perfevent.h"
+#include "stream/jitnames.h"
+#include "stream/procstart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/jitnames-XXXXXX";
+static char path[64], map[64];
+
+struct mapping {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff, file[3];
+	uint32_t prot, flags;
+	char filename[32];
+};
+
+static struct mapping mapping_of(pid_t pid)
+{
+	return (struct mapping){
+		.header = { .type = PERF_RECORD_MMAP2, .size = sizeof(struct mapping) },
+		.pid = (uint32_t)pid, .tid = (uint32_t)pid, .addr = 0x1000, .len = 0x10000,
+		.prot = PROT_READ | PROT_EXEC, .filename = "//anon",
+	};
+}
+
+struct sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t caller;
+};
+
+static void write_map(const char *name, const char *text)
+{
+	FILE *f = fopen(name, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static struct perfdata_writer *begin(bool compressed)
+{
+	struct perfdata_writer *w = perfdata_new(path);
+	struct perf_event_attr attr;
+	uint64_t id = 1;
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
+	perfdata_put_attr(w, &attr, &id, 1);
+	if (compressed && perfdata_compress(w, NULL)) {
+		print_message("# skip: built without zstd\n");
+		skip();
+	}
+	perfdata_end_of_head(w);
+	assert_int_equal(perfdata_open(w, NULL), 0);
+	return w;
+}
+
+static void put_sample(struct perfdata_writer *w, pid_t pid, uint64_t ip, uint64_t caller)
+{
+	struct sample s = { { PERF_RECORD_SAMPLE, 0, sizeof(s) }, ip, (uint32_t)pid, (uint32_t)pid, caller };
+
+	perfdata_put(w, &s, sizeof(s));
+}
+
+/* Reads it to its end, with so many samples: "pid: lines" of all that is kept. */
+static char *kept(int nsamples)
+{
+	static char text[4096];
+	struct fault f = { 0 };
+	const struct perf_event_header *rec;
+	struct perfdata_reader *r = perfdata_reader_open(open(path, O_RDONLY | O_CLOEXEC), path, &f);
+	const struct perfdata_info *info;
+	size_t n = 0;
+
+	assert_non_null(r);
+	info = perfdata_info(r);
+	*text = '\0';
+	for (size_t i = 0; i < info->njit_maps; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d: %.*s", info->jit_maps[i].pid == getpid() ? 1 : 2,
+				      (int)info->jit_maps[i].size, info->jit_maps[i].text);
+	while (perfdata_next(r, &rec, &f) > 0)
+		nsamples -= rec->type == PERF_RECORD_SAMPLE;
+	assert_int_equal(f.exit_code, 0);
+	assert_int_equal(nsamples, 0);
+	assert_int_equal(perfdata_counts(r)->other, 0);
+	perfdata_reader_close(r);
+	return text;
+}
+
+static void end(struct perfdata_writer *w)
+{
+	assert_int_equal(perfdata_close(w, NULL), 0);
+}
+
+/* The map is there when all has happened; of its functions those are kept that a sample points into. */
+static void what_was_sampled(bool compressed)
+{
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(compressed);
+
+	jitnames_saw(j, &m.header);
+	put_sample(w, getpid(), 0x1008, 0x2fff);
+	put_sample(w, getpid() + 1, 0x4000, 0x4000);   /* another process's */
+	put_sample(w, getpid(), 0x3000, UINT64_MAX);
+	write_map(map, "1000 10 leaf\n2000 1000 caller\n3000 10 other one\n4000 10 never\n5000 10 never\n");
+	perfdata_flush(w);
+	assert_int_equal(jitnames_put(j, w), 0);
+	end(w);
+	assert_string_equal(kept(3), "1: 1000 10 leaf\n2000 1000 caller\n3000 10 other one\n");
+	jitnames_free(j);
+}
+
+static void a_map_that_is_late(void **state)
+{
+	what_was_sampled(false);
+}
+
+static void behind_compressed_records(void **state)
+{
+	what_was_sampled(true);
+}
+
+/* Each file has what was sampled in it. */
+static void one_file_after_the_other(void **state)
+{
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	char second[80];
+
+	write_map(map, "1000 10 a\n2000 10 b\n");
+	jitnames_saw(j, &m.header);
+	put_sample(w, getpid(), 0x1000, 0);
+	perfdata_flush(w);
+	jitnames_put(j, w);
+	snprintf(second, sizeof(second), "%s.1", path);
+	assert_int_equal(perfdata_switch(w, second, NULL), 0);
+	put_sample(w, getpid(), 0x2000, 0);
+	perfdata_flush(w);
+	jitnames_put(j, w);
+	perfdata_put_end(w);             /* as a dump does, before it is closed */
+	end(w);
+	assert_string_equal(kept(1), "1: 2000 10 b\n");
+	assert_int_equal(rename(second, path), 0);
+	assert_string_equal(kept(1), "1: 1000 10 a\n");
+	jitnames_free(j);
+}
+
+/* A child that maps nothing itself; its parent's names are its own. One that writes its map as its last act. */
+static void of_processes_that_are_gone(void **state)
+{
+	struct { struct perf_event_header header; uint32_t pid, ppid, tid, ptid; uint64_t time; } task = { 0 };
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	int wait_for[2], byte;
+	char last[64];
+	pid_t child;
+
+	assert_int_equal(pipe(wait_for), 0);
+	child = fork();
+	if (!child)
+		_exit(read(wait_for[0], &byte, 1) != 1);
+	write_map(map, "1000 10 parents\n2000 10 nobodys\n");
+	jitnames_saw(j, &m.header);
+	m = mapping_of(child);
+	jitnames_saw(j, &m.header);
+	assert_int_equal(write(wait_for[1], "x", 1), 1);
+	waitpid(child, NULL, 0);
+	snprintf(last, sizeof(last), "/tmp/perf-%d.map", child);
+	write_map(last, "3000 10 late\n");
+	task.header = (struct perf_event_header){ .type = PERF_RECORD_EXIT, .size = sizeof(task) };
+	task.pid = task.tid = (uint32_t)child;
+	jitnames_saw(j, &task.header);
+	unlink(last);
+	/* never there: 1 << 22 is the most that a number can be */
+	task.header.type = PERF_RECORD_FORK;
+	task.pid = task.tid = (1 << 22) + 1;
+	task.ppid = (uint32_t)getpid();
+	jitnames_saw(j, &task.header);
+	put_sample(w, (1 << 22) + 1, 0x1000, 0);
+	put_sample(w, child, 0x3000, 0);
+	perfdata_flush(w);
+	jitnames_put(j, w);
+	end(w);
+	assert_string_equal(kept(2), "1: 1000 10 parents\n2: 3000 10 late\n");
+	close(wait_for[0]);
+	close(wait_for[1]);
+	jitnames_free(j);
+}
+
+/* Nothing is kept of what could be another's, and no file is none the worse. */
+static void others_files(void **state)
+{
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	char real[80];
+
+	snprintf(real, sizeof(real), "%s/real", folder);
+	write_map(real, "1000 10 bait\n");
+	unlink(map);
+	assert_int_equal(symlink(real, map), 0);
+	jitnames_saw(j, &m.header);
+	put_sample(w, getpid(), 0x1000, 0);
+	perfdata_flush(w);
+	jitnames_put(j, w);
+	end(w);
+	assert_string_equal(kept(1), "");
+	unlink(real);
+	jitnames_free(j);
+}
+
+/* What stands at the end of a file is hostile, too. */
+static void damaged_ends(void **state)
+{
+	struct perfdata_jit_map v = { getpid(), "1000 10 name\n2000 10 other\n", 27 };
+	struct perfdata_writer *w = begin(false);
+	struct fault f = { 0 };
+	struct stat st;
+	char *bytes;
+	int fd;
+
+	perfdata_put_jit_maps(w, &v, 1);
+	end(w);
+	assert_string_equal(kept(0), "1: 1000 10 name\n2000 10 other\n");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(fstat(fd, &st), 0);
+	bytes = malloc((size_t)st.st_size);
+	assert_int_equal(pread(fd, bytes, (size_t)st.st_size, 0), st.st_size);
+	for (off_t at = st.st_size - 120; at < st.st_size; at++)
+		for (int bit = 0; bit < 8; bit++) {
+			char c = (char)(bytes[at] ^ 1 << bit);
+			struct perfdata_reader *r;
+
+			assert_int_equal(pwrite(fd, &c, 1, at), 1);
+			r = perfdata_reader_open(open(path, O_RDONLY | O_CLOEXEC), path, &f);
+			for (size_t i = 0; r && i < perfdata_info(r)->njit_maps; i++)
+				assert_true(perfdata_info(r)->jit_maps[i].size <= 64);
+			perfdata_reader_close(r);
+			assert_int_equal(pwrite(fd, bytes + at, 1, at), 1);
+		}
+	free(bytes);
+	close(fd);
+}
+
+static void when_processes_began(void **state)
+{
+	static const struct timespec never = { 0 };
+	struct timespec now;
+	const int64_t tick = 1000000000 / sysconf(_SC_CLK_TCK);
+
+	assert_int_equal(procstart_parse("1 (a b) c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 500 x"), 500 * tick);
+	assert_int_equal(procstart_parse("1 (a) S 1 2 3"), -1);
+	assert_int_equal(procstart_parse(""), -1);
+	assert_int_equal(procstart_parse("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99999999999999999999 x"), -1);
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec++;
+	assert_true(procstart_before(&opener_direct, getpid(), &now));
+	assert_false(procstart_before(&opener_direct, getpid(), &never));
+	assert_false(procstart_before(&opener_direct, (1 << 22) + 1, &now));
+}
+
+static int set_up(void **state)
+{
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x.data", folder);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)getpid());
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char old[80];
+
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(old);
+	unlink(path);
+	unlink(map);
+	return rmdir(folder);
+}
+
+static int no_map(void **state)
+{
+	unlink(map);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_map_that_is_late, no_map),
+		cmocka_unit_test_setup(behind_compressed_records, no_map),
+		cmocka_unit_test_setup(one_file_after_the_other, no_map),
+		cmocka_unit_test_setup(of_processes_that_are_gone, no_map),
+		cmocka_unit_test_setup(others_files, no_map),
+		cmocka_unit_test(damaged_ends),
+		cmocka_unit_test(when_processes_began),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
