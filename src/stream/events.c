@@ -161,8 +161,47 @@ static bool nearest_source(const struct stream *s, const char *wanted, char *buf
 	return nearest_get(&near);
 }
 
+/* Terms, or the name of an event, stand behind a PMU; tracepoints have filters there. */
+static bool reads_like_pmu(const struct spec_item *item)
+{
+	return !item->sys && item->filter &&
+	       (item->terms || !item->filter[strspn(item->filter, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+							   "0123456789_.-")]);
+}
+
+/* The PMUs that there are, or the one that was meant. */
+static void put_pmus(const char *wanted, char *buf, size_t size)
+{
+	struct nearest near;
+	size_t used = 0;
+	char *names;
+
+	*buf = '\0';
+	if (pev_pmu_list(&names))
+		return;
+	nearest_begin(&near, wanted);
+	for (const char *p = names; *p; p += strlen(p) + 1) {
+		nearest_offer(&near, p);
+		if (used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "one of the PMUs: ", p);
+	}
+	if (nearest_get(&near))
+		snprintf(buf, size, "did you mean the PMU %s?", nearest_get(&near));
+	free(names);
+}
+
+static int unknown_pmu(const struct spec_item *item, struct fault *f)
+{
+	char message[256], expected[400];
+
+	snprintf(message, sizeof(message), "there is no PMU, and no event that takes terms, called %s", item->name);
+	put_pmus(item->name, expected, sizeof(expected));
+	return complain(f, item, item->at, message, *expected ? expected : "`perf-prof list` shows the events");
+}
+
 static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
 {
+	bool pmu = reads_like_pmu(item), found;
 	char wanted[128], message[256], near[128], expected[160] = "`perf-prof list` shows the events";
 	size_t at = item->at, sys = item->sys ? strlen(item->sys) : 0;
 
@@ -170,8 +209,10 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 		 item->sys ? ":" : "", item->name);
 	snprintf(message, sizeof(message), "there is no event %s on this machine%s", wanted,
 		 item->sys ? "" : ", nor a PMU or a source of that name");
-	if (nearest_source(s, wanted, near, sizeof(near)) ||
-	    catalog_nearest(wanted, near, sizeof(near))) {
+	found = nearest_source(s, wanted, near, sizeof(near)) || catalog_nearest(wanted, near, sizeof(near));
+	if (pmu && (!found || strchr(near, ':')))
+		return unknown_pmu(item, f);
+	if (found) {
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
 		/* of a system that there is, the rest of the name is wrong */
 		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')

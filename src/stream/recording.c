@@ -465,6 +465,12 @@ static void begin_wanted(const struct stream *s, struct wanted *w, const struct 
 		w->parsed = NULL;
 }
 
+/* A dummy has no samples: it is there for the records of tasks. */
+static bool is_dummy(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
+}
+
 static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	const struct replay *p = s->replay;
@@ -478,10 +484,12 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 		snprintf(name, sizeof(name), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
 	snprintf(message, sizeof(message), "%s has no event %s", s->opts->input, name);
 	nearest_begin(&near, name);
-	for (size_t i = 0; i < p->ntracks; i++) {
+	for (size_t i = 0, n = 0; i < p->ntracks; i++) {
+		if (is_dummy(&perfdata_event(p->reader, i)->attr.attr))
+			continue;
 		nearest_offer(&near, p->tracks[i].name);
 		if (used < sizeof(expected))
-			used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s %s", i ? "," : "",
+			used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s %s", n++ ? "," : "",
 						 p->tracks[i].name);
 	}
 	if (nearest_get(&near))
@@ -571,12 +579,6 @@ static int add_leaders(struct stream *s, struct fault *f)
 			return -1;
 	}
 	return 0;
-}
-
-/* A dummy has no samples: it is there for the records of tasks. */
-static bool is_dummy(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
 }
 
 static int add_all(struct stream *s, struct fault *f)

@@ -216,6 +216,16 @@ def test_an_event_list_picks(replay):
         assert [row[:5] for row in some] == [row[:5] for row in rows if row[5] == original]
 
 
+@pytest.mark.parametrize('name', NAMES)
+def test_what_is_offered_for_an_unknown_event(replay, name):
+    """Events with samples, by the names they were asked for: no dummy, no modifier that the kernel's defaults set."""
+    for wrong in ('nosuch', 'dumy', 'dumm:u'):
+        said = replay(path_of(name), '-e', wrong, check=2, errors=None).stderr
+        assert f'has no event {wrong}\n' in said
+        expected = said.split('expected: ')[1]
+        assert 'dummy' not in expected and not re.search(r':\w*(GH|HG)\b', expected), said
+
+
 def test_two_events_of_one(replay):
     rows = replay.rows(path_of('trace'), '-e',
                        'sched:sched_switch/prev_prio<100/alias=a/,sched:sched_switch/prev_prio>=100/alias=b/')
