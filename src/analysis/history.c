@@ -9,7 +9,7 @@ struct entry {
 	struct analysis_sample sample;   /* its pointers are made anew when it is read */
 	uint32_t size;                   /* of all; 0: the rest up to the end is empty */
 	uint32_t raw_at;                 /* in the record */
-	char comm[16];
+	char comm[COMMS_NAME];
 };
 
 struct history {

@@ -195,6 +195,26 @@ bool feature_take_update(struct perfdata_reader *r, struct scan *s)
 	return name_event(&r->events[event], s->p, strnlen(s->p, scan_left(s)));
 }
 
+enum { TYPE_NAME = 64 };
+
+bool feature_take_event_type(struct perfdata_reader *r, struct scan *s)
+{
+	const char *name;
+	uint64_t id;
+
+	name = scan_u64(s, &id) ? scan_bytes(s, TYPE_NAME) : NULL;
+	if (!name || !*name)
+		return false;
+	for (size_t i = 0; i < r->nevents; i++) {
+		struct perfdata_event *e = &r->events[i];
+
+		if (e->attr.attr.type == PERF_TYPE_TRACEPOINT && e->attr.attr.config == id && !e->name &&
+		    !describe_event(e, name, strnlen(name, TYPE_NAME)))
+			return false;
+	}
+	return true;
+}
+
 /* ---- formats ---------------------------------------------------------------- */
 
 static bool take_tracing(struct perfdata_reader *r, struct scan *s)

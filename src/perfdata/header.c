@@ -24,7 +24,7 @@ struct section {
 
 struct head {
 	uint64_t attr_size;
-	struct section attrs, data;
+	struct section attrs, data, types;
 	uint64_t features[NFEATURES / 64];
 	uint64_t file_size;
 };
@@ -89,6 +89,8 @@ static void scan_head(const struct perfdata_reader *r, const char *bytes, struct
 	scan_u64(&s, &h->attrs.size);
 	scan_u64(&s, &h->data.at);
 	scan_u64(&s, &h->data.size);
+	scan_u64(&s, &h->types.at);
+	scan_u64(&s, &h->types.size);
 	memcpy(h->features, bytes + FEATURES_AT, sizeof(h->features));
 	if (r->foreign)
 		turn_features(h->features);
@@ -148,6 +150,21 @@ static int read_attrs(struct perfdata_reader *r, const struct head *h, struct fa
 		if (read_attr(r, h, h->attrs.at + i * h->attr_size, bytes, f))
 			return -1;
 	return 0;
+}
+
+/* Names of tracepoints, of perf before 3.17; those of later ones are a feature. What is damaged is left out. */
+static void read_types(struct perfdata_reader *r, const struct head *h)
+{
+	enum { ROW = 72, MAX_ROWS = 1 << 12 };
+	uint64_t n = h->types.size / ROW;
+	char row[ROW];
+
+	for (uint64_t i = 0; i < n && n <= MAX_ROWS && h->types.at < h->file_size; i++) {
+		struct scan s = { row, row + ROW, r->foreign };
+
+		if (header_read_at(r, h->types.at + i * ROW, row, ROW) || !feature_take_event_type(r, &s))
+			break;
+	}
 }
 
 /* ---- features ------------------------------------------------------------- */
@@ -292,6 +309,7 @@ static int read_file_head(struct perfdata_reader *r, uint64_t file_size, struct 
 		return -1;
 	if (!r->unfinished)
 		read_features(r, &h);
+	read_types(r, &h);
 	window_seek(&r->w, h.data.at, r->unfinished ? UINT64_MAX : h.data.at + h.data.size);
 	return 0;
 }

@@ -75,6 +75,8 @@ int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_head
 /* features.c: one feature's bytes. False if they contradict themselves. */
 bool feature_take(struct perfdata_reader *r, int feature, const char *data, size_t size);
 bool feature_take_update(struct perfdata_reader *r, struct scan *s);
+/* A tracepoint's name by its number, from a table or record of perf before 3.17. */
+bool feature_take_event_type(struct perfdata_reader *r, struct scan *s);
 bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t size);
 void features_free(struct perfdata_info *info);
 

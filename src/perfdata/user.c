@@ -20,15 +20,6 @@ static int pass_over(struct perfdata_reader *r, const struct perf_event_header *
 	return 0;
 }
 
-/* Names of made code were read before, where that was possible. */
-static int take_names(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
-{
-	if (!jitmaps_is_record(window_here(&r->w), head->size))
-		return pass_over(r, head, f);
-	window_skip(&r->w, head->size);
-	return 0;
-}
-
 /* Recorders name events before they write of any: whose samples are whose does not change later. */
 static int take_attr(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
@@ -53,16 +44,19 @@ static int take_attr(struct perfdata_reader *r, const struct perf_event_header *
 	return rc;
 }
 
-/* The size is in the record, the bytes are behind it. */
+/* The size is in the record, the bytes are behind it; simpleperf has them in the record. */
 static int take_tracing(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
 	struct scan s = body_of(r, head);
 	uint32_t size = 0;
 	char piece[4096];
 
-	scan_u32(&s, &size);
-	window_skip(&r->w, head->size);
 	bytes_free(&r->tracing);
+	if (scan_u32(&s, &size) && size && scan_left(&s) >= size) {
+		bytes_add(&r->tracing, s.p, size);
+		size = 0;
+	}
+	window_skip(&r->w, head->size);
 	if (size > MAX_SECTION)
 		return reading_fault(r, f, r->at, "%u bytes of formats: more than %d are not taken", size,
 				     MAX_SECTION);
@@ -102,6 +96,17 @@ static int take_update(struct perfdata_reader *r, const struct perf_event_header
 	return 0;
 }
 
+static int take_event_type(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+
+	/* names of made code were read before, where that was possible */
+	if (!jitmaps_is_record(window_here(&r->w), head->size) && !feature_take_event_type(r, &s))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
 static int take_build_id(struct perfdata_reader *r, const struct perf_event_header *head,
 			 struct fault *f)
 {
@@ -133,7 +138,7 @@ int user_record(struct perfdata_reader *r, const struct perf_event_header *head,
 	case PERFDATA_HEADER_ATTR:
 		return take_attr(r, head, f);
 	case PERFDATA_EVENT_TYPE:
-		return take_names(r, head, f);
+		return take_event_type(r, head, f);
 	case PERFDATA_TRACING_DATA:
 		return take_tracing(r, head, f);
 	case PERFDATA_FEATURE:

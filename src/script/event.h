@@ -4,6 +4,7 @@
 #define SCRIPT_EVENT_H
 
 #include "script/eventclass.h"
+#include "tasks/comms.h"
 
 /*
  * While its handler runs, an event borrows the record where it lies. If the script kept
@@ -18,7 +19,7 @@ struct perf_event {
 	uint32_t raw_size;
 	uint32_t cpu;
 	bool owned;            /* rec is ours to free */
-	char comm[16];         /* of a kept event: what its task was called then; or empty */
+	char comm[COMMS_NAME];         /* of a kept event: what its task was called then; or empty */
 	PyObject *counts;      /* dict of a kept event, or NULL */
 	PyObject *chain;       /* list of frames, of a kept event with a user's part; or NULL */
 	PyObject *weakrefs;

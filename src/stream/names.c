@@ -30,7 +30,7 @@ void names_end(struct names *n)
 
 static void learn_parents_name(struct comms *comms, const struct pev_task *task)
 {
-	char name[16];
+	char name[COMMS_NAME];
 
 	/* comms_get()'s answer doesn't outlive comms_set() */
 	snprintf(name, sizeof(name), "%s", comms_get(comms, (pid_t)task->ptid));

@@ -3,6 +3,7 @@
 #include "stream/replay_private.h"
 
 #include "base/nearest.h"
+#include "perfevent/parse.h"
 #include "stream/source.h"
 
 #include <fnmatch.h>
@@ -49,15 +50,37 @@ static bool is_ours(const struct perfdata_info *info)
 	return info->version && !strncmp(info->version, "perf-prof", 9);
 }
 
+/* A type is a number that each machine gives to its PMUs as they come: the recording may say which it was. */
+static bool pmu_label(const struct replay *p, const struct perf_event_attr *a, char *buf, size_t size)
+{
+	const struct perfdata_info *info = perfdata_info(p->reader);
+	char modifiers[PEV_MODIFIERS_SIZE_], words[100];
+	size_t i = 0;
+
+	while (i < info->nfacts && (info->facts[i].feature != PERFDATA_PMU_MAPPINGS || info->facts[i].number[0] != a->type ||
+				    !info->facts[i].text[0]))
+		i++;
+	if (i == info->nfacts)
+		return false;
+	snprintf(words, sizeof(words), a->config2 ? "config=%#llx,config1=%#llx,config2=%#llx" : a->config1 ?
+		 "config=%#llx,config1=%#llx" : "config=%#llx", (unsigned long long)a->config,
+		 (unsigned long long)a->config1, (unsigned long long)a->config2);
+	pev_label_modifiers_(a, modifiers);
+	snprintf(buf, size, "%s/%s/%s", info->facts[i].text[0], words, modifiers);
+	return true;
+}
+
 /* What the attr says, in the words of whoever asked for it: guests are left out, or not, by default. */
-static bool label_of(const struct perfdata_event *e, char *buf, size_t size)
+static bool label_of(const struct replay *p, const struct perfdata_event *e, char *buf, size_t size)
 {
 	union pev_attr_buf plain = e->attr;
 	struct perf_event_attr *a = &plain.attr;
 
 	if (!a->exclude_host)
 		a->exclude_guest = a->exclude_user || a->exclude_kernel || a->exclude_hv || a->precise_ip;
-	return pev_attr_label(a, buf, size);
+	if (p->same_machine)
+		return pev_attr_label(a, buf, size);
+	return a->type >= PERF_TYPE_MAX && pmu_label(p, a, buf, size) ? true : pev_label_at_(a, NULL, buf, size) > 0;
 }
 
 /* An alias is in the name of our own recordings; in those of perf there are modifiers. */
@@ -71,7 +94,7 @@ static void name_track(const struct replay *p, const struct perfdata_event *e, s
 		snprintf(t->name, sizeof(t->name), "%s:%s", t->fmt->sys, t->fmt->name);
 	else if (a->type == PERF_TYPE_TRACEPOINT)
 		snprintf(t->name, sizeof(t->name), "tracepoint_%llu", (unsigned long long)a->config);
-	else if (!label_of(e, t->name, sizeof(t->name)))
+	else if (!label_of(p, e, t->name, sizeof(t->name)))
 		snprintf(t->name, sizeof(t->name), "event_%u_%llu", a->type, (unsigned long long)a->config);
 }
 
@@ -151,7 +174,7 @@ static char *what_of(const struct replay *p, const struct track *t, const struct
 
 	if (e->what)
 		return strdup(e->what);
-	if (is_ours(perfdata_info(p->reader)) && label_of(e, label, sizeof(label)))
+	if (is_ours(perfdata_info(p->reader)) && label_of(p, e, label, sizeof(label)))
 		return strdup(label);
 	return strdup(t->name);
 }
@@ -395,6 +418,7 @@ struct wanted {
 	const struct spec_item *item;
 	struct pev_attr_list *parsed;      /* as this machine understands it, or NULL */
 	bool profile;
+	bool same_machine;                 /* its types of PMUs are this one's */
 	char probe[PROBE_SHOWN_SIZE];      /* what a probe of this item is called; "": it is none */
 	/* the recording has one that is called just so, and others don't matter; or NULL */
 	bool (*exactly)(const struct wanted *w, const struct track *t);
@@ -439,7 +463,8 @@ static bool matches(const struct wanted *w, const struct track *t, const struct 
 	if (t->fmt)
 		return t->probe ? matches_name(w->item, t->probe) : matches_tracepoint(w, t);
 	return (w->profile && is_profile(a)) ||
-	       (w->parsed && matches_attr(pev_attr_list_at(w->parsed, 0)->attr, a));
+	       (w->parsed && (a->type < PERF_TYPE_MAX || w->same_machine) &&
+		matches_attr(pev_attr_list_at(w->parsed, 0)->attr, a));
 }
 
 static void begin_wanted(const struct stream *s, struct wanted *w, const struct spec_item *item)
@@ -450,7 +475,7 @@ static void begin_wanted(const struct stream *s, struct wanted *w, const struct 
 	const struct replay *p = s->replay;
 	char text[PLAIN_TEXT_SIZE];
 
-	*w = (struct wanted){ .item = item };
+	*w = (struct wanted){ .item = item, .same_machine = p->same_machine };
 	if (!probe_item_name(item, w->probe, sizeof(w->probe)))
 		w->probe[0] = '\0';
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds) && !w->exactly; k++)

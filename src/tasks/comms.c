@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMM_LEN = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
+enum { KERNEL_NAME = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
 
 struct entry {
 	uint64_t exited;       /* time; 0: as far as we know it lives */
 	pid_t tid;             /* 0: free (tid 0 is never stored) */
-	char comm[COMM_LEN];
+	char comm[COMMS_NAME];
 };
 
 /* Open addressing, at most half full. */
@@ -129,7 +129,7 @@ void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len)
 	c->used += e->tid == 0;
 	e->tid = tid;
 	e->exited = 0;
-	len = strnlen(comm, len < COMM_LEN - 1 ? len : COMM_LEN - 1);
+	len = strnlen(comm, len < COMMS_NAME - 1 ? len : COMMS_NAME - 1);
 	memcpy(e->comm, comm, len);
 	e->comm[len] = '\0';
 }
@@ -172,17 +172,17 @@ size_t comms_count(const struct comms *c)
 
 static int ask_proc(struct comms *c, pid_t tid)
 {
-	char comm[COMM_LEN + 1];
+	char comm[KERNEL_NAME];   /* of a kworker /proc says more, which is what it does now */
 	ssize_t n = -1;
 	int fd = tid > 0 ? opener_proc(c->opener, tid, "comm") : -1;
 
 	if (fd >= 0) {
-		n = read(fd, comm, sizeof(comm) - 1);
+		n = read(fd, comm, sizeof(comm));
 		close(fd);
 	}
 	if (n <= 0)
 		return -1;
-	comms_set(c, tid, comm, (size_t)n - (comm[n - 1] == '\n'));
+	comms_set(c, tid, comm, (size_t)n - (n == sizeof(comm) || comm[n - 1] == '\n'));
 	return 0;
 }
 

@@ -11,6 +11,9 @@
 
 struct comms;
 
+/* With its end: the kernel's names have 16 bytes, those that other recorders write for the kernel may have more. */
+enum { COMMS_NAME = 64 };
+
 /* The opener outlives it. */
 struct comms *comms_new(const struct opener *opener);
 void comms_free(struct comms *c);

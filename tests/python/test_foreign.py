@@ -254,3 +254,84 @@ def test_a_precise_sample_counts_where_it_says_it_was(recording):
     plain = attr(0, 0, COMMON | CHAIN)
     recording.write([(plain, [12], 'cycles')], [other, sample(12, 1000, 0x400120, [USER, 0x900100, 0x400300])])
     assert {r['dso']: r['self'] for r in recording.tables()[0]['rows']} == {'/lib/other': 100, '/bin/first': 0}
+
+
+# ---- simpleperf, and perf of old
+
+TRACE_TYPE = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | 1 << 10
+
+
+def wakeup(number):
+    return R.wakeup(500, 1000 + number, 0, number).replace(R.pack('QQ', 11, 0xc0001000 + number), R.pack('QQ', 12, 0x400100), 1)
+
+
+def pipe_of(attrs, records):
+    """The layout of pipes: an event is a record."""
+    return b'PERFILE2' + R.pack('Q', 16) + b''.join(
+        R.record(64, 0, one + b''.join(R.pack('Q', i) for i in ids)) for one, ids in attrs) + b''.join(records)
+
+
+@pytest.mark.parametrize('padded', [4, 12, 60])
+def test_formats_within_their_record(recording, padded):
+    """As simpleperf writes TRACING_DATA: its size covers the bytes, not only their number."""
+    text = R.tracing()
+    text += bytes(-(len(text) + padded) % 8)
+    inside = R.record(66, 0, R.pack('I', len(text)) + text + bytes((padded - 4) % 8))
+    recording.path = recording.folder / 'x.data'
+    recording.path.write_bytes(pipe_of([(attr(2, 316, TRACE_TYPE, 1), [12])], [inside, R.comm(500, 'first', 900), wakeup(0), wakeup(1)]))
+    lines = recording('script', '-F', 'event,trace').splitlines()
+    assert [line.split()[:3] for line in lines] == [['sched:sched_wakeup:', f'comm=task', f'pid={1000 + i}'] for i in (0, 1)]
+
+
+@pytest.mark.parametrize('name', ['com.example.some.long.application', 'a' * 63])
+def test_names_of_tasks_that_are_longer_than_the_kernels(recording, name):
+    recording.write([(attr(0, 0), [12], 'cycles')], [R.comm(500, name, 950), sample(12, 1000)])
+    assert recording('script', '-F', 'comm').split() == [name]
+    assert recording('convert', '--to', 'folded').startswith(f'{name};')
+    (recording.folder / 's.py').write_text('kept = []\ndef __sample__(e): kept.append(e); e.print()\n'
+                                           'def __exit__(): kept[0].print()\n')
+    assert re.findall(r'com\.example\S+|a{5,}', recording('python', '-q', 's.py', '-I')) == [name, name]
+    theirs = recording.perf('script', '-F', 'comm')
+    assert not theirs or [line.strip() for line in theirs if line.strip()] == [name]
+
+
+def test_names_of_tracepoints_by_the_header_of_old(recording):
+    """perf before 3.17 has a table of numbers and names, and no description of events beside it."""
+    recording.write([(attr(2, 77), [12], None), (attr(2, 78), [13], None)], [sample(12, 1000), sample(13, 1001)])
+    data = bytearray(recording.path.read_bytes())
+    table = b''.join(R.pack('Q', n) + name.encode().ljust(64, b'\0') for n, name in ((77, 'sched:old_one'), (78, 'x' * 64)))
+    data[56:72] = R.pack('QQ', len(data), len(table))
+    recording.path.write_bytes(data + table)
+    assert recording('script', '-F', 'event').split() == ['sched:old_one:', 'x' * 64 + ':']
+    for size in (len(table) - 1, 2**63, 2**64 - 1, 72 * 4097):
+        data[64:72] = R.pack('Q', size)
+        recording.path.write_bytes(data + table)
+        recording('script', '-F', 'event', errors='.*')
+
+
+def test_names_of_tracepoints_by_records_of_old(recording):
+    recording.path = recording.folder / 'x.data'
+    named = R.record(65, 0, R.pack('Q', 77) + b'sched:old_one'.ljust(64, b'\0'))
+    recording.path.write_bytes(pipe_of([(attr(2, 77), [12])], [named, R.record(65, 0, bytes(8)), R.comm(500, 'first', 900), sample(12, 1000)]))
+    assert recording('script', '-F', 'event').split() == ['sched:old_one:']
+
+
+def pmus():
+    root = '/sys/bus/event_source/devices'
+    for name in sorted(os.listdir(root)) if os.path.isdir(root) else []:
+        with open(f'{root}/{name}/type', encoding='ascii') as file:
+            yield name, int(file.read())
+
+
+@pytest.mark.parametrize('mapped', [False, True])
+def test_another_machines_pmus_are_not_called_as_this_ones(recording, mapped):
+    here = next(((name, kind) for name, kind in pmus() if kind >= 6), None)
+    if not here:
+        pytest.skip('this machine has no PMU with a type of its own')
+    name, kind = here
+    features = {16: R.pack('II', 1, kind) + R.string('their_pmu')} if mapped else {}
+    recording.write([(attr(kind, 0x11), [12], None), (attr(0, 0), [13], None)], [sample(12, 1000)], features)
+    wanted = 'their_pmu/config=0x11/' if mapped else f'{kind}:0x11'
+    assert recording('script', '-F', 'event').split() == [f'{wanted}:']
+    assert f'has no event {name}/' in subprocess.run(
+        [recording.prof, 'script', '-e', f'{name}/config=0x11/', recording.path], capture_output=True, text=True).stderr

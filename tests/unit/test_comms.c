@@ -35,14 +35,18 @@ static void names_are_remembered(void **state)
 	comms_free(NULL);
 }
 
-/* From samples: 16 bytes without a NUL, or with junk behind it. */
-static void names_are_cut_as_the_kernel_does(void **state)
+/* From samples: without a NUL, or with junk behind it; from recorders that know longer ones than the kernel. */
+static void names_end_where_their_bytes_do(void **state)
 {
 	struct comms *c = comms_new(&opener_direct);
+	char longest[2 * COMMS_NAME];
 
 	assert_non_null(c);
+	memset(longest, 'x', sizeof(longest));
+	comms_set(c, NOBODY, longest, sizeof(longest));
+	assert_int_equal(strlen(comms_get(c, NOBODY)), COMMS_NAME - 1);
 	comms_set(c, NOBODY, "0123456789abcdef", 16);
-	assert_string_equal(comms_get(c, NOBODY), "0123456789abcde");
+	assert_string_equal(comms_get(c, NOBODY), "0123456789abcdef");
 	comms_set(c, NOBODY, "short\0junk", 10);
 	assert_string_equal(comms_get(c, NOBODY), "short");
 	comms_set(c, NOBODY, "prefix", 3);
@@ -186,7 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_remembered),
-		cmocka_unit_test(names_are_cut_as_the_kernel_does),
+		cmocka_unit_test(names_end_where_their_bytes_do),
 		cmocka_unit_test(who_is_nobody),
 		cmocka_unit_test(proc_is_asked_once),
 		cmocka_unit_test(ten_thousand_tasks),

@@ -133,15 +133,17 @@ def records(r, aux):
 
 
 def file_of(r, events, data, features):
-    """The bytes of a file: events are (attr, ids, name), features {number: bytes}; their descriptions are added."""
+    """The bytes of a file: events are (attr, ids, name), features {number: bytes}. Descriptions of
+    events are added, unless no name is there."""
     desc = r.pack('II', len(events), 128)
     table, words = b'', b''
     for attr, ids, name in events:
         own = b''.join(r.pack('Q', i) for i in ids)
         table += bytes(attr) + r.pack('QQ', 104 + len(words), len(own))
         words += own
-        desc += bytes(attr) + r.pack('I', len(ids)) + r.string(name) + own
-    features = features | {12: desc}
+        desc += bytes(attr) + r.pack('I', len(ids)) + r.string(name or '') + own
+    if any(name is not None for _, _, name in events):
+        features = features | {12: desc}
     bits = [0] * 4
     for n in features:
         bits[n // 64] |= 1 << n % 64
