@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which system calls of a command fail, how often, and what did that cost?
 
-    failing_calls.py ls /nowhere
+    failing_calls.py [--] ls /nowhere
 
 Reads the tables that perf-prof writes with --json (docs/json.md)."""
 import json
@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+command = sys.argv[2:] if sys.argv[1:2] == ['--'] else sys.argv[1:]
 with tempfile.NamedTemporaryFile('r') as out:
-    done = subprocess.run(['perf-prof', 'syscalls', '--json', '-o', out.name, '--', *sys.argv[1:]])
+    done = subprocess.run(['perf-prof', 'syscalls', '--json', '-o', out.name, '--', *command])
     tables = [json.loads(line) for line in out if line.startswith('{"table":')]
 for table in tables:
     if table['table'] == 'errors':

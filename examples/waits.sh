@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What does a command wait for? Blocked time by function, longest first.
+# What does a command wait for? Blocked time by the function that waits, longest first: the last one of the
+# program, not what called it, nor the kernel's below it.
 #
 #	waits.sh tar xf big.tar
 perf-prof profile -q --off-cpu -o waits.out --flame-graph waits.folded -- "$@" > /dev/null || exit
-awk '/\[blocked\]/ { ns = $NF; n = split($0, frame, ";"); sum[frame[2]] += ns; all += ns }
-     END { for (f in sum) printf "%10.3f ms  %5.1f%%  %s\n", sum[f] / 1e6, 100 * sum[f] / all, f }' waits.folded |
+awk '/ \(blocked\) / && $3 > 0 { name = $0; sub(/ \(blocked\) .*/, "", name); sub(/^ *[^ ]+ +[^ ]+ +[^ ]+ +/, "", name)
+                                 sum[name] += $3; all += $3 }
+     END { for (f in sum) printf "%10.3f ms  %5.1f%%  %s\n", sum[f], 100 * sum[f] / all, f }' waits.out |
 	sort -rn

@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct flame_graph_config {
-	struct flame_config flame;       /* path: the last operand */
+	struct flame_config flame;       /* path: output, or the last operand */
+	const char *output;
 	struct flame_title title;
 };
 
@@ -18,18 +19,20 @@ static const struct opt opts[] = {
 	  "Colour the picture by the difference to this .folded file: red if a function's share "
 	  "grew, blue if it shrank. Shares are compared, so the two runs may differ in length.", false,
 	  NULL },
+	{ "output", 'o', NULL, OPT_STRING, AT(output), "FILE", "Write the picture to FILE. Default: the last "
+	  "operand.", false, NULL },
 	{ "title", 0, NULL, OPT_STRING, AT(title.title), "TEXT", "Set the title. Default: the "
 	  "names of the files.", false, NULL },
 	{ "unit", 0, NULL, OPT_STRING, AT(title.unit), "UNIT", "Set the unit of the weights: ns, "
 	  "bytes, ... Default: samples.", false, NULL },
 };
 
-static int draw(struct flame_graph_config *c, const struct opt_parser *args, struct folded *folded,
+static int draw(struct flame_graph_config *c, const struct opt_parser *args, int inputs, struct folded *folded,
 		struct fault *f)
 {
 	char title[512] = "";
 
-	for (int i = 0; i < args->noperands - 1; i++) {
+	for (int i = 0; i < inputs; i++) {
 		size_t len = strlen(title);
 
 		if (folded_read(folded, args->operands[i], f))
@@ -50,18 +53,18 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct flame_graph_config *c = config;
 	struct folded *folded;
-	int code;
+	int code, inputs = c->output ? args->noperands : args->noperands - 1;
 
-	if (args->noperands < 2)
-		return fault_usage(f, "flame-graph: expected files of folded stacks and, as the last, the "
+	if (inputs < 1)
+		return fault_usage(f, "flame-graph: expected files of folded stacks and, as the last or by -o, the "
 				   "picture: in.folded out.svg"), f->exit_code;
-	c->flame.path = args->operands[args->noperands - 1];
+	c->flame.path = c->output ? c->output : args->operands[inputs];
 	if (flame_check(&c->flame, 0, f))
 		return f->exit_code;
 	folded = folded_new();
 	if (!folded)
 		return fault_set(f, EXIT_FAILED, "out of memory"), f->exit_code;
-	code = draw(c, args, folded, f);
+	code = draw(c, args, inputs, folded, f);
 	folded_free(folded);
 	return code;
 }
@@ -88,7 +91,7 @@ static const struct opt_group groups[] = {
 const struct command flame_graph_command = {
 	.name = "flame-graph",
 	.summary = "draw folded stacks as a picture, or the difference of two",
-	.usage = "[options] FILE.folded... OUT",
+	.usage = "[options] FILE.folded... [-o] OUT",
 	.description = description,
 	.groups = groups,
 	.ngroups = sizeof(groups) / sizeof(groups[0]),

@@ -4,6 +4,7 @@
 #include "analysis/keys.h"
 #include "analysis/pairs.h"
 #include "analysis/sources.h"
+#include "base/note.h"
 #include "stream/spec.h"
 
 #include <stdlib.h>
@@ -200,9 +201,22 @@ static void interval(struct analysis *a)
 	pairs_print(&((struct latency *)a->config)->pairs);
 }
 
+/* Much of what a task causes happens in others: requests of disks end in interrupts, and are issued by workers. */
+static void tell_if_nothing(const struct analysis *a)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	struct stream_totals totals;
+
+	stream_totals(a->stream, &totals);
+	if (!o->input && (o->pids.n || o->tids.n) && !totals.delivered)
+		note(stream_verbosity(o), "latency: none of the events happened in the watched tasks: kernel threads and "
+		     "interrupts may have done that work for them, which -a watches, too");
+}
+
 static int end(struct analysis *a, struct fault *f)
 {
 	interval(a);
+	tell_if_nothing(a);
 	return pairs_picture(&((struct latency *)a->config)->pairs, f);
 }
 

@@ -5,7 +5,7 @@
 
 static const struct opt_group groups[] = {
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
 

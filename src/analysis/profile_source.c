@@ -4,6 +4,8 @@
 #include "analysis/sources.h"
 #include "base/units.h"
 #include "stream/rate.h"
+#include "stream/source.h"
+#include "stream/spec.h"
 
 #include <stdio.h>
 
@@ -80,6 +82,19 @@ static bool takes_rate(const struct stream_event *ev, const struct profile_opts 
 			 : attr->freq && ev->sampling->rate == o->freq;
 }
 
+static int refuse_rate(const struct analysis *a, const struct stream_event *all, size_t n, const char *option,
+		       struct fault *f)
+{
+	for (size_t i = 0; i < n; i++)
+		if (source_hides_event(a->stream, all[i].item->name))
+			return fault_usage(f, "%s: %s sets the rate of perf events, and %s is a source, which takes "
+					   "every one: -e sw:%s is the perf event", a->ops->name, option,
+					   all[i].item->name, all[i].item->name);
+	return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, unless they set their own, and "
+			   "-e has none that takes it: every hit of a tracepoint is a sample, and a source takes -e "
+			   "'profile/%s/'", a->ops->name, option, option);
+}
+
 int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct fault *f)
 {
 	const char *name = a->ops->name;
@@ -97,11 +112,7 @@ int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct 
 			return -1;
 	}
 	if ((o->freq || o->period) && !rates)
-		return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, unless "
-				   "they set their own, and -e has none that takes it: every hit "
-				   "of a tracepoint is a sample, and a source takes -e "
-				   "'profile/%s/'",
-				   name, rate_option(o, option, sizeof(option)), option);
+		return refuse_rate(a, all, n, rate_option(o, option, sizeof(option)), f);
 	return levels || !levels_any(&o->levels) ? 0 :
 	       fault_usage(f, "%s: --exclude-user and its kind apply to perf events, such as "
 			   "cycles, and to sources that sample; -e has none: add one, or leave the "
@@ -111,7 +122,7 @@ int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct 
 static const struct opt_group groups[] = {
 	{ "Sampling", profile_freq_opts, 2, 0 },
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
-	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
 

@@ -289,6 +289,8 @@ int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
 			p->after_dashes = p->noperands;
 			while (++i < argc)
 				add_operand(p, argv[i]);
+			if (p->mode == OPT_MODE_COMMAND && !p->noperands)
+				return fault_usage(f, "%s: no command behind --: expected COMMAND [ARGUMENT...]", p->command);
 			break;
 		}
 		used = parse_word(p, argc - i, argv + i, f);

@@ -29,6 +29,37 @@ static void offer_pmu_events(struct nearest *n, const char *pmus, const char *pm
 		closedir(dir);
 }
 
+static bool near_folder(const char *path, const char *name, char *buf, size_t size)
+{
+	DIR *dir = opendir(path);
+	struct nearest n;
+	struct dirent *e;
+
+	if (!dir)
+		return false;
+	nearest_begin(&n, name);
+	while ((e = readdir(dir)))
+		if (e->d_type == DT_DIR && e->d_name[0] != '.')
+			nearest_offer(&n, e->d_name);
+	if (nearest_get(&n))
+		snprintf(buf, size, "%s", nearest_get(&n));
+	closedir(dir);
+	return nearest_get(&n);
+}
+
+bool pev_near_tracepoint_(const char *sys, const char *name, const char *events, char *buf, size_t size)
+{
+	char path[PATH_MAX], near_sys[NAME_MAX + 1], near[NAME_MAX + 1];
+
+	if (!near_folder(events, sys, near_sys, sizeof(near_sys)))
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", events, near_sys);
+	if (!near_folder(path, name, near, sizeof(near)))
+		return false;
+	snprintf(buf, size, "%s:%s", near_sys, near);
+	return true;
+}
+
 static void offer_caches(struct nearest *n)
 {
 	uint64_t config;

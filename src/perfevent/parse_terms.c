@@ -203,7 +203,7 @@ static const struct row {
 	{ "config3", NUMBER, on_field, "config3", "a number" },
 	{ "config4", NUMBER, on_field, "config4", "a number" },
 	{ "name", TEXT, on_name, NULL, "a name" },
-	{ "period", NUMBER, on_period, NULL, "events per sample" },
+	{ "period", NUMBER, on_period, NULL, "events per sample, such as 1000000" },
 	{ "freq", TEXT, on_freq, NULL, "samples a second, or max" },
 	{ "time", SWITCH, on_time, NULL, "0 or 1" },
 	{ "call-graph", TEXT, on_callgraph, NULL, "fp, dwarf, lbr or no" },
@@ -242,8 +242,25 @@ static int apply(struct pev_parser *p, struct pev_parsed_own *e, const struct ro
 	return rc ? pev_parse_fail_(p, term->at, -rc, NULL, "out of memory") : 0;
 }
 
+/* The other one of period and freq, where it was said before. */
+static const struct pev_term *rival_of(const struct pev_parser *p, const struct pev_term *term)
+{
+	const char *other = !strcmp(term->name, "freq") ? "period" : !strcmp(term->name, "period") ? "freq" : NULL;
+
+	for (const struct pev_term *t = p->terms; other && t < term; t++)
+		if (!strcmp(t->name, other))
+			return t;
+	return NULL;
+}
+
 int pev_parse_term_(struct pev_parser *p, struct pev_parsed_own *e, const struct pev_term *term)
 {
+	const struct pev_term *rival = rival_of(p, term);
+
+	if (rival)
+		return pev_parse_fail_(p, term->at, EINVAL, "one of them", "%s=%.40s and %s=%.40s: a sample is taken every "
+				       "so many events, or so many times a second", rival->name,
+				       rival->value ? rival->value : "", term->name, term->value ? term->value : "");
 	for (size_t i = 0; i < NROWS; i++)
 		if (!strcmp(rows[i].name, term->name))
 			return apply(p, e, &rows[i], term);

@@ -3,6 +3,7 @@
 #include "perfevent/parse.h"
 
 #include "perfevent/kernel.h"
+#include "perfevent/near.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -65,11 +66,15 @@ static int add(const struct search *s, const char *sys, const char *name, uint64
 
 static int unknown(const struct search *s, int rc)
 {
+	char near[128], hint[160] = "";
+
 	if (rc == -EACCES)
 		return pev_parse_fail_(s->p, s->at, EACCES, NULL, "this user may not read %s",
 				       s->root);
+	if (s->p->err && pev_near_tracepoint_(s->sys, s->name, s->root, near, sizeof(near)))
+		snprintf(hint, sizeof(hint), ": did you mean \"%s\"?", near);
 	return pev_parse_fail_(s->p, s->at, ENOENT, "an event of `perf-prof list`, or modifiers behind "
-			       "a known event", "there is no tracepoint %.60s:%.60s", s->sys, s->name);
+			       "a known event", "there is no tracepoint %.60s:%.60s%s", s->sys, s->name, hint);
 }
 
 /* Names in dir that match; 0 if it can't be read. */

@@ -31,7 +31,7 @@ static const char head[] =
 "#   _event        : Event name with alias if set (str, lazy computed)\n"
 "#   <field>       : Event-specific fields (int/str/bytes, lazy computed)\n"
 "#\n"
-"#   Profiler events (-e profiler):\n"
+"#   Profiler events (-e profiler; a profiler is profile, page-faults, cycles, ...):\n"
 "#   _pid, _tid    : Process/thread ID (int)\n"
 "#   _time         : Event timestamp in nanoseconds (int)\n"
 "#   _cpu          : CPU number (int)\n"

@@ -193,6 +193,8 @@ enum {
 	EVERY = EVENT_TRACEPOINT | EVENT_PROBE | SAMPLED | EVENT_MADE,
 };
 
+static const char perf_events[] = "perf events, such as cycles";
+
 /* `uses`: of enum stream_attrs, 0 if every command uses it. */
 static const struct {
 	const char *name;
@@ -219,8 +221,8 @@ static const struct {
 	{ "num", EVERY, STREAM_ATTR_NOBODY, attr_word, "num=EXPR", NULL },
 	{ "exec", EVERY, STREAM_ATTR_NOBODY, attr_word, "exec=EXPR", NULL },
 	{ "args", EVENT_PROBE, 0, attr_args, "args=\"NAME=FETCHARG...\"", "probes, such as uprobe:" },
-	{ "period", EVENT_PLAIN, 0, attr_period, "period=N", "perf events, such as cycles" },
-	{ "freq", EVENT_PLAIN, 0, attr_freq, "freq=N|max", "perf events, such as cycles" },
+	{ "period", EVENT_PLAIN, 0, attr_period, "period=N", perf_events },
+	{ "freq", EVENT_PLAIN, 0, attr_freq, "freq=N|max", perf_events },
 	{ "sample", SAMPLED, 0, attr_sample, "sample=PART+PART", "perf events, and sources that sample: profile, page-faults" },
 };
 enum { NATTRS = sizeof(attrs) / sizeof(*attrs) };
@@ -289,7 +291,10 @@ static int misplaced(const struct stream *s, const struct spec_item *item, const
 	const char *sign = attrs[i].set == attr_mark || attrs[i].set == attr_stack ? "" : "=";
 	char why[256], expected[256];
 
-	if (attrs[i].belongs)
+	if (attrs[i].belongs == perf_events && source_hides_event(s, item->name))
+		snprintf(why, sizeof(why), "%s%s is for perf events, and %.60s is a source here: sw:%.60s is the perf event",
+			 attr->name, sign, item->name, item->name);
+	else if (attrs[i].belongs)
 		snprintf(why, sizeof(why), "%s%s is for %s", attr->name, sign, attrs[i].belongs);
 	else
 		snprintf(why, sizeof(why), "%s%s has no effect in any command", attr->name, sign);
@@ -317,12 +322,31 @@ static int set_attr(const struct stream *s, struct stream_event *ev, const struc
 	return unknown_attr(s, item, attr, kind, f);
 }
 
+/* Both say when a sample is taken, here or among the terms of the event itself. */
+static int check_rates(const struct stream_event *ev, const struct spec_item *item, struct fault *f)
+{
+	const char *period = spec_attr(item, "period"), *freq = spec_attr(item, "freq");
+	const struct perf_event_attr *a = ev->sampling ? &ev->sampling->attr.attr : NULL;
+	char why[200], own[64] = "";
+
+	if (a && a->sample_period && !ev->sampling->source)
+		snprintf(own, sizeof(own), "%s=%llu", a->freq ? "freq" : "period", (unsigned long long)a->sample_period);
+	if (!(period && freq) && !(*own && (period || freq)))
+		return 0;
+	snprintf(why, sizeof(why), "%s%.60s and %s%.60s: a sample is taken every so many events, or so many times a second",
+		 *own ? own : "period=", *own ? "" : period, *own && period ? "period=" : "freq=",
+		 *own && period ? period : freq);
+	return spec_fault(f, item, item->attrs[0].at, why, "one of them");
+}
+
 int event_attrs_set(const struct stream *s, struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
 		    struct fault *f)
 {
 	if (item->modifiers && kind != EVENT_PLAIN)
 		return spec_fault(f, item, item->modifiers_at, "modifiers are for perf events, such as cycles",
 				  "an attribute, such as stack");
+	if (check_rates(ev, item, f))
+		return -1;
 	for (size_t i = 0; i < item->nattrs; i++)
 		if (set_attr(s, ev, item, &item->attrs[i], kind, f))
 			return -1;

@@ -185,14 +185,23 @@ static bool parses(const char *text)
 	return true;
 }
 
-/* No filter; nor an attribute of the list that stands in the first slot. */
-static bool is_misspelt(const char *terms)
+/* period and freq are both. */
+static bool is_term(const char *head, const char *word)
+{
+	char text[PLAIN_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%s/%s=1/", head, word);
+	return parses(text);
+}
+
+/* No filter; nor an attribute of the list alone that stands in the first slot. */
+static bool is_misspelt(const char *head, const char *terms)
 {
 	char word[64] = "";
 	size_t len = strcspn(terms, "=,");
 
 	memcpy(word, terms, len < sizeof(word) ? len : sizeof(word) - 1);
-	return strchr(terms, '=') && !event_attr_exists(word);
+	return strchr(terms, '=') && (!event_attr_exists(word) || is_term(head, word));
 }
 
 /* Whether the first slot has terms, by what is said above. */
@@ -203,7 +212,7 @@ bool plain_has_terms(const struct spec_item *item)
 	if (!item->filter || is_pmu(item))
 		return item->filter;
 	snprintf(text, sizeof(text), "%s/%s/", heading_of(item).head, item->filter);
-	return parses(text) || (item->terms && is_misspelt(item->filter));
+	return parses(text) || (item->terms && is_misspelt(heading_of(item).head, item->filter));
 }
 
 void plain_text(const struct spec_item *item, char *buf, size_t size)

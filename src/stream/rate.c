@@ -145,16 +145,18 @@ void rate_tell(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		const struct stream_event *event = &s->events[i];
-		uint64_t asked;
+		uint64_t asked, limit = 0;
 
 		if (!is_lowered(event) || is_told(s, i))
 			continue;
 		asked = wish(event->sampling->rate);
+		rate_limit(NULL, &limit);
 		note(event->sampling->rate ? 1 : stream_verbosity(s->opts),
-		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": more are above "
-		     "kernel.perf_event_max_sample_rate, which the kernel lowers when interrupts take long (as root: sysctl "
+		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": %s kernel.perf_event_max_sample_rate, %" PRIu64
+		     " by now, which the kernel lowers when interrupts take long (as root: sysctl "
 		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",
 		     event->name, (uint64_t)event->sampling->attr.attr.sample_freq, asked,
-		     asked > 100000 ? asked : 100000);
+		     event->sampling->rate ? "more are above" : "the default stays below what the kernel throttles by",
+		     limit, asked > 100000 ? asked : 100000);
 	}
 }

@@ -25,6 +25,17 @@ const struct source_ops *source_find(const struct source_ops *const *table, cons
 	return NULL;
 }
 
+bool source_hides_event(const struct stream *s, const char *name)
+{
+	const char *event;
+	uint64_t config;
+
+	for (unsigned int i = 0; source_find(s->opts->sources, name) && (event = pev_software_name(i, &config)); i++)
+		if (!strcmp(event, name))
+			return true;
+	return false;
+}
+
 /* ---- its events ------------------------------------------------------------ */
 
 /* -g of a source means both parts; without a word of its own the stream's options hold. */

@@ -114,6 +114,9 @@ void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid);
 /* The registers that this machine samples, for attr.sample_regs_user and _intr. */
 uint64_t source_registers(void);
 
+/* Whether the name is a source's that has a software event of the same name: sw:NAME. */
+bool source_hides_event(const struct stream *s, const char *name);
+
 /* Of a table, NULL terminated, which may be NULL itself. */
 const struct source_ops *source_find(const struct source_ops *const *table, const char *name);
 #endif
