@@ -223,6 +223,18 @@ static int find(struct analysis *a, const char *name, const struct stream_event 
 	return *event ? 0 : analysis_lacks(a, "sched", name, f);
 }
 
+/* `perf sched record` has sched_waking instead: the same from a moment earlier on, and of fewer. */
+static int find_wakeups(struct switches *w, struct analysis *a, struct fault *f)
+{
+	w->on_wakeup_new = analysis_event(a, "sched", "sched_wakeup_new");
+	if (!w->on_wakeup_new && !w->recorded)
+		return find(a, "sched_wakeup_new", &w->on_wakeup_new, f);
+	w->on_wakeup = w->recorded ? analysis_event(a, "sched", "sched_wakeup") : NULL;
+	if (!w->on_wakeup && w->recorded)
+		w->on_wakeup = analysis_event(a, "sched", "sched_waking");
+	return w->on_wakeup ? 0 : find(a, "sched_wakeup", &w->on_wakeup, f);
+}
+
 int switches_read_fields(struct switches *w, struct fault *f)
 {
 	w->prev_pid = analysis_field(w->on_switch, "prev_pid", false, f);
@@ -235,6 +247,8 @@ int switches_read_fields(struct switches *w, struct fault *f)
 	for (size_t i = 0; i < 2 && !w->measures; i++) {
 		const struct stream_event *woken = i ? w->on_wakeup_new : w->on_wakeup;
 
+		if (!woken)
+			continue;
 		w->woken[i] = analysis_field(woken, "pid", false, f);
 		w->woken_comm[i] = w->woken[i] ? analysis_field(woken, "comm", true, f) : NULL;
 		if (!w->woken_comm[i])
@@ -263,8 +277,7 @@ int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 	w->on_runtime = w->measures ? analysis_event(a, "sched", "sched_stat_runtime") : NULL;
 	if (find(a, "sched_switch", &w->on_switch, f))
 		return -1;
-	if (!w->measures && (find(a, "sched_wakeup", &w->on_wakeup, f) ||
-				  find(a, "sched_wakeup_new", &w->on_wakeup_new, f)))
+	if (!w->measures && find_wakeups(w, a, f))
 		return -1;
 	return switches_read_fields(w, f);
 }
@@ -471,5 +484,5 @@ bool switches_concern(const struct switches *w, const struct analysis_sample *s,
 		return task_in(s, w->woken[s->event == w->on_wakeup_new]) == tid;
 	if (s->event == w->on_exit)
 		return task_in(s, w->gone) == tid;
-	return s->event != w->on_fork;
+	return !w->recorded && s->event != w->on_fork;
 }

@@ -335,3 +335,84 @@ def test_another_machines_pmus_are_not_called_as_this_ones(recording, mapped):
     assert recording('script', '-F', 'event').split() == [f'{wanted}:']
     assert f'has no event {name}/' in subprocess.run(
         [recording.prof, 'script', '-e', f'{name}/config=0x11/', recording.path], capture_output=True, text=True).stderr
+
+
+# ---- what `perf sched record` has
+
+def trace_format(name, number, *fields):
+    """A tracepoint's, of (declaration, offset, size)."""
+    rows = [('unsigned short common_type', 0, 2), ('unsigned char common_flags', 2, 1),
+            ('unsigned char common_preempt_count', 3, 1), ('int common_pid', 4, 4), *fields]
+    return f'name: {name}\nID: {number}\nformat:\n' + ''.join(
+        f'\tfield:{declared};\toffset:{at};\tsize:{size};\tsigned:{int(declared.startswith(("int", "long", "pid_t")))};\n'
+        for declared, at, size in rows) + '\nprint fmt: "pid"\n'
+
+
+SWITCH, WAKING, WAKEUP_NEW, RUNTIME = 310, 311, 312, 313
+WOKEN = ('char comm[16]', 8, 16), ('pid_t pid', 24, 4), ('int prio', 28, 4), ('int target_cpu', 32, 4)
+SCHED = {
+    'sched_switch': (SWITCH, ('char prev_comm[16]', 8, 16), ('pid_t prev_pid', 24, 4), ('int prev_prio', 28, 4),
+                     ('long prev_state', 32, 8), ('char next_comm[16]', 40, 16), ('pid_t next_pid', 56, 4),
+                     ('int next_prio', 60, 4)),
+    'sched_waking': (WAKING, *WOKEN), 'sched_wakeup_new': (WAKEUP_NEW, *WOKEN),
+    'sched_stat_runtime': (RUNTIME, ('char comm[16]', 8, 16), ('pid_t pid', 24, 4), ('u64 runtime', 32, 8)),
+}
+MS, BEGIN = 1000000, 1000000000
+
+
+def traced(number, at, pid, data):
+    raw = R.pack('HBBi', number, 0, 0, pid) + data
+    raw += bytes(-(len(raw) + 4) % 8)
+    return R.record(9, 1, R.pack('QQIIQIIQ', number, TEXT, pid, pid, BEGIN + at * MS, 0, 0, 1) +
+                    R.pack('I', len(raw)) + raw)
+
+
+def switch(at, prev, state, following):
+    def who(pid):
+        return (b'swapper/0' if not pid else f'task{pid}'.encode()).ljust(16, b'\0')
+    return traced(SWITCH, at, prev, who(prev) + R.pack('iiq', prev, 120, state) + who(following) + R.pack('ii', following, 120))
+
+
+def woken(number, at, by, pid):
+    return traced(number, at, by, f'task{pid}'.encode().ljust(16, b'\0') + R.pack('iii', pid, 120, 0))
+
+
+def sched_record(recording, wakeups=('sched_waking', 'sched_wakeup_new')):
+    names = ['sched_switch', *wakeups, 'sched_stat_runtime']
+    ran = b'task500'.ljust(16, b'\0') + R.pack('iIQ', 500, 0, 8 * MS)
+    records = [R.comm(500, 'task500', 950), R.comm(501, 'task501', 960), switch(0, 0, 0, 500), woken(WAKING, 2, 500, 501),
+               switch(5, 500, 0, 501), switch(9, 501, 1, 500), traced(RUNTIME, 10, 500, ran), woken(WAKING, 12, 500, 501),
+               switch(13, 500, 1, 501), switch(14, 501, 1, 0)]
+    have = {SCHED[name][0] for name in names}
+    records = [r for r in records if r[0] != 9 or int.from_bytes(r[8:16], 'little') in have]
+    events = [(attr(2, SCHED[name][0], TRACE_TYPE, 1), [SCHED[name][0]], f'sched:{name}') for name in names]
+    recording.write(events, records, {1: R.tracing(*(trace_format(name, *SCHED[name]) for name in names))})
+
+
+def test_run_delays_of_perf_sched_record(recording):
+    """Woken by sched_waking at 2 and 12 ms, 501 runs at 5 and 13; 500 is preempted from 5 to 9."""
+    sched_record(recording)
+    rows = {r['tid']: r for r in json.loads(recording('rundelay', '--json', '-I').splitlines()[0])['rows']}
+    assert {tid: (r['calls'], r['total']) for tid, r in rows.items()} == {501: (2, 4 * MS), 500: (1, 4 * MS)}
+    one, = json.loads(recording('rundelay', '--json', '-p', '500', '-I').splitlines()[0])['rows']
+    assert (one['tid'], one['total']) == (500, 4 * MS)
+    states = {(int(r['comm'][4:]), r['state']): r['total'] for r in
+              json.loads(recording('task-state', '--json', '-I').splitlines()[0])['rows']}
+    assert states[501, 'RD'] == 4 * MS and states[500, 'RD'] == 4 * MS and states[501, 'S'] == 3 * MS
+    assert states[501, 'R'] == 5 * MS and states[500, 'R'] == 9 * MS
+    assert 'sched_stat_runtime' not in recording('rundelay', '--than', '1ns', '-I')
+    theirs = recording.perf('sched', 'timehist', '--state')
+    found = re.findall(r'\[(50[01])\] +([\d.]+) +([\d.]+) +([\d.]+) +(\S+)', '\n'.join(theirs or []))
+    if found:
+        assert sum(float(delay) for tid, _, delay, _, _ in found if tid == '501') == pytest.approx(4)
+        assert sum(float(ran) for tid, _, _, ran, _ in found if tid == '500') == pytest.approx(9)
+
+
+def test_what_has_no_wakeups_is_said(recording):
+    sched_record(recording, ())
+    recording('rundelay', '-I', check=2, errors=r'needs sched:sched_wakeup, which \S+ lacks; record with -e')
+
+
+def test_without_new_tasks_there_are_delays(recording):
+    sched_record(recording, ('sched_waking',))
+    assert len(json.loads(recording('rundelay', '--json', '-I').splitlines()[0])['rows']) == 2

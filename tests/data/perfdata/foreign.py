@@ -94,15 +94,17 @@ class Recorder:
     def sized(self, text):
         return self.pack('Q', len(text)) + text
 
-    def tracing(self):
-        text = FORMAT.replace('{long}', str(self.long)).encode()
+    def tracing(self, *formats):
+        """Of the system sched; without any, of what wakeup() makes."""
+        texts = [text.encode() for text in formats or (FORMAT.replace('{long}', str(self.long)),)]
         return b'\x17\x08\x44tracing' + b'0.5\0' + bytes([self.big, self.long]) + self.pack('I', PAGE) + \
             b'header_page\0' + self.sized(
                 b'\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n'
                 + f'\tfield: local_t commit;\toffset:8;\tsize:{self.long};\tsigned:1;\n'.encode()
                 + f'\tfield: char data;\toffset:{8 + self.long};\tsize:4080;\tsigned:1;\n'.encode()) + \
             b'header_event\0' + self.sized(b'# compressed entry header\n') + \
-            self.pack('I', 0) + self.pack('I', 1) + b'sched\0' + self.pack('I', 1) + self.sized(text) + \
+            self.pack('I', 0) + self.pack('I', 1) + b'sched\0' + \
+            self.pack('I', len(texts)) + b''.join(map(self.sized, texts)) + \
             self.pack('I', 0) + self.pack('I', 0)
 
     def string(self, text):
