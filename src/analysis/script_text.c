@@ -54,14 +54,14 @@ void text_tid(struct script_line *l)
 	size_t begin;
 
 	if (!shows(l, SCRIPT_BIT(PID))) {
-		outbuf_signed(l->out, l->s->tid, 5);
+		outbuf_signed(l->out, pidmap_shown(l->s->tid), 5);
 		outbuf_char(l->out, ' ');
 		return;
 	}
 	outbuf_room(l->out, 64);
 	outbuf_char(l->out, '/');
 	begin = l->out->len;
-	outbuf_signed(l->out, l->s->tid, 0);
+	outbuf_signed(l->out, pidmap_shown(l->s->tid), 0);
 	begin = l->out->len - begin;
 	outbuf_pad(l->out, begin < 5 ? 6 - begin : 1);
 }

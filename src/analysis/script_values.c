@@ -23,7 +23,7 @@ int64_t script_pid(struct script_line *l)
 
 int64_t script_tid(struct script_line *l)
 {
-	return l->s->tid;
+	return pidmap_shown(l->s->tid);
 }
 
 int64_t script_cpu(struct script_line *l)
@@ -68,7 +68,7 @@ const char *script_comm(struct script_line *l)
 
 	if (__builtin_expect(*comm != '<' || strcmp(comm, "<...>"), 1))
 		return comm;
-	snprintf(l->unknown, sizeof(l->unknown), ":%d", (int)l->s->tid);
+	snprintf(l->unknown, sizeof(l->unknown), ":%d", (int)pidmap_shown(l->s->tid));
 	return l->unknown;
 }
 

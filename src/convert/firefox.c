@@ -320,7 +320,7 @@ static void put_thread(const struct convert *c, const struct thread *t, FILE *ou
 	fputs(",\"processName\":", out);
 	quote_json(wordlist_at(&x->tables.words, process_name(x, t)), out);
 	fprintf(out, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\n", t->pid == t->tid ? "true" : "false",
-		t->pid, t->tid);
+		t->pid, pidmap_shown(t->tid));
 	put_samples(c, t, out);
 	put_markers(c, t, out);
 	fputc('}', out);

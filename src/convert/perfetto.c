@@ -177,7 +177,7 @@ static void put_names(struct perfetto *p, const struct analysis_sample *s, const
 	process.n_cmdline = 1;
 	process.cmdline = words;
 	thread.has_tid = thread.has_tgid = true;
-	thread.tid = s->tid;
+	thread.tid = pidmap_shown(s->tid);
 	thread.tgid = s->pid;
 	thread.name = words[0];
 	if (s->pid == s->tid) {
@@ -228,7 +228,7 @@ static uint64_t track_of(struct perfetto *p, struct thread *t, const struct anal
 	t->has_track = true;
 	thread.has_pid = thread.has_tid = true;
 	thread.pid = s->pid;
-	thread.tid = s->tid;
+	thread.tid = pidmap_shown(s->tid);
 	track.has_uuid = true;
 	track.uuid = uuid;
 	track.thread = &thread;
@@ -358,7 +358,7 @@ static void put_sample(struct perfetto *p, const struct convert *c, const struct
 	sample.has_cpu = s->cpu != UINT32_MAX;   /* a recording need not say */
 	sample.cpu = s->cpu;
 	sample.pid = (uint32_t)s->pid;
-	sample.tid = (uint32_t)s->tid;
+	sample.tid = (uint32_t)pidmap_shown(s->tid);
 	sample.cpu_mode = mode_of(s) <= PERFETTO__PROTOS__PROFILING__CPU_MODE__MODE_GUEST_USER ? mode_of(s) : 0;
 	sample.has_callstack_iid = stack;
 	sample.callstack_iid = stack;

@@ -135,7 +135,7 @@ void perfetto_ftrace_put(struct perfetto_ftrace *p, const struct analysis_sample
 		set(p, &p->pairs[i], s);
 	event.has_timestamp = event.has_pid = true;
 	event.timestamp = s->time;
-	event.pid = (uint32_t)s->tid;
+	event.pid = (uint32_t)pidmap_shown(s->tid);
 	event.event_case = (Perfetto__Protos__FtraceEvent__EventCase)p->field->id;
 	memcpy((char *)&event + p->field->offset, &p->message, sizeof(p->message));
 	bundle.has_cpu = true;

@@ -295,7 +295,7 @@ static void put_sample(struct pprof *p, struct analysis *a, const struct tally *
 		label[i].key = wordlist_of(&p->strings, keys[i]);
 	}
 	label[0].num = t->key.pid;
-	label[1].num = t->key.tid;
+	label[1].num = pidmap_shown(t->key.tid);
 	label[2].str = (int64_t)t->key.comm;
 	one.n_label = 3;
 	one.label = labels;

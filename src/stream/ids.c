@@ -185,6 +185,30 @@ void ids_take_task(void *ctx, const struct pev_record *rec)
 		s->ops->task(s->ctx, rec);
 }
 
+/* ---- nobody's samples --------------------------------------------------------------- */
+
+/* What an idle CPU does is the kernel's. */
+static bool is_in_user_space(const struct stream_event *event, const struct perf_event_header *rec)
+{
+	uint64_t nr = 0;
+	const uint64_t *ips = layout_callchain(&event->layout, rec, &nr);
+
+	for (uint64_t i = 0; ips && i < nr; i++)
+		if (ips[i] == PERF_CONTEXT_USER)
+			return true;
+	return (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+}
+
+pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
+{
+	const struct trace_field *self = event->fmt && raw ? field_of(event->fmt, "common_pid") : NULL;
+	pid_t outer = self ? (pid_t)trace_field_sint(self, raw) : 0;
+
+	if (outer > 0)
+		return outer | PIDMAP_OUTER;
+	return is_in_user_space(event, rec) ? PIDMAP_OUTER : 0;
+}
+
 /* ---- samples ---------------------------------------------------------------------- */
 
 /* Its FORK record, which the kernel wrote just before, has the child's inner id. */
@@ -200,8 +224,7 @@ pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec, 
 		learn_child(ids, rec, raw, tid);
 	if (ids->self)
 		return pidmap_sample(ids->stream->pids, (pid_t)trace_field_sint(ids->self, raw), tid);
-	/* what an idle CPU does is the kernel's: else it is somebody outside, with an unknown id */
-	return !tid && (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER ? PIDMAP_OUTER : tid;
+	return tid ? tid : ids_of_nobody(ids->event, rec, raw);
 }
 
 pid_t ids_of_field(struct event_ids *ids, pid_t id)

@@ -286,8 +286,8 @@ def test_intervals_run_on_the_recording_s_clock(replay):
     assert len(out) == (every[-1][0] - start) // 10**6
 
 
-def record(kind, body):
-    return struct.pack('<IHH', kind, 0, 8 + len(body)) + body
+def record(kind, body, misc=0):
+    return struct.pack('<IHH', kind, misc, 8 + len(body)) + body
 
 
 def test_a_task_that_has_another_s_id_counts_from_0(replay, prof):
@@ -495,3 +495,56 @@ def test_a_stalled_pipe_can_be_interrupted(replay, prof):
         out, err = run.stdout.read(), run.stderr.read()
         run.stdin.close()
         assert run.wait(20) == 0 and b'exit' in out and not err
+
+
+# ---- recorded in a PID namespace: who is outside has the id 0, as an idle CPU has
+
+USER, KERNEL = 2, 1
+SAMPLE, ATTR = 9, 64
+
+
+def clock_samples(*samples):
+    """A recording of cpu-clock: (misc, tid, chain) of each sample."""
+    IP, TID, TIME, CHAIN = 1, 2, 4, 32
+    attr = struct.pack('<IIQQQQQ', 1, 64, 0, 1000000, IP | TID | TIME | CHAIN, 0, 0) + bytes(16)
+    rows = [record(SAMPLE, struct.pack(f'<QIIQQ{len(chain)}Q', chain[-1], tid, tid, 1000 + i, len(chain), *chain), misc)
+            for i, (misc, tid, chain) in enumerate(samples)]
+    return struct.pack('<8sQ', b'PERFILE2', 16) + record(ATTR, attr + struct.pack('<Q', 7)) + b''.join(rows)
+
+
+def test_tasks_outside_are_not_idle(prof, tmp_path):
+    of_kernel, of_user = 2**64 - 128, 2**64 - 512
+    inside, outside = 0xffffffff81000000, 0x400000
+    (tmp_path / 'n.data').write_bytes(clock_samples(
+        (USER, 0, [of_user, outside]), (KERNEL, 0, [of_kernel, inside, of_user, outside]), (USER, 5, [of_user, outside]),
+        (KERNEL, 0, [of_kernel, inside])))
+    said = subprocess.run([prof, 'report', '-I', tmp_path / 'n.data'], capture_output=True, text=True, check=True).stdout
+    assert 'report: 3 samples of cpu-clock' in said and '25.0 % idle' in said
+    lines = subprocess.run([prof, 'script', '-I', tmp_path / 'n.data', '--json'], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    assert [(e['comm'], e['tid']) for e in map(json.loads, lines)] == [(':0', 0), (':0', 0), (':5', 5), ('swapper', 0)]
+
+
+def test_tasks_outside_are_told_by_their_tracepoints(prof, tmp_path):
+    """Each sample's field common_pid has the id that its task has in the initial namespace."""
+    with open(path_of('ours'), 'rb') as file:
+        data = bytearray(file.read())
+    at, tid_at, patched = 16, None, 0
+    while at < len(data):
+        kind, _, size = struct.unpack_from('<IHH', data, at)
+        if kind == ATTR and tid_at is None:
+            sample_type = struct.unpack_from('<Q', data, at + 8 + 24)[0]
+            tid_at = 8 + 8 * (sample_type >> 16 & 1) + 8 * (sample_type & 1)
+        if kind == SAMPLE:
+            struct.pack_into('<II', data, at + tid_at, 0, 0)
+            patched += 1
+        at += size if kind != 66 else size + struct.unpack_from('<I', data, at + 8)[0]
+    (tmp_path / 'n.data').write_bytes(data)
+
+    def tids(path):
+        lines = subprocess.run([prof, 'script', '-I', path, '-e', 'sched:*', '--json'], capture_output=True, text=True,
+                               check=True).stdout.splitlines()
+        return [e['tid'] for e in map(json.loads, lines)]
+    expected = tids(path_of('ours'))
+    assert patched >= len(expected) and any(expected)
+    assert tids(tmp_path / 'n.data') == expected
