@@ -313,7 +313,11 @@ uint64_t analysis_hash(const char *text)
 
 uint64_t analysis_now(struct analysis *a)
 {
-	return stream_reached(a->stream) ? stream_reached(a->stream) : stream_now(a->stream);
+	const struct replay *replay = stream_replay(a->stream);
+
+	if (stream_reached(a->stream))
+		return stream_reached(a->stream);
+	return replay ? replay_info(replay)->last_ns : stream_now(a->stream);   /* of then, not of today */
 }
 
 uint64_t analysis_end(struct analysis *a, uint64_t last)

@@ -142,6 +142,8 @@ static const char *const description[] = {
 	"How long do threads wait for a CPU when they could run? Measures each stretch from the "
 	"moment a thread is woken, preempted or yields until it runs. A row for each thread, with "
 	"--perins for each thread and CPU.",
+	"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
+	"with sched_waking, a moment earlier.",
 	"--than prints each longer wait when it ends: who woke the thread, and who ran on the CPU "
 	"meanwhile.",
 	"--heatmap draws all waits as a picture: when they ended, and how long they were.",

@@ -143,9 +143,9 @@ static int read_attrs(struct perfdata_reader *r, const struct head *h, struct fa
 				     "bytes; expected %zu to %zu: the header is damaged", h->attr_size,
 				     MIN_ATTR + sizeof(struct section), sizeof(bytes));
 	if (!n || n > MAX_EVENTS || h->attrs.size % h->attr_size)
-		return reading_fault(r, f, 24, "the header has %" PRIu64 " bytes of events of %" PRIu64
-				     " bytes each; expected 1 to %d of them", h->attrs.size, h->attr_size,
-				     MAX_EVENTS);
+		return reading_fault(r, f, 24, "the header has %" PRIu64 " bytes for events, and an event takes %"
+				     PRIu64 " bytes; expected 1 to %d whole events: the file is damaged, or its "
+				     "recorder had no event", h->attrs.size, h->attr_size, MAX_EVENTS);
 	for (uint64_t i = 0; i < n; i++)
 		if (read_attr(r, h, h->attrs.at + i * h->attr_size, bytes, f))
 			return -1;
@@ -329,6 +329,32 @@ static bool take_magic(struct perfdata_reader *r, const char *bytes)
 	return r->foreign || magic == MAGIC || magic == MAGIC_OLD;
 }
 
+static bool is_text(const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)bytes[i] >= 0x7f || (bytes[i] < ' ' && bytes[i] != '\n' && bytes[i] != '\t'))
+			return false;
+	return n;
+}
+
+/* What people take for a recording, by its first bytes. */
+static const char *what_else(struct perfdata_reader *r)
+{
+	const char *bytes = window_here(&r->w);
+	size_t n = window_have(&r->w);
+
+	if (!memcmp(bytes, "\x1f\x8b", 2))
+		return "; this is compressed by gzip: unpack it by gunzip (a profile of pprof stays one)";
+	if (!memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
+		return "; this is compressed by zstd: unpack it by unzstd";
+	if (is_text(bytes, n < 256 ? n : 256))
+		return "; this is text: what `perf script` prints is no recording, but made of one";
+	/* field 1, of a length that the next byte has */
+	if (bytes[0] == 0x0a && bytes[1] > 0 && (size_t)bytes[1] + 2 < n && (bytes[bytes[1] + 2] & 7) <= 5)
+		return "; this looks like protobuf, as a profile of pprof is";
+	return "";
+}
+
 int header_read(struct perfdata_reader *r, struct fault *f)
 {
 	struct stat st;
@@ -345,7 +371,7 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 						  window_have(&r->w));
 	if (!take_magic(r, window_here(&r->w)))
 		return reading_fault(r, f, 0, "this is not a recording: perf.data begins with "
-				     "PERFILE2");
+				     "PERFILE2%s", what_else(r));
 	s = (struct scan){ window_here(&r->w) + 8, window_here(&r->w) + PIPE_HEAD, r->foreign };
 	scan_u64(&s, &size);
 	r->pipe_layout = size == PIPE_HEAD;

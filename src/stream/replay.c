@@ -509,7 +509,10 @@ static void tell(const struct stream *s)
 	if (p->unknown)
 		fprintf(stderr, "perf-prof: %s: left out %" PRIu64 " samples, whose ids belong to "
 			"no event of the recording\n", s->opts->input, p->unknown);
-	if (c->aux_bytes)
+	if (c->aux_bytes && !s->totals.counted && !p->unknown)
+		fprintf(stderr, "perf-prof: %s: it has %" PRIu64 " bytes of AUX areas (hardware traces), which perf-prof "
+			"does not decode, and no samples beside them\n", s->opts->input, c->aux_bytes);
+	else if (c->aux_bytes)
 		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were passed over",
 		     s->opts->input, c->aux_bytes);
 	if (p->formats_bad)

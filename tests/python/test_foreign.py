@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of other machines and other recorders, which these tests write themselves: what is in them is shown,
 and said as perf says it where perf reads them."""
+import datetime
+import gzip
 import json
 import os
 import re
@@ -416,3 +418,39 @@ def test_what_has_no_wakeups_is_said(recording):
 def test_without_new_tasks_there_are_delays(recording):
     sched_record(recording, ('sched_waking',))
     assert len(json.loads(recording('rundelay', '--json', '-I').splitlines()[0])['rows']) == 2
+
+
+# ---- what is no recording, and what has no samples
+
+@pytest.mark.parametrize('data, said', [
+    (gzip.compress(b'PERFILE2' + bytes(200)), 'compressed by gzip: unpack it by gunzip'),
+    (b'\x28\xb5\x2f\xfd' + bytes(60), 'compressed by zstd: unpack it by unzstd'),
+    (b'perf 123/123 [000] 1.000001: 1 cycles: 400100 main+0x0 (/bin/a)\n', r'this is text: what `perf script` prints'),
+    (b'\x0a\x04\x08\x01\x10\x02\x12\x07\x08\x01' + bytes(20), 'looks like protobuf, as a profile of pprof is'),
+    (b'\x7fELF' + bytes(60), r'begins with PERFILE2\n?$')], ids=['gzip', 'zstd', 'text', 'protobuf', 'elf'])
+def test_what_people_take_for_a_recording_is_named(recording, data, said):
+    recording.path = recording.folder / 'x.data'
+    for size in (len(data), 16):
+        recording.path.write_bytes(data[:size])
+        recording('report', check=1, errors='this is not a recording' if size == 16 else said)
+
+
+def test_a_hardware_trace_alone_is_said(recording):
+    recording.write([(attr(8, 0, COMMON, 1), [12], 'intel_pt//u')], [R.aux_info(), R.aux(0, 1000, 950, 0)])
+    recording('report', errors='1000 bytes of AUX areas .hardware traces., which perf-prof does not decode, and no samples')
+
+
+def test_an_empty_report_is_of_then(recording):
+    clock = {29: R.pack('IIQQ', 1, 1, 1000000000 * 10**9, 5 * 10**9)}      # of 2001
+    recording.write([(attr(0, 0), [12], 'cycles')], [], clock)
+    assert datetime.datetime.fromisoformat(recording.tables()[0]['time']).year == 2001
+    recording.write([(attr(0, 0), [12], 'cycles')], [])
+    assert recording('report').startswith('0.000000 report: 0 samples')
+
+
+def test_a_header_without_events_is_said_plainly(recording):
+    recording.write([(attr(0, 0), [12], 'cycles')], [])
+    data = bytearray(recording.path.read_bytes())
+    data[32:40] = R.pack('Q', 100)
+    recording.path.write_bytes(data)
+    recording('report', check=1, errors='100 bytes for events, and an event takes 144 bytes; expected 1 to 65536 whole events')
