@@ -9,7 +9,9 @@ import subprocess
 import pytest
 
 MS = '500'
-CLOCK = ['-F', '997', '-e', 'cpu-clock:u']
+# by a period, and slowly: kernel.perf_event_max_sample_rate may be as low as 500
+CLOCK = ['-e', 'cpu-clock:u//period=4000000/']
+PERFS_CLOCK = ['-e', 'cpu-clock:u', '-c', '4000000']
 
 
 @pytest.fixture(scope='module')
@@ -89,7 +91,7 @@ def test_of_a_recording_of_perf_the_map_is_read_while_the_process_lives(jit, ana
     control, acks = os.pipe(), os.pipe()
     with subprocess.Popen([jit, 'late', MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         pid = int(process.stdout.readline().split()[1])
-        recorder = subprocess.Popen([perf, 'record', '-q', *CLOCK, '-o', path, '-p', str(pid), '-D', '-1', '--control',
+        recorder = subprocess.Popen([perf, 'record', '-q', *PERFS_CLOCK, '-o', path, '-p', str(pid), '-D', '-1', '--control',
                                      f'fd:{control[0]},{acks[1]}'], stderr=subprocess.DEVNULL, pass_fds=(control[0], acks[1]))
         os.close(acks[1])
         try:
