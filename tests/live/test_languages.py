@@ -79,8 +79,21 @@ def build(folder, compiler, suffix, source, arguments):
     return out
 
 
+FEW, RECORDINGS = 30, 10
+
+
 def samples(folder, program):
-    """{(dso, offset): (symbol, offset in it)} by perf."""
+    """{(dso, offset): (symbol, offset in it)} by perf: of as many runs as it takes to meet some, since a busy kernel
+    lowers its limit of samples."""
+    rows = {}
+    for _ in range(RECORDINGS):
+        rows.update(samples_of_one_run(folder, program))
+        if len(rows) >= 2 * FEW:
+            break
+    return rows
+
+
+def samples_of_one_run(folder, program):
     data = os.path.join(folder, 'perf.data')
     done = subprocess.run(['perf', 'record', '-q', '-F', '5000', '-e', 'cpu-clock:u', '-g', '--no-buildid',
                            '-o', data, program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -132,7 +145,7 @@ def check(names_at, compiler, suffix, source, arguments, wanted):
             if kind.isupper() and kind != 'PLT':
                 bad.append(f'{key}: {mine}, by perf {rows[key]}')
         # behind a call that never returns perf names the next function
-        if len(found) != len(keys) or len(keys) < 30 or len(bad) > len(keys) // 500:
+        if len(found) != len(keys) or len(keys) < FEW or len(bad) > len(keys) // 500:
             raise AssertionError(f'{dict(counts)}\n' + '\n'.join(bad[:20]))
         if wanted and not any(re.search(wanted, name) for name, _ in found):
             raise AssertionError(f'no {wanted} in {sorted({name for name, _ in found})[:20]}')
