@@ -70,6 +70,13 @@ static bool pmu_label(const struct replay *p, const struct perf_event_attr *a, c
 	return true;
 }
 
+bool recording_is_about_tasks(const struct replay *p, const struct perfdata_event *e)
+{
+	const struct perf_event_attr *a = &e->attr.attr;
+
+	return is_ours(perfdata_info(p->reader)) && a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
+}
+
 /* What the attr says, in the words of whoever asked for it: guests are left out, or not, by default. */
 static bool label_of(const struct replay *p, const struct perfdata_event *e, char *buf, size_t size)
 {

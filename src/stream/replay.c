@@ -306,6 +306,10 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 		p->counted_lost += out.lost.lost;
 		return;
 	}
+	if (recording_is_about_tasks(p, e)) {
+		ids_take_task(s, &out);     /* names are lost, no events */
+		return;
+	}
 	p->kernel_lost += out.lost.lost;
 	s->rings[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
 }

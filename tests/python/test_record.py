@@ -5,6 +5,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -216,3 +217,33 @@ def test_the_same_script_says_the_same_of_the_recording(prof, storm, tmp_path, a
     mine, again = lines(live.stdout), lines(done.stdout)
     assert len(mine) > 5000 and 'lost' not in {line.split()[0] for line in mine}
     assert mine == again
+
+
+def records(data):
+    """(offset, type, size) of each, but for what follows the head of a TRACING_DATA record."""
+    at, tracing_data = 16, 66
+    while at < len(data):
+        kind, _, size = struct.unpack_from('=IHH', data, at)
+        yield at, kind, size
+        at += size + (struct.unpack_from('=I', data, at + 8)[0] + 7) // 8 * 8 if kind == tracing_data else size
+
+
+@pytest.mark.parametrize('config, lost', [(9, 0), (1, 1191)])      # a dummy of tasks; task-clock
+def test_names_that_the_kernel_lost_are_no_lost_events(prof, tmp_path, config, lost):
+    """They have a ring of their own: a run of its recording tells what the run itself did."""
+    (tmp_path / 's.py').write_text('def __sample__(e): pass\ndef __lost__(a, b, n=0): print("lost")\ndef __exit__(): print("end")\n')
+    subprocess.run([prof, 'record', '-e', 'task-clock', '--', 'sh', '-c', 'i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done'],
+                   cwd=tmp_path, check=True, capture_output=True)
+    data = (tmp_path / 'perf.data').read_bytes()
+    ids = {struct.unpack_from('=Q', data, at + 16)[0]: struct.unpack_from('=Q', data, at + size - 8)[0]
+           for at, kind, size in records(data) if kind == 64}
+    comm, sample = 3, 9
+    at, size = next((at, size) for at, kind, size in records(data) if kind == comm)
+    behind = [at + size for at, kind, size in records(data) if kind == sample][1]
+    # as long as a sample_id is here: TID, TIME, CPU, IDENTIFIER
+    record = struct.pack('=IHHQQ', 2, 0, 56, ids[config], 1191) + data[at + size - 32:at + size - 8] + struct.pack('=Q', ids[config])
+    (tmp_path / 'perf.data').write_bytes(data[:behind] + record + data[behind:])
+    done = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert sum(map(int, re.findall(r'delivered, (\d+) lost', done.stderr))) == lost, done.stderr
+    assert ('lost' in done.stdout.split()) == bool(lost) and (not done.stderr) == (not lost)
