@@ -31,11 +31,10 @@ PEV_API void pev_attr_wakeup_watermark(struct perf_event_attr *attr, uint32_t by
 /* ------------------------------------------------------------------------
  * Attrs larger than the system's header knows
  *
- * attr->size says how many bytes of the object count, as it does for the kernel, and 0
- * stands for PERF_ATTR_SIZE_VER7 (128 bytes, up to sig_data). The library never touches
- * more of a plain struct perf_event_attr than those 128, so that a program and the library
- * may have been built against different headers. Fields behind them (config3, config4)
- * need a pev_attr_buf, whose first member is the kernel's own struct: fill in buf.attr,
+ * attr->size is the number of valid bytes, as for the kernel; 0 means PERF_ATTR_SIZE_VER7
+ * (128 bytes, up to sig_data). The library never reads more of a plain struct
+ * perf_event_attr than those 128, so a program and the library may be built with different
+ * headers. Fields after them (config3, config4) need a pev_attr_buf, whose first member is the kernel's own struct: fill in buf.attr,
  * pass &buf.attr, and set what the header lacks with pev_attr_set(). perfevent-attr(7)
  * is the table of all fields.
  */
@@ -64,7 +63,7 @@ struct pev_attr_field {
 
 /* Walks the table in the order of the struct; NULL past the end. */
 PEV_API const struct pev_attr_field *pev_attr_field_at(unsigned int index);
-/* Reads a field by name; behind attr->size it is 0. -ENOENT if there is none of that name. */
+/* Reads a field by name; fields beyond attr->size are 0. -ENOENT: no field has that name. */
 PEV_API int pev_attr_get(const struct perf_event_attr *attr, const char *name, uint64_t *value);
 /* Sets a field by name and raises buf->attr.size where needed. -ENOENT; -ERANGE if the
  * value does not fit. */

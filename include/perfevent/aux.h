@@ -29,9 +29,9 @@ struct pev_aux_data {
 	const void *data[2];
 	size_t size[2];
 };
-/* What is there to read since the last consume; borrowed until then. Returns the bytes.
- * Of a snapshot area: all of it from the oldest byte on (disable the event first); what was
- * never written is left out. */
+/* The data since the last consume, valid until the next one. Returns the number of bytes.
+ * For a snapshot area: all data, oldest byte first (disable the event first), without parts
+ * that were never written. */
 PEV_API uint64_t pev_aux_peek(const struct pev_aux_area *aux, struct pev_aux_data *out);
 /* Gives `bytes` of what peek() returned back to the PMU. Nothing for a snapshot area. */
 PEV_API void pev_aux_consume(struct pev_aux_area *aux, uint64_t bytes);

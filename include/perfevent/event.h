@@ -91,7 +91,7 @@ PEV_API int pev_event_pause_output(struct pev_event *ev, bool pause);
  * err says whether the program's type or the privilege is at fault. */
 PEV_API int pev_event_set_bpf(struct pev_event *ev, int prog_fd, struct pev_error *err);
 /* Ids of the BPF programs on the tracepoint of ev into ids[0..n); *nr is their number.
- * -ENOSPC if n is too small, then *nr says what is needed. Needs CAP_PERFMON. Linux 4.16. */
+ * -ENOSPC if n is too small; *nr is the number needed. Needs CAP_PERFMON. Linux 4.16. */
 PEV_API int pev_event_query_bpf(const struct pev_event *ev, uint32_t *ids, size_t n, size_t *nr);
 /* Gives a breakpoint another address, type, length or `disabled`; nothing else can be
  * modified (-EOPNOTSUPP for other types, -EINVAL for another field). Linux 4.17. */
@@ -114,7 +114,7 @@ enum pev_owner { PEV_OWNER_THREAD, PEV_OWNER_PROCESS, PEV_OWNER_GROUP };
 /* Sends signo to a thread, process or process group at every wake-up of ev (overflow
  * by attr.wakeup_events; POLL_HUP when a refresh ran out): fcntl O_ASYNC, F_SETSIG,
  * F_SETOWN_EX. id 0 is the caller's own. si_fd is pev_event_fd(), si_code POLL_IN or POLL_HUP.
- * signo 0 ends it. -EINVAL for a negative id, -ESRCH for one that is nobody's. */
+ * signo 0 ends it. -EINVAL for a negative id, -ESRCH if no task has the id. */
 PEV_API int pev_event_signal(struct pev_event *ev, int signo, enum pev_owner owner, pid_t id);
 
 #ifdef __cplusplus

@@ -66,8 +66,8 @@ PEV_API int pev_group_reset(struct pev_group *g);
 PEV_API int pev_group_read(const struct pev_group *g, struct pev_count *counts, size_t n);
 
 /* Runs fn(arg) with the group enabled, and disabled before and after. Counts and times are
- * those of this run: the difference of a read before and one behind it, so that nothing
- * that was counted earlier is lost. */
+ * those of this run: the difference of a read before and a read after it, so earlier counts
+ * are kept. */
 PEV_API int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg,
 			      struct pev_count *counts, size_t n);
 
@@ -98,9 +98,9 @@ struct pev_estimate {
 	bool exact;       /* it ran all the time (or was never enabled): value is the count */
 };
 
-/* Needs both times in count. -EINVAL: it was read without them (count->timed), so that nobody
- * can say whether its value is all there was. -ENODATA: enabled but never running, nothing
- * can be said. In both cases *est is zero. A count made by hand needs `timed` where a time is 0. */
+/* Needs both times in count. -EINVAL: it was read without them (count->timed), so it is not
+ * known whether the value is complete. -ENODATA: the event was enabled but never running, so the
+ * value is unknown. In both cases *est is zero. A count made by hand needs `timed` where a time is 0. */
 PEV_API int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est);
 
 /* ---- text: both return the length of the whole text, as snprintf() does, and terminate

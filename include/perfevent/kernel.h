@@ -20,8 +20,8 @@ PEV_API int pev_max_stack(void);
 PEV_API int pev_paranoid(int *level);
 
 /* Directory of a mounted, readable tracefs ("/sys/kernel/tracing"). Returns 0,
- * -ENOENT if none is mounted, -EACCES if one is but can't be read; err has the
- * command that helps. */
+ * -ENOENT if none is mounted, -EACCES if this user may not read it; err has the
+ * command to run. */
 PEV_API int pev_tracefs_path(char *buf, size_t size, struct pev_error *err);
 
 /* Id of tracepoint sys:name (attr.config), or -errno. */

@@ -33,7 +33,7 @@ PEV_API int pev_cache_lookup(const char *name, uint64_t *config);
 /* perf list's name of a config into buf. 0, or -EINVAL for a config that is none. */
 PEV_API int pev_cache_name(uint64_t config, char *buf, size_t size);
 /* Walks all combinations, 0 to 41: cache by cache, then op, then result. False past the
- * end. *usual tells whether perf list offers it (no writes to an instruction cache). */
+ * end. *usual: whether perf list shows it (not for writes to an instruction cache). */
 PEV_API bool pev_cache_at(unsigned int index, uint64_t *config, bool *usual);
 
 /* pmu and name: "skx", "INST_RETIRED:ANY_P"; desc may be "". They live during the call. */

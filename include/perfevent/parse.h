@@ -27,14 +27,14 @@ struct pev_parsed {
 	const char *group_name; /* of "name:{...}", or NULL */
 	const int *cpus;        /* CPUs of its PMU; NULL = all */
 	size_t ncpus;
-	size_t at, length;      /* where it stands in the text, bytes */
+	size_t at, length;      /* its place in the text, in bytes */
 };
 
 /* Parses what `perf stat -e` takes: names, rNNN, TYPE:CONFIG, pmu/terms/, sys:name (with
  * wildcards), mem:ADDR[/LEN][:rwx], modifiers :ukhIGHpPDeSW, {groups}:modifiers, and
  * lists of them. A wildcard, a PMU with several instances and a generic name on a hybrid
  * machine give several events. On failure *out is NULL, *at (may be NULL) is the offset
- * of the trouble in text and err says what was expected there. -EINVAL, -ENOENT, -EACCES
+ * of the mistake in text and err has what was expected there. -EINVAL, -ENOENT, -EACCES
  * (tracefs), -ENOMEM. */
 PEV_API int pev_attr_parse(struct pev_attr_list **out, const char *text, size_t *at,
 			   struct pev_error *err);

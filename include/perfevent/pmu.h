@@ -16,7 +16,7 @@ struct pev_pmu_event {
 	const char *name;       /* "tsc" */
 	const char *terms;      /* "event=0x00" */
 	const char *unit;       /* "Joules", or NULL */
-	double scale;           /* count * scale is in units; 1 if not told */
+	double scale;           /* count * scale is in units; 1 if sysfs has none */
 	bool per_package;       /* one counter per package: read on one CPU of each */
 	bool snapshot;          /* a level, not a count: don't subtract */
 };
@@ -53,7 +53,7 @@ PEV_API int pev_pmu_attr(const struct pev_pmu *pmu, const char *terms, union pev
 /* attr.type of a PMU by name, without reading more of it: -ENOENT, -EBADMSG. */
 PEV_API int pev_pmu_lookup_type(const char *name, uint32_t *type);
 /* Names of all PMUs, in alphabetical order, each terminated, one after another in a
- * malloc'ed block that ends with an empty name. -errno if sysfs can't be read. */
+ * malloc'ed block that ends with an empty name. -errno if reading sysfs fails. */
 PEV_API int pev_pmu_list(char **names);
 /* A generic hardware or cache event of one core type of a hybrid machine (extended type:
  * the PMU's type in config bits 32 and above). Linux 5.13. */

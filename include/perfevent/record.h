@@ -87,7 +87,7 @@ struct pev_branch {
 	uint64_t from, to;
 	bool mispred, predicted;    /* both false: the hardware can't tell */
 	bool in_tx, abort;          /* in a hardware transaction; aborted it */
-	uint16_t cycles;            /* since the branch before, 0 = not told */
+	uint16_t cycles;            /* since the branch before, 0 = not known */
 	uint8_t type;               /* PERF_BR_*. Linux 4.14 */
 	uint8_t spec;               /* PERF_BR_SPEC_*. Linux 6.1 */
 	uint8_t new_type;           /* PERF_BR_NEW_*, if type is PERF_BR_EXTEND_ABI. Linux 6.1 */
@@ -125,7 +125,7 @@ struct pev_sample {
 	const void *raw;
 	uint64_t callchain_nr;
 	const uint64_t *callchain;   /* PERF_CONTEXT_* markers included */
-	/* Bits of sample_type that were not decoded: part of a newer kernel, or behind
+	/* Bits of sample_type that were not decoded: of a newer kernel, or after
 	 * registers of an unknown ABI. */
 	uint64_t undecoded;
 	bool exact_ip;               /* misc EXACT_IP: ip is the instruction itself */

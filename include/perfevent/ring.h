@@ -39,8 +39,8 @@ PEV_API void pev_ring_unmap(struct pev_ring *ring);
 PEV_API uint64_t pev_ring_begin(struct pev_ring *ring);
 /* Next record, 8-byte aligned, header.size bytes of it valid; NULL at the end. */
 PEV_API const struct perf_event_header *pev_ring_next(struct pev_ring *ring);
-/* Gives what was returned by next() so far back to the kernel, in mid-drain. The
- * last returned record is no longer valid afterwards. */
+/* Returns the records of next() so far to the kernel, in the middle of a drain. The last
+ * record is no longer valid afterwards. */
 PEV_API void pev_ring_release(struct pev_ring *ring);
 /* Ends the drain and releases all of what next() returned. */
 PEV_API void pev_ring_end(struct pev_ring *ring);
@@ -59,8 +59,8 @@ PEV_API int pev_ring_fd(const struct pev_ring *ring);
  * Waits for the ring's wake-up: attr.wakeup_events samples or wakeup_watermark bytes.
  * timeout_ms < 0 waits for ever, 0 just looks. cancel_fd: any descriptor (an eventfd)
  * that ends the wait by becoming readable, also from another thread or a signal handler;
- * -1 = none. Wake-ups come by what is written, not by what is left unread: drain the
- * ring after each.
+ * -1 = none. Wake-ups depend on what was written, not on what is unread: drain the ring
+ * after each.
  *   1            records are there: a wake-up, or less than a wake-up's worth when the
  *                time was over or the task had ended
  *   0            the time is over and nothing is there
@@ -71,21 +71,21 @@ PEV_API int pev_ring_fd(const struct pev_ring *ring);
  *   -EINTR       a signal
  */
 PEV_API int pev_ring_wait(struct pev_ring *ring, int timeout_ms, int cancel_fd);
-/* The same for an event whose records go into a ring, its own or by set_output another's:
- * the end that is told is this event's. 1 means a wake-up of that ring. -EINVAL if it has
- * no ring: the kernel tells nothing then. Once the other's ring is unmapped the kernel tells the
- * same as at the end of the task: -ESRCH. */
+/* The same for an event whose records go into a ring, its own or another's (set_output):
+ * -ESRCH is about the task of this event. 1 means a wake-up of that ring. -EINVAL if the event
+ * has no ring: the kernel reports nothing then. After the other's ring was unmapped, the kernel
+ * reports the same as at the end of the task: -ESRCH. */
 PEV_API int pev_event_wait(struct pev_event *ev, int timeout_ms, int cancel_fd);
 
 /*
- * Overwrite rings: the kernel never stops for want of room, the oldest records are lost
- * instead. ev must have been opened with attr.write_backward (Linux 4.7; -EINVAL else).
+ * Overwrite rings: the kernel never stops for lack of room, the oldest records are lost
+ * instead. Open ev with attr.write_backward (Linux 4.7; otherwise -EINVAL).
  * begin() pauses the output and waits for writers of other CPUs (ms), next() then
- * goes from the newest record back in time, end() resumes. What happens between is not
- * recorded: a PERF_RECORD_LOST tells it with the next record. release() does nothing.
- * The oldest record, half overwritten, is left out silently. A later drain meets again
- * what is still there; a reader that remembers the first record of its last drain stops
- * at that.
+ * goes from the newest record back in time, end() resumes. Events in between are not
+ * recorded: a PERF_RECORD_LOST before the next record reports them. release() does nothing.
+ * The oldest record, half overwritten, is left out silently. A later drain returns again
+ * records that are still there; to see each once, remember the first record of the last
+ * drain and stop at it.
  */
 PEV_API int pev_ring_map_overwrite(struct pev_ring **out, struct pev_event *ev,
 				   unsigned int pages, struct pev_error *err);

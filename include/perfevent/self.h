@@ -18,25 +18,24 @@ extern "C" {
  * opened them; for others read(2) is used. */
 struct pev_self;
 
-/* Maps the control page of ev, which must outlive it and can't have a ring then. 0 too if
- * the event can't be read that way; -ENOMEM. A child of fork(2) doesn't have the page: there
- * neither read nor unmap it. */
+/* Maps the control page of ev, which must outlive the mapping and gets no ring then. Also 0 if
+ * the hardware does not allow such reads; -ENOMEM. A child of fork(2) does not have the page:
+ * neither read nor unmap it there. */
 PEV_API int pev_self_map(struct pev_self **out, struct pev_event *ev);
 /* NULL is fine. */
 PEV_API void pev_self_unmap(struct pev_self *self);
-/* Like pev_event_read(). Where the kernel offers no clock with the counter (cap_user_time), the
- * times may lag by as much as lies between two reads, and count->stale is set; an event that
- * shared its counter is read by read(2) then, so that pev_count_estimate() holds. */
+/* Like pev_event_read(). If the kernel offers no clock with the counter (cap_user_time), the
+ * times may lag by up to the time between two reads, and count->stale is set; an event that
+ * shared its counter is then read with read(2), so pev_count_estimate() stays right. */
 PEV_API int pev_self_read(const struct pev_self *self, struct pev_count *count);
 /* Would a read need no system call now? */
 PEV_API bool pev_self_fast(const struct pev_self *self);
-/* How a read would be made now, and why, for people: "in user space", "by read(2): ...". A
- * constant. */
+/* How a read would be done now, and why, as text: "in user space", "by read(2): ...".
+ * Static text. */
 PEV_API const char *pev_self_why(const struct pev_self *self);
-/* From here on pev_group_read() of an open group goes through the pages, unless one system
- * call for all takes less time. A member's value is then that of its own instant, ns apart from
- * the next. 0 or -errno. A child of fork(2) doesn't have the pages: there neither read nor close
- * the group. */
+/* From now on pev_group_read() of an open group reads the pages, unless one system call for all
+ * is faster. Members are then read one after another, ns apart. 0 or -errno. A child of fork(2)
+ * does not have the pages: neither read nor close the group there. */
 PEV_API int pev_group_map_self(struct pev_group *g);
 /* Would pev_group_read() need no system call now, and why (not)? As above. */
 PEV_API bool pev_group_fast(const struct pev_group *g);

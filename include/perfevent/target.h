@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 /*
- * Targets: what an event watches. Made by a constructor only, so that "any task
- * on any CPU", which the kernel refuses, can't be written. A zeroed target is
- * refused with -EINVAL.
+ * Targets: what an event watches. Only constructors make them, and none makes "any
+ * task on any CPU", which the kernel refuses. A zeroed target is refused with
+ * -EINVAL.
  */
 struct pev_target {
 	int kind_;         /* private */

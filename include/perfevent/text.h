@@ -34,8 +34,8 @@ PEV_API void pev_data_src(uint64_t word, struct pev_data_src *out);
  * and terminate what fits (unless size is 0). Those that return a name have NULL for
  * what they do not know. */
 
-/* A record in one line, like `perf script -D`: names escaped, pointers' bytes in hex,
- * long ones cut after 64 and told. */
+/* A record in one line, like `perf script -D`: names escaped, bytes in hex (long
+ * ones cut after 64, and marked). */
 PEV_API int pev_record_text(const struct pev_record *rec, const struct pev_format *fmt, char *buf,
 			    size_t size);
 /* "op:load,level:hit|L1,tlb:hit" for people; 0 has the text "n/a". */

@@ -533,7 +533,7 @@ static const struct command_example examples[] = {
 	{ "perf-prof diff old.data new.data", "what changed" },
 	{ "perf-prof diff --total --than 1 old.data new.data", "with what functions call" },
 	{ "perf-prof diff --flame-graph diff.html old.data new.data", "as a picture, too" },
-	{ "perf-prof diff --json old.folded new.folded", "for programs" },
+	{ "perf-prof diff --json old.folded new.folded", "as JSON, for programs" },
 	{ NULL, NULL },
 };
 

@@ -156,7 +156,7 @@ static const char *const description[] = {
 static const struct command_example examples[] = {
 	{ "perf-prof rundelay -i 1000", "who waits for a CPU, each second" },
 	{ "perf-prof rundelay -p 1234 --than 10ms", "each time a process waited longer than 10 ms, and for whom" },
-	{ "perf-prof rundelay --json -o delay.json -- make -j8", "of a build, for programs" },
+	{ "perf-prof rundelay --json -o delay.json -- make -j8", "a build, as JSON for programs" },
 	{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "the same as a picture: how long waits were, over time" },
 	{ NULL, NULL },
 };

@@ -225,11 +225,11 @@ static const char *const description[] = {
 static const struct command_example examples[] = {
 	{ "perf-prof stat -- make -j4", "the usual counts of a command" },
 	{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "a group, five times" },
-	{ "perf-prof stat --vs './job --fast' -- ./job", "which of two is faster, and how sure that is" },
+	{ "perf-prof stat --vs './job --fast' -- ./job", "which of two is faster, and is the difference significant" },
 	{ "perf-prof stat -a -A -i 1000 -e context-switches", "each CPU, each second" },
 	{ "perf-prof stat -p 1234 --per-thread -e task-clock", "the threads of a process, until Ctrl-C" },
 	{ "perf-prof stat -p 1234 -- sleep 10", "a process, for ten seconds" },
-	{ "perf-prof stat --json -o counts.json -- ./job", "for programs" },
+	{ "perf-prof stat --json -o counts.json -- ./job", "as JSON, for programs" },
 	{ NULL, NULL },
 };
 

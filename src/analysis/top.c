@@ -440,7 +440,7 @@ static const struct command_example examples[] = {
 	  "which timers are started" },
 	{ "perf-prof top --input perf.data -e sched:sched_switch -k next_pid", "of a recording" },
 	{ "perf-prof top -e 'block:block_rq_issue//key=dev/top-by=bytes/top-add=nr_sector/' -i 1000 --json",
-	  "what disks are asked for, for programs" },
+	  "requests to disks, as JSON for programs" },
 	{ NULL, NULL },
 };
 

@@ -317,9 +317,9 @@ static const struct command_example list_examples[] = {
 	{ "perf-prof list 'sched:*'", "the tracepoints of the scheduler" },
 	{ "perf-prof list -v sched:sched_switch", "the fields of one of them" },
 	{ "perf-prof list hardware cache", "what this CPU can count" },
-	{ "perf-prof list '*retired*'", "what the CPU's manual calls so" },
-	{ "perf-prof list source", "what else can stand in an event list" },
-	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "for programs" },
+	{ "perf-prof list '*retired*'", "events of that name in the CPU's manual" },
+	{ "perf-prof list source", "commands that can be events of a list" },
+	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "as JSON, for programs" },
 	{ NULL, NULL },
 };
 

@@ -25,7 +25,7 @@ static int compile(struct compiler *c, expr_node_ref ref, enum expr_type *type);
 
 static int too_deep(struct compiler *c, size_t at)
 {
-	return expr_fail(c->err, at, "fewer operands that wait for each other",
+	return expr_fail(c->err, at, "fewer nested operands",
 			 "this expression is nested too deeply");
 }
 

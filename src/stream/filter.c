@@ -233,8 +233,8 @@ static int complain(const struct stream_event *event, const struct expr_schema *
 	size_t used;
 
 	if (is_attribute(event->filter, schema))
-		return spec_fault(f, item, item->filter_at, "an attribute where the filter stands",
-				  "the filter's place left empty before it: name//attribute/");
+		return spec_fault(f, item, item->filter_at, "an attribute in the place of the filter",
+				  "an empty place before it: name//attribute/");
 	snprintf(message, sizeof(message), "%s: %s", event->name, err->message);
 	spec_fault(f, item, spec_place(item, item->filter_at, err->at), message, err->expected);
 	list_fields(schema, fields, sizeof(fields));
