@@ -107,10 +107,10 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	}
 	free(r->events);
 	free(r->ids.rows);
+	jitmaps_free(r);
 	features_free(&r->info);
 	bytes_free(&r->tracing);
 	decompressor_free(r->z);
-	jitmaps_free(r);
 	free(r->name);
 	free(r);
 }
