@@ -74,6 +74,8 @@ def result(done):
 
 
 def perf(*args, folder):
+    """Never with --group, which is the default: perf 6.1 then marks the first event of a list that is empty yet in the
+    layout of pipes, and crashes if the id of one comes to lie there."""
     if not shutil.which('perf'):
         pytest.skip('needs the program perf')
     done = subprocess.run(['perf', *args], cwd=folder, capture_output=True, text=True, timeout=120,
@@ -103,7 +105,7 @@ def test_perf_reads_it(run):
     for period, event in re.findall(r'^ *(\d+) +(\S+): *$', text, re.M):
         theirs[event] = theirs.get(event, 0) + int(period)
     assert theirs == {k: v for k, v in total.items() if v}
-    report = perf('report', '--group', '--stdio', '-i', 'perf.data', folder=run.folder)
+    report = perf('report', '--stdio', '-i', 'perf.data', folder=run.folder)
     assert 'anon group { task-clock, sw:page-faults, context-switches }' in report
     assert re.search(r'^ +\d+\.\d+% +\d+\.\d+% +\d+\.\d+% +python3', report, re.M)
 
@@ -162,7 +164,7 @@ def test_a_plain_group_samples_each(run):
     (run.folder / 'n.py').write_text(script)
     seen = eval(run('python', '-I', 'perf.data', 'n.py').stdout.splitlines()[-1])
     assert set(seen) == {'task-clock', 'sw:page-faults:u'} and PAGES <= seen['sw:page-faults:u'] < 2 * PAGES
-    assert 'anon group { task-clock, sw:page-faults:u }' in perf('report', '--group', '--stdio', '-i', 'perf.data',
+    assert 'anon group { task-clock, sw:page-faults:u }' in perf('report', '--stdio', '-i', 'perf.data',
                                                                  folder=run.folder)
 
 
@@ -210,7 +212,7 @@ def test_what_cannot_be(run, text, said):
 
 def test_weak_groups_and_names(run):
     run('record', '-e', 'faults:{task-clock,sw:page-faults}:W', *RING, '--', *WORK)
-    assert 'faults { task-clock, sw:page-faults }' in perf('report', '--group', '--stdio', '-i', 'perf.data',
+    assert 'faults { task-clock, sw:page-faults }' in perf('report', '--stdio', '-i', 'perf.data',
                                                            folder=run.folder)
     out = run('python', '-e', '{cpu-clock,sw:page-faults}:uS', 'help').stdout
     assert 'def cpu_clock_u(event):' in out and 'counts : dict' in out
