@@ -294,12 +294,8 @@ static void say_counts(const struct hotspots *h, const struct hotspots_view *vie
 
 static void say_throttled(struct analysis *a, const struct hotspots_view *view, FILE *out)
 {
-	struct stream_throttled t;
-	uint64_t times = 0;
+	const uint64_t times = stream_throttled_times(a->stream, view->event);
 
-	for (size_t i = 0; stream_throttled(a->stream, i, &t); i++)
-		if (t.event == view->event)
-			times += t.times;
 	if (times)
 		fprintf(out, ", throttled %llu times", (unsigned long long)times);
 }

@@ -32,13 +32,15 @@ static bool is_watched(const struct analysis *a)
 static void tell(struct analysis *a, const char *begin, const char *end)
 {
 	struct stream_totals t;
+	uint64_t throttled;
 	char size[32];
 
 	stream_totals(a->stream, &t);
 	fprintf(stderr, "%sperf-prof: %s: %llu events, %llu lost%s, ", begin, a->opts->stream.record,
 		(unsigned long long)t.delivered, (unsigned long long)t.lost, t.lost_at_least ? " at least" : "");
-	if (t.throttled)
-		fprintf(stderr, "throttled %llu times, ", (unsigned long long)t.throttled);
+	throttled = t.throttled ? stream_throttled_times(a->stream, NULL) : 0;
+	if (throttled)
+		fprintf(stderr, "throttled %llu times, ", (unsigned long long)throttled);
 	fprintf(stderr, "%s", units_bytes_text(t.recorded_bytes, size, sizeof(size)));
 	if (t.recorded_files > 1)
 		fprintf(stderr, " in the last of %llu files", (unsigned long long)t.recorded_files);

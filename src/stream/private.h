@@ -122,7 +122,7 @@ struct stream {
 	struct stream_totals totals;
 	struct throttles throttles;
 	struct hotplug hotplug;
-	uint64_t told_throttled, told_throttled_ns;
+	uint64_t told_throttled, told_throttled_ns, told_throttled_lost;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
 	bool ring_was_full, told_remedy;       /* while it was read live; and what helps, once */
 	struct perf_clock clock;

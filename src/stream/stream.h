@@ -339,6 +339,8 @@ void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 void stream_totals(const struct stream *s, struct stream_totals *totals);
 /* The i-th event and CPU that was throttled: false: there are no more. */
 bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled *throttled);
+/* How often `event` (NULL: all of them) was, where that is worth a word. */
+uint64_t stream_throttled_times(const struct stream *s, const struct stream_event *event);
 /* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
  * what was mapped where. Those of the watched tasks, as far as the user may have them;
  * UINT64_MAX: all that the kernel has written by now. */

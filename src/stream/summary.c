@@ -18,15 +18,19 @@ static void put_share(const struct stream_throttled *t, char *buf, size_t size)
 
 static void tell_throttled(const struct stream *s)
 {
+	bool told = false, all = stream_verbosity(s->opts) > 0;
 	struct stream_throttled t;
 	char share[32];
 
 	for (size_t i = 0; stream_throttled(s, i, &t); i++) {
+		if (!all && !throttle_matters(t.ns, t.observed))
+			continue;
 		put_share(&t, share, sizeof(share));
 		fprintf(stderr, "perf-prof: %s throttled %llu time%s, %s%s the time %s CPU %d%s\n", t.event->name,
 			(unsigned long long)t.times, &"s"[t.times == 1], t.at_most ? "at most " : "", share,
-			t.on_task ? "it was on" : "of", t.cpu, i ? "" : ": its samples come too fast; a longer period or "
+			t.on_task ? "it was on" : "of", t.cpu, told ? "" : ": its samples come too fast; a longer period or "
 			"a lower frequency brings all");
+		told = true;
 	}
 }
 

@@ -18,6 +18,11 @@ struct throttle_open {
 	UT_hash_handle hh;
 };
 
+bool throttle_matters(uint64_t ns, uint64_t observed)
+{
+	return ns >= observed / 100;
+}
+
 void throttles_free(struct throttles *t)
 {
 	struct throttle_open *o, *next;

@@ -48,6 +48,9 @@ struct throttle_who {
 	bool is_task;
 };
 
+/* Whether a line of text is due: from 1 % of the time on that the event could have been sampled (0: not known). A
+ * PMU's event is often stopped for a moment as it starts. Totals for programs have all. */
+bool throttle_matters(uint64_t ns, uint64_t observed);
 void throttles_free(struct throttles *t);
 /* 0, or -ENOMEM: it is counted, but its time is not. */
 int throttles_begin(struct throttles *t, const struct throttle_who *who, uint64_t time);

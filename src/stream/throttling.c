@@ -172,9 +172,30 @@ bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled 
 	return true;
 }
 
+uint64_t stream_throttled_times(const struct stream *s, const struct stream_event *event)
+{
+	struct stream_throttled t;
+	uint64_t times = 0;
+
+	for (size_t i = 0; stream_throttled(s, i, &t); i++)
+		if ((!event || t.event == event) && throttle_matters(t.ns, t.observed))
+			times += t.times;
+	return times;
+}
+
+/* Of all events and CPUs together. */
+static uint64_t lost_ns(const struct throttles *t)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < t->ntotals; i++)
+		ns += t->totals[i].ns;
+	return ns;
+}
+
 void throttling_tell(struct stream *s)
 {
-	uint64_t now, times = s->throttles.times;
+	uint64_t now, ns, times = s->throttles.times;
 	char line[128];
 	int n;
 
@@ -183,6 +204,10 @@ void throttling_tell(struct stream *s)
 	now = attention_now();
 	if (now - s->told_throttled_ns < SECOND)
 		return;
+	ns = lost_ns(&s->throttles);
+	if (!throttle_matters(ns - s->told_throttled_lost, now - s->told_throttled_ns))
+		return;
+	s->told_throttled_lost = ns;
 	n = snprintf(line, sizeof(line), "perf-prof: throttled %" PRIu64 " times: samples come too fast\n",
 		     times - s->told_throttled);
 	s->told_throttled = times;

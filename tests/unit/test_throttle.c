@@ -162,6 +162,16 @@ static void memory_is_bounded(void **state)
 	throttles_free(&t);
 }
 
+static void a_trifle_is_no_line(void **state)
+{
+	(void)state;
+	assert_false(throttle_matters(0, 1000000));
+	assert_false(throttle_matters(9999, 1000000));
+	assert_true(throttle_matters(10000, 1000000));
+	assert_true(throttle_matters(1000000, 1000000));
+	assert_true(throttle_matters(1, 0));   /* of what it is a part is not known */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +181,7 @@ int main(void)
 		cmocka_unit_test(the_end_ends_all_of_them),
 		cmocka_unit_test(members_of_a_group_share_an_id),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(a_trifle_is_no_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
