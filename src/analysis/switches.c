@@ -226,12 +226,11 @@ static int find(struct analysis *a, const char *name, const struct stream_event 
 /* `perf sched record` has sched_waking instead: the same from a moment earlier on, and of fewer. */
 static int find_wakeups(struct switches *w, struct analysis *a, struct fault *f)
 {
-	w->on_wakeup_new = analysis_event(a, "sched", "sched_wakeup_new");
-	if (!w->on_wakeup_new && !w->recorded)
-		return find(a, "sched_wakeup_new", &w->on_wakeup_new, f);
-	w->on_wakeup = w->recorded ? analysis_event(a, "sched", "sched_wakeup") : NULL;
-	if (!w->on_wakeup && w->recorded)
-		w->on_wakeup = analysis_event(a, "sched", "sched_waking");
+	if (find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
+		return -1;
+	if (!w->recorded || analysis_event(a, "sched", "sched_wakeup"))
+		return find(a, "sched_wakeup", &w->on_wakeup, f);
+	w->on_wakeup = analysis_event(a, "sched", "sched_waking");
 	return w->on_wakeup ? 0 : find(a, "sched_wakeup", &w->on_wakeup, f);
 }
 
@@ -247,8 +246,6 @@ int switches_read_fields(struct switches *w, struct fault *f)
 	for (size_t i = 0; i < 2 && !w->measures; i++) {
 		const struct stream_event *woken = i ? w->on_wakeup_new : w->on_wakeup;
 
-		if (!woken)
-			continue;
 		w->woken[i] = analysis_field(woken, "pid", false, f);
 		w->woken_comm[i] = w->woken[i] ? analysis_field(woken, "comm", true, f) : NULL;
 		if (!w->woken_comm[i])

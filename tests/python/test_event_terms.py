@@ -92,7 +92,7 @@ def test_names(run, text, names):
     ('cpu-clock/perod=5/', 'no term "perod"', 10),
     ('cpu-clock/freq=99,period=5/ku', 'freq=99 and period=5', 18),
     ('cpu-clock/period=5/ux', 'unknown attribute', 19),
-    ('cpu-clock/alias=x/', 'where the filter stands', 10),
+    ('cpu-clock/alias=x/', 'in the place of the filter', 10),
     ('sched:sched_switch//u/', 'modifiers are for perf events', 20),
 ])
 def test_mistakes_have_their_place(run, text, said, caret):

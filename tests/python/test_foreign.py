@@ -411,13 +411,9 @@ def test_run_delays_of_perf_sched_record(recording):
 
 
 def test_what_has_no_wakeups_is_said(recording):
-    sched_record(recording, ())
-    recording('rundelay', '-I', check=2, errors=r'needs sched:sched_wakeup, which \S+ lacks; record with -e')
-
-
-def test_without_new_tasks_there_are_delays(recording):
-    sched_record(recording, ('sched_waking',))
-    assert len(json.loads(recording('rundelay', '--json', '-I').splitlines()[0])['rows']) == 2
+    for there, lacks in (('sched_wakeup_new',), 'sched_wakeup'), (('sched_waking',), 'sched_wakeup_new'):
+        sched_record(recording, there)
+        recording('rundelay', '-I', check=2, errors=rf'needs sched:{lacks}, which \S+ lacks; record with -e')
 
 
 # ---- what is no recording, and what has no samples
