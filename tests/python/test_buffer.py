@@ -47,7 +47,10 @@ def counted(prof, storm, folder, *args):
 
 
 def test_without_it_a_burst_is_lost(prof, storm, tmp_path):
-    ended = counted(prof, storm, tmp_path)
+    for _ in range(TRIES):
+        ended = counted(prof, storm, tmp_path)
+        if ended.lost:          # else the storm had not run by the time that the script looked again: a busy machine
+            break
     assert ended.number('count') < CALLS and ended.lost == CALLS - ended.number('count')
 
 
