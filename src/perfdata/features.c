@@ -195,7 +195,7 @@ bool feature_take_update(struct perfdata_reader *r, struct scan *s)
 	return name_event(&r->events[event], s->p, strnlen(s->p, scan_left(s)));
 }
 
-enum { TYPE_NAME = 64 };
+enum { TYPE_NAME = 64, MAX_TYPES = 1 << 12 };
 
 bool feature_take_event_type(struct perfdata_reader *r, struct scan *s)
 {
@@ -205,6 +205,8 @@ bool feature_take_event_type(struct perfdata_reader *r, struct scan *s)
 	name = scan_u64(s, &id) ? scan_bytes(s, TYPE_NAME) : NULL;
 	if (!name || !*name)
 		return false;
+	if (r->ntypes++ >= MAX_TYPES)   /* each is looked for among all events */
+		return true;
 	for (size_t i = 0; i < r->nevents; i++) {
 		struct perfdata_event *e = &r->events[i];
 

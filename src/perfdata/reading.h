@@ -36,6 +36,7 @@ struct perfdata_reader {
 	struct ids ids;
 	bool by_id;                    /* samples bear ids, and there are several events */
 	bool settled;                  /* no event comes any more */
+	uint32_t ntypes;               /* names of tracepoints by records of old perf, so far */
 	uint16_t id_at;                /* of a sample, from its beginning */
 	uint16_t id_behind;            /* of another record, from its end; 0: none */
 	uint64_t last_id;              /* and whose it is */

@@ -16,7 +16,7 @@ struct event_ids;
 /* What stream_tid() does there: tid is the sample's. */
 pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec,
 		    const void *raw, pid_t tid);
-/* The same where ids are as samples say them, of one that says 0. */
+/* The same of a recording, where ids are as samples say them, of one that says 0. */
 pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_header *rec, const void *raw);
 pid_t ids_of_field(struct event_ids *ids, pid_t id);
 void ids_ended(struct event_ids *ids, pid_t id);
@@ -30,7 +30,7 @@ static inline pid_t stream_tid(const struct stream_event *event, const struct pe
 
 	if (__builtin_expect(event->ids != NULL, 0))
 		return ids_of_sample(event->ids, rec, raw, tid);
-	return __builtin_expect(tid != 0, 1) ? tid : ids_of_nobody(event, rec, raw);
+	return __builtin_expect(tid != 0 || event->track == NO_TRACK, 1) ? tid : ids_of_nobody(event, rec, raw);
 }
 
 /* The same of a task that a field of this event names. */

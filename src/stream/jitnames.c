@@ -38,6 +38,7 @@ struct maker {
 struct jitnames {
 	struct maker v[MAX_MAKERS];
 	unsigned int n;
+	unsigned int refused;   /* that had no place, or have lost it */
 };
 
 struct jitnames *jitnames_new(void)
@@ -76,14 +77,29 @@ static struct maker *find(struct jitnames *j, pid_t pid)
 	return NULL;
 }
 
-/* The number of one that is gone is another's now, and of a full table one that has no names goes. */
+/* One that is gone, best one that has no names. */
+static struct maker *gone_one(struct jitnames *j)
+{
+	struct maker *m = NULL;
+
+	for (unsigned int i = 0; i < j->n; i++) {
+		if (!j->v[i].gone)
+			continue;
+		if (j->v[i].map < 0 && j->v[i].dump < 0)
+			return &j->v[i];
+		m = m ? m : &j->v[i];
+	}
+	j->refused++;
+	return m;
+}
+
+/* The number of one that is gone is another's now, and of a full table one that is gone goes. */
 static struct maker *place_for(struct jitnames *j, pid_t pid)
 {
 	struct maker *m = find(j, pid);
 
-	for (unsigned int i = 0; !m && j->n == MAX_MAKERS && i < j->n; i++)
-		if (j->v[i].gone && j->v[i].map < 0 && j->v[i].dump < 0)
-			m = &j->v[i];
+	if (!m && j->n == MAX_MAKERS)
+		m = gone_one(j);
 	if (m)
 		end_maker(m);
 	else if (j->n < MAX_MAKERS)
@@ -142,7 +158,7 @@ static void saw_mapping(struct jitnames *j, const struct mmap2 *r)
 	bool dump;
 	struct maker *m;
 
-	if (r->header.size <= sizeof(*r) || !(r->prot & PROT_EXEC) || (int32_t)r->pid <= 0 ||
+	if (r->header.size <= sizeof(*r) || !(r->prot & PROT_EXEC) || (int32_t)r->pid <= 0 || !r->addr ||
 	    !memchr(r->filename, '\0', r->header.size - sizeof(*r)))
 		return;
 	dump = is_dump(r->filename);
@@ -151,9 +167,8 @@ static void saw_mapping(struct jitnames *j, const struct mmap2 *r)
 	m = maker_of(j, (pid_t)r->pid);
 	if (!m || !dump || m->dump >= 0)
 		return;
+	/* what it has mapped: by its name another's file could be meant */
 	m->dump = opener_mapped(&opener_direct, m->pid, r->addr, r->addr + r->len);
-	if (m->dump < 0)
-		m->dump = opener_file(&opener_direct, m->pid, r->filename);
 	m->dump = m->dump < 0 ? -1 : m->dump;
 }
 
@@ -312,11 +327,13 @@ static void forget_names(struct maker *m)
 unsigned int jitnames_put(struct jitnames *j, struct perfdata_writer *w)
 {
 	struct perfdata_jit_map maps[MAX_MAKERS];
-	unsigned int cut = 0;
+	unsigned int cut;
 	size_t bytes = 0, n = 0;
 
 	if (!j)
 		return 0;
+	cut = j->refused;
+	j->refused = 0;
 	for (unsigned int i = 0; i < j->n; i++) {
 		if (j->v[i].map < 0 && !j->v[i].gone)
 			look_for_map(&j->v[i]);

@@ -145,6 +145,7 @@ struct stream {
 		bool wants_switch;
 		char **old;                 /* files before the present one */
 		size_t nold;
+		bool one_file;              /* the next could not be begun */
 	} recording;
 	struct {
 		struct flight *flight;      /* NULL: what is recorded goes to the file at once */

@@ -45,14 +45,17 @@ static int open_perf_map(void *ctx, pid_t pid)
 	return lives(r, pid) ? opener_perf_map(r->under, pid) : -ESRCH;
 }
 
-/* The i-th of that process. */
+/* The i-th of that process; asked for one after the other, each is looked for behind the last. */
 static const char *kept_map(void *ctx, pid_t pid, size_t i, size_t *size)
 {
-	const struct recorded *r = ctx;
+	struct recorded *r = ctx;
 	const struct perfdata_info *info = replay_info(r->replay);
+	bool goes_on = r->kept.pid == pid && r->kept.n <= i;
+	size_t n = goes_on ? r->kept.n : 0;
 
-	for (size_t k = 0; k < info->njit_maps; k++)
-		if (info->jit_maps[k].pid == pid && !i--) {
+	for (size_t k = goes_on ? r->kept.at : 0; k < info->njit_maps; k++)
+		if (info->jit_maps[k].pid == pid && n++ == i) {
+			r->kept = (struct recorded_kept){ pid, n, k + 1 };
 			*size = info->jit_maps[k].size;
 			return info->jit_maps[k].text;
 		}

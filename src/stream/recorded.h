@@ -7,10 +7,17 @@
 #include "base/opener.h"
 #include "stream/replay.h"
 
+/* The piece of a map that was asked for last: the next lies behind it. */
+struct recorded_kept {
+	pid_t pid;
+	size_t n, at;
+};
+
 struct recorded {
 	struct opener opener;
 	const struct opener *under;
 	const struct replay *replay;
+	struct recorded_kept kept;
 };
 
 /* Both outlive it. */

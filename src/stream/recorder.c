@@ -445,6 +445,10 @@ bool recorder_next_file(struct stream *s)
 	char *name = name_of_now(s->opts->record);
 	struct fault f = {0};
 
+	if (s->recording.one_file) {
+		free(name);
+		return true;
+	}
 	if (is_taken(s, name)) {
 		free(name);
 		return false;
@@ -455,6 +459,7 @@ bool recorder_next_file(struct stream *s)
 		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
 			name ? f.text : "out of memory");
 		free(name);
+		s->recording.one_file = !s->dumps.flight;
 		return true;
 	}
 	s->totals.recorded_files++;

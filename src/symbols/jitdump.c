@@ -75,7 +75,12 @@ static bool take_move(struct perfmap *m, const struct piece *p, size_t n)
 	return true;
 }
 
-enum { MAX_MOVES = 1024 };   /* each sorts */
+enum { MAX_MOVES = 1024, MAX_SORTED = 1 << 24 };   /* each sorts all */
+
+static bool may_move(unsigned int moves, int64_t loads)
+{
+	return moves < MAX_MOVES && moves * loads < MAX_SORTED;
+}
 
 int64_t jitdump_read(struct perfmap *m, int fd)
 {
@@ -104,7 +109,7 @@ int64_t jitdump_read(struct perfmap *m, int fd)
 		n = p.r.size < (size_t)got ? p.r.size : (size_t)got;
 		if (p.r.size < RECORD_HEAD || p.r.id == CODE_CLOSE ||
 		    (p.r.id == CODE_LOAD && !take_load(m, &p, n)) ||
-		    (p.r.id == CODE_MOVE && moves++ < MAX_MOVES && !take_move(m, &p, n)))
+		    (p.r.id == CODE_MOVE && may_move(moves++, loads) && !take_move(m, &p, n)))
 			break;
 		loads += p.r.id == CODE_LOAD;
 		at += p.r.size;
