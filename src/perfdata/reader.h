@@ -97,13 +97,22 @@ struct perfdata_info {
 	uint64_t unread;               /* and could not be read */
 };
 
+/* Times of the recording's clock; 0: not known. */
+struct perfdata_span {
+	uint64_t from, to;
+};
+
 /* What was passed over, or came about while reading. */
 struct perfdata_counts {
 	uint64_t records;              /* of the kernel, handed on */
 	uint64_t aux_bytes;            /* of AUX areas: not decoded */
 	uint64_t compressed;           /* records that held others */
 	uint64_t other;                /* records of user space that mean nothing here */
-	uint64_t damaged_bytes;        /* passed over */
+	uint64_t own;                  /* records that only their recorder knows: passed over */
+	uint64_t damaged_bytes;        /* passed over, */
+	uint64_t damaged_places;       /* at so many places, */
+	struct perfdata_span damaged;  /* between records of these times; */
+	struct perfdata_span place;    /* the last of them */
 };
 
 struct perfdata_reader_opts {
@@ -127,11 +136,11 @@ void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_r
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **rec, struct fault *f);
 
 /*
- * Many at a time, in place: what lies behind the record that perfdata_next() gave last, as far as
- * it was read. Whoever goes on there himself checks what comes, and says how far he came.
+ * Many at a time, in place: whole records of the kernel behind the one that perfdata_next() gave last, as
+ * far as they were read. Whoever goes on there himself says how far he came.
  */
 struct perfdata_ahead {
-	const char *at, *end;          /* 8-byte aligned; the last record may be cut */
+	const char *at, *end;          /* 8-byte aligned */
 };
 /* False: these records come one at a time only. */
 bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead);

@@ -6,6 +6,7 @@
 #include "perfdata/private.h"
 #include "perfdata/reader.h"
 #include "perfdata/scan.h"
+#include "perfdata/verdict.h"
 #include "perfdata/window.h"
 
 enum {
@@ -36,6 +37,10 @@ struct perfdata_reader {
 	struct ids ids;
 	bool by_id;                    /* samples bear ids, and there are several events */
 	bool settled;                  /* no event comes any more */
+	struct shape *shapes;          /* of each event's samples */
+	bool one_shape;                /* all are alike, and not the decoder's to measure */
+	uint32_t others[MAX_TRAILERS]; /* events with trailers of different sizes */
+	int nothers;
 	uint16_t id_at;                /* of a sample, from its beginning */
 	uint16_t id_behind;            /* of another record, from its end; 0: none */
 	uint64_t last_id;              /* and whose it is */
@@ -44,9 +49,14 @@ struct perfdata_reader {
 	struct perfdata_counts counts;
 	struct bytes tracing;          /* what a TRACING_DATA brings */
 	uint64_t at;                   /* of the present record */
+	size_t sound;                  /* records of the kernel in the window are, up to there */
+	uint8_t grid;                  /* sizes are its multiples: 8, or 1 from where one was not */
+	uint64_t time_before, time_behind;   /* of records around damage; 0: not known */
 	struct decompressor *z;
+	uint64_t packed;               /* bytes of the last compressed record */
 	char *jit_bytes;               /* what info.jit_maps points into */
 	struct fault trouble;          /* damage that was passed over; told at the end */
+	_Alignas(8) char scratch[UINT16_MAX + 1];   /* a record that is looked at */
 };
 
 /* "NAME: at offset N: ...": -1. */
@@ -93,6 +103,12 @@ void jitmaps_free(struct perfdata_reader *r);
 /* user.c: a record that user space made, whole in the window: consumes it and what follows
  * it. 0, or -1 with f. */
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);
+/* Whether, behind the bytes that follow the present record, there may be another. */
+bool user_area_ends(struct perfdata_reader *r, const struct perf_event_header *head);
+bool is_compressed(uint32_t type);
+
+/* layouts.c: whether a record of user space has the body of its type; false of a type that is not perf's. */
+bool user_fits(const struct perfdata_reader *r, const struct perf_event_header *head, const char *bytes);
 
 /* swap.c */
 void swap_header(struct perf_event_header *rec);

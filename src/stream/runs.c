@@ -81,11 +81,10 @@ static void look_ahead(struct stream *s, struct run *r, const struct perfdata_ah
 {
 	const char *at = ahead->at;
 
-	while ((size_t)(ahead->end - at) >= sizeof(struct perf_event_header)) {
+	while (at < ahead->end) {
 		const struct perf_event_header *rec = (const void *)at;
 
-		if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->least || rec->size % 8 ||
-		    rec->size > ahead->end - at || !takes(s, r, rec))
+		if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->least || !takes(s, r, rec))
 			break;
 		at += rec->size;
 	}
