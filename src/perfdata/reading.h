@@ -38,7 +38,7 @@ struct perfdata_reader {
 	bool by_id;                    /* samples bear ids, and there are several events */
 	bool settled;                  /* no event comes any more */
 	struct shape *shapes;          /* of each event's samples */
-	bool one_shape;                /* all are alike, and not the decoder's to measure */
+	struct sized sized[SIZED];     /* by id */
 	uint32_t others[MAX_TRAILERS]; /* events with trailers of different sizes */
 	int nothers;
 	uint16_t id_at;                /* of a sample, from its beginning */

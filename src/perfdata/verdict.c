@@ -5,6 +5,7 @@
  */
 #include "perfdata/reading.h"
 
+#include "perfevent/body.h"
 #include "perfevent/cursor.h"
 
 enum { USER_TYPES = 64, LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, MOST_TYPES = 1 << 16, MISC_FREE = 0x0ff8 };
@@ -16,6 +17,8 @@ enum { MAX_TEXT = 4096 + 8, MAX_COMM = 16 };
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
 	 PERF_SAMPLE_PERIOD)
+
+#define REGISTERS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR)
 
 static unsigned int words(uint64_t type, uint64_t bits)
 {
@@ -72,7 +75,9 @@ static bool is_decoded_whole(const struct pev_format *fmt, const struct perf_eve
 	struct cursor c = { (const char *)(rec + 1), (const char *)rec + rec->size };
 	struct pev_sample sample = { 0 };
 
-	return pev_take_sample_(&c, fmt, &sample) && (c.p == c.end || (sample.undecoded && !(sample.undecoded & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR))));
+	if (!pev_take_sample_(&c, fmt, &sample))
+		return false;
+	return c.p == c.end || (sample.undecoded && !(sample.undecoded & REGISTERS));
 }
 
 static const struct pev_format *format_of(const struct perfdata_reader *r, const struct perf_event_header *rec,
@@ -195,14 +200,12 @@ static bool is_whole_other(const struct perfdata_reader *r, const struct perf_ev
 
 void verdict_settle(struct perfdata_reader *r)
 {
-	r->one_shape = true;
 	r->nothers = 0;
 	for (size_t i = 0; i < r->nevents; i++) {
 		const struct pev_format *fmt = &r->events[i].format;
 		bool known = false;
 
 		r->shapes[i] = shape_of(fmt);
-		r->one_shape &= r->shapes[i].fixed && !memcmp(&r->shapes[i], r->shapes, sizeof(*r->shapes));
 		for (int k = 0; k < r->nothers; k++)
 			known |= trailer_size(&r->events[r->others[k]].format) == trailer_size(fmt);
 		if (!known && r->nothers < MAX_TRAILERS)
@@ -216,17 +219,20 @@ uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_h
 {
 	int event;
 	const struct pev_format *fmt = format_of(r, rec, &event);
-	size_t behind;
+	size_t behind, size;
+	uint64_t time;
 
 	if (!fmt || rec->type >= USER_TYPES || !(fmt->sample_type & PERF_SAMPLE_TIME))
 		return 0;
 	if (rec->type == PERF_RECORD_SAMPLE)
 		return rec->size < r->shapes[event].time_at + 8u ? 0 : word((const char *)rec + r->shapes[event].time_at);
 	behind = trailer_size(fmt) - 8 * words(fmt->sample_type, PERF_SAMPLE_TID);
-	if (!fmt->sample_id_all || rec->size < sizeof(*rec) + behind)
+	size = pev_true_size_(rec, rec->size, fmt, false);
+	if (!fmt->sample_id_all || size < sizeof(*rec) + behind)
 		return 0;
 	/* what was there before is told without a time, or with all ones */
-	return word((const char *)rec + rec->size - behind) + 1 < 2 ? 0 : word((const char *)rec + rec->size - behind);
+	time = word((const char *)rec + size - behind);
+	return time == UINT64_MAX ? 0 : time;
 }
 
 /* ---- both ---------------------------------------------------------------------- */
@@ -284,27 +290,61 @@ enum verdict verdict_of(struct perfdata_reader *r, const char *at, size_t have, 
 	return SOUND;
 }
 
-/* Of most recordings all samples are laid out alike; of others the id says how. */
-static inline bool is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have)
+/* No sample is of it. */
+static const struct shape no_shape = { .fixed = UINT16_MAX, .chain = true };
+
+/* By its parts; mostly it is laid out like the one before, else its id says how. */
+static bool is_sound_sample(struct perfdata_reader *r, const struct perf_event_header *rec, const struct shape **shape)
+{
+	int event;
+
+	if (rec->size >= (*shape)->fixed && length_of(*shape, (const char *)rec, rec->size) == rec->size)
+		return true;
+	if (rec->size % 8 || !is_whole_sample(r, rec))
+		return false;
+	event = r->by_id ? attrs_event_of(r, rec, false) : 0;
+	*shape = r->shapes[event].fixed ? &r->shapes[event] : &no_shape;
+	return true;
+}
+
+/* Samples of a tracepoint are mostly of one size: one like the last that was found sound of its id is
+ * not looked at further, since that would fetch another line of memory. */
+static inline bool is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have,
+			    const struct shape **shape)
 {
 	struct judged judged;
+	struct sized *last;
+	uint64_t id = 0;
 
-	if (rec->type == PERF_RECORD_SAMPLE && r->one_shape)
-		return rec->size <= have && rec->size >= r->shapes->fixed &&
-		       length_of(r->shapes, (const char *)rec, rec->size) == rec->size;
-	if (rec->type == PERF_RECORD_SAMPLE)
-		return rec->size <= have && rec->size >= sizeof(*rec) && rec->size % 8 == 0 && is_whole_sample(r, rec);
-	return rec->type < USER_TYPES && verdict_of(r, (const char *)rec, have, &judged) == SOUND;
+	if (rec->type != PERF_RECORD_SAMPLE)
+		return rec->type < USER_TYPES && verdict_of(r, (const char *)rec, have, &judged) == SOUND;
+	if (rec->size > have || rec->size < sizeof(*rec))
+		return false;
+	if (r->by_id && have >= r->id_at + 8u)
+		id = word((const char *)rec + r->id_at);
+	last = &r->sized[id % SIZED];
+	if (last->id == id && last->size == rec->size)
+		return true;
+	if (!is_sound_sample(r, rec, shape))
+		return false;
+	if (!(*shape)->chain)
+		*last = (struct sized){ id, rec->size };
+	return true;
 }
+
+enum { PREFETCH_BYTES = 512 };
 
 const char *verdict_sound(struct perfdata_reader *r, const char *at, const char *end,
 			  const struct perf_event_header **last)
 {
+	const struct shape *shape = r->shapes->fixed ? r->shapes : &no_shape;
+
 	*last = NULL;
 	while ((size_t)(end - at) >= sizeof(**last)) {
 		const struct perf_event_header *rec = (const void *)at;
 
-		if (!is_sound(r, rec, (size_t)(end - at)))
+		__builtin_prefetch(at + PREFETCH_BYTES);
+		if (!is_sound(r, rec, (size_t)(end - at), &shape))
 			break;
 		*last = rec;
 		at += rec->size;

@@ -31,7 +31,13 @@ struct shape {
 	uint8_t time_at;               /* 0: it has no time */
 };
 
-enum { MAX_TRAILERS = 4 };
+enum { MAX_TRAILERS = 4, SIZED = 128 };
+
+/* Of the last sample of an id that was sound. */
+struct sized {
+	uint64_t id;
+	uint32_t size;                 /* 0: there was none */
+};
 
 /* Once all events are there, and r->shapes has a place for each. */
 void verdict_settle(struct perfdata_reader *r);
