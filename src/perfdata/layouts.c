@@ -12,9 +12,8 @@ static const struct {
 	bool least;
 } layouts[] = {
 	{ PERFDATA_HEADER_ATTR, 8, 0, true },
-	{ PERFDATA_EVENT_TYPE, 16, 0, true },
-	{ PERFDATA_TRACING_DATA, 4, 0, false },
-	{ PERFDATA_TRACING_DATA, 8, 0, false },
+	{ PERFDATA_EVENT_TYPE, 8, 0, true },   /* and no name */
+	{ PERFDATA_TRACING_DATA, 4, 0, true },
 	{ PERFDATA_BUILD_ID, 36, 0, true },
 	{ PERFDATA_FINISHED_ROUND, 0, 0, false },
 	{ PERFDATA_ID_INDEX, 8, 32, false },
@@ -115,10 +114,12 @@ static bool makes_sense(const struct perfdata_reader *r, uint32_t type, struct s
 	case PERFDATA_HEADER_ATTR:
 		return is_event(r, s->p, scan_left(s));
 	case PERFDATA_EVENT_TYPE:
-		return is_name(s, 8) || jitmaps_is_record(s->p - sizeof(struct perf_event_header),
+		return scan_left(s) == 8 || is_name(s, 8) || jitmaps_is_record(s->p - sizeof(struct perf_event_header),
 							 scan_left(s) + sizeof(struct perf_event_header));
 	case PERFDATA_BUILD_ID:
 		return is_name(s, 28);
+	case PERFDATA_TRACING_DATA:   /* behind it, or simpleperf's within it */
+		return scan_left(s) <= 8 || kind <= scan_left(s) - 4;
 	case PERFDATA_AUXTRACE_INFO:
 	case PERFDATA_AUXTRACE_ERROR:
 		return kind < MANY_KINDS;

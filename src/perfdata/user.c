@@ -134,7 +134,8 @@ static uint64_t area_of(const struct perfdata_reader *r, const struct perf_event
 
 	if (head->type == PERFDATA_AUXTRACE)
 		return scan_u64(&s, &size) ? size : 0;
-	return scan_u32(&s, &size32) ? size32 : 0;
+	scan_u32(&s, &size32);
+	return scan_left(&s) >= size32 ? 0 : size32;   /* simpleperf's lies in the record */
 }
 
 static bool is_beyond_end(const struct perfdata_reader *r, const struct perf_event_header *head, uint64_t area)
