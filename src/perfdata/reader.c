@@ -309,7 +309,6 @@ static int begin_compressed(struct perfdata_reader *r, const struct perf_event_h
 		return 0;
 	}
 	window_skip(&r->w, head->size);   /* it stays in the buffer until more is asked of that */
-	r->packed = size;
 	if (decompressor_begin(r, data, (size_t)size))
 		return 0;
 #ifdef HAVE_ZSTD
@@ -367,12 +366,13 @@ static const struct perf_event_header *next_unpacked(struct perfdata_reader *r)
 
 	if (!r->z)
 		return NULL;
-	while ((rec = decompressor_next(r, &bad)))
-		if (is_handed_on(rec))
+	while ((rec = decompressor_next(r, &bad)) || bad) {
+		if (bad)
+			damaged_compressed(r, bad);
+		else if (is_handed_on(rec))
 			return finish(r, rec);
-	if (bad) {
-		damaged_compressed(r, bad);
-		resync_count(r, r->packed, true);
+		else
+			r->counts.own++;
 	}
 	return NULL;
 }

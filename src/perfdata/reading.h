@@ -53,7 +53,6 @@ struct perfdata_reader {
 	uint8_t grid;                  /* sizes are its multiples: 8, or 1 from where one was not */
 	uint64_t time_before, time_behind;   /* of records around damage; 0: not known */
 	struct decompressor *z;
-	uint64_t packed;               /* bytes of the last compressed record */
 	char *jit_bytes;               /* what info.jit_maps points into */
 	struct fault trouble;          /* damage that was passed over; told at the end */
 	_Alignas(8) char scratch[UINT16_MAX + 1];   /* a record that is looked at */

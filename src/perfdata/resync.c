@@ -130,18 +130,21 @@ const char *resync_doubt(struct perfdata_reader *r, resync_see *see, const struc
 	struct judged behind;
 	struct judged judged;
 	enum verdict verdict = look(r, see, 0, &judged);
-	bool packed = is_compressed(head->type);
+	bool packed = see == resync_window && is_compressed(head->type);
 
 	if (verdict == BROKEN)
 		return "no recorder writes such a head";
 	if (verdict == SOUND && (head->type < USER_TYPES || head->type == PERFDATA_FINISHED_ROUND))
 		return NULL;
-	if (verdict == SOUND && is_followed_by_bytes(head->type))
+	if (verdict == SOUND && see == resync_window && is_followed_by_bytes(head->type))
 		return user_area_ends(r, head) ? NULL : "no record lies behind its area";
-	if (!packed && holds_others(r, see, head))
-		return "others begin within it";
 	/* what a pipe brings compressed does not wait for more */
 	if (packed && !r->w.seekable && window_have(&r->w) < head->size + sizeof(*head))
 		return NULL;
-	return look(r, see, head->size, &behind) == BROKEN ? "no record lies behind it" : NULL;
+	/* a stream that misses a part is lost, so one whose follower alone is damaged is taken */
+	if (packed && look(r, see, head->size, &behind) != BROKEN)
+		return NULL;
+	if (holds_others(r, see, head))
+		return "others begin within it";
+	return !packed && look(r, see, head->size, &behind) == BROKEN ? "no record lies behind it" : NULL;
 }

@@ -324,9 +324,9 @@ static void check_packed(const struct source *s, const struct damage *d, const s
 			from = s->whole.v[i].at;
 	while (n < s->whole.n && s->whole.v[n].at < from && n < t->n && t->v[n].hash == s->whole.v[n].hash)
 		n++;
-	if (s->whole.v[n].at < from)
-		fail_msg("%s, DAMAGED_SEED=%" PRIu64 " (%s, at %#zx): record %zu, before the damage, is missing", s->name, seed,
-			 d->what, p->at, n);
+	if (n < s->whole.n && s->whole.v[n].at < from)
+		fail_msg("%s, DAMAGED_SEED=%" PRIu64 " (%s, at %#zx): record %zu, before the damage, is missing (%zu of %zu, from %lx; at %lx)", s->name, seed,
+			 d->what, p->at, n, t->n, s->whole.n, from, s->whole.v[n].at);
 	if (t->n < s->whole.n && !t->told)
 		fail_msg("%s, DAMAGED_SEED=%" PRIu64 " (%s, at %#zx): %zu records of %zu, and nothing is told", s->name, seed,
 			 d->what, p->at, t->n, s->whole.n);
