@@ -275,6 +275,8 @@ int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header 
 	if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->id_at + 8u)
 		return attrs_event_of(r, rec, false);
 	id = word_at(rec, r->id_at, false);
+	if (r->sized[id % SIZED].id == id && r->sized[id % SIZED].size != UINT32_MAX)
+		return r->sized[id % SIZED].event;
 	if (id != r->last_id || r->last_event < 0) {
 		r->last_id = id;
 		r->last_event = ids_find(&r->ids, id);

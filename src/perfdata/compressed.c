@@ -19,7 +19,6 @@ struct decompressor {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
 	size_t pos, len;               /* of buf */
-	size_t sound;                  /* records in buf are, up to there */
 	bool more;                     /* the stream may hold output though its input is used up */
 	bool lost;                     /* it is not known where the next record begins */
 	const char *bad;               /* why the stream was given up */
@@ -34,7 +33,7 @@ static struct decompressor *decompressor_new(void)
 		return NULL;
 	z->stream = ZSTD_createDStream();
 	z->in = (ZSTD_inBuffer){ 0 };
-	z->pos = z->len = z->sound = 0;
+	z->pos = z->len = 0;
 	z->more = z->lost = false;
 	z->bad = NULL;
 	if (!z->stream) {
@@ -64,7 +63,7 @@ static void move_down(struct decompressor *z)
 {
 	z->len -= z->pos;
 	memmove(z->buf, z->buf + z->pos, z->len);
-	z->pos = z->sound = 0;
+	z->pos = 0;
 }
 
 size_t decompressor_left(const struct perfdata_reader *r)
@@ -153,24 +152,18 @@ static struct perf_event_header *take_one(struct perfdata_reader *r, struct deco
 	return rec;
 }
 
-/* Where the next whole record lies: among the sound ones, or looked at by itself. */
+/* Where the next whole record lies. */
 static struct perf_event_header *find_next(struct perfdata_reader *r, struct decompressor *z, const char **bad)
 {
-	const struct perf_event_header *last;
-	const char *here;
+	struct perf_event_header *rec;
 
-	if (z->pos < z->sound)
-		return (void *)(z->buf + z->pos);
 	if (z->lost && !find_records(r, z))
 		return NULL;
 	if (z->pos % 8)
 		move_down(z);
-	here = r->foreign ? NULL : see(r, sizeof(*last));
-	if (here) {
-		z->sound = (size_t)(verdict_sound(r, here, z->buf + z->len, &last) - z->buf);
-		if (last)
-			return (void *)(z->buf + z->pos);
-	}
+	rec = (void *)(z->buf + z->pos);
+	if (!r->foreign && z->len - z->pos >= r->least && verdict_is_sound(r, rec, z->len - z->pos))
+		return rec;
 	return take_one(r, z, bad);
 }
 
@@ -192,7 +185,7 @@ struct perf_event_header *decompressor_next(struct perfdata_reader *r, const cha
 	} else if (z->bad) {
 		*bad = z->bad;
 		z->bad = NULL;
-		z->pos = z->len = z->sound = 0;
+		z->pos = z->len = 0;
 		z->lost = true;
 	}
 	return NULL;

@@ -377,32 +377,11 @@ static const struct perf_event_header *next_unpacked(struct perfdata_reader *r)
 	return NULL;
 }
 
-/* The next one that lies there as it is, and the sound ones behind it. */
-static const struct perf_event_header *next_sound(struct perfdata_reader *r)
+static void note_last(struct perfdata_reader *r)
 {
-	const struct perf_event_header *rec = (const void *)window_here(&r->w);
-
-	r->at = window_at(&r->w);
-	r->w.pos += rec->size;
-	r->counts.records++;
-	return rec;
-}
-
-static bool find_sound(struct perfdata_reader *r)
-{
-	const struct perf_event_header *last;
-	const char *here;
-
-	if (r->foreign || !window_fill(&r->w, sizeof(*last)) ||
-	    !window_fill(&r->w, ((const struct perf_event_header *)(const void *)window_here(&r->w))->size))
-		return false;
-	here = window_here(&r->w);
-	r->sound = (size_t)(verdict_sound(r, here, here + window_have(&r->w), &last) - r->w.buf);
-	if (last)
-		note_time(r, last);
-	else
-		r->sound = 0;
-	return last != NULL;
+	if (r->last)
+		note_time(r, r->last);
+	r->last = NULL;   /* the window may move */
 }
 
 /* All that is no plain record in the window. */
@@ -412,11 +391,9 @@ __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 	struct perf_event_header head;
 	int rc;
 
-	r->sound = 0;   /* the window may move */
+	note_last(r);
 	for (;;) {
 		*rec = next_unpacked(r);
-		if (!*rec && find_sound(r))
-			*rec = next_sound(r);
 		if (*rec)
 			return 1;
 		rc = next_head(r, &head, f);
@@ -435,18 +412,42 @@ __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 	}
 }
 
+static inline bool is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have)
+{
+	if (__builtin_expect(have < r->least || r->w.pos % 8 || r->foreign || r->z != NULL, 0) || rec->size > have)
+		return false;
+	return (rec->type == PERF_RECORD_SAMPLE && verdict_is_known(r, rec)) || verdict_is_sound(r, rec, have);
+}
+
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **out, struct fault *f)
 {
-	if (__builtin_expect(r->w.pos >= r->sound, 0))
+	const struct perf_event_header *rec = (const void *)window_here(&r->w);
+
+	if (!is_sound(r, rec, window_have(&r->w)))
 		return next_slow(r, out, f);
-	*out = next_sound(r);
+	r->at = window_at(&r->w);
+	r->w.pos += rec->size;
+	r->counts.records++;
+	r->last = rec;
+	*out = rec;
 	return 1;
 }
 
 bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead)
 {
-	*ahead = (struct perfdata_ahead){ (const char *)rec + rec->size, r->w.buf + r->sound };
-	return r->w.pos <= r->sound && ahead->at == window_here(&r->w);
+	const char *end = window_here(&r->w);
+
+	/* what was unpacked, or is turned one by one, is not in the window as it is handed on */
+	if (r->z || r->foreign || r->w.pos % 8)
+		return false;
+	*ahead = (struct perfdata_ahead){ (const char *)rec + rec->size, end + window_have(&r->w) };
+	return ahead->at == end;
+}
+
+bool perfdata_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have)
+{
+	return (have >= r->least && rec->size <= have && rec->type == PERF_RECORD_SAMPLE && verdict_is_known(r, rec)) ||
+	       verdict_is_sound(r, rec, have);
 }
 
 void perfdata_pass(struct perfdata_reader *r, const struct perf_event_header *last, uint64_t n)
@@ -455,6 +456,7 @@ void perfdata_pass(struct perfdata_reader *r, const struct perf_event_header *la
 	r->at = window_at(&r->w);
 	r->w.pos += last->size;
 	r->counts.records += n;
+	r->last = last;
 }
 
 void *perfdata_pin(struct perfdata_reader *r)
@@ -514,7 +516,7 @@ bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_
 {
 	size_t at = 0;
 
-	r->sound = 0;   /* the window may move */
+	note_last(r);
 	for (;;) {
 		struct perf_event_header head;
 

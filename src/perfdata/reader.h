@@ -136,12 +136,15 @@ void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_r
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **rec, struct fault *f);
 
 /*
- * Many at a time, in place: whole records of the kernel behind the one that perfdata_next() gave last, as
- * far as they were read. Whoever goes on there himself says how far he came.
+ * Many at a time, in place: what lies behind the record that perfdata_next() gave last, as far as
+ * it was read. Whoever goes on there himself checks what comes, and says how far he came.
  */
 struct perfdata_ahead {
-	const char *at, *end;          /* 8-byte aligned */
+	const char *at, *end;          /* 8-byte aligned; the last record may be cut */
 };
+/* Whether a record there, of which there are at most so many bytes, is as long as its parts: so is one that
+ * has the size of the one before, and its id. */
+bool perfdata_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have);
 /* False: these records come one at a time only. */
 bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead);
 /* n records more were taken, up to `last` and with it. */

@@ -38,6 +38,8 @@ struct perfdata_reader {
 	bool by_id;                    /* samples bear ids, and there are several events */
 	bool settled;                  /* no event comes any more */
 	struct shape *shapes;          /* of each event's samples */
+	const struct shape *shape;     /* of the last sample */
+	size_t least;                  /* bytes up to a sample's id, and with it */
 	struct sized sized[SIZED];     /* by id */
 	uint32_t others[MAX_TRAILERS]; /* events with trailers of different sizes */
 	int nothers;
@@ -49,7 +51,7 @@ struct perfdata_reader {
 	struct perfdata_counts counts;
 	struct bytes tracing;          /* what a TRACING_DATA brings */
 	uint64_t at;                   /* of the present record */
-	size_t sound;                  /* records of the kernel in the window are, up to there */
+	const struct perf_event_header *last;   /* that was handed on out of the window; NULL: that is gone */
 	uint8_t grid;                  /* sizes are its multiples: 8, or 1 from where one was not */
 	uint64_t time_before, time_behind;   /* of records around damage; 0: not known */
 	struct decompressor *z;
@@ -126,5 +128,27 @@ bool decompressor_busy(const struct perfdata_reader *r);
 /* Where it is used up: bytes of a record that is not whole. */
 size_t decompressor_left(const struct perfdata_reader *r);
 void decompressor_free(struct decompressor *z);
+
+/* ---- samples of a size that is known ------------------------------------------- */
+
+/* Those of a tracepoint are mostly of one size: one like the last that was sound of its id is not looked
+ * at further, since that would fetch another line of memory. */
+static inline uint64_t id_of_sample(const struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t id = 0;
+
+	if (r->by_id)
+		memcpy(&id, (const char *)rec + r->id_at, sizeof(id));
+	return id;
+}
+
+/* Of a sample of r->least bytes. */
+static inline bool verdict_is_known(const struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t id = id_of_sample(r, rec);
+	const struct sized *last = &r->sized[id % SIZED];
+
+	return last->id == id && last->size == rec->size;
+}
 
 #endif

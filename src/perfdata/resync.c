@@ -9,7 +9,17 @@ enum { USER_TYPES = 64 };
 
 const char *resync_window(struct perfdata_reader *r, size_t n)
 {
+	if (r->w.error)
+		return NULL;   /* asked to stop: who waits for more waits for ever */
 	return window_fill(&r->w, n) ? window_here(&r->w) : NULL;
+}
+
+/* Without waiting for what a pipe brings later. */
+static const char *see_there(struct perfdata_reader *r, size_t n)
+{
+	if (r->w.seekable)
+		return resync_window(r, n);
+	return window_have(&r->w) >= n ? window_here(&r->w) : NULL;
 }
 
 static enum verdict look(struct perfdata_reader *r, resync_see *see, size_t at, struct judged *judged)
@@ -127,20 +137,19 @@ static bool is_followed_by_bytes(uint32_t type)
 
 const char *resync_doubt(struct perfdata_reader *r, resync_see *see, const struct perf_event_header *head)
 {
-	struct judged behind;
-	struct judged judged;
-	enum verdict verdict = look(r, see, 0, &judged);
-	bool packed = see == resync_window && is_compressed(head->type);
+	struct judged judged, behind;
+	bool window = see == resync_window, packed = window && is_compressed(head->type);
+	enum verdict verdict;
+
+	see = window ? see_there : see;
+	verdict = look(r, see, 0, &judged);
 
 	if (verdict == BROKEN)
 		return "no recorder writes such a head";
 	if (verdict == SOUND && (head->type < USER_TYPES || head->type == PERFDATA_FINISHED_ROUND))
 		return NULL;
-	if (verdict == SOUND && see == resync_window && is_followed_by_bytes(head->type))
+	if (verdict == SOUND && window && is_followed_by_bytes(head->type))
 		return user_area_ends(r, head) ? NULL : "no record lies behind its area";
-	/* what a pipe brings compressed does not wait for more */
-	if (packed && !r->w.seekable && window_have(&r->w) < head->size + sizeof(*head))
-		return NULL;
 	/* a stream that misses a part is lost, so one whose follower alone is damaged is taken */
 	if (packed && look(r, see, head->size, &behind) != BROKEN)
 		return NULL;

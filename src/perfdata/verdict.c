@@ -184,6 +184,9 @@ static bool is_whole_with(const struct pev_format *fmt, const struct perf_event_
 	}
 }
 
+/* No sample is of it. */
+static const struct shape no_shape = { .fixed = UINT16_MAX, .chain = true };
+
 /* Where events differ in their trailers nothing tells whose a record is. */
 static bool is_whole_other(const struct perfdata_reader *r, const struct perf_event_header *rec)
 {
@@ -201,6 +204,9 @@ static bool is_whole_other(const struct perfdata_reader *r, const struct perf_ev
 void verdict_settle(struct perfdata_reader *r)
 {
 	r->nothers = 0;
+	r->shape = &no_shape;
+	r->least = r->by_id ? r->id_at + 8u : (unsigned int)sizeof(struct perf_event_header);
+	memset(r->sized, 0xff, sizeof(r->sized));
 	for (size_t i = 0; i < r->nevents; i++) {
 		const struct pev_format *fmt = &r->events[i].format;
 		bool known = false;
@@ -290,64 +296,36 @@ enum verdict verdict_of(struct perfdata_reader *r, const char *at, size_t have, 
 	return SOUND;
 }
 
-/* No sample is of it. */
-static const struct shape no_shape = { .fixed = UINT16_MAX, .chain = true };
-
 /* By its parts; mostly it is laid out like the one before, else its id says how. */
-static bool is_sound_sample(struct perfdata_reader *r, const struct perf_event_header *rec, const struct shape **shape)
+static bool is_sound_sample(struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	int event;
 
-	if (rec->size >= (*shape)->fixed && length_of(*shape, (const char *)rec, rec->size) == rec->size)
+	if (rec->size >= r->shape->fixed && length_of(r->shape, (const char *)rec, rec->size) == rec->size)
 		return true;
 	if (rec->size % 8 || !is_whole_sample(r, rec))
 		return false;
 	event = r->by_id ? attrs_event_of(r, rec, false) : 0;
-	*shape = r->shapes[event].fixed ? &r->shapes[event] : &no_shape;
+	r->shape = r->shapes[event].fixed ? &r->shapes[event] : &no_shape;
 	return true;
 }
 
-/* Samples of a tracepoint are mostly of one size: one like the last that was found sound of its id is
- * not looked at further, since that would fetch another line of memory. */
-static inline bool is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have,
-			    const struct shape **shape)
+static void remember(struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t id = id_of_sample(r, rec);
+
+	r->sized[id % SIZED] = (struct sized){ id, rec->size, r->by_id ? attrs_event_of(r, rec, false) : 0 };
+}
+
+bool verdict_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have)
 {
 	struct judged judged;
-	struct sized *last;
-	uint64_t id = 0;
 
 	if (rec->type != PERF_RECORD_SAMPLE)
 		return rec->type < USER_TYPES && verdict_of(r, (const char *)rec, have, &judged) == SOUND;
-	if (rec->size > have || rec->size < sizeof(*rec))
+	if (rec->size > have || rec->size < r->least || !is_sound_sample(r, rec))
 		return false;
-	if (r->by_id && have >= r->id_at + 8u)
-		id = word((const char *)rec + r->id_at);
-	last = &r->sized[id % SIZED];
-	if (last->id == id && last->size == rec->size)
-		return true;
-	if (!is_sound_sample(r, rec, shape))
-		return false;
-	if (!(*shape)->chain)
-		*last = (struct sized){ id, rec->size };
+	if (!r->shape->chain)
+		remember(r, rec);
 	return true;
-}
-
-enum { PREFETCH_BYTES = 512 };
-
-const char *verdict_sound(struct perfdata_reader *r, const char *at, const char *end,
-			  const struct perf_event_header **last)
-{
-	const struct shape *shape = r->shapes->fixed ? r->shapes : &no_shape;
-
-	*last = NULL;
-	while ((size_t)(end - at) >= sizeof(**last)) {
-		const struct perf_event_header *rec = (const void *)at;
-
-		__builtin_prefetch(at + PREFETCH_BYTES);
-		if (!is_sound(r, rec, (size_t)(end - at), &shape))
-			break;
-		*last = rec;
-		at += rec->size;
-	}
-	return at;
 }

@@ -36,17 +36,16 @@ enum { MAX_TRAILERS = 4, SIZED = 128 };
 /* Of the last sample of an id that was sound. */
 struct sized {
 	uint64_t id;
-	uint32_t size;                 /* 0: there was none */
+	uint32_t size;                 /* UINT32_MAX: there was none */
+	int event;                     /* whose the id is */
 };
 
 /* Once all events are there, and r->shapes has a place for each. */
 void verdict_settle(struct perfdata_reader *r);
 /* The bytes at `at`, of which there are `have`. What `judged` has beyond the head is there if it is SOUND. */
 enum verdict verdict_of(struct perfdata_reader *r, const char *at, size_t have, struct judged *judged);
-/* Sound records of the kernel from `at` on, in this machine's order and aligned: their end, and the
- * last of them; NULL: there is none. */
-const char *verdict_sound(struct perfdata_reader *r, const char *at, const char *end,
-			  const struct perf_event_header **last);
+/* Whether a record of the kernel, in this machine's order and aligned, is SOUND. */
+bool verdict_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have);
 /* Of a record in this machine's order; 0: it has none. */
 uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_header *rec);
 
