@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of stacks, for those who show it. */
+/* The rows of a profile, for the files that fill and print them. */
 #ifndef ANALYSIS_HOTSPOTS_PRIVATE_H
 #define ANALYSIS_HOTSPOTS_PRIVATE_H
 
