@@ -185,6 +185,16 @@ static uint16_t trailer_id_behind(const struct pev_format *fmt)
 	return (uint16_t)(8 + 8 * words(type, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
 }
 
+static int find_shapes(struct perfdata_reader *r, struct fault *f)
+{
+	free(r->shapes);
+	r->shapes = calloc(r->nevents, sizeof(*r->shapes));
+	if (!r->shapes)
+		return reading_no_memory(f);
+	verdict_settle(r);
+	return 0;
+}
+
 int attrs_settle(struct perfdata_reader *r, struct fault *f)
 {
 	if (!r->nevents)
@@ -205,7 +215,7 @@ int attrs_settle(struct perfdata_reader *r, struct fault *f)
 			r->id_behind = 0;
 	}
 	r->settled = true;
-	return 0;
+	return find_shapes(r, f);
 }
 
 static uint64_t word_at(const struct perf_event_header *rec, size_t at, bool foreign)
@@ -265,6 +275,8 @@ int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header 
 	if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->id_at + 8u)
 		return attrs_event_of(r, rec, false);
 	id = word_at(rec, r->id_at, false);
+	if (r->sized[id % SIZED].id == id && r->sized[id % SIZED].size != UINT32_MAX)
+		return r->sized[id % SIZED].event;
 	if (id != r->last_id || r->last_event < 0) {
 		r->last_id = id;
 		r->last_event = ids_find(&r->ids, id);

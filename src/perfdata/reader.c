@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/reading.h"
+#include "perfdata/resync.h"
 #include "perfdata/writer.h"
 
 #include <errno.h>
@@ -11,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { USER_TYPES = 64, LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, LAST_USER_TYPE = PERFDATA_COMPRESSED2 };
+#define SECOND UINT64_C(1000000000)
+
+enum { USER_TYPES = 64 };
 
 int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
 {
@@ -73,13 +76,15 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 		return NULL;
 	}
 	r->last_event = -1;
+	r->grid = 8;
 	r->name = strdup(strcmp(name, "-") ? name : "stdin");
 	if (window_begin(&r->w, fd, seekable) || !r->name) {
 		reading_no_memory(f);
 		perfdata_reader_close(r);
 		return NULL;
 	}
-	if (header_read(r, f) || read_prelude(r, f) || attrs_settle(r, f)) {
+	if (header_read(r, f) || (!r->pipe_layout && attrs_settle(r, f)) || read_prelude(r, f) ||
+	    (r->pipe_layout && attrs_settle(r, f))) {
 		perfdata_reader_close(r);
 		return NULL;
 	}
@@ -108,6 +113,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	free(r->events);
 	free(r->ids.rows);
 	jitmaps_free(r);
+	free(r->shapes);
 	features_free(&r->info);
 	bytes_free(&r->tracing);
 	decompressor_free(r->z);
@@ -178,6 +184,20 @@ static void note_trouble(struct perfdata_reader *r, const struct fault *f)
 		r->trouble = *f;
 }
 
+static void put_damage(const struct perfdata_reader *r, struct fault *f)
+{
+	const struct perfdata_counts *c = &r->counts;
+	const struct perfdata_span *t = &c->damaged;
+	size_t n = strlen(f->text);
+
+	n += (size_t)snprintf(f->text + n, sizeof(f->text) - n, "; %" PRIu64 " bytes were passed over", c->damaged_bytes);
+	if (c->damaged_places > 1 && n < sizeof(f->text))
+		n += (size_t)snprintf(f->text + n, sizeof(f->text) - n, " at %" PRIu64 " places", c->damaged_places);
+	if (t->to && n < sizeof(f->text))
+		snprintf(f->text + n, sizeof(f->text) - n, ", between records of %" PRIu64 ".%09" PRIu64 " s and %"
+			 PRIu64 ".%09" PRIu64 " s", t->from / SECOND, t->from % SECOND, t->to / SECOND, t->to % SECOND);
+}
+
 static int end_of(struct perfdata_reader *r, struct fault *f)
 {
 	if (r->w.error == -EINTR)
@@ -195,68 +215,9 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 		return 0;
 	if (f)
 		*f = r->trouble;
-	if (f && r->counts.damaged_bytes) {
-		size_t n = strlen(f->text);
-
-		snprintf(f->text + n, sizeof(f->text) - n, "; %" PRIu64 " bytes were passed over, all other "
-			 "records were read", r->counts.damaged_bytes);
-	}
+	if (f && r->counts.damaged_bytes)
+		put_damage(r, f);
 	return -1;
-}
-
-enum { CHAIN = 4, CHAIN_MIN = 2 };
-
-/* A head of what recorders write, and of an event that there is; from here on lie `at` bytes and it. */
-static bool is_plausible(struct perfdata_reader *r, size_t at, struct perf_event_header *head)
-{
-	enum { MISC_FREE = 0x0ff8 };
-	struct perf_event_header *rec = (void *)(window_here(&r->w) + at);
-
-	memcpy(head, rec, sizeof(*head));
-	if (r->foreign)
-		swap_header(head);
-	if (!head->type || (head->type > LAST_TYPE && head->type < USER_TYPES) || head->type > LAST_USER_TYPE ||
-	    head->size < sizeof(*head) || head->size % 8 || head->misc & MISC_FREE)
-		return false;
-	if (head->type != PERF_RECORD_SAMPLE || !r->by_id)
-		return true;
-	return head->size >= r->id_at + 8u && window_fill(&r->w, at + r->id_at + 8) &&
-	       attrs_id_event(r, window_here(&r->w) + at + r->id_at) >= 0;
-}
-
-/* Records one behind the other, up to the end or where no more is looked at: chance isn't so long. */
-static bool begins_chain(struct perfdata_reader *r)
-{
-	struct perf_event_header head;
-	size_t at = 0, n = 0;
-
-	for (; n < CHAIN && at < WINDOW_MAX - 256; n++, at += head.size) {
-		if (!window_fill(&r->w, at + sizeof(head)))
-			return n >= CHAIN_MIN && window_have(&r->w) == at;
-		if (!is_plausible(r, at, &head))
-			return false;
-	}
-	return n >= CHAIN_MIN;
-}
-
-/* It goes on where records lie one behind the other, or at a round's end, a word that nothing
- * else looks like. */
-static void pass_damage(struct perfdata_reader *r, struct fault *f)
-{
-	struct perf_event_header round = { .type = PERFDATA_FINISHED_ROUND, .size = sizeof(round) };
-
-	if (r->foreign)
-		swap_header(&round);
-	note_trouble(r, f);
-	window_skip(&r->w, 8);
-	r->counts.damaged_bytes += 8;
-	while (window_fill(&r->w, 8)) {
-		if (!memcmp(window_here(&r->w), &round, sizeof(round)) || begins_chain(r))
-			return;
-		r->w.pos += 8;
-		r->counts.damaged_bytes += 8;
-	}
-	r->counts.damaged_bytes += window_skip(&r->w, window_have(&r->w));
 }
 
 /* The head at the present place, in our order. 1, 0: the end, -1: damage, with f. */
@@ -268,7 +229,7 @@ static int take_head(struct perfdata_reader *r, struct perf_event_header *head, 
 
 		if (!left || r->w.error)
 			return 0;
-		r->counts.damaged_bytes += window_skip(&r->w, left);
+		resync_count(r, window_skip(&r->w, left), true);
 		return reading_fault(r, f, r->at, "%zu bytes are left, too few for a record: the recording is "
 				     "cut", left);
 	}
@@ -286,22 +247,31 @@ static int take_head(struct perfdata_reader *r, struct perf_event_header *head, 
 			     "it is cut, or damaged", head->type, head->size, window_have(&r->w));
 }
 
+/* The same of one that is believed. */
+static int take_believed(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
+{
+	int rc = take_head(r, head, f);
+	const char *why = rc > 0 ? resync_doubt(r, resync_window, head) : NULL;
+
+	return why ? reading_fault(r, f, r->at, "a record of type %u and %u bytes is damaged: %s", head->type, head->size,
+				   why) : rc;
+}
+
 /* 1: there is one; 0: the end, with f where something is wrong. */
 static int next_head(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	struct fault why = { 0 };
 	int rc;
 
-	while ((rc = take_head(r, head, &why)) < 0) {
-		if (!window_have(&r->w))
-			note_trouble(r, &why);
-		else
-			pass_damage(r, &why);
+	while ((rc = take_believed(r, head, &why)) < 0) {
+		note_trouble(r, &why);
+		if (window_have(&r->w))
+			resync_pass(r);
 	}
 	return rc ? 1 : end_of(r, f);
 }
 
-static bool is_compressed(uint32_t type)
+bool is_compressed(uint32_t type)
 {
 	return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
 }
@@ -331,6 +301,13 @@ static int begin_compressed(struct perfdata_reader *r, const struct perf_event_h
 		size = size < scan_left(&s) ? size : scan_left(&s);
 	}
 	r->counts.compressed++;
+	if (head->size % 8)
+		r->grid = 1;
+	if (!user_fits(r, head, window_here(&r->w))) {
+		damaged_compressed(r, "it does not begin as zstd does");
+		resync_count(r, window_skip(&r->w, head->size), true);
+		return 0;
+	}
 	window_skip(&r->w, head->size);   /* it stays in the buffer until more is asked of that */
 	if (decompressor_begin(r, data, (size_t)size))
 		return 0;
@@ -350,6 +327,14 @@ static void take_round(struct perfdata_reader *r)
 	r->round = r->counts.records + 1;
 }
 
+static void note_time(struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t time = verdict_time(r, rec);
+
+	if (time)
+		r->time_before = time;
+}
+
 /* A kernel's record, its head in our order already. */
 static const struct perf_event_header *finish(struct perfdata_reader *r, struct perf_event_header *rec)
 {
@@ -359,16 +344,18 @@ static const struct perf_event_header *finish(struct perfdata_reader *r, struct 
 		if (event >= 0 && !swap_record(rec, &r->events[event].format))
 			r->counts.other++;
 	}
-	if (rec->type < USER_TYPES)
+	if (rec->type < USER_TYPES) {
 		r->counts.records++;
-	else
+		note_time(r, rec);
+	} else {
 		take_round(r);
+	}
 	return rec;
 }
 
-static bool is_handed_on(uint32_t type)
+static bool is_handed_on(const struct perf_event_header *head)
 {
-	return type < USER_TYPES || type == PERFDATA_FINISHED_ROUND;
+	return head->type < USER_TYPES || (head->type == PERFDATA_FINISHED_ROUND && head->size == sizeof(*head));
 }
 
 /* The next one that was unpacked, or NULL. */
@@ -379,12 +366,22 @@ static const struct perf_event_header *next_unpacked(struct perfdata_reader *r)
 
 	if (!r->z)
 		return NULL;
-	while ((rec = decompressor_next(r, &bad)))
-		if (is_handed_on(rec->type))
+	while ((rec = decompressor_next(r, &bad)) || bad) {
+		if (bad)
+			damaged_compressed(r, bad);
+		else if (is_handed_on(rec))
 			return finish(r, rec);
-	if (bad)
-		damaged_compressed(r, bad);
+		else
+			r->counts.own++;
+	}
 	return NULL;
+}
+
+static void note_last(struct perfdata_reader *r)
+{
+	if (r->last)
+		note_time(r, r->last);
+	r->last = NULL;   /* the window may move */
 }
 
 /* All that is no plain record in the window. */
@@ -394,6 +391,7 @@ __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 	struct perf_event_header head;
 	int rc;
 
+	note_last(r);
 	for (;;) {
 		*rec = next_unpacked(r);
 		if (*rec)
@@ -401,7 +399,7 @@ __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 		rc = next_head(r, &head, f);
 		if (rc <= 0)
 			return rc;
-		if (is_handed_on(head.type)) {
+		if (is_handed_on(&head)) {
 			struct perf_event_header *at = (void *)window_here(&r->w);
 
 			memcpy(at, &head, sizeof(head));
@@ -414,17 +412,23 @@ __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 	}
 }
 
+static inline bool is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have)
+{
+	if (__builtin_expect(have < r->least || r->w.pos % 8 || r->foreign || r->z != NULL, 0) || rec->size > have)
+		return false;
+	return (rec->type == PERF_RECORD_SAMPLE && verdict_is_known(r, rec)) || verdict_is_sound(r, rec, have);
+}
+
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **out, struct fault *f)
 {
 	const struct perf_event_header *rec = (const void *)window_here(&r->w);
-	size_t have = window_have(&r->w);
 
-	if (__builtin_expect(have < sizeof(*rec) || r->w.pos % 8 || r->foreign || r->z != NULL, 0) ||
-	    rec->size > have || rec->size < sizeof(*rec) || rec->type >= USER_TYPES)
+	if (!is_sound(r, rec, window_have(&r->w)))
 		return next_slow(r, out, f);
 	r->at = window_at(&r->w);
 	r->w.pos += rec->size;
 	r->counts.records++;
+	r->last = rec;
 	*out = rec;
 	return 1;
 }
@@ -440,12 +444,19 @@ bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *r
 	return ahead->at == end;
 }
 
+bool perfdata_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have)
+{
+	return (have >= r->least && rec->size <= have && rec->type == PERF_RECORD_SAMPLE && verdict_is_known(r, rec)) ||
+	       verdict_is_sound(r, rec, have);
+}
+
 void perfdata_pass(struct perfdata_reader *r, const struct perf_event_header *last, uint64_t n)
 {
 	r->w.pos = (size_t)((const char *)last - r->w.buf);
 	r->at = window_at(&r->w);
 	r->w.pos += last->size;
 	r->counts.records += n;
+	r->last = last;
 }
 
 void *perfdata_pin(struct perfdata_reader *r)
@@ -463,6 +474,23 @@ size_t perfdata_pinned(const struct perfdata_reader *r)
 	return r->w.pinned;
 }
 
+/* Through a pipe more events may come: a head that is no record of perf's is held against those there are. */
+static int take_prelude(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
+{
+	struct fault ignored;
+	int rc;
+
+	if (r->settled)
+		return take_believed(r, head, f);
+	rc = take_head(r, head, f);
+	if (rc <= 0 || !r->nevents || head->type < USER_TYPES || user_fits(r, head, window_here(&r->w)) ||
+	    attrs_settle(r, &ignored))
+		return rc;
+	rc = take_believed(r, head, f);
+	r->settled = false;
+	return rc;
+}
+
 /* What comes before the first record of the kernel: of a pipe, the events themselves. */
 static int read_prelude(struct perfdata_reader *r, struct fault *f)
 {
@@ -470,8 +498,7 @@ static int read_prelude(struct perfdata_reader *r, struct fault *f)
 	struct fault why = { 0 };
 	int rc;
 
-	while ((rc = take_head(r, &head, &why)) > 0 && !is_handed_on(head.type) &&
-	       !is_compressed(head.type))
+	while ((rc = take_prelude(r, &head, &why)) > 0 && !is_handed_on(&head) && !is_compressed(head.type))
 		if (user_record(r, &head, f))
 			return -1;
 	if (rc < 0 && !r->nevents) {
@@ -489,6 +516,7 @@ bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_
 {
 	size_t at = 0;
 
+	note_last(r);
 	for (;;) {
 		struct perf_event_header head;
 
@@ -503,7 +531,7 @@ bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_
 		*rec = (const void *)(window_here(&r->w) + at);
 		if (!n--)
 			return true;
-		if (!is_handed_on(head.type))
+		if (!is_handed_on(&head))
 			return false;
 		at += head.size;
 	}

@@ -97,13 +97,22 @@ struct perfdata_info {
 	uint64_t unread;               /* and could not be read */
 };
 
+/* Times of the recording's clock; 0: not known. */
+struct perfdata_span {
+	uint64_t from, to;
+};
+
 /* What was passed over, or came about while reading. */
 struct perfdata_counts {
 	uint64_t records;              /* of the kernel, handed on */
 	uint64_t aux_bytes;            /* of AUX areas: not decoded */
 	uint64_t compressed;           /* records that held others */
 	uint64_t other;                /* records of user space that mean nothing here */
-	uint64_t damaged_bytes;        /* passed over */
+	uint64_t own;                  /* records that only their recorder knows: passed over */
+	uint64_t damaged_bytes;        /* passed over, */
+	uint64_t damaged_places;       /* at so many places, */
+	struct perfdata_span damaged;  /* between records of these times; */
+	struct perfdata_span place;    /* the last of them */
 };
 
 struct perfdata_reader_opts {
@@ -133,6 +142,9 @@ int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **re
 struct perfdata_ahead {
 	const char *at, *end;          /* 8-byte aligned; the last record may be cut */
 };
+/* Whether a record there, of which there are at most so many bytes, is as long as its parts: so is one that
+ * has the size of the one before, and its id. */
+bool perfdata_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have);
 /* False: these records come one at a time only. */
 bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead);
 /* n records more were taken, up to `last` and with it. */

@@ -6,6 +6,7 @@
 #include "perfdata/private.h"
 #include "perfdata/reader.h"
 #include "perfdata/scan.h"
+#include "perfdata/verdict.h"
 #include "perfdata/window.h"
 
 enum {
@@ -37,6 +38,12 @@ struct perfdata_reader {
 	bool by_id;                    /* samples bear ids, and there are several events */
 	bool settled;                  /* no event comes any more */
 	uint32_t ntypes;               /* names of tracepoints by records of old perf, so far */
+	struct shape *shapes;          /* of each event's samples */
+	const struct shape *shape;     /* of the last sample */
+	size_t least;                  /* bytes up to a sample's id, and with it */
+	struct sized sized[SIZED];     /* by id */
+	uint32_t others[MAX_TRAILERS]; /* events with trailers of different sizes */
+	int nothers;
 	uint16_t id_at;                /* of a sample, from its beginning */
 	uint16_t id_behind;            /* of another record, from its end; 0: none */
 	uint64_t last_id;              /* and whose it is */
@@ -45,9 +52,13 @@ struct perfdata_reader {
 	struct perfdata_counts counts;
 	struct bytes tracing;          /* what a TRACING_DATA brings */
 	uint64_t at;                   /* of the present record */
+	const struct perf_event_header *last;   /* that was handed on out of the window; NULL: that is gone */
+	uint8_t grid;                  /* sizes are its multiples: 8, or 1 from where one was not */
+	uint64_t time_before, time_behind;   /* of records around damage; 0: not known */
 	struct decompressor *z;
 	char *jit_bytes;               /* what info.jit_maps points into */
 	struct fault trouble;          /* damage that was passed over; told at the end */
+	_Alignas(8) char scratch[UINT16_MAX + 1];   /* a record that is looked at */
 };
 
 /* "NAME: at offset N: ...": -1. */
@@ -94,6 +105,12 @@ void jitmaps_free(struct perfdata_reader *r);
 /* user.c: a record that user space made, whole in the window: consumes it and what follows
  * it. 0, or -1 with f. */
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);
+/* Whether, behind the bytes that follow the present record, there may be another. */
+bool user_area_ends(struct perfdata_reader *r, const struct perf_event_header *head);
+bool is_compressed(uint32_t type);
+
+/* layouts.c: whether a record of user space has the body of its type; false of a type that is not perf's. */
+bool user_fits(const struct perfdata_reader *r, const struct perf_event_header *head, const char *bytes);
 
 /* swap.c */
 void swap_header(struct perf_event_header *rec);
@@ -112,5 +129,27 @@ bool decompressor_busy(const struct perfdata_reader *r);
 /* Where it is used up: bytes of a record that is not whole. */
 size_t decompressor_left(const struct perfdata_reader *r);
 void decompressor_free(struct decompressor *z);
+
+/* ---- samples of a size that is known ------------------------------------------- */
+
+/* Those of a tracepoint are mostly of one size: one like the last that was sound of its id is not looked
+ * at further, since that would fetch another line of memory. */
+static inline uint64_t id_of_sample(const struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t id = 0;
+
+	if (r->by_id)
+		memcpy(&id, (const char *)rec + r->id_at, sizeof(id));
+	return id;
+}
+
+/* Of a sample of r->least bytes. */
+static inline bool verdict_is_known(const struct perfdata_reader *r, const struct perf_event_header *rec)
+{
+	uint64_t id = id_of_sample(r, rec);
+	const struct sized *last = &r->sized[id % SIZED];
+
+	return last->id == id && last->size == rec->size;
+}
 
 #endif

@@ -15,7 +15,7 @@
 
 enum {
 	WINDOW_CHUNK = 256 << 10,
-	WINDOW_MAX = 64 << 10,         /* what can be asked for in one piece */
+	WINDOW_MAX = (64 << 10) + 64,  /* what can be asked for in one piece: a record and a head */
 	WINDOW_BYTES = WINDOW_CHUNK + WINDOW_MAX,
 };
 

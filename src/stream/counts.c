@@ -202,7 +202,7 @@ static void take_one(struct counts *all, const struct stream_event *event, uint6
 {
 	struct stream_counts *out = event->counts;
 	const struct member key = { .id = id };
-	struct member *m = bsearch(&key, all->members, all->nmembers, sizeof(key), by_id);
+	struct member *m = all->nmembers ? bsearch(&key, all->members, all->nmembers, sizeof(key), by_id) : NULL;
 	struct counter *c = m ? counter_of_member(all, event, m, tid) : NULL;
 
 	if (!c || out->n == out->room)

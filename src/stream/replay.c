@@ -432,6 +432,16 @@ static int wait_for_bytes(void *ctx, int fd)
 	return 0;
 }
 
+/* At least one event is lost at each damaged place; on which CPU, nobody knows. */
+static void take_damage(struct stream *s, const struct perfdata_counts *c)
+{
+	struct ring nowhere = { .cpu = -1 };
+
+	s->totals.lost_at_least = true;
+	loss_add(s, &nowhere, c->damaged_places - s->replay->damaged, STREAM_LOSS_DAMAGED, c->place.from, c->place.to);
+	s->replay->damaged = c->damaged_places;
+}
+
 static int read_all(struct stream *s, struct fault *f)
 {
 	const struct perf_event_header *rec;
@@ -440,6 +450,8 @@ static int read_all(struct stream *s, struct fault *f)
 	int rc = 0;
 
 	while (!s->stop && (rc = perfdata_next(s->replay->reader, &rec, f)) > 0) {
+		if (__builtin_expect(counts->damaged_places != s->replay->damaged, 0))
+			take_damage(s, counts);
 		take_record(s, rec);
 		if (attention_pending(&s->attn))
 			loop_attend(s);
@@ -450,6 +462,8 @@ static int read_all(struct stream *s, struct fault *f)
 			usage_tell(&s->usage, s->opts->usage_ms);
 		}
 	}
+	if (counts->damaged_places != s->replay->damaged)
+		take_damage(s, counts);
 	return s->stop ? 0 : rc;
 }
 
@@ -519,6 +533,9 @@ static void tell(const struct stream *s)
 	else if (c->aux_bytes)
 		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were passed over",
 		     s->opts->input, c->aux_bytes);
+	if (c->own)
+		fprintf(stderr, "perf-prof: %s: %" PRIu64 " records of types that only their recorder knows were passed "
+			"over\n", s->opts->input, c->own);
 	if (p->formats_bad)
 		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
 		     "missing", s->opts->input, p->formats_bad);

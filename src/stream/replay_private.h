@@ -51,6 +51,7 @@ struct replay {
 	uint64_t reached;                   /* with -i: what was told is not later */
 	uint32_t empty_intervals;      /* so many of them had no event before them */
 	uint64_t unknown;              /* samples of no event */
+	uint64_t damaged;              /* places of which the loss was told */
 	uint64_t kernel_lost, counted_lost; /* by LOST records; as the recorder counted */
 	bool ordered;                  /* rounds were seen */
 	_Alignas(8) char wide[UINT16_MAX + 1];

@@ -18,6 +18,7 @@ struct run {
 	uint64_t id;
 	uint32_t cpu;
 	uint16_t tag;
+	uint16_t size;                 /* of the last */
 	uint16_t least;                /* bytes that a sample needs to be looked at */
 	uint8_t time_at, cpu_at, id_at;   /* cpu_at, id_at: 0: not there */
 };
@@ -40,7 +41,7 @@ static void begin(const struct stream *s, struct run *r, const struct perf_event
 	const struct track *t = &s->replay->tracks[event];
 
 	*r = (struct run){
-		.n = 1, .last = rec, .tag = (uint16_t)event, .cpu = cpu_of(t, rec),
+		.n = 1, .last = rec, .tag = (uint16_t)event, .size = rec->size, .cpu = cpu_of(t, rec),
 		.time_at = t->time_at, .cpu_at = t->cpu_at, .id_at = perfdata_id_at(s->replay->reader),
 		.latest = s->opts->time.to ? s->opts->time.to : UINT64_MAX,
 		.held = { .at = (const char *)rec, .first = time, .last = time, .time_at = t->time_at },
@@ -63,13 +64,22 @@ static bool takes_event(struct stream *s, struct run *r, const struct perf_event
 	return true;
 }
 
-static inline bool takes(struct stream *s, struct run *r, const struct perf_event_header *rec)
+/* Of another size or event: it is looked at. */
+static bool takes_other(struct stream *s, struct run *r, const struct perf_event_header *rec, size_t have)
+{
+	if (!perfdata_is_sound(s->replay->reader, rec, have) || (id_of(r, rec) != r->id && !takes_event(s, r, rec)))
+		return false;
+	r->size = rec->size;
+	return true;
+}
+
+static inline bool takes(struct stream *s, struct run *r, const struct perf_event_header *rec, size_t have)
 {
 	uint64_t time = layout_u64(rec, r->time_at);
 
 	if (time < r->held.last || time > r->latest || (r->cpu_at && layout_u32(rec, r->cpu_at) != r->cpu))
 		return false;
-	if (r->id_at && layout_u64(rec, r->id_at) != r->id && !takes_event(s, r, rec))
+	if ((rec->size != r->size || (r->id_at && layout_u64(rec, r->id_at) != r->id)) && !takes_other(s, r, rec, have))
 		return false;
 	r->held.last = time;
 	r->last = rec;
@@ -83,9 +93,10 @@ static void look_ahead(struct stream *s, struct run *r, const struct perfdata_ah
 
 	while ((size_t)(ahead->end - at) >= sizeof(struct perf_event_header)) {
 		const struct perf_event_header *rec = (const void *)at;
+		size_t have = (size_t)(ahead->end - at);
 
-		if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->least || rec->size % 8 ||
-		    rec->size > ahead->end - at || !takes(s, r, rec))
+		if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->least || rec->size > have ||
+		    !takes(s, r, rec, have))
 			break;
 		at += rec->size;
 	}

@@ -119,7 +119,7 @@ TABLE = [
           PytestSuite('asan-pyperf', 'tests/python', SANITIZED, preload, marks='not slow',
                       files=('test_pyperf*', 'test_sample_fields*')), DEEP),
     Suite('asan-unit', 'unit under ASan and UBSan',
-          MesonSuite('asan-unit', 'unit', SANITIZED, SANITIZERS), DEEP),
+          MesonSuite('asan-unit', 'unit', SANITIZED, {**SANITIZERS, 'DAMAGED_COPIES': '1000'}), DEEP),
     Suite('fuzz', 'each fuzzer for a while (--fuzz-seconds), and what they once found',
           Whole(run_fuzz, 'build-fuzz'), DEEP),
 ]

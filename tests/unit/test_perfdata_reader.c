@@ -463,7 +463,7 @@ static void damage_is_passed_over(void **state)
 	passed_over(&f, at, 9, 8 + 24 + 8 + 8 + 8 + 24 + 8);
 }
 
-/* One record alone is not enough but for a round's end. */
+/* One record alone is enough at the end, if it is of an event; and a round's end is. */
 static void damage_up_to_a_round(void **state)
 {
 	struct file f = { 0 };
@@ -477,27 +477,110 @@ static void damage_up_to_a_round(void **state)
 	passed_over(&f, at, 6, 16);
 	at = put_damage(&f);
 	put_head(&f, ROUND + 40, 8);
-	put_sample(&f, 7, 6);
+	put_sample(&f, 9, 6);
 	passed_over(&f, at, 5, 40);
+	at = put_damage(&f);
+	put_head(&f, ROUND + 40, 8);
+	put_sample(&f, 7, 6);
+	passed_over(&f, at, 6, 16);
 }
 
-/* As far as is looked ahead: four records of 60 KiB are more. */
+/* As far as is looked ahead: of records of 60 KiB that is one. */
 static void damage_before_large_records(void **state)
 {
-	enum { SIZE = 60000, N = 20 };
-	static char stack[SIZE - 24];
+	enum { NR = 7500, N = 20 };
+	struct perf_event_attr attr = an_attr(TYPE | PERF_SAMPLE_CALLCHAIN);
 	struct file f = { 0 };
 	size_t at;
 
 	(void)state;
-	at = put_damage(&f);
+	put_pipe_head(&f);
+	put_head(&f, ATTR, 8 + attr.size + 8);
+	put(&f, &attr, attr.size);
+	put64(&f, 7);
+	at = f.n;
+	put_head(&f, PERF_RECORD_SAMPLE, 0);
 	for (uint64_t i = 0; i < N; i++) {
-		put_head(&f, PERF_RECORD_SAMPLE, SIZE);
+		put_head(&f, PERF_RECORD_SAMPLE, 32 + 8 * NR);
 		put64(&f, 7);
 		put64(&f, i);
-		put(&f, stack, sizeof(stack));
+		put64(&f, NR);
+		for (uint64_t k = 0; k < NR; k++)
+			put64(&f, k);
 	}
-	passed_over(&f, at, 5 + N, 8);
+	passed_over(&f, at, N, 8);
+}
+
+/* What another recorder means by a type of perf's is its own: no area of 3e18 bytes lies behind it. */
+static void types_of_other_recorders(void **state)
+{
+	const uint64_t words = UINT64_C(3000000000000000000);
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	int rc;
+
+	(void)state;
+	put_recording(&f, 5);
+	for (uint32_t type = 69; type <= 80; type++) {
+		put_head(&f, type, 32);
+		for (int i = 0; i < 3; i++)
+			put64(&f, words);
+		put_sample(&f, 7, type);
+	}
+	put_head(&f, AUXTRACE, 48);
+	put64(&f, 1 << 20);   /* less than perf could mean, and records go on */
+	for (int i = 0; i < 4; i++)
+		put64(&f, words);
+	for (uint64_t i = 0; i < 4; i++)
+		put_sample(&f, 7, 90 + i);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), 5 + 12 + 4);
+	assert_int_equal(rc, 0);
+	assert_int_equal(perfdata_counts(r)->own, 13);
+	assert_int_equal(perfdata_counts(r)->aux_bytes, 0);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+/* The second of ten samples says that it has so many bytes. */
+static void a_size_that_lies(uint16_t size, uint64_t left, uint64_t bytes, const char *words)
+{
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	size_t at;
+	int rc;
+
+	put_recording(&f, 1);
+	at = f.n;
+	for (uint64_t i = 0; i < 9; i++)
+		put_sample(&f, 7, 5000000000 + i);
+	memcpy(f.bytes + at + 6, &size, 2);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), left);
+	assert_int_equal(rc, -1);
+	if (!strstr(fault.text, words))
+		fail_msg("%s\nexpected: %s", fault.text, words);
+	assert_int_equal(perfdata_counts(r)->damaged_bytes, bytes);
+	assert_int_equal(perfdata_counts(r)->damaged_places, 1);
+	assert_int_equal(perfdata_counts(r)->damaged.to, 5000000001);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+/* Only that one is lost, wherever the size says that the next is. */
+static void sizes_that_lie(void **state)
+{
+	(void)state;
+	a_size_that_lies(3, 9, 24, "a record of type 9 says that it has 3 bytes");
+	a_size_that_lies(29, 9, 24, "type 9 and 29 bytes is damaged: no recorder writes such a head");
+	a_size_that_lies(16, 9, 24, "type 9 and 16 bytes is damaged: no record lies behind it");
+	a_size_that_lies(24 * 3, 9, 24, "type 9 and 72 bytes is damaged: others begin within it");
+	a_size_that_lies(24 * 9, 9, 24, "others begin within it; 24 bytes were passed over");
+	a_size_that_lies(40, 9, 24, "others begin within it");
+	a_size_that_lies(60000, 9, 24, "has 60000 bytes, but the recording ends after 216");
+	a_size_that_lies(32, 9, 24, "24 bytes were passed over, between records of 5.000000001 s and 5.000000001 s");
 }
 
 static void a_file_that_shrinks(void **state)
@@ -614,6 +697,8 @@ int main(void)
 		cmocka_unit_test(damage_is_passed_over),
 		cmocka_unit_test(damage_up_to_a_round),
 		cmocka_unit_test(damage_before_large_records),
+		cmocka_unit_test(types_of_other_recorders),
+		cmocka_unit_test(sizes_that_lie),
 		cmocka_unit_test(a_file_that_shrinks),
 		cmocka_unit_test(what_is_pinned_stays),
 	};
