@@ -172,10 +172,10 @@ static void remember(struct stat_event *e, const struct pev_error *err)
 		e->why = why;
 }
 
-/* Trouble that belongs to one thread or CPU, not to the event. */
+/* Trouble that belongs to one CPU, not to the event. */
 static bool is_of_place(const struct stat *s, size_t place, int rc)
 {
-	return rc == -ESRCH || (rc == -ENODEV && s->places[place].cpu >= 0 && place);
+	return rc == -ENODEV && s->places[place].cpu >= 0 && place;
 }
 
 /* Which events can be opened is only found out by trying, so this may ask for more than is
@@ -200,13 +200,20 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 {
 	struct stat_event *e = &s->events[event];
 	struct pev_error err = { 0 };
+	size_t tried = 0, ended = 0;
 	char text[1200];
 
 	for (size_t p = 0; p < s->nplaces; p++) {
-		int rc = runs_on(e, s->places[p].cpu) ? open_one(s, event, p, &err) : 0;
+		bool here = runs_on(e, s->places[p].cpu);
+		int rc = here ? open_one(s, event, p, &err) : 0;
 
+		tried += here;
 		if (!rc) {
 			e->opened |= counter(s, event, p)->ev != NULL;
+			continue;
+		}
+		if (rc == -ESRCH) {   /* of that thread */
+			ended++;
 			continue;
 		}
 		if (rc == BROKEN_UP)
@@ -217,8 +224,6 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			pev_error_text(&err, text, sizeof(text));
 			return fault_set(f, EXIT_FAILED, "stat: %s", text);
 		}
-		if (rc == -ESRCH)
-			err = (struct pev_error){ .said = "the watched tasks ended before it was open" };
 		remember(e, &err);
 		e->denied = is_denial(rc);
 		if (is_of_place(s, p, rc))
@@ -226,7 +231,7 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 		drop_event(s, event);   /* in some places only it would give half a sum */
 		break;
 	}
-	return 0;
+	return ended == tried && (tried || !s->nplaces) ? targets_ended(f) : 0;
 }
 
 /* Of an event that nobody asked for by name and that isn't there, the row tells enough. */

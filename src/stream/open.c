@@ -417,8 +417,7 @@ static int open_events(struct stream *s, struct fault *f)
 		alive += rc == 0;
 	}
 	if (!alive)
-		return fault_set(f, EXIT_FAILED, "the watched processes ended before the events were "
-				 "open");
+		return targets_ended(f);
 	if (!s->nopened && f->exit_code)
 		return -1;   /* all that the globs found was refused: the last reason stands */
 	f->exit_code = 0;

@@ -210,6 +210,11 @@ bool targets_moved(const struct targets *t, const struct stream_opts *opts)
 	return moved;
 }
 
+int targets_ended(struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "the watched processes ended before the events were open");
+}
+
 struct pev_target targets_of(const struct task_target *task, int cpu)
 {
 	if (task->cgroup_fd >= 0)

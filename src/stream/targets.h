@@ -33,4 +33,6 @@ bool targets_moved(const struct targets *t, const struct stream_opts *opts);
 /* Where an event is opened: a task, or all of them, on a CPU. */
 struct pev_target targets_of(const struct task_target *task, int cpu);
 bool targets_everybody(const struct stream_opts *opts);
+/* -1 with f: nobody was left when the events were open. */
+int targets_ended(struct fault *f);
 #endif
