@@ -22,6 +22,7 @@ struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
 	int inlines;                 /* OPT_TRI; on by default */
+	bool inline_rows;            /* inlined functions have rows as others have */
 	const char *debuginfod;      /* servers, or NULL */
 	bool everybody;                /* a command is started, but not the target */
 };

@@ -25,6 +25,7 @@ enum { ROWS = 30, MANY_PERCENT = 100 };
 /* What was read of one side. */
 struct side {
 	const char *path;
+	bool is_folded;              /* stacks; else a recording */
 	char what[128];              /* the event that is compared; "": it is not known */
 	uint64_t samples, weight, lost;   /* samples: 0 where nobody knows how many */
 	double squares;              /* sum of the squares of samples' weights */
@@ -35,6 +36,7 @@ struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
 	bool total, names_alone, different;
+	bool of_folded;              /* a side is folded stacks, which don't say what was inlined */
 	uint64_t confidence;         /* hundredths of a percent */
 	uint64_t least;              /* the same */
 	struct side sides[SHARES_SIDES];
@@ -117,10 +119,12 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
 {
 	struct diff *d = ctx;
+	bool all = d->common.inline_rows || d->of_folded;
 
 	for (uint32_t i = 0; i < stack->n; i++)
-		shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
-			     d->names_alone ? "" : stack->frames[i]->dso);
+		if (all || !stack->frames[i]->inlined)
+			shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
+				     d->names_alone ? "" : stack->frames[i]->dso);
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -395,16 +399,26 @@ static double effective(const struct side *side)
 	return side->squares > 0 ? (double)side->weight * (double)side->weight / side->squares : 0;
 }
 
+static int look(struct diff *d, const struct opt_parser *args, struct fault *f)
+{
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		int recording = is_recording(args->operands[k], f);
+
+		if (recording < 0)
+			return -1;
+		d->sides[k].path = args->operands[k];
+		d->sides[k].is_folded = !recording;
+		d->of_folded |= !recording;
+	}
+	return 0;
+}
+
 static int read_side(struct diff *d, enum share_side side, const struct opt_parser *args, struct fault *f)
 {
-	int recording;
-
 	d->side = &d->sides[side];
-	d->side->path = args->operands[side];
 	if (d->flame.path && !(d->side->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	recording = is_recording(d->side->path, f);
-	if (recording < 0 || (recording ? read_recording(d, args, f) : read_folded(d, f)))
+	if (d->side->is_folded ? read_folded(d, f) : read_recording(d, args, f))
 		return -1;
 	if (!d->side->weight)
 		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that the options "
@@ -438,8 +452,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, stream_verbosity(&d->common.stream), f) ||
-	     read_side(d, SHARES_BEFORE, args, f) ||
-	     read_side(d, SHARES_AFTER, args, f) || check_events(d, f) || show(d, f) || draw(d, f);
+	     look(d, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     read_side(d, SHARES_AFTER, args, f) ||
+	     check_events(d, f) || show(d, f) || draw(d, f);
 	shares_free(d->shares);
 	for (int k = 0; k < SHARES_SIDES; k++)
 		folded_free(d->sides[k].folded);
@@ -500,6 +515,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
 };
@@ -523,8 +539,9 @@ static const char *const description[] = {
 	"Shares are shares of the samples of one event, which is shown above the table: the first of "
 	"BEFORE that is not a tracepoint, or the one of -e, and the same event of AFTER. Samples of "
 	"idle CPUs are left out. Functions are the same if their names and the names of their files "
-	"are, without folders and the version of a library; a name in folded stacks has no file. If "
-	"functions are gone from one file and new in another with the same names, a line below the "
+	"are, without folders and the version of a library; a name in folded stacks has no file. An inlined function counts as "
+	"part of the function that it was inlined into, unless --inline-rows is given or a side is "
+	"folded stacks, which don't say what was inlined. If functions are gone from one file and new in another with the same names, a line below the "
 	"table says so, and --ignore-files compares by name alone.",
 	NULL,
 };

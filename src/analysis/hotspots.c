@@ -6,6 +6,14 @@
 
 enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 
+#define AT(member) offsetof(struct analysis_opts, member)
+
+const struct opt hotspots_opts[] = {
+	{ "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
+	  "Give inlined functions rows of their own. Default: they are part of the function that they were inlined into, "
+	  "and below it.", false, NULL },
+};
+
 struct task_name {
 	UT_hash_handle hh;
 	uint64_t measured;           /* ns: hotspots_measure() */

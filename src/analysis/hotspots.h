@@ -9,6 +9,10 @@
 #include "analysis/analysis.h"
 #include "report/folded.h"
 
+/* --inline-rows, of a struct analysis_opts. */
+enum { HOTSPOTS_NOPTS = 1 };
+extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
+
 struct hotspots {
 	struct hotspot *all;
 	struct task_name *names;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What weights of call chains say: which functions, which stacks. */
+/*
+ * What weights of call chains say: which functions, which stacks.
+ *
+ * A function is what the program has as one: what a compiler inlined into it is its own, and a part of it that the
+ * table has below. With --inline-rows such a part is a function as others are.
+ */
 #include "analysis/hotspots_private.h"
 
 #include "base/escape.h"
@@ -13,6 +18,7 @@
 
 struct function_key {
 	const char *symbol, *dso;    /* each text exists once */
+	struct function *whole;      /* it is inlined into, and a part of that; NULL: of none */
 	uint64_t blocked;
 };
 
@@ -20,25 +26,33 @@ struct function {
 	struct function_key key;
 	uint64_t self, total;
 	uint64_t low, high;          /* addresses that were sampled; of those without a name */
+	size_t number;               /* in the order in which they were seen */
 	const struct hotspot *last;  /* whose stack was counted last: recursion counts once */
 	UT_hash_handle hh;
 	uint64_t more[];             /* self, of other events */
 };
 
-static struct function *function_of(struct function **all, const struct frame *frame, bool blocked, size_t nmore)
+struct functions {
+	struct function *all;
+	size_t nmore;                /* as in struct hotspots */
+	bool inline_rows;
+};
+
+static struct function *function_of(struct functions *all, const struct frame *frame, struct function *whole, bool blocked)
 {
-	struct function_key key = { frame->symbol, frame->dso, blocked };
+	struct function_key key = { frame->symbol, frame->dso, whole, blocked };
 	struct function *fn = NULL;
 
-	HASH_FIND(hh, *all, &key, sizeof(key), fn);
+	HASH_FIND(hh, all->all, &key, sizeof(key), fn);
 	if (fn)
 		return fn;
-	fn = calloc(1, sizeof(*fn) + nmore * sizeof(*fn->more));
+	fn = calloc(1, sizeof(*fn) + all->nmore * sizeof(*fn->more));
 	if (!fn)
 		return NULL;
 	fn->key = key;
 	fn->low = UINT64_MAX;
-	HASH_ADD(hh, *all, key, sizeof(key), fn);
+	fn->number = HASH_COUNT(all->all);
+	HASH_ADD(hh, all->all, key, sizeof(key), fn);
 	return fn;
 }
 
@@ -69,50 +83,76 @@ static uint32_t own_frame(const struct hotspot *spot)
 	return 0;
 }
 
-static void count_spot(struct function **all, const struct hotspot *spot, size_t nmore)
+/* The frame of the function whose code that one is in: itself, or what it was inlined into. */
+static uint32_t home_of(const struct functions *all, const struct callstack *stack, uint32_t i)
+{
+	while (!all->inline_rows && stack->frames[i]->inlined && i + 1 < stack->n)
+		i++;
+	return i;
+}
+
+static void credit(struct functions *all, struct function *fn, const struct hotspot *spot, bool self)
+{
+	if (self)
+		fn->self += spot->weight;
+	for (size_t k = 0; k < all->nmore && self; k++)
+		fn->more[k] += spot->more[k];
+	if (fn->last != spot)
+		fn->total += spot->weight;
+	fn->last = spot;
+}
+
+static void count_spot(struct functions *all, const struct hotspot *spot)
 {
 	const struct callstack *stack = hotspot_stack(spot);
-	uint32_t own = own_frame(spot);
+	uint32_t own = own_frame(spot), owner = stack->n ? home_of(all, stack, own) : 0;
 
 	for (uint32_t i = 0; i < stack->n; i++) {
-		struct function *fn = function_of(all, stack->frames[i], spot->key.blocked, nmore);
+		uint32_t home = home_of(all, stack, i);
+		struct function *whole = function_of(all, stack->frames[home], NULL, spot->key.blocked), *fn = whole;
 
+		if (whole && home != i)
+			fn = function_of(all, stack->frames[i], whole, spot->key.blocked);
 		if (!fn)
 			continue;
 		widen(fn, stack->frames[i]->addr);
-		if (i == own)
-			fn->self += spot->weight;
-		for (size_t k = 0; k < nmore && i == own; k++)
-			fn->more[k] += spot->more[k];
-		if (fn->last != spot)
-			fn->total += spot->weight;
-		fn->last = spot;
+		credit(all, fn, spot, i == own || i == owner);
 	}
 }
 
-static int by_self(const void *a_, const void *b_)
+static int by_self(const struct function *a, const struct function *b)
 {
-	const struct function *a = *(struct function *const *)a_, *b = *(struct function *const *)b_;
-
 	if (a->self != b->self)
 		return a->self < b->self ? 1 : -1;
-	return a->total < b->total ? 1 : a->total > b->total ? -1 : 0;
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Parts come behind their wholes. */
+static int compare(const void *a_, const void *b_)
+{
+	const struct function *a = *(struct function *const *)a_, *b = *(struct function *const *)b_;
+	const struct function *whole_a = a->key.whole ? a->key.whole : a, *whole_b = b->key.whole ? b->key.whole : b;
+
+	if (whole_a != whole_b)
+		return by_self(whole_a, whole_b);
+	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : by_self(a, b);
 }
 
 /* Sorted; NULL without memory. */
-static struct function **functions_of(const struct hotspots *h, struct function **all)
+static struct function **functions_of(const struct hotspots *h, struct functions *all)
 {
 	struct function **v, *fn;
 	size_t n = 0;
 
-	*all = NULL;
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
-		count_spot(all, spot, h->nmore);
-	v = calloc(HASH_COUNT(*all) + 1, sizeof(struct function *));
-	for (fn = *all; v && fn; fn = fn->hh.next)
+		count_spot(all, spot);
+	v = calloc(HASH_COUNT(all->all) + 1, sizeof(struct function *));
+	for (fn = all->all; v && fn; fn = fn->hh.next)
 		v[n++] = fn;
 	if (v)
-		qsort(v, n, sizeof(*v), by_self);
+		qsort(v, n, sizeof(*v), compare);
 	return v;
 }
 
@@ -134,7 +174,7 @@ static double percent(uint64_t part, uint64_t all)
 
 /* ---- columns -------------------------------------------------------------------------- */
 
-enum { NAME = 64 };
+enum { NAME = 64, PART_PERCENT = 1 };
 
 /* self, total, time, count; of each other event two; ratios; function (as text with its addresses, else
  * these apart), dso. */
@@ -244,7 +284,8 @@ static void put_name(struct table *t, const struct function *fn)
 	char address[64];
 
 	address_text(fn, address, sizeof(address));
-	table_printf(t, "%s%s%s%s", name, *address ? " " : "", address, blocked);
+	table_printf(t, "%s%s%s%s%s%s", fn->key.whole ? "    " : "", name, *address ? " " : "", address,
+		     fn->key.whole ? " (inlined)" : "", blocked);
 	table_printf(t, "%s%s", name, blocked);
 	if (*address)
 		table_text(t, address);
@@ -267,7 +308,21 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 	for (size_t i = 0; i < view->nratios; i++)
 		put_ratio(t, fn, &view->ratios[i]);
 	put_name(t, fn);
-	table_text(t, fn->key.dso);
+	if (fn->key.whole)
+		table_part(t, "inlined");
+	else
+		table_text(t, fn->key.dso);
+}
+
+/* Text leaves out parts that are hardly worth a line. */
+static bool is_shown(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
+		     const struct function *fn)
+{
+	const struct function *whole = fn->key.whole;
+
+	if (!whole)
+		return percent(fn->total, h->weight) >= view->least;
+	return is_shown(a, h, view, whole) && (a->opts->json || percent(fn->self, h->weight) >= PART_PERCENT);
 }
 
 static void print_table(struct analysis *a, struct table *t, size_t max_rows)
@@ -371,7 +426,8 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 static void print_functions(struct analysis *a, const struct hotspots *h,
 			    const struct hotspots_view *view, const char *when)
 {
-	struct function *all, **v = functions_of(h, &all);
+	struct functions all = { .nmore = h->nmore, .inline_rows = a->opts->inline_rows };
+	struct function **v = functions_of(h, &all);
 	struct columns columns;
 	struct table t;
 	bool good = make_columns(&columns, h, view);
@@ -379,7 +435,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 	table_init(&t, view->name, columns.v, good ? columns.n : 0);
 	t.lost |= !good || !v;
 	for (size_t i = 0; good && v && v[i]; i++)
-		if (percent(v[i]->total, h->weight) >= view->least)
+		if (is_shown(a, h, view, v[i]))
 			put_function(&t, h, view, v[i]);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
@@ -388,7 +444,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 		printf("%s\n", t.caption ? t.caption : view->name);
 	table_free(&t);
 	free_columns(&columns);
-	free_functions(all, v);
+	free_functions(all.all, v);
 }
 
 /* ---- stacks --------------------------------------------------------------------------- */

@@ -380,6 +380,7 @@ static const struct opt_group groups[] = {
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
@@ -391,7 +392,8 @@ static const char *const description[] = {
 	"with -g its call chain, and at the end (with -i at each interval, and nothing else) the "
 	"hottest functions and stacks. -q leaves out the samples.",
 	"self% is the share of the samples in the function itself, total% the share in it and what "
-	"it called, which needs -g. Functions that a compiler inlined have their own rows.",
+	"it called, which needs -g. What a compiler inlined into a function is part of it; inlined functions with "
+	"at least 1 % are listed below it, indented (--inline-rows: all have rows of their own).",
 	"Samples of idle CPUs are not in the tables; their share is reported above.",
 	"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
 	"tasks are sampled in user space only, and the name of the event ends in :u.",

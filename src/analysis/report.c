@@ -441,6 +441,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
 	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
@@ -450,7 +451,9 @@ static const char *const description[] = {
 	"Where was the time spent in a recording? Shows the hottest functions and stacks of a file "
 	"of perf-prof record or perf record. Each event has a section, in the order of the "
 	"recording, even without samples; -e chooses events by name. Percentages are shares of the "
-	"sum of the samples' periods, which is shown above the table. --flame-graph shows the first "
+	"sum of the samples' periods, which is shown above the table. What a compiler inlined into a "
+	"function is part of it; inlined functions with at least 1 % are listed below it, indented "
+	"(--inline-rows: all have rows of their own). --flame-graph shows the first "
 	"event, on CPUs of all kinds.",
 	"If only the leader of a group was sampled (-e '{cycles,instructions}:S'), each member has a "
 	"column with its count between samples, and known ratios, such as instructions per cycle or "

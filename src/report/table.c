@@ -149,6 +149,12 @@ void table_mark(struct table *t)
 		t->rows[t->nrows - 1].marked = true;
 }
 
+void table_part(struct table *t, const char *key)
+{
+	if (t->nrows > 1)
+		t->rows[t->nrows - 1].part = key;
+}
+
 void table_caption(struct table *t, const char *fmt, ...)
 {
 	char *text, *shown;

@@ -104,6 +104,10 @@ void table_none(struct table *t);                              /* "-", in JSON l
 /* The current row stands out on a terminal with colours; "marked": true in JSON. */
 void table_mark(struct table *t);
 
+/* The current row is a part of the last one that is none: text counts it in no max_rows, JSON has it in that row, in
+ * an array of this key (a literal). Such tables are not sorted. */
+void table_part(struct table *t, const char *key);
+
 /* A line above the titles, in text only. */
 void table_caption(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A member of the JSON object beside "rows": time, interval, lost, ... Takes over value. */
@@ -124,7 +128,7 @@ int table_sort(struct table *t, const char *name, bool descending);
 struct table_style {
 	struct terminal terminal;        /* of the stream; zeroed: no limit, no colour */
 	bool no_titles;
-	size_t max_rows;                 /* and a line "... N more"; 0: all */
+	size_t max_rows;                 /* and a line "... N more"; 0: all; parts are not counted */
 	const char *match;               /* only rows with a cell that holds this, in any case; or NULL */
 };
 

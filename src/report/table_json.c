@@ -41,11 +41,25 @@ static bool put_cell(json_object *to, const struct table *t, const char *name,
 	}
 }
 
-static bool append_row(json_object *to, const struct table *t, const struct table_row *row)
+/* The array in which the row is: that of its whole, if it is a part. NULL: no memory. */
+static json_object *array_of(json_object *rows, const struct table_row *row)
 {
-	json_object *o = json_object_new_object();
+	json_object *whole, *parts;
 
-	if (!json_append(to, o))
+	if (!row->part)
+		return rows;
+	whole = json_object_array_get_idx(rows, json_object_array_length(rows) - 1);
+	if (json_object_object_get_ex(whole, row->part, &parts))
+		return parts;
+	parts = json_object_new_array();
+	return json_put(whole, row->part, parts) ? parts : NULL;
+}
+
+static bool append_row(json_object *rows, const struct table *t, const struct table_row *row)
+{
+	json_object *to = array_of(rows, row), *o = to ? json_object_new_object() : NULL;
+
+	if (!to || !json_append(to, o))
 		return false;
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (t->columns[i].where != TABLE_ONLY_TEXT &&

@@ -21,6 +21,7 @@ struct table_row {
 	size_t first;                    /* of its cells */
 	size_t rank;                     /* before the sort */
 	bool marked;
+	const char *part;                /* the key of what it is of the row above; NULL: a row of its own */
 	bool wanted;                     /* by the style it is printed in */
 };
 #endif

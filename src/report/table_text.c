@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table as text. Widths come from the widest cell, of this table and of those before it
- * (intervals line up). Where the terminal is too narrow, first the gaps shrink, then
+ * (intervals line up). Nothing is cut where the output is no terminal, and one long text does not push away what stands
+ * behind all others: only its own row is wider. Where the terminal is too narrow, first the gaps shrink, then
  * columns are left out that matter least (table_column.spare), then columns of text become narrower,
  * the widest first; numbers are never cut.
  */
@@ -13,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL_SIZE = 400, LEAST_TEXT = 8, MASKED = 64 };   /* a double of 1e308 with its digits */
+enum { CELL_SIZE = 400, LEAST_TEXT = 8, MOST_TEXT = 48, MASKED = 64 };   /* a double of 1e308 with its digits */
 
 static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
 
@@ -137,31 +138,36 @@ static bool matches(const struct table *t, const struct table_style *style, cons
 	return false;
 }
 
-/* How many are to be printed. */
-static size_t choose(struct table *t, const struct table_style *style, size_t *all)
+/* What is to be printed: rows with their parts. How many rows that are asked for are not. */
+static size_t choose(struct table *t, const struct table_style *style)
 {
-	*all = 0;
+	size_t all = 0, most = style->max_rows ? style->max_rows : SIZE_MAX;
+	bool wanted = false;
+
 	for (size_t r = 0; r < t->nrows; r++) {
-		t->rows[r].wanted = matches(t, style, &t->rows[r]);
-		*all += t->rows[r].wanted;
+		if (!t->rows[r].part) {
+			wanted = matches(t, style, &t->rows[r]);
+			all += wanted;
+			wanted &= all <= most;
+		}
+		t->rows[r].wanted = wanted;
 	}
-	return style->max_rows && style->max_rows < *all ? style->max_rows : *all;
+	return all > most ? all - most : 0;
 }
 
-static void widen(struct table *t, const struct table_style *style, size_t rows)
+static void widen(struct table *t, const struct table_style *style)
 {
 	char buf[CELL_SIZE];
 
 	for (size_t i = 0; i < t->ncolumns; i++) {
-		size_t most = title_width(t, i, !style->no_titles), left = rows;
+		size_t most = title_width(t, i, !style->no_titles);
 
-		for (size_t r = 0; r < t->nrows && left; r++) {
+		for (size_t r = 0; r < t->nrows; r++) {
 			const struct table_cell *cell = &t->cells[t->rows[r].first + i];
 			size_t width;
 
 			if (!t->rows[r].wanted)
 				continue;
-			left--;
 			width = columns_of(cell_text(t, &t->columns[i], cell, buf));
 			most = width > most ? width : most;
 		}
@@ -219,13 +225,23 @@ static void leave_out(struct table *t, size_t column, size_t *widths, bool title
 struct layout {
 	size_t *widths;
 	size_t gap;
-	bool colour;
+	bool colour, cuts;
 };
+
+static void bound(const struct table *t, size_t *widths)
+{
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (t->columns[i].kind == TABLE_TEXT && widths[i] > MOST_TEXT)
+			widths[i] = MOST_TEXT;
+}
 
 static void fit(struct table *t, const struct table_style *style, struct layout *l)
 {
 	size_t room = style->terminal.columns, i;
 
+	l->cuts = room;
+	if (!room)
+		bound(t, l->widths);
 	l->gap = room && total(t, l->widths, 2) > room ? 1 : 2;
 	while (room && total(t, l->widths, l->gap) > room && (i = least(t)) < t->ncolumns)
 		leave_out(t, i, l->widths, !style->no_titles);
@@ -250,13 +266,15 @@ static void put_bytes(struct line *line, const char *text, size_t n)
 	fwrite(text, 1, n, line->out);
 }
 
-static void put_field(struct line *line, const char *text, size_t width, bool right)
+static void put_field(struct line *line, const char *text, size_t width, bool right, bool cuts)
 {
 	static const char more[] = "\xe2\x80\xa6";   /* … */
 	size_t have = columns_of(text), bytes = strlen(text);
-	bool cut = have > width;
+	bool cut = cuts && have > width;
 
-	if (cut) {
+	if (have > width && !cuts) {
+		width = have;
+	} else if (cut) {
 		bytes = columns_fit(text, width - 1);
 		have = width - 1;   /* or less, before a wide character */
 		for (; have && columns_fit(text, have - 1) == bytes; have--)
@@ -279,7 +297,7 @@ static bool is_right(const struct table_column *c)
 static void put_cell(const struct table *t, const struct layout *l, size_t i, const char *text,
 		     struct line *line)
 {
-	put_field(line, text, l->widths[i], is_right(&t->columns[i]));
+	put_field(line, text, l->widths[i], is_right(&t->columns[i]), l->cuts);
 	line->blanks += l->gap;
 }
 
@@ -313,13 +331,13 @@ static void put_row(const struct table *t, const struct layout *l, const struct 
 int table_print(struct table *t, const struct table_style *style, FILE *out)
 {
 	struct layout l = { .colour = style->terminal.colour };
-	size_t all, rows, left;
+	size_t left_out;
 
 	if (!t->widths)
 		return -ENOMEM;
 	t->left_out = 0;
-	rows = left = choose(t, style, &all);
-	widen(t, style, rows);
+	left_out = choose(t, style);
+	widen(t, style);
 	l.widths = t->widths + t->ncolumns;
 	memcpy(l.widths, t->widths, t->ncolumns * sizeof(*l.widths));
 	fit(t, style, &l);
@@ -327,12 +345,10 @@ int table_print(struct table *t, const struct table_style *style, FILE *out)
 		fprintf(out, "%s\n", t->caption);
 	if (!style->no_titles)
 		put_titles(t, &l, out);
-	for (size_t r = 0; r < t->nrows && left; r++)
-		if (t->rows[r].wanted) {
+	for (size_t r = 0; r < t->nrows; r++)
+		if (t->rows[r].wanted)
 			put_row(t, &l, &t->rows[r], out);
-			left--;
-		}
-	if (rows < all)
-		fprintf(out, "... %zu more\n", all - rows);
+	if (left_out)
+		fprintf(out, "... %zu more\n", left_out);
 	return t->lost ? -ENOMEM : 0;
 }

@@ -46,7 +46,7 @@ def test_shape_columns_and_cells(analyse, works, command, work):
         assert [c['name'] for c in table['columns']] == documented()[name]
         kinds = {c['name']: c['kind'] for c in table['columns']}
         for row in table['rows']:
-            assert set(row) - {'marked'} <= set(kinds)
+            assert set(row) - {'marked', 'inlined'} <= set(kinds)
             assert all(isinstance(row[c], KINDS[kinds[c]]) for c in row if c in kinds), row
     for line in slow:
         schema('slow.schema.json').validate(line)

@@ -59,7 +59,7 @@ def test_known_shares_as_perf_report_has_them(analyse, works, perf, tmp_path, op
 
 def test_known_shares_of_inlined_functions(analyse, inlined):
     """The closing table of a C++ program against its own account."""
-    got = analyse('profile', '-F', 997, '-g', '--json', *RING, '--', inlined, 700)
+    got = analyse('profile', '-F', 997, '-g', '--json', '--inline-rows', *RING, '--', inlined, 700)
     known = told(got, 'shop::.*')
     table = got.table('profile')
     rows = {r['function']: r for r in table['rows']}
@@ -72,6 +72,36 @@ def test_known_shares_of_inlined_functions(analyse, inlined):
     assert abs(rows['shop::day']['total'] - first - second) <= 3
     assert abs(rows['shop::serve<shop::Till<short, 25> >']['total'] - third) <= 3
     assert rows['shop::day']['self'] < 3 and rows['main']['total'] > 97
+
+
+def test_functions_with_what_was_inlined_into_them(analyse, inlined):
+    got = analyse('profile', '-F', 997, '-g', '--json', *RING, '--', inlined, 700)
+    known = told(got, 'shop::.*')
+    table = got.table('profile')
+    assert sum(r['self'] for r in table['rows']) == pytest.approx(100)
+    rows = {r['function']: r for r in table['rows'][:2]}
+    first, second, third = known
+    of = {'shop::day': [first, second], 'shop::serve<shop::Till<short, 25> >': [third]}
+    assert [*rows] == [*of]
+    assert not off_by({name: rows[name]['self'] for name in of}, {name: sum(known[p] for p in parts) for name, parts in of.items()},
+                      table['samples'])
+    parts = {p['function']: p['self'] for name in of for p in rows[name]['inlined']}
+    assert set(known) | {name.replace('count', 'pay') for name in known} <= set(parts)
+    assert not off_by(parts, known, table['samples'])
+    for name in of:
+        parts = {p['function']: p for p in rows[name]['inlined']}
+        assert sum(p['self'] for p in parts.values()) <= rows[name]['self'] + 0.01
+        assert all('dso' not in p and p['total'] >= p['self'] for p in parts.values())
+
+
+def test_inlined_functions_in_text(analyse, inlined):
+    text = analyse('profile', '-q', '-g', *RING, '--', inlined, 400).text
+    assert re.search(r'^ *[\d.]+ +[\d.]+  shop::day  .*inlined\n'
+                     r' *[\d.]+ +[\d.]+      shop::Till<int, 45>::count \(inlined\)\n'
+                     r'(?: .* \(inlined\)\n)* *[\d.]+ +[\d.]+      shop::Till<long, 30>::count \(inlined\)\n', text, re.M), text
+    text = analyse('profile', '-q', '-g', '--no-inline', *RING, '--', inlined, 400).text
+    table = text.split('self%')[1]
+    assert 'shop::day' in table and 'count' not in table
 
 
 def test_text_has_samples_a_table_and_stacks(analyse, works):

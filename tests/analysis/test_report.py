@@ -74,6 +74,41 @@ def test_a_section_for_each_event_as_perf_report_has_it(perf, works, tmp_path, t
     assert got[0]['samples'] > 20 and got[2]['samples'] > 20 and got[4]['samples'] == 0
 
 
+INLINING = '''
+#include <time.h>
+static unsigned long sink;
+static inline __attribute__((always_inline)) unsigned long rotate(unsigned long x) { return x << 7 | x >> 57; }
+__attribute__((noinline)) void mixes(unsigned long n) { while (n--) { sink ^= rotate(sink + n); sink ^= rotate(sink * 3); } }
+__attribute__((noinline)) void adds(unsigned long n) { while (n--) sink += n; }
+int main(void)
+{
+	for (clock_t end = clock() + CLOCKS_PER_SEC * 4 / 10; clock() < end;) {
+		mixes(200000);
+		adds(200000);
+	}
+}
+'''
+
+
+def test_inlined_functions_are_part_of_their_row_as_perf_has_it(perf, analyse, tables, tmp_path):
+    (tmp_path / 'mix.c').write_text(INLINING)
+    subprocess.run(['gcc', '-O1', '-g', '-fno-omit-frame-pointer', '-o', tmp_path / 'mix', tmp_path / 'mix.c'], check=True)
+    path = recorded(perf, tmp_path / 'mix', tmp_path / 'i.data', 'cpu-clock')
+    [theirs] = sections(of_perf_report(perf, path)).values()
+    [table], [apart] = tables(path), tables(path, '--inline-rows')
+    rows, alone = ({r['function']: r for r in t['rows']} for t in (table, apart))
+    for name in ('mixes', 'adds'):
+        assert rows[name]['self'] == pytest.approx(theirs[name], abs=0.02)
+    [part] = rows['mixes']['inlined']
+    assert part['function'] == 'rotate' and part['count'] > 0
+    assert alone['rotate']['self'] == part['self']
+    assert alone['mixes']['self'] == pytest.approx(rows['mixes']['self'] - part['self'])
+    assert not any('inlined' in r for r in alone.values()) and 'rotate' not in rows and 'inlined' not in rows['adds']
+    assert sum(r['count'] for r in rows.values()) == sum(r['count'] for r in alone.values()) == table['weight']
+    text = analyse('report', path, before=['env']).text
+    assert re.search(r'^ *[\d.]+ +[\d.]+  mixes .*\n *%.2f +%.2f      rotate \(inlined\)$' % (part['self'], part['total']), text, re.M)
+
+
 def test_text_names_each_event_with_its_count(perf, works, tmp_path, analyse):
     path = recorded(perf, works, tmp_path / 'm.data', ','.join(SEVERAL), 'turns')
     counts = of_perf_script(perf, path)

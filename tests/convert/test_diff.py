@@ -106,6 +106,21 @@ def test_folded_stacks_say_the_same(diff, prof, recordings):
         assert folded[key] == pytest.approx(mixed[key], abs=0.05)
 
 
+def test_inlined_functions_are_part_of_their_function(diff, prof, recordings):
+    inlining = PROGRAM.replace('WORK(slow_part)', 'static inline __attribute__((always_inline)) unsigned long heart(unsigned long n) '
+                               '{ return n * n; }\n__attribute__((noinline)) void slow_part(unsigned long n) '
+                               '{ while (n--) sink += heart(n); }')
+    (recordings / 'in.c').write_text(inlining)
+    subprocess.run(['gcc', '-O0', '-g', '-o', recordings / 'in', recordings / 'in.c'], check=True)
+    subprocess.run([prof, 'record', '-q', '-o', recordings / 'in.data', '-g', '--', recordings / 'in', '50000'], check=True, timeout=60)
+    rows, apart = (rows_of(diff('--json', *options, 'in.data', 'in.data')) for options in ([], ['--inline-rows']))
+    assert 'heart' not in rows and apart['heart']['before'] > 1
+    assert rows['slow_part']['after'] == pytest.approx(apart['slow_part']['after'] + apart['heart']['after'])
+    subprocess.run([prof, 'convert', '-q', '-I', recordings / 'in.data', '--to', 'folded', '-o', recordings / 'in.folded'], check=True)
+    folded = rows_of(diff('--json', '--ignore-files', 'in.data', 'in.folded'))   # which don't say what was inlined
+    assert folded['heart']['before'] == folded['heart']['after'] == pytest.approx(apart['heart']['before'])
+
+
 @pytest.fixture(scope='module')
 def of_faults(prof, recordings):
     """The same program by its page faults, and by its faults and the event of a.data."""

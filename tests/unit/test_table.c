@@ -97,6 +97,63 @@ static void narrow_terminals_cut_text_not_numbers(void **state)
 	table_free(&t);
 }
 
+static void one_long_text_widens_its_row_alone(void **state)
+{
+	static const struct table_column three[] = { { "n", TABLE_INTEGER }, { "function", TABLE_TEXT }, { "dso", TABLE_TEXT } };
+	struct table t;
+	char longer[101] = "";
+
+	memset(longer, 'x', 100);
+	table_init(&t, "functions", three, COUNT(three));
+	for (unsigned int i = 0; i < 2; i++) {
+		table_row(&t);
+		table_unsigned(&t, i);
+		table_text(&t, i ? "main" : longer);
+		table_text(&t, "job");
+	}
+	prints(&t, &unlimited,
+	       "n  function                                          dso\n"
+	       "0  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx  job\n"
+	       "1  main                                              job\n");
+	prints(&t, &(struct table_style){ .terminal.columns = 30 },
+	       "n function                 dso\n"
+	       "0 xxxxxxxxxxxxxxxxxxxxxxx… job\n"
+	       "1 main                     job\n");
+	table_free(&t);
+}
+
+static void parts_of_rows(void **state)
+{
+	static const struct table_column two[] = { { "n", TABLE_INTEGER }, { "name", TABLE_TEXT } };
+	static const char *const names[] = { "a", " a1", " a2", "b", "c", " c1" };
+	struct table t;
+	char *line;
+
+	table_init(&t, "parts", two, COUNT(two));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		table_row(&t);
+		table_unsigned(&t, i);
+		table_text(&t, names[i]);
+		if (*names[i] == ' ')
+			table_part(&t, "inlined");
+	}
+	prints(&t, &(struct table_style){ .max_rows = 1 }, "n  name\n0  a\n1   a1\n2   a2\n... 2 more\n");
+	prints(&t, &(struct table_style){ .max_rows = 2 }, "n  name\n0  a\n1   a1\n2   a2\n3  b\n... 1 more\n");
+	prints(&t, &(struct table_style){ .match = "c" }, "n  name\n4  c\n5   c1\n");
+	line = printed(&t, NULL);
+	assert_non_null(strstr(line, "\"rows\":[{\"n\":0,\"name\":\"a\",\"inlined\":[{\"n\":1,\"name\":\" a1\"},"
+				     "{\"n\":2,\"name\":\" a2\"}]},{\"n\":3,\"name\":\"b\"},"
+				     "{\"n\":4,\"name\":\"c\",\"inlined\":[{\"n\":5,\"name\":\" c1\"}]}]"));
+	free(line);
+	table_clear(&t);
+	table_row(&t);
+	table_part(&t, "inlined");   /* of nothing: a row */
+	line = printed(&t, NULL);
+	assert_non_null(strstr(line, "\"rows\":[{}]"));
+	free(line);
+	table_free(&t);
+}
+
 static void narrow_terminals_leave_out_what_matters_least(void **state)
 {
 	static const struct table_column some[] = {
@@ -336,6 +393,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text),
 		cmocka_unit_test(narrow_terminals_cut_text_not_numbers),
+		cmocka_unit_test(one_long_text_widens_its_row_alone),
+		cmocka_unit_test(parts_of_rows),
 		cmocka_unit_test(narrow_terminals_leave_out_what_matters_least),
 		cmocka_unit_test(wide_characters),
 		cmocka_unit_test(hostile_names),
