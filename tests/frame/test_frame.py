@@ -3,9 +3,10 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
-from frame import ctests, report, requires, tap
+from frame import again, ctests, report, requires, tap
 from frame.result import FAILED, PASSED, SKIPPED, Result
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -146,3 +147,11 @@ def test_what_was_unsteady_is_told(capsys):
     lines = capsys.readouterr().out.splitlines()
     at = lines.index('unsteady: s: a - failed, and passed at a second try')
     assert lines[at + 1] == '    assert 1 == 2' and lines[-1] == '1 passed, 0 failed, 0 skipped'
+
+
+@pytest.mark.parametrize('losses, kept', [([0], 0), ([3, 0, 0], 1), ([5] * again.TRIES, again.TRIES - 1)])
+def test_again_until_nothing_is_lost(losses, kept):
+    """No run after the first that lost nothing; of runs that all lost, the last."""
+    runs = [SimpleNamespace(lost=lost) for lost in losses]
+    left = iter(runs)
+    assert again.lossless(lambda: next(left)) is runs[kept]

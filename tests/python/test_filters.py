@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from frame import requires
+from frame import again, requires
 from frame.session import EVENT, READY, Session, Storm
 
 from test_counts import COUNT, counted
@@ -13,8 +13,6 @@ from test_counts import COUNT, counted
 for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
-
-TRIES = 6
 
 BOTH = READY + """
 odd = even = 0
@@ -34,11 +32,7 @@ ODD_EVEN = (f'{EVENT}/_pid=={{pid}} && (_tid & 1)/alias=odd{{attr}}/,'
 
 def counted_whole(*args, **more):
     """Of everybody's calls, which are filtered here: the storm of another test may be too great."""
-    for _ in range(TRIES):
-        ended = counted(*args, '-m', '64M', **more)
-        if not ended.lost:
-            break
-    return ended
+    return again.lossless(lambda: counted(*args, '-m', '64M', **more))
 
 
 @pytest.mark.parametrize('order', [[], ['--order']], ids=['ring', 'order'])

@@ -6,10 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
-from frame import requires
+from frame import again, requires
 from frame.session import READY, Session
 
 for word in ('tracefs', 'root'):
@@ -34,6 +35,8 @@ def __sample__(e):
     n[e._event] = n.get(e._event, 0) + 1
     if e._event == 'page-faults' and n[e._event] == %d:
         print('enough', flush=True)
+def __lost__(start, end):
+    print('lost', flush=True)
 def __exit__():
     print('n', sorted(n.items()))
 ''' % PAGES
@@ -76,20 +79,23 @@ def perf_counts(folder):
 @pytest.mark.parametrize('events, chains', [('page-faults,cpu-clock', True), ('page-faults/-g/,cpu-clock', False),
                                             ('page-faults,context-switches', False)])     # told apart by their size
 def test_they_are_delivered(pyperf, prof, tmp_path, events, chains, args):
-    with touching() as work, Session(prof, tmp_path, SCRIPT, '-e', events, '-m', '16M', '-i', '20', '-p', str(work.pid),
-                                     *args) as session:
-        session.wait_for('ready')
-        with others(pyperf, work.pid, chains * pyperf.PERF_SAMPLE_CALLCHAIN):
-            touch(work)
-            session.wait_for('enough')
-        ended = session.stop()
+    def run():
+        with touching() as work, Session(prof, tmp_path, SCRIPT, '-e', events, '-m', '16M', '-i', '20', '-p', str(work.pid),
+                                         *args) as session:
+            session.wait_for('ready')
+            with others(pyperf, work.pid, chains * pyperf.PERF_SAMPLE_CALLCHAIN):
+                touch(work)
+                session.wait_for('enough|lost')
+            return session.stop()
+
+    ended = again.lossless(run)     # a third one that samples them may leave a size that tells nothing
     assert (ended.code, ended.stderr) == (0, '')
     seen = faults(ended.stdout)['page-faults']
     assert PAGES <= seen < 2 * PAGES
     if '--record' not in args:
         return
-    again = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (again.returncode, again.stderr, faults(again.stdout)) == (0, '', faults(ended.stdout))
+    read = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (read.returncode, read.stderr, faults(read.stdout)) == (0, '', faults(ended.stdout))
     if shutil.which('perf'):
         assert perf_counts(tmp_path) == seen
 
@@ -101,11 +107,14 @@ def test_what_nobody_can_tell_apart_is_lost(pyperf, prof, tmp_path):
         session.wait_for('ready')
         with others(pyperf, work.pid, pyperf.PERF_SAMPLE_CALLCHAIN):
             touch(work)
-        touch(work)
+        for touches in range(2, 12):
+            touch(work)
+            if session.out.wait_for('enough', time.monotonic() + 2):    # unless a third one samples them, too
+                break
         session.wait_for('enough')
         ended = session.stop()
     seen = faults(ended.stdout)['page-faults']
-    assert ended.code == 0 and 2 * PAGES <= seen + ended.lost < 4 * PAGES
+    assert ended.code == 0 and touches * PAGES <= seen + ended.lost < (touches + 2) * PAGES
     if shutil.which('perf'):
         assert perf_counts(tmp_path) == seen
 
@@ -119,8 +128,8 @@ def test_record_alone(pyperf, prof, tmp_path):
             touch(record)
         err = record.communicate(timeout=60)[1]
     assert (record.returncode, err) == (0, '')
-    again = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert again.returncode == 0 and again.stderr == ''
-    assert PAGES <= faults(again.stdout)['page-faults'] < 2 * PAGES
+    read = subprocess.run([prof, 'python', '-I', 'perf.data', 's.py'], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert read.returncode == 0 and read.stderr == ''
+    assert PAGES <= faults(read.stdout)['page-faults'] < 2 * PAGES
     if shutil.which('perf'):
-        assert perf_counts(tmp_path) == faults(again.stdout)['page-faults']
+        assert perf_counts(tmp_path) == faults(read.stdout)['page-faults']
