@@ -37,7 +37,8 @@ static size_t piece_of(const char *text, size_t n)
 	return nl ? (size_t)(nl + 1 - text) : 0;
 }
 
-static void add_map(struct bytes *b, const struct perfdata_jit_map *map)
+/* Whether all of it had a place. */
+static bool add_map(struct bytes *b, const struct perfdata_jit_map *map)
 {
 	size_t at = 0, n;
 
@@ -49,15 +50,17 @@ static void add_map(struct bytes *b, const struct perfdata_jit_map *map)
 		bytes_pad(b, 8);
 		at += n;
 	}
+	return !n;
 }
 
-void perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_map *maps, size_t n)
+bool perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_map *maps, size_t n)
 {
 	struct bytes b = { 0 };
+	bool whole = true;
 	uint64_t size;
 
 	for (size_t i = 0; i < n; i++)
-		add_map(&b, &maps[i]);
+		whole &= add_map(&b, &maps[i]);
 	size = b.n;
 	if (size) {
 		add_head(&b, WORD + 8, END);
@@ -65,7 +68,9 @@ void perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_
 	}
 	if (!b.failed)
 		perfdata_put_plain(w, b.data, b.n);
+	whole &= !b.failed;
 	bytes_free(&b);
+	return whole;
 }
 
 /* ---- reading ------------------------------------------------------------------ */

@@ -337,16 +337,6 @@ void perfdata_put_plain(struct perfdata_writer *w, const void *records, size_t n
 	write_records(w, records, n, records, n);
 }
 
-int perfdata_reopen(const struct perfdata_writer *w)
-{
-	char path[64];
-
-	if (w->fd < 0 || !w->is_file)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 int perfdata_error(const struct perfdata_writer *w)
 {
 	return w->error;

@@ -23,8 +23,6 @@ struct perfdata_writer;
 /* For FILE; nothing is created yet, what is put until then waits in memory. NULL without
  * memory. */
 struct perfdata_writer *perfdata_new(const char *path);
-/* Its descriptor for reading, to be closed; -1: it is no regular file. What is not flushed is not there. */
-int perfdata_reopen(const struct perfdata_writer *w);
 /* Creates FILE, readable by its owner only; under sudo it is the caller's. A regular file of that
  * name becomes FILE.old; what is no regular file (/dev/null, a FIFO; "-": stdout) is written to.
  * 0, or -1 with f. */
@@ -88,7 +86,8 @@ struct perfdata_jit_map {
 	const char *text;
 	size_t size;
 };
-void perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_map *maps, size_t n);
+/* False: some had no place there, or in memory. */
+bool perfdata_put_jit_maps(struct perfdata_writer *w, const struct perfdata_jit_map *maps, size_t n);
 /* Whole records. A failure is kept for perfdata_close(); what comes after it is dropped. */
 void perfdata_put(struct perfdata_writer *w, const void *records, size_t n);
 /* Whole records in two parts, as a ring has them. */

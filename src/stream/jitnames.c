@@ -2,8 +2,8 @@
 #include "stream/jitnames.h"
 
 #include "base/opener.h"
-#include "perfdata/reader.h"
 #include "perfdata/writer.h"
+#include "stream/jitmarks.h"
 #include "stream/layout.h"
 #include "symbols/dso.h"
 #include "symbols/jitdump.h"
@@ -17,33 +17,60 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_MAKERS = 256, MAX_BYTES = 64 << 20 };   /* processes; what their tables take at once */
+/* Processes; what their tables take at once; bytes that are read for one file. */
+enum { MAX_MAKERS = JITMARKS_OWNERS, MAX_BYTES = 64 << 20, MAX_READ = 128 << 20 };
+enum { FILTER = 4096 };
+
+/* Of each sample in a recording: its header, identifier and ip, pid and tid. */
+enum { PID_AT = 24 };
+
+/* Why names are missing: jitnames_missing(). */
+enum {
+	JIT_PROCESSES = 1, JIT_READ = 2, JIT_TABLES = 4, JIT_DENIED = 8, JIT_MEMORY = 16, JIT_WRITTEN = 32, JIT_FILES = 64,
+};
 
 #define FIRST_PAUSE UINT64_C(200000000)
 #define LAST_PAUSE UINT64_C(30000000000)
 
-/* A process that may make code. */
+/* A process that may make code, or what it was before it ended or became another program. */
 struct maker {
-	pid_t pid;
-	pid_t from;                  /* who made what was there when it was forked; 0: nobody */
+	pid_t pid;                   /* 0: free */
+	int from;                    /* which made what was there when it was forked; -1: none */
 	bool gone;
+	bool was_put, was_old;       /* since it is gone; also before the last file */
+	bool sampled;
 	struct perf_map_home home;
 	int map, dump;               /* descriptors; -1: none, so far */
+	struct jitdump_place place;  /* in the dump */
 	uint64_t next, pause;        /* when to look for the map again */
-	struct perfmap *names;       /* while they are put */
-	char *text;
+	struct jitcode code;
+	struct perfmap *names;       /* as far as the files were read */
+	bool marked;
+	char *text;                  /* while they are put */
 	size_t size;
 };
 
 struct jitnames {
 	struct maker v[MAX_MAKERS];
-	unsigned int n;
-	unsigned int refused;   /* that had no place, or have lost it */
+	unsigned int n;                 /* those behind were never used */
+	struct jitmarks *marks;
+	uint64_t may_be[FILTER / 64];   /* by the low bits of a pid: whether there is one */
+	unsigned int missing, told;     /* bits: JIT_… */
+	uint64_t budget;                /* bytes that may be read before the file ends */
 };
 
 struct jitnames *jitnames_new(void)
 {
-	return calloc(1, sizeof(struct jitnames));
+	struct jitnames *j = calloc(1, sizeof(struct jitnames));
+
+	if (j)
+		j->marks = jitmarks_new();
+	if (!j || !j->marks) {
+		free(j);
+		return NULL;
+	}
+	j->budget = MAX_READ;
+	return j;
 }
 
 static void close_it(int *fd)
@@ -55,69 +82,134 @@ static void close_it(int *fd)
 
 static void end_maker(struct maker *m)
 {
+	if (!m->pid)
+		return;
 	perf_map_leave(&m->home);
 	close_it(&m->map);
 	close_it(&m->dump);
+	perfmap_free(m->names);
+	*m = (struct maker){ 0 };
+}
+
+/* What its children run then has no names. */
+static void drop(struct jitnames *j, struct maker *m)
+{
+	for (unsigned int i = 0; i < j->n; i++)
+		if (j->v[i].from == (int)(m - j->v))
+			j->v[i].from = -1;
+	end_maker(m);
 }
 
 void jitnames_free(struct jitnames *j)
 {
 	for (unsigned int i = 0; j && i < j->n; i++)
 		end_maker(&j->v[i]);
+	if (j)
+		jitmarks_free(j->marks);
 	free(j);
+}
+
+/* ---- reading ---------------------------------------------------------------------- */
+
+static size_t bytes_of_all(const struct jitnames *j)
+{
+	size_t bytes = 0;
+
+	for (unsigned int i = 0; i < j->n; i++)
+		bytes += j->v[i].names ? perfmap_bytes(j->v[i].names) : 0;
+	return bytes;
+}
+
+/* What the files have more than last time. */
+static void read_names(struct jitnames *j, struct maker *m, uint64_t *budget)
+{
+	int64_t read = 0, dumped = 0;
+
+	if (bytes_of_all(j) >= MAX_BYTES) {
+		j->missing |= JIT_TABLES;
+		return;
+	}
+	m->names = m->names ? m->names : perfmap_new();
+	if (!m->names) {
+		j->missing |= JIT_MEMORY;
+		return;
+	}
+	if (m->map >= 0)
+		read = perfmap_read(m->names, m->map, budget);
+	if (m->dump >= 0)
+		dumped = jitdump_read(m->names, m->dump, &m->place, budget);
+	if (dumped > 0)
+		perfmap_sort(m->names);
+	if (read < 0 || dumped < 0)
+		j->missing |= JIT_FILES;
+	if (!*budget)
+		j->missing |= JIT_READ;
+	if (perfmap_is_cut(m->names) || m->place.cut)
+		j->missing |= JIT_TABLES;
 }
 
 /* ---- who makes code ------------------------------------------------------------- */
 
+static void note_pid(struct jitnames *j, pid_t pid)
+{
+	j->may_be[(unsigned int)pid % FILTER / 64] |= UINT64_C(1) << (unsigned int)pid % 64;
+}
+
+/* Of all processes but these few, it is known at once that they are none. */
+static bool may_be(const struct jitnames *j, pid_t pid)
+{
+	return j->may_be[(unsigned int)pid % FILTER / 64] >> (unsigned int)pid % 64 & 1;
+}
+
 static struct maker *find(struct jitnames *j, pid_t pid)
 {
-	for (unsigned int i = 0; i < j->n; i++)
-		if (j->v[i].pid == pid)
+	for (unsigned int i = 0; i < j->n && may_be(j, pid); i++)
+		if (j->v[i].pid == pid && !j->v[i].gone)
 			return &j->v[i];
 	return NULL;
 }
 
-/* One that is gone, best one that has no names. */
-static struct maker *gone_one(struct jitnames *j)
+static bool has_names(const struct maker *m)
 {
-	struct maker *m = NULL;
-
-	for (unsigned int i = 0; i < j->n; i++) {
-		if (!j->v[i].gone)
-			continue;
-		if (j->v[i].map < 0 && j->v[i].dump < 0)
-			return &j->v[i];
-		m = m ? m : &j->v[i];
-	}
-	j->refused++;
-	return m;
+	return m->map >= 0 || m->dump >= 0 || m->names;
 }
 
-/* The number of one that is gone is another's now, and of a full table one that is gone goes. */
-static struct maker *place_for(struct jitnames *j, pid_t pid)
+/* Of a full table one that is gone goes, best one that has no names. */
+static struct maker *place_in(struct jitnames *j)
 {
-	struct maker *m = find(j, pid);
+	struct maker *gone = NULL;
 
-	if (!m && j->n == MAX_MAKERS)
-		m = gone_one(j);
-	if (m)
-		end_maker(m);
-	else if (j->n < MAX_MAKERS)
-		m = &j->v[j->n++];
-	return m;
+	for (unsigned int i = 0; i < j->n; i++) {
+		struct maker *m = &j->v[i];
+
+		if (!m->pid)
+			return m;
+		if (m->gone && (!gone || (has_names(gone) && !has_names(m))))
+			gone = m;
+	}
+	if (j->n < MAX_MAKERS)
+		return &j->v[j->n++];
+	if (!gone || has_names(gone))
+		j->missing |= JIT_PROCESSES;
+	if (gone)
+		drop(j, gone);
+	return gone;
 }
 
 /* Its uid may have changed since; its root is kept for when it is gone. */
-static void look_for_map(struct maker *m)
+static void look_for_map(struct jitnames *j, struct maker *m)
 {
 	struct perf_map_home home;
+	int rc = m->gone ? 0 : perf_map_home(&home, m->pid);
 
-	if (!m->gone && !perf_map_home(&home, m->pid)) {
+	if (!m->gone && !rc) {
 		perf_map_leave(&m->home);
 		m->home = home;
 	} else if (!m->gone) {
 		perf_map_leave(&home);
 	}
+	if (m->sampled && (rc == -EACCES || rc == -EPERM))
+		j->missing |= JIT_DENIED;
 	m->map = perf_map_open(&m->home);
 	m->map = m->map < 0 ? -1 : m->map;
 }
@@ -126,13 +218,14 @@ static struct maker *maker_of(struct jitnames *j, pid_t pid)
 {
 	struct maker *m = find(j, pid);
 
-	if (m && !m->gone)
+	if (m)
 		return m;
-	m = place_for(j, pid);
+	m = place_in(j);
 	if (!m)
 		return NULL;
-	*m = (struct maker){ .pid = pid, .home.root = -1, .map = -1, .dump = -1, .pause = FIRST_PAUSE };
-	look_for_map(m);
+	*m = (struct maker){ .pid = pid, .from = -1, .home.root = -1, .map = -1, .dump = -1, .pause = FIRST_PAUSE };
+	note_pid(j, pid);
+	look_for_map(j, m);
 	return m;
 }
 
@@ -165,6 +258,8 @@ static void saw_mapping(struct jitnames *j, const struct mmap2 *r)
 	if (!dump && !dso_is_anonymous(r->filename))
 		return;
 	m = maker_of(j, (pid_t)r->pid);
+	if (m && !dump)
+		jitcode_add(&m->code, r->addr, r->addr + r->len);
 	if (!m || !dump || m->dump >= 0)
 		return;
 	/* what it has mapped: by its name another's file could be meant */
@@ -178,11 +273,11 @@ static void saw_fork(struct jitnames *j, pid_t pid, pid_t ppid)
 	const struct maker *parent = find(j, ppid);
 	struct maker *m;
 
-	if (!parent || parent->gone)
+	m = parent ? maker_of(j, pid) : NULL;
+	if (!m)
 		return;
-	m = maker_of(j, pid);
-	if (m)
-		m->from = parent->from ? parent->from : ppid;
+	m->from = parent->from >= 0 ? parent->from : (int)(parent - j->v);
+	m->code = parent->code;
 }
 
 /* Some write their map when they end. */
@@ -190,12 +285,25 @@ static void saw_exit(struct jitnames *j, pid_t pid)
 {
 	struct maker *m = find(j, pid);
 
-	if (!m || m->gone)
+	if (!m)
 		return;
 	m->gone = true;
 	if (m->map < 0)
-		look_for_map(m);
+		look_for_map(j, m);
 	perf_map_leave(&m->home);
+}
+
+/* The program that it has become may write its own names into the same file. */
+static void saw_exec(struct jitnames *j, pid_t pid)
+{
+	struct maker *m = find(j, pid);
+
+	saw_exit(j, pid);
+	if (!m || !has_names(m))
+		return;
+	read_names(j, m, &j->budget);
+	close_it(&m->map);
+	close_it(&m->dump);
 }
 
 /* The head of FORK and EXIT records, and up to the pid of COMM. */
@@ -217,7 +325,7 @@ void jitnames_saw(struct jitnames *j, const struct perf_event_header *rec)
 	else if (rec->type == PERF_RECORD_EXIT && rec->size >= sizeof(*who) && who->pid == who->tid)
 		saw_exit(j, (pid_t)who->pid);
 	else if (rec->type == PERF_RECORD_COMM && rec->misc & PERF_RECORD_MISC_COMM_EXEC && rec->size >= sizeof(*who))
-		saw_exit(j, (pid_t)who->pid);
+		saw_exec(j, (pid_t)who->pid);
 }
 
 void jitnames_look(struct jitnames *j, uint64_t now)
@@ -225,9 +333,9 @@ void jitnames_look(struct jitnames *j, uint64_t now)
 	for (unsigned int i = 0; j && i < j->n; i++) {
 		struct maker *m = &j->v[i];
 
-		if (m->gone || m->map >= 0 || now < m->next)
+		if (!m->pid || m->gone || m->map >= 0 || now < m->next)
 			continue;
-		look_for_map(m);
+		look_for_map(j, m);
 		m->next = now + m->pause;
 		m->pause = m->pause < LAST_PAUSE ? 2 * m->pause : LAST_PAUSE;
 	}
@@ -237,65 +345,47 @@ void jitnames_look(struct jitnames *j, uint64_t now)
 
 /* Any word of a sample may be an address: of where it was, of its callers, of what lies on its stack for
  * who unwinds it later. */
-static void mark_sample(struct jitnames *j, const struct perf_event_header *rec, uint8_t tid_at)
+void jitnames_sampled(struct jitnames *j, const struct perf_event_header *rec)
 {
-	struct maker *m = tid_at && rec->size >= tid_at + 8u ? find(j, (pid_t)layout_u32(rec, tid_at)) : NULL;
+	pid_t pid = rec->size >= PID_AT + 8 ? (pid_t)layout_u32(rec, PID_AT) : 0;
 
-	if (m && m->names)
-		perfmap_mark(m->names, (const void *)rec, rec->size / 8);
-	m = m && m->from ? find(j, m->from) : NULL;
-	if (m && m->names)
-		perfmap_mark(m->names, (const void *)rec, rec->size / 8);
+	for (unsigned int i = 0; i < j->n && may_be(j, pid); i++)
+		if (j->v[i].pid == pid) {
+			j->v[i].sampled = true;
+			jitmarks_add(j->marks, i, &j->v[i].code, (const void *)rec, rec->size / 8);
+		}
 }
 
-/* Where the process's number lies in samples of an event; 0: nowhere. */
-static uint8_t tid_at(struct perfdata_reader *r, const struct perf_event_header *rec)
+bool jitnames_any(const struct jitnames *j)
 {
-	int event = perfdata_event_of(r, rec);
-	uint64_t type = event < 0 ? 0 : perfdata_event(r, (size_t)event)->attr.attr.sample_type;
-
-	if (!(type & PERF_SAMPLE_TID))
-		return 0;
-	return (uint8_t)(8 + (type & PERF_SAMPLE_IDENTIFIER ? 8 : 0) + (type & PERF_SAMPLE_IP ? 8 : 0));
+	return j && j->n;
 }
 
-/* Reads the recording once more. */
-static void mark_all(struct jitnames *j, const struct perfdata_writer *w)
+static void mark(struct maker *m, uint64_t addr)
 {
-	int fd = perfdata_reopen(w);
-	struct fault f = { 0 };
-	struct perfdata_reader *r = fd < 0 ? NULL : perfdata_reader_open(fd, "the recording", &f);
-	const struct perf_event_header *rec;
-	bool good = r;
+	if (m->marked)
+		perfmap_mark(m->names, &addr, 1);
+}
 
-	for (unsigned int i = 0; i < j->n && good; i++)
+/* Where that can't be told, all are put. */
+static void mark_all(struct jitnames *j)
+{
+	unsigned int owner;
+	uint64_t addr;
+
+	for (unsigned int i = 0; i < j->n; i++)
 		if (j->v[i].names)
-			good = perfmap_begin_marks(j->v[i].names);
-	while (good && perfdata_next(r, &rec, &f) > 0)
-		if (rec->type == PERF_RECORD_SAMPLE)
-			mark_sample(j, rec, tid_at(r, rec));
-	perfdata_reader_close(r);
+			j->v[i].marked = perfmap_begin_marks(j->v[i].names, jitmarks_are_cut(j->marks));
+	for (size_t at = 0; jitmarks_next(j->marks, &at, &owner, &addr);) {
+		struct maker *m = &j->v[owner];
+
+		mark(m, addr);
+		if (m->pid && m->from >= 0)
+			mark(&j->v[m->from], addr);
+	}
 }
 
 /* ---- putting ---------------------------------------------------------------------- */
-
-/* False: some of it is left out. */
-static bool read_names(struct maker *m, size_t *bytes)
-{
-	bool whole = true;
-
-	if (m->map < 0 && m->dump < 0)
-		return true;
-	m->names = *bytes < MAX_BYTES ? perfmap_new() : NULL;
-	if (!m->names)
-		return false;
-	if (m->map >= 0)
-		whole = perfmap_read(m->names, m->map) >= 0;
-	if (m->dump >= 0 && jitdump_read(m->names, m->dump) > 0)
-		perfmap_sort(m->names);
-	*bytes += perfmap_bytes(m->names);
-	return whole && !perfmap_is_cut(m->names);
-}
 
 static void put_line(void *ctx, uint64_t start, uint64_t size, const char *name)
 {
@@ -305,49 +395,106 @@ static void put_line(void *ctx, uint64_t start, uint64_t size, const char *name)
 	fputc('\n', ctx);
 }
 
-static void write_names(struct maker *m)
+static void write_names(struct jitnames *j, struct maker *m)
 {
 	FILE *f = m->names ? open_memstream(&m->text, &m->size) : NULL;
 
+	if (!f && m->names)
+		j->missing |= JIT_MEMORY;
 	if (!f)
 		return;
 	perfmap_each(m->names, put_line, f);
-	fclose(f);
+	if (fclose(f))
+		j->missing |= JIT_MEMORY;
 }
 
-static void forget_names(struct maker *m)
+static void read_all(struct jitnames *j)
 {
-	perfmap_free(m->names);
-	free(m->text);
-	m->names = NULL;
-	m->text = NULL;
-	m->size = 0;
+	for (unsigned int i = 0; i < j->n; i++) {
+		struct maker *m = &j->v[i];
+
+		if (m->pid && !m->gone && m->map < 0)
+			look_for_map(j, m);
+		if (m->map >= 0 || m->dump >= 0)
+			read_names(j, m, &j->budget);
+	}
 }
 
-unsigned int jitnames_put(struct jitnames *j, struct perfdata_writer *w)
+void jitnames_put(struct jitnames *j, struct perfdata_writer *w)
 {
 	struct perfdata_jit_map maps[MAX_MAKERS];
-	unsigned int cut;
-	size_t bytes = 0, n = 0;
+	size_t n = 0;
 
-	if (!j)
-		return 0;
-	cut = j->refused;
-	j->refused = 0;
+	if (!jitnames_any(j))
+		return;
+	read_all(j);
+	mark_all(j);
 	for (unsigned int i = 0; i < j->n; i++) {
-		if (j->v[i].map < 0 && !j->v[i].gone)
-			look_for_map(&j->v[i]);
-		cut += !read_names(&j->v[i], &bytes);
-	}
-	if (bytes)
-		mark_all(j, w);
-	for (unsigned int i = 0; i < j->n && bytes; i++) {
-		write_names(&j->v[i]);
+		write_names(j, &j->v[i]);
+		j->v[i].was_put = j->v[i].gone;
 		if (j->v[i].size)
 			maps[n++] = (struct perfdata_jit_map){ j->v[i].pid, j->v[i].text, j->v[i].size };
 	}
-	perfdata_put_jit_maps(w, maps, n);
+	if (!perfdata_put_jit_maps(w, maps, n))
+		j->missing |= JIT_WRITTEN;
+	for (unsigned int i = 0; i < j->n; i++) {
+		free(j->v[i].text);
+		j->v[i].text = NULL;
+		j->v[i].size = 0;
+	}
+}
+
+/* ---- the next file ---------------------------------------------------------------- */
+
+/* A child that lives may run what it made. */
+static bool is_needed(const struct jitnames *j, unsigned int i)
+{
+	for (unsigned int k = 0; k < j->n; k++)
+		if (j->v[k].pid && j->v[k].from == (int)i)
+			return true;
+	return !j->v[i].gone;
+}
+
+void jitnames_next_file(struct jitnames *j)
+{
+	bool ends[MAX_MAKERS];
+
+	if (!j)
+		return;
+	j->budget = MAX_READ;
+	jitmarks_clear(j->marks);
+	/* the rings may still hold samples of those that are gone since the last file */
 	for (unsigned int i = 0; i < j->n; i++)
-		forget_names(&j->v[i]);
-	return cut;
+		ends[i] = j->v[i].pid && j->v[i].was_put && j->v[i].was_old && !is_needed(j, i);
+	memset(j->may_be, 0, sizeof(j->may_be));
+	for (unsigned int i = 0; i < j->n; i++) {
+		if (ends[i])
+			drop(j, &j->v[i]);
+		j->v[i].was_old = j->v[i].was_put;
+		if (j->v[i].pid)
+			note_pid(j, j->v[i].pid);
+	}
+}
+
+/* ---- what is missing -------------------------------------------------------------- */
+
+const char *jitnames_missing(struct jitnames *j)
+{
+	static const char *const why[] = {
+		"more than 256 processes make code",
+		"the perf maps and jitdump files grew by more than 128 MiB since the last file",
+		"the names of all functions take more than 64 MiB, or one perf map or jitdump file has more functions "
+		"than perf-prof reads of one",
+		"the perf map of a process that was sampled may not be read by this user",
+		"out of memory",
+		"the names of the functions that were sampled take more than 64 MiB",
+		"a perf map or jitdump file cannot be read",
+	};
+	unsigned int news = j ? j->missing & ~j->told : 0;
+	int i = __builtin_ffs((int)news);
+
+	if (!i)
+		return NULL;
+	j->told |= 1u << (i - 1);
+	return why[i - 1];
 }

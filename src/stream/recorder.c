@@ -233,13 +233,29 @@ static void tell_error(struct stream *s)
 		"goes on\n", s->opts->record, strerror(-perfdata_error(s->writer)));
 }
 
-static void take(struct stream *s, const struct pev_ring *ring, uint64_t from)
+/* Once more through what is written: only where a process makes code. */
+static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
+{
+	uint64_t end = ring->pos, damaged = ring->damaged;
+	const struct perf_event_header *rec;
+
+	ring->pos = from;
+	while (ring->pos < end && (rec = pev_ring_next_(ring)))
+		if (rec->type == PERF_RECORD_SAMPLE)
+			jitnames_sampled(s->jitnames, rec);
+	ring->pos = end;
+	ring->damaged = damaged;   /* that was counted before */
+}
+
+static void take(struct stream *s, struct pev_ring *ring, uint64_t from)
 {
 	uint64_t n = ring->pos - from, at = from & ring->mask, first = ring->mask + 1 - at;
 
 	/* a ring that was found damaged skips bytes that are no records */
 	if (!n || n > ring->mask + 1)
 		return;
+	if (__builtin_expect(jitnames_any(s->jitnames), 0))
+		mark_sampled(s, ring, from);
 	perfdata_put2(s->writer, ring->data + at, n < first ? n : first, ring->data,
 		      n < first ? 0 : n - first);
 	tell_error(s);
@@ -263,6 +279,8 @@ static void put_stray(struct stream *s, const struct perf_event_header *rec, uin
 		uint64_t id;
 	} head = { *rec, id };
 
+	if (jitnames_any(s->jitnames))
+		jitnames_sampled(s->jitnames, rec);
 	perfdata_put2(s->writer, &head, sizeof(head), (const char *)rec + sizeof(head), rec->size - sizeof(head));
 	tell_error(s);
 }
@@ -289,8 +307,18 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 	take(s, bytes, from);
 }
 
+/* What was mapped before the samples that lie in the ring is known before they are looked at. */
+static void collect_mappings(struct stream *s)
+{
+	if (s->sideband && s->side_slice != s->slice)
+		sideband_collect(s->sideband);
+	s->side_slice = s->slice;
+}
+
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
+	if (ring->ring->pos != from)
+		collect_mappings(s);
 	if (s->filters_here || s->own.counts || s->makers.n || s->strays)
 		take_others(s, ring, from);
 	else
@@ -360,15 +388,26 @@ static void drain_piece(struct stream *s, struct ring *ring)
 
 /* Up to the head of now and no further: then a round is over, and what comes with the next
  * one is no older than what came before this one. */
-void recorder_drain(struct stream *s, struct ring *ring)
+static void drain(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *bytes = ring->ring;
 
-	if (ring->backlog)
-		backlog_move(ring->backlog);
-	pev_ring_begin_(bytes);
 	while (!s->stopping && bytes->pos != bytes->head)
 		drain_piece(s, ring);
+}
+
+void recorder_drain(struct stream *s)
+{
+	for (size_t i = 0; i < s->nrings; i++) {
+		if (s->rings[i].backlog)
+			backlog_move(s->rings[i].backlog);
+		pev_ring_begin_(s->rings[i].ring);
+	}
+	/* what was mapped before the samples up to there */
+	if (s->sideband)
+		sideband_collect(s->sideband);
+	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
+		drain(s, &s->rings[i]);
 }
 
 /* ---- one file after the other ------------------------------------------------- */
@@ -434,10 +473,12 @@ static bool is_taken(const struct stream *s, const char *name)
 /* Of code that was made meanwhile; nothing that belongs to the file may be put behind it. */
 void recorder_put_jitnames(struct stream *s)
 {
-	perfdata_flush(s->writer);
-	if (jitnames_put(s->jitnames, s->writer))
-		note(stream_verbosity(s->opts), "%s: more perf maps, or larger ones, than perf-prof reads: some of "
-		     "their functions have no names", s->opts->record);
+	const char *why;
+
+	jitnames_put(s->jitnames, s->writer);
+	while ((why = jitnames_missing(s->jitnames)))
+		note(stream_verbosity(s->opts), "%s: some functions of code that programs made have no names: %s",
+		     s->opts->record, why);
 }
 
 bool recorder_next_file(struct stream *s)
@@ -462,6 +503,8 @@ bool recorder_next_file(struct stream *s)
 		s->recording.one_file = !s->dumps.flight;
 		return true;
 	}
+	if (!s->dumps.flight)
+		jitnames_next_file(s->jitnames);
 	s->totals.recorded_files++;
 	keep_file(s, name);
 	return true;
@@ -497,9 +540,9 @@ static uint64_t size_of_file(struct stream *s)
 	return size;
 }
 
-static void file_round(struct stream *s)
+static void file_round(struct stream *s, uint64_t now)
 {
-	uint64_t now = attention_now(), size = size_of_file(s);
+	uint64_t size = size_of_file(s);
 
 	if (size != s->recording.rounded)
 		perfdata_put_round(s->writer);
@@ -517,11 +560,17 @@ static void file_round(struct stream *s)
 
 void recorder_round(struct stream *s)
 {
+	uint64_t now = attention_now();
+
 	if (!s->dumps.flight) {
-		file_round(s);
+		file_round(s, now);
 		return;
 	}
 	perfdata_put_round(s->writer);
+	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
+		jitnames_look(s->jitnames, now);
+		s->recording.flushed_ns = now;
+	}
 	dumps_round(s);
 }
 

@@ -123,7 +123,7 @@ static bool read_file(struct dsos *d, struct jit *j)
 		return news;
 	j->size = fstat(j->fd, &st) ? j->size : st.st_size;
 	d->bytes -= perfmap_bytes(j->map);
-	news |= perfmap_read(j->map, j->fd) > 0;
+	news |= perfmap_read(j->map, j->fd, NULL) > 0;
 	d->bytes += perfmap_bytes(j->map);
 	if (perfmap_is_cut(j->map))
 		tell(d, j);

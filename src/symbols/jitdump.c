@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAGIC = 0x4a695444, MAX_NAME = 1024, MAX_RECORDS = 1 << 21 };
@@ -82,37 +83,68 @@ static bool may_move(unsigned int moves, int64_t loads)
 	return moves < MAX_MOVES && moves * loads < MAX_SORTED;
 }
 
-int64_t jitdump_read(struct perfmap *m, int fd)
+/* A whole record with its head in our order; 0: there is none, or the budget is used up. */
+static size_t take_piece(int fd, uint64_t at, uint64_t end, bool foreign, struct piece *p, uint64_t *budget)
+{
+	ssize_t got = pread(fd, p, sizeof(*p), (off_t)at);
+
+	if (got < RECORD_HEAD)
+		return 0;
+	if (foreign)
+		turn(&p->r, (size_t)got);
+	if (p->r.size < RECORD_HEAD || p->r.size > end - at)
+		return 0;
+	got = p->r.size < (size_t)got ? (ssize_t)p->r.size : got;
+	if (*budget < (uint64_t)got) {
+		*budget = 0;
+		return 0;
+	}
+	*budget -= (uint64_t)got;
+	return (size_t)got;
+}
+
+/* False: nothing comes behind it. */
+static bool take_record(struct perfmap *m, const struct piece *p, size_t n, unsigned int *moves, int64_t *loads,
+			struct jitdump_place *place)
+{
+	if (p->r.id == CODE_LOAD) {
+		++*loads;
+		return take_load(m, p, n);
+	}
+	if (p->r.id != CODE_MOVE)
+		return p->r.id != CODE_CLOSE;
+	if (may_move((*moves)++, *loads))
+		return take_move(m, p, n);
+	place->cut = true;
+	return true;
+}
+
+int64_t jitdump_read(struct perfmap *m, int fd, struct jitdump_place *place, uint64_t *budget)
 {
 	struct head h = { 0 };
-	unsigned int moves = 0;
+	unsigned int moves = 0, records = 0;
 	int64_t loads = 0;
+	struct stat st;
 	bool foreign;
-	uint64_t at;
+	uint64_t at, end;
 	ssize_t got = pread(fd, &h, sizeof(h), 0);
 
-	if (got < 0)
+	if (got < 0 || fstat(fd, &st))
 		return -errno;
 	foreign = h.magic == bswap_32(MAGIC);
 	if (got != sizeof(h) || (h.magic != MAGIC && !foreign))
 		return -ENOEXEC;
-	at = foreign ? bswap_32(h.size) : h.size;
-	for (size_t i = 0; i < MAX_RECORDS; i++) {
+	at = place->at ? place->at : foreign ? bswap_32(h.size) : h.size;
+	end = (uint64_t)st.st_size > at ? (uint64_t)st.st_size : at;
+	for (; records < MAX_RECORDS; records++) {
 		struct piece p = { 0 };
-		size_t n;
+		size_t n = take_piece(fd, at, end, foreign, &p, budget);
 
-		got = pread(fd, &p, sizeof(p), (off_t)at);
-		if (got < RECORD_HEAD)
+		if (!n || !take_record(m, &p, n, &moves, &loads, place))
 			break;
-		if (foreign)
-			turn(&p.r, (size_t)got);
-		n = p.r.size < (size_t)got ? p.r.size : (size_t)got;
-		if (p.r.size < RECORD_HEAD || p.r.id == CODE_CLOSE ||
-		    (p.r.id == CODE_LOAD && !take_load(m, &p, n)) ||
-		    (p.r.id == CODE_MOVE && may_move(moves++, loads) && !take_move(m, &p, n)))
-			break;
-		loads += p.r.id == CODE_LOAD;
 		at += p.r.size;
 	}
+	place->cut |= records == MAX_RECORDS;
+	place->at = at;
 	return loads;
 }

@@ -9,7 +9,13 @@
 
 #include "symbols/perfmap.h"
 
-/* What it names is added to m, to be followed by perfmap_sort(). How many functions that were, or -errno:
- * -ENOEXEC if it is no such file. Damage ends the reading. */
-int64_t jitdump_read(struct perfmap *m, int fd);
+/* How far a file was read; zeros at first. */
+struct jitdump_place {
+	uint64_t at;
+	bool cut;                /* a bound left functions out */
+};
+
+/* What it names behind that place is added to m, to be followed by perfmap_sort(); at most *budget bytes, which
+ * become fewer. How many functions that were, or -errno: -ENOEXEC if it is no such file. Damage ends the reading. */
+int64_t jitdump_read(struct perfmap *m, int fd, struct jitdump_place *place, uint64_t *budget);
 #endif

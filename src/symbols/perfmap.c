@@ -194,12 +194,27 @@ static int read_lines(struct perfmap *m, int fd, char *buf, uint64_t end)
 	return got < 0 ? -errno : 0;
 }
 
-int perfmap_read(struct perfmap *m, int fd)
+/* Up to `end`, as far as the budget goes. */
+static int read_more(struct perfmap *m, int fd, uint64_t end, uint64_t *budget)
+{
+	uint64_t from = m->offset, most = budget ? *budget : UINT64_MAX;
+	char *buf = malloc(CHUNK);
+	int rc;
+
+	if (!buf)
+		return -ENOMEM;
+	rc = read_lines(m, fd, buf, end - from > most ? from + most : end);
+	free(buf);
+	if (budget)
+		*budget = end - from > most ? 0 : most - (m->offset - from);
+	return rc;
+}
+
+int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 {
 	uint32_t before = m->numbers;
 	struct stat st;
 	uint64_t end;
-	char *buf;
 	int rc;
 
 	if (fstat(fd, &st))
@@ -212,11 +227,7 @@ int perfmap_read(struct perfmap *m, int fd)
 	m->cut |= (uint64_t)st.st_size > end;
 	if (end == m->offset)
 		return before != m->numbers;
-	buf = malloc(CHUNK);
-	if (!buf)
-		return -ENOMEM;
-	rc = read_lines(m, fd, buf, end);
-	free(buf);
+	rc = read_more(m, fd, end, budget);
 	if (before != m->numbers)
 		perfmap_sort(m);
 	return rc ? rc : before != m->numbers;
@@ -252,10 +263,10 @@ bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uin
 
 /* ---- some of them ----------------------------------------------------------- */
 
-bool perfmap_begin_marks(struct perfmap *m)
+bool perfmap_begin_marks(struct perfmap *m, bool all)
 {
 	free(m->marks);
-	m->marks = calloc(m->n + 1, sizeof(*m->marks));
+	m->marks = all ? NULL : calloc(m->n + 1, sizeof(*m->marks));
 	return m->marks;
 }
 

@@ -20,9 +20,9 @@ enum { PERFMAP_MAX_FILE = 128 << 20, PERFMAP_MAX_LINES = 1 << 20, PERFMAP_MAX_NA
 
 struct perfmap *perfmap_new(void);
 void perfmap_free(struct perfmap *m);
-/* Reads what the file has more than last time; a file that is shorter now is read anew.
- * 1: there are new lines; 0: none; -errno. */
-int perfmap_read(struct perfmap *m, int fd);
+/* Reads what the file has more than last time; a file that is shorter now is read anew. At most
+ * *budget bytes (NULL: no matter), which become fewer. 1: there are new lines; 0: none; -errno. */
+int perfmap_read(struct perfmap *m, int fd, uint64_t *budget);
 /* The same from memory, whole lines and the beginning of one: returns how many bytes were
  * taken, or -ENOMEM. To be followed by perfmap_sort(). */
 int64_t perfmap_take(struct perfmap *m, const char *text, size_t n);
@@ -31,9 +31,9 @@ void perfmap_sort(struct perfmap *m);
 void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *name, size_t len);
 /* The function around addr. The name lives until the next perfmap_read(). */
 bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into);
-/* From here on perfmap_each() gives those functions only which one of the words points into. Of a
- * sorted one, which stays as it is. False: no memory, and all are given. */
-bool perfmap_begin_marks(struct perfmap *m);
+/* From here on perfmap_each() gives those functions only which one of the words points into; or all, and none may
+ * be marked. Of a sorted one, which stays as it is. False: all are given (also without memory). */
+bool perfmap_begin_marks(struct perfmap *m, bool all);
 void perfmap_mark(struct perfmap *m, const uint64_t *words, size_t n);
 /* By address. */
 typedef void perfmap_fn(void *ctx, uint64_t start, uint64_t size, const char *name);

@@ -4,7 +4,9 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -26,8 +28,8 @@ def jit(build):
 @pytest.fixture
 def record(prof, jit, tmp_path):
     """record(how, *options): its pid, when its map is gone."""
-    def run(how, *options, before=()):
-        done = subprocess.run([*before, prof, 'record', '-q', '-o', 'x.data', *CLOCK, *options, '--', jit, how, MS],
+    def run(how, *options, then=()):
+        done = subprocess.run([prof, 'record', '-q', '-o', 'x.data', *CLOCK, *options, '--', jit, how, MS, *then],
                               cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         pid = int(re.match(r'pid (\d+)', done.stdout)[1])
         with contextlib.suppress(FileNotFoundError):
@@ -75,6 +77,50 @@ def test_each_file_has_its_own(record, analyse, tmp_path):
     rows = [r for t in tables for r in t['rows'] if r['dso'].startswith(('/tmp/perf-', '//anon'))]
     assert rows and {r['function'] for r in rows} <= {'jit_long', 'jit_short'} and \
         {r['dso'] for r in rows} == {f'/tmp/perf-{pid}.map'}
+
+
+def test_a_program_that_becomes_another(record, jit, analyse, tmp_path):
+    pid = record('first', then=[jit, 'late', MS])
+    is_named(shares(analyse, '-I', tmp_path / 'x.data'), pid)
+
+
+def wait_until(what):
+    until = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_names_of_a_process_that_ended_before_the_dump(prof, jit, analyse, tmp_path):
+    def opened():
+        folder = f'/proc/{recorder.pid}/fd'
+        return any(os.path.realpath(os.path.join(folder, fd)) == path for fd in os.listdir(folder))
+
+    stays = subprocess.Popen(['sleep', '600'])
+    process = subprocess.Popen([jit, 'late', MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pid = int(process.stdout.readline().split()[1])
+    path = f'/tmp/perf-{pid}.map'
+    recorder = subprocess.Popen([prof, 'record', '-q', '--overwrite', '-N', '1', '-o', 'x.data', *CLOCK, '-p',
+                                 f'{pid},{stays.pid}'], cwd=tmp_path)
+    try:
+        with open(f'/proc/{recorder.pid}/wchan') as wchan:
+            wait_until(lambda: wchan.seek(0) or 'poll' in wchan.read())
+        process.stdin.write('x')
+        process.stdin.flush()
+        assert process.stdout.readline() == 'done\n'
+        wait_until(opened)
+        os.unlink(path)
+        process.stdin.close()
+        process.wait(timeout=60)
+        recorder.send_signal(signal.SIGUSR2)
+        assert recorder.wait(timeout=60) == 0
+        is_named(shares(analyse, '-I', tmp_path / 'x.data'), pid)
+    finally:
+        for p in (recorder, process, stays):
+            p.kill()
+            p.wait()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def test_without_a_name_the_address_and_the_mapping_are_told(record, analyse, tmp_path):

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jit HOW MS: makes two functions in anonymous memory, jit_long and jit_short, spends MS ms of CPU time in them,
+ * jit HOW MS [PROGRAM ...]: makes two functions in anonymous memory, jit_long and jit_short, spends MS ms of CPU time in them,
  * three quarters in the first, and tells their names as just-in-time compilers do, by HOW:
  *	first	/tmp/perf-PID.map, before; 1,000 lines more are of functions that never ran
  *	late	the same, after the work, as jcmd does
  *	dump	a jitdump file, jit-PID.dump in the present folder, which is mapped
  *	none	not at all
  * "pid N" is printed first; then it waits for a byte on stdin, or its end. "done" is printed when the work is
- * over; then it waits for the end of stdin.
+ * over; then it waits for the end of stdin, or becomes PROGRAM.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -126,6 +126,8 @@ int main(int argc, char **argv)
 		write_map(memory);
 	printf("done\n");
 	fflush(stdout);
+	if (argc > 3)
+		execv(argv[3], argv + 3);
 	while (n > 0)
 		n = read(0, &byte, 1);
 	return 0;

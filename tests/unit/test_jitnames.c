@@ -5,6 +5,7 @@
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 #include "perfevent.h"
+#include "stream/jitmarks.h"
 #include "stream/jitnames.h"
 #include "stream/procstart.h"
 
@@ -40,7 +41,7 @@ static struct mapping mapping_of(pid_t pid)
 
 struct sample {
 	struct perf_event_header header;
-	uint64_t ip;
+	uint64_t id, ip;
 	uint32_t pid, tid;
 	uint64_t caller;
 };
@@ -61,7 +62,7 @@ static struct perfdata_writer *begin(bool compressed)
 	uint64_t id = 1;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
+	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
 	perfdata_put_attr(w, &attr, &id, 1);
 	if (compressed && perfdata_compress(w, NULL)) {
 		print_message("# skip: built without zstd\n");
@@ -72,10 +73,12 @@ static struct perfdata_writer *begin(bool compressed)
 	return w;
 }
 
-static void put_sample(struct perfdata_writer *w, pid_t pid, uint64_t ip, uint64_t caller)
+static void put_sample(struct jitnames *j, struct perfdata_writer *w, pid_t pid, uint64_t ip, uint64_t caller)
 {
-	struct sample s = { { PERF_RECORD_SAMPLE, 0, sizeof(s) }, ip, (uint32_t)pid, (uint32_t)pid, caller };
+	struct sample s = { { PERF_RECORD_SAMPLE, 0, sizeof(s) }, 1, ip, (uint32_t)pid, (uint32_t)pid, caller };
 
+	if (jitnames_any(j))
+		jitnames_sampled(j, &s.header);
 	perfdata_put(w, &s, sizeof(s));
 }
 
@@ -117,12 +120,12 @@ static void what_was_sampled(bool compressed)
 	struct perfdata_writer *w = begin(compressed);
 
 	jitnames_saw(j, &m.header);
-	put_sample(w, getpid(), 0x1008, 0x2fff);
-	put_sample(w, getpid() + 1, 0x4000, 0x4000);   /* another process's */
-	put_sample(w, getpid(), 0x3000, UINT64_MAX);
+	put_sample(j, w, getpid(), 0x1008, 0x2fff);
+	put_sample(j, w, getpid() + 1, 0x4000, 0x4000);   /* another process's */
+	put_sample(j, w, getpid(), 0x3000, UINT64_MAX);
 	write_map(map, "1000 10 leaf\n2000 1000 caller\n3000 10 other one\n4000 10 never\n5000 10 never\n");
-	perfdata_flush(w);
-	assert_int_equal(jitnames_put(j, w), 0);
+	jitnames_put(j, w);
+	assert_null(jitnames_missing(j));
 	end(w);
 	assert_string_equal(kept(3), "1: 1000 10 leaf\n2000 1000 caller\n3000 10 other one\n");
 	jitnames_free(j);
@@ -148,13 +151,12 @@ static void one_file_after_the_other(void **state)
 
 	write_map(map, "1000 10 a\n2000 10 b\n");
 	jitnames_saw(j, &m.header);
-	put_sample(w, getpid(), 0x1000, 0);
-	perfdata_flush(w);
+	put_sample(j, w, getpid(), 0x1000, 0);
 	jitnames_put(j, w);
 	snprintf(second, sizeof(second), "%s.1", path);
 	assert_int_equal(perfdata_switch(w, second, NULL), 0);
-	put_sample(w, getpid(), 0x2000, 0);
-	perfdata_flush(w);
+	jitnames_next_file(j);
+	put_sample(j, w, getpid(), 0x2000, 0);
 	jitnames_put(j, w);
 	perfdata_put_end(w);             /* as a dump does, before it is closed */
 	end(w);
@@ -196,15 +198,243 @@ static void of_processes_that_are_gone(void **state)
 	task.pid = task.tid = (1 << 22) + 1;
 	task.ppid = (uint32_t)getpid();
 	jitnames_saw(j, &task.header);
-	put_sample(w, (1 << 22) + 1, 0x1000, 0);
-	put_sample(w, child, 0x3000, 0);
-	perfdata_flush(w);
+	put_sample(j, w, (1 << 22) + 1, 0x1000, 0);
+	put_sample(j, w, child, 0x3000, 0);
 	jitnames_put(j, w);
 	end(w);
 	assert_string_equal(kept(2), "1: 1000 10 parents\n2: 3000 10 late\n");
 	close(wait_for[0]);
 	close(wait_for[1]);
 	jitnames_free(j);
+}
+
+static void saw_exec(struct jitnames *j, pid_t pid)
+{
+	struct { struct perf_event_header header; uint32_t pid, tid; char comm[8]; } comm = {
+		{ PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) }, (uint32_t)pid, (uint32_t)pid, "x",
+	};
+
+	jitnames_saw(j, &comm.header);
+}
+
+static void next_file(struct jitnames *j, struct perfdata_writer *w)
+{
+	static int n;
+	char name[80];
+
+	jitnames_put(j, w);
+	snprintf(name, sizeof(name), "%s.%d", path, n++);
+	assert_int_equal(perfdata_switch(w, name, NULL), 0);
+	unlink(name);
+	jitnames_next_file(j);
+}
+
+/* The later program truncates the map of the earlier one; each has its names, as long as samples may come. */
+static void a_program_that_becomes_another(void **state)
+{
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+
+	write_map(map, "1000 10 first\n");
+	jitnames_saw(j, &m.header);
+	put_sample(j, w, getpid(), 0x1000, 0);
+	saw_exec(j, getpid());
+	write_map(map, "8000 10 second\n9000 10 never\n");
+	jitnames_saw(j, &m.header);
+	put_sample(j, w, getpid(), 0x8000, 0);
+	jitnames_put(j, w);
+	end(w);
+	assert_string_equal(kept(2), "1: 1000 10 first\n1: 8000 10 second\n");
+	for (int i = 0; i < 3; i++) {
+		w = begin(false);
+		if (i)
+			next_file(j, w);
+		put_sample(j, w, getpid(), 0x1000, 0x8000);
+		jitnames_put(j, w);
+		end(w);
+		assert_string_equal(kept(1), i < 2 ? "1: 1000 10 first\n1: 8000 10 second\n" : "1: 8000 10 second\n");
+	}
+	jitnames_free(j);
+}
+
+/* A map may be larger than what is read of it; what comes with the next file is read then. */
+static void what_is_left_out_is_told(void **state)
+{
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+
+	write_map(map, "1000 10 first\n");
+	jitnames_saw(j, &m.header);
+	assert_int_equal(truncate(map, 1ll << 40), 0);
+	put_sample(j, w, getpid(), 0x1000, 0);
+	next_file(j, w);
+	assert_non_null(strstr(jitnames_missing(j), "than perf-prof reads of one"));
+	assert_null(jitnames_missing(j));
+	write_map(map, "1000 10 anew\n");
+	put_sample(j, w, getpid(), 0x1000, 0);
+	jitnames_put(j, w);
+	assert_null(jitnames_missing(j));
+	end(w);
+	assert_string_equal(kept(1), "1: 1000 10 anew\n");
+	jitnames_free(j);
+}
+
+/* All of them together have one bound. */
+static void one_bound_for_all_maps(void **state)
+{
+	enum { N = 3, BYTES = 60 << 20 };
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	char names[N][64];
+	pid_t pids[N];
+	int wait_for[2];
+
+	assert_int_equal(pipe(wait_for), 0);
+	for (int i = 0; i < N; i++) {
+		struct mapping m;
+
+		pids[i] = fork();
+		if (!pids[i]) {
+			close(wait_for[1]);
+			_exit((int)read(wait_for[0], names, 1));
+		}
+		snprintf(names[i], sizeof(names[i]), "/tmp/perf-%d.map", pids[i]);
+		write_map(names[i], "1000 10 one\n");
+		assert_int_equal(truncate(names[i], BYTES), 0);
+		m = mapping_of(pids[i]);
+		jitnames_saw(j, &m.header);
+		put_sample(j, w, pids[i], 0x1000, 0);
+	}
+	jitnames_put(j, w);
+	assert_non_null(strstr(jitnames_missing(j), "128 MiB"));
+	assert_null(jitnames_missing(j));
+	end(w);
+	kept(N);
+	close(wait_for[0]);
+	close(wait_for[1]);
+	for (int i = 0; i < N; i++) {
+		waitpid(pids[i], NULL, 0);
+		unlink(names[i]);
+	}
+	jitnames_free(j);
+}
+
+/* Nobody's map but that of processes that this user may look into. */
+static void a_map_that_may_not_be_read(void **state)
+{
+	struct mapping m = mapping_of(1);
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		if (!geteuid() && setresuid(65534, 65534, 65534))
+			_exit(2);
+		jitnames_saw(j, &m.header);
+		jitnames_put(j, w);
+		if (jitnames_missing(j))   /* nothing of it was sampled */
+			_exit(3);
+		put_sample(j, w, 1, 0x1000, 0);
+		jitnames_put(j, w);
+		_exit(jitnames_missing(j) ? 0 : 4);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	end(w);
+	jitnames_free(j);
+}
+
+/* More processes than there are places: those that are gone make room. */
+static void many_processes(void **state)
+{
+	struct { struct perf_event_header header; uint32_t pid, ppid, tid, ptid; uint64_t time; } task = { 0 };
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+
+	write_map(map, "1000 10 kept\n");
+	for (int i = 0; i <= 300; i++) {
+		pid_t pid = i ? (1 << 22) + i : getpid();   /* more than a number can be */
+		struct mapping m = mapping_of(pid);
+
+		jitnames_saw(j, &m.header);
+		task.header = (struct perf_event_header){ .type = PERF_RECORD_EXIT, .size = sizeof(task) };
+		task.pid = task.tid = (uint32_t)pid;
+		if (i && i < 200)
+			jitnames_saw(j, &task.header);
+	}
+	put_sample(j, w, getpid(), 0x1000, 0);
+	jitnames_put(j, w);
+	assert_null(jitnames_missing(j));
+	for (int i = 301; i < 600; i++) {
+		struct mapping m = mapping_of((1 << 22) + i);
+
+		jitnames_saw(j, &m.header);
+	}
+	put_sample(j, w, getpid(), 0x1000, 0);
+	jitnames_put(j, w);
+	assert_non_null(strstr(jitnames_missing(j), "256 processes"));
+	end(w);
+	kept(2);
+	jitnames_free(j);
+}
+
+/* ---- which addresses --------------------------------------------------------------- */
+
+static unsigned int marked(const struct jitmarks *m, unsigned int owner)
+{
+	unsigned int who, n = 0;
+	uint64_t addr;
+
+	for (size_t at = 0; jitmarks_next(m, &at, &who, &addr);)
+		n += who == owner;
+	return n;
+}
+
+static void addresses_in_code(void **state)
+{
+	uint64_t words[] = { 0, 0xfff, 0x1000, 0x1fff, 0x2000, 0x1000, 0x100000, UINT64_MAX };
+	struct jitmarks *m = jitmarks_new();
+	struct jitcode code = { 0 };
+
+	jitmarks_add(m, 0, &code, words, 8);
+	assert_int_equal(marked(m, 0), 0);
+	jitcode_add(&code, 0x1000, 0x2000);
+	jitcode_add(&code, 0x5000, 0x5000);
+	jitmarks_add(m, 0, &code, words, 8);
+	jitmarks_add(m, 255, &code, words, 3);
+	assert_int_equal(marked(m, 0), 2);
+	assert_int_equal(marked(m, 255), 1);
+	/* more ranges than are kept: those that are near each other become one, none is lost */
+	for (uint64_t i = 1; i < 100; i++)
+		jitcode_add(&code, i << 20, (i << 20) + 0x10);
+	for (uint64_t i = 1; i < 100; i++) {
+		uint64_t word = (i << 20) + 0xf;
+
+		jitmarks_add(m, 7, &code, &word, 1);
+	}
+	assert_int_equal(marked(m, 7), 99);
+	assert_true(code.n <= JITCODE_RANGES);
+	jitmarks_clear(m);
+	assert_int_equal(marked(m, 7), 0);
+	jitmarks_free(m);
+}
+
+static void more_addresses_than_there_is_place_for(void **state)
+{
+	struct jitmarks *m = jitmarks_new();
+	struct jitcode code = { 0 };
+
+	jitcode_add(&code, 0x1000, UINT64_C(1) << 40);
+	for (uint64_t addr = 0x1000; addr < 0x1000 + (1 << 20); addr++)
+		jitmarks_add(m, 1, &code, &addr, 1);
+	assert_true(jitmarks_are_cut(m));
+	assert_in_range(marked(m, 1), 1 << 18, 1 << 20);
+	jitmarks_clear(m);
+	assert_false(jitmarks_are_cut(m));
+	jitmarks_free(m);
 }
 
 /* Nothing is kept of what could be another's, and no file is none the worse. */
@@ -220,8 +450,7 @@ static void others_files(void **state)
 	unlink(map);
 	assert_int_equal(symlink(real, map), 0);
 	jitnames_saw(j, &m.header);
-	put_sample(w, getpid(), 0x1000, 0);
-	perfdata_flush(w);
+	put_sample(j, w, getpid(), 0x1000, 0);
 	jitnames_put(j, w);
 	end(w);
 	assert_string_equal(kept(1), "");
@@ -312,6 +541,13 @@ int main(void)
 		cmocka_unit_test_setup(one_file_after_the_other, no_map),
 		cmocka_unit_test_setup(of_processes_that_are_gone, no_map),
 		cmocka_unit_test_setup(others_files, no_map),
+		cmocka_unit_test_setup(a_program_that_becomes_another, no_map),
+		cmocka_unit_test_setup(what_is_left_out_is_told, no_map),
+		cmocka_unit_test_setup(one_bound_for_all_maps, no_map),
+		cmocka_unit_test_setup(a_map_that_may_not_be_read, no_map),
+		cmocka_unit_test_setup(many_processes, no_map),
+		cmocka_unit_test(addresses_in_code),
+		cmocka_unit_test(more_addresses_than_there_is_place_for),
 		cmocka_unit_test(damaged_ends),
 		cmocka_unit_test(when_processes_began),
 	};

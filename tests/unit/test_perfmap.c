@@ -102,24 +102,24 @@ static void files_grow(void **state)
 	int fd = memfd_create("map", MFD_CLOEXEC);
 	struct perfmap *m = perfmap_new();
 
-	assert_int_equal(perfmap_read(m, fd), 0);
+	assert_int_equal(perfmap_read(m, fd, NULL), 0);
 	append(fd, "1000 10 one\n2000 1");
-	assert_int_equal(perfmap_read(m, fd), 1);
+	assert_int_equal(perfmap_read(m, fd, NULL), 1);
 	is(m, 0x1000, "one", 0);
 	is(m, 0x2000, NULL, 0);
-	assert_int_equal(perfmap_read(m, fd), 0);
+	assert_int_equal(perfmap_read(m, fd, NULL), 0);
 	append(fd, "0 two\n1000 10 other\n");
-	assert_int_equal(perfmap_read(m, fd), 1);
+	assert_int_equal(perfmap_read(m, fd, NULL), 1);
 	is(m, 0x1000, "other", 0);
 	is(m, 0x200f, "two", 15);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	append(fd, "3000 10 anew\n");
-	assert_int_equal(perfmap_read(m, fd), 1);
+	assert_int_equal(perfmap_read(m, fd, NULL), 1);
 	is(m, 0x1000, NULL, 0);
 	is(m, 0x3000, "anew", 0);
 	perfmap_free(m);
 	close(fd);
-	assert_true(perfmap_read(m = perfmap_new(), -1) < 0);
+	assert_true(perfmap_read(m = perfmap_new(), -1, NULL) < 0);
 	perfmap_free(m);
 }
 
@@ -136,7 +136,7 @@ static void huge_files(void **state)
 			sprintf(piece + (size_t)i * LINE, "%08x 8 name\n", (mb * (PIECE / LINE) + i) * 16 + 16);
 		assert_int_equal(write(fd, piece, PIECE), PIECE);
 	}
-	assert_int_equal(perfmap_read(m, fd), 1);
+	assert_int_equal(perfmap_read(m, fd, NULL), 1);
 	assert_true(perfmap_is_cut(m));
 	assert_true(perfmap_bytes(m) <= (size_t)PERFMAP_MAX_LINES * 32 + 2 * PERFMAP_MAX_NAMES);
 	is(m, 16, "name", 0);
@@ -144,7 +144,7 @@ static void huge_files(void **state)
 	m = perfmap_new();
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(ftruncate(fd, 1ll << 40), 0);
-	assert_int_equal(perfmap_read(m, fd), 0);
+	assert_int_equal(perfmap_read(m, fd, NULL), 0);
 	assert_true(perfmap_is_cut(m));
 	assert_true(perfmap_bytes(m) < 100000);
 	perfmap_free(m);
@@ -166,7 +166,7 @@ static void marked_ones(void **state)
 
 	perfmap_each(m, join, text);
 	assert_string_equal(text, "1000+10 a;2000+10 b;3000+10 c;4000+10 d;");
-	assert_true(perfmap_begin_marks(m));
+	assert_true(perfmap_begin_marks(m, false));
 	perfmap_mark(m, words, 0);
 	*text = '\0';
 	perfmap_each(m, join, text);
@@ -176,7 +176,7 @@ static void marked_ones(void **state)
 	assert_string_equal(text, "2000+10 b;4000+10 d;");
 	perfmap_free(m);
 	m = perfmap_new();
-	assert_true(perfmap_begin_marks(m));
+	assert_true(perfmap_begin_marks(m, false));
 	perfmap_mark(m, words, sizeof(words) / sizeof(*words));
 	perfmap_free(m);
 }
@@ -221,10 +221,12 @@ static struct dump a_dump(void)
 static int64_t read_dump(struct perfmap *m, const void *bytes, size_t n)
 {
 	int fd = memfd_create("dump", MFD_CLOEXEC);
+	struct jitdump_place place = { 0 };
+	uint64_t budget = 1 << 20;
 	int64_t rc;
 
 	assert_int_equal(write(fd, bytes, n), n);
-	rc = jitdump_read(m, fd);
+	rc = jitdump_read(m, fd, &place, &budget);
 	perfmap_sort(m);
 	close(fd);
 	return rc;
@@ -256,6 +258,7 @@ static void dumps_that_are_none(void **state)
 	static const uint32_t sizes[] = { 0, 15, 16, 55, 56, UINT32_MAX };
 	struct dump d = a_dump();
 	struct perfmap *m = perfmap_new();
+	uint64_t budget = 100;
 
 	for (size_t n = 0; n < sizeof(d); n++) {
 		int64_t rc = read_dump(m, &d, n);
@@ -268,7 +271,7 @@ static void dumps_that_are_none(void **state)
 	}
 	d.magic = 0x12345678;
 	assert_int_equal(read_dump(m, &d, sizeof(d)), -ENOEXEC);
-	assert_true(jitdump_read(m, -1) < 0);
+	assert_true(jitdump_read(m, -1, &(struct jitdump_place){ 0 }, &budget) < 0);
 	perfmap_free(m);
 }
 
