@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPEN = 1 << 20, MAX_CLOSED = 4096, HISTORY_BYTES = 16 << 20 };
+enum { MAX_OPEN = 1 << 20, MAX_CLOSED = 4096, HISTORY_BYTES = 16 << 20, COLUMNS = 8 };
 
 static int parse_than(const char *text, void *field, struct fault *f)
 {
@@ -26,6 +26,12 @@ const struct opt pair_opts_rows[] = {
 	  "number is ns.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct pair_opts, per_instance), NULL,
 	  "Print a row for each instance: thread or CPU.", false, NULL },
+};
+
+const struct opt pair_by_opts[] = {
+	{ "by", 0, NULL, OPT_CALL, offsetof(struct pair_opts, by), "task|pid|comm",
+	  "Print a row for each thread, for each process, or for all tasks with the same name. Text changes from task "
+	  "to comm by itself above 200 tasks, and says so.", false, grouping_parse },
 };
 
 /* ---- open ones ------------------------------------------------------------------------ */
@@ -47,6 +53,21 @@ int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops,
 	return p->history ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
+void pairs_group(struct pairs *p, enum group_by usual)
+{
+	const struct pair_opts *o = p->a->config;
+
+	p->grouping.by = o->by ? o->by : o->per_instance ? BY_TASK : usual;
+	p->grouping.automatic = !o->by && !o->per_instance && usual == BY_TASK && !p->a->opts->json;
+	p->grouping.processes.recorded = p->a->opts->stream.input;
+}
+
+void pairs_task(struct pairs *p, const struct pev_record *rec)
+{
+	if (p->grouping.by == BY_PID)
+		processes_take(&p->grouping.processes, rec);
+}
+
 void pairs_free(struct pairs *p)
 {
 	struct open_pair *o, *next;
@@ -61,6 +82,7 @@ void pairs_free(struct pairs *p)
 	}
 	p->spare = NULL;
 	distributions_clear(&p->rows);
+	grouping_free(&p->grouping);
 	history_free(p->history);
 	heatmap_free(p->heatmap);
 }
@@ -71,6 +93,7 @@ void pairs_see(struct pairs *p, const struct analysis_sample *s)
 		p->from = s->time;
 	if (s->time > p->last)
 		p->last = s->time;
+	grouping_see(&p->grouping, s);
 	if (p->history)
 		history_add(p->history, s, NULL);
 }
@@ -225,13 +248,11 @@ static void tell(struct pairs *p, const struct analysis_sample *s, const struct 
 		printf("    (what happened first is not kept any more)\n");
 }
 
-struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
-			       const struct pair_end *end, const char *name, uint64_t key,
-			       uint64_t row0, uint64_t row1)
+static struct distribution *add_to_row(struct pairs *p, const struct analysis_sample *s, const struct pair_end *end,
+				       const char *name, uint64_t key, const uint64_t row[2], bool *fresh)
 {
 	const struct pair_opts *o = p->a->config;
-	bool fresh;
-	struct distribution *d = distributions_get(&p->rows, row0, row1, &fresh);
+	struct distribution *d = distributions_get(&p->rows, row[0], row[1], fresh);
 
 	if (!d)
 		return NULL;
@@ -242,6 +263,30 @@ struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
 		heatmap_add(p->heatmap, s->time, end->duration);
 	if (o->than && end->duration > o->than)
 		tell(p, s, d, end, key);
+	return d;
+}
+
+struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
+			       const struct pair_end *end, const char *name, uint64_t key,
+			       uint64_t row0, uint64_t row1)
+{
+	const uint64_t row[] = { row0, row1 };
+	bool fresh;
+
+	return add_to_row(p, s, end, name, key, row, &fresh);
+}
+
+struct distribution *pairs_add_task(struct pairs *p, const struct analysis_sample *s, const struct pair_end *end,
+				    const char *comm, pid_t tid, uint64_t row1)
+{
+	const uint64_t row[] = { grouping_key(&p->grouping, p->a, tid, s->time, &comm), row1 };
+	bool fresh;
+	struct distribution *d = add_to_row(p, s, end, comm, (uint64_t)tid, row, &fresh);
+
+	uint64_t by_name = fresh ? analysis_hash(d->name) : 0;
+
+	if (fresh && grouping_count(&p->grouping, &p->rows, tid))
+		return distributions_get(&p->rows, by_name, row1, &fresh);
 	return d;
 }
 
@@ -259,6 +304,8 @@ static struct json_object *counts(const struct pairs *p)
 
 static void print_counts(const struct pairs *p)
 {
+	if (p->grouping.news)
+		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
 	if (p->ops->states && (p->restarted || p->unbegun))
 		printf("not counted: %llu stretches of which the kernel did not tell the beginning or the end\n",
 		       (unsigned long long)(p->restarted + p->unbegun));
@@ -271,17 +318,32 @@ static void print_counts(const struct pairs *p)
 			(unsigned long long)p->refused, MAX_OPEN);
 }
 
+/* Its tid is the process's where the row is. */
+static void print_rows(struct pairs *p, uint64_t now)
+{
+	struct distribution_view view = *p->ops->view;
+	struct table_column columns[COLUMNS];
+	size_t n = view.ncolumns < COLUMNS ? view.ncolumns : COLUMNS;
+
+	memcpy(columns, view.columns, n * sizeof(*columns));
+	for (size_t i = 0; i < n && p->grouping.by; i++)
+		if (!strcmp(columns[i].name, "tid"))
+			columns[i].name = grouping_id(&p->grouping);
+	view.columns = columns;
+	distributions_print(p->a, &p->rows, &view, p->from, now, p->a->opts->json ? counts(p) : NULL);
+}
+
 void pairs_print(struct pairs *p)
 {
 	uint64_t now = analysis_end(p->a, p->last);
 
 	if (!p->from)
 		p->from = now;
-	distributions_print(p->a, &p->rows, p->ops->view, p->from, now,
-			    p->a->opts->json ? counts(p) : NULL);
+	print_rows(p, now);
 	if (!p->a->opts->json)
 		print_counts(p);
 	distributions_clear(&p->rows);
+	grouping_next(&p->grouping);
 	p->restarted = p->unbegun = p->refused = p->told = 0;
 	p->from = now;
 }

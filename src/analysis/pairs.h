@@ -7,7 +7,7 @@
 #ifndef ANALYSIS_PAIRS_H
 #define ANALYSIS_PAIRS_H
 
-#include "analysis/distributions.h"
+#include "analysis/grouping.h"
 #include "analysis/history.h"
 #include "report/heatmap.h"
 
@@ -16,10 +16,14 @@ struct pair_opts {
 	struct analysis_opts common;
 	uint64_t than;               /* ns; 0: nothing is told one by one */
 	bool per_instance;           /* --perins */
+	enum group_by by;            /* --by: of commands whose rows are tasks */
 	struct heatmap_config heatmap;
 };
 enum { PAIR_NOPTS = 2, PAIR_SOURCE_NOPTS = 1 };   /* sources have the first one, --than */
 extern const struct opt pair_opts_rows[PAIR_NOPTS];
+/* --by, for commands that call pairs_group(). */
+enum { PAIR_BY_NOPTS = 1 };
+extern const struct opt pair_by_opts[PAIR_BY_NOPTS];
 /* The group of --heatmap, in a command's table of groups. */
 #define PAIR_PICTURE_GROUP { "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct pair_opts, heatmap) }
 
@@ -49,6 +53,7 @@ struct pairs {
 	struct open_pair *spare;     /* of no key any more, linked by hh.next */
 	size_t nopen;
 	struct distributions rows;
+	struct grouping grouping;    /* of rows by pairs_add_task() */
 	struct history *history;
 	struct heatmap *heatmap;     /* NULL without --heatmap */
 	uint64_t from;               /* the interval's beginning */
@@ -61,6 +66,10 @@ struct pairs {
 
 /* 0, or -1 with f. */
 int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops, struct fault *f);
+/* Behind it, where rows are tasks: which of them share a row without --by. By task and by name are possible. */
+void pairs_group(struct pairs *p, enum group_by usual);
+/* A record, for analysis_ops.task. */
+void pairs_task(struct pairs *p, const struct pev_record *rec);
 void pairs_free(struct pairs *p);
 /* To be called once for each sample, first. */
 void pairs_see(struct pairs *p, const struct analysis_sample *s);
@@ -86,6 +95,9 @@ void pairs_cancel(struct pairs *p, struct open_pair *o);
 struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
 			       const struct pair_end *end, const char *name, uint64_t key,
 			       uint64_t row0, uint64_t row1);
+/* The same of a task, called `comm` now: to the row that is its own, or its process's, or that of its name. */
+struct distribution *pairs_add_task(struct pairs *p, const struct analysis_sample *s, const struct pair_end *end,
+				    const char *comm, pid_t tid, uint64_t row1);
 /* The table of what has ended since the last one, then nothing is kept but what is open. */
 void pairs_print(struct pairs *p);
 /* At the end of the run, behind the last table: the picture. 0, or -1 with f. */

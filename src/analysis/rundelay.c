@@ -13,11 +13,10 @@ struct rundelay {
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* A row: thread, with --perins CPU + 1. */
+/* A row: task, or tasks, and with --perins CPU + 1. */
 static void put(struct analysis *a, const struct distribution *d, struct table *t)
 {
-	table_text(t, d->name);
-	table_integer(t, pidmap_shown((pid_t)d->key[0]));
+	grouping_put(d, t);
 	if (d->key[1])
 		table_integer(t, (int64_t)d->key[1] - 1);
 	else
@@ -25,7 +24,7 @@ static void put(struct analysis *a, const struct distribution *d, struct table *
 }
 
 static const struct table_column columns[] = {
-	{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "cpu", TABLE_INTEGER },
+	GROUPING_COLUMNS, { "cpu", TABLE_INTEGER },
 };
 static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
@@ -61,8 +60,8 @@ static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const s
 	struct rundelay *r = a->config;
 
 	if (end->value == STATE_RUNNABLE)
-		pairs_add(&r->pairs, s, end, analysis_comm(a, tid, s->time), (uint64_t)tid, (uint64_t)tid,
-			  r->opts.per_instance ? s->cpu + 1 : 0);
+		pairs_add_task(&r->pairs, s, end, analysis_comm(a, tid, s->time), tid,
+			       r->opts.per_instance ? s->cpu + 1 : 0);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -81,7 +80,10 @@ static int begin(struct analysis *a, struct fault *f)
 {
 	struct rundelay *r = a->config;
 
-	return switches_begin(&r->switches, a, f) || pairs_begin(&r->pairs, a, &pair_ops, f) ? -1 : 0;
+	if (switches_begin(&r->switches, a, f) || pairs_begin(&r->pairs, a, &pair_ops, f))
+		return -1;
+	pairs_group(&r->pairs, BY_TASK);
+	return 0;
 }
 
 static void interval(struct analysis *a)
@@ -110,7 +112,10 @@ static void release(struct analysis *a)
 
 static void task(struct analysis *a, const struct pev_record *rec)
 {
-	switches_task(&((struct rundelay *)a->config)->switches, rec);
+	struct rundelay *r = a->config;
+
+	switches_task(&r->switches, rec);
+	pairs_task(&r->pairs, rec);
 }
 
 static const struct analysis_ops ops = {
@@ -128,6 +133,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt_group groups[] = {
 	{ "Run delay", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Rows", pair_by_opts, PAIR_BY_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
@@ -140,8 +146,8 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"How long do threads wait for a CPU when they could run? Measures each stretch from the "
-	"moment a thread is woken, preempted or yields until it runs. A row for each thread, with "
-	"--perins for each thread and CPU.",
+	"moment a thread is woken, preempted or yields until it runs. A row for each thread (--by: process or name), "
+	"with --perins for each thread and CPU.",
 	"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
 	"with sched_waking, a moment earlier.",
 	"--than prints each longer wait when it ends: who woke the thread, and who ran on the CPU "

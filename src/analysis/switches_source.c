@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task-state and rundelay as sources: each stretch of a task's life, told when it ends. */
+#include "analysis/processes.h"
 #include "analysis/sources.h"
 #include "analysis/switches.h"
 #include "analysis/task_state.h"
@@ -8,90 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct task_of_thread {
-	pid_t tid, pid;
-	UT_hash_handle hh;
-};
-
 struct switches_source {
 	struct task_state_opts opts;         /* filter is ours */
 	switches_fn *ended;
 	struct switches switches;
 	struct pairs pairs;
 	struct maker *maker;
-	struct task_of_thread *tasks;
+	struct processes processes;
 };
 
 /* ---- whose stretch it was ------------------------------------------------------------- */
 
-enum { MAX_TASKS = 1 << 20 };
-
-static struct task_of_thread *learn(struct switches_source *src, pid_t tid, pid_t pid)
-{
-	struct task_of_thread *t = NULL;
-
-	if (HASH_COUNT(src->tasks) < MAX_TASKS)
-		t = calloc(1, sizeof(*t));
-	if (!t)
-		return NULL;
-	t->tid = tid;
-	t->pid = pid;
-	HASH_ADD(hh, src->tasks, tid, sizeof(t->tid), t);
-	if (!HASH_LOST(t))
-		return t;
-	free(t);
-	return NULL;
-}
-
-static struct task_of_thread *find(struct switches_source *src, pid_t tid)
-{
-	struct task_of_thread *t;
-
-	HASH_FIND(hh, src->tasks, &tid, sizeof(tid), t);
-	return t;
-}
-
-/* The thread itself where /proc does not know it any more. */
-static pid_t read_process(pid_t tid)
-{
-	char path[64], line[128];
-	int pid = tid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return pid;
-}
-
-/* Who leaves a CPU says it; of who never did, /proc knows. */
-static pid_t process_of(struct switches_source *src, pid_t tid)
-{
-	struct task_of_thread *t = find(src, tid);
-
-	if (!t && !src->switches.recorded)
-		t = learn(src, tid, read_process(tid));
-	return t ? t->pid : tid;
-}
-
-static void set_process(struct switches_source *src, pid_t tid, pid_t pid)
-{
-	struct task_of_thread *t = find(src, tid);
-
-	if (t)
-		t->pid = pid;
-	else
-		learn(src, tid, pid);
-}
-
+/* Who leaves a CPU says it. */
 static void see_process(struct switches_source *src, const struct analysis_sample *s)
 {
 	if (s->event == src->switches.on_switch && s->pid > 0 && s->tid > 0)
-		set_process(src, s->tid, s->pid);
+		processes_set(&src->processes, s->tid, s->pid);
 }
 
 /* Of a recording. */
@@ -99,21 +32,8 @@ static void task(void *state, const struct pev_record *rec)
 {
 	struct switches_source *src = state;
 
-	if (rec->type == PERF_RECORD_FORK)
-		set_process(src, (pid_t)rec->task.tid, (pid_t)rec->task.pid);
-	else if (rec->type == PERF_RECORD_COMM)
-		set_process(src, (pid_t)rec->comm.tid, (pid_t)rec->comm.pid);
+	processes_take(&src->processes, rec);
 	switches_task(&src->switches, rec);
-}
-
-static void forget(struct switches_source *src)
-{
-	struct task_of_thread *t, *next;
-
-	HASH_ITER(hh, src->tasks, t, next) {
-		HASH_DEL(src->tasks, t);
-		free(t);
-	}
 }
 
 /* ---- what it was called --------------------------------------------------------------- */
@@ -183,7 +103,7 @@ static void state_ended(void *ctx, const struct analysis_sample *s, pid_t tid, c
 	if (!task_state_is_shown(&src->opts, comm, end->value))
 		return;
 	e = maker_fields(src->maker);
-	e->pid = pidmap_shown(process_of(src, tid));
+	e->pid = pidmap_shown(processes_of(&src->processes, tid));
 	e->tid = pidmap_shown(tid);
 	memcpy(e->comm, comm, COMM);
 	snprintf(e->state, sizeof(e->state), "%s", task_state_letter((enum task_state)end->value));
@@ -223,7 +143,7 @@ static void delay_ended(void *ctx, const struct analysis_sample *s, pid_t tid, c
 	if (end->value != STATE_RUNNABLE || end->duration < src->opts.pairs.than || !is_switch(src, s))
 		return;
 	e = maker_fields(src->maker);
-	e->pid = pidmap_shown(process_of(src, tid));
+	e->pid = pidmap_shown(processes_of(&src->processes, tid));
 	e->tid = pidmap_shown(tid);
 	read_comm(src, s, tid, e->comm);
 	e->prev_pid = pidmap_shown(prev_of(src, s));
@@ -265,7 +185,7 @@ static void release(void *state)
 
 	pairs_free(&src->pairs);
 	switches_free(&src->switches);
-	forget(src);
+	processes_free(&src->processes);
 	free((char *)src->opts.filter);
 	free(src);
 }
@@ -300,6 +220,7 @@ static int make(struct source *source, const struct task_state_opts *o, struct s
 		release(src);
 		return f->exit_code ? -1 : fault_set(f, EXIT_FAILED, "out of memory");
 	}
+	src->processes.recorded = src->switches.recorded;
 	m = source_make(source, made, f);
 	return m ? watch(&src->switches, m, f) : -1;
 }

@@ -13,28 +13,23 @@ struct syscalls {
 	struct distributions errors;     /* by call and errno: the time that failed calls took */
 	const struct stream_event *enter, *leave;
 	const struct trace_field *enter_id, *leave_id, *ret;
-	bool by_thread;
 };
 
 enum { MAX_ERRNO = 4095 };
 
 /* ---- the tables --------------------------------------------------------------------- */
 
-/* A row: thread (0: of all threads of that name), hash of the name or 0, call. */
+/* A row: task, or tasks, and call. */
 static void put(struct analysis *a, const struct distribution *d, struct table *t)
 {
 	char call[64];
 
-	table_text(t, d->name);
-	if (d->key[0] >> 32)
-		table_none(t);
-	else
-		table_integer(t, pidmap_shown((pid_t)d->key[0]));
+	grouping_put(d, t);
 	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
 }
 
 static const struct table_column columns[] = {
-	{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "call", TABLE_TEXT },
+	GROUPING_COLUMNS, { "call", TABLE_TEXT },
 };
 static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS,
@@ -100,8 +95,7 @@ static void leave(struct analysis *a, const struct analysis_sample *s)
 		return;
 	if ((int64_t)end.value != id)   /* events were lost in between */
 		return;
-	d = pairs_add(&c->pairs, s, &end, comm, (uint64_t)s->tid,
-		      c->by_thread ? (uint64_t)s->tid : analysis_hash(comm), end.value);
+	d = pairs_add_task(&c->pairs, s, &end, comm, s->tid, end.value);
 	if (ret >= 0 || ret < -MAX_ERRNO)
 		return;
 	if (d)
@@ -138,8 +132,10 @@ static int begin(struct analysis *a, struct fault *f)
 	c->enter_id = analysis_field(c->enter, "id", false, f);
 	c->leave_id = c->enter_id ? analysis_field(c->leave, "id", false, f) : NULL;
 	c->ret = c->leave_id ? analysis_field(c->leave, "ret", false, f) : NULL;
-	c->by_thread = c->opts.per_instance || o->pids.n || o->tids.n;
-	return c->ret ? pairs_begin(&c->pairs, a, &pair_ops, f) : -1;
+	if (!c->ret || pairs_begin(&c->pairs, a, &pair_ops, f))
+		return -1;
+	pairs_group(&c->pairs, o->pids.n || o->tids.n ? BY_TASK : BY_COMM);
+	return 0;
 }
 
 static void interval(struct analysis *a)
@@ -182,6 +178,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt_group groups[] = {
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Rows", pair_by_opts, PAIR_BY_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
@@ -195,7 +192,7 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"Which system calls take the time, and which fail? A row for each thread and call; without a "
-	"target, threads of one name share a row, unless you give --perins. Errors are counted, and "
+	"target, threads of one name share a row (--by task: each has its own). Errors are counted, and "
 	"listed by errno in a second table.",
 	"--than prints each call that took longer, when it returns; with -g, also the stack that "
 	"made it.",

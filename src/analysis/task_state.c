@@ -16,19 +16,15 @@ struct states {
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* A row: state, and the thread or, of all tasks together, a hash of their name. */
+/* A row: task, or tasks, and state. */
 static void put(struct analysis *a, const struct distribution *d, struct table *t)
 {
-	table_text(t, d->name);
-	if (d->key[0] >> 32)
-		table_none(t);
-	else
-		table_integer(t, pidmap_shown((pid_t)d->key[0]));
+	grouping_put(d, t);
 	table_text(t, task_state_letter((enum task_state)d->key[1]));
 }
 
 static const struct table_column columns[] = {
-	{ "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }, { "state", TABLE_TEXT, .title = "St" },
+	GROUPING_COLUMNS, { "state", TABLE_TEXT, .title = "St" },
 };
 static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
@@ -71,12 +67,10 @@ static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const s
 	struct analysis *a = ctx;
 	struct states *t = a->config;
 	const char *comm = analysis_comm(a, tid, s->time);
-	bool each = t->opts.pairs.per_instance || !t->switches.everybody;
 
 	t->told = end->value;
 	if (task_state_is_shown(&t->opts, comm, end->value))
-		pairs_add(&t->pairs, s, end, comm, (uint64_t)tid, each ? (uint64_t)tid : analysis_hash(comm),
-			  end->value);
+		pairs_add_task(&t->pairs, s, end, comm, tid, end->value);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -95,7 +89,10 @@ static int begin(struct analysis *a, struct fault *f)
 {
 	struct states *t = a->config;
 
-	return switches_begin(&t->switches, a, f) || pairs_begin(&t->pairs, a, &pair_ops, f) ? -1 : 0;
+	if (switches_begin(&t->switches, a, f) || pairs_begin(&t->pairs, a, &pair_ops, f))
+		return -1;
+	pairs_group(&t->pairs, t->switches.everybody ? BY_COMM : BY_TASK);
+	return 0;
 }
 
 static void interval(struct analysis *a)
@@ -124,7 +121,10 @@ static void release(struct analysis *a)
 
 static void task(struct analysis *a, const struct pev_record *rec)
 {
-	switches_task(&((struct states *)a->config)->switches, rec);
+	struct states *t = a->config;
+
+	switches_task(&t->switches, rec);
+	pairs_task(&t->pairs, rec);
 }
 
 static const struct analysis_ops ops = {
@@ -154,6 +154,7 @@ const struct opt task_state_opts[TASK_STATE_NOPTS] = {
 static const struct opt_group groups[] = {
 	{ "States", task_state_opts, TASK_STATE_NOPTS, 0 },
 	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
+	{ "Rows", pair_by_opts, PAIR_BY_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
@@ -168,7 +169,7 @@ static const char *const description[] = {
 	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "
 	"time? A row for each thread and state: R running, RD waiting to run (run delay), S asleep, "
 	"D asleep uninterruptibly, T stopped, t stopped by a tracer, I idle (kernel threads), P "
-	"parked. Without a target, tasks of one name share a row, unless you give --perins.",
+	"parked. Without a target, tasks of one name share a row (--by task: each has its own).",
 	"--than prints each longer stretch when it ends: the switch that began it, with -g its "
 	"stack, who woke the task, and who ran on the CPU meanwhile.",
 	"-p, -t and a command after -- choose the tasks; new threads and children are followed "
