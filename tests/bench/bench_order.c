@@ -7,8 +7,9 @@
  *
  * "mixed" is the worst: hardly a record comes from the queue of the one before. In "runs"
  * a queue has its records of the time in a row, up to 32, as a busy CPU has. "floor" is the least
- * code that delivers the records of "mixed" in order: they are copied into an array for each queue
- * and merged by a tree of losers, without memory to manage, watermarks, tags or late records.
+ * code that delivers the records of "mixed" in order, one turn late as they are: they are copied into an
+ * array for each queue and merged by a tree of losers, without memory to manage, watermarks, tags or late
+ * records.
  * The rounds of the three alternate.
  *
  *   bench_order [ROUNDS]
@@ -73,7 +74,7 @@ static uint64_t turn(struct order *o, uint32_t queues, const uint64_t *times, ui
 struct copy {
 	uint64_t words[RECORD_BYTES / 8];   /* the first is the time */
 };
-static struct copy copies[HELD];
+static struct copy copies[2][HELD];       /* of this turn, which is held back, and of the one before */
 
 struct head {
 	uint64_t time;
@@ -93,7 +94,7 @@ static struct head play(struct head *loser, const struct head *heads, uint32_t q
 	return a.time <= b.time ? a : b;
 }
 
-static uint64_t floor_merge(uint32_t queues)
+static uint64_t floor_merge(const struct copy *held, uint32_t queues)
 {
 	static struct head loser[MAX_QUEUES], heads[MAX_QUEUES];
 	static const struct copy *next[MAX_QUEUES], *end[MAX_QUEUES];
@@ -102,7 +103,7 @@ static uint64_t floor_merge(uint32_t queues)
 	struct head best;
 
 	for (uint32_t q = 0; q < queues; q++) {
-		next[q] = copies + (size_t)q * each;
+		next[q] = held + (size_t)q * each;
 		end[q] = next[q] + each;
 		heads[q] = (struct head){ next[q]->words[0], q };
 	}
@@ -124,16 +125,17 @@ static uint64_t floor_merge(uint32_t queues)
 	return sum;
 }
 
-static uint64_t floor_turn(uint32_t queues, const uint64_t *times)
+/* As turn(): what came in the turn before is merged. */
+static uint64_t floor_turn(uint32_t queues, const uint64_t *times, struct copy *now, const struct copy *before)
 {
 	static const struct copy rec;
 	uint64_t begin = cpu_ns();
 
 	for (uint32_t i = 0; i < HELD; i++) {
-		memcpy(&copies[i], &rec, sizeof(rec));
-		copies[i].words[0] = times[i];
+		memcpy(&now[i], &rec, sizeof(rec));
+		now[i].words[0] = times[i];
 	}
-	sink += floor_merge(queues);
+	sink += floor_merge(before, queues);
 	return cpu_ns() - begin;
 }
 
@@ -146,7 +148,7 @@ static double floor_round(uint32_t queues)
 	for (int t = 0; t < TURNS; t++) {
 		for (uint32_t q = 0; q < queues; q++)
 			make_times(times + (size_t)q * each, each, 1, SPAN);
-		ns += floor_turn(queues, times);
+		ns += floor_turn(queues, times, copies[t % 2], copies[(t + 1) % 2]);
 	}
 	return (double)ns / TURNS / HELD;
 }
