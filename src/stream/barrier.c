@@ -24,20 +24,31 @@ static void poke(int fd)
 		return;   /* full counter: it is awake */
 }
 
-static void wait_grace_period(bool has_membarrier)
+static void wait_grace_period(bool has)
 {
 	struct timespec age = { 0, AGE_MS * 1000000L };
 
-	if (has_membarrier && !membarrier(MEMBARRIER_CMD_GLOBAL))
+	if (has && !membarrier(MEMBARRIER_CMD_GLOBAL))
 		return;
 	nanosleep(&age, NULL);
+}
+
+static bool has_membarrier(void)
+{
+	int commands = membarrier(MEMBARRIER_CMD_QUERY);
+
+	return commands > 0 && commands & MEMBARRIER_CMD_GLOBAL;
+}
+
+void barrier_wait(void)
+{
+	wait_grace_period(has_membarrier());
 }
 
 static void *run(void *arg)
 {
 	struct barrier *b = arg;
-	int commands = membarrier(MEMBARRIER_CMD_QUERY);
-	bool has = commands > 0 && commands & MEMBARRIER_CMD_GLOBAL;
+	bool has = has_membarrier();
 	uint64_t n;
 
 	while (!atomic_load(&b->ending)) {

@@ -40,5 +40,7 @@ void barrier_stop(struct barrier *b);
 void barrier_ask(struct barrier *b, uint64_t r);
 /* All samples up to this time are in the rings that are read from now on. */
 uint64_t barrier_passed(const struct barrier *b);
+/* Every CPU has left the section it is in now. Takes some 10 ms. */
+void barrier_wait(void);
 
 #endif

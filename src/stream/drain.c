@@ -403,11 +403,11 @@ bool drain_round(struct stream *s)
 
 	if (s->opts->recording.only) {
 		recorder_drain(s);
-		return false;
+		return s->draining && grow_is_pending(s);
 	}
 	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
 		more |= drain_slice(s, &s->rings[i]);
-	return more;
+	return more || (s->draining && grow_is_pending(s));
 }
 
 /* ---- what is left when the run ends ------------------------------------ */
@@ -461,7 +461,7 @@ void drain_discard(struct stream *s)
 					other_record(s, ring, rec);
 			}
 			pev_ring_release_(ring->ring);
-		} while (behind);
+		} while (behind || grow_exchange(s, ring));
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
 		loss_record(s, ring, s->totals.lost - before);

@@ -20,9 +20,7 @@ enum { TICK_MS = 50, MAX_WAKE = 64 };
 enum { ROUNDS = 16 };   /* between two looks at the descriptors: system calls */
 enum { FORK_US = 2000 };   /* how long a fork may take */
 
-/* epoll data: RING (nothing to remember), KICK, END, else the index of an opened event whose
- * task may end. */
-#define RING UINT64_MAX
+/* epoll data: LOOP_RING, KICK, END, else the index of an opened event whose task may end. */
 #define KICK (UINT64_MAX - 1)
 #define END (UINT64_MAX - 2)
 
@@ -67,7 +65,7 @@ static int watch_all(struct stream *s, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
 	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
-		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, RING))
+		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, LOOP_RING))
 			return fault_set(f, EXIT_FAILED, "cannot wait for a ring: %s",
 					 strerror(errno));
 	return 0;
@@ -103,7 +101,7 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 			take_kick(s);
 		else if (ev[i].data.u64 == END)
 			s->stop = STOP_TARGET;
-		else if (ev[i].data.u64 != RING && ev[i].events & (EPOLLHUP | EPOLLERR))
+		else if (ev[i].data.u64 != LOOP_RING && ev[i].events & (EPOLLHUP | EPOLLERR))
 			task_ended(s, ev[i].data.u64);
 	}
 }
@@ -256,6 +254,7 @@ static void disable_all(struct stream *s)
 
 static bool round_of(struct stream *s)
 {
+	grow_round(s);
 	return s->order ? ordered_round(s) : drain_round(s);
 }
 
@@ -319,6 +318,7 @@ static void deliver_rest(struct stream *s)
 		usleep(FORK_US);
 		disable_all(s);
 	}
+	grow_wait(s);
 	while (!s->stopping && round_of(s))
 		;
 	makers_end(s);

@@ -42,8 +42,13 @@ static uint64_t more_mib(uint64_t bytes, uint64_t least)
 /* What helps against full rings, behind the first line about them; each more than there is. */
 static int put_remedy(struct stream *s, char *buf, size_t size)
 {
-	if (!s->ring_was_full || s->told_remedy)
+	bool grows = grow_can(s);
+
+	if (!s->ring_was_full || s->told_remedy || (grows && s->told_growth))
 		return snprintf(buf, size, "\n");
+	s->told_growth = true;
+	if (grows)
+		return snprintf(buf, size, ": rings that lose events are made larger\n");
 	s->told_remedy = true;
 	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M) or --buffer %" PRIu64
 			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),

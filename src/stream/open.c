@@ -33,6 +33,7 @@ enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
 
 /* ---- attr ------------------------------------------------------------- */
 
+/* One that has grown wakes us as soon as before. */
 static void wake_attr(const struct stream *s, struct perf_event_attr *attr)
 {
 	uint64_t bytes = s->opts->ring.bytes, wake = bytes / 4;
@@ -228,12 +229,10 @@ static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
 	return 0;
 }
 
-static int open_ring(struct stream *s, int cpu, struct fault *f)
+int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event **owner, struct pev_error *err)
 {
-	struct ring *ring = &s->rings[s->nrings];
 	struct perf_event_attr attr;
 	struct pev_open_opts opts = { .size = sizeof(opts), .label = "the ring's own event" };
-	struct pev_error err = {0};
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	attr.exclude_kernel = attr.exclude_hv = 1;
@@ -241,8 +240,15 @@ static int open_ring(struct stream *s, int cpu, struct fault *f)
 	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	perf_clock_attr(&s->clock, &attr);
 	wake_attr(s, &attr);
-	if (pev_event_open(&ring->owner, &attr, pev_target_thread_on_cpu(gettid(), cpu), &opts,
-			   &err))
+	return pev_event_open(owner, &attr, pev_target_thread_on_cpu(tid, cpu), &opts, err);
+}
+
+static int open_ring(struct stream *s, int cpu, struct fault *f)
+{
+	struct ring *ring = &s->rings[s->nrings];
+	struct pev_error err = {0};
+
+	if (open_ring_owner(s, cpu, gettid(), &ring->owner, &err))
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	ring->cpu = cpu;
 	s->nrings++;
@@ -480,14 +486,8 @@ static int list_again(struct stream *s, struct fault *f)
 	return targets_resolve(&s->targets, s->opts, f);
 }
 
-int open_all(struct stream *s, struct fault *f)
+static int open_until_whole(struct stream *s, struct fault *f)
 {
-	own_begin(&s->own, targets_everybody(s->opts));
-	s->filter_self = s->own.counts && s->own_tid;
-	if (check_event_cpus(s, f))
-		return -1;
-	choose_ring_size(s);
-	groups_prepare(s);
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		if (i && list_again(s, f))
 			return -1;
@@ -503,11 +503,29 @@ int open_all(struct stream *s, struct fault *f)
 	return 0;
 }
 
+int open_all(struct stream *s, struct fault *f)
+{
+	bool fixed = s->opts->ring.bytes || s->least_ring || s->opts->buffer;
+
+	own_begin(&s->own, targets_everybody(s->opts));
+	s->filter_self = s->own.counts && s->own_tid;
+	if (check_event_cpus(s, f))
+		return -1;
+	choose_ring_size(s);
+	groups_prepare(s);
+	if (open_until_whole(s, f))
+		return -1;
+	grow_allow(s, fixed);
+	return 0;
+}
+
 void close_all(struct stream *s)
 {
+	grow_wait(s);
 	for (size_t i = 0; i < s->nopened; i++)
 		pev_event_close(s->opened[i].ev);
 	for (size_t i = 0; i < s->nrings; i++) {
+		grow_free(&s->rings[i]);
 		if (s->rings[i].backlog)
 			backlog_free(s->rings[i].backlog);
 		else

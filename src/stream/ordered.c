@@ -117,6 +117,9 @@ static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint
 {
 	uint32_t queue = (uint32_t)(ring - s->rings);
 
+	/* a larger ring that isn't read yet may hold some */
+	if (ring->growth)
+		return;
 	if (emptied)
 		order_set_known(s->order, queue, passed);
 	else if (!ring->ahead)
@@ -230,7 +233,7 @@ bool ordered_round(struct stream *s)
 		return left | more;
 	}
 	/* all events are off: first take all there is, then merge */
-	return more || merge(s, UINT64_MAX);
+	return more || grow_is_pending(s) || merge(s, UINT64_MAX);
 }
 
 /* Gaps that no sample followed, then all that was held back, by ring. */

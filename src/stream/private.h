@@ -14,6 +14,7 @@
 #include "stream/dumps.h"
 #include "stream/filter.h"
 #include "stream/groups.h"
+#include "stream/grow.h"
 #include "stream/hotplug.h"
 #include "stream/maker.h"
 #include "stream/order.h"
@@ -44,7 +45,10 @@ struct ring {
 	struct pev_ring *ring;
 	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
 	int cpu;
+	struct growth *growth;      /* a larger ring is about to take its place; else NULL */
+	bool full_grown;            /* it gets no larger */
 	uint64_t lost;              /* told by LOST records that were read */
+	uint64_t lost_before;       /* of them, by the time that it became as large as it is */
 	uint64_t damaged;
 	uint64_t second, this_second;   /* --sampling-limit: since then, so many */
 	uint64_t gap;               /* --order: lost since the last sample read */
@@ -99,6 +103,7 @@ struct stream {
 	bool uneven;                /* the limit on frequencies fell below one that was open by then */
 	struct ring *rings;
 	size_t nrings;
+	uint64_t most_ring_bytes;   /* of all rings, when they grow */
 	bool wants_data;            /* mappings of data are asked for, too */
 	uint64_t least_ring;        /* bytes that a source wants, or 0 */
 
@@ -124,7 +129,7 @@ struct stream {
 	struct hotplug hotplug;
 	uint64_t told_throttled, told_throttled_ns, told_throttled_lost;
 	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
-	bool ring_was_full, told_remedy;       /* while it was read live; and what helps, once */
+	bool ring_was_full, told_growth, told_remedy;   /* while it was read live; and what helps, once */
 	struct perf_clock clock;
 	struct sideband *sideband;  /* NULL: could not be had */
 	unsigned int slice;         /* of a ring, counted */
@@ -239,6 +244,8 @@ bool open_wants_data(const struct stream *s);
 void open_attr(const struct stream *s, const struct stream_event *event,
 	       const struct task_target *task, union pev_attr_buf *buf);
 void close_all(struct stream *s);
+/* The event that a ring belongs to: of a thread of ours, nothing is sampled by it. 0, or -errno with err. */
+int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event **owner, struct pev_error *err);
 
 /* closer.c: the end of the pipe that holds the descriptors in another process, or -1. */
 int closer_start(struct stream *s);
@@ -314,6 +321,7 @@ bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct st
 			    const struct perf_event_header *rec);
 
 /* loop.c */
+#define LOOP_RING UINT64_MAX   /* epoll data of a ring: there is nothing to remember */
 void loop_attend(struct stream *s);
 /* Signals and the watchdog, from here to stream_free(). 0, or -1 with f. */
 int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,

@@ -293,6 +293,11 @@ void loop_attend(struct stream *s)
 {
 }
 
+bool grow_is_pending(const struct stream *s)
+{
+	return false;
+}
+
 /* ------------------------------------------------------------------------
  * The world
  */

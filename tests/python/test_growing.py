@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rings that grow at the first loss: what a larger ring holds is kept, and nothing is lost uncounted in between."""
+import contextlib
+import os
+import subprocess
+import time
+
+import pytest
+
+from frame import requires
+from frame.session import EVENT, PATIENCE, Session, Storm
+
+for word in ('tracefs', 'root'):
+    if requires.why_not(word):
+        pytestmark = pytest.mark.skip(reason=requires.why_not(word))
+
+# 60,000 events of 48 bytes are 2.8 MiB: too many for the ring of 1 MiB, and few for the next one of 4 MiB.
+CALLS = 60000
+GREW = 'the ring of CPU [0-9]+ has 4 MiB from here on'
+SCRIPT = """
+import os, time
+n, last, inverted, seen = {}, 0, 0, 0
+def __interval__():
+    global seen
+    total = sum(n.values())
+    print('ready' if not n else 'settled' if seen == total else 'busy', flush=True)
+    seen = total
+def __sample__(e):
+    global last, inverted
+    if e._pid not in n:
+        n[e._pid] = 0
+        print('first of', e._pid, flush=True)
+        while not os.path.exists(f'go{e._pid}'):
+            time.sleep(0.01)
+    n[e._pid] += 1
+    inverted += e._time < last
+    last = e._time
+def __exit__():
+    for pid, count in n.items():
+        print(f'count{pid}', count)
+    print('inverted', inverted)
+"""
+
+
+def open_storms(stack, storm, *args):
+    return [stack.enter_context(Storm(storm, '--cpu', max(os.sched_getaffinity(0)), *words)) for words in args]
+
+
+def run_while_blocked(session, folder, one):
+    """All calls are made while the script is busy with the first one."""
+    one.run()
+    session.wait_for(f'first of {one.pid}')
+    open(folder / f'go{one.pid}', 'w').close()
+
+
+def wait_for_growth(session):
+    assert session.err.wait_for(GREW, time.monotonic() + PATIENCE), session.err.data
+
+
+def run_twice(session, folder, storms):
+    """Two bursts, and between them the call with which the kernel tells of the loss; the second one is
+    counted alone."""
+    first, one_more, second = storms
+    session.wait_for('ready')
+    run_while_blocked(session, folder, first)
+    session.wait_for('settled')
+    run_while_blocked(session, folder, one_more)
+    return second
+
+
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_a_second_burst_is_kept(prof, storm, tmp_path, order):
+    with contextlib.ExitStack() as stack:
+        storms = open_storms(stack, storm, ['getppid', CALLS], ['getppid', 1], ['getppid', CALLS])
+        only = '||'.join(f'common_pid=={one.pid}' for one in storms)
+        session = stack.enter_context(Session(prof, tmp_path, SCRIPT, '-v', '-i', '50', '-e', f'{EVENT}/{only}/', *order))
+        second = run_twice(session, tmp_path, storms)
+        wait_for_growth(session)
+        run_while_blocked(session, tmp_path, second)
+        ended = session.stop()
+    assert ended.code == 0
+    assert ended.number(f'count{second.pid}') == CALLS
+    assert ended.number(f'count{storms[0].pid}') + ended.lost == CALLS and ended.lost
+    assert ended.number('inverted') == 0
+
+
+@pytest.mark.parametrize('fixed', [['-m', '1M'], ['--buffer', '2M']])
+def test_a_size_that_was_asked_for_stays(prof, storm, tmp_path, fixed):
+    with contextlib.ExitStack() as stack:
+        storms = open_storms(stack, storm, ['getppid', CALLS], ['getppid', 1], ['getppid', CALLS])
+        only = '||'.join(f'common_pid=={one.pid}' for one in storms)
+        session = stack.enter_context(Session(prof, tmp_path, SCRIPT, '-v', '-i', '50', '-e', f'{EVENT}/{only}/', *fixed))
+        run_while_blocked(session, tmp_path, run_twice(session, tmp_path, storms))
+        ended = session.stop()
+    assert 'from here on' not in ended.stderr and 'larger rings (-m 8M)' in ended.stderr
+    counts = [ended.number(f'count{one.pid}') for one in storms]
+    assert sum(counts) + ended.lost == 2 * CALLS + 1 and counts[2] < CALLS
+
+
+@pytest.mark.parametrize('order', [[], ['--order']])
+def test_children_write_into_the_larger_ring(prof, storm, tmp_path, order):
+    """They inherited their events before these are redirected; none is lost uncounted while they go on."""
+    script = 'n = last = inverted = 0\ndef __interval__(): print("ready", flush=True)\n' \
+             'def __sample__(e):\n    global n, last, inverted\n    n += 1\n    inverted += e._time < last\n' \
+             '    last = e._time\ndef __exit__(): print(f"count {n}\\ninverted {inverted}")\n'
+    children, calls = 4, 400000
+    for _ in range(5):
+        with Storm(storm, 'fork', children, calls) as one, \
+                Session(prof, tmp_path, script, '-v', '-i', '50', '-e', EVENT, '-p', str(one.pid), *order) as session:
+            session.wait_for('ready')
+            one.run()
+            ended = session.stop()
+        assert ended.code == 0
+        assert ended.number('count') + ended.lost == children * calls
+        assert not order or ended.number('inverted') == 0
+        if 'from here on' in ended.stderr:
+            return
+    pytest.fail('no ring grew')
+
+
+def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
+    for _ in range(5):
+        done = subprocess.run([prof, 'record', '-v', '-e', EVENT, '--', storm, 'fork', '4', '400000'], cwd=tmp_path,
+                              capture_output=True, text=True, check=True)
+        script = subprocess.run([prof, 'script', '-F', 'time,event'], cwd=tmp_path, capture_output=True, text=True, check=True)
+        kept, lost = script.stdout.count('getppid'), [int(w) for w in done.stderr.replace(',', '').split() if w.isdigit()]
+        if 'from here on' in done.stderr:
+            break
+    else:
+        pytest.skip('nothing was lost: no ring grew')
+    assert any(kept + n == 4 * 400000 for n in lost), done.stderr
