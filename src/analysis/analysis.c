@@ -7,6 +7,7 @@
 #include "base/note.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "stream/rate.h"
 #include "stream/summary.h"
 
 #include <errno.h>
@@ -237,8 +238,7 @@ bool analysis_is_clock(const struct stream_event *event)
 {
 	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
 
-	return attr && attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	return attr && rate_is_clock(attr);
 }
 
 void analysis_print(struct analysis *a, const struct analysis_sample *s)

@@ -30,9 +30,10 @@ const struct opt profile_freq_opts[] = {
 	  "Take HZ samples a second on each CPU. Default: 997. max: as many as "
 	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to it, and reported.", false, parse_freq },
 	{ "count", 'c', NULL, OPT_CALL, offsetof(struct profile_opts, period), "PERIOD",
-	  "Take a sample every PERIOD events (for cpu-clock: ns) instead.", false, parse_period },
+	  "Take a sample every PERIOD events (for cpu-clock: ns, at least 10000) instead.", false, parse_period },
 	{ "strict-freq", 0, NULL, OPT_FLAG, offsetof(struct profile_opts, common.stream.strict_freq), NULL,
-	  "Refuse a frequency above kernel.perf_event_max_sample_rate, rather than lower it.", false, NULL },
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, rather than "
+	  "fit it.", false, NULL },
 };
 
 /* "-F 997", "-c 1000"; "" without either. */

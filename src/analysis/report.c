@@ -14,6 +14,7 @@
 #include "analysis/stat.h"
 #include "base/note.h"
 #include "report/flame.h"
+#include "stream/rate.h"
 #include "stream/replay.h"
 
 #include <stdlib.h>
@@ -63,8 +64,7 @@ struct report {
 static bool is_of_cpu(const struct perf_event_attr *attr)
 {
 	return attr->type != PERF_TYPE_TRACEPOINT &&
-	       (attr->type != PERF_TYPE_SOFTWARE || attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	       (attr->type != PERF_TYPE_SOFTWARE || rate_is_clock(attr));
 }
 
 static struct section *add_section(struct report *r, struct analysis *a, const struct stream_event *source)

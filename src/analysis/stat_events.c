@@ -2,6 +2,8 @@
 /* The events of perf-prof stat: -e lists, or what perf stat counts without one. */
 #include "analysis/stat.h"
 
+#include "stream/rate.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,12 +41,6 @@ static char *make_list(const struct stat_config *c, size_t *asked)
 	for (int i = 0; i < c->detail && i < NDETAILS; i++)
 		strcat(strcat(text, ","), details[i]);
 	return text;
-}
-
-static bool is_clock(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_TASK_CLOCK ||
-						    attr->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
 /* "cycles" stays so, where the event's own name is "cpu-cycles"; but only a plain name
@@ -105,7 +101,7 @@ static int add_event(struct stat *s, size_t index, const char *text, bool asked,
 	e->label = label_of(p, text);
 	e->unit = p->unit;
 	e->scale = p->scale != 0 ? p->scale : 1;
-	if (is_clock(p->attr) && !p->unit) {   /* ns, told in ms as perf stat does */
+	if (rate_is_clock(p->attr) && !p->unit) {   /* ns, told in ms as perf stat does */
 		e->unit = "msec";
 		e->scale = 1e-6;
 	}

@@ -2,6 +2,8 @@
 /* What counts mean beside each other: a table of which event is divided by which. */
 #include "analysis/stat.h"
 
+#include "stream/rate.h"
+
 #include <string.h>
 
 #define HW(x) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##x
@@ -86,11 +88,6 @@ static bool by_table(const struct stat *s, size_t event, size_t where, struct co
 	return false;
 }
 
-static bool is_clock(const struct stat_event *e)
-{
-	return is(e, SW(TASK_CLOCK)) || is(e, SW(CPU_CLOCK));
-}
-
 /* Events per second of CPU time. */
 static void rate(struct count_row *r, const struct count_row *clock)
 {
@@ -117,7 +114,7 @@ static void one(const struct stat *s, size_t event, size_t where, double seconds
 	r->metric = (struct count_metric){ 0 };
 	if (r->state != COUNT_GOOD)
 		return;
-	if (is_clock(&s->events[event])) {
+	if (rate_is_clock(&s->events[event].buf.attr)) {
 		if (seconds > 0)
 			r->metric = (struct count_metric){ r->value / 1e9 / seconds, "CPUs utilized", 0 };
 		return;

@@ -332,20 +332,22 @@ static bool exceeds(const struct stream *s, uint64_t limit)
 	return false;
 }
 
-/* A frequency comes down to what the kernel allows by now, the precision of :P to what the PMU has. */
+/* A frequency comes down to what the kernel allows by now, a clock's period goes up, the precision of :P to what the PMU has. */
 static int try_open(struct stream *s, struct opening *o, union pev_attr_buf *buf)
 {
 	struct stream_sampling *sampling = o->event->sampling;
 	const struct rate_opener opener = { open_event, rate_limit, o, s->opts->strict_freq,
 					    .steady = sampling && !sampling->rate };
+	const uint64_t asked = buf->attr.sample_period;
 	int rc;
 
 	while ((rc = rate_open(&opener, &buf->attr)) && is_too_precise(sampling, &buf->attr, rc))
 		sampling->attr.attr.precise_ip = --buf->attr.precise_ip;
-	if (sampling && buf->attr.freq && buf->attr.sample_freq < sampling->attr.attr.sample_freq) {
-		sampling->attr.attr.sample_freq = buf->attr.sample_freq;
+	if (sampling && buf->attr.sample_period != asked) {
+		sampling->rate = buf->attr.freq ? sampling->rate : asked;
+		sampling->attr.attr.sample_period = buf->attr.sample_period;
 		sampling->lowered = true;
-		s->uneven |= exceeds(s, buf->attr.sample_freq);
+		s->uneven |= buf->attr.freq && exceeds(s, buf->attr.sample_freq);
 	}
 	return rc;
 }

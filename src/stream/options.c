@@ -223,7 +223,8 @@ const struct opt stream_event_opts[] = {
 /* Where -e takes events that are sampled so many times a second. */
 const struct opt stream_rate_opts[] = {
 	{ "strict-freq", 0, NULL, OPT_FLAG, AT(strict_freq), NULL,
-	  "Refuse a frequency above kernel.perf_event_max_sample_rate, rather than lower it.", false, NULL },
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, rather than "
+	  "fit it.", false, NULL },
 };
 
 const struct opt stream_target_opts[] = {

@@ -29,9 +29,7 @@
 
 static bool happens_singly(const struct perf_event_attr *a)
 {
-	return a->type == PERF_TYPE_BREAKPOINT ||
-	       (a->type == PERF_TYPE_SOFTWARE && a->config != PERF_COUNT_SW_CPU_CLOCK &&
-		a->config != PERF_COUNT_SW_TASK_CLOCK);
+	return a->type == PERF_TYPE_BREAKPOINT || (a->type == PERF_TYPE_SOFTWARE && !rate_is_clock(a));
 }
 
 /* Whether the kernel has an address to tell. */

@@ -13,6 +13,7 @@
 #include <time.h>
 
 enum { TRIES = 32 };                /* so often the limit may fall while one event is opened */
+enum { CLOCK_FREQ = 1000000000 / RATE_CLOCK_PERIOD };
 
 int rate_parse(const char *text, uint64_t *rate)
 {
@@ -93,12 +94,28 @@ static void calm(const struct rate_opener *opener, struct perf_event_attr *attr)
 		attr->sample_freq = allowed(opener, limit);
 }
 
+bool rate_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static bool is_too_fast(const struct perf_event_attr *attr)
+{
+	return rate_is_clock(attr) && (attr->freq ? attr->sample_freq > CLOCK_FREQ
+			: attr->sample_period && attr->sample_period < RATE_CLOCK_PERIOD);
+}
+
 int rate_open(const struct rate_opener *opener, struct perf_event_attr *attr)
 {
 	uint64_t limit;
 	int rc = -EINVAL;
 
 	calm(opener, attr);
+	if (is_too_fast(attr) && opener->strict)
+		return -ERANGE;
+	if (is_too_fast(attr))
+		attr->sample_period = attr->freq ? CLOCK_FREQ : RATE_CLOCK_PERIOD;
 	for (int i = 0; i < TRIES; i++) {
 		rc = opener->open(opener->ctx, attr);
 		if (rc != -EINVAL || !attr->freq || opener->limit(opener->ctx, &limit) || !limit ||
@@ -113,11 +130,21 @@ int rate_open(const struct rate_opener *opener, struct perf_event_attr *attr)
 
 /* ---- what is reported -------------------------------------------------------------- */
 
+static const char *word(const struct perf_event_attr *attr)
+{
+	return attr->freq ? "freq" : "period";
+}
+
 int rate_refuse(const struct stream_event *event, struct fault *f)
 {
-	const uint64_t asked = event->sampling->attr.attr.sample_freq;
+	const struct perf_event_attr *attr = &event->sampling->attr.attr;
+	const uint64_t asked = attr->sample_freq;
 	uint64_t limit;
 
+	if (is_too_fast(attr))
+		return fault_set(f, EXIT_FAILED, "%s: --strict-freq: %s=%" PRIu64 " is too fast for the kernel's timer: ask for "
+				 "%s=%d", event->name, word(attr), asked, word(attr),
+				 attr->freq ? CLOCK_FREQ : RATE_CLOCK_PERIOD);
 	rate_limit(NULL, &limit);
 	return fault_set(f, EXIT_FAILED, "%s: --strict-freq: %" PRIu64 " samples a second are more than the %" PRIu64
 			 " of kernel.perf_event_max_sample_rate: lower it (-F %" PRIu64 "), or, as root: sysctl "
@@ -141,21 +168,34 @@ static bool is_told(const struct stream *s, size_t at)
 	return false;
 }
 
+/* The limit of a frequency may be above what the timer does. */
+static bool is_as_fast_as_the_timer(const struct perf_event_attr *attr, uint64_t limit)
+{
+	return !attr->freq || (rate_is_clock(attr) && attr->sample_freq == CLOCK_FREQ && limit > CLOCK_FREQ);
+}
+
 void rate_tell(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		const struct stream_event *event = &s->events[i];
+		const struct perf_event_attr *attr;
 		uint64_t asked, limit = 0;
 
 		if (!is_lowered(event) || is_told(s, i))
 			continue;
+		attr = &event->sampling->attr.attr;
 		asked = wish(event->sampling->rate);
 		rate_limit(NULL, &limit);
+		if (is_as_fast_as_the_timer(attr, limit)) {
+			note(1, "%s: %s=%" PRIu64 " instead of %" PRIu64 ": the kernel's timer for cpu-clock and task-clock is no "
+			     "faster", event->name, word(attr), (uint64_t)attr->sample_period, asked);
+			continue;
+		}
 		note(event->sampling->rate ? 1 : stream_verbosity(s->opts),
 		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": %s kernel.perf_event_max_sample_rate, %" PRIu64
 		     " by now, which the kernel lowers when interrupts take long (as root: sysctl "
 		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",
-		     event->name, (uint64_t)event->sampling->attr.attr.sample_freq, asked,
+		     event->name, (uint64_t)attr->sample_freq, asked,
 		     event->sampling->rate ? "more are above" : "the default stays below what the kernel throttles by",
 		     limit, asked > 100000 ? asked : 100000);
 	}

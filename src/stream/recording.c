@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "perfevent/parse.h"
+#include "stream/rate.h"
 #include "stream/source.h"
 
 #include <fnmatch.h>
@@ -417,8 +418,7 @@ static bool matches_attr(const struct perf_event_attr *want, const struct perf_e
 static bool is_profile(const struct perf_event_attr *a)
 {
 	return (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES) ||
-	       (a->type == PERF_TYPE_SOFTWARE &&
-		(a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK));
+	       rate_is_clock(a);
 }
 
 struct wanted {

@@ -9,8 +9,7 @@ bool strays_are_of(const struct stream_event *ev)
 {
 	const struct perf_event_attr *a = ev->sampling ? &ev->sampling->attr.attr : NULL;
 
-	return a && a->type == PERF_TYPE_SOFTWARE && a->config != PERF_COUNT_SW_CPU_CLOCK &&
-	       a->config != PERF_COUNT_SW_TASK_CLOCK;
+	return a && a->type == PERF_TYPE_SOFTWARE && !rate_is_clock(a);
 }
 
 void strays_begin(struct stream *s)

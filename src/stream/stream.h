@@ -62,7 +62,7 @@ struct stream_opts {
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
 	uint64_t freq, period;          /* of perf events that say neither; both 0: the usual; RATE_MAX */
-	bool strict_freq;               /* no frequency is lowered to what the kernel allows */
+	bool strict_freq;               /* no frequency is lowered, no period raised to what the kernel allows */
 	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
 	const char *record;             /* --record FILE, or NULL */
 	struct {
@@ -139,9 +139,10 @@ struct stream_sampling {
 	bool precise_max;               /* as precise as the PMU can: :P */
 	bool group_read;                /* its samples have the counts of its group: :S */
 	bool decode;                    /* parts of variable length: checked before delivery */
-	uint64_t rate;                  /* of a frequency what was asked for, see rate.h; 0: the default */
+	uint64_t rate;                  /* what was asked for, see rate.h: of a frequency (0: the default), of a period
+					 * that was raised */
 	bool user_only;                 /* without the kernel's part, which this user may not have: useronly.h */
-	bool lowered;                   /* below that: the kernel allowed no more */
+	bool lowered;                   /* fewer samples than that: the kernel allowed no more */
 	struct stream_limit limit;
 };
 

@@ -100,6 +100,35 @@ static void a_default_is_not_throttled(void **state)
 	}
 }
 
+/* The kernel's timer goes off every 10000 ns at most, and says nothing of it. */
+static void a_clock_has_a_shortest_period(void **state)
+{
+	enum { CPU = PERF_COUNT_SW_CPU_CLOCK, TASK = PERF_COUNT_SW_TASK_CLOCK, FAULTS = PERF_COUNT_SW_PAGE_FAULTS };
+	static const struct {
+		uint64_t config, asked, used;
+		bool freq, strict;
+		int rc;
+	} periods[] = {
+		{ CPU, 1, 10000, false, false, 0 }, { TASK, 9999, 10000, false, false, 0 },
+		{ CPU, 10000, 10000, false, true, 0 }, { TASK, 20000, 20000, false, true, 0 },
+		{ CPU, 9999, 9999, false, true, -ERANGE }, { FAULTS, 1, 1, false, true, 0 },
+		{ CPU, 0, 0, false, true, 0 },   /* counted */
+		{ TASK, 100001, 100000, true, false, 0 }, { TASK, 100000, 100000, true, true, 0 },
+		{ CPU, 200000, 200000, true, true, -ERANGE }, { FAULTS, 200000, 200000, true, true, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(periods); i++) {
+		struct kernel kernel = { { 0, 1000000 } };
+		const struct rate_opener opener = { open_event, limit_of, &kernel, periods[i].strict };
+		struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = periods[i].config,
+						.freq = periods[i].freq, .sample_period = periods[i].asked };
+
+		assert_int_equal(rate_open(&opener, &attr), periods[i].rc);
+		assert_int_equal(attr.sample_period, periods[i].used);
+	}
+}
+
 /* The limit of a kernel that lies: always below what is asked for. */
 static int limit_below(void *ctx, uint64_t *limit)
 {
@@ -149,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_refused_is_lowered),
 		cmocka_unit_test(a_default_is_not_throttled),
+		cmocka_unit_test(a_clock_has_a_shortest_period),
 		cmocka_unit_test(it_is_not_tried_for_ever),
 		cmocka_unit_test(rates_are_numbers_or_max),
 	};
