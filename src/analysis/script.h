@@ -19,7 +19,7 @@ enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_NWHO = 256 };
 enum script_name {
 	SCRIPT_COMM, SCRIPT_PID, SCRIPT_TID, SCRIPT_CPU, SCRIPT_MISC, SCRIPT_REALTIME, SCRIPT_TIME,
 	SCRIPT_PERIOD, SCRIPT_EVENT, SCRIPT_TRACE, SCRIPT_ADDR, SCRIPT_DATA_SRC, SCRIPT_WEIGHT,
-	SCRIPT_INS_LAT, SCRIPT_IP, SCRIPT_SYM, SCRIPT_SYMOFF, SCRIPT_DSO, SCRIPT_SRCLINE,
+	SCRIPT_INS_LAT, SCRIPT_IP, SCRIPT_SYM, SCRIPT_SYMOFF, SCRIPT_DSO, SCRIPT_DSOFF, SCRIPT_SRCLINE,
 	SCRIPT_CALLCHAIN, SCRIPT_IREGS, SCRIPT_UREGS, SCRIPT_BRSTACK, SCRIPT_PHYS_ADDR,
 	SCRIPT_DATA_PAGE_SIZE, SCRIPT_CODE_PAGE_SIZE, SCRIPT_TRANSACTION, SCRIPT_CGROUP, SCRIPT_ID,
 	SCRIPT_RAW, SCRIPT_NFIELDS,
@@ -140,6 +140,8 @@ int script_write(const struct analysis_opts *opts, bool csv, const char *output,
 const struct pev_sample *script_sample(struct script_line *l);
 /* The name of ip; l->words. */
 void script_name_ip(struct script_line *l);
+/* Whether an address is in a file of a process, or in the vdso; *offset is where. */
+bool script_file_offset(const struct chain_address *a, const struct resolve_site *site, uint64_t *offset);
 /* The call chain's addresses in l->chain: how many. */
 size_t script_chain(struct script_line *l);
 void script_name_address(struct script_line *l, const struct chain_address *a, struct resolve_site *site,
@@ -214,6 +216,7 @@ void script_text(struct script_line *l);
 
 /* script_json.c */
 void json_symoff(struct script_line *l);
+void json_dsoff(struct script_line *l);
 void json_trace(struct script_line *l);
 void json_chain(struct script_line *l);
 void json_iregs(struct script_line *l);
@@ -224,6 +227,7 @@ void script_json(struct script_line *l);
 
 /* script_csv.c */
 void csv_symoff(struct script_line *l);
+void csv_dsoff(struct script_line *l);
 void csv_trace(struct script_line *l);
 void csv_chain(struct script_line *l);
 void csv_iregs(struct script_line *l);

@@ -250,6 +250,15 @@ void csv_symoff(struct script_line *l)
 		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
 }
 
+void csv_dsoff(struct script_line *l)
+{
+	uint64_t offset;
+
+	script_name_ip(l);
+	if (script_file_offset(&l->ip, &l->site, &offset))
+		outbuf_unsigned(l->out, offset, 0, ' ');
+}
+
 /* It has columns of its own. */
 void csv_trace(struct script_line *l)
 {

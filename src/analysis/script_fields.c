@@ -55,6 +55,8 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 	[SCRIPT_SYMOFF] = { "symoff", NULL, "and how far into it", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA,
 			    SCRIPT_OWN, NULL, NULL, NULL, json_symoff, csv_symoff },
 	[SCRIPT_DSO] = WORD(dso, "the file the function is in", PERF_SAMPLE_IP, SAMPLES | CHAINS | DATA),
+	[SCRIPT_DSOFF] = { "dsoff", NULL, "and where in that file, with dso; of files of processes", PERF_SAMPLE_IP, 0,
+			   SCRIPT_OWN, NULL, NULL, NULL, json_dsoff, csv_dsoff },
 	[SCRIPT_SRCLINE] = WORD(srcline, "file:line of its source", PERF_SAMPLE_IP, 0),
 	[SCRIPT_CALLCHAIN] = OWN("callchain", chain, "stack", "who called it, a line each, in place of ip",
 				 PERF_SAMPLE_CALLCHAIN, SAMPLES | CHAINS | DATA),
@@ -234,6 +236,8 @@ void script_show(struct script_event *e, const struct script_choice *choice, boo
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
 		if (wanted & bit_of(i) && has(e, &script_fields[i]))
 			e->shown |= bit_of(i);
+	if (e->shown & SCRIPT_BIT(DSOFF) && !data)   /* as with perf script, it is a part of that */
+		e->shown |= SCRIPT_BIT(DSO);
 	e->has_chain = e->shown & SCRIPT_BIT(CALLCHAIN);
 	/* of a chain that is shown alone, everything is */
 	if (e->has_chain && !data && !(e->shown & (SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(DSO))))

@@ -246,6 +246,17 @@ void json_symoff(struct script_line *l)
 		outbuf_word(l->out, "null");
 }
 
+void json_dsoff(struct script_line *l)
+{
+	uint64_t offset;
+
+	script_name_ip(l);
+	if (script_file_offset(&l->ip, &l->site, &offset))
+		outbuf_unsigned(l->out, offset, 0, ' ');
+	else
+		outbuf_word(l->out, "null");
+}
+
 /* ---- a line ------------------------------------------------------------------------ */
 
 static const char *key_of(const struct script_field *f)

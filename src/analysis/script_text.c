@@ -314,10 +314,17 @@ static void put_symbol(struct script_line *l, const struct resolve_words *w)
 	outbuf_hex(l->out, w->offset, 0);
 }
 
-static void put_dso(struct script_line *l, const struct resolve_words *w)
+static void put_dso(struct script_line *l, const struct resolve_words *w, const struct chain_address *a,
+		    const struct resolve_site *site)
 {
+	uint64_t offset;
+
 	outbuf_bytes(l->out, " (", 2);
 	put_name(l, w->dso);
+	if (shows(l, SCRIPT_BIT(DSOFF)) && script_file_offset(a, site, &offset)) {
+		outbuf_bytes(l->out, "+0x", 3);
+		outbuf_hex(l->out, offset, 0);
+	}
 	outbuf_char(l->out, ')');
 }
 
@@ -336,7 +343,7 @@ void text_sym(struct script_line *l)
 void text_dso(struct script_line *l)
 {
 	script_name_ip(l);
-	put_dso(l, &l->words);
+	put_dso(l, &l->words, &l->ip, &l->site);
 }
 
 void text_srcline(struct script_line *l)
@@ -347,16 +354,6 @@ void text_srcline(struct script_line *l)
 		return;
 	outbuf_bytes(l->out, "\n  ", 3);
 	put_name(l, line);
-}
-
-/* perf shows where in the file a user's address is, not where that was mapped. */
-static uint64_t shown_address(const struct chain_address *a, const struct resolve_site *site)
-{
-	const char *name = site->dso ? dso_name(site->dso) : "";
-
-	bool in_file = (*name == '/' && !dso_is_anonymous(name)) || !strcmp(name, "[vdso]");
-
-	return in_file ? site->at + (a->ip - a->at) : a->ip;
 }
 
 static void put_source(struct script_line *l, const char *file, unsigned int line)
@@ -377,12 +374,12 @@ static void begin_frame(struct script_line *l, uint64_t addr)
 }
 
 /* A call that a compiler put into the next one. */
-static void put_inlined(struct script_line *l, const struct resolve_site *site, uint64_t addr,
+static void put_inlined(struct script_line *l, const struct chain_address *a, const struct resolve_site *site,
 			const struct inline_frame *frame)
 {
 	const char *name = script_inline_name(l, site, frame);
 
-	begin_frame(l, addr);
+	begin_frame(l, a->ip);
 	if (shows(l, SCRIPT_BIT(SYM))) {
 		outbuf_char(l->out, ' ');
 		put_name(l, name ? name : "[unknown]");
@@ -396,7 +393,6 @@ static void put_frame(struct script_line *l, const struct chain_address *a)
 {
 	struct inline_frame inner[INLINES_MAX_DEPTH];
 	struct resolve_site site = resolve_site(l->a->names.maps, a, l->s->pid, l->s->time);
-	uint64_t addr = shown_address(a, &site);
 	struct resolve_words words;
 	unsigned int line = 0;
 	size_t n = 0;
@@ -405,18 +401,18 @@ static void put_frame(struct script_line *l, const struct chain_address *a)
 		n = script_inlines(l, &site, inner, INLINES_MAX_DEPTH);
 	for (size_t i = 0; i < n; i++) {
 		if (inner[i].inlined) {
-			put_inlined(l, &site, addr, &inner[i]);
+			put_inlined(l, a, &site, &inner[i]);
 		} else if (inner[i].file) {   /* the next question takes it away */
 			line = inner[i].line;
 			snprintf(l->srcline, sizeof(l->srcline), "%s", inner[i].file);
 		}
 	}
 	resolve_words(l->a->names.symbolizer, a, &site, &words);
-	begin_frame(l, addr);
+	begin_frame(l, a->ip);
 	if (shows(l, SCRIPT_BIT(SYM)))
 		put_symbol(l, &words);
 	if (shows(l, SCRIPT_BIT(DSO)))
-		put_dso(l, &words);
+		put_dso(l, &words, a, &site);
 	put_source(l, line ? l->srcline : NULL, line);
 	outbuf_char(l->out, '\n');
 }

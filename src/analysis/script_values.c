@@ -174,6 +174,14 @@ int64_t script_symoff(struct script_line *l)
 	return (int64_t)l->words.offset;
 }
 
+bool script_file_offset(const struct chain_address *a, const struct resolve_site *site, uint64_t *offset)
+{
+	const char *name = site->dso ? dso_name(site->dso) : "";
+
+	*offset = site->at + (a->ip - a->at);
+	return (*name == '/' && !dso_is_anonymous(name)) || !strcmp(name, "[vdso]");
+}
+
 size_t script_inlines(struct script_line *l, const struct resolve_site *site, struct inline_frame *frames,
 		      size_t max)
 {

@@ -188,6 +188,19 @@ def without_user(frames):
     return [f for f in frames if re.match(r'\tffff[0-9a-f]+ (?!\[unknown\] \(\[unknown\])', f)]
 
 
+def has_offsets(perf):
+    """Whether this perf prints where in its file a user's frame is: until 6.4. Later it is the address, with
+    `-F +dsoff` both."""
+    _, (line, *_), _ = run([perf, 'version'])
+    return tuple(map(int, re.search(r'(\d+)\.(\d+)', line).groups())) < (6, 4)
+
+
+def with_offset(line):
+    """Such a line, made of one with both."""
+    found = re.match(r'\t *[0-9a-f]+( .* \(.*)\+0x([0-9a-f]+)\)$', line)
+    return f'\t{found[2]:>16}{found[1]})' if found else re.sub(r'( \(.*)\+0x[0-9a-f]+\)$', r'\1)', line)
+
+
 def kernel_build_id(perf, *args):
     _, lines, _ = run([perf, 'buildid-list', *args])
     return next((line.split()[0] for line in lines if 'kernel.kallsyms' in line or len(line.split()) == 1), None)
@@ -207,7 +220,10 @@ def compare_all(row, prof, perf):
     his = blocks(lines)
     if code or len(his) != row.events:
         return      # it is too old to read it
-    mine = blocks(ours(prof, row.name, '--no-inline'))
+    if has_offsets(perf):
+        mine = blocks(map(with_offset, ours(prof, row.name, '--no-inline', '-F', '+dsoff')))
+    else:
+        mine = blocks(ours(prof, row.name, '--no-inline'))
     row.checked.append('all')
     for (my_head, my_frames), (his_head, his_frames) in zip(mine, his):
         if 'dwarf' in row.name:

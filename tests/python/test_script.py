@@ -76,6 +76,55 @@ def test_the_comparison_sees_differences(prof, monkeypatch):
     assert not corpus.same_head('sh 1 1.0: cpu-clock: 401 a+0x1 (/bin/a)', 'sh 2 1.0: cpu-clock: 401 a+0x1 (/bin/a)')
 
 
+PLACES = 'ip,sym,symoff,dso'
+
+
+@pytest.fixture(scope='module')
+def sampled(build, tmp_path_factory):
+    """By perf, with call chains."""
+    path = tmp_path_factory.mktemp('sampled') / 'perf.data'
+    if not shutil.which('perf'):
+        pytest.skip('needs perf')
+    done = subprocess.run(['perf', 'record', '-q', '-g', '-e', 'cpu-clock:u', '-F', '499', '-o', path, '--',
+                           os.path.join(build, 'tests/helpers/works'), 'shares', '300'], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f'needs perf record: {done.stderr}')
+    return path
+
+
+def of_perf(path, *args):
+    return subprocess.run(['perf', 'script', '-f', '-i', path, '--no-inline', *args], capture_output=True, text=True,
+                          check=True).stdout.splitlines()
+
+
+def test_places_of_frames_are_those_of_perf(script, sampled):
+    mine, both = (script.lines(sampled, '--no-inline', '-F', fields) for fields in (PLACES, PLACES + ',dsoff'))
+    his = of_perf(sampled, '-F', PLACES)
+    if corpus.has_offsets('perf'):
+        compared = [[corpus.with_offset(line) for line in both]]
+    else:
+        compared = [mine]
+        assert both == of_perf(sampled, '-F', PLACES + ',dsoff')
+    for lines in compared:
+        assert len(lines) == len(his) > 100
+        assert not [(m, h) for m, h in zip(lines, his) if not corpus.same_frame(m, h)]
+    frames = [re.match(r'\t *([0-9a-f]+) (.*)\(/.*\+0x([0-9a-f]+)\)$', line) for line in both]
+    pairs = {(int(f[1], 16), int(f[3], 16)) for f in frames if f}
+    assert len(pairs) > 3 and all(addr > offset and (addr - offset) % 4096 == 0 for addr, offset in pairs)
+    assert mine == [re.sub(r'\+0x[0-9a-f]+\)$', ')', line) for line in both]
+
+
+def test_places_of_samples_are_those_of_perf(script, sampled):
+    mine = script.lines(sampled, '-F', PLACES + ',-callchain')
+    assert mine == of_perf(sampled, '-G', '-F', PLACES) and len(mine) > 20
+    frames = [re.match(r' *([0-9a-f]+) .*\(/.*\+0x([0-9a-f]+)\)$', line)
+              for line in script.lines(sampled, '-F', 'ip,dsoff,-callchain')]       # the file comes with it, as with perf
+    rows = script.json(sampled, '-F', 'ip,dso,dsoff,-callchain')
+    assert [(int(f[1], 16), int(f[2], 16)) for f in frames if f] == [(r['ip'], r['dsoff']) for r in rows if r['dsoff'] is not None]
+    assert [r['dsoff'] for r in rows] == [int(r['dsoff']) if r['dsoff'] else None for r in script.csv(
+        sampled, '-F', 'ip,dso,dsoff,-callchain')]
+
+
 # ---- the parts that only a PMU brings
 
 def write_recording(path, attr, ident, records, name):
