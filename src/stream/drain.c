@@ -109,9 +109,24 @@ bool stream_sample_fits(const struct stream_event *event, const struct perf_even
 
 static struct stream_event *event_of(const struct stream *s, const struct perf_event_header *rec)
 {
-	struct stream_event *event = rec->size < 16 ? NULL : drain_event_by_id(s, layout_u64(rec, 8));
+	uint64_t id;
 
-	return event || rec->size < 16 ? event : strays_event(s, rec);
+	return strays_whose(s, rec, &id);
+}
+
+/* The raw data of a sample of this event; NULL where it contradicts the event's format. */
+static struct stream_event *identify_as(struct stream_event *event, const struct perf_event_header *rec, const void **raw,
+					uint32_t *raw_size)
+{
+	if (!event)
+		return NULL;
+	if (!event->fmt) {
+		*raw = NULL;
+		*raw_size = 0;
+		return stream_sample_fits(event, rec) ? event : NULL;
+	}
+	*raw = layout_raw(&event->layout, rec, raw_size);
+	return *raw && *raw_size >= 2 && *raw_size >= event->fmt->min_size ? event : NULL;
 }
 
 /* The event and its raw data; NULL for a sample that contradicts its format. */
@@ -119,25 +134,14 @@ __attribute__((noinline)) static struct stream_event *
 identify_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
 	     uint32_t *raw_size)
 {
-	const struct layout *l = &s->events[s->first].layout;
-	struct stream_event *event = NULL;
+	struct stream_event *event;
 
-	if (s->mixed) {
-		event = event_of(s, rec);
-		if (!event)
-			return NULL;
-		if (!event->fmt) {
-			*raw = NULL;
-			*raw_size = 0;
-			return stream_sample_fits(event, rec) ? event : NULL;
-		}
-		l = &event->layout;
-	}
-	*raw = layout_raw(l, rec, raw_size);
+	if (s->mixed)
+		return identify_as(event_of(s, rec), rec, raw, raw_size);
+	*raw = layout_raw(&s->events[s->first].layout, rec, raw_size);
 	if (!*raw || *raw_size < 2)
 		return NULL;
-	if (!event)
-		event = s->by_type[*(const uint16_t *)*raw];
+	event = s->by_type[*(const uint16_t *)*raw];
 	return event && *raw_size >= event->fmt->min_size ? event : NULL;
 }
 
@@ -435,13 +439,22 @@ bool drain_is_dropped(struct stream *s, const struct ring *ring,
 	return event && is_unwanted(s, ring, event, rec, raw, size);
 }
 
-bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec)
+bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
 {
 	const void *raw;
 	uint32_t size;
-	const struct stream_event *event = identify(s, rec, &raw, &size);
+	struct stream_event *event = NULL;
 
-	return event ? (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size)) : strays_are_lost(s, rec);
+	*id = 0;
+	if (s->strays) {
+		event = strays_whose(s, rec, id);
+		if (!event)
+			return rec->size >= 16;   /* one that nobody can assign is counted as lost */
+		event = identify_as(event, rec, &raw, &size);
+	} else {
+		event = identify(s, rec, &raw, &size);
+	}
+	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size));
 }
 
 void drain_discard(struct stream *s)

@@ -272,8 +272,9 @@ bool drain_is_wanted(struct stream *s, struct ring *ring,
 /* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
 bool drain_is_dropped(struct stream *s, const struct ring *ring,
 		      const struct perf_event_header *rec);
-/* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. */
-bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec);
+/* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. *id: as
+ * strays_whose(). */
+bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id);
 void drain_check_damage(struct stream *s, struct ring *ring);
 /* The event of a sample that has an identifier, if need be by strays_event(); NULL if it is none of ours. */
 const struct stream_event *drain_event_of(const struct stream *s,

@@ -294,8 +294,8 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 
 	bytes->pos = from;
 	while (bytes->pos < end && (rec = pev_ring_next_(bytes))) {
-		bool refused = rec->type == PERF_RECORD_SAMPLE && drain_is_refused(s, ring, rec);
-		uint64_t id = strays_id(s, rec);
+		uint64_t id = 0;
+		bool refused = rec->type == PERF_RECORD_SAMPLE && drain_is_refused(s, ring, rec, &id);
 
 		if (refused || id)
 			from = take_before(s, bytes, from, before);
@@ -338,11 +338,12 @@ static void look_for_trigger(struct stream *s, const struct perf_event_header *r
 }
 
 /* Samples are counted; those that a filter here refuses end a stretch that is written. So does one that is of no
- * event: perf refuses the whole file for it. */
-static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+ * event: perf refuses the whole file for it. *id: as strays_whose(). */
+static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
 {
 	uint64_t lost;
 
+	*id = 0;
 	if (rec->type != PERF_RECORD_SAMPLE) {
 		lost = drain_take_lost(s, ring, rec);
 		if (lost)
@@ -353,7 +354,7 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 		drain_end_throttled(s, ring, rec);
 	if (s->filters_here && !drain_is_wanted(s, ring, rec))
 		return false;
-	if (__builtin_expect(s->strays, 0) && strays_are_lost(s, rec)) {
+	if (__builtin_expect(s->strays, 0) && !strays_whose(s, rec, id) && rec->size >= 16) {
 		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
 		return false;
 	}
@@ -372,8 +373,8 @@ static void drain_piece(struct stream *s, struct ring *ring)
 	uint64_t begin = bytes->pos, from = begin, before = begin;
 
 	while (!s->stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
-		bool written = is_written(s, ring, rec);
-		uint64_t id = strays_id(s, rec);
+		uint64_t id;
+		bool written = is_written(s, ring, rec, &id);
 
 		if (!written || id)
 			from = take_before(s, bytes, from, before);

@@ -50,20 +50,21 @@ struct stream_event *strays_event(const struct stream *s, const struct perf_even
 	return open == 1 ? last : fit == 1 ? alike : NULL;
 }
 
-static bool is_stray(const struct stream *s, const struct perf_event_header *rec)
+struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id)
 {
-	return s->strays && rec->type == PERF_RECORD_SAMPLE && rec->size >= ID_AT + 8 &&
-	       !drain_event_by_id(s, layout_u64(rec, ID_AT));
-}
+	struct stream_event *ev = rec->size < ID_AT + 8 ? NULL : drain_event_by_id(s, layout_u64(rec, ID_AT));
 
-uint64_t strays_id(const struct stream *s, const struct perf_event_header *rec)
-{
-	const struct stream_event *ev = is_stray(s, rec) ? strays_event(s, rec) : NULL;
-
-	return ev ? ev->id : 0;
+	*id = 0;
+	if (__builtin_expect(ev != NULL, 1) || rec->size < ID_AT + 8)
+		return ev;
+	ev = strays_event(s, rec);
+	*id = ev ? ev->id : 0;
+	return ev;
 }
 
 bool strays_are_lost(const struct stream *s, const struct perf_event_header *rec)
 {
-	return is_stray(s, rec) && !strays_event(s, rec);
+	uint64_t id;
+
+	return s->strays && rec->type == PERF_RECORD_SAMPLE && rec->size >= ID_AT + 8 && !strays_whose(s, rec, &id);
 }

@@ -23,8 +23,9 @@ void strays_begin(struct stream *s);
 /* The event that a sample with an id of nobody here is of: the one that may have such, or, of several, the
  * one whose samples have that size. NULL: not known. */
 struct stream_event *strays_event(const struct stream *s, const struct perf_event_header *rec);
-/* The id that a sample of such an event should have; 0 for every other record. */
-uint64_t strays_id(const struct stream *s, const struct perf_event_header *rec);
+/* The event of a sample where there are such events: by its id, or by strays_event(); then *id is the one that it
+ * should have, else 0. NULL: not known. */
+struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id);
 /* Whether it is a sample of ours, of which nobody knows what event it is of. */
 bool strays_are_lost(const struct stream *s, const struct perf_event_header *rec);
 
