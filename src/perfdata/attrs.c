@@ -79,13 +79,25 @@ static int add_id(struct ids *ids, uint64_t id, uint32_t event)
 
 /* ---- events --------------------------------------------------------------- */
 
-/* A record that is full of ids may be followed by another one of the same event; any other that is
- * alike is of an event of its own: one that was opened twice, under two names. */
-static struct perfdata_event *same_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
+static uint64_t id_of(const struct perfdata_reader *r, const char *at)
 {
-	struct perfdata_event *last = r->ids_go_on ? &r->events[r->nevents - 1] : NULL;
+	struct scan s = { at, at + 8, r->foreign };
+	uint64_t id = 0;
 
-	return last && !memcmp(&last->attr, attr, sizeof(*attr)) ? last : NULL;
+	scan_u64(&s, &id);
+	return id;
+}
+
+/* A record that is full of ids may be followed by another one of the same event, and a pipe may bring an
+ * event's record again; any other that is alike is of an event of its own: one that was opened twice, under
+ * two names. */
+static struct perfdata_event *same_event(struct perfdata_reader *r, const union pev_attr_buf *attr, const char *ids,
+					 size_t nids)
+{
+	int known = r->pipe_layout && nids ? ids_find(&r->ids, id_of(r, ids)) : -1;
+	struct perfdata_event *e = known >= 0 ? &r->events[known] : r->ids_go_on ? &r->events[r->nevents - 1] : NULL;
+
+	return e && !memcmp(&e->attr, attr, sizeof(*attr)) ? e : NULL;
 }
 
 static struct perfdata_event *new_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
@@ -107,17 +119,17 @@ static struct perfdata_event *new_event(struct perfdata_reader *r, const union p
 static int take_ids(struct perfdata_reader *r, struct perfdata_event *e, const char *ids, size_t n,
 		    struct fault *f)
 {
-	struct scan s = { ids, ids + n * 8, r->foreign };
 	uint64_t *more = n ? reallocarray(e->ids, e->nids + n, sizeof(*more)) : e->ids;
 
 	if (n && !more)
 		return reading_no_memory(f);
 	e->ids = more;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t id = 0;
+		uint64_t id = id_of(r, ids + i * 8);
 		int rc;
 
-		scan_u64(&s, &id);
+		if (ids_find(&r->ids, id) == (int)(e - r->events))
+			continue;
 		rc = add_id(&r->ids, id, (uint32_t)(e - r->events));
 		if (rc == -ENOMEM)
 			return reading_no_memory(f);
@@ -146,7 +158,7 @@ int attrs_add(struct perfdata_reader *r, const char *bytes, size_t size, const c
 	if (r->foreign)
 		swap_attr(&attr.attr, size < sizeof(attr) ? size : sizeof(attr));
 	attr.attr.size = (uint32_t)(size < sizeof(attr) ? size : sizeof(attr));
-	e = same_event(r, &attr);
+	e = same_event(r, &attr, ids, nids);
 	if (!e)
 		e = new_event(r, &attr);
 	r->ids_go_on = r->pipe_layout && nids >= IDS_PER_RECORD;

@@ -272,6 +272,30 @@ static void what_was_opened_twice_is_two_events(void **state)
 	free(f.bytes);
 }
 
+/* As perf does now and then where it writes into a pipe. */
+static void an_event_that_comes_again(void **state)
+{
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	int rc;
+
+	(void)state;
+	put_pipe_head(&f);
+	put_attr_of(&f, 7, 2);
+	put_attr_of(&f, 9, 1);
+	put_attr_of(&f, 7, 2);
+	put_attr_of(&f, 9, 2);
+	put_sample(&f, 10, 1);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(perfdata_events(r), 2);
+	assert_int_equal(perfdata_event(r, 0)->nids, 2);
+	assert_int_equal(perfdata_event(r, 1)->nids, 2);
+	assert_int_equal(read_samples(r, &rc), 1);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
 static void ids_that_fill_a_record_go_on(void **state)
 {
 	enum { FULL = 4096 };
@@ -689,6 +713,7 @@ int main(void)
 		cmocka_unit_test(an_id_of_two_events),
 		cmocka_unit_test(whose_a_record_is_that_says_too_large_a_size),
 		cmocka_unit_test(what_was_opened_twice_is_two_events),
+		cmocka_unit_test(an_event_that_comes_again),
 		cmocka_unit_test(ids_that_fill_a_record_go_on),
 		cmocka_unit_test(ids_that_were_chosen_to_collide),
 		cmocka_unit_test(a_file_and_one_that_nobody_finished),
