@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_SEGMENTS = 256, MAX_NOTES = 1 << 16 };
+enum { MAX_SEGMENTS = 256, MAX_NOTES = 1 << 16, MAX_NOTE_SECTIONS = 24, MAX_SECTIONS = 1 << 16 };
 
 /* ---- segments, build id --------------------------------------------------- */
 
@@ -41,15 +41,17 @@ static size_t note_build_id(Elf *elf, int64_t offset, size_t n, uint64_t align,
 
 size_t symfile_section_build_id_(Elf *elf, uint8_t id[BUILD_ID_MAX])
 {
+	size_t found = 0, notes = 0;
 	Elf_Scn *scn = NULL;
-	size_t found = 0;
 
-	while (!found && (scn = elf_nextscn(elf, scn))) {
+	/* libelf keeps all that it has read: what a file can make it read is bounded */
+	for (int i = 0; !found && i < MAX_SECTIONS && notes < MAX_NOTE_SECTIONS && (scn = elf_nextscn(elf, scn)); i++) {
 		GElf_Shdr header;
 
-		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_NOTE)
-			found = note_build_id(elf, (int64_t)header.sh_offset, header.sh_size, header.sh_addralign,
-					      id);
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_NOTE)
+			continue;
+		notes++;
+		found = note_build_id(elf, (int64_t)header.sh_offset, header.sh_size, header.sh_addralign, id);
 	}
 	return found;
 }

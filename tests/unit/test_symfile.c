@@ -133,6 +133,30 @@ static void a_build_id_that_no_segment_covers(void **state)
 	symfile_free(f);
 }
 
+/* A file may have as many as it likes: only so many are read. */
+static void a_build_id_behind_many_notes(void **state)
+{
+	enum { ROOM = (IMAGE_SIZE - POS_SHDR) / sizeof(Elf64_Shdr) };
+	uint8_t got[BUILD_ID_MAX];
+
+	for (size_t n = 20; n <= 25; n += 5) {
+		struct image m;
+		struct symfile *f;
+
+		image_init(&m, SHT_SYMTAB, id, sizeof(id));
+		assert_true(SEC_COUNT + n <= ROOM);
+		IMAGE_AT(&m, Elf64_Phdr, POS_PHDR)[2].p_offset = IMAGE_CODE;
+		IMAGE_AT(&m, Elf64_Ehdr, 0)->e_shnum = (Elf64_Half)(SEC_COUNT + n);
+		for (size_t i = 0; i < n; i++)
+			IMAGE_AT(&m, Elf64_Shdr, POS_SHDR)[SEC_COUNT + i] = (Elf64_Shdr){
+				.sh_type = SHT_NOTE, .sh_offset = i < n - 1 ? IMAGE_CODE : POS_NOTE,
+				.sh_size = sizeof(Elf64_Nhdr) + 4 + sizeof(id), .sh_addralign = 4 };
+		f = read_image(&m, sizeof(m.bytes));
+		assert_int_equal(symfile_build_id(f, got), n < 24 ? sizeof(id) : 0);
+		symfile_free(f);
+	}
+}
+
 /* The table for the dynamic linker serves where there is no other. */
 static void stripped(void **state)
 {
@@ -236,6 +260,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_function),
 		cmocka_unit_test(of_several_names_one),
 		cmocka_unit_test(a_build_id_that_no_segment_covers),
+		cmocka_unit_test(a_build_id_behind_many_notes),
 		cmocka_unit_test(stripped),
 		cmocka_unit_test(marks_for_disassemblers),
 		cmocka_unit_test(what_is_no_program),
