@@ -344,7 +344,7 @@ static const char *what_else(struct perfdata_reader *r)
 	size_t n = window_have(&r->w);
 
 	if (!memcmp(bytes, "\x1f\x8b", 2))
-		return "; this is compressed by gzip: unpack it by gunzip (a profile of pprof stays one)";
+		return "; this was compressed by gzip twice: unpack it by gunzip";
 	if (!memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
 		return "; this is compressed by zstd: unpack it by unzstd";
 	if (is_text(bytes, n < 256 ? n : 256))
@@ -353,6 +353,21 @@ static const char *what_else(struct perfdata_reader *r)
 	if (bytes[0] == 0x0a && bytes[1] > 0 && (size_t)bytes[1] + 2 < n && (bytes[bytes[1] + 2] & 7) <= 5)
 		return "; this looks like protobuf, as a profile of pprof is";
 	return "";
+}
+
+static int read_unpacked(struct perfdata_reader *r, struct fault *f)
+{
+	struct fault cut = { 0 };
+	int rc = gzipped_unpack(r, &cut, f);
+
+	if (rc)
+		return -1;
+	rc = header_read(r, f);
+	if (cut.exit_code && !rc)
+		r->trouble = cut;
+	else if (cut.exit_code && f)
+		*f = cut;
+	return rc;
 }
 
 int header_read(struct perfdata_reader *r, struct fault *f)
@@ -369,6 +384,8 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 						  "bytes, and perf.data begins with PERFILE2 and "
 						  "the size of its header",
 						  window_have(&r->w));
+	if (gzipped_begins(r, window_here(&r->w)))
+		return read_unpacked(r, f);
 	if (!take_magic(r, window_here(&r->w)))
 		return reading_fault(r, f, 0, "this is not a recording: perf.data begins with "
 				     "PERFILE2%s", what_else(r));

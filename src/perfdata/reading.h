@@ -28,6 +28,7 @@ struct perfdata_reader {
 	struct window w;
 	char *name;
 	bool foreign, pipe_layout, unfinished;
+	bool unpacked;                 /* by gzipped_unpack() */
 	bool ids_go_on;                /* the last event's record was full: the next one may have more of its ids */
 	bool two_rounds;               /* the last round followed one, with nothing between */
 	uint64_t round;                /* records before the last round, and 1 */
@@ -70,6 +71,10 @@ int reading_no_memory(struct fault *f);
 int header_read(struct perfdata_reader *r, struct fault *f);
 /* Bytes at an offset of a file, whole: 0 or -errno; -ENODATA where the file ends. */
 int header_read_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
+
+/* gzipped.c: what is read from now on is unpacked. *cut: how it was damaged. 0, or -1 with f. */
+bool gzipped_begins(const struct perfdata_reader *r, const char *bytes);
+int gzipped_unpack(struct perfdata_reader *r, struct fault *cut, struct fault *f);
 
 /* attrs.c */
 /* An attr's bytes and its ids, in the recorder's order. 0, or -1 with f. */

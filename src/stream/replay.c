@@ -100,6 +100,8 @@ int replay_new(struct stream *s, struct fault *f)
 	if (!p->reader || copy_numbers(&p->pids, &o->pids, f) || copy_numbers(&p->tids, &o->tids, f))
 		return -1;
 	p->chooses_tasks = p->pids.n || p->tids.n;
+	if (p->size < perfdata_end(p->reader) && perfdata_end(p->reader) != UINT64_MAX)
+		p->size = perfdata_end(p->reader);   /* it was unpacked */
 	choose_queues(p);
 	replay_compare_machine(p);
 	return recording_events(s, f);
