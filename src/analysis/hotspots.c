@@ -119,6 +119,20 @@ void hotspots_add_counts(struct hotspots *h, const char *comm, struct callstack 
 		spot->more[i] += counts[i + 1];
 }
 
+void hotspots_add_asleep(struct hotspots *h, const char *comm, uint64_t ns)
+{
+	struct task_name *name = keep(h, comm);
+	const struct hotspot_key key = { name ? name->text : "", NULL, true };
+	struct hotspot *spot = name ? spot_of(h, &key) : NULL;
+
+	h->weight += ns;
+	h->blocked += ns;
+	if (spot)
+		spot->weight += ns;
+	else
+		h->refused += ns;
+}
+
 /* ---- time that was measured ----------------------------------------------------------- */
 
 void hotspots_measure(struct hotspots *h, const char *comm, uint64_t ns)
@@ -177,12 +191,13 @@ void hotspots_spread(struct hotspots *h)
 /* ---- stacks --------------------------------------------------------------------------- */
 
 static const struct frame not_sampled = { .symbol = "[not sampled]", .dso = "" };
-static const struct frame *const no_frames[] = { &not_sampled };
-static struct callstack nowhere = { 1, no_frames, NULL };
+static const struct frame asleep = { .symbol = "[asleep throughout]", .dso = "" };
+static const struct frame *const no_frames[] = { &not_sampled, &asleep };
+static struct callstack nowhere[] = { { 1, &no_frames[0], NULL }, { 1, &no_frames[1], NULL } };
 
 const struct callstack *hotspot_stack(const struct hotspot *spot)
 {
-	return spot->key.stack ? spot->key.stack : &nowhere;
+	return spot->key.stack ? spot->key.stack : &nowhere[spot->key.blocked];
 }
 
 void hotspots_expand(struct analysis *a, struct hotspots *h)

@@ -28,6 +28,8 @@ void hotspots_free(struct hotspots *h);   /* and empty again */
 /* blocked: time off the CPU, shown apart, by who called the kernel (its own share, not the scheduler's). */
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,
 		  bool blocked);
+/* That a task of this name slept, and nobody knows where. */
+void hotspots_add_asleep(struct hotspots *h, const char *comm, uint64_t ns);
 /* The same of a group's sample: the weight, then h->nmore counts of other events; all may be 0. */
 void hotspots_add_counts(struct hotspots *h, const char *comm, struct callstack *stack, const uint64_t *counts);
 

@@ -248,17 +248,27 @@ static void tell(struct pairs *p, const struct analysis_sample *s, const struct 
 		printf("    (what happened first is not kept any more)\n");
 }
 
-static struct distribution *add_to_row(struct pairs *p, const struct analysis_sample *s, const struct pair_end *end,
-				       const char *name, uint64_t key, const uint64_t row[2], bool *fresh)
+/* NULL: the table is full. */
+static struct distribution *add_duration(struct pairs *p, const char *name, const uint64_t row[2], uint64_t duration, bool *fresh)
 {
-	const struct pair_opts *o = p->a->config;
 	struct distribution *d = distributions_get(&p->rows, row[0], row[1], fresh);
 
 	if (!d)
 		return NULL;
 	if (strcmp(d->name, name))
 		snprintf(d->name, sizeof(d->name), "%s", name);
-	histogram_add(&d->durations, end->duration);
+	histogram_add(&d->durations, duration);
+	return d;
+}
+
+static struct distribution *add_to_row(struct pairs *p, const struct analysis_sample *s, const struct pair_end *end,
+				       const char *name, uint64_t key, const uint64_t row[2], bool *fresh)
+{
+	const struct pair_opts *o = p->a->config;
+	struct distribution *d = add_duration(p, name, row, end->duration, fresh);
+
+	if (!d)
+		return NULL;
 	if (p->heatmap)
 		heatmap_add(p->heatmap, s->time, end->duration);
 	if (o->than && end->duration > o->than)
@@ -288,6 +298,16 @@ struct distribution *pairs_add_task(struct pairs *p, const struct analysis_sampl
 	if (fresh && grouping_count(&p->grouping, &p->rows, tid))
 		return distributions_get(&p->rows, by_name, row1, &fresh);
 	return d;
+}
+
+void pairs_add_asleep(struct pairs *p, const char *comm, pid_t tid, uint64_t row1)
+{
+	uint64_t now = analysis_end(p->a, p->last);
+	const uint64_t row[] = { grouping_key(&p->grouping, p->a, tid, now, &comm), row1 };
+	bool fresh;
+
+	if (p->from && now > p->from && add_duration(p, comm, row, now - p->from, &fresh) && fresh)
+		grouping_count(&p->grouping, &p->rows, tid);
 }
 
 static struct json_object *counts(const struct pairs *p)

@@ -98,6 +98,8 @@ struct distribution *pairs_add(struct pairs *p, const struct analysis_sample *s,
 /* The same of a task, called `comm` now: to the row that is its own, or its process's, or that of its name. */
 struct distribution *pairs_add_task(struct pairs *p, const struct analysis_sample *s, const struct pair_end *end,
 				    const char *comm, pid_t tid, uint64_t row1);
+/* Of a task that has slept since the last table, of whom no sample tells: nothing ended yet. */
+void pairs_add_asleep(struct pairs *p, const char *comm, pid_t tid, uint64_t row1);
 /* The table of what has ended since the last one, then nothing is kept but what is open. */
 void pairs_print(struct pairs *p);
 /* At the end of the run, behind the last table: the picture. 0, or -1 with f. */

@@ -18,6 +18,7 @@
 #include "analysis/commands.h"
 #include "analysis/hotspots.h"
 #include "analysis/oncpu.h"
+#include "analysis/sleepers.h"
 #include "analysis/sources.h"
 #include "analysis/switches.h"
 #include "base/note.h"
@@ -41,10 +42,11 @@ struct profile {
 	struct stream_event *clock;
 	char what[256];                  /* the samples are of: "cpu-clock" */
 	struct switches switches;
+	struct sleepers sleepers;
 	struct oncpu oncpu;
 	uint64_t unseen;                 /* stretches on CPUs of which the beginning wasn't reported */
 	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
-	uint64_t last;
+	uint64_t from, last;             /* the table's beginning; the newest sample */
 	bool prints_samples;
 	bool sampled;                    /* the event has samples; if not, another one may: */
 	const struct stream_event *other;
@@ -155,6 +157,8 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	struct profile *p = a->config;
 
 	p->last = s->time;
+	if (!p->from)
+		p->from = s->time;
 	if (p->off_cpu)
 		oncpu_see(&p->oncpu, s->time);
 	if (p->all ? analysis_has_place(s->event) : s->event->family == p->clock->family)
@@ -245,9 +249,22 @@ static int begin(struct analysis *a, struct fault *f)
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (p->off_cpu)
+		sleepers_begin(&p->sleepers, &p->switches);
 	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
 			    !a->opts->stream.interval_ms;
 	return 0;
+}
+
+static void slept(void *ctx, pid_t tid, enum task_state state)
+{
+	struct analysis *a = ctx;
+	struct profile *p = a->config;
+	uint64_t now = analysis_end(a, p->last);
+
+	(void)state;
+	if (p->from && now > p->from)
+		hotspots_add_asleep(&p->hot, analysis_comm(a, tid, now), now - p->from);
 }
 
 static void show(struct analysis *a, uint64_t now)
@@ -268,6 +285,7 @@ static void show(struct analysis *a, uint64_t now)
 
 	if (p->off_cpu) {
 		measure_running(a, p->last);
+		sleepers_each(&p->sleepers, slept, a);
 		hotspots_spread(&p->hot);
 		view.unseen = p->unseen;
 		p->unseen = 0;
@@ -280,6 +298,7 @@ static void show(struct analysis *a, uint64_t now)
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
 	p->idle = p->skid = 0;
+	p->from = now;
 }
 
 static void interval(struct analysis *a)
@@ -317,6 +336,7 @@ static void release(struct analysis *a)
 	hotspots_free(&p->hot);
 	folded_free(p->folded);
 	pairs_free(&p->pairs);
+	sleepers_free(&p->sleepers);
 	oncpu_free(&p->oncpu);
 	switches_free(&p->switches);
 }

@@ -41,6 +41,14 @@ const char *task_state_words(enum task_state state)
 	return states[state].words;
 }
 
+bool task_state_sleeps(char letter, enum task_state *state)
+{
+	for (*state = STATE_SLEEPING; *state < STATE_OTHER; ++*state)
+		if (*states[*state].letter == letter)
+			return true;
+	return false;
+}
+
 /* ---- whom to watch -------------------------------------------------------------------- */
 
 static struct watched *find_watched(const struct switches *w, pid_t tid)
@@ -432,6 +440,12 @@ static void take_fork(struct switches *w, const struct analysis_sample *s)
 bool switches_watch(const struct switches *w, pid_t tid)
 {
 	return watches(w, tid);
+}
+
+void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), void *ctx)
+{
+	for (const struct watched *one = w->watched; one; one = one->hh.next)
+		fn(ctx, one->tid);
 }
 
 bool switches_read(struct switches *w, const struct analysis_sample *s, struct switch_event *e)

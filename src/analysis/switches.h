@@ -23,6 +23,9 @@ const char *task_state_letter(enum task_state state);
 /* "running", "waiting to run", "asleep", ... */
 const char *task_state_words(enum task_state state);
 
+/* Whether the state that /proc calls by that letter is a sleep of any kind, and which. */
+bool task_state_sleeps(char letter, enum task_state *state);
+
 struct switches {
 	struct watched *watched;     /* tids; NULL with all set: everybody */
 	bool everybody, follow, recorded;
@@ -63,6 +66,7 @@ void switches_take(struct switches *w, struct pairs *p, const struct analysis_sa
 		   switches_fn *ended);
 /* Whether the task is one of those that were chosen. */
 bool switches_watch(const struct switches *w, pid_t tid);
+void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), void *ctx);
 /* What a switch says. False: it is another event, which may be taken in all the same. */
 struct switch_event {
 	pid_t prev, next;

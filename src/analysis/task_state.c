@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof task-state: how long tasks run, wait to run, sleep. */
 #include "analysis/commands.h"
+#include "analysis/sleepers.h"
 #include "analysis/switches.h"
 #include "analysis/task_state.h"
 #include "expr/expr.h"
@@ -11,6 +12,7 @@ struct states {
 	struct task_state_opts opts;
 	uint64_t told;                   /* the state whose story is told */
 	struct switches switches;
+	struct sleepers sleepers;
 	struct pairs pairs;
 };
 
@@ -92,12 +94,26 @@ static int begin(struct analysis *a, struct fault *f)
 	if (switches_begin(&t->switches, a, f) || pairs_begin(&t->pairs, a, &pair_ops, f))
 		return -1;
 	pairs_group(&t->pairs, t->switches.everybody ? BY_COMM : BY_TASK);
+	sleepers_begin(&t->sleepers, &t->switches);
 	return 0;
+}
+
+static void slept(void *ctx, pid_t tid, enum task_state state)
+{
+	struct analysis *a = ctx;
+	struct states *t = a->config;
+	const char *comm = analysis_comm(a, tid, t->pairs.last);
+
+	if (task_state_is_shown(&t->opts, comm, state))
+		pairs_add_asleep(&t->pairs, comm, tid, state);
 }
 
 static void interval(struct analysis *a)
 {
-	pairs_print(&((struct states *)a->config)->pairs);
+	struct states *t = a->config;
+
+	sleepers_each(&t->sleepers, slept, a);
+	pairs_print(&t->pairs);
 }
 
 static int end(struct analysis *a, struct fault *f)
@@ -116,6 +132,7 @@ static void release(struct analysis *a)
 	struct states *t = a->config;
 
 	pairs_free(&t->pairs);
+	sleepers_free(&t->sleepers);
 	switches_free(&t->switches);
 }
 
@@ -177,7 +194,8 @@ static const char *const description[] = {
 	"of -C.",
 	"--heatmap draws all stretches of the table as a picture: when they ended, and how long they "
 	"were.",
-	"Stretches that began before perf-prof, or have not ended, are not counted.",
+	"Stretches that began before perf-prof, or have not ended, are not counted. If a thread of -p or -t has slept "
+	"since perf-prof began, each table has that as one stretch.",
 	NULL,
 };
 
