@@ -232,14 +232,17 @@ static int find(struct analysis *a, const char *name, const struct stream_event 
 }
 
 /* `perf sched record` has sched_waking instead: the same from a moment earlier on, and of fewer. */
+const char *switches_wakeup(bool has_wakeup, bool has_waking)
+{
+	return has_waking && !has_wakeup ? "sched_waking" : "sched_wakeup";
+}
+
 static int find_wakeups(struct switches *w, struct analysis *a, struct fault *f)
 {
-	if (find(a, "sched_wakeup_new", &w->on_wakeup_new, f))
-		return -1;
-	if (!w->recorded || analysis_event(a, "sched", "sched_wakeup"))
-		return find(a, "sched_wakeup", &w->on_wakeup, f);
-	w->on_wakeup = analysis_event(a, "sched", "sched_waking");
-	return w->on_wakeup ? 0 : find(a, "sched_wakeup", &w->on_wakeup, f);
+	const char *name = switches_wakeup(analysis_event(a, "sched", "sched_wakeup"),
+					   analysis_event(a, "sched", "sched_waking"));
+
+	return find(a, "sched_wakeup_new", &w->on_wakeup_new, f) || find(a, name, &w->on_wakeup, f) ? -1 : 0;
 }
 
 int switches_read_fields(struct switches *w, struct fault *f)

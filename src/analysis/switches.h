@@ -48,6 +48,8 @@ int switches_choose(struct switches *w, const struct stream_opts *targets, struc
 /* The same, and names the events, and takes -p and -t from the stream. For
  * analysis_ops.events. */
 int switches_events(struct switches *w, struct analysis *a, struct fault *f);
+/* The event of wake-ups, where a recording has both or one of them. */
+const char *switches_wakeup(bool has_wakeup, bool has_waking);
 /* Looks up the fields: 0, or -1 with f. */
 int switches_begin(struct switches *w, struct analysis *a, struct fault *f);
 /* The same where the events are known: w->on_*. */

@@ -15,6 +15,7 @@ struct switches_source {
 	struct switches switches;
 	struct pairs pairs;
 	struct maker *maker;
+	const char *wakeup;                  /* the tracepoint */
 	struct processes processes;
 };
 
@@ -163,7 +164,7 @@ static int begin(void *state, struct maker *m, struct fault *f)
 	src->maker = m;
 	w->ctx = src;
 	w->on_switch = maker_event(m, "sched", "sched_switch");
-	w->on_wakeup = maker_event(m, "sched", "sched_wakeup");
+	w->on_wakeup = maker_event(m, "sched", src->wakeup);
 	w->on_wakeup_new = maker_event(m, "sched", "sched_wakeup_new");
 	w->on_fork = maker_event(m, "sched", "sched_process_fork");
 	return switches_read_fields(w, f);
@@ -193,10 +194,13 @@ static void release(void *state)
 static const struct maker_ops ops = { .begin = begin, .sample = sample, .task = task, .free = release };
 
 /* What wakes and switches is elsewhere than who is meant; the fork is the parent's own. */
-static int watch(const struct switches *w, struct maker *m, struct fault *f)
+static int watch(struct switches_source *src, struct maker *m, struct fault *f)
 {
+	const struct switches *w = &src->switches;
+
+	src->wakeup = switches_wakeup(source_has(m, "sched", "sched_wakeup"), source_has(m, "sched", "sched_waking"));
 	return source_watch(m, "sched", "sched_switch", true, f) ||
-	       source_watch(m, "sched", "sched_wakeup", true, f) ||
+	       source_watch(m, "sched", src->wakeup, true, f) ||
 	       source_watch(m, "sched", "sched_wakeup_new", true, f) ||
 	       ((!w->everybody || !pidns_is_initial()) && !w->recorded &&
 		source_watch(m, "sched", "sched_process_fork", false, f)) ? -1 : 0;
@@ -222,7 +226,7 @@ static int make(struct source *source, const struct task_state_opts *o, struct s
 	}
 	src->processes.recorded = src->switches.recorded;
 	m = source_make(source, made, f);
-	return m ? watch(&src->switches, m, f) : -1;
+	return m ? watch(src, m, f) : -1;
 }
 
 static int task_state_events(struct source *source, const void *config, struct fault *f)

@@ -179,6 +179,11 @@ int source_watch(struct maker *m, const char *sys, const char *name, bool everyw
 	return 0;
 }
 
+bool source_has(const struct maker *m, const char *sys, const char *name)
+{
+	return !m->s->replay || recording_has(m->s, sys, name);
+}
+
 static bool is_tapped_by(const struct stream_event *ev, const struct maker *m)
 {
 	for (const struct maker_tap *tap = ev->taps; tap; tap = tap->next)

@@ -356,6 +356,21 @@ static bool is_samples_of(const struct replay *p, size_t track, const char *sys,
 	return fmt && !is_counted(p, track) && !strcmp(fmt->sys, sys) && !strcmp(fmt->name, name);
 }
 
+/* p->ntracks: it has none. */
+static size_t track_of(const struct replay *p, const char *sys, const char *name)
+{
+	size_t i = 0;
+
+	while (i < p->ntracks && !is_samples_of(p, i, sys, name))
+		i++;
+	return i;
+}
+
+bool recording_has(const struct stream *s, const char *sys, const char *name)
+{
+	return track_of(s->replay, sys, name) < s->replay->ntracks;
+}
+
 struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
 				     const char *sys, const char *name, struct fault *f)
 {
@@ -363,12 +378,12 @@ struct stream_event *recording_watch(struct stream *s, const struct spec_item *i
 	struct stream_event *ev;
 	char message[700], expected[300];
 	bool unknown = false;
-	size_t i = 0;
+	size_t i = track_of(p, sys, name);
 
-	for (; i < p->ntracks && !is_samples_of(p, i, sys, name); i++)
-		unknown |= !p->tracks[i].fmt &&
-			   perfdata_event(p->reader, i)->attr.attr.type == PERF_TYPE_TRACEPOINT;
 	if (i == p->ntracks) {
+		for (size_t k = 0; k < p->ntracks; k++)
+			unknown |= !p->tracks[k].fmt &&
+				   perfdata_event(p->reader, k)->attr.attr.type == PERF_TYPE_TRACEPOINT;
 		snprintf(message, sizeof(message), "%s needs samples of %s:%s, which %s lacks%s", source, sys, name,
 			 s->opts->input, unknown ? " (or its format)" : "");
 		snprintf(expected, sizeof(expected), "a recording with -e %s:%s", sys, name);

@@ -61,6 +61,8 @@ struct replay {
 int recording_events(struct stream *s, struct fault *f);
 /* Whether the event tells of tasks and nothing else, in a ring of its own: so perf-prof records it. */
 bool recording_is_about_tasks(const struct replay *p, const struct perfdata_event *e);
+/* Whether there are samples of that tracepoint. */
+bool recording_has(const struct stream *s, const char *sys, const char *name);
 /* maker.c's: a tracepoint that a source watches, which is not shown. NULL with f: it was not recorded. */
 struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
 				     const char *sys, const char *name, struct fault *f);

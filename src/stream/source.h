@@ -101,6 +101,8 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 /* Watches a tracepoint for it; everywhere: also of tasks that are not -p or -t. 0, or -1
  * with f. The names outlive the stream. */
 int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f);
+/* Whether a recording has samples of that tracepoint; live ones are all there. */
+bool source_has(const struct maker *m, const char *sys, const char *name);
 /* Whom the stream is about: -p, -t and so on. */
 const struct stream_opts *source_targets(const struct source *source);
 

@@ -197,7 +197,7 @@ def has_offsets(perf):
 
 def with_offset(line):
     """Such a line, made of one with both."""
-    found = re.match(r'\t *[0-9a-f]+( .* \(.*)\+0x([0-9a-f]+)\)$', line)
+    found = re.match(r'\t *[0-9a-f]+((?: .*)? \(.*)\+0x([0-9a-f]+)\)$', line)
     return f'\t{found[2]:>16}{found[1]})' if found else re.sub(r'( \(.*)\+0x[0-9a-f]+\)$', r'\1)', line)
 
 

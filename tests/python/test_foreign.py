@@ -89,9 +89,11 @@ def test_each_kind_of_cpu_has_its_section_and_its_name(recording, names):
     for name, samples in zip(names, (4, 6)):
         assert [t['samples'] for t in recording.tables('-e', name)] == [samples]
         assert len(recording('script', '-e', name, '-F', 'time').splitlines()) == samples
-    theirs = recording.perf('script', '-F', 'event,ip')
+    theirs = recording.perf('script', '-F', 'event,ip,dso')
     if theirs:
-        assert [line.split() for line in recording('script', '-F', 'event,ip').splitlines()] == [
+        offsets = corpus.has_offsets('perf')
+        mine = recording('script', '-F', 'event,ip,dso' + ',dsoff' * offsets).splitlines()
+        assert [line.split() for line in (map(corpus.with_offset, mine) if offsets else mine)] == [
             line.split() for line in theirs]
 
 
@@ -409,10 +411,38 @@ def test_run_delays_of_perf_sched_record(recording):
         assert sum(float(ran) for tid, _, _, ran, _ in found if tid == '500') == pytest.approx(9)
 
 
+STRETCHES = '''
+import json
+def rundelay(e): print(json.dumps([e.tid, 'RD', e.start, e.duration]))
+def task_state(e): print(json.dumps([e.tid, e.state, e.start, e.duration]))
+'''
+
+
+@pytest.mark.parametrize('who', [[], ['-p', '501']], ids=['all', 'one'])
+@pytest.mark.parametrize('source', ['rundelay', 'task-state'])
+def test_sources_add_up_to_the_tables_of_perf_sched_record(recording, source, who):
+    sched_record(recording)
+    script = recording.folder / 'stretches.py'
+    script.write_text(STRETCHES)
+    done = subprocess.run([recording.prof, 'python', '-e', source, *who, '-I', recording.path, script], capture_output=True,
+                          text=True, timeout=60)
+    assert not done.returncode and not done.stderr, done
+    seen = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('[')]
+    sums = {}
+    for tid, state, _, duration in seen:
+        calls, total = sums.get((tid, state), (0, 0))
+        sums[tid, state] = calls + 1, total + duration
+    table = json.loads(recording(source, '--json', '--by', 'task', *who, '-I').splitlines()[0])
+    assert sums == {(r['tid'], r.get('state', 'RD')): (r['calls'], r['total']) for r in table['rows']}
+    assert [501, 'RD', BEGIN + 2 * MS, 3 * MS] in seen and [501, 'RD', BEGIN + 12 * MS, MS] in seen
+    assert {tid for tid, *_ in seen} == ({501} if who else {500, 501})
+
+
 def test_what_has_no_wakeups_is_said(recording):
     for there, lacks in (('sched_wakeup_new',), 'sched_wakeup'), (('sched_waking',), 'sched_wakeup_new'):
         sched_record(recording, there)
         recording('rundelay', '-I', check=2, errors=rf'needs sched:{lacks}, which \S+ lacks; record with -e')
+        recording('trace', '-e', 'rundelay', '-I', check=2, errors=rf'needs samples of sched:{lacks}, which \S+ lacks')
 
 
 # ---- what is no recording, and what has no samples
