@@ -6,6 +6,7 @@
 #include "analysis/sources.h"
 #include "base/artifact.h"
 #include "base/escape.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -297,7 +298,7 @@ static void abandon(struct analysis *a)
 	const struct script *s = a->config;
 
 	if (s->artifact.temporary)
-		unlink(s->artifact.temporary);
+		outfile_unlink(s->artifact.temporary);
 }
 
 static const struct analysis_ops ops = {

@@ -2,8 +2,8 @@
 /* Where the results of stat go. */
 #include "analysis/stat.h"
 
-#include "base/caller.h"
 #include "base/note.h"
+#include "base/outfile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,13 +12,8 @@
 /* A log grows under its name, so that it can be followed. */
 static int open_log(struct stat_output *o, const char *path, struct fault *f)
 {
-	struct caller_rights rights;
-
-	caller_begin(&rights);
-	o->out = fopen(path, "we");
-	caller_end(&rights);
-	return o->out ? 0 : fault_set(f, EXIT_FAILED, "--output %s: %s%s", path, strerror(errno),
-				      rights.changed ? " for the user who ran sudo" : "");
+	o->out = outfile_stream(path);
+	return o->out ? 0 : outfile_refused("--output", path, -errno, f);
 }
 
 int stat_output_open(struct stat_output *o, const struct stat *s, bool has_command, struct fault *f)

@@ -2,83 +2,29 @@
 #include "base/artifact.h"
 
 #include "base/caller.h"
-#include "base/units.h"
+#include "base/outfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refused(const char *option, const char *path, const struct caller_rights *r, struct fault *f)
+/* Of what is there and isn't replaced: a pipe, a device, a folder. 0: a file is to be made. */
+static mode_t kind_of(const char *path)
 {
-	int error = errno;
+	struct caller_rights rights;
+	struct stat st = { 0 };
 
-	if (r->changed && (error == EACCES || error == EPERM))
-		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, who ran sudo and would "
-				 "own the file; name a file that this user may write", option,
-				 path, strerror(error), (unsigned int)r->uid);
-	return fault_set(f, EXIT_FAILED, "%s %s: %s", option, path, strerror(error));
-}
-
-/* ---- where it goes ------------------------------------------------------------------ */
-
-/* The descriptor that the path is another name of, or -1. */
-static int descriptor_of(const char *path)
-{
-	uint64_t n;
-
-	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
-		return STDOUT_FILENO;
-	if (!strcmp(path, "/dev/stderr"))
-		return STDERR_FILENO;
-	if (!strncmp(path, "/dev/fd/", 8) && !units_u64(path + 8, &n) && n <= INT16_MAX)
-		return (int)n;
-	return -1;
-}
-
-/* A descriptor to write to directly; -2: a file is to be made, -1 with errno. */
-static int open_directly(const char *path)
-{
-	int fd = descriptor_of(path);
-	struct stat st;
-
-	if (fd >= 0)
-		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (stat(path, &st))
-		return errno == ENOENT ? -2 : -1;
-	if (S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		return -1;
-	}
-	if (S_ISREG(st.st_mode))
-		return -2;
-	return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-}
-
-/* Creates DIR/.NAME.XXXXXX. */
-static int open_temporary(struct artifact *a)
-{
-	const char *slash = strrchr(a->path, '/'), *name = slash ? slash + 1 : a->path;
-	mode_t mask = umask(0);
-	int fd;
-
-	umask(mask);
-	if (asprintf(&a->temporary, "%.*s.%.200s.XXXXXX", (int)(name - a->path), a->path, name) < 0) {
-		a->temporary = NULL;
-		errno = ENOMEM;
-		return -1;
-	}
-	fd = mkostemp(a->temporary, O_CLOEXEC);
-	if (fd >= 0)
-		fchmod(fd, 0666 & ~mask);
-	else
-		free(a->temporary), a->temporary = NULL;
-	return fd;
+	caller_begin(&rights);
+	if (outfile_is_descriptor(path))
+		st.st_mode = S_IFIFO;
+	else if (stat(path, &st) || S_ISREG(st.st_mode))
+		st.st_mode = 0;
+	caller_end(&rights);
+	return st.st_mode & S_IFMT;
 }
 
 /* stdio forgets why a write failed that it made on its own. */
@@ -112,25 +58,21 @@ static int close_fd(void *cookie)
 int artifact_open(struct artifact *a, const char *option, const char *path, struct fault *f)
 {
 	static const cookie_io_functions_t calls = { .write = put, .close = close_fd };
-	struct caller_rights rights;
 	int fd;
 
 	*a = (struct artifact){ .option = option, .path = path };
-	caller_begin(&rights);
-	fd = open_directly(path);
-	if (fd == -2)
-		fd = open_temporary(a);
-	caller_end(&rights);
-	if (fd < 0)
-		return refused(option, path, &rights, f);
+	fd = kind_of(path) ? outfile_open(path, 0, 0) : outfile_temporary(path, &a->temporary);
+	if (fd < 0) {
+		a->temporary = NULL;
+		return outfile_refused(option, path, fd, f);
+	}
 	a->fd = fd;
 	a->out = fopencookie(a, "w", calls);
 	if (a->out)
 		return 0;
 	close(fd);
-	refused(option, path, &rights, f);
 	artifact_abandon(a);
-	return -1;
+	return outfile_refused(option, path, -ENOMEM, f);
 }
 
 /* Of a pipe: a way to be done, and no failure. */
@@ -143,8 +85,8 @@ static bool reader_went_away(const struct artifact *a)
 
 int artifact_close(struct artifact *a, struct fault *f)
 {
-	struct caller_rights rights;
 	bool bad = ferror(a->out) || fflush(a->out);
+	int rc = 0;
 
 	if (bad && reader_went_away(a)) {
 		fclose(a->out);
@@ -153,16 +95,13 @@ int artifact_close(struct artifact *a, struct fault *f)
 	}
 	bad |= fclose(a->out) != 0;
 	a->out = NULL;
-	caller_begin(&rights);
 	if (bad)
-		errno = a->error ? a->error : EIO;
+		rc = -(a->error ? a->error : EIO);
 	else if (a->temporary)
-		bad = rename(a->temporary, a->path) != 0;
-	caller_end(&rights);
-	if (bad) {
-		refused(a->option, a->path, &rights, f);
+		rc = outfile_rename(a->temporary, a->path);
+	if (rc) {
 		artifact_abandon(a);
-		return -1;
+		return outfile_refused(a->option, a->path, rc, f);
 	}
 	free(a->temporary);
 	a->temporary = NULL;
@@ -183,26 +122,21 @@ int artifact_interrupt(struct artifact *a, struct fault *f)
 
 void artifact_abandon(struct artifact *a)
 {
-	struct caller_rights rights;
-
 	if (a->out)
 		fclose(a->out);
 	a->out = NULL;
-	if (a->temporary) {
-		caller_begin(&rights);
-		unlink(a->temporary);
-		caller_end(&rights);
-	}
+	if (a->temporary)
+		outfile_unlink(a->temporary);
 	free(a->temporary);
 	a->temporary = NULL;
 }
 
 int artifact_check(const char *option, const char *path, struct fault *f)
 {
+	mode_t kind = kind_of(path);
 	struct artifact a;
-	struct stat st;
 
-	if (descriptor_of(path) >= 0 || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+	if (kind && kind != S_IFDIR)
 		return 0;   /* opening a pipe would wait for its reader */
 	if (artifact_open(&a, option, path, f))
 		return -1;

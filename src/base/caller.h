@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files with the rights of who called sudo: what is written belongs to the caller, and what
- * the caller may not read or write stays so. Does nothing where there is no sudo, or the
- * process is nobody's but the caller's already.
+ * Files with the rights of who called sudo, groups included: what is written belongs to the
+ * caller, and what the caller may not read or write stays so. Does nothing where there is no
+ * sudo, or the process is nobody's but the caller's already.
  */
 #ifndef BASE_CALLER_H
 #define BASE_CALLER_H
@@ -14,10 +14,16 @@ struct caller_rights {
 	bool changed;
 	uid_t uid;               /* of the caller, when changed */
 	int fsuid, fsgid;        /* before */
+	gid_t *groups;           /* before; NULL: none */
+	int ngroups;
 };
 
 /* From here on, accesses of this thread to files are the caller's. */
 void caller_begin(struct caller_rights *r);
 /* As before. errno stays. */
-void caller_end(const struct caller_rights *r);
+void caller_end(struct caller_rights *r);
+/* Whether this is root for a user who ran sudo, and for whom. */
+bool caller_of_sudo(uid_t *uid);
+/* The groups of a user, gid among them: how many, or -1 without memory. */
+int caller_groups(const char *name, gid_t gid, gid_t **groups);
 #endif

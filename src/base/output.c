@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/output.h"
 
+#include "base/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { FIRST_SAVED = 3 };   /* above the standard streams */
 
 static int redirect(const char *path, int flags)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | flags, 0644);
-	int rc = 0;
+	int fd = outfile_open(path, O_CREAT | O_APPEND | flags, 0644), rc = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	fflush(stdout);
 	fflush(stderr);
 	if (dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
@@ -34,7 +34,7 @@ int output_start(struct output *out, struct fault *f)
 	out->saved_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, FIRST_SAVED);
 	rc = redirect(out->path, O_TRUNC);
 	if (rc)
-		return fault_set(f, EXIT_FAILED, "--output %s: %s", out->path, strerror(-rc));
+		return outfile_refused("--output", out->path, rc, f);
 	return 0;
 }
 

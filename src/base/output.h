@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -o FILE: both output streams go to a file, which can be opened anew (log rotation). */
+/* -o FILE: both output streams go to a file (outfile.h), which can be opened anew (log rotation). */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
 

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/nearest.h"
 #include "base/note.h"
+#include "base/outfile.h"
 #include "convert/commands.h"
 
 #include <string.h>
@@ -158,7 +159,7 @@ static void abandon(struct analysis *a)
 	struct convert *c = a->config;
 
 	if (c->file.temporary)
-		unlink(c->file.temporary);
+		outfile_unlink(c->file.temporary);
 }
 
 static const struct analysis_ops ops = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/identity.h"
 
+#include "base/caller.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -24,30 +25,15 @@ static const struct passwd *by_number(const char *text)
 	return units_u64(text, &uid) || uid >= UINT32_MAX ? NULL : getpwuid((uid_t)uid);
 }
 
-static int find_groups(struct identity *who)
-{
-	int n = 32;
-
-	for (;;) {
-		gid_t *p = reallocarray(who->groups, (size_t)n, sizeof(*p));
-
-		if (!p)
-			return -1;
-		who->groups = p;
-		who->ngroups = n;
-		if (getgrouplist(who->name, who->gid, who->groups, &who->ngroups) >= 0)
-			return 0;
-		n = who->ngroups > n ? who->ngroups : 2 * n;
-	}
-}
-
 static int take(struct identity *who, const struct passwd *pw, struct fault *f)
 {
 	*who = (struct identity){
 		.uid = pw->pw_uid, .gid = pw->pw_gid,
 		.name = strdup(pw->pw_name), .home = strdup(pw->pw_dir),
 	};
-	if (!who->name || !who->home || find_groups(who)) {
+	if (who->name && who->home)
+		who->ngroups = caller_groups(who->name, who->gid, &who->groups);
+	if (!who->groups) {
 		identity_free(who);
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	}

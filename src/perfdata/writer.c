@@ -6,6 +6,7 @@
 #include "perfdata/writeback.h"
 
 #include "base/caller.h"
+#include "base/outfile.h"
 #include "base/signals.h"
 
 #include <errno.h>
@@ -41,44 +42,38 @@ struct perfdata_writer {
 static int keep_old(const char *path)
 {
 	char *old;
-	int rc = 0;
+	int rc;
 
 	if (asprintf(&old, "%s.old", path) < 0)
 		return -ENOMEM;
-	if (rename(path, old) && errno != ENOENT)
-		rc = -errno;
+	rc = outfile_rename(path, old);
 	free(old);
-	return rc;
+	return rc == -ENOENT ? 0 : rc;
 }
 
 /* What is there and no file that could be kept or replaced. */
 static bool is_special(const char *path)
 {
+	struct caller_rights rights;
 	struct stat st;
+	bool special;
 
-	return !lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+	caller_begin(&rights);
+	special = outfile_is_descriptor(path) ||
+		  (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode));
+	caller_end(&rights);
+	return special;
 }
 
 /* Never through a link that somebody laid there: O_EXCL. */
 static int open_file(const char *path)
 {
-	int rc, fd;
+	int rc;
 
-	if (!strcmp(path, "-"))
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	else if (is_special(path))
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	else
-		fd = -2;
-	if (fd != -2)
-		return fd < 0 ? -errno : fd;
+	if (is_special(path))
+		return outfile_open(path, 0, 0);
 	rc = keep_old(path);
-	if (rc)
-		return rc;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
-	if (fd < 0)
-		return -errno;
-	return fd;
+	return rc ? rc : outfile_open(path, O_CREAT | O_EXCL, 0600);
 }
 
 struct perfdata_writer *perfdata_new(const char *path)
@@ -175,15 +170,11 @@ static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, 
 
 int perfdata_open(struct perfdata_writer *w, struct fault *f)
 {
-	struct caller_rights rights;
+	int fd = open_file(w->path);
 	struct stat st;
-	int fd;
 
-	caller_begin(&rights);
-	fd = open_file(w->path);
-	caller_end(&rights);
 	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "cannot write %s: %s", w->path, strerror(-fd));
+		return outfile_refused("cannot write", w->path, fd, f);
 	w->fd = fd;
 	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
 	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
@@ -259,13 +250,9 @@ uint64_t perfdata_size(const struct perfdata_writer *w)
 /* The file has a name of its own before the next one is created: so it becomes no FILE.old. */
 static int rename_aside(struct perfdata_writer *w, const char *name, struct fault *f)
 {
-	struct caller_rights rights;
-	int rc;
+	int rc = outfile_rename(w->path, name);
 
-	caller_begin(&rights);
-	rc = rename(w->path, name);
-	caller_end(&rights);
-	return rc ? fault_set(f, EXIT_FAILED, "cannot rename %s to %s: %s", w->path, name, strerror(errno)) : 0;
+	return rc ? fault_set(f, EXIT_FAILED, "cannot rename %s to %s: %s", w->path, name, strerror(-rc)) : 0;
 }
 
 int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f)

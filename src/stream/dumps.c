@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/dumps.h"
 
-#include "base/caller.h"
+#include "base/artifact.h"
 #include "perfdata/flight.h"
 #include "perfdata/writer.h"
 #include "stream/private.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,35 +14,11 @@
  * CPUs were writing then can be read. */
 static const uint64_t patience = 20000000;
 
-/* ---- the folder --------------------------------------------------------------- */
-
-static int refused(const char *folder)
-{
-	struct caller_rights rights;
-	int rc;
-
-	caller_begin(&rights);
-	rc = access(folder, W_OK | X_OK) ? errno : 0;
-	caller_end(&rights);
-	return rc;
-}
-
-/* Hours later would be too late to find out. */
-static int check_folder(const char *path, struct fault *f)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	int rc = folder ? refused(folder) : ENOMEM;
-
-	free(folder);
-	return rc ? fault_set(f, EXIT_FAILED, "cannot write %s: %s", path, strerror(rc)) : 0;
-}
-
 /* ---- life ----------------------------------------------------------------------- */
 
 int dumps_begin(struct stream *s, struct fault *f)
 {
-	if (check_folder(s->opts->record, f))
+	if (artifact_check("cannot write", s->opts->record, f))   /* hours later would be too late to find out */
 		return -1;
 	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
 	if (!s->dumps.flight)

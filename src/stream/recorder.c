@@ -2,8 +2,8 @@
 #include "stream/recorder.h"
 #include "stream/strays.h"
 
-#include "base/caller.h"
 #include "base/note.h"
+#include "base/outfile.h"
 #include "perfdata/writer.h"
 #include "stream/inventory.h"
 #include "stream/private.h"
@@ -448,7 +448,6 @@ static char *name_of_now(const char *path)
 static void keep_file(struct stream *s, char *name)
 {
 	char **old = realloc(s->recording.old, (s->recording.nold + 1) * sizeof(*old));
-	struct caller_rights rights;
 
 	if (!old) {
 		free(name);
@@ -458,9 +457,7 @@ static void keep_file(struct stream *s, char *name)
 	old[s->recording.nold++] = name;
 	if (!s->opts->recording.keep || s->recording.nold <= s->opts->recording.keep)
 		return;
-	caller_begin(&rights);
-	unlink(old[0]);
-	caller_end(&rights);
+	outfile_unlink(old[0]);
 	free(old[0]);
 	memmove(old, old + 1, --s->recording.nold * sizeof(*old));
 }

@@ -103,6 +103,8 @@ TABLE = [
           PytestSuite('pictures', 'tests/pictures', marks='not browser')),
     Suite('unit', 'C: bytes in, no kernel', MesonSuite('unit', 'unit')),
     Suite('nopython', 'a build without Python', PytestSuite('nopython', 'tests/nopython', 'build-nopython')),
+    Suite('security', 'attacks on root, as other users and as the script (as root)',
+          PytestSuite('security', 'tests/security'), DEEP),
     Suite('vm', 'guests with other kernels under QEMU: amd64 6.1, arm64 6.12 with a PMU',
           Whole(run_vm, 'build-test'), DEEP),
     Suite('browser', 'flame graphs and heat maps, opened in a browser',

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/outfile.h"
+
+#include "base/caller.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { MAX_LINKS = 40, TRIES = 100 };
+
+/* ---- descriptors ---------------------------------------------------------------------- */
+
+/* The descriptor that the path is another name of, or -1. */
+static int descriptor_of(const char *path)
+{
+	uint64_t n;
+
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	if (!strncmp(path, "/dev/fd/", 8) && !units_u64(path + 8, &n) && n <= INT16_MAX)
+		return (int)n;
+	return -1;
+}
+
+bool outfile_is_descriptor(const char *path)
+{
+	return descriptor_of(path) >= 0;
+}
+
+/* ---- root's way, link by link ----------------------------------------------------------- */
+
+struct way {
+	int folder;              /* O_PATH: how far it was gone */
+	char rest[PATH_MAX];     /* what is still to go */
+	char name[NAME_MAX + 1]; /* of that the first, taken */
+	unsigned int links;
+	bool follow;             /* the last name, too */
+	bool is_magic;           /* the last name is a link of /proc, which the kernel alone can follow */
+};
+
+static int change_folder(struct way *w, int fd)
+{
+	if (fd < 0)
+		return -errno;
+	if (w->folder >= 0)
+		close(w->folder);
+	w->folder = fd;
+	return 0;
+}
+
+static int put_rest(struct way *w, const char *path)
+{
+	size_t n = strlen(path);
+
+	if (!n)
+		return -ENOENT;
+	if (path[n - 1] == '/')
+		return -EISDIR;
+	if (n >= sizeof(w->rest))
+		return -ENAMETOOLONG;
+	memmove(w->rest, path, n + 1);
+	return *path == '/' || w->folder < 0 ?
+	       change_folder(w, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
+}
+
+/* 1: it was the last one, 0: not. */
+static int take_name(struct way *w)
+{
+	const char *start = w->rest + strspn(w->rest, "/");
+	size_t n = strcspn(start, "/");
+	bool last = !start[n];
+
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(w->name, start, n);
+	w->name[n] = '\0';
+	memmove(w->rest, start + n, strlen(start + n) + 1);
+	return last;
+}
+
+static bool is_trusted(const struct way *w, const struct stat *link)
+{
+	struct stat folder;
+
+	return link->st_uid == geteuid() && !fstat(w->folder, &folder) && !(folder.st_mode & (S_ISVTX | S_IWOTH));
+}
+
+static bool is_magic(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int put_link(struct way *w, int fd)
+{
+	char text[PATH_MAX], path[2 * PATH_MAX];
+	ssize_t n = readlinkat(fd, "", text, sizeof(text));
+
+	if (n < 0 || n == sizeof(text))
+		return n < 0 ? -errno : -ENAMETOOLONG;
+	snprintf(path, sizeof(path), "%.*s%s", (int)n, text, w->rest);
+	return put_rest(w, path);
+}
+
+/* 1: the way ends here; 0: it goes on. */
+static int follow(struct way *w, int fd, const struct stat *link, bool last)
+{
+	if (last && !w->follow)
+		return 1;
+	if (!is_trusted(w, link) || ++w->links > MAX_LINKS)
+		return -ELOOP;
+	if (!is_magic(fd))
+		return put_link(w, fd);
+	w->is_magic = last;
+	return last ? 1 : change_folder(w, openat(w->folder, w->name, O_PATH | O_CLOEXEC));
+}
+
+static int step(struct way *w)
+{
+	int last = take_name(w), fd, rc;
+	struct stat st;
+
+	if (last < 0)
+		return last;
+	fd = openat(w->folder, w->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return last && errno == ENOENT ? 1 : -errno;
+	rc = fstat(fd, &st) ? -errno : 0;
+	if (!rc && !last && !S_ISLNK(st.st_mode))
+		return change_folder(w, fd);
+	if (!rc)
+		rc = S_ISLNK(st.st_mode) ? follow(w, fd, &st, last) : 1;
+	close(fd);
+	return rc;
+}
+
+/* To the folder of the path's last name. 0 or -errno. */
+static int go(struct way *w, const char *path, bool to_the_end)
+{
+	int rc;
+
+	*w = (struct way){ .folder = -1, .follow = to_the_end };
+	rc = put_rest(w, path);
+	while (!rc)
+		rc = step(w);
+	if (rc > 0)
+		return 0;
+	if (w->folder >= 0)
+		close(w->folder);
+	return rc;
+}
+
+/* ---- whoever's way ------------------------------------------------------------------------ */
+
+/* The way of root, or the path as it is. */
+static int go_as(struct way *w, const char *path, bool to_the_end, const struct caller_rights *r)
+{
+	if (!r->changed && !geteuid())
+		return go(w, path, to_the_end);
+	*w = (struct way){ .folder = AT_FDCWD, .is_magic = true };
+	return 0;
+}
+
+static void leave(const struct way *w)
+{
+	if (w->folder >= 0)
+		close(w->folder);
+}
+
+static const char *name_in(const struct way *w, const char *path)
+{
+	return w->folder >= 0 ? w->name : path;
+}
+
+int outfile_open(const char *path, int flags, unsigned int mode)
+{
+	int fd = descriptor_of(path), rc;
+	struct caller_rights rights;
+	struct way w;
+
+	if (fd >= 0) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? -errno : fd;
+	}
+	caller_begin(&rights);
+	rc = go_as(&w, path, !(flags & O_EXCL), &rights);
+	if (!rc) {
+		flags |= O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW);
+		fd = openat(w.folder, name_in(&w, path), flags, mode);
+		rc = fd < 0 ? -errno : fd;
+		leave(&w);
+	}
+	caller_end(&rights);
+	return rc;
+}
+
+FILE *outfile_stream(const char *path)
+{
+	int fd = outfile_open(path, O_CREAT | O_TRUNC, 0666);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd < 0)
+		errno = -fd;
+	else if (!out)
+		close(fd);
+	return out;
+}
+
+int outfile_temporary(const char *path, char **name)
+{
+	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+	uint32_t number;
+	int fd;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number) ||
+		    asprintf(name, "%.*s.%.200s.%08x", (int)(last - path), path, last, number) < 0)
+			return -ENOMEM;
+		fd = outfile_open(*name, O_CREAT | O_EXCL, 0666);
+		if (fd >= 0)
+			return fd;
+		free(*name);
+		if (fd != -EEXIST)
+			return fd;
+	}
+	return -EEXIST;
+}
+
+int outfile_rename(const char *from, const char *to)
+{
+	struct caller_rights rights;
+	struct way a, b;
+	int rc;
+
+	caller_begin(&rights);
+	rc = go_as(&a, from, false, &rights);
+	if (!rc) {
+		rc = go_as(&b, to, false, &rights);
+		if (!rc) {
+			rc = renameat(a.folder, name_in(&a, from), b.folder, name_in(&b, to)) ? -errno : 0;
+			leave(&b);
+		}
+		leave(&a);
+	}
+	caller_end(&rights);
+	return rc;
+}
+
+int outfile_unlink(const char *path)
+{
+	struct caller_rights rights;
+	struct way w;
+	int rc;
+
+	caller_begin(&rights);
+	rc = go_as(&w, path, false, &rights);
+	if (!rc) {
+		rc = unlinkat(w.folder, name_in(&w, path), 0) ? -errno : 0;
+		leave(&w);
+	}
+	caller_end(&rights);
+	return rc;
+}
+
+int outfile_refused(const char *option, const char *path, int error, struct fault *f)
+{
+	uid_t uid;
+
+	if ((error == -EACCES || error == -EPERM) && caller_of_sudo(&uid))
+		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, who ran sudo and would "
+				 "own the file; name a file that this user may write", option,
+				 path, strerror(-error), (unsigned int)uid);
+	if (error == -ELOOP && !geteuid())
+		return fault_set(f, EXIT_FAILED, "%s %s: root follows no symbolic link that belongs to another user, "
+				 "or is in a folder where others may lay one; name the file that it leads to", option, path);
+	return fault_set(f, EXIT_FAILED, "%s %s: %s", option, path, strerror(-error));
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one door to files that are written. Under sudo it is passed with the rights of the
+ * caller: the caller's links are followed, and what the caller may not write stays as it is.
+ * As root itself no symbolic link is followed, wherever in the path, that belongs to somebody
+ * else, or is in a folder that is sticky or that everybody may write to: who laid it there
+ * would choose what root overwrites.
+ *
+ * /dev/stdout, /dev/stderr, /dev/fd/N and "-" (stdout) are the descriptors themselves.
+ */
+#ifndef BASE_OUTFILE_H
+#define BASE_OUTFILE_H
+
+#include "base/fault.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Whether the path is another name of a descriptor. */
+bool outfile_is_descriptor(const char *path);
+/* To write to, close-on-exec; `flags` as open(2) has them: O_CREAT, O_EXCL, O_TRUNC, O_APPEND. A new file
+ * has `mode`, less the umask. A descriptor or -errno; -ELOOP: a link that root doesn't follow. */
+int outfile_open(const char *path, int flags, unsigned int mode);
+/* The same as a stream of an emptied file; NULL with errno. */
+FILE *outfile_stream(const char *path);
+/* A new file .NAME.XXXXXXXX beside it, whose name is in *name. A descriptor or -errno. */
+int outfile_temporary(const char *path, char **name);
+/* What is a link itself is renamed or removed. 0 or -errno. */
+int outfile_rename(const char *from, const char *to);
+int outfile_unlink(const char *path);
+/* "OPTION PATH: why, and what to do", for an -errno of these. -1. */
+int outfile_refused(const char *option, const char *path, int error, struct fault *f);
+#endif

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written goes through one door: no link of a stranger's is followed as root, and under sudo
+nothing is written that the caller could not write."""
+import contextlib
+import os
+import pwd
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from security.conftest import CALLER, STRANGER, link, sudo
+
+ROOT = pwd.getpwuid(0)
+COMMANDS = {
+    'trace': ['trace', '-e', 'cpu-clock', '-N', '3', '-o'],
+    'profile': ['profile', '-N', '3', '-o'],
+    'python': ['python', '-e', 'cpu-clock', '-o'],
+    'stat -i': ['stat', '-e', 'task-clock', '-i', '10', '-o'],
+    'stat': ['stat', '-e', 'task-clock', '-o'],
+    'flame-graph': ['profile', '-g', '-N', '3', '--flame-graph'],
+    'record': ['record', '-e', 'cpu-clock', '-N', '3', '-o'],
+}
+SCRIPT = 'def __init__():\n    raise SystemExit\ndef __sample__(event):\n    pass\n'
+WORK = ['sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done']
+
+
+@pytest.fixture
+def write(prof, sticky):
+    """write(name of a command, file): the ended process."""
+    def run(name, path, env=None, **more):
+        (sticky / 's.py').write_text(SCRIPT)
+        command = [str(sticky / 's.py')] if name == 'python' else ['--', *WORK]
+        return subprocess.run([prof, *COMMANDS[name], path, *command], env=env, text=True, timeout=60,
+                              capture_output=True, cwd=sticky, **more)
+    return run
+
+
+def precious(folder):
+    path = folder / 'precious.svg'
+    path.write_text('precious')
+    path.chmod(0o600)
+    return path
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+@pytest.mark.parametrize('where', ['file', 'folder', 'new'])
+def test_root_follows_no_link_of_a_strangers(write, sticky, tmp_path, name, where):
+    """`file`: to a file of root's; `new`: to one that would be made; `folder`: on the way."""
+    target, made = precious(tmp_path), tmp_path / 'made.svg'
+    if where == 'folder':
+        out = link(sticky / 'out.svg', tmp_path, STRANGER) / 'precious.svg'
+    else:
+        out = link(sticky / 'out.svg', target if where == 'file' else made, STRANGER)
+    done = write(name, out)
+    assert target.read_text() == 'precious' and os.listdir(tmp_path) == ['precious.svg']
+    if where == 'folder':
+        assert done.returncode == 1 and 'no symbolic link that belongs to another user' in done.stderr
+
+
+@pytest.mark.parametrize('name', ['trace', 'stat -i'])
+@pytest.mark.parametrize('mode', [0o1777, 0o777, 0o1755])
+def test_root_follows_no_link_where_others_may_lay_one(write, sticky, tmp_path, name, mode):
+    target = precious(tmp_path)
+    sticky.chmod(mode)
+    done = write(name, link(sticky / 'out.svg', target, ROOT))
+    assert done.returncode == 1 and 'no symbolic link' in done.stderr
+    assert target.read_text() == 'precious'
+
+
+@pytest.mark.parametrize('name', ['trace', 'stat -i', 'python'])
+def test_root_follows_its_own_links(write, tmp_path, name):
+    target = precious(tmp_path)
+    (tmp_path / 'folder').symlink_to('.')
+    (tmp_path / 'second').symlink_to(target)
+    (tmp_path / 'out.svg').symlink_to(f'folder/./../{tmp_path.name}/folder/second')
+    done = write(name, tmp_path / 'out.svg')
+    assert done.returncode == 0, done.stderr
+    assert target.read_text() != 'precious'
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_the_caller_of_sudo_writes_nothing_of_roots(write, sticky, tmp_path, name):
+    target = precious(tmp_path)
+    tmp_path.chmod(0o755)
+    for out in (link(sticky / 'out.svg', target, CALLER), target, tmp_path / 'new.svg'):
+        done = write(name, out, sudo())
+        if out.name != 'out.svg':
+            assert done.returncode == 1 and 'Permission denied' in done.stderr
+        assert target.read_text() == 'precious' and os.listdir(tmp_path) == ['precious.svg']
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_the_callers_file_is_the_callers(write, sticky, name):
+    done = write(name, sticky / 'out.svg', sudo())
+    assert done.returncode == 0, done.stderr
+    assert (sticky / 'out.svg').stat().st_uid == CALLER.pw_uid
+    assert (sticky / 'out.svg').stat().st_gid == CALLER.pw_gid
+
+
+@pytest.mark.parametrize('name', ['trace', 'stat -i'])
+def test_the_callers_links_are_followed(write, sticky, name):
+    """Also in a folder that is sticky: whose link it is decides."""
+    out = link(sticky / 'out.svg', sticky / 'target', CALLER)
+    done = write(name, out, sudo())
+    assert done.returncode == 0, done.stderr
+    assert (sticky / 'target').stat().st_uid == CALLER.pw_uid
+
+
+@pytest.mark.parametrize('member', [True, False])
+def test_the_callers_groups_count(prof, sticky, member):
+    """A folder of a group that the caller is in, by a list of groups of this test's own."""
+    folder, groups = sticky / 'team', sticky / 'group'
+    folder.mkdir()
+    os.chown(folder, 0, 54321)
+    folder.chmod(0o770)
+    with open('/etc/group') as now:
+        groups.write_text(now.read() + f'perf-prof-team:x:54321:{CALLER.pw_name if member else ""}\n')
+    apart = ['unshare', '--mount', 'sh', '-c', f'mount --bind {groups} /etc/group && exec "$@"', 'sh']
+    if subprocess.run([*apart, 'true']).returncode:
+        pytest.skip('needs mount namespaces')
+    done = subprocess.run([*apart, prof, *COMMANDS['trace'], folder / 'out.svg', '--', *WORK], env=sudo(),
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == (0 if member else 1), done.stderr
+    assert (folder / 'out.svg').exists() == member
+
+
+@contextlib.contextmanager
+def tracing(prof, out, env=None):
+    """trace of a program that works until the end; begins when the first lines are there."""
+    with subprocess.Popen(['sh', '-c', 'while :; do sleep 0.01; done']) as work:
+        with subprocess.Popen([prof, 'trace', '-e', 'context-switches/period=1/', '-p', str(work.pid),
+                               '-o', out], env=env, stderr=subprocess.PIPE, text=True) as run:
+            try:
+                yield run
+            finally:
+                run.terminate()
+                run.communicate()
+                work.kill()
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, 'in vain'
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize('env', [None, sudo()], ids=['root', 'sudo'])
+def test_a_link_that_is_laid_before_a_rotation(prof, sticky, tmp_path, env):
+    """SIGUSR1 opens the file anew; the new one is a link now. The lines go on into the old file."""
+    target, out, moved = precious(tmp_path), sticky / 'out.svg', sticky / 'out.1'
+    with tracing(prof, out, env) as run:
+        wait_for(lambda: out.exists() and out.stat().st_size)
+        out.rename(moved)
+        link(out, target, STRANGER)
+        run.send_signal(signal.SIGUSR1)
+        size = moved.stat().st_size
+        wait_for(lambda: moved.stat().st_size > size + 3000)
+        assert target.read_text() == 'precious'
+        out.unlink()
+        run.send_signal(signal.SIGUSR1)
+        wait_for(lambda: out.exists() and out.stat().st_size)     # honest rotations go on
+    assert target.read_text() == 'precious'
+
+
+@pytest.mark.parametrize('env', [None, sudo()], ids=['root', 'sudo'])
+@pytest.mark.parametrize('out', ['/dev/stdout', '/dev/fd/1', '/dev/stderr', '-', '>(cat)', 'fifo'])
+@pytest.mark.parametrize('name', ['trace', 'stat -i', 'stat'])
+def test_descriptors_and_pipes_work(prof, sticky, name, out, env):
+    fifo = sticky / 'fifo'
+    os.mkfifo(fifo)
+    os.chown(fifo, CALLER.pw_uid if env else 0, -1)
+    reader = f'cat {fifo} & ' if out == 'fifo' else ''
+    script = f'{reader}"$@" {fifo if out == "fifo" else out} -- "${{work[@]}}"; code=$?; wait; exit $code'
+    done = subprocess.run(['bash', '-c', f'work=("${{@:1:{len(WORK)}}}"); shift {len(WORK)}; {script}', 'bash', *WORK,
+                           prof, *COMMANDS[name]], env=env, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0, done.stderr
+    assert re.search('cpu-clock|task-clock', done.stderr if out == '/dev/stderr' else done.stdout)
+
+
+def test_links_of_proc_lead_to_descriptors(prof, tmp_path):
+    """The kernel alone can follow them."""
+    with open(tmp_path / 'out', 'w') as out:
+        done = subprocess.run([prof, *COMMANDS['stat -i'], '/proc/self/fd/1', '--', *WORK], stdout=out,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and 'task-clock' in (tmp_path / 'out').read_text(), done.stderr
