@@ -371,7 +371,7 @@ static const struct perf_event_header *next_unpacked(struct perfdata_reader *r)
 			damaged_compressed(r, bad);
 		else if (is_handed_on(rec))
 			return finish(r, rec);
-		else
+		else if (rec->type != PERFDATA_BUILD_ID || !feature_take_build_id(r, (const char *)rec, rec->size))
 			r->counts.own++;
 	}
 	return NULL;

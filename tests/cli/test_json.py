@@ -54,9 +54,9 @@ def check(table):
     """What a schema can't say: cells are of their columns, and of those columns' kinds."""
     kinds = {c['name']: c['kind'] for c in table['columns']}
     assert len(kinds) == len(table['columns'])
-    for row in table['rows']:
+    for row in table['rows'] + [part for row in table['rows'] for part in row.get('inlined', ())]:
         for name, value in row.items():
-            if name != 'marked':
+            if name not in ('marked', 'inlined'):
                 assert isinstance(value, TYPES[kinds[name]]), (name, value)
 
 
