@@ -361,6 +361,27 @@ void callstacks_expand(struct callstacks *s, struct callstack *stack)
 	stack->n = (uint32_t)n;
 }
 
+/* ---- names that come late ----------------------------------------------------------- */
+
+static void name_again(struct callstacks *s, struct entry *e)
+{
+	const struct resolve_site site = { e->dso, e->key.at };
+	const struct chain_address a = { .ip = e->frame.addr, .at = e->key.at, .place = PLACE_USER };
+
+	name(s, &e->frame, &a, &site);
+	e->frame.object = e->dso;
+}
+
+void callstacks_name_late(struct callstacks *s)
+{
+	if (!s || !s->names->symbolizer)
+		return;
+	dsos_look_again(symbolizer_dsos(s->names->symbolizer));
+	for (struct entry *e = s->frames; e; e = e->hh.next)
+		if (!e->frame.symbol && e->dso && dso_is_jit(e->dso))
+			name_again(s, e);
+}
+
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last)
 {
 	const struct chain *c = (const struct chain *)last;

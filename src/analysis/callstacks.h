@@ -44,6 +44,8 @@ struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user
 /* Puts the calls that compilers put into others into the stack's frames, by the DWARF of the
  * files: slow at first, so to be called when a stack is shown. */
 void callstacks_expand(struct callstacks *s, struct callstack *stack);
+/* At the end: names of code that was made while programs ran, where they were written since they were asked for. */
+void callstacks_name_late(struct callstacks *s);
 /* All there are: the next behind `last`, the first one for NULL. */
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last);
 size_t callstacks_count(const struct callstacks *s);

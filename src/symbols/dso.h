@@ -80,6 +80,8 @@ bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi,
 /* As long as this number is the same, so is the name of each address: code that is made
  * while a program runs comes, goes and gets its names late. Some 10 ns. */
 uint64_t dsos_answers(struct dsos *d);
+/* With the next question the perf maps of processes that live are read on, though it may be early. */
+void dsos_look_again(struct dsos *d);
 /* What tables of symbols take at present. */
 size_t dsos_bytes(const struct dsos *d);
 #endif

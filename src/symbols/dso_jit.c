@@ -244,6 +244,13 @@ void dsos_process_ended(struct dsos *d, pid_t pid)
 			j->gone = true;
 }
 
+void dsos_look_again(struct dsos *d)
+{
+	for (struct jit *j = d->jits; j; j = j->next)
+		if (j->next_look != UINT64_MAX)
+			j->next_look = 0;
+}
+
 uint64_t dsos_answers(struct dsos *d)
 {
 	for (struct jit *j = d->jits; j; j = j->next)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of code that was made while it was recorded: kept in the recording, or read while its process lives."""
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -42,6 +43,10 @@ def record(prof, jit, tmp_path):
 def shares(analyse, *args):
     """{function: (self, address, dso)} of one event's section."""
     table, = (t for t in analyse('report', '--json', *args).lines if t['table'] == 'report')
+    return functions(table)
+
+
+def functions(table):
     assert table['samples'] > 20
     return {r['function']: (r['self'], r.get('address'), r['dso']) for r in table['rows']}
 
@@ -50,6 +55,33 @@ def is_named(found, pid):
     assert found['jit_long'][0] > 40 and found['jit_short'][0] > 5, found
     assert found['jit_long'][2] == f'/tmp/perf-{pid}.map'
     assert found.get('[unknown]', (0,))[0] < 5, found
+
+
+@contextlib.contextmanager
+def running(jit, how, *argv, **options):
+    """The process, which has done its work and waits, and those that watched it meanwhile."""
+    with contextlib.ExitStack() as stack:
+        process = subprocess.Popen([jit, how, MS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        process.pid = int(process.stdout.readline().split()[1])
+        watcher = subprocess.Popen([*map(str, argv), '-p', str(process.pid)], stdin=subprocess.DEVNULL, **options)
+        stack.callback(watcher.wait)
+        stack.callback(watcher.kill)
+        with open(f'/proc/{watcher.pid}/wchan') as wchan:
+            wait_until(lambda: wchan.seek(0) or 'poll' in wchan.read())
+        process.stdin.write('x')
+        process.stdin.flush()
+        assert process.stdout.readline() == 'done\n'
+        stack.callback(os.unlink, f'/tmp/perf-{process.pid}.map')
+        yield process, watcher
+
+
+def wait_until(what):
+    until = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize('options', [[], ['-g'], ['--call-graph', 'dwarf,1024'], ['-z']], ids=' '.join)
@@ -84,13 +116,6 @@ def test_a_program_that_becomes_another(record, jit, analyse, tmp_path):
     is_named(shares(analyse, '-I', tmp_path / 'x.data'), pid)
 
 
-def wait_until(what):
-    until = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 def test_names_of_a_process_that_ended_before_the_dump(prof, jit, analyse, tmp_path):
     def opened():
         folder = f'/proc/{recorder.pid}/fd'
@@ -121,6 +146,41 @@ def test_names_of_a_process_that_ended_before_the_dump(prof, jit, analyse, tmp_p
             p.wait()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+
+
+def test_without_a_recording_names_come_at_the_end(prof, jit, tmp_path):
+    """As `jcmd PID Compiler.perfmap` writes them shortly before."""
+    with running(jit, 'late', prof, 'profile', '-q', '--json', *CLOCK, cwd=tmp_path, stdout=subprocess.PIPE,
+                 text=True) as (process, watcher):
+        watcher.send_signal(signal.SIGINT)
+        line, = watcher.communicate(timeout=60)[0].splitlines()
+        is_named(functions(json.loads(line)), process.pid)
+
+
+def test_through_a_pipe_the_map_is_read_while_the_process_lives(prof, jit, tmp_path):
+    reader = subprocess.Popen([prof, 'report', '-q', '--json', '-I', '-'], cwd=tmp_path, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    with running(jit, 'late', prof, 'record', '-q', '-o', '-', *CLOCK, cwd=tmp_path, stdout=reader.stdin) as (process, watcher):
+        reader.stdin.close()
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(timeout=60) == 0
+        reader.stdin = None
+        line, = reader.communicate(timeout=60)[0].splitlines()
+        is_named(functions(json.loads(line)), process.pid)
+
+
+def test_of_a_recording_that_was_killed(prof, jit, tmp_path):
+    def report():
+        done = subprocess.run([prof, 'report', '--json', '-I', 'x.data'], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and 'killed' in done.stderr
+        table, = map(json.loads, done.stdout.splitlines())
+        return table
+
+    with running(jit, 'late', prof, 'record', '-q', '-o', 'x.data', *CLOCK, cwd=tmp_path) as (process, watcher):
+        wait_until(lambda: report()['samples'] > 20)   # written once a second
+        watcher.kill()
+        watcher.wait()
+        is_named(functions(report()), process.pid)
 
 
 def test_without_a_name_the_address_and_the_mapping_are_told(record, analyse, tmp_path):
