@@ -199,7 +199,7 @@ static bool within_limit(struct stream *s, const struct stream_event *event)
 
 static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
 {
-	return own_has(&s->own, layout_u32(rec, event->layout.tid)) && !event->keep_own;
+	return own_has(&s->own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) && !event->keep_own;
 }
 
 static bool is_filtered(const struct ring *ring, const struct stream_event *event,

@@ -598,6 +598,8 @@ int stream_open(struct stream *s, struct fault *f)
 	else
 		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
 		     "files for COMM records");
+	if (s->sideband)
+		sideband_set_own(s->sideband, &s->own);
 	if (counts_begin(s, f))
 		return -1;
 	dispatch_index(s);

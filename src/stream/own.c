@@ -4,6 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ns. After its EXIT record a process still leaves its last CPU, and its number is free when it has been collected. */
+enum { LAST_BREATH = 1000000000 };
+
 static void mark(struct own *o, pid_t pid)
 {
 	if (o->counts)
@@ -15,11 +18,11 @@ void own_begin(struct own *o, bool counts)
 {
 	memset(o->bits, 0, sizeof(o->bits));
 	o->counts = counts;
-	o->pids[0] = getpid();
+	o->all[0] = (struct own_process){ getpid(), UINT64_MAX };
 	if (!o->n)
 		o->n = 1;
 	for (unsigned int i = 0; i < o->n; i++)
-		mark(o, o->pids[i]);
+		mark(o, o->all[i].pid);
 }
 
 void own_add(struct own *o, pid_t pid)
@@ -27,19 +30,29 @@ void own_add(struct own *o, pid_t pid)
 	if (!o->n)
 		o->n = 1;
 	if (o->n == OWN_MAX) {
-		memmove(&o->pids[1], &o->pids[2], (OWN_MAX - 2) * sizeof(*o->pids));
+		memmove(&o->all[1], &o->all[2], (OWN_MAX - 2) * sizeof(*o->all));
 		o->n--;
 	}
-	o->pids[o->n++] = pid;
+	o->all[o->n++] = (struct own_process){ pid, UINT64_MAX };
 	mark(o, pid);
 }
 
-bool own_has(const struct own *o, uint32_t pid)
+/* The oldest that runs: a record may come when the number is another helper's already. */
+void own_ended(struct own *o, uint32_t pid, uint64_t time)
+{
+	for (unsigned int i = 1; i < o->n && own_may_have(o, pid); i++)
+		if ((uint32_t)o->all[i].pid == pid && o->all[i].until == UINT64_MAX) {
+			o->all[i].until = time + LAST_BREATH;
+			return;
+		}
+}
+
+bool own_has(const struct own *o, uint32_t pid, uint64_t time)
 {
 	if (!o->counts || !own_may_have(o, pid))
 		return false;
 	for (unsigned int i = 0; i < o->n; i++)
-		if ((uint32_t)o->pids[i] == pid)
+		if ((uint32_t)o->all[i].pid == pid && time <= o->all[i].until)
 			return true;
 	return false;
 }

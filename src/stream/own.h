@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perf-prof's own processes: this one and those that it starts for itself. What they do would feed
- * the events of all CPUs, so it is counted and not delivered.
+ * the events of all CPUs, so it is counted and not delivered. When one has ended, its number may become a stranger's.
  */
 #ifndef STREAM_OWN_H
 #define STREAM_OWN_H
@@ -12,17 +12,25 @@
 
 enum { OWN_MAX = 64, OWN_WORDS = 64 };
 
+struct own_process {
+	pid_t pid;
+	uint64_t until;             /* perf clock; UINT64_MAX: it runs */
+};
+
 struct own {
 	bool counts;                /* else nobody is own */
-	pid_t pids[OWN_MAX];        /* this process first, then the newest of the others */
+	struct own_process all[OWN_MAX];   /* this process first, then the newest of the others */
 	unsigned int n;
-	uint64_t bits[OWN_WORDS];   /* of pids, by their last 12 bits: who has none is not own */
+	uint64_t bits[OWN_WORDS];   /* of their pids, by their last 12 bits: who has none is not own */
 };
 
 /* This process alone. */
 void own_begin(struct own *o, bool counts);
 void own_add(struct own *o, pid_t pid);
-bool own_has(const struct own *o, uint32_t pid);
+/* The process of that number ended at `time`. */
+void own_ended(struct own *o, uint32_t pid, uint64_t time);
+/* Whether that was one at `time`. */
+bool own_has(const struct own *o, uint32_t pid, uint64_t time);
 
 /* Most are not: known by one look. */
 static inline bool own_may_have(const struct own *o, uint32_t pid)

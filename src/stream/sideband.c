@@ -5,6 +5,7 @@
 #include "perfevent/body.h"
 #include "stream/buildids.h"
 #include "stream/jitnames.h"
+#include "stream/own.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct sideband {
 	struct perfdata_writer **writer;  /* NULL, or *NULL: nothing is recorded */
 	struct buildids *buildids;
 	struct jitnames *jitnames;
+	struct own *own;               /* NULL: nobody asks */
 	struct pev_format format;
 	enum side_maps mappings;
 	pid_t pid;                     /* ours: a forked child doesn't have the rings */
@@ -211,6 +213,11 @@ void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx)
 	b->ctx = ctx;
 }
 
+void sideband_set_own(struct sideband *b, struct own *own)
+{
+	b->own = own;
+}
+
 /* ---- queues --------------------------------------------------------------- */
 
 static size_t queued_size(const struct perf_event_header *rec)
@@ -353,6 +360,8 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 		lose(b, ring);
 		return;
 	}
+	if (rec.type == PERF_RECORD_EXIT && b->own && rec.task.tid == rec.task.pid)
+		own_ended(b->own, rec.task.pid, rec.sample_id.time);
 	q->time = rec.sample_id.time;
 	ring->last = q->time > ring->last ? q->time : ring->last;
 	ring->tail += queued_size(&q->rec);

@@ -23,6 +23,7 @@
 
 struct buildids;
 struct jitnames;
+struct own;
 struct perfdata_writer;
 enum side_maps { SIDE_MAPS_NONE, SIDE_MAPS_CODE, SIDE_MAPS_ALL };   /* mappings that are told */
 struct sideband;
@@ -40,6 +41,8 @@ bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, stru
 /* How many descriptors that takes. */
 size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
+/* Who of ours ends is known as soon as it is collected: *own lives as long as b. */
+void sideband_set_own(struct sideband *b, struct own *own);
 /* Whom the records are handed to, from now on. */
 void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);
 /* Takes what the kernel has written by now out of the rings. To be called before events
