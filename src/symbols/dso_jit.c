@@ -22,6 +22,7 @@ enum { MAX_OPEN = 128, COST_SHARE = 20 };
 
 struct jit {
 	struct jit *next;        /* of all that there are */
+	struct jit *next_read;   /* of those whose file was read */
 	struct dso *dso;
 	pid_t pid;
 	bool gone;               /* whose number it was now runs something else, or nothing */
@@ -68,10 +69,21 @@ static void close_file(struct dsos *d, struct jit *j)
 	d->jits_open--;
 }
 
+static void unlink_read(struct dsos *d, const struct jit *j)
+{
+	struct jit **at = &d->jits_read;
+
+	while (*at && *at != j)
+		at = &(*at)->next_read;
+	if (*at)
+		*at = j->next_read;
+}
+
 static void forget_names(struct dsos *d, struct jit *j)
 {
 	if (!j->map)
 		return;
+	unlink_read(d, j);
 	d->bytes -= perfmap_bytes(j->map);
 	perfmap_free(j->map);
 	j->map = NULL;
@@ -117,6 +129,10 @@ static bool read_file(struct dsos *d, struct jit *j)
 		j->map = perfmap_new();
 		news = j->map;
 		d->bytes += j->map ? perfmap_bytes(j->map) : 0;
+		if (j->map) {
+			j->next_read = d->jits_read;
+			d->jits_read = j;
+		}
 	}
 	/* by another life of that number it was begun anew */
 	if (!j->map || (j->gone && (fstat(j->fd, &st) || st.st_size < j->size)))
@@ -253,8 +269,11 @@ void dsos_look_again(struct dsos *d)
 
 uint64_t dsos_answers(struct dsos *d)
 {
-	for (struct jit *j = d->jits; j; j = j->next)
-		if (j->map)      /* somebody asks for its names */
+	/* a look may make others forget their names: those are passed over */
+	for (struct jit *j = d->jits_read, *next; j; j = next) {
+		next = j->next_read;
+		if (j->map)
 			look_if_due(d, j);
+	}
 	return d->answers;
 }

@@ -66,6 +66,7 @@ struct dsos {
 	uint64_t serials;
 	uint64_t answers;            /* how often names of addresses have changed */
 	struct jit *jits;
+	struct jit *jits_read;       /* those of them whose file was read: somebody asks for their names */
 	unsigned int jits_open;      /* descriptors */
 	struct vdso vdso;
 };
