@@ -9,6 +9,7 @@
 
 enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)
+#define MAX_RECENT ((size_t)4 << 20)
 
 /* Where a frame is; the same code of all processes is one frame. */
 struct frame_key {
@@ -31,19 +32,31 @@ struct text {
 	char text[];
 };
 
+/* A stack is its frames, whichever process has them. */
 struct chain {
 	struct callstack stack;
 	const struct frame **more;   /* with all calls; NULL: the frames as they are sampled */
 	bool expanded;
 	bool user, cut;          /* it has a user's part; and that is cut off */
 	UT_hash_handle hh;
-	uint64_t key[];          /* version, then the words; behind them the frames */
+	const struct frame *frames[];
+};
+
+/* What the kernel wrote, and the chain that it is. */
+struct seen {
+	struct chain *chain;
+	UT_hash_handle hh;
+	uint64_t key[];          /* version, then the words */
 };
 
 struct callstacks {
 	struct names *names;
 	bool inlines;
 	struct chain *chains;
+	/* Each process has versions of its own, so these come without end: when the recent ones have become
+	 * too many, those that were not seen since the last time go. */
+	struct seen *recent, *earlier;
+	size_t recent_bytes;
 	struct entry *frames;
 	struct text *texts;
 	size_t bytes;
@@ -51,6 +64,7 @@ struct callstacks {
 	uint64_t users, cut;     /* samples with a user's part, and with one that is cut off */
 	uint64_t key[MAX_WORDS + 1];
 	struct chain_address addresses[MAX_WORDS];
+	const struct frame *found[MAX_WORDS];
 };
 
 struct callstacks *callstacks_new(struct names *names, bool inlines)
@@ -64,6 +78,16 @@ struct callstacks *callstacks_new(struct names *names, bool inlines)
 	return s;
 }
 
+static void forget_seen(struct seen **all)
+{
+	struct seen *k, *next;
+
+	HASH_ITER(hh, *all, k, next) {
+		HASH_DEL(*all, k);
+		free(k);
+	}
+}
+
 void callstacks_free(struct callstacks *s)
 {
 	struct chain *c, *next_c;
@@ -72,6 +96,8 @@ void callstacks_free(struct callstacks *s)
 
 	if (!s)
 		return;
+	forget_seen(&s->recent);
+	forget_seen(&s->earlier);
 	HASH_ITER(hh, s->chains, c, next_c) {
 		HASH_DEL(s->chains, c);
 		free(c->more);
@@ -210,32 +236,85 @@ static void judge(struct callstacks *s, struct chain *c)
 	c->cut = c->user && (users == 1 || !c->stack.frames[n - 1]->object);
 }
 
-static struct chain *make(struct callstacks *s, size_t words, pid_t pid, uint64_t time)
+static struct chain *make(struct callstacks *s, size_t n)
 {
-	size_t n = chain_addresses(s->key + 1, words - 1, s->addresses);
-	struct chain *c = take(s, sizeof(*c) + words * sizeof(*c->key) + n * sizeof(void *));
-	const struct frame **frames;
+	struct chain *c = take(s, sizeof(*c) + n * sizeof(*c->frames));
 
 	if (!c)
 		return NULL;
-	memcpy(c->key, s->key, words * sizeof(*c->key));
-	frames = (const struct frame **)(c->key + words);
-	for (size_t i = 0; i < n; i++) {
-		frames[i] = frame_at(s, &s->addresses[i], pid, time);
-		if (!frames[i])
-			frames[i] = nameless();
-	}
+	memcpy(c->frames, s->found, n * sizeof(*c->frames));
 	c->stack.n = (uint32_t)n;
-	c->stack.frames = frames;
+	c->stack.frames = c->frames;
 	judge(s, c);
-	HASH_ADD_KEYPTR(hh, s->chains, c->key, words * sizeof(*c->key), c);
+	HASH_ADD_KEYPTR(hh, s->chains, c->frames, n * sizeof(*c->frames), c);
+	if (!HASH_LOST(c))
+		return c;
+	free(c);
+	return NULL;
+}
+
+static struct chain *chain_of(struct callstacks *s, size_t words, pid_t pid, uint64_t time)
+{
+	size_t n = chain_addresses(s->key + 1, words - 1, s->addresses);
+	struct chain *c = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		s->found[i] = frame_at(s, &s->addresses[i], pid, time);
+		if (!s->found[i])
+			s->found[i] = nameless();
+	}
+	HASH_FIND(hh, s->chains, s->found, n * sizeof(*s->found), c);
+	return c ? c : make(s, n);
+}
+
+static void add_recent(struct callstacks *s, struct seen *k, size_t words)
+{
+	s->recent_bytes += sizeof(*k) + words * sizeof(*k->key);
+	HASH_ADD(hh, s->recent, key, words * sizeof(*k->key), k);
+	if (HASH_LOST(k))
+		free(k);
+	if (s->recent_bytes <= MAX_RECENT)
+		return;
+	forget_seen(&s->earlier);
+	s->earlier = s->recent;
+	s->recent = NULL;
+	s->recent_bytes = 0;
+}
+
+static struct chain *remember(struct callstacks *s, size_t words, struct chain *c)
+{
+	struct seen *k = c ? malloc(sizeof(*k) + words * sizeof(*k->key)) : NULL;
+
+	if (!k)
+		return c;
+	k->chain = c;
+	memcpy(k->key, s->key, words * sizeof(*k->key));
+	add_recent(s, k, words);
+	return c;
+}
+
+/* Which s->key is, as far as is remembered. */
+static struct chain *recall(struct callstacks *s, size_t words)
+{
+	struct seen *k = NULL;
+	struct chain *c;
+
+	HASH_FIND(hh, s->recent, s->key, words * sizeof(*s->key), k);
+	if (k || !s->earlier)
+		return k ? k->chain : NULL;
+	HASH_FIND(hh, s->earlier, s->key, words * sizeof(*s->key), k);
+	if (!k)
+		return NULL;
+	c = k->chain;
+	HASH_DEL(s->earlier, k);
+	add_recent(s, k, words);
 	return c;
 }
 
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time)
 {
-	struct chain *c = NULL;
+	struct chain *c;
 	size_t words;
 
 	if (nr > MAX_WORDS)
@@ -246,9 +325,9 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	if (!s->key[0])
 		s->key[0] = time ^ (uint64_t)pid << 48;
 	memcpy(s->key + 1, ips, (size_t)nr * sizeof(*ips));
-	HASH_FIND(hh, s->chains, s->key, words * sizeof(*s->key), c);
+	c = recall(s, words);
 	if (!c)
-		c = make(s, words, pid, time);
+		c = remember(s, words, chain_of(s, words, pid, time));
 	s->users += c && c->user;
 	s->cut += c && c->cut;
 	return c ? &c->stack : NULL;
