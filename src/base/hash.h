@@ -47,10 +47,12 @@ static inline unsigned int hash_words(const void *key, size_t len)
 #define HASH_FUNCTION(key, len, hash) ((hash) = hash_words((key), (len)))
 #include <uthash.h>
 
-/* A bucket is split when it has more: of ten, which is its own bound, each is a miss of the
- * cache on the way to the last. */
+/* A bucket that has more is a reason to double the table: of ten, which is its own bound, each is a miss of
+ * the cache on the way to the last. But that some bucket of a large table has four says nothing: without a
+ * look at how full the table is, 400,000 items end up with 16 million buckets. */
 #undef HASH_BKT_CAPACITY_THRESH
-#define HASH_BKT_CAPACITY_THRESH 4U
+#define HASH_BKT_CAPACITY_THRESH                                                                   \
+	(_ha_head->hh_head->tbl->num_items * 2 > _ha_head->hh_head->tbl->num_buckets ? 4U : 10U)
 
 #define HASH_LOST(item) (!(item)->hh.tbl)
 

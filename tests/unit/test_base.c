@@ -14,6 +14,7 @@
 
 #include "base/cpulist.h"
 #include "base/escape.h"
+#include "base/hash.h"
 #include "base/nearest.h"
 #include "base/units.h"
 
@@ -389,6 +390,34 @@ static void an_escape_is_never_cut_in_two(void **state)
 	assert_int_equal(escape_terminal("abc", 3, NULL, 0), 0);
 }
 
+struct item {
+	uint64_t key;
+	UT_hash_handle hh;
+};
+
+/* The more there are, the likelier one bucket is full by chance: that alone makes no table larger. */
+static void a_table_is_in_proportion_to_its_items(void **state)
+{
+	enum { ITEMS = 200000 };
+	struct item *items = calloc(ITEMS, sizeof(*items)), *all = NULL, *found;
+	uint64_t random = 1;
+
+	assert_non_null(items);
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		items[i].key = random;
+		HASH_ADD(hh, all, key, sizeof(items[i].key), &items[i]);
+		assert_false(HASH_LOST(&items[i]));
+	}
+	assert_in_range(all->hh.tbl->num_buckets, ITEMS / 4, ITEMS * 4);
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		HASH_FIND(hh, all, &items[i].key, sizeof(items[i].key), found);
+		assert_ptr_equal(found, &items[i]);
+	}
+	HASH_CLEAR(hh, all);
+	free(items);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +436,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_no_danger),
 		cmocka_unit_test(control_characters_become_visible),
 		cmocka_unit_test(an_escape_is_never_cut_in_two),
+		cmocka_unit_test(a_table_is_in_proportion_to_its_items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
