@@ -5,6 +5,7 @@
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/note.h"
+#include "base/units.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "stream/rate.h"
@@ -25,6 +26,18 @@ const struct opt analysis_json_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "Print JSON, one object per line.", false, NULL },
 };
 
+/* Of what --cache allows, tables of symbols take at most a quarter, and stacks the rest. */
+enum { DEFAULT_CACHE = 64 << 20, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
+
+static int parse_cache(const char *text, void *field, struct fault *f)
+{
+	int has_unit;
+
+	if (units_size(text, field, &has_unit) || !has_unit || *(uint64_t *)field < LEAST_CACHE)
+		return fault_usage(f, "--cache %s: expected a size with a unit, from 1M, such as 64M", text);
+	return 0;
+}
+
 const struct opt analysis_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
 	  "Sample call chains, of the kernel and of programs. fp (default): of programs with frame "
@@ -41,6 +54,9 @@ const struct opt analysis_callchain_opts[] = {
 	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
 	  "Fetch missing debug files from these servers, as in DEBUGINFOD_URLS. Default: no server is "
 	  "asked.", false, NULL },
+	{ "cache", 0, NULL, OPT_CALL, AT(cache), "SIZE",
+	  "Keep at most this much of symbols and stacks from one interval (-i) to the next; what was not used for "
+	  "longest goes, and is read again when it is needed. Default: 64M.", false, parse_cache },
 };
 
 const struct opt analysis_all_opts[] = {
@@ -53,6 +69,7 @@ void analysis_defaults(void *config)
 	struct analysis_opts *o = config;
 
 	stream_opts_defaults(&o->stream);
+	o->cache = DEFAULT_CACHE;
 }
 
 void analysis_release(void *config)
@@ -514,7 +531,9 @@ static int open_all(struct analysis *a, struct fault *f)
 	if (names_begin(&a->names, a->stream, &opener_direct, f))
 		return -1;
 	a->names.debuginfod = a->opts->debuginfod;
-	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0);
+	a->names.max_symbols = a->opts->cache / SYMBOLS_SHARE;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,
+				   a->opts->cache - a->opts->cache / SYMBOLS_SHARE);
 	a->line = eventline_new(&a->names);
 	if (!a->stacks || !a->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");

@@ -24,11 +24,13 @@ struct analysis_opts {
 	int inlines;                 /* OPT_TRI; on by default */
 	bool inline_rows;            /* inlined functions have rows as others have */
 	const char *debuginfod;      /* servers, or NULL */
+	uint64_t cache;              /* --cache: bytes of tables of symbols, and of stacks */
 	bool everybody;                /* a command is started, but not the target */
 };
 
 /* Rows for the option groups of commands, at the offset of a struct analysis_opts. */
-enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + 2 };
+enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 /* Of live events. */
 extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];

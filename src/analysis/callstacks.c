@@ -24,11 +24,13 @@ struct entry {
 	struct frame *inner;     /* with the calls that were put into it, innermost first */
 	uint32_t ninner;
 	bool expanded;
+	bool marked;             /* callstacks_rest(): a stack has it */
 	UT_hash_handle hh;
 };
 
 struct text {
 	UT_hash_handle hh;
+	bool marked;             /* likewise, a frame */
 	char text[];
 };
 
@@ -38,6 +40,9 @@ struct chain {
 	const struct frame **more;   /* with all calls; NULL: the frames as they are sampled */
 	bool expanded;
 	bool user, cut;          /* it has a user's part; and that is cut off */
+	bool kept;               /* callstacks_rest(): by the caller */
+	uint32_t interval;       /* the last that had it */
+	size_t n;                /* of `frames`; the stack's own may be `more` */
 	UT_hash_handle hh;
 	const struct frame *frames[];
 };
@@ -59,7 +64,8 @@ struct callstacks {
 	size_t recent_bytes;
 	struct entry *frames;
 	struct text *texts;
-	size_t bytes;
+	size_t bytes, max_bytes;
+	uint32_t interval;
 	uint64_t refused;
 	uint64_t users, cut;     /* samples with a user's part, and with one that is cut off */
 	uint64_t key[MAX_WORDS + 1];
@@ -67,7 +73,7 @@ struct callstacks {
 	const struct frame *found[MAX_WORDS];
 };
 
-struct callstacks *callstacks_new(struct names *names, bool inlines)
+struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes)
 {
 	struct callstacks *s = calloc(1, sizeof(*s));
 
@@ -75,6 +81,7 @@ struct callstacks *callstacks_new(struct names *names, bool inlines)
 		return NULL;
 	s->names = names;
 	s->inlines = inlines;
+	s->max_bytes = max_bytes;
 	return s;
 }
 
@@ -88,6 +95,36 @@ static void forget_seen(struct seen **all)
 	}
 }
 
+static size_t more_bytes(size_t n)
+{
+	return (n + 1) * sizeof(const struct frame *);
+}
+
+static void drop_chain(struct callstacks *s, struct chain *c)
+{
+	HASH_DEL(s->chains, c);
+	s->bytes -= sizeof(*c) + c->n * sizeof(*c->frames) + (c->more ? more_bytes(c->stack.n) : 0);
+	free(c->more);
+	free(c);
+}
+
+static void drop_frame(struct callstacks *s, struct entry *e)
+{
+	HASH_DEL(s->frames, e);
+	s->bytes -= sizeof(*e) + e->ninner * sizeof(*e->inner);
+	if (e->dso)
+		dso_put(symbolizer_dsos(s->names->symbolizer), e->dso);
+	free(e->inner);
+	free(e);
+}
+
+static void drop_text(struct callstacks *s, struct text *t)
+{
+	HASH_DEL(s->texts, t);
+	s->bytes -= sizeof(*t) + strlen(t->text) + 1;
+	free(t);
+}
+
 void callstacks_free(struct callstacks *s)
 {
 	struct chain *c, *next_c;
@@ -98,24 +135,16 @@ void callstacks_free(struct callstacks *s)
 		return;
 	forget_seen(&s->recent);
 	forget_seen(&s->earlier);
-	HASH_ITER(hh, s->chains, c, next_c) {
-		HASH_DEL(s->chains, c);
-		free(c->more);
-		free(c);
-	}
-	HASH_ITER(hh, s->frames, e, next_e) {
-		HASH_DEL(s->frames, e);
-		if (e->dso)
-			dso_put(symbolizer_dsos(s->names->symbolizer), e->dso);
-		free(e->inner);
-		free(e);
-	}
-	HASH_ITER(hh, s->texts, t, next_t) {
-		HASH_DEL(s->texts, t);
-		free(t);
-	}
+	HASH_ITER(hh, s->chains, c, next_c)
+		drop_chain(s, c);
+	HASH_ITER(hh, s->frames, e, next_e)
+		drop_frame(s, e);
+	HASH_ITER(hh, s->texts, t, next_t)
+		drop_text(s, t);
 	free(s);
 }
+
+static const char unknown[] = "[unknown]";
 
 /* Memory within the bound; NULL beyond it. */
 static void *take(struct callstacks *s, size_t size)
@@ -161,7 +190,7 @@ static void name(struct callstacks *s, struct frame *frame, const struct chain_a
 		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel, .at = site->at,
 	};
 	if (!frame->dso)
-		frame->dso = "[unknown]";
+		frame->dso = unknown;
 }
 
 static uint64_t kernel_serial(const struct callstacks *s)
@@ -220,7 +249,7 @@ static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t n
 
 static const struct frame *nameless(void)
 {
-	static const struct frame none = { .dso = "[unknown]" };
+	static const struct frame none = { .dso = unknown };
 
 	return &none;
 }
@@ -243,12 +272,14 @@ static struct chain *make(struct callstacks *s, size_t n)
 	if (!c)
 		return NULL;
 	memcpy(c->frames, s->found, n * sizeof(*c->frames));
+	c->n = n;
 	c->stack.n = (uint32_t)n;
 	c->stack.frames = c->frames;
 	judge(s, c);
 	HASH_ADD_KEYPTR(hh, s->chains, c->frames, n * sizeof(*c->frames), c);
 	if (!HASH_LOST(c))
 		return c;
+	s->bytes -= sizeof(*c) + n * sizeof(*c->frames);
 	free(c);
 	return NULL;
 }
@@ -328,6 +359,8 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	c = recall(s, words);
 	if (!c)
 		c = remember(s, words, chain_of(s, words, pid, time));
+	if (c)
+		c->interval = s->interval;
 	s->users += c && c->user;
 	s->cut += c && c->cut;
 	return c ? &c->stack : NULL;
@@ -400,6 +433,7 @@ static void expand_entry(struct callstacks *s, struct entry *e)
 		n = dso_inlines(symbolizer_dsos(s->names->symbolizer), e->dso, e->key.at, in,
 				INLINES_MAX_DEPTH);
 	e->inner = n ? calloc(n, sizeof(*e->inner)) : NULL;
+	s->bytes += e->inner ? n * sizeof(*e->inner) : 0;
 	for (size_t i = 0; e->inner && i < n; i++)
 		add_inner(s, e, &in[i]);
 }
@@ -424,9 +458,10 @@ void callstacks_expand(struct callstacks *s, struct callstack *stack)
 			expand_entry(s, e);
 		n += is_entry(stack->frames[i]) && e->ninner ? e->ninner : 1;
 	}
-	c->more = calloc(n + 1, sizeof(*c->more));
+	c->more = calloc(1, more_bytes(n));
 	if (!c->more)
 		return;
+	s->bytes += more_bytes(n);
 	n = 0;
 	for (uint32_t i = 0; i < stack->n; i++) {
 		const struct entry *e = (const struct entry *)stack->frames[i];
@@ -459,6 +494,94 @@ void callstacks_name_late(struct callstacks *s)
 	for (struct entry *e = s->frames; e; e = e->hh.next)
 		if (!e->frame.symbol && e->dso && dso_is_jit(e->dso))
 			name_again(s, e);
+}
+
+/* ---- the bound -------------------------------------------------------------------- */
+
+static void mark_text(const char *text)
+{
+	if (text)
+		((struct text *)(uintptr_t)(text - offsetof(struct text, text)))->marked = true;
+}
+
+static void mark_frame(const struct frame *frame)
+{
+	mark_text(frame->symbol);
+	if (frame->dso != unknown)
+		mark_text(frame->dso);
+	mark_text(frame->file);
+}
+
+static void mark_entry(struct entry *e)
+{
+	if (e->marked)
+		return;
+	e->marked = true;
+	mark_frame(&e->frame);
+	for (uint32_t i = 0; i < e->ninner; i++)
+		mark_frame(&e->inner[i]);
+}
+
+/* Frames that no stack has, names that no frame has. */
+static void sweep(struct callstacks *s)
+{
+	struct entry *e, *next_e;
+	struct text *t, *next_t;
+
+	for (struct chain *c = s->chains; c; c = c->hh.next)
+		for (size_t i = 0; i < c->n; i++)
+			if (is_entry(c->frames[i]))
+				mark_entry((struct entry *)(uintptr_t)c->frames[i]);
+	HASH_ITER(hh, s->frames, e, next_e) {
+		if (!e->marked)
+			drop_frame(s, e);
+		else
+			e->marked = false;
+	}
+	HASH_ITER(hh, s->texts, t, next_t) {
+		if (!t->marked)
+			drop_text(s, t);
+		else
+			t->marked = false;
+	}
+}
+
+/* Those that were not in the last `intervals`. */
+static void drop_older(struct callstacks *s, uint32_t intervals)
+{
+	struct chain *c, *next;
+
+	forget_seen(&s->recent);
+	forget_seen(&s->earlier);
+	s->recent_bytes = 0;
+	HASH_ITER(hh, s->chains, c, next)
+		if (!c->kept && s->interval - c->interval >= intervals)
+			drop_chain(s, c);
+	sweep(s);
+}
+
+void callstacks_keep(struct callstack *stack)
+{
+	((struct chain *)stack)->kept = true;
+}
+
+void callstacks_rest(struct callstacks *s, void (*keep_some)(void *ctx), void *ctx)
+{
+	if (s->bytes > s->max_bytes) {
+		if (keep_some)
+			keep_some(ctx);
+		drop_older(s, 1);
+		if (s->bytes > s->max_bytes / 2)
+			drop_older(s, 0);
+		for (struct chain *c = s->chains; c; c = c->hh.next)
+			c->kept = false;
+	}
+	s->interval++;
+}
+
+size_t callstacks_bytes(const struct callstacks *s)
+{
+	return s->bytes;
 }
 
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last)

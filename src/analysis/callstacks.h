@@ -29,12 +29,12 @@ struct callstack {
 	void *user;              /* the caller's own; NULL at first */
 };
 
-/* The names outlive it; without `inlines` callstacks_expand() does nothing. NULL without
- * memory. */
-struct callstacks *callstacks_new(struct names *names, bool inlines);
+/* The names outlive it; without `inlines` callstacks_expand() does nothing; max_bytes is what
+ * callstacks_rest() comes down to. NULL without memory. */
+struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes);
 void callstacks_free(struct callstacks *s);
-/* The stack of a sample's chain as the kernel wrote it; lives as long as s. NULL without
- * memory, or beyond its bound, which is told at the end. */
+/* The stack of a sample's chain as the kernel wrote it; lives as long as s, or until
+ * callstacks_rest(). NULL without memory, or beyond 256 MiB, which is told at the end. */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time);
 /* The same of a sample that says more exactly than its chain where it was: there, in user space or the kernel. In the
@@ -52,6 +52,13 @@ size_t callstacks_count(const struct callstacks *s);
 /* How many of the samples so far had a user's part, *all, and one that is cut off: a frame only, or
  * the last one where nothing is mapped. */
 uint64_t callstacks_cut(const struct callstacks *s, uint64_t *all);
+/* Between two intervals: the caller has no stack any more but those that it keeps now, by calling
+ * callstacks_keep() from keep() (NULL: none). Beyond max_bytes those go that the interval before did not
+ * have, or, if they are too few, all. */
+void callstacks_rest(struct callstacks *s, void (*keep)(void *ctx), void *ctx);
+void callstacks_keep(struct callstack *stack);
+/* What stacks, frames and their names take. */
+size_t callstacks_bytes(const struct callstacks *s);
 /* How many chains had no room. */
 uint64_t callstacks_refused(const struct callstacks *s);
 #endif

@@ -251,6 +251,7 @@ static void show(struct analysis *a, uint64_t now)
 	hotspots_print(a, &p->hot, &view, now);
 	print_ranges(a);
 	hotspots_free(&p->hot);
+	callstacks_rest(a->stacks, NULL, NULL);
 	forget_ranges(p);
 }
 

@@ -267,6 +267,16 @@ static void slept(void *ctx, pid_t tid, enum task_state state)
 		hotspots_add_asleep(&p->hot, analysis_comm(a, tid, now), now - p->from);
 }
 
+/* Who sleeps does so in a stack of an earlier interval. */
+static void keep_sleepers(void *ctx)
+{
+	const struct profile *p = ctx;
+
+	for (const struct open_pair *o = p->pairs.all; o; o = o->hh.next)
+		if (o->is_open && o->value)
+			callstacks_keep((struct callstack *)(uintptr_t)o->value);
+}
+
 static void show(struct analysis *a, uint64_t now)
 {
 	struct profile *p = a->config;
@@ -297,6 +307,7 @@ static void show(struct analysis *a, uint64_t now)
 	}
 	hotspots_print(a, &p->hot, &view, now);
 	hotspots_free(&p->hot);
+	callstacks_rest(a->stacks, keep_sleepers, p);
 	p->idle = p->skid = 0;
 	p->from = now;
 }

@@ -78,6 +78,7 @@ static void fold(struct analysis *a)
 		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
 	hotspots_fold(a, &t->hot, t->folded, n == 1 ? events[0].name : NULL);
 	hotspots_free(&t->hot);
+	callstacks_rest(a->stacks, NULL, NULL);
 }
 
 static int end(struct analysis *a, struct fault *f)

@@ -275,7 +275,7 @@ static const struct opt_group groups[] = {
 	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, 2, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
 };
 

@@ -202,6 +202,7 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 
 	opts.verbose = verbose;
 	opts.debuginfod = n->debuginfod;
+	opts.max_bytes = n->max_symbols;
 	/* who has somebody else open files gives up privilege before any is read */
 	if (n->opener == &opener_direct || n->recorded.under == &opener_direct)
 		opts.parse = PARSER_AUTO;

@@ -28,6 +28,7 @@ struct names {
 	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
 	bool data;                        /* set before stream_open(): mappings of data, too */
 	const char *debuginfod;           /* servers that may be asked; set before names_open() */
+	size_t max_symbols;               /* bytes of tables of symbols; 0: the usual; set before names_open() */
 	uint64_t lost;                    /* records of what is mapped and who is who */
 };
 
