@@ -88,7 +88,7 @@ static void put_mapping(struct stream *s, uint32_t pid, const struct procmaps_li
 	memcpy(r->filename, path, strlen(path));
 	memcpy(r->filename + name, trailer, sizeof(trailer));
 	perfdata_put(s->writer, buildids_mark(s->buildids, &r->header), r->header.size);
-	jitnames_saw(s->jitnames, &r->header);
+	jitnames_saw(s->jitnames, &r->header, 0);
 }
 
 static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)

@@ -44,6 +44,8 @@ struct maker {
 	struct jitdump_place place;  /* in the dump */
 	uint64_t next, pause;        /* when to look for the map again */
 	struct jitcode code;
+	struct jitcode_range last;   /* that was mapped, */
+	uint64_t last_time;          /* then */
 	struct perfmap *names;       /* as far as the files were read */
 	bool marked;
 	char *text;                  /* while they are put */
@@ -208,6 +210,7 @@ static void look_for_map(struct jitnames *j, struct maker *m)
 	} else if (!m->gone) {
 		perf_map_leave(&home);
 	}
+	m->gone |= rc == -ESRCH;
 	if (m->sampled && (rc == -EACCES || rc == -EPERM))
 		j->missing |= JIT_DENIED;
 	m->map = perf_map_open(&m->home);
@@ -246,7 +249,16 @@ static bool is_dump(const char *path)
 	return slash && end > slash && !strncmp(slash, "/jit-", 5) && !strcmp(end, ".dump");
 }
 
-static void saw_mapping(struct jitnames *j, const struct mmap2 *r)
+static void saw_code(struct maker *m, uint64_t start, uint64_t end, uint64_t time)
+{
+	jitcode_add(&m->code, start, end);
+	if (time < m->last_time)
+		return;
+	m->last = (struct jitcode_range){ start, end };
+	m->last_time = time;
+}
+
+static void saw_mapping(struct jitnames *j, const struct mmap2 *r, uint64_t time)
 {
 	bool dump;
 	struct maker *m;
@@ -259,7 +271,7 @@ static void saw_mapping(struct jitnames *j, const struct mmap2 *r)
 		return;
 	m = maker_of(j, (pid_t)r->pid);
 	if (m && !dump)
-		jitcode_add(&m->code, r->addr, r->addr + r->len);
+		saw_code(m, r->addr, r->addr + r->len, time);
 	if (!m || !dump || m->dump >= 0)
 		return;
 	/* what it has mapped: by its name another's file could be meant */
@@ -277,7 +289,8 @@ static void saw_fork(struct jitnames *j, pid_t pid, pid_t ppid)
 	if (!m)
 		return;
 	m->from = parent->from >= 0 ? parent->from : (int)(parent - j->v);
-	m->code = parent->code;
+	for (unsigned int i = 0; i < parent->code.n; i++)
+		jitcode_add(&m->code, parent->code.v[i].start, parent->code.v[i].end);
 }
 
 /* Some write their map when they end. */
@@ -293,17 +306,22 @@ static void saw_exit(struct jitnames *j, pid_t pid)
 	perf_map_leave(&m->home);
 }
 
-/* The program that it has become may write its own names into the same file. */
-static void saw_exec(struct jitnames *j, pid_t pid)
+/* The program that it has become may write its own names into the same file, and have made code already. */
+static void saw_exec(struct jitnames *j, pid_t pid, uint64_t time)
 {
-	struct maker *m = find(j, pid);
+	struct maker *m = find(j, pid), *next;
+	struct jitcode_range last = m ? m->last : (struct jitcode_range){ 0 };
+	bool has_next = m && m->last_time > time;
 
 	saw_exit(j, pid);
-	if (!m || !has_names(m))
-		return;
-	read_names(j, m, &j->budget);
-	close_it(&m->map);
-	close_it(&m->dump);
+	if (m && has_names(m)) {
+		read_names(j, m, &j->budget);
+		close_it(&m->map);
+		close_it(&m->dump);
+	}
+	next = has_next ? maker_of(j, pid) : NULL;
+	if (next)
+		saw_code(next, last.start, last.end, time + 1);
 }
 
 /* The head of FORK and EXIT records, and up to the pid of COMM. */
@@ -312,20 +330,20 @@ struct who {
 	uint32_t pid, ppid, tid;
 };
 
-void jitnames_saw(struct jitnames *j, const struct perf_event_header *rec)
+void jitnames_saw(struct jitnames *j, const struct perf_event_header *rec, uint64_t time)
 {
 	const struct who *who = (const void *)rec;
 
 	if (!j)
 		return;
 	if (rec->type == PERF_RECORD_MMAP2)
-		saw_mapping(j, (const void *)rec);
+		saw_mapping(j, (const void *)rec, time);
 	else if (rec->type == PERF_RECORD_FORK && rec->size >= sizeof(*who) && who->pid != who->ppid)
 		saw_fork(j, (pid_t)who->pid, (pid_t)who->ppid);
 	else if (rec->type == PERF_RECORD_EXIT && rec->size >= sizeof(*who) && who->pid == who->tid)
 		saw_exit(j, (pid_t)who->pid);
 	else if (rec->type == PERF_RECORD_COMM && rec->misc & PERF_RECORD_MISC_COMM_EXEC && rec->size >= sizeof(*who))
-		saw_exec(j, (pid_t)who->pid);
+		saw_exec(j, (pid_t)who->pid, time);
 }
 
 void jitnames_look(struct jitnames *j, uint64_t now)

@@ -18,8 +18,9 @@ struct perfdata_writer;
 
 struct jitnames *jitnames_new(void);
 void jitnames_free(struct jitnames *j);
-/* A record of who maps what (MMAP2), forks, calls exec(2) or exits. j may be NULL. */
-void jitnames_saw(struct jitnames *j, const struct perf_event_header *rec);
+/* A record of who maps what (MMAP2), forks, calls exec(2) or exits, of that time (0: before all others). Those of
+ * different CPUs need not come in order. j may be NULL. */
+void jitnames_saw(struct jitnames *j, const struct perf_event_header *rec, uint64_t time);
 /* Looks for maps that were not there yet; to be called now and then (now: ns of any clock). */
 void jitnames_look(struct jitnames *j, uint64_t now);
 /* Whether there is a process that may make code: only then samples matter. j may be NULL. */

@@ -352,10 +352,8 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	memcpy(&q->rec, h, h->size);
 	q->rec.misc &= (uint16_t)~MISC_BUILD_ID;
 	q->rec.size = (uint16_t)pev_true_size_(h, h->size, &b->format, false);
-	if (b->writer && *b->writer) {
+	if (b->writer && *b->writer)
 		perfdata_put(*b->writer, buildids_mark(b->buildids, &q->rec), q->rec.size);
-		jitnames_saw(b->jitnames, &q->rec);
-	}
 	if (pev_decode(&q->rec, q->rec.size, &b->format, &rec)) {
 		lose(b, ring);
 		return;
@@ -363,6 +361,8 @@ static void queue_record(struct sideband *b, struct side_ring *ring,
 	if (rec.type == PERF_RECORD_EXIT && b->own && rec.task.tid == rec.task.pid)
 		own_ended(b->own, rec.task.pid, rec.sample_id.time);
 	q->time = rec.sample_id.time;
+	if (b->writer && *b->writer)
+		jitnames_saw(b->jitnames, &q->rec, q->time);
 	ring->last = q->time > ring->last ? q->time : ring->last;
 	ring->tail += queued_size(&q->rec);
 	if (q->time < b->next)

@@ -119,7 +119,7 @@ static void what_was_sampled(bool compressed)
 	struct jitnames *j = jitnames_new();
 	struct perfdata_writer *w = begin(compressed);
 
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	put_sample(j, w, getpid(), 0x1008, 0x2fff);
 	put_sample(j, w, getpid() + 1, 0x4000, 0x4000);   /* another process's */
 	put_sample(j, w, getpid(), 0x3000, UINT64_MAX);
@@ -150,7 +150,7 @@ static void one_file_after_the_other(void **state)
 	char second[80];
 
 	write_map(map, "1000 10 a\n2000 10 b\n");
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	put_sample(j, w, getpid(), 0x1000, 0);
 	jitnames_put(j, w);
 	snprintf(second, sizeof(second), "%s.1", path);
@@ -182,22 +182,22 @@ static void of_processes_that_are_gone(void **state)
 	if (!child)
 		_exit(read(wait_for[0], &byte, 1) != 1);
 	write_map(map, "1000 10 parents\n2000 10 nobodys\n");
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	m = mapping_of(child);
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	assert_int_equal(write(wait_for[1], "x", 1), 1);
 	waitpid(child, NULL, 0);
 	snprintf(last, sizeof(last), "/tmp/perf-%d.map", child);
 	write_map(last, "3000 10 late\n");
 	task.header = (struct perf_event_header){ .type = PERF_RECORD_EXIT, .size = sizeof(task) };
 	task.pid = task.tid = (uint32_t)child;
-	jitnames_saw(j, &task.header);
+	jitnames_saw(j, &task.header, 1);
 	unlink(last);
 	/* never there: 1 << 22 is the most that a number can be */
 	task.header.type = PERF_RECORD_FORK;
 	task.pid = task.tid = (1 << 22) + 1;
 	task.ppid = (uint32_t)getpid();
-	jitnames_saw(j, &task.header);
+	jitnames_saw(j, &task.header, 1);
 	put_sample(j, w, (1 << 22) + 1, 0x1000, 0);
 	put_sample(j, w, child, 0x3000, 0);
 	jitnames_put(j, w);
@@ -208,13 +208,13 @@ static void of_processes_that_are_gone(void **state)
 	jitnames_free(j);
 }
 
-static void saw_exec(struct jitnames *j, pid_t pid)
+static void saw_exec(struct jitnames *j, pid_t pid, uint64_t time)
 {
 	struct { struct perf_event_header header; uint32_t pid, tid; char comm[8]; } comm = {
 		{ PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) }, (uint32_t)pid, (uint32_t)pid, "x",
 	};
 
-	jitnames_saw(j, &comm.header);
+	jitnames_saw(j, &comm.header, time);
 }
 
 static void next_file(struct jitnames *j, struct perfdata_writer *w)
@@ -237,11 +237,11 @@ static void a_program_that_becomes_another(void **state)
 	struct perfdata_writer *w = begin(false);
 
 	write_map(map, "1000 10 first\n");
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	put_sample(j, w, getpid(), 0x1000, 0);
-	saw_exec(j, getpid());
+	saw_exec(j, getpid(), 2);
 	write_map(map, "8000 10 second\n9000 10 never\n");
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	put_sample(j, w, getpid(), 0x8000, 0);
 	jitnames_put(j, w);
 	end(w);
@@ -258,6 +258,37 @@ static void a_program_that_becomes_another(void **state)
 	jitnames_free(j);
 }
 
+/* CPUs have rings of their own: the mapping of the later program may be read before its exec. */
+static void records_that_come_out_of_order(void **state)
+{
+	struct { struct perf_event_header header; uint32_t pid, ppid, tid, ptid; uint64_t time; } task = { 0 };
+	struct mapping m = mapping_of(getpid()), other = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	pid_t child = (1 << 22) + 1;
+
+	jitnames_saw(j, &m.header, 1);
+	other.addr = 0x100000;
+	jitnames_saw(j, &other.header, 3);
+	saw_exec(j, getpid(), 2);
+	write_map(map, "100000 10 later\n101000 10 never\n");
+	put_sample(j, w, getpid(), 0x100000, 0);
+	/* of a child that has ended, its mapping and fork come behind that */
+	task.header = (struct perf_event_header){ .type = PERF_RECORD_EXIT, .size = sizeof(task) };
+	task.pid = task.tid = (uint32_t)child;
+	task.ppid = (uint32_t)getpid();
+	jitnames_saw(j, &task.header, 6);
+	m = mapping_of(child);
+	jitnames_saw(j, &m.header, 5);
+	task.header.type = PERF_RECORD_FORK;
+	jitnames_saw(j, &task.header, 4);
+	put_sample(j, w, child, 0x101000, 0);
+	jitnames_put(j, w);
+	end(w);
+	assert_string_equal(kept(2), "1: 100000 10 later\n101000 10 never\n");
+	jitnames_free(j);
+}
+
 /* A map may be larger than what is read of it; what comes with the next file is read then. */
 static void what_is_left_out_is_told(void **state)
 {
@@ -266,7 +297,7 @@ static void what_is_left_out_is_told(void **state)
 	struct perfdata_writer *w = begin(false);
 
 	write_map(map, "1000 10 first\n");
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	assert_int_equal(truncate(map, 1ll << 40), 0);
 	put_sample(j, w, getpid(), 0x1000, 0);
 	next_file(j, w);
@@ -304,7 +335,7 @@ static void one_bound_for_all_maps(void **state)
 		write_map(names[i], "1000 10 one\n");
 		assert_int_equal(truncate(names[i], BYTES), 0);
 		m = mapping_of(pids[i]);
-		jitnames_saw(j, &m.header);
+		jitnames_saw(j, &m.header, 1);
 		put_sample(j, w, pids[i], 0x1000, 0);
 	}
 	jitnames_put(j, w);
@@ -333,7 +364,7 @@ static void a_map_that_may_not_be_read(void **state)
 	if (!child) {
 		if (!geteuid() && setresuid(65534, 65534, 65534))
 			_exit(2);
-		jitnames_saw(j, &m.header);
+		jitnames_saw(j, &m.header, 1);
 		jitnames_put(j, w);
 		if (jitnames_missing(j))   /* nothing of it was sampled */
 			_exit(3);
@@ -350,35 +381,48 @@ static void a_map_that_may_not_be_read(void **state)
 /* More processes than there are places: those that are gone make room. */
 static void many_processes(void **state)
 {
-	struct { struct perf_event_header header; uint32_t pid, ppid, tid, ptid; uint64_t time; } task = { 0 };
+	enum { N = JITMARKS_OWNERS };
 	struct jitnames *j = jitnames_new();
 	struct perfdata_writer *w = begin(false);
+	const char *why;
+	pid_t pids[N];
+	int wait_for[2], byte;
 
 	write_map(map, "1000 10 kept\n");
-	for (int i = 0; i <= 300; i++) {
-		pid_t pid = i ? (1 << 22) + i : getpid();   /* more than a number can be */
-		struct mapping m = mapping_of(pid);
+	assert_int_equal(pipe(wait_for), 0);
+	for (int i = 0; i < N; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			close(wait_for[1]);
+			_exit((int)read(wait_for[0], &byte, 1));
+		}
+		assert_true(pids[i] > 0);
+	}
+	for (int i = -1; i < N; i++) {
+		struct mapping m = mapping_of(i < 0 ? getpid() : i < N - 1 ? (1 << 22) + 1 + i : pids[0]);
 
-		jitnames_saw(j, &m.header);
-		task.header = (struct perf_event_header){ .type = PERF_RECORD_EXIT, .size = sizeof(task) };
-		task.pid = task.tid = (uint32_t)pid;
-		if (i && i < 200)
-			jitnames_saw(j, &task.header);
+		jitnames_saw(j, &m.header, 1);   /* all but two are gone: the most that a number can be is 1 << 22 */
 	}
 	put_sample(j, w, getpid(), 0x1000, 0);
 	jitnames_put(j, w);
 	assert_null(jitnames_missing(j));
-	for (int i = 301; i < 600; i++) {
-		struct mapping m = mapping_of((1 << 22) + i);
+	for (int i = 0; i < N; i++) {
+		struct mapping m = mapping_of(pids[i]);
 
-		jitnames_saw(j, &m.header);
+		jitnames_saw(j, &m.header, 1);
 	}
 	put_sample(j, w, getpid(), 0x1000, 0);
 	jitnames_put(j, w);
-	assert_non_null(strstr(jitnames_missing(j), "256 processes"));
+	why = jitnames_missing(j);
+	assert_non_null(why);
+	assert_non_null(strstr(why, "256 processes"));
 	end(w);
 	kept(2);
 	jitnames_free(j);
+	close(wait_for[0]);
+	close(wait_for[1]);
+	for (int i = 0; i < N; i++)
+		waitpid(pids[i], NULL, 0);
 }
 
 /* ---- which addresses --------------------------------------------------------------- */
@@ -449,7 +493,7 @@ static void others_files(void **state)
 	write_map(real, "1000 10 bait\n");
 	unlink(map);
 	assert_int_equal(symlink(real, map), 0);
-	jitnames_saw(j, &m.header);
+	jitnames_saw(j, &m.header, 1);
 	put_sample(j, w, getpid(), 0x1000, 0);
 	jitnames_put(j, w);
 	end(w);
@@ -542,6 +586,7 @@ int main(void)
 		cmocka_unit_test_setup(of_processes_that_are_gone, no_map),
 		cmocka_unit_test_setup(others_files, no_map),
 		cmocka_unit_test_setup(a_program_that_becomes_another, no_map),
+		cmocka_unit_test_setup(records_that_come_out_of_order, no_map),
 		cmocka_unit_test_setup(what_is_left_out_is_told, no_map),
 		cmocka_unit_test_setup(one_bound_for_all_maps, no_map),
 		cmocka_unit_test_setup(a_map_that_may_not_be_read, no_map),
