@@ -62,6 +62,7 @@ struct hotspots_view {
 	uint64_t skid;               /* samples that are in the kernel, though the event is of users alone */
 	bool counted;                /* the weights are counts, whose sum is reported: */
 	uint64_t count;              /* of all, idle CPUs included */
+	bool in_ns;                  /* it is a time */
 	bool placeless;              /* samples don't say where they were */
 	const char *const *more;     /* events, as many as hotspots.nmore */
 	const uint64_t *more_counts; /* what each counted in all but idle CPUs, */

@@ -342,7 +342,7 @@ static uint64_t more_count(const struct hotspots_view *view, size_t i)
 
 static void say_counts(const struct hotspots *h, const struct hotspots_view *view, FILE *out)
 {
-	fprintf(out, "; counted %llu", (unsigned long long)view->count);
+	fprintf(out, "; counted %llu%s", (unsigned long long)view->count, view->in_ns ? " ns" : "");
 	for (size_t i = 0; i < h->nmore; i++)
 		fprintf(out, ", %s %llu", view->more[i], (unsigned long long)more_count(view, i));
 }

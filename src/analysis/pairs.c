@@ -25,13 +25,14 @@ const struct opt pair_opts_rows[] = {
 	  "Print each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare "
 	  "number is ns.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct pair_opts, per_instance), NULL,
-	  "Print a row for each instance: thread or CPU.", false, NULL },
+	  "Print a row for each instance: thread; of rundelay thread and CPU; of latency key.", false, NULL },
 };
 
 const struct opt pair_by_opts[] = {
 	{ "by", 0, NULL, OPT_CALL, offsetof(struct pair_opts, by), "task|pid|comm",
-	  "Print a row for each thread, for each process, or for all tasks with the same name. Text changes from task "
-	  "to comm by itself above 200 tasks, and says so.", false, grouping_parse },
+	  "Print a row for each thread, for each process, or for all tasks with the same name. Default: task; without a "
+	  "target comm (rundelay: task). Without --by, the text changes to comm above 200 tasks, and a line below the "
+	  "table says so.", false, grouping_parse },
 };
 
 /* ---- open ones ------------------------------------------------------------------------ */
@@ -324,11 +325,13 @@ static struct json_object *counts(const struct pairs *p)
 
 static void print_counts(const struct pairs *p)
 {
+	const uint64_t unknown = p->restarted + p->unbegun;
+
 	if (p->grouping.news)
 		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
-	if (p->ops->states && (p->restarted || p->unbegun))
-		printf("not counted: %llu stretches of which the kernel did not tell the beginning or the end\n",
-		       (unsigned long long)(p->restarted + p->unbegun));
+	if (p->ops->states && unknown)
+		printf("not counted: %llu stretch%s whose beginning or end the kernel did not report\n",
+		       (unsigned long long)unknown, unknown == 1 ? "" : "es");
 	if (!p->ops->states && (p->restarted || p->unbegun || p->nopen))
 		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
 		       (unsigned long long)p->nopen, (unsigned long long)p->restarted,

@@ -4,6 +4,7 @@
 #include "analysis/sleepers.h"
 #include "analysis/switches.h"
 #include "analysis/task_state.h"
+#include "base/note.h"
 #include "expr/expr.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ struct states {
 	struct switches switches;
 	struct sleepers sleepers;
 	struct pairs pairs;
+	unsigned int explained;          /* states whose letters were: a bit for each */
 };
 
 /* ---- the table ---------------------------------------------------------------------- */
@@ -108,12 +110,32 @@ static void slept(void *ctx, pid_t tid, enum task_state state)
 		pairs_add_asleep(&t->pairs, comm, tid, state);
 }
 
+/* What letters mean that have not been in a table before: "R running, S asleep". */
+static void explain(struct states *t, char *text, size_t size)
+{
+	unsigned int seen = 0;
+	size_t n = 0;
+
+	for (const struct distribution *d = t->pairs.rows.rows; d; d = d->hh.next)
+		seen |= 1u << d->key[1];
+	*text = '\0';
+	for (int i = 0; i < TASK_STATES && n < size; i++)
+		if ((seen & ~t->explained) >> i & 1)
+			n += (size_t)snprintf(text + n, size - n, "%s%s %s", n ? ", " : "",
+					      task_state_letter((enum task_state)i), task_state_words((enum task_state)i));
+	t->explained |= seen;
+}
+
 static void interval(struct analysis *a)
 {
 	struct states *t = a->config;
+	char legend[256];
 
 	sleepers_each(&t->sleepers, slept, a);
+	explain(t, legend, sizeof(legend));
 	pairs_print(&t->pairs);
+	if (*legend && !a->opts->json)
+		note(stream_verbosity(&a->opts->stream), "St: %s", legend);
 }
 
 static int end(struct analysis *a, struct fault *f)

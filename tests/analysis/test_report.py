@@ -113,7 +113,8 @@ def test_text_names_each_event_with_its_count(perf, works, tmp_path, analyse):
     path = recorded(perf, works, tmp_path / 'm.data', ','.join(SEVERAL), 'turns')
     counts = of_perf_script(perf, path)
     text = analyse('report', path, before=['env']).text
-    found = re.findall(r'report: (\d+) samples of (\S+), \d+ Hz, 0 lost; counted (\d+)$', text, re.M)
+    found = re.findall(r'report: (\d+) samples of (\S+), \d+ Hz, 0 lost; counted (\d+)(?: ns)?$', text, re.M)
+    assert re.findall(r'of (\S+), .* ns$', text, re.M) == [event for event in SEVERAL if event.endswith('-clock')]
     assert [(event, [int(n), int(sum_)]) for n, event, sum_ in found] == [(e, counts.get(e, [0, 0])) for e in SEVERAL]
 
 
