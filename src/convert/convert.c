@@ -254,6 +254,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (c->format->run)
 		return c->format->run(c, f);
 	none.noperands = 0;
+	o->keeps_ids = !c->format->names_tasks;
 	return analysis_run(&ops, config, &none, f);
 }
 
@@ -311,12 +312,6 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-static void defaults(void *config)
-{
-	analysis_defaults(config);
-	((struct analysis_opts *)config)->stream.keeps_ids = true;
-}
-
 const struct command convert_command = {
 	.name = "convert",
 	.summary = "convert a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
@@ -327,7 +322,7 @@ const struct command convert_command = {
 	.examples = examples,
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct convert),
-	.defaults = defaults,
+	.defaults = analysis_defaults,
 	.release = analysis_release,
 	.run = run,
 };

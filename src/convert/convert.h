@@ -18,6 +18,7 @@ struct convert_format {
 	bool binary;                 /* nothing for a terminal */
 	bool one;                    /* of one event alone, */
 	bool marks;                  /* but for tracepoints */
+	bool names_tasks;            /* has fields of tracepoints that name tasks, by the ids that samples have: stream/ids.h */
 	const char *missing;         /* not NULL: this perf-prof was built without that library */
 	/* Not NULL: does all of it, and the others are NULL. The exit code, or -1 with f. */
 	int (*run)(struct convert *c, struct fault *f);

@@ -291,7 +291,8 @@ static bool annotate(struct perfetto *p, struct note *n, const struct trace_fiel
 		n->value.uint_value = trace_field_uint(field, s->view.raw);
 	} else if (field->kind == FIELD_SINT) {
 		n->value.value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_INT_VALUE;
-		n->value.int_value = trace_field_sint(field, s->view.raw);
+		n->value.int_value = perfetto_names_task(s->event->fmt, field) ? perfetto_task(field, s)
+				     : trace_field_sint(field, s->view.raw);
 	} else if (field->kind == FIELD_STR || field->kind == FIELD_DYN_STR || field->kind == FIELD_REL_STR) {
 		if (trace_field_data(field, s->view.raw, s->view.raw_size, &data, &len))
 			return false;
@@ -438,5 +439,5 @@ static void release(struct convert *c)
 
 const struct convert_format convert_perfetto = {
 	.name = "perfetto", .suffixes = (const char *const[]){ ".pftrace", ".perfetto-trace", NULL }, .binary = true,
-	.begin = begin, .sample = sample, .lost = lost, .end = end, .release = release,
+	.names_tasks = true, .begin = begin, .sample = sample, .lost = lost, .end = end, .release = release,
 };

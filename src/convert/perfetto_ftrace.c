@@ -16,6 +16,7 @@ enum { MAX_FIELDS = 16, TEXT = 512 };
 struct pair {
 	const struct trace_field *from;
 	const ProtobufCFieldDescriptor *to;
+	bool names_task;
 	char text[TEXT];
 };
 
@@ -36,12 +37,26 @@ static bool is_number(const struct trace_field *field)
 	return field->kind == FIELD_UINT || field->kind == FIELD_SINT;
 }
 
-static void pair(struct perfetto_ftrace *p, const struct trace_field *from, const ProtobufCMessageDescriptor *d)
+bool perfetto_names_task(const struct tracefmt *fmt, const struct trace_field *field)
+{
+	size_t len = strlen(field->name);
+
+	return field->kind == FIELD_SINT && (!strcmp(fmt->sys, "sched") || !strcmp(fmt->sys, "task")) &&
+	       (!strcmp(field->name, "pid") || (len > 4 && !strcmp(field->name + len - 4, "_pid")));
+}
+
+int64_t perfetto_task(const struct trace_field *field, const struct analysis_sample *s)
+{
+	return pidmap_shown(stream_task(s->event, (pid_t)trace_field_sint(field, s->view.raw)));
+}
+
+static void pair(struct perfetto_ftrace *p, const struct tracefmt *fmt, const struct trace_field *from,
+		 const ProtobufCMessageDescriptor *d)
 {
 	const ProtobufCFieldDescriptor *to = protobuf_c_message_descriptor_get_field_by_name(d, from->name);
 
 	if (to && p->n < MAX_FIELDS && (to->type == PROTOBUF_C_TYPE_STRING ? is_text(from) : is_number(from)))
-		p->pairs[p->n++] = (struct pair){ .from = from, .to = to };
+		p->pairs[p->n++] = (struct pair){ from, to, perfetto_names_task(fmt, from), "" };
 }
 
 /* Systems whose names of tracepoints are those of the schema. */
@@ -77,7 +92,7 @@ struct perfetto_ftrace *perfetto_ftrace_new(const struct tracefmt *fmt, bool *lo
 	protobuf_c_message_init(d, p->message);
 	p->field = field;
 	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
-		pair(p, &fmt->fields[i], d);
+		pair(p, fmt, &fmt->fields[i], d);
 	return p;
 }
 
@@ -88,10 +103,12 @@ void perfetto_ftrace_free(struct perfetto_ftrace *p)
 	free(p);
 }
 
-static uint64_t number(const struct pair *pair, const void *raw)
+static uint64_t number(const struct pair *pair, const struct analysis_sample *s)
 {
-	return pair->from->kind == FIELD_SINT ? (uint64_t)trace_field_sint(pair->from, raw)
-					      : trace_field_uint(pair->from, raw);
+	if (pair->names_task)
+		return (uint64_t)perfetto_task(pair->from, s);
+	return pair->from->kind == FIELD_SINT ? (uint64_t)trace_field_sint(pair->from, s->view.raw)
+					      : trace_field_uint(pair->from, s->view.raw);
 }
 
 static void set_text(struct perfetto_ftrace *p, struct pair *pair, const struct analysis_sample *s)
@@ -116,7 +133,7 @@ static void set(struct perfetto_ftrace *p, struct pair *pair, const struct analy
 		set_text(p, pair, s);
 		return;
 	}
-	wide = number(pair, s->view.raw);
+	wide = number(pair, s);
 	narrow = (uint32_t)wide;
 	if (pair->to->type == PROTOBUF_C_TYPE_INT64 || pair->to->type == PROTOBUF_C_TYPE_UINT64)
 		memcpy(at, &wide, sizeof(wide));

@@ -35,6 +35,9 @@ uint64_t perfetto_stack(struct perfetto_stacks *s, struct analysis *a, struct ca
 /* ---- tracepoints (perfetto_ftrace.c) that the format has a message for */
 struct perfetto_ftrace;
 
+/* Whether a field holds a task's id as the kernel knows it; such an id as samples have it, where they differ. */
+bool perfetto_names_task(const struct tracefmt *fmt, const struct trace_field *field);
+int64_t perfetto_task(const struct trace_field *field, const struct analysis_sample *s);
 /* NULL: none is like it, or no memory (*lost then). */
 struct perfetto_ftrace *perfetto_ftrace_new(const struct tracefmt *fmt, bool *lost);
 void perfetto_ftrace_free(struct perfetto_ftrace *p);
