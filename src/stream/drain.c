@@ -406,7 +406,8 @@ bool drain_round(struct stream *s)
 	bool more = false;
 
 	if (s->opts->recording.only) {
-		recorder_drain(s);
+		for (size_t i = 0; i < s->nrings && !s->stopping; i++)
+			recorder_drain(s, &s->rings[i]);
 		return s->draining && grow_is_pending(s);
 	}
 	for (size_t i = 0; i < s->nrings && !s->stopping; i++)

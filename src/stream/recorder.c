@@ -389,26 +389,17 @@ static void drain_piece(struct stream *s, struct ring *ring)
 
 /* Up to the head of now and no further: then a round is over, and what comes with the next
  * one is no older than what came before this one. */
-static void drain(struct stream *s, struct ring *ring)
+void recorder_drain(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *bytes = ring->ring;
 
+	if (ring->backlog)
+		backlog_move(ring->backlog);
+	/* what was mapped before the samples up to there is known before they are looked at */
+	if (pev_ring_begin_(bytes) && s->sideband)
+		sideband_collect(s->sideband);
 	while (!s->stopping && bytes->pos != bytes->head)
 		drain_piece(s, ring);
-}
-
-void recorder_drain(struct stream *s)
-{
-	for (size_t i = 0; i < s->nrings; i++) {
-		if (s->rings[i].backlog)
-			backlog_move(s->rings[i].backlog);
-		pev_ring_begin_(s->rings[i].ring);
-	}
-	/* what was mapped before the samples up to there */
-	if (s->sideband)
-		sideband_collect(s->sideband);
-	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
-		drain(s, &s->rings[i]);
 }
 
 /* ---- one file after the other ------------------------------------------------- */
