@@ -80,7 +80,8 @@ def test_full_rate(prof, storm, tmp_path, order):
     # queues of --order fill once, by how others let it run, and hold 48 MiB at most
     assert ended.number('grown_pages') < (14 << 10 if order else 4 << 10)
     told = ended.totals()
-    assert told.lost > 0 and told.delivered == ended.number('count')
+    # A handler that has not returned 50 ms after the end is interrupted, be it before its first line.
+    assert told.lost > 0 and told.delivered - ended.number('count') in (0, 1)
     # The kernel counts before it writes: what is being written when all is disabled comes
     # after the last look. And of some events it forgets a few, for every reader.
     missing = told.counted - told.delivered - told.lost - told.own - told.malformed
