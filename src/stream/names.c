@@ -117,6 +117,7 @@ static bool take_stack(const struct stream_event *event, const struct perf_event
 			.regs = r.sample.regs_user.values, .stack = r.sample.stack,
 			.stack_size = r.sample.stack_dyn_size,
 		},
+		.asked = r.sample.stack_size,
 		.pid = (pid_t)r.sample.pid, .time = r.sample.time,
 		.max = event->max_stack,
 	};
@@ -141,8 +142,28 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 	return unwinder_chain(n->unwinder, &sample, ips, nr);
 }
 
+enum { FEW_STACKS = 10, MAX_STACK = 65528 };
+
+/* From one in a hundred on. */
+static void tell_cut(const struct names *n, int verbose)
+{
+	uint64_t all = 0, asked = 0, cut = n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) : 0;
+	uint64_t more = 4 * asked < MAX_STACK ? 4 * asked : MAX_STACK;
+
+	if (cut < FEW_STACKS || cut < all / 100)
+		return;
+	if (more > asked)
+		note(verbose, "%.0f %% of the stacks are cut off: their programs use more than %llu bytes of stack; "
+		     "--call-graph dwarf,%llu takes more with each sample", 100 * (double)cut / (double)all,
+		     (unsigned long long)asked, (unsigned long long)more);
+	else
+		note(verbose, "%.0f %% of the stacks are cut off: their programs use more stack than a sample can "
+		     "have, %llu bytes", 100 * (double)cut / (double)all, (unsigned long long)asked);
+}
+
 void names_tell(const struct names *n, int verbose)
 {
+	tell_cut(n, verbose);
 	if (n->lost)
 		note(verbose, "%llu records of what processes %s were lost: some of %s",
 		     (unsigned long long)n->lost, n->maps ? "map and are called" : "are called",

@@ -29,10 +29,15 @@ struct frame {
 	bool interrupted;        /* it was there itself; others have called */
 };
 
+/* A word further behind what was copied is none of the stack, by the usual limit of one: the register
+ * that led there held something else. */
+enum { STACK_LIMIT = 8 << 20 };
+
 struct thread {
 	const struct machine *machine;
 	const struct unwind_sample *sample;
 	uint64_t stack;          /* address of its first byte that is there */
+	bool *cut;               /* the last word that was asked for lies behind the last that is there */
 };
 
 /* ---- what a sample has ------------------------------------------------------ */
@@ -75,9 +80,12 @@ static bool read_word(const struct thread *t, uint64_t addr, uint64_t *value)
 {
 	uint64_t at = addr - t->stack;
 
+	*t->cut = false;
 	if (addr < t->stack || t->sample->stack_size < sizeof(*value) ||
-	    at > t->sample->stack_size - sizeof(*value))
+	    at > t->sample->stack_size - sizeof(*value)) {
+		*t->cut = addr >= t->stack && at < t->sample->stack_size + STACK_LIMIT;
 		return false;
+	}
 	memcpy(value, (const char *)t->sample->stack + at, sizeof(*value));
 	return true;
 }
@@ -188,9 +196,10 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 
 /* Where the thread was counts, whatever is there; a caller's address has to be code. Behind a
  * call that never returns another function may begin: it is looked up a byte before. */
-size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max)
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max, bool *cut)
 {
-	struct thread t = { &machines[s->machine], s, 0 };
+	bool behind = false;
+	struct thread t = { &machines[s->machine], s, 0, &behind };
 	struct frame frames[2] = { 0 };
 	size_t n = 0;
 
@@ -206,6 +215,9 @@ size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint6
 			ips[n++] = pc;
 		if (!is_code || !step(&t, rule, f, &frames[n % 2]))
 			break;
+		behind = false;
 	}
+	if (cut)
+		*cut = behind;
 	return n;
 }

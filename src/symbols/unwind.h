@@ -32,6 +32,7 @@ struct unwind_sample {
 typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
 /* User addresses as a chain of frame pointers has them: where the thread was, then where each
- * call returns to. At most max; 0 if the registers that are needed are not there. */
-size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max);
+ * call returns to. At most max; 0 if the registers that are needed are not there. *cut (unless NULL):
+ * whether it ended because the caller's place lies on the stack behind what was copied. */
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max, bool *cut);
 #endif

@@ -26,6 +26,8 @@ struct unwinder {
 	struct maps *maps;
 	struct dsos *dsos;
 	unsigned int max;        /* frames, where nobody says how many */
+	uint64_t stacks, cut;    /* walked, and cut off */
+	uint64_t asked;          /* bytes of stack in a sample that is cut off, at most */
 	struct step steps[STEPS], last;     /* last: of a time that has no version */
 	uint64_t chain[MAX_KERNEL + 1 + MAX_USER];
 };
@@ -145,15 +147,35 @@ static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
 	return version ? version ^ dsos_answers(u->dsos) << ANSWERS_SHIFT : 0;
 }
 
+/* Fewer bytes than were asked for are all that the stack has. */
+static void count(struct unwinder *u, const struct unwinder_sample *s, bool cut)
+{
+	u->stacks++;
+	if (!cut || s->stack.stack_size < s->asked)
+		return;
+	u->cut++;
+	if (s->asked > u->asked)
+		u->asked = s->asked;
+}
+
+uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked)
+{
+	*all = u->stacks;
+	*asked = u->asked;
+	return u->cut;
+}
+
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr)
 {
 	struct walk w = { u, s, version_of(u, s) };
+	bool cut;
 	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, max = s->max ? s->max : u->max, found;
 
 	memcpy(u->chain, kernel, n * sizeof(*kernel));
 	u->chain[n] = (uint64_t)PERF_CONTEXT_USER;
-	found = unwind(&s->stack, code_at, &w, u->chain + n + 1, max < MAX_USER ? max : MAX_USER);
+	found = unwind(&s->stack, code_at, &w, u->chain + n + 1, max < MAX_USER ? max : MAX_USER, &cut);
+	count(u, s, cut);
 	*nr = n + (found ? 1 + found : 0);
 	return u->chain;
 }

@@ -14,6 +14,7 @@ struct unwinder;
 
 struct unwinder_sample {
 	struct unwind_sample stack;
+	uint64_t asked;          /* bytes of stack that a sample has at most */
 	pid_t pid;
 	uint64_t time;           /* perf clock, ns: records up to it have been taken by maps */
 	unsigned int max;        /* frames; 0: as many as the kernel has */
@@ -26,4 +27,7 @@ void unwinder_free(struct unwinder *u);
  * where the thread was, where each call returns to. Valid until the next call. */
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr);
+/* Of the stacks so far, *all, how many are cut off: their callers lie behind the bytes that were asked for,
+ * at most *asked. */
+uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked);
 #endif

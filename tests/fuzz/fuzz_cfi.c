@@ -24,7 +24,7 @@ static void walk(struct cfi_table *t, const uint8_t *data, size_t size, enum unw
 	struct unwind_sample s = { machine, (UINT64_C(1) << 33) - 1, regs, data, size };
 
 	memcpy(regs, data, size < sizeof(regs) ? size : sizeof(regs));
-	assert(unwind(&s, any, t, ips, MAX) <= MAX);
+	assert(unwind(&s, any, t, ips, MAX, NULL) <= MAX);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -106,6 +106,15 @@ def known(prof, helpers, *options):
     return found
 
 
+def check_cut(prof, helpers):
+    """Stacks that end where the sample's bytes do are reported, with a size that helps."""
+    said = {size: run([prof, 'trace', '-v', '-e', CALL, '--call-graph', f'dwarf,{size}', '--',
+                       os.path.join(helpers, 'callers_bare'), '--depth', 5, CALLS]).stderr for size in (64, 8192)}
+    expect('100 % of the stacks are cut off: their programs use more than 64 bytes of stack; '
+           '--call-graph dwarf,256 takes more' in said[64], said[64])
+    expect('cut off' not in said[8192], said[8192])
+
+
 def check_known(prof, helpers, folder):
     whole = KNOWN[:-1] + ['deep'] * 5 + ['main']
     for stack in known(prof, helpers, '--call-graph', 'dwarf'):
@@ -115,6 +124,7 @@ def check_known(prof, helpers, folder):
         expect('deep' not in stack, stack)
     short = known(prof, helpers, '--call-graph=dwarf,64')
     expect(all(whole[:len(s)] == s and len(s) < len(whole) for s in short), short)
+    check_cut(prof, helpers)
     return f'{len(whole)} frames of {CALLS} calls; {len(known(prof, helpers, "-g")[0])} by frame pointers'
 
 

@@ -63,7 +63,7 @@ __attribute__((no_sanitize("address"))) static void look(const uint64_t regs[3],
 		return;
 	for (size_t i = 0; i < WORDS && sp + i < frame + 2; i++, sample.stack_size += 8)
 		words[i] = sp[i];
-	s->n = unwind(&sample, code_at, NULL, ips, 3 + skip);
+	s->n = unwind(&sample, code_at, NULL, ips, 3 + skip, NULL);
 	s->into = ips[skip] - (uintptr_t)page;
 	memcpy(s->callers, ips + 1 + skip, sizeof(s->callers));
 	s->n -= skip;

@@ -157,7 +157,7 @@ __attribute__((noinline)) static void look(void)
 	seen.n_theirs = backtrace(seen.theirs, MAX);
 	getcontext(&u);
 	s = sample_here(&u);
-	seen.n = unwind(&s, find, NULL, seen.ours, MAX);
+	seen.n = unwind(&s, find, NULL, seen.ours, MAX, NULL);
 }
 
 /* All but the first one, which is two places in look(); sanitizers have frames before it. */
@@ -244,13 +244,13 @@ static void test_bound(void **state)
 
 	getcontext(&u);
 	s = sample_here(&u);
-	assert_int_equal(unwind(&s, find, NULL, ips, 3), 3);
-	assert_int_equal(unwind(&s, find, NULL, ips, 1), 1);
-	assert_int_equal(unwind(&s, find, NULL, ips, 0), 0);
+	assert_int_equal(unwind(&s, find, NULL, ips, 3, NULL), 3);
+	assert_int_equal(unwind(&s, find, NULL, ips, 1, NULL), 1);
+	assert_int_equal(unwind(&s, find, NULL, ips, 0, NULL), 0);
 	s.stack_size = 0;
-	assert_true(unwind(&s, find, NULL, ips, 3) <= 2);
+	assert_true(unwind(&s, find, NULL, ips, 3, NULL) <= 2);
 	s.mask = 1;
-	assert_int_equal(unwind(&s, find, NULL, ips, 3), 0);
+	assert_int_equal(unwind(&s, find, NULL, ips, 3, NULL), 0);
 }
 
 static void test_apart(void **state)
@@ -332,7 +332,7 @@ static void test_lies(void **state)
 			regs[random_word() % 17] = ((uint64_t *)copied)[at];
 		}
 		s.stack_size = random_word() % (STACK + 1);
-		assert_true(unwind(&s, find, NULL, ips, MAX) <= MAX);
+		assert_true(unwind(&s, find, NULL, ips, MAX, NULL) <= MAX);
 	}
 }
 
@@ -350,9 +350,32 @@ static void test_circle(void **state)
 	values[0] = 0x1000;      /* rbp, rsp, rip */
 	values[1] = 0x1000;
 	values[2] = 0x4000;
-	assert_int_equal(unwind(&s, endless, NULL, ips, MAX), 2);
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX, NULL), 2);
 	words[0] = 0x1010;
-	assert_int_equal(unwind(&s, endless, NULL, ips, MAX), 3);
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX, NULL), 3);
+}
+
+static bool is_cut(uint64_t next)
+{
+	/* 0x1000: the caller's frame pointer, and where it goes on */
+	uint64_t words[] = { next, 0x5000, 0, 0 }, values[9] = { 0x1000, 0x1000, 0x4000 }, ips[MAX];
+	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
+	bool cut;
+
+	assert_in_range(unwind(&s, endless, NULL, ips, MAX, &cut), 2, 3);
+	return cut;
+}
+
+/* Callers behind what was copied, and a register that held something else. */
+static void test_cut(void **state)
+{
+	assert_true(is_cut(0x1020));
+	assert_true(is_cut(0x1018));      /* half of it is there */
+	assert_true(is_cut(0x1000 + 0x7ffff0));
+	assert_false(is_cut(0x1010));     /* leads to 0: the outermost */
+	assert_false(is_cut(0));
+	assert_false(is_cut(0xff8));
+	assert_false(is_cut(0x7f0000001000));
 }
 
 static void test_arm64(void **state)
@@ -362,7 +385,7 @@ static void test_arm64(void **state)
 
 	values[29] = values[31] = 0x1000;
 	values[32] = 0x4000;
-	assert_int_equal(unwind(&s, endless, NULL, ips, MAX), 3);
+	assert_int_equal(unwind(&s, endless, NULL, ips, MAX, NULL), 3);
 	assert_int_equal(ips[0], 0x4000);
 	assert_int_equal(ips[1], 0x5004);
 	assert_int_equal(ips[2], 0x6004);
@@ -437,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_apart),
