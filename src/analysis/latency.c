@@ -24,6 +24,7 @@ struct latency {
 	struct pair_opts opts;
 	const char *key;                 /* -k */
 	struct pairs pairs;
+	bool any;                        /* a pair was complete */
 	struct part *parts;              /* as many as events */
 	struct stream_event *events;
 	size_t n;
@@ -102,9 +103,11 @@ static void ends(struct analysis *a, const struct analysis_sample *s, uint64_t k
 	struct latency *l = a->config;
 	struct pair_end end;
 
-	if (pairs_end(&l->pairs, s, key, &end))
-		pairs_add(&l->pairs, s, &end, "", key, end.value << 32 | (uint64_t)(s->event - l->events),
-			  l->opts.per_instance ? key : 0);
+	if (!pairs_end(&l->pairs, s, key, &end))
+		return;
+	l->any = true;
+	pairs_add(&l->pairs, s, &end, "", key, end.value << 32 | (uint64_t)(s->event - l->events),
+		  l->opts.per_instance ? key : 0);
 }
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -205,12 +208,11 @@ static void interval(struct analysis *a)
 static void tell_if_nothing(const struct analysis *a)
 {
 	const struct stream_opts *o = &a->opts->stream;
-	struct stream_totals totals;
+	const struct latency *l = a->config;
 
-	stream_totals(a->stream, &totals);
-	if (!o->input && (o->pids.n || o->tids.n) && !totals.delivered)
-		note(stream_verbosity(o), "latency: none of the events happened in the watched tasks: kernel threads and "
-		     "interrupts may have done that work for them, which -a watches, too");
+	if (!o->input && (o->pids.n || o->tids.n) && !l->any)
+		note(stream_verbosity(o) < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks: kernel "
+		     "threads and interrupts may have done that work for them, which -a watches, too");
 }
 
 static int end(struct analysis *a, struct fault *f)
@@ -283,6 +285,8 @@ static const struct command_example examples[] = {
 	  "interrupt handlers that run longer than 100 us" },
 	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
 	  "when disks were slow, as a picture" },
+	{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",
+	  "how long packets wait on the loopback device" },
 	{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
 	  "how long processes live" },
 	{ NULL, NULL },
