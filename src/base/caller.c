@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,36 +54,54 @@ static int set_groups(int n, const gid_t *groups)
 	return (int)syscall(SYS_setgroups, (size_t)n, groups);
 }
 
-/* Who isn't in the list of users has no group but the one that sudo names. */
-static void take_groups(struct caller_rights *r, gid_t gid)
+/* Effective ones, of this thread: `none`, or all that it may have. With any of them /proc/PID/root and the
+ * like lead where the caller can't go. */
+static int set_capabilities(bool none)
 {
-	const struct passwd *pw = getpwuid(r->uid);
-	gid_t *groups = NULL;
-	int n = pw ? caller_groups(pw->pw_name, gid, &groups) : 0;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
+	if (syscall(SYS_capget, &header, caps))
+		return -1;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		caps[i].effective = none ? 0 : caps[i].permitted;
+	return (int)syscall(SYS_capset, &header, caps);
+}
+
+static void keep_groups(struct caller_rights *r)
+{
 	r->ngroups = getgroups(0, NULL);
 	r->groups = r->ngroups > 0 ? calloc((size_t)r->ngroups, sizeof(gid_t)) : NULL;
 	if (r->groups)
 		r->ngroups = getgroups(r->ngroups, r->groups);
-	/* those of root are given up even where there is no memory for the list of them */
-	set_groups(n > 0 ? n : 0, groups);
-	free(groups);
 }
 
-/* Leaving fsuid 0 also takes the capabilities over files away (capabilities(7)). */
+void caller_begin_as(struct caller_rights *r, const struct caller *who)
+{
+	*r = (struct caller_rights){ .changed = true, .uid = who->uid };
+	keep_groups(r);
+	set_groups(who->ngroups, who->groups);
+	r->fsgid = setfsgid(who->gid);
+	r->fsuid = setfsuid(who->uid);
+	set_capabilities(true);
+}
+
+/* Who isn't in the list of users has no group but the one that sudo names. */
 void caller_begin(struct caller_rights *r)
 {
-	gid_t gid;
-	uid_t uid;
+	const struct passwd *pw;
+	gid_t *groups = NULL;
+	struct caller who;
 
 	*r = (struct caller_rights){ 0 };
-	if (!caller_of_sudo(&uid) || !id_of("SUDO_GID", &gid))
+	if (!caller_of_sudo(&who.uid) || !id_of("SUDO_GID", &who.gid))
 		return;
-	r->changed = true;
-	r->uid = uid;
-	take_groups(r, gid);
-	r->fsgid = setfsgid(gid);
-	r->fsuid = setfsuid(uid);
+	pw = getpwuid(who.uid);
+	who.ngroups = pw ? caller_groups(pw->pw_name, who.gid, &groups) : 0;
+	who.ngroups = who.ngroups > 0 ? who.ngroups : 0;
+	who.groups = groups;
+	caller_begin_as(r, &who);
+	free(groups);
 }
 
 void caller_end(struct caller_rights *r)
@@ -90,6 +109,7 @@ void caller_end(struct caller_rights *r)
 	int error = errno;
 
 	if (r->changed) {
+		set_capabilities(false);
 		setfsuid((uid_t)r->fsuid);
 		setfsgid((gid_t)r->fsgid);
 		set_groups(r->groups ? r->ngroups : 0, r->groups);

@@ -18,8 +18,17 @@ struct caller_rights {
 	int ngroups;
 };
 
+struct caller {
+	uid_t uid;
+	gid_t gid;
+	const gid_t *groups;
+	int ngroups;
+};
+
 /* From here on, accesses of this thread to files are the caller's. */
 void caller_begin(struct caller_rights *r);
+/* The same for any user, by root: without a capability, until caller_end(). */
+void caller_begin_as(struct caller_rights *r, const struct caller *who);
 /* As before. errno stays. */
 void caller_end(struct caller_rights *r);
 /* Whether this is root for a user who ran sudo, and for whom. */

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct opener_question;
+
 struct opener {
 	/* A regular file for reading, by its absolute path as process `pid` sees it (0: as we
 	 * do). Never blocks on what a path leads to, never leaves the process's root. */
@@ -27,6 +29,20 @@ struct opener {
 	/* Of a process that is gone: the i-th piece of the perf map that was kept of it, whole lines, which stay
 	 * as they are; NULL: there are no more. NULL: none are kept. */
 	const char *(*kept_map)(void *ctx, pid_t pid, size_t i, size_t *size);
+	/* Of files of which this process has tickets (ticket.h): 0 with the answer to a question about them, which
+	 * is the caller's to free(), and the process that found it; -errno. NULL: there are no tickets. */
+	int (*parse)(void *ctx, struct opener_question *q);
+};
+
+struct opener_question {
+	int kind;                /* symbols/parser.h */
+	const int *fds;
+	unsigned int nfds;
+	const void *bytes;
+	size_t size;
+	void *answer;
+	size_t answer_size;
+	pid_t worker;
 };
 
 /* Opens by itself. */

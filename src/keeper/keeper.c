@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/keeper.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -12,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,13 +19,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED };
+enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED, REQUEST_PARSE };
 
-/* One datagram; `text` ends with a NUL. */
+/* One datagram; `text` ends with a NUL. REQUEST_PARSE has descriptors, the kind of its question as `pid`, and before
+ * the NUL the question's bytes. */
 struct request {
 	uint32_t kind;
 	int32_t pid;
 	char text[PATH_MAX];
+};
+
+struct answer {
+	int32_t rc;              /* 0: with a descriptor */
+	int32_t worker;          /* of the vault; at first the keeper itself */
 };
 
 enum { REQUEST_HEAD = offsetof(struct request, text) };
@@ -41,152 +47,120 @@ struct keeper {
 
 union control {
 	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(int))];
+	char bytes[CMSG_SPACE(PARSER_MAX_FDS * sizeof(int))];
 };
 
-static void send_answer(int socket, int32_t rc, int fd)
+/* One datagram; 0 or -errno. */
+static int put(int socket, const void *data, size_t size, const int *fds, unsigned int nfds)
 {
 	union control control = {0};
-	struct iovec iov = { &rc, sizeof(rc) };
+	struct iovec iov = { (void *)(uintptr_t)data, size };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n;
 
-	if (fd >= 0) {
+	if (nfds) {
 		msg.msg_control = control.bytes;
-		msg.msg_controllen = sizeof(control.bytes);
+		msg.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
 		control.header = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
+			.cmsg_len = CMSG_LEN(nfds * sizeof(int)), .cmsg_level = SOL_SOCKET,
 			.cmsg_type = SCM_RIGHTS,
 		};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		memcpy(CMSG_DATA(&control.header), fds, nfds * sizeof(*fds));
 	}
-	if (sendmsg(socket, &msg, MSG_NOSIGNAL) < 0)
-		return;   /* it has gone: the next read says so */
+	do
+		n = sendmsg(socket, &msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
 }
 
-/* The descriptor, or -errno as the keeper had it. */
-static int receive_answer(int socket)
+/* Its size, 0 at the end, -errno. */
+static ssize_t get(int socket, void *data, size_t size, int fds[PARSER_MAX_FDS], unsigned int *nfds)
 {
 	union control control = {0};
-	int32_t rc = -EPIPE;
-	struct iovec iov = { &rc, sizeof(rc) };
+	struct iovec iov = { data, size };
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1,
 		.msg_control = control.bytes, .msg_controllen = sizeof(control.bytes),
 	};
 	struct cmsghdr *c;
 	ssize_t n;
-	int fd = -1;
 
 	do
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	c = CMSG_FIRSTHDR(&msg);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	if (n != sizeof(rc))
-		return -EPIPE;
-	return rc < 0 ? rc : fd < 0 ? -EPIPE : fd;
+	c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+	*nfds = 0;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+		*nfds = (unsigned int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(c), *nfds * sizeof(int));
+	}
+	return n < 0 ? -errno : n;
+}
+
+static void close_all(const int *fds, unsigned int nfds)
+{
+	for (unsigned int i = 0; i < nfds; i++)
+		close(fds[i]);
+}
+
+/* The descriptor, or -errno as the keeper had it. */
+static int receive_answer(int socket, struct answer *a)
+{
+	int fds[PARSER_MAX_FDS];
+	unsigned int nfds;
+	ssize_t n = get(socket, a, sizeof(*a), fds, &nfds);
+
+	if (n == sizeof(*a) && !a->rc && nfds == 1)
+		return fds[0];
+	close_all(fds, nfds);
+	return n == sizeof(*a) && a->rc < 0 ? a->rc : -EPIPE;
 }
 
 /* ---- what it gives ----------------------------------------------------------- */
 
-/* Programs and libraries only; a core dump is a secret. */
-static bool is_program(int fd)
+/* A file with those bytes, or -errno. */
+static int put_bytes(const struct parser_bytes *b)
 {
-	unsigned char head[18];
-	unsigned int type;
+	int fd = memfd_create("answer", MFD_CLOEXEC);
+	size_t done = 0;
 
-	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
-		return false;
-	type = head[EI_DATA] == ELFDATA2MSB ? head[16] << 8 | head[17] : head[17] << 8 | head[16];
-	return type == ET_EXEC || type == ET_DYN;
-}
+	while (fd >= 0 && done < b->size) {
+		ssize_t n = write(fd, (const char *)b->data + done, b->size - done);
 
-static bool is_line_of(pid_t pid, const char *line, const struct stat *file)
-{
-	unsigned long long start, end;
-	char flags[5], path[128];
-	struct stat st;
-
-	if (sscanf(line, "%llx-%llx %4s", &start, &end, flags) != 3 || flags[2] != 'x')
-		return false;
-	/* the numbers in the line are not those of stat(2) on all file systems */
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
-	return !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
-}
-
-/* Whether the process runs code of that file. */
-static bool is_run_by(pid_t pid, const struct stat *file)
-{
-	size_t size = 0;
-	char path[64], *line = NULL;
-	bool found = false;
-	FILE *maps;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	while (maps && !found && getline(&line, &size, maps) > 0)
-		found = is_line_of(pid, line, file);
-	if (maps)
-		fclose(maps);
-	free(line);
-	return found;
-}
-
-/* What everybody may read, or what some process shows by running it. */
-static bool is_no_secret(pid_t pid, int fd)
-{
-	struct stat st;
-
-	return is_program(fd) && !fstat(fd, &st) &&
-	       (st.st_mode & S_IROTH || (pid > 0 && is_run_by(pid, &st)));
-}
-
-static int only_program(pid_t pid, int fd)
-{
-	if (fd >= 0 && !is_no_secret(pid, fd)) {
-		close(fd);
-		return -EACCES;
+		if (n <= 0) {
+			close(fd);
+			return -ENOMEM;
+		}
+		done += (size_t)n;
 	}
-	return fd;
+	return fd < 0 ? -errno : fd;
 }
 
-static int give_file(const struct request *r)
+static int answer_about_files(struct grants *g, const struct request *r, size_t size, const int *fds,
+			      unsigned int nfds)
 {
-	return only_program(r->pid, opener_file(&opener_direct, r->pid, r->text));
+	struct parser_question q = { .kind = (enum parser_kind)r->pid, .nfds = nfds, .bytes = r->text, .size = size };
+	struct parser_bytes out = { 0 };
+	int rc;
+
+	memcpy(q.fds, fds, nfds * sizeof(*fds));
+	rc = vault_ask(g->vault, &q, &out);
+	rc = rc ? rc : put_bytes(&out);
+	parser_bytes_free(&out);
+	return rc;
 }
 
-static int give_mapped(const struct request *r)
+static int answer(struct grants *g, const struct request *r, size_t size, const int *fds, unsigned int nfds)
 {
-	unsigned long long start, end;
-
-	if (r->pid <= 0 || sscanf(r->text, "%llx-%llx", &start, &end) != 2)
-		return -EINVAL;
-	return only_program(r->pid, opener_mapped(&opener_direct, r->pid, start, end));
-}
-
-static int give_proc(const struct request *r)
-{
-	if (r->pid <= 0 || (strcmp(r->text, "maps") && strcmp(r->text, "comm")))
-		return -EACCES;
-	return opener_proc(&opener_direct, r->pid, r->text);
-}
-
-static void answer(int socket, const struct request *r)
-{
-	int fd = -EINVAL;
-
+	if (r->kind == REQUEST_PARSE)
+		return answer_about_files(g, r, size, fds, nfds);
 	if (r->pid >= 0 && r->kind == REQUEST_FILE)
-		fd = give_file(r);
-	else if (r->kind == REQUEST_PROC)
-		fd = give_proc(r);
-	else if (r->kind == REQUEST_PERF_MAP && r->pid > 0)
-		fd = opener_perf_map(&opener_direct, r->pid);
-	else if (r->kind == REQUEST_MAPPED)
-		fd = give_mapped(r);
-	send_answer(socket, fd < 0 ? fd : 0, fd);
-	if (fd >= 0)
-		close(fd);
+		return grants_file(g, r->pid, r->text);
+	if (r->kind == REQUEST_PROC)
+		return grants_proc(g, r->pid, r->text);
+	if (r->kind == REQUEST_PERF_MAP)
+		return grants_perf_map(g, r->pid);
+	return r->kind == REQUEST_MAPPED ? grants_mapped(g, r->pid, r->text) : -EINVAL;
 }
 
 /* ---- the process ------------------------------------------------------------- */
@@ -202,9 +176,29 @@ static void close_all_but(int socket)
 			close(fd);
 }
 
-static void keep(int socket, void (*clean_up)(void *ctx), void *ctx)
+static void answer_one(int socket, struct grants *g, const struct request *r, size_t n, const int *fds,
+		       unsigned int nfds)
 {
+	bool whole = n > REQUEST_HEAD && !r->text[n - REQUEST_HEAD - 1];
+	int fd = whole ? answer(g, r, n - REQUEST_HEAD - 1, fds, nfds) : -EINVAL;
+	struct answer a = { fd < 0 ? fd : 0, vault_worker(g->vault) };
+
+	if (put(socket, &a, sizeof(a), &fd, fd >= 0))
+		a.rc = -EPIPE;   /* it has gone: the next read says so */
+	if (fd >= 0)
+		close(fd);
+}
+
+static void keep(int socket, const struct keeper_opts *opts)
+{
+	const struct identity *who = opts->who;
+	struct grants g = {
+		.who = { who->uid, who->gid, who->groups, who->ngroups }, .targets = opts->targets, .vault = vault_new(),
+	};
+	struct answer self = { 0, getpid() };
 	static struct request r;
+	int fds[PARSER_MAX_FDS];
+	unsigned int nfds;
 	ssize_t n;
 
 	/* the terminal's signals are for the run, whose end we notice */
@@ -212,35 +206,40 @@ static void keep(int socket, void (*clean_up)(void *ctx), void *ctx)
 		signal(sig, sig == SIGCHLD ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-keep");
 	close_all_but(socket);
-	send_answer(socket, getpid(), -1);
-	while ((n = recv(socket, &r, sizeof(r), 0)) > 0 || (n < 0 && errno == EINTR)) {
-		if (n <= REQUEST_HEAD || r.text[n - REQUEST_HEAD - 1])
-			send_answer(socket, -EINVAL, -1);
-		else
-			answer(socket, &r);
+	if (!g.vault)
+		_exit(1);
+	put(socket, &self, sizeof(self), NULL, 0);
+	while ((n = get(socket, &r, sizeof(r), fds, &nfds)) > 0) {
+		answer_one(socket, &g, &r, (size_t)n, fds, nfds);
+		close_all(fds, nfds);
 	}
-	if (clean_up)
-		clean_up(ctx);
+	if (opts->clean_up)
+		opts->clean_up(opts->ctx);
 	_exit(0);
 }
 
 /* ---- the run's side ---------------------------------------------------------- */
 
-static int ask(struct keeper *k, enum request_kind kind, pid_t pid, const char *text)
+static int ask_with(struct keeper *k, struct request *r, size_t n, const int *fds, unsigned int nfds, struct answer *a)
 {
-	size_t n = strlen(text) + 1;
-	struct request r = { .kind = kind, .pid = pid };
-	ssize_t sent;
+	int rc;
 
 	if (k->pid != getpid())
 		return -EPERM;
-	if (n > sizeof(r.text))
+	rc = put(k->socket, r, REQUEST_HEAD + n + 1, fds, nfds);
+	return rc ? rc : receive_answer(k->socket, a);
+}
+
+static int ask(struct keeper *k, enum request_kind kind, pid_t pid, const char *text)
+{
+	struct request r = { .kind = kind, .pid = pid };
+	struct answer a;
+	size_t n = strlen(text);
+
+	if (n >= sizeof(r.text))
 		return -ENAMETOOLONG;
 	memcpy(r.text, text, n);
-	do
-		sent = send(k->socket, &r, REQUEST_HEAD + n, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent < 0 ? -errno : receive_answer(k->socket);
+	return ask_with(k, &r, n, NULL, 0, &a);
 }
 
 static int ask_file(void *ctx, pid_t pid, const char *path)
@@ -248,10 +247,12 @@ static int ask_file(void *ctx, pid_t pid, const char *path)
 	return ask(ctx, REQUEST_FILE, pid, path);
 }
 
+/* What is no business of the keeper is opened with the rights that the run has. */
 static int ask_proc(void *ctx, pid_t pid, const char *name)
 {
-	/* files of no process are the run's own affair, with the privilege that it has */
-	return pid ? ask(ctx, REQUEST_PROC, pid, name) : opener_proc(&opener_direct, 0, name);
+	int fd = pid ? ask(ctx, REQUEST_PROC, pid, name) : -ESRCH;
+
+	return fd < 0 && (!pid || geteuid()) ? opener_proc(&opener_direct, pid, name) : fd;
 }
 
 static int ask_perf_map(void *ctx, pid_t pid)
@@ -265,6 +266,47 @@ static int ask_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
 
 	snprintf(text, sizeof(text), "%llx-%llx", (unsigned long long)start, (unsigned long long)end);
 	return ask(ctx, REQUEST_MAPPED, pid, text);
+}
+
+static int take_bytes(struct opener_question *q, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || (uint64_t)st.st_size > PARSER_MAX_BYTES)
+		return -EPIPE;
+	q->answer_size = (size_t)st.st_size;
+	q->answer = q->answer_size ? malloc(q->answer_size) : NULL;
+	for (size_t done = 0; q->answer && done < q->answer_size;) {
+		ssize_t n = pread(fd, (char *)q->answer + done, q->answer_size - done, (off_t)done);
+
+		if (n <= 0)
+			return -EPIPE;
+		done += (size_t)n;
+	}
+	return q->answer || !q->answer_size ? 0 : -ENOMEM;
+}
+
+static int ask_about_files(void *ctx, struct opener_question *q)
+{
+	struct request r = { .kind = REQUEST_PARSE, .pid = q->kind };
+	struct answer a = { 0, -1 };
+	int fd, rc;
+
+	if (q->size >= sizeof(r.text) || q->nfds > PARSER_MAX_FDS)
+		return -E2BIG;
+	memcpy(r.text, q->bytes, q->size);
+	fd = ask_with(ctx, &r, q->size, q->fds, q->nfds, &a);
+	q->worker = a.worker;
+	if (fd < 0)
+		return fd;
+	rc = take_bytes(q, fd);
+	close(fd);
+	if (rc) {
+		free(q->answer);
+		q->answer = NULL;
+		q->answer_size = 0;
+	}
+	return rc;
 }
 
 static int wait_for(pid_t child)
@@ -298,16 +340,17 @@ static void watch_forks(void)
 
 static int receive_own_id(int socket, int32_t *id)
 {
-	ssize_t n;
+	int fds[PARSER_MAX_FDS];
+	struct answer a;
+	unsigned int nfds;
+	ssize_t n = get(socket, &a, sizeof(a), fds, &nfds);
 
-	do
-		n = recv(socket, id, sizeof(*id), 0);
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(*id) ? 0 : -EPIPE;
+	*id = a.worker;
+	return n == sizeof(a) ? 0 : -EPIPE;
 }
 
 /* A child of init: no wait() of the script ever meets it. */
-static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
+static int fork_it(struct keeper *k, const struct keeper_opts *opts)
 {
 	int pair[2], rc;
 	pid_t child;
@@ -320,7 +363,7 @@ static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 		if (child)
 			_exit(child < 0);
 		close(pair[0]);
-		keep(pair[1], clean_up, ctx);
+		keep(pair[1], opts);
 	}
 	rc = child < 0 ? -errno : wait_for(child);
 	close(pair[1]);
@@ -332,11 +375,11 @@ static int fork_it(struct keeper *k, void (*clean_up)(void *ctx), void *ctx)
 	return rc;
 }
 
-struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault *f)
+struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct keeper *k = calloc(1, sizeof(*k));
-	int rc = k ? fork_it(k, clean_up, ctx) : -ENOMEM;
+	int rc = k ? fork_it(k, opts) : -ENOMEM;
 
 	if (rc) {
 		fault_set(f, EXIT_FAILED, "cannot start the process that keeps privilege: %s; look "
@@ -345,7 +388,9 @@ struct keeper *keeper_start(void (*clean_up)(void *ctx), void *ctx, struct fault
 		free(k);
 		return NULL;
 	}
-	k->opener = (struct opener){ ask_file, ask_proc, k, ask_perf_map, ask_mapped };
+	k->opener = (struct opener){
+		ask_file, ask_proc, k, ask_perf_map, ask_mapped, NULL, ask_about_files,
+	};
 	k->pid = getpid();
 	pthread_once(&once, watch_forks);
 	atomic_store(&of_the_run, k);

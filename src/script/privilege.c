@@ -41,8 +41,8 @@ static int tried_script(const struct identity *who, const struct host_script *sc
 	return WEXITSTATUS(status);
 }
 
-int privilege_begin(struct privilege *p, const char *user, const struct host_script *script,
-		    struct fault *f)
+int privilege_begin(struct privilege *p, const char *user, const struct stream_opts *o,
+		    const struct host_script *script, struct fault *f)
 {
 	int found = identity_find(&p->who, user, f), rc;
 
@@ -51,7 +51,12 @@ int privilege_begin(struct privilege *p, const char *user, const struct host_scr
 	rc = tried_script(&p->who, script, f);
 	if (rc)
 		return rc;
-	p->keeper = keeper_start(NULL, NULL, f);
+	p->keeper = keeper_start(&(struct keeper_opts){
+		.who = &p->who, .targets = {
+			.everybody = !o->pids.n && !o->tids.n, .pids = o->pids.v, .npids = o->pids.n,
+			.tids = o->tids.v, .ntids = o->tids.n,
+		},
+	}, f);
 	p->given_up_later = true;
 	return p->keeper ? 0 : -1;
 }

@@ -20,8 +20,8 @@ struct privilege {
 /* Finds out whose run it is and, if another's, compiles the script as that user, so that
  * a bad one is told before anything opens, and starts the keeper. 0; the exit code of what
  * was told already; or -1 with f. */
-int privilege_begin(struct privilege *p, const char *user, const struct host_script *script,
-		    struct fault *f);
+int privilege_begin(struct privilege *p, const char *user, const struct stream_opts *o,
+		    const struct host_script *script, struct fault *f);
 const struct opener *privilege_opener(const struct privilege *p);
 /* 0, or -1 with f: then nothing may be run. */
 int privilege_give_up(struct privilege *p, struct fault *f);

@@ -190,7 +190,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (config->stream.record && !wants_help(&script) &&
 	    artifact_check("--record", config->stream.record, f))
 		return -1;   /* the file is made when events come; the script may take long to get there */
-	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &script, f);
+	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &config->stream, &script, f);
 	if (rc) {
 		privilege_end(&privilege);
 		return rc;

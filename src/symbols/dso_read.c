@@ -2,15 +2,14 @@
 /* What lies at the path now, and whether that is what was mapped. */
 #include "base/escape.h"
 #include "base/note.h"
+#include "base/ticket.h"
 #include "symbols/dso_private.h"
 #include "symbols/symsource.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ static bool same_generation(const struct dso_id *id, int fd)
 {
 	int generation = 0;
 
-	if (!id->has_generation || ioctl(fd, FS_IOC_GETVERSION, &generation))
+	if (!id->has_generation || ticket_generation(fd, &generation))
 		return true;     /* not all file systems tell */
 	return (uint32_t)generation == (uint32_t)id->generation;
 }
@@ -171,7 +170,7 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 	struct stat st;
 	int dwarf = -1;
 
-	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE) {
+	if (ticket_stat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE) {
 		refuse(dso, DSO_UNREADABLE);
 		return NULL;
 	}
@@ -306,7 +305,7 @@ bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid)
 	fd = opener_file(d->opener, pid, dso->name);
 	if (fd < 0)
 		return false;
-	rewritten = !fstat(fd, &st) && st.st_ino == dso->id.ino && later(&st.st_mtim, &dso->mtime);
+	rewritten = !ticket_stat(fd, &st) && st.st_ino == dso->id.ino && later(&st.st_mtim, &dso->mtime);
 	close(fd);
 	return rewritten;
 }

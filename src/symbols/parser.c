@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/parser_wire.h"
 
+#include "base/ticket.h"
+
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -22,6 +24,8 @@ struct parser {
 	pid_t worker;
 	unsigned int deaths;
 	struct helpers helpers;
+	const struct opener *opener;  /* NULL: it has no tickets */
+	pid_t elsewhere;         /* the process that answered for it last */
 	void *states[PARSER_KINDS];   /* of handlers that run here */
 };
 
@@ -120,6 +124,7 @@ struct parser *parser_new(const struct parser_opts *opts)
 	p->rows = opts->rows ? opts->rows : parser_rows;
 	p->seconds = opts->seconds ? opts->seconds : SECONDS;
 	p->helpers = opts->helpers;
+	p->opener = opts->opener && opts->opener->parse ? opts->opener : NULL;
 	p->owner = getpid();
 	p->control = p->socket = -1;
 	p->apart = opts->place == PARSER_APART || (opts->place == PARSER_AUTO && has_privilege());
@@ -230,19 +235,42 @@ static int ask_here(struct parser *p, const struct parser_question *q, struct pa
 	return rc;
 }
 
+static bool has_ticket(const struct parser_question *q)
+{
+	for (unsigned int i = 0; i < q->nfds; i++)
+		if (ticket_is(q->fds[i]))
+			return true;
+	return false;
+}
+
+static int ask_elsewhere(struct parser *p, const struct parser_question *q, struct parser_bytes *out)
+{
+	struct opener_question o = { .kind = (int)q->kind, .fds = q->fds, .nfds = q->nfds, .bytes = q->bytes,
+				     .size = q->size };
+	int rc = p->opener->parse(p->opener->ctx, &o);
+
+	if (o.worker != p->elsewhere)
+		helpers_started(&p->helpers, o.worker);
+	p->elsewhere = o.worker;
+	*out = (struct parser_bytes){ o.answer, o.answer_size, o.answer_size };
+	return rc;
+}
+
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out)
 {
 	*out = (struct parser_bytes){ 0 };
 	if (q->nfds > PARSER_MAX_FDS || q->size > PARSER_MAX_BYTES)
 		return -EINVAL;
+	if (p->opener && has_ticket(q))
+		return ask_elsewhere(p, q, out);
 	if (p->control < 0 || getpid() != p->owner)
 		return ask_here(p, q, out);
 	return ask_worker(p, q, out);
 }
 
-bool parser_is_apart(const struct parser *p)
+bool parser_is_apart(const struct parser *p, const struct parser_question *q)
 {
-	return p->apart;
+	return p->apart || (p->opener && has_ticket(q));
 }
 
 const struct helpers *parser_helpers(const struct parser *p)

@@ -19,6 +19,7 @@
 #define SYMBOLS_PARSER_H
 
 #include "base/helpers.h"
+#include "base/opener.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,6 +81,7 @@ struct parser_opts {
 	enum parser_place place;
 	const struct parser_row *rows;   /* NULL: parser_rows; PARSER_KINDS of them */
 	unsigned int seconds;            /* that one question may take; 0: 20 */
+	const struct opener *opener;     /* where questions about tickets go (base/ticket.h); NULL: there are none */
 	struct helpers helpers;          /* is told of each process that is started */
 };
 
@@ -92,8 +94,8 @@ void parser_free(struct parser *p);
  * worker died of it; -ETIME: it took too long; -EPIPE: there are no workers. In a child of
  * the process that made the parser, the handler runs in that child. */
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
-/* Whether it has a process of its own. */
-bool parser_is_apart(const struct parser *p);
+/* Whether another process answers that question. */
+bool parser_is_apart(const struct parser *p, const struct parser_question *q);
 /* Who is told of processes. */
 const struct helpers *parser_helpers(const struct parser *p);
 /* How many workers have died so far. */

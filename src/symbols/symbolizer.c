@@ -47,11 +47,12 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->other_boot = opts->other_boot;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
-	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = opts->helpers });
+	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = opts->helpers, .opener = opener });
 	if (!s->parser && errno != ENOMEM) {
 		note(opts->verbose, "the process that reads programs' files without privilege did "
 		     "not start (%s): this process reads them", strerror(errno));
-		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = opts->helpers });
+		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = opts->helpers,
+							      .opener = opener });
 	}
 	if (!s->dsos || !s->parser) {
 		symbolizer_free(s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/symsource.h"
 
+#include "base/ticket.h"
+
 #include "symbols/debuginfod.h"
 #include "symbols/idfile.h"
 
@@ -53,7 +55,7 @@ struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link
 	struct symfile *f = NULL;
 	int rc;
 
-	if (!p || !parser_is_apart(p)) {
+	if (!p || !parser_is_apart(p, &q)) {
 		rc = read_both(&f, fd, debug, by_link);
 	} else {
 		rc = parser_ask(p, &q, &out);
@@ -87,7 +89,7 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	if (debug < 0)
 		return false;
 	/* "program" may name itself, and a link by build id lead to the program */
-	if (!fstat(debug, &st) && (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
+	if (!ticket_stat(debug, &st) && (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
 		f = symsource_read(s->parser, s->fd, debug, by_link);
 	if (!f) {
 		close(debug);
@@ -149,7 +151,7 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
 
 	s.file = symsource_read(p, fd, -1, false);
-	if (s.file && !symfile_is_complete(s.file) && !fstat(fd, &s.st) &&
+	if (s.file && !symfile_is_complete(s.file) && !ticket_stat(fd, &s.st) &&
 	    (!pid || !try_root(&s, pid, path)))
 		try_root(&s, 0, path);
 	if (dwarf)

@@ -2,6 +2,7 @@
 /* What the keeper gives to a process without privilege, and what it doesn't. */
 #include "live.h"
 
+#include "base/ticket.h"
 #include "keeper/identity.h"
 #include "keeper/keeper.h"
 
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 
 static char folder[] = "/tmp/keeper-XXXXXX";
+static char shared[] = "/tmp/keeper-XXXXXX";   /* a program beside it */
 static char secret[64], program[64], private[64], core[64], fifo[64], cleaned[64];
 
 static void write_file(const char *path, const void *data, size_t n)
@@ -28,6 +30,7 @@ static int make_files(void **state)
 {
 	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
 			    .e_type = ET_DYN };
+	int fd;
 
 	(void)state;
 	if (geteuid())
@@ -44,6 +47,10 @@ static int make_files(void **state)
 	write_file(program, &head, sizeof(head));
 	chmod(program, 0644);
 	write_file(private, &head, sizeof(head));
+	fd = mkstemp(shared);
+	if (fd < 0 || fchmod(fd, 0644) || close(fd))
+		return -1;
+	write_file(shared, &head, sizeof(head));
 	head.e_type = ET_CORE;
 	write_file(core, &head, sizeof(head));
 	return mkfifo(fifo, 0600);
@@ -55,6 +62,7 @@ static int remove_files(void **state)
 	if (geteuid())
 		return 0;
 	unlink(secret);
+	unlink(shared);
 	unlink(program);
 	unlink(private);
 	unlink(core);
@@ -85,8 +93,27 @@ static bool is_refused_to_a_child(const struct opener *o)
 	pid_t pid = fork_child();
 
 	if (!pid)
-		_exit(opener_file(o, 0, program) == -EPERM && count_sockets() == 0 ? 0 : 1);
+		_exit(opener_file(o, 0, shared) == -EPERM && count_sockets() == 0 ? 0 : 1);
 	return waitpid(pid, &wstatus, 0) == pid && !wstatus;
+}
+
+/* What the file is, and nothing of it. */
+static bool is_ticket(int fd)
+{
+	struct stat st;
+	char line[64];
+
+	return fd >= 0 && ticket_is(fd) && !ticket_stat(fd, &st) && st.st_size == sizeof(Elf64_Ehdr) &&
+	       pread(fd, line, sizeof(line), 0) == sizeof(line) && memcmp(line, ELFMAG, SELFMAG);
+}
+
+/* By the root of the process that looks on, which is root's. */
+static const char *through_proc(const char *path)
+{
+	static char buf[128];
+
+	snprintf(buf, sizeof(buf), "/proc/%d/root%s", (int)getppid(), path);
+	return buf;
 }
 
 /* In a child that is nobody: the line of the first answer that was wrong, or 0. */
@@ -99,38 +126,44 @@ static int as_nobody(struct keeper *k, const struct identity *who)
 
 #define WRONG_UNLESS(what) do { if (!(what)) return __LINE__ & 0xff ? __LINE__ & 0xff : 1; } while (0)
 	WRONG_UNLESS(!identity_become(who, &f));
-	WRONG_UNLESS(open(program, O_RDONLY) < 0);
-	fd = opener_file(o, 0, program);
+	WRONG_UNLESS(opener_file(o, 0, program) == -ENOENT);        /* everybody may read it, but for the folder */
+	WRONG_UNLESS(opener_file(o, getppid(), program) == -ENOENT);
+	WRONG_UNLESS(opener_file(o, 0, shared) >= 0);
+	fd = opener_file(o, getppid(), shared);                     /* as another process sees it */
 	WRONG_UNLESS(fd >= 0 && read(fd, line, 4) == 4 && !memcmp(line, "\x7f" "ELF", 4));
 	WRONG_UNLESS(write(fd, "x", 1) < 0);
-	WRONG_UNLESS(opener_file(o, getppid(), program) >= 0);     /* as another process sees it */
-	WRONG_UNLESS(opener_file(o, 0, private) == -EACCES);
-	WRONG_UNLESS(opener_file(o, 1, private) < 0);            /* it may see another root */
-	WRONG_UNLESS(opener_file(o, getppid(), private) >= 0);     /* it has mapped it */
-	WRONG_UNLESS(opener_file(o, 0, secret) == -EACCES);
-	WRONG_UNLESS(opener_file(o, 0, core) == -EACCES);
-	WRONG_UNLESS(opener_file(o, 0, "/etc/passwd") < 0);
-	WRONG_UNLESS(opener_file(o, 0, fifo) == -EINVAL);           /* and does not hang */
-	WRONG_UNLESS(opener_file(o, 0, "/dev/null") == -EINVAL);
-	WRONG_UNLESS(opener_file(o, 0, "relative") == -EINVAL);
-	WRONG_UNLESS(opener_file(o, -1, program) < 0);
-	WRONG_UNLESS(opener_file(o, 0, "/nowhere") == -ENOENT);
-	WRONG_UNLESS(opener_file(o, INT_MAX, program) == -ESRCH);
-	fd = opener_proc(o, 1, "comm");
+	WRONG_UNLESS(opener_file(o, 0, private) == -ENOENT);
+	WRONG_UNLESS(opener_file(o, 1, private) == -ESRCH);         /* no target */
+	WRONG_UNLESS(opener_file(o, 1, shared) == -ESRCH);
+	WRONG_UNLESS(opener_file(o, 0, through_proc(private)) == -ENOENT);
+	WRONG_UNLESS(is_ticket(opener_file(o, getppid(), private)));   /* it has mapped it */
+	WRONG_UNLESS(opener_file(o, 0, secret) == -ENOENT);
+	WRONG_UNLESS(opener_file(o, getppid(), secret) == -ENOENT);
+	WRONG_UNLESS(opener_file(o, getppid(), core) == -ENOENT);
+	WRONG_UNLESS(opener_file(o, 0, "/etc/passwd") == -ENOENT);
+	WRONG_UNLESS(opener_file(o, getppid(), fifo) == -ENOENT);   /* and does not hang */
+	WRONG_UNLESS(opener_file(o, 0, "/dev/null") == -ENOENT);
+	WRONG_UNLESS(opener_file(o, 0, "relative") == -ENOENT);
+	WRONG_UNLESS(opener_file(o, -1, shared) < 0);
+	WRONG_UNLESS(opener_file(o, getppid(), "/nowhere") == -ENOENT);
+	WRONG_UNLESS(opener_file(o, INT_MAX, shared) == -ESRCH);
+	fd = opener_proc(o, 1, "comm");                              /* everybody may read that one */
 	WRONG_UNLESS(fd >= 0 && read(fd, line, sizeof(line)) > 0);
 	WRONG_UNLESS(opener_proc(o, getppid(), "maps") >= 0);
-	WRONG_UNLESS(opener_proc(o, 1, "environ") == -EACCES);
-	WRONG_UNLESS(opener_proc(o, 1, "mem") == -EACCES);
-	WRONG_UNLESS(opener_proc(o, 1, "../../etc/shadow") == -EACCES);
+	WRONG_UNLESS((fd = opener_proc(o, 1, "maps")) < 0 || read(fd, line, 1) <= 0);
+	WRONG_UNLESS(opener_proc(o, 1, "environ") < 0);
+	WRONG_UNLESS(opener_proc(o, getppid(), "mem") < 0);
+	WRONG_UNLESS(opener_proc(o, getppid(), "../../etc/shadow") < 0);
 	WRONG_UNLESS(opener_proc(o, 0, "kcore") < 0);
 	WRONG_UNLESS(opener_mapped(o, getppid(), 0, 0) >= 0);      /* its program, and nothing else: */
-	WRONG_UNLESS(opener_mapped(o, getppid(), 1, 2) < 0);
+	WRONG_UNLESS(opener_mapped(o, getppid(), 1, 2) == -ENOENT);
+	WRONG_UNLESS(opener_mapped(o, 1, 0, 0) == -ESRCH);
 	WRONG_UNLESS(opener_mapped(o, 0, 0, 0) < 0);
 	WRONG_UNLESS(opener_perf_map(o, 0) < 0);
 	fd = opener_perf_map(o, getppid());
 	WRONG_UNLESS(fd >= 0 && read(fd, line, 4) == 4 && !memcmp(line, "1 1 ", 4));
 	WRONG_UNLESS(is_refused_to_a_child(o));
-	WRONG_UNLESS(opener_file(o, 0, program) >= 0);
+	WRONG_UNLESS(opener_file(o, 0, shared) >= 0);
 	return 0;
 }
 
@@ -138,7 +171,9 @@ static int as_nobody(struct keeper *k, const struct identity *who)
 static int run_as_nobody(const struct identity *who)
 {
 	struct fault f = {0};
-	struct keeper *k = keeper_start(clean_up, cleaned, &f);
+	int target = getppid();
+	struct keeper *k = keeper_start(&(struct keeper_opts){
+		.who = who, .targets = { .pids = &target, .npids = 1 }, .clean_up = clean_up, .ctx = cleaned }, &f);
 	int rc = k ? as_nobody(k, who) : 255;
 
 	keeper_stop(k);
@@ -187,9 +222,10 @@ static void it_outlives_a_kill(void **state)
 	unlink(cleaned);
 	pid = fork_child();
 	if (!pid) {
+		struct identity who = { .uid = 65534, .gid = 65534 };
 		struct fault f;
 
-		if (!keeper_start(clean_up, cleaned, &f))
+		if (!keeper_start(&(struct keeper_opts){ .who = &who, .clean_up = clean_up, .ctx = cleaned }, &f))
 			_exit(1);
 		raise(SIGKILL);
 	}

@@ -128,7 +128,7 @@ static void here_and_apart(void **state)
 		struct parser *p = start((enum parser_place)place);
 		struct parser_bytes out;
 
-		assert_int_equal(parser_is_apart(p), place == PARSER_APART);
+		assert_int_equal(parser_is_apart(p, &(struct parser_question){ 0 }), place == PARSER_APART);
 		is_echo(p);
 		assert_int_equal(ask(p, "?", &out), -ENOMSG);
 		assert_null(out.data);
@@ -282,8 +282,8 @@ static void it_has_no_privilege(void **state)
 	char line[256];
 	pid_t pid;
 
-	assert_int_equal(parser_is_apart(p), !geteuid());
-	if (!parser_is_apart(p)) {
+	assert_int_equal(parser_is_apart(p, &(struct parser_question){ 0 }), !geteuid());
+	if (!parser_is_apart(p, &(struct parser_question){ 0 })) {
 		parser_free(p);
 		p = start(PARSER_APART);
 	}

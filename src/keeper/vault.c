@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper/vault.h"
+
+#include "base/ticket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FILES = 256 };
+
+struct kept {
+	int file, ticket;
+	struct stat st, ticket_st;
+};
+
+struct vault {
+	struct parser *parser;   /* once something was asked */
+	struct kept files[MAX_FILES];
+	size_t nfiles, oldest;   /* which makes room when all are taken */
+};
+
+struct vault *vault_new(void)
+{
+	return calloc(1, sizeof(struct vault));
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static struct kept *take_place(struct vault *v)
+{
+	struct kept *k;
+
+	if (v->nfiles < MAX_FILES)
+		return &v->files[v->nfiles++];
+	k = &v->files[v->oldest++ % MAX_FILES];
+	close(k->file);
+	close(k->ticket);
+	return k;
+}
+
+static int keep(struct vault *v, int file, const struct stat *st)
+{
+	struct kept k = { .file = file, .ticket = ticket_make(file), .st = *st };
+
+	if (k.ticket < 0 || fstat(k.ticket, &k.ticket_st)) {
+		close(file);
+		return k.ticket < 0 ? k.ticket : -EIO;
+	}
+	*take_place(v) = k;
+	return k.ticket;
+}
+
+static const struct kept *find_file(const struct vault *v, const struct stat *st)
+{
+	for (size_t i = 0; i < v->nfiles; i++)
+		if (is_same(&v->files[i].st, st))
+			return &v->files[i];
+	return NULL;
+}
+
+bool vault_has(const struct vault *v, const struct stat *st)
+{
+	return find_file(v, st);
+}
+
+int vault_ticket(struct vault *v, int file)
+{
+	const struct kept *known;
+	struct stat st;
+	int rc = fstat(file, &st) ? -EIO : 0;
+
+	known = rc ? NULL : find_file(v, &st);
+	if (!rc && !known)
+		return keep(v, file, &st);
+	close(file);
+	return known ? known->ticket : rc;
+}
+
+static const struct kept *find(const struct vault *v, int ticket)
+{
+	struct stat st;
+
+	if (fstat(ticket, &st))
+		return NULL;
+	for (size_t i = 0; i < v->nfiles; i++)
+		if (v->files[i].ticket_st.st_dev == st.st_dev && v->files[i].ticket_st.st_ino == st.st_ino)
+			return &v->files[i];
+	return NULL;
+}
+
+/* What a stranger wrote shall not be parsed in one place with what the stranger may not read. */
+static bool is_fit_beside(int fd, uid_t owner)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (!st.st_uid || st.st_uid == owner);
+}
+
+static int take_files(const struct vault *v, const struct parser_question *q, struct parser_question *real)
+{
+	const struct kept *kept[PARSER_MAX_FDS], *one = NULL;
+
+	*real = *q;
+	for (unsigned int i = 0; i < q->nfds; i++) {
+		kept[i] = find(v, q->fds[i]);
+		if (kept[i]) {
+			one = kept[i];
+			real->fds[i] = kept[i]->file;
+		}
+	}
+	for (unsigned int i = 0; one && i < q->nfds; i++)
+		if (!kept[i] && !is_fit_beside(q->fds[i], one->st.st_uid))
+			return -EACCES;
+	return one ? 0 : -ESTALE;
+}
+
+int vault_ask(struct vault *v, const struct parser_question *q, struct parser_bytes *out)
+{
+	struct parser_question real;
+	int rc = take_files(v, q, &real);
+
+	if (!rc && !v->parser)
+		v->parser = parser_new(&(struct parser_opts){ .place = PARSER_APART });
+	return rc ? rc : v->parser ? parser_ask(v->parser, &real, out) : -EPIPE;
+}
+
+pid_t vault_worker(const struct vault *v)
+{
+	return v->parser ? parser_worker_pid(v->parser) : -1;
+}
