@@ -65,13 +65,28 @@ struct section {
 	uint32_t size;
 };
 
+struct memory {
+	struct perf_event_mmap_page page;
+	char *data;
+	uint64_t lost;                    /* to be told with the next record */
+};
+
+/* Rings are exchanged for others: see stream/grow.h. */
+enum exchange {
+	EXCHANGE_NOT,
+	EXCHANGE_REDIRECTING,             /* some events write into the one, some into the other */
+	EXCHANGE_WAITING,                 /* for those that began before */
+	EXCHANGE_READY,
+};
+
 struct cpu {
 	struct section open[MAX_DEPTH];   /* nested: interrupts and NMIs */
 	int depth;
 	bool awaited;                     /* by the membarrier that runs */
-	uint64_t lost;                    /* to be told with the next record */
-	struct perf_event_mmap_page page;
-	char *data;
+	struct memory memory[2];
+	unsigned int now;                 /* which of them the reader has */
+	enum exchange exchange;
+	int before;                       /* sections that began before all were redirected */
 };
 
 struct sim {
@@ -80,6 +95,9 @@ struct sim {
 	uint32_t ncpus;
 	uint64_t now;
 	bool hasty;                       /* the wrong rule: what is newest is known */
+	bool exchanges;                   /* rings are exchanged for others */
+	bool forgetful;                   /* the wrong rule: what the other ring holds is not waited for */
+	uint64_t exchanged;
 	bool barrier_runs;
 	uint64_t barrier_for;
 	uint64_t written, lost;
@@ -104,7 +122,7 @@ static uint32_t random_below(uint32_t n)
  * The kernel
  */
 
-static bool put_bytes(struct cpu *c, const void *bytes, uint32_t n)
+static bool put_bytes(struct memory *c, const void *bytes, uint32_t n)
 {
 	if (c->page.data_head + n - c->page.data_tail > RING_BYTES)
 		return false;
@@ -114,7 +132,7 @@ static bool put_bytes(struct cpu *c, const void *bytes, uint32_t n)
 	return true;
 }
 
-static bool put_lost(struct cpu *c)
+static bool put_lost(struct memory *c)
 {
 	struct {
 		struct perf_event_header header;
@@ -126,6 +144,14 @@ static bool put_lost(struct cpu *c)
 	return !c->lost;
 }
 
+static struct memory *memory_of(struct cpu *c)
+{
+	bool either = c->exchange == EXCHANGE_REDIRECTING || (c->exchange == EXCHANGE_WAITING && c->depth < c->before);
+	bool other = either ? random_below(2) : c->exchange != EXCHANGE_NOT;
+
+	return &c->memory[other ? !c->now : c->now];
+}
+
 static void publish(struct cpu *c, const struct section *section)
 {
 	static union {
@@ -133,13 +159,15 @@ static void publish(struct cpu *c, const struct section *section)
 		uint64_t words[MAX_RECORD / 8];
 	} rec;
 
+	struct memory *m = memory_of(c);
+
 	rec.header = (struct perf_event_header){ PERF_RECORD_SAMPLE, 0, (uint16_t)section->size };
 	rec.words[1] = section->time;
-	if (put_lost(c) && put_bytes(c, &rec, section->size)) {
+	if (put_lost(m) && put_bytes(m, &rec, section->size)) {
 		sim.written++;
 		return;
 	}
-	c->lost++;
+	m->lost++;
 	sim.lost++;
 }
 
@@ -159,7 +187,10 @@ static void leave(struct cpu *c)
 {
 	if (!c->depth)
 		return;
-	publish(c, &c->open[--c->depth]);
+	c->depth--;
+	publish(c, &c->open[c->depth]);
+	if (c->depth < c->before)
+		c->before = c->depth;
 	if (!c->depth)
 		c->awaited = false;
 }
@@ -319,10 +350,11 @@ static void begin(uint32_t ncpus, uint64_t from)
 	for (uint32_t i = 0; i < ncpus; i++) {
 		struct cpu *c = &sim.cpus[i];
 
-		c->data = calloc(1, RING_BYTES);
+		c->memory[0].data = calloc(1, RING_BYTES);
+		c->memory[1].data = calloc(1, RING_BYTES);
 		s->rings[i].ring = calloc(1, sizeof(*s->rings[i].ring));
-		assert_true(c->data && s->rings[i].ring);
-		pev_ring_attach_(s->rings[i].ring, &c->page, c->data, RING_BYTES);
+		assert_true(c->memory[0].data && c->memory[1].data && s->rings[i].ring);
+		pev_ring_attach_(s->rings[i].ring, &c->memory[0].page, c->memory[0].data, RING_BYTES);
 	}
 	assert_int_equal(ordered_start(s, &f), 0);
 }
@@ -331,13 +363,51 @@ static void end(void)
 {
 	ordered_stop(sim.s);
 	for (uint32_t i = 0; i < sim.ncpus; i++) {
-		free(sim.cpus[i].data);
+		free(sim.cpus[i].memory[0].data);
+		free(sim.cpus[i].memory[1].data);
 		free(sim.s->rings[i].ring);
 	}
 	free(sim.s->rings);
 	free(sim.s->events);
 	free(sim.s);
 	free(sim.cpus);
+}
+
+static void take_over(struct cpu *c, struct ring *ring)
+{
+	struct memory *m = &c->memory[!c->now];
+
+	/* what the old one lost after its last record is told at the end, by the descriptors */
+	sim.lost -= c->memory[c->now].lost;
+	c->memory[c->now].lost = 0;
+	c->now = !c->now;
+	pev_ring_attach_(ring->ring, &m->page, m->data, RING_BYTES);
+	ring->growth = NULL;
+	ring->ahead = 0;
+	c->exchange = EXCHANGE_NOT;
+	sim.exchanged++;
+}
+
+/* The next stage of an exchange, where it may come; the rings that take part. */
+static void exchange_turn(struct cpu *c, struct ring *ring)
+{
+	switch (c->exchange) {
+	case EXCHANGE_NOT:
+		c->exchange = EXCHANGE_REDIRECTING;
+		ring->growth = sim.forgetful ? NULL : (struct growth *)c;
+		break;
+	case EXCHANGE_REDIRECTING:
+		c->exchange = EXCHANGE_WAITING;
+		c->before = c->depth;
+		break;
+	case EXCHANGE_WAITING:
+		if (!c->before)
+			c->exchange = EXCHANGE_READY;
+		break;
+	case EXCHANGE_READY:
+		if (!pev_ring_has_record(ring->ring))
+			take_over(c, ring);
+	}
 }
 
 static void step(void)
@@ -358,6 +428,8 @@ static void step(void)
 		ordered_round(sim.s);
 	else if (what == 930 && (!calm || !c->depth))
 		storm(c);
+	else if (what > 930 && what <= 935 && sim.exchanges)
+		exchange_turn(c, &sim.s->rings[which]);
 }
 
 static uint64_t unread(void)
@@ -365,7 +437,7 @@ static uint64_t unread(void)
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < sim.ncpus; i++)
-		lost += sim.cpus[i].lost + sim.s->rings[i].gap;
+		lost += sim.cpus[i].memory[0].lost + sim.cpus[i].memory[1].lost + sim.s->rings[i].gap;
 	return lost;
 }
 
@@ -375,6 +447,9 @@ static void settle(void)
 	for (uint32_t i = 0; i < sim.ncpus; i++)
 		leave_all(&sim.cpus[i]);
 	for (int round = 0; round < 2000 && sim.delivered < sim.written; round++) {
+		for (uint32_t i = 0; i < sim.ncpus; i++)
+			if (sim.cpus[i].exchange != EXCHANGE_NOT)
+				exchange_turn(&sim.cpus[i], &sim.s->rings[i]);
 		ordered_round(sim.s);
 		barrier_turn(&sim.s->barrier);
 		barrier_turn(&sim.s->barrier);
@@ -383,13 +458,10 @@ static void settle(void)
 	assert_int_equal(sim.told_lost + unread(), sim.lost);
 }
 
-/* Late records of a run of so many steps. */
-static uint64_t run(uint32_t ncpus, uint64_t from, bool hasty, int steps)
+static uint64_t go_on(int steps)
 {
 	uint64_t late;
 
-	begin(ncpus, from);
-	sim.hasty = hasty;
 	while (steps--)
 		step();
 	sim.in_time = sim.delivered;
@@ -397,6 +469,23 @@ static uint64_t run(uint32_t ncpus, uint64_t from, bool hasty, int steps)
 	late = order_late(sim.s->order);
 	assert_true((late > 0) == (sim.backwards > 0));
 	return late;
+}
+
+/* Late records of a run of so many steps. */
+static uint64_t run(uint32_t ncpus, uint64_t from, bool hasty, int steps)
+{
+	begin(ncpus, from);
+	sim.hasty = hasty;
+	return go_on(steps);
+}
+
+/* The same where rings are exchanged. */
+static uint64_t run_exchanging(uint32_t ncpus, uint64_t from, bool forgetful, int steps)
+{
+	begin(ncpus, from);
+	sim.exchanges = true;
+	sim.forgetful = forgetful;
+	return go_on(steps);
 }
 
 enum { STEPS = 40000 };
@@ -413,6 +502,24 @@ static void nothing_comes_late(void **state)
 			assert_int_equal(sim.backwards, 0);
 			end();
 		}
+}
+
+static void nor_while_rings_are_exchanged(void **state)
+{
+	static const uint32_t cpus[] = { 1, 2, 7 };
+	uint64_t late = 0;
+
+	max_held = SIZE_MAX;
+	for (size_t i = 0; i < COUNT(cpus); i++)
+		for (uint64_t n = 0; n < 4; n++) {
+			assert_int_equal(run_exchanging(cpus[i], i * 16 + n, false, STEPS), 0);
+			assert_true(sim.exchanged > 3 && sim.in_time > 1000);
+			assert_int_equal(sim.backwards, 0);
+			end();
+			late += run_exchanging(cpus[i], i * 16 + n, true, STEPS);
+			end();
+		}
+	assert_true(late > 0);   /* that the simulation would show it */
 }
 
 /* Queues that are full most of the time lose in the rings, but neither order nor way. */
@@ -499,7 +606,7 @@ static void what_is_discarded_is_told(void **state)
 				sim.told_lost += drain_take_lost(sim.s, &sim.s->rings[i], rec);
 			else
 				waiting++;
-		waiting += sim.cpus[i].lost;
+		waiting += sim.cpus[i].memory[0].lost;
 	}
 	ordered_discard(sim.s);
 	assert_true(order_empty(sim.s->order));
@@ -511,7 +618,7 @@ static void what_is_discarded_is_told(void **state)
 static void what_has_no_memory_is_told(void **state)
 {
 	begin(2, 7);
-	sim.cpus[0].lost = sim.lost = 1000;
+	sim.cpus[0].memory[0].lost = sim.lost = 1000;
 	without_memory = true;
 	for (int i = 0; i < 5; i++) {
 		enter(&sim.cpus[0]);
@@ -568,6 +675,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_comes_late),
+		cmocka_unit_test(nor_while_rings_are_exchanged),
 		cmocka_unit_test(nor_when_memory_is_short),
 		cmocka_unit_test(the_newest_time_is_no_watermark),
 		cmocka_unit_test(nor_is_the_barrier_alone),
