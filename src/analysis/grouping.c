@@ -39,21 +39,10 @@ void grouping_free(struct grouping *g)
 	processes_free(&g->processes);
 }
 
-void grouping_see(struct grouping *g, const struct analysis_sample *s)
+uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
 {
-	if (g->by == BY_PID && s->tid > 0 && s->pid > 0)
-		processes_set(&g->processes, s->tid, s->pid);
-}
+	pid_t pid = processes_of(&g->processes, tid);
 
-uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
-{
-	pid_t pid;
-
-	if (g->by == BY_COMM)
-		return analysis_hash(*comm);
-	if (g->by != BY_PID)
-		return (uint64_t)tid;
-	pid = processes_of(&g->processes, tid);
 	*comm = analysis_comm(a, pid, time);
 	return (uint64_t)pid;
 }

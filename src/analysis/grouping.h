@@ -26,9 +26,21 @@ struct grouping {
 int grouping_parse(const char *text, void *field, struct fault *f);
 void grouping_free(struct grouping *g);
 /* A task of a sample. */
-void grouping_see(struct grouping *g, const struct analysis_sample *s);
-/* The first half of the row's key, and how the row is called: *comm is the task's own before. */
-uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm);
+static inline void grouping_see(struct grouping *g, const struct analysis_sample *s)
+{
+	if (g->by == BY_PID && s->tid > 0 && s->pid > 0)
+		processes_set(&g->processes, s->tid, s->pid);
+}
+
+/* The first half of a key where a row is a process, which *comm is called then. */
+uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm);
+/* The same of any row; *comm is the task's own before. */
+static inline uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
+{
+	return g->by == BY_COMM ? analysis_hash(*comm)
+	       : g->by == BY_PID ? grouping_process(g, a, tid, time, comm) : (uint64_t)tid;
+}
+
 /* A task has a new row. True: there are too many now, and rows have been put together by name. */
 bool grouping_count(struct grouping *g, struct distributions *rows, pid_t tid);
 /* The next table begins. */
