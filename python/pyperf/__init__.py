@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linux perf events: perf_event_open(2), and objects above it.
+"""Linux perf events: perf_event_open(2), and classes that use it.
 
-The system call itself, to the letter:
+The system call itself, with its own arguments and names:
 
     >>> import os, pyperf, struct
     >>> attr = pyperf.perf_event_attr()
@@ -13,14 +13,14 @@ The system call itself, to the letter:
     0
     >>> os.close(fd)
 
-What a piece of code costs, events by the names that `perf stat -e` takes:
+To measure a piece of code, name events as for `perf stat -e`:
 
     >>> with pyperf.measure("task-clock,page-faults") as counts:
     ...     data = bytearray(64 << 20)
     >>> counts["page-faults"].value > 0
     True
 
-An Event counts or samples, a Group does so together, a Ring holds the records:
+An Event counts or samples. A Group does that for several events at the same time. A Ring holds the records:
 
     >>> with pyperf.Event("page-faults:u", sample_period=1) as event, pyperf.Ring(event) as ring:
     ...     data = bytearray(64 << 20)
@@ -28,11 +28,12 @@ An Event counts or samples, a Group does so together, a Ring holds the records:
     >>> len(addresses) > 0
     True
 
-Values are the kernel's own. Where a counter had to be shared, Count.share says how much of
-the time it was on; Count.estimate() is what it would have been, never given unasked.
+Values are what the kernel counted. If events had to share a counter, Count.share is the part of
+the time in which the event was counted, and Count.estimate() extrapolates to the whole time.
 
-Whatever the kernel refuses raises Error, an OSError, with what was asked, what the kernel
-said, and what to do; missing privilege is a PermissionError, too. docs/pyperf.md has more.
+If the kernel refuses something, Error is raised. It is an OSError and has what was asked, what
+the kernel answered, and what to do. If privilege is missing, it is also a PermissionError.
+docs/pyperf.md has more.
 """
 import asyncio
 import errno
@@ -92,16 +93,16 @@ class Count(NamedTuple):
 
     @property
     def share(self) -> float:
-        """time_running / time_enabled: 1 = it counted all the time."""
+        """time_running / time_enabled; 1 if the event was counted all the time."""
         return self.time_running / self.time_enabled if self.time_enabled else 1.0
 
     def estimate(self) -> Estimate:
-        """The count extrapolated to all of the time; Error if it never ran."""
+        """The count, extrapolated to the whole time. Raises Error if the event was never counted."""
         return Estimate(*_pyperf._estimate(self.value, self.time_enabled, self.time_running, self.stale))
 
 
 class Counts(Dict[str, Count]):
-    """Counts by the names of their events. If a name comes twice, the second is "name#2"."""
+    """Counts, by the names of their events. The second event of a name is "name#2"."""
     result: Any = None      #: of the function that was measured
 
     def _add(self, name: str, values: Iterable[Any]) -> None:
@@ -115,7 +116,7 @@ class Counts(Dict[str, Count]):
 # ---------------------------------------------------------------- events by name
 
 class Parsed(NamedTuple):
-    """An event out of a list, as parse() gives it."""
+    """An event of a list: what parse() returns."""
     label: str
     attr: perf_event_attr
     unit: Optional[str]                 #: of a PMU's event
@@ -137,12 +138,12 @@ def parse(events: str) -> List[Parsed]:
     """Events of a list as `perf stat -e` takes it: "cycles:u,{task-clock,page-faults}",
     "sched:sched_switch", "msr/tsc/", "L1-dcache-loads", "r1a8", "mem:0x1000:w".
 
-    Error.at is the place in the text that is wrong."""
+    If the text is wrong, Error.at is the position of the mistake."""
     return [Parsed(*event) for event in _pyperf._parse(events)]
 
 
 class Feature(NamedTuple):
-    """Something that this kernel lets this user open, or does not."""
+    """Something that this user can open on this kernel, or cannot."""
     name: str       #: "tracepoint-raw"
     group: str      #: "events", "targets", "samples", …
     what: str
@@ -153,7 +154,7 @@ class Feature(NamedTuple):
 
 
 def features() -> List[Feature]:
-    """What this kernel lets this user open, found out by trying, in some milliseconds."""
+    """What this user can open on this kernel. Each is tried, which takes some milliseconds."""
     return [Feature(*row) for row in _pyperf._features()]
 
 
@@ -202,20 +203,20 @@ class Event(_pyperf._Event):
     """Event(event, pid=0, cpu=-1, *, cgroup=-1, group=None, label=None, flags=0, **fields)
 
     An open event. `event` is a name as in parse(), or a perf_event_attr. It counts from
-    the opening on, unless disabled=1.
+    the start, unless disabled=1.
 
       pid     0 the calling thread, > 0 that thread, -1 all tasks (then give a cpu)
-      cpu     -1 all, else that one
+      cpu     -1 all CPUs, else that CPU
       cgroup  descriptor of a cgroup's folder (then give a cpu)
-      group   the Event that leads the group that this one joins
+      group   the leader of the group that this Event joins
       flags   PERF_FLAG_*
       fields  of the attr: inherit=1, sample_period=1000, sample_freq=997, mmap2=1, …
 
-    An event by name reads its times as well, so that Count.share is known; if it samples,
-    and sample_type is not given, samples have id, ip, pid, tid, time, cpu, period, and raw of
-    a tracepoint.
+    An event given by name also reads its times, for Count.share. If it samples and you give
+    no sample_type, samples have id, ip, pid, tid, time, cpu and period, and those of a
+    tracepoint raw.
 
-    with closes it at the end."""
+    A with block closes it at its end."""
 
     unit: Optional[str]
     scale: float
@@ -273,13 +274,13 @@ def _read_with_leader(attrs: List[perf_event_attr]) -> None:
 class Group(_pyperf._Group):
     """Group(*events, pid=0, cpu=-1, cgroup=-1, flags=0, **fields)
 
-    Events that are on the PMU together or not at all, so that their counts can be compared.
-    The first leads. Events are names (several in one text are fine), or perf_event_attrs;
-    fields apply to all, `disabled` to the leader. All are opened, or none; ":W", which asks
-    for less, is for measure(). With ":S" and a sample_period the leader alone samples, and
-    each sample has the counts of all.
+    Events that are counted at the same time, so that their counts can be compared. The first
+    is the leader. Events are names (one text may have several) or perf_event_attrs. Fields
+    apply to all events, `disabled` only to the leader. If one event cannot be opened, none is;
+    ":W" (split a group that does not fit) works only in measure(). With ":S" and a sample_period,
+    only the leader samples, and each sample has the counts of all.
 
-    A group is a sequence of its Events. with closes it at the end."""
+    A group is a sequence of its Events. A with block closes it at its end."""
 
     def __init__(self, *events: What, pid: int = 0, cpu: int = -1, cgroup: int = -1,
                  flags: int = 0, **fields: Any) -> None:
@@ -310,7 +311,7 @@ class Group(_pyperf._Group):
         return counts
 
     def read(self) -> Counts:
-        """All counts until now, by one system call."""
+        """All counts until now, read by one system call."""
         return self._counts(self._read())
 
     def end(self) -> Counts:
@@ -321,7 +322,7 @@ class Group(_pyperf._Group):
 # ---------------------------------------------------------------- measuring
 
 class Measurement(Counts):
-    """What measure() gives: a context manager, and the Counts after it."""
+    """What measure() returns: a context manager, which has the Counts at its end."""
 
     def __init__(self, events: Iterable[What], options: Dict[str, Any]) -> None:
         super().__init__()
@@ -381,10 +382,10 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
 
         counts = measure("task-clock", work)        # and counts.result
 
-    Counted is the calling thread; with inherit=1, threads and processes that it starts, too.
-    Events in braces form a group, others are each their own; a group with ":W" that does not
-    fit the PMU is broken up into single events. To measure often, keep a Group
-    and use its begin() and end()."""
+    It counts the calling thread; with inherit=1, also the threads and processes that this
+    thread starts. Events in braces form a group, and all others are counted alone. A group
+    with ":W" that does not fit the PMU is split into single events. To measure often, keep a
+    Group and use its begin() and end()."""
     several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
     measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
     if function:
@@ -401,17 +402,17 @@ class Ring(_pyperf._Ring):
     The memory into which the kernel writes records of an event, or of several events of
     the same CPU or task. pages is a power of two.
 
-    Iterating gives the records that are there, each once, and ends: it never waits. wait()
-    waits, follow() does both; `async for` in asyncio does as follow().
+    Iterating yields each record in the ring once, and never waits. wait() waits for records.
+    follow() waits and yields them; in asyncio, `async for` does that.
 
-    With overwrite=True (events with write_backward=1), the kernel never stops for want of
-    room: the newest records survive, and iterating goes back in time from the newest. Until
-    that ends, nothing is recorded.
+    With overwrite=True (events with write_backward=1), the kernel overwrites the oldest
+    records when the ring is full. Iterating starts with the newest record and goes back in
+    time. Nothing is recorded while you iterate.
 
     PMUs that trace instructions (intel_pt, arm_spe_0, cs_etm) write into an AUX area of
-    aux_pages, a power of two. aux_read() gives what is new, aux_chunks() goes with the AUX
-    records. With aux_snapshot=True the area is overwritten until the event is disabled, and
-    aux_read() gives what it holds then."""
+    aux_pages, a power of two. aux_read() returns what is new. aux_chunks() yields each AUX
+    record with its part of the trace. With aux_snapshot=True the area is overwritten until the
+    event is disabled; then aux_read() returns what the area holds."""
 
     def __init__(self, *events: Event, pages: int = 0, overwrite: bool = False,
                  aux_pages: int = 0, aux_snapshot: bool = False) -> None:
@@ -420,7 +421,7 @@ class Ring(_pyperf._Ring):
         self._sleepers: Dict[asyncio.AbstractEventLoop, Set[asyncio.Future[None]]] = {}
 
     def close(self) -> None:
-        """Unmaps the ring; what is in it is lost. Who waits for it gets ValueError."""
+        """Unmaps the ring. Its records are lost, and a wait for it raises ValueError."""
         if not self.closed:
             for loop, sleepers in list(self._sleepers.items()):
                 if loop is asyncio._get_running_loop():
@@ -433,16 +434,16 @@ class Ring(_pyperf._Ring):
         self.close()
 
     def aux_chunks(self) -> Iterator[Tuple[_pyperf.Aux, bytes]]:
-        """Each AUX record that is there, with its piece of the trace; other records of the
-        ring are passed over. A record whose flags have PERF_AUX_FLAG_TRUNCATED has lost what
-        came after it."""
+        """Each AUX record in the ring, with its part of the trace. Other records of the ring
+        are skipped. If the flags of a record have PERF_AUX_FLAG_TRUNCATED, the trace after it
+        was lost."""
         for record in self:
             if isinstance(record, _pyperf.Aux):
                 yield record, self._aux_chunk(record.offset, record.size)
 
     def follow(self, timeout: Optional[float] = None) -> Iterator[Record]:
-        """Records as they come, until the watched task has ended, or `timeout` seconds are
-        over. How soon they come is up to attr.wakeup_events or wakeup_watermark."""
+        """Records as they come, until the watched task has ended or `timeout` seconds are
+        over. attr.wakeup_events or wakeup_watermark says after how many they come."""
         end = None if timeout is None else time.monotonic() + timeout
         left = timeout
         while True:
@@ -498,7 +499,7 @@ def _rouse(loop: asyncio.AbstractEventLoop, fd: int, sleepers: 'Set[asyncio.Futu
 
 
 def callchain_frames(callchain: Iterable[int]) -> List[Tuple[str, int]]:
-    """("kernel" | "user" | …, address) for each frame of a call chain, its markers taken out."""
+    """("kernel" | "user" | …, address) for each frame of a call chain, without its markers."""
     frames, context = [], 'user'
     for ip in callchain:
         name = context_name(ip)

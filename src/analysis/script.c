@@ -409,16 +409,19 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"What is in a recording? Prints each event of a file of perf-prof record or perf record, in "
-	"order of time: thread, CPU, time, event and its text. If the event has a call chain, a line "
-	"for each caller and an empty line follow.",
-	"The text is that of perf script, field by field, so tools that read the one read the other. "
-	"Control characters in names are made harmless.",
+	"Prints each event of a recording (of perf-prof record or perf record) in order of time: thread, CPU, "
+	"time, name and text of the event. If the event has a call chain, a line for each caller and an empty "
+	"line follow.",
+	"Each field looks as in perf script, so tools that read the output of perf script read this, too. "
+	"Control characters in names are escaped.",
 	"--json and --csv print everything that was recorded with an event. Values are numbers where "
-	"possible: times are in ns, addresses decimal. The fields of a tracepoint are the object "
-	"\"fields\" in JSON, and columns in CSV; there, a field with the name of a field of -F is "
-	"called fields.NAME. The call chain is \"stack\": in JSON objects, innermost first; in CSV "
+	"possible: times are in ns, addresses are decimal. The fields of a tracepoint are an object named "
+	"\"fields\" in JSON. In CSV each is a column; if -F has a field of the same name, the column is called "
+	"fields.NAME. The call chain is \"stack\": in JSON an array of objects, innermost first; in CSV "
 	"functions, outermost first, separated by ;.",
+	"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace their ids of "
+	"tasks (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
+	"namespace.",
 	"FILE is perf.data by default; - is standard input. Ctrl-C ends it with exit code 130 and "
 	"leaves a file of --output unchanged.",
 	NULL,
