@@ -82,6 +82,19 @@ static size_t id_of_file(const void *bytes, size_t n, uint8_t id[ELFID_MAX])
 	return size;
 }
 
+/* A file of this machine's byte order, which begins with h. */
+static void has_id_if_whole(Elf64_Ehdr *h, size_t size, const struct notes *notes)
+{
+	uint8_t id[ELFID_MAX];
+	const uint16_t one = 1;
+
+	h->e_ident[EI_DATA] = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+	assert_int_equal(id_of_file(h, size, id), ELFID_MAX);
+	assert_memory_equal(id, notes->id, ELFID_MAX);
+	for (size_t n = 0; n < size; n++)
+		assert_int_equal(id_of_file(h, n, id), 0);
+}
+
 static void files(void **state)
 {
 	struct {
@@ -96,14 +109,9 @@ static void files(void **state)
 		.notes = whole(),
 	};
 	uint8_t id[ELFID_MAX];
-	const uint16_t one = 1;
 
 	(void)state;
-	elf.h.e_ident[EI_DATA] = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
-	assert_int_equal(id_of_file(&elf, sizeof(elf), id), ELFID_MAX);
-	assert_memory_equal(id, elf.notes.id, ELFID_MAX);
-	for (size_t n = 0; n < sizeof(elf); n++)
-		assert_int_equal(id_of_file(&elf, n, id), 0);
+	has_id_if_whole(&elf.h, sizeof(elf), &elf.notes);
 	elf.p.p_offset = UINT64_MAX;
 	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
 	elf.h.e_phoff = UINT64_MAX;
@@ -135,14 +143,9 @@ static void a_section_that_no_segment_covers(void **state)
 		.notes = whole(),
 	};
 	uint8_t id[ELFID_MAX];
-	const uint16_t one = 1;
 
 	(void)state;
-	elf.h.e_ident[EI_DATA] = *(const uint8_t *)&one ? ELFDATA2LSB : ELFDATA2MSB;
-	assert_int_equal(id_of_file(&elf, sizeof(elf), id), ELFID_MAX);
-	assert_memory_equal(id, elf.notes.id, ELFID_MAX);
-	for (size_t n = 0; n < sizeof(elf); n++)
-		assert_int_equal(id_of_file(&elf, n, id), 0);
+	has_id_if_whole(&elf.h, sizeof(elf), &elf.notes);
 	elf.h.e_shentsize = 8;
 	assert_int_equal(id_of_file(&elf, sizeof(elf), id), 0);
 	elf.h.e_shentsize = sizeof(Elf64_Shdr);
