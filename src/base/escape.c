@@ -26,12 +26,19 @@ static size_t sequence(unsigned char lead, uint32_t *code, uint32_t *least)
 	return 0;
 }
 
+/* Line and paragraph separators, and what makes text run backwards: a name would look like another. */
+static bool misleads(uint32_t code)
+{
+	return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
 static bool printable(uint32_t code, uint32_t least)
 {
 	bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
 	bool surrogate = code >= 0xd800 && code < 0xe000;
 
-	return code >= least && code <= 0x10ffff && !control && !surrogate;
+	return code >= least && code <= 0x10ffff && !control && !surrogate && !misleads(code);
 }
 
 /* Bytes of the printable character at s, 0 if there is none. */

@@ -361,6 +361,10 @@ static void control_characters_become_visible(void **state)
 		{ "\xff\xfe", "\\xff\\xfe" },
 		{ "\xc0\xaf", "\\xc0\\xaf" },                      /* overlong */
 		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },             /* surrogate */
+		{ "a\xe2\x80\xaetxt", "a\\xe2\\x80\\xaetxt" },   /* from right to left */
+		{ "\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f", "\\xe2\\x81\\xa6\\xd8\\x9c\\xe2\\x80\\x8f" },
+		{ "\xe2\x80\xa8\xe2\x80\xa9", "\\xe2\\x80\\xa8\\xe2\\x80\\xa9" },   /* line, paragraph */
+		{ "\xe2\x80\x93\xd8\xb9", "\xe2\x80\x93\xd8\xb9" },   /* a dash, a letter of Arabic */
 		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" },    /* beyond Unicode */
 	};
 	char buf[64];
