@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* How many are open; what can't be counted is as many as there may be. */
 static rlim_t count_open(const struct rlimit *now)
@@ -37,6 +39,23 @@ bool descriptors_reserve(size_t n)
 	rl.rlim_cur = rl.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &rl);
 	return false;
+}
+
+static bool close_from(unsigned int first, unsigned int last)
+{
+	return first > last || !syscall(SYS_close_range, first, last, 0);
+}
+
+void descriptors_close_but(int one, int two)
+{
+	unsigned int low = (unsigned int)(one < two ? one : two), high = (unsigned int)(one < two ? two : one);
+
+	if ((!low || close_from(0, low - 1)) && (low == high || close_from(low + 1, high - 1)) &&
+	    close_from(high + 1, ~0U))
+		return;
+	for (int fd = 0; fd < 65536; fd++)   /* before Linux 5.9 */
+		if (fd != one && fd != two)
+			close(fd);
 }
 
 const char *descriptors_remedy(char *buf, size_t size)

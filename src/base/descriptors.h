@@ -10,6 +10,8 @@
  * the kernel lets us (CAP_SYS_RESOURCE), by no more than it takes. False where that many
  * can't be had; then the soft limit is as high as it goes. */
 bool descriptors_reserve(size_t n);
+/* Closes all but these two, which may be one. */
+void descriptors_close_but(int one, int two);
 /* The limit and what to do, for a message that begins with what needs them. */
 const char *descriptors_remedy(char *buf, size_t size);
 /* What may follow strerror(code) in a message: the remedy after "; ", or nothing where code

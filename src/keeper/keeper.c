@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/keeper.h"
 
+#include "base/descriptors.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -165,17 +167,6 @@ static int answer(struct grants *g, const struct request *r, size_t size, const 
 
 /* ---- the process ------------------------------------------------------------- */
 
-/* Nothing of the run stays here but the socket: no event, no ring, no file. */
-static void close_all_but(int socket)
-{
-	if (socket > 0 && syscall(SYS_close_range, 0, (unsigned int)socket - 1, 0) == 0 &&
-	    syscall(SYS_close_range, (unsigned int)socket + 1, ~0U, 0) == 0)
-		return;
-	for (int fd = 0; fd < 65536; fd++)   /* before Linux 5.9 */
-		if (fd != socket)
-			close(fd);
-}
-
 static void answer_one(int socket, struct grants *g, const struct request *r, size_t n, const int *fds,
 		       unsigned int nfds)
 {
@@ -205,7 +196,7 @@ static void keep(int socket, const struct keeper_opts *opts)
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, sig == SIGCHLD ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-keep");
-	close_all_but(socket);
+	descriptors_close_but(socket, socket);   /* nothing of the run stays here: no event, no ring, no file */
 	if (!g.vault)
 		_exit(1);
 	put(socket, &self, sizeof(self), NULL, 0);

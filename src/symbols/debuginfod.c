@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/debuginfod.h"
 
+#include "base/descriptors.h"
 #include "symbols/parser_wire.h"
 
 #include <dlfcn.h>
@@ -77,12 +78,15 @@ static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t
 {
 	char cache[] = "/tmp/perf-prof-debuginfod-XXXXXX";
 	int32_t rc = leave_privilege();
-	int fd = -1, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int fd = -1;
 
-	if (null >= 0) {         /* it tells its progress */
-		dup2(null, 1);
-		dup2(null, 2);
-	}
+	/* no event, ring or file of root's is here; 0 to 2 are nowhere, as it tells its progress */
+	descriptors_close_but(socket, socket);
+	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 2)
+		;
+	if (fd > 2)
+		close(fd);
+	fd = -1;
 	if (!rc && !mkdtemp(cache))
 		rc = -errno;
 	if (!rc) {

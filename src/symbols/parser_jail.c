@@ -2,6 +2,7 @@
 #include "symbols/parser_wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -13,7 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, MAX_FILES = 64 };
+/* The first is nobody else's, so that no process of another user may send it signals. */
+static const uid_t uids[] = { 2113929216, 65534 };
+
+enum { MAX_FILES = 64 };
 
 #define MAX_MEMORY (8ull << 30)
 
@@ -59,14 +63,18 @@ static int drop_capabilities(void)
 	return (int)syscall(SYS_capset, &header, none);
 }
 
-/* 1: it is nobody now; 0: there is no nobody, in a user namespace of few users; -errno. */
-static int become_nobody(void)
+/* 1: it has another user's id now; 0: a user namespace has few users; -errno. */
+static int become_another(void)
 {
 	if (setgroups(0, NULL) && errno != EPERM)   /* a user namespace may deny it */
 		return -errno;
-	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
-		return errno == EINVAL ? 0 : -errno;
-	return 1;
+	for (size_t i = 0; i < sizeof(uids) / sizeof(*uids); i++) {
+		if (!setresgid(uids[i], uids[i], uids[i]) && !setresuid(uids[i], uids[i], uids[i]))
+			return 1;
+		if (errno != EINVAL)
+			return -errno;
+	}
+	return 0;
 }
 
 /* Of ids only who is root can change; others have no more than their own. */
@@ -81,7 +89,7 @@ int jail_leave_privilege(void)
 		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) > 0)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	if (!geteuid())
-		changed = become_nobody();
+		changed = become_another();
 	if (changed < 0)
 		return changed;
 	if (drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
@@ -96,20 +104,28 @@ int jail_leave_privilege(void)
 /* on equal the next, else over it */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
+/* the next `n` for that call alone; behind ARGUMENT() nothing may be asked about the call */
+#define IF(call, n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, n)
+/* its low half: all of an int */
+#define ARGUMENT(n)                                                                                \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                                         \
+		 offsetof(struct seccomp_data, args[n]) +                                          \
+			 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0))
+
 /* libdw looks for more files, and does without them */
 #define REFUSE(call)                                                                               \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ERRNO | EACCES)
 
 int jail_lock(void)
 {
-	static const struct sock_filter filter[] = {
+	const struct sock_filter filter[] = {
 		LOAD(arch),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
 		/* its files, and the socket it has */
 		ALLOW(SYS_read), ALLOW(SYS_pread64), ALLOW(SYS_lseek), ALLOW(SYS_fstat),
-		ALLOW(SYS_newfstatat), ALLOW(SYS_close), ALLOW(SYS_dup), ALLOW(SYS_fcntl),
+		ALLOW(SYS_newfstatat), ALLOW(SYS_close), ALLOW(SYS_dup),
 		ALLOW(SYS_recvfrom), ALLOW(SYS_recvmsg), ALLOW(SYS_sendto), ALLOW(SYS_write),
 		ALLOW(SYS_writev),
 		/* memory */
@@ -118,11 +134,15 @@ int jail_lock(void)
 		/* what libc needs for itself: qsort(3) asks sysinfo(2), abort(3) signals itself */
 		ALLOW(SYS_futex), ALLOW(SYS_sysinfo), ALLOW(SYS_getrandom), ALLOW(SYS_clock_gettime),
 		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigaction), ALLOW(SYS_rt_sigreturn),
-		ALLOW(SYS_getpid), ALLOW(SYS_gettid), ALLOW(SYS_tgkill), ALLOW(SYS_sigaltstack),
+		ALLOW(SYS_getpid), ALLOW(SYS_gettid), ALLOW(SYS_sigaltstack),
 		ALLOW(SYS_exit), ALLOW(SYS_exit_group),
 #ifdef SYS_readlink
 		REFUSE(SYS_readlink), REFUSE(SYS_open), REFUSE(SYS_access),
 #endif
+		/* signals for its own threads; descriptors are looked at and doubled */
+		IF(SYS_tgkill, 4), ARGUMENT(0), ALLOW((uint32_t)getpid()), RETURN(SECCOMP_RET_KILL_PROCESS),
+		IF(SYS_fcntl, 8), ARGUMENT(1), ALLOW(F_GETFD), ALLOW(F_GETFL), ALLOW(F_DUPFD_CLOEXEC),
+		RETURN(SECCOMP_RET_ERRNO | EACCES),
 		REFUSE(SYS_readlinkat), REFUSE(SYS_openat), REFUSE(SYS_faccessat),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 	};
@@ -132,9 +152,9 @@ int jail_lock(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
 }
 #else
-/* On other machines it is nobody still. */
+/* No parser runs without a filter: on such machines functions of programs have no names. */
 int jail_lock(void)
 {
-	return 0;
+	return -ENOSYS;
 }
 #endif

@@ -6,6 +6,8 @@
  */
 #include "symbols/parser_wire.h"
 
+#include "base/descriptors.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -82,19 +84,6 @@ static _Noreturn void work(int socket, const struct parser_row *rows)
 
 /* ---- the nursery ------------------------------------------------------------ */
 
-static void close_all_but(int one, int two)
-{
-	int low = one < two ? one : two, high = one < two ? two : one;
-
-	if ((low == 0 || !syscall(SYS_close_range, 0, low - 1, 0)) &&
-	    (high == low + 1 || !syscall(SYS_close_range, low + 1, high - 1, 0)) &&
-	    !syscall(SYS_close_range, high + 1, ~0U, 0))
-		return;
-	for (int fd = 0; fd < 65536; fd++)   /* before Linux 5.9 */
-		if (fd != one && fd != two)
-			close(fd);
-}
-
 /* The end of the one before: it may be in the middle of something. */
 static int32_t bury(pid_t *worker)
 {
@@ -120,7 +109,7 @@ static void give_worker(int control, const struct parser_row *rows, pid_t *worke
 	}
 	*worker = fork();
 	if (*worker == 0) {
-		close_all_but(pair[1], 2);
+		descriptors_close_but(pair[1], 2);
 		work(pair[1], rows);
 	}
 	close(pair[1]);
@@ -140,7 +129,7 @@ void parser_serve(int control, const struct parser_row *rows)
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, sig == SIGCHLD || sig == SIGABRT ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-pars0");
-	close_all_but(control, 2);
+	descriptors_close_but(control, 2);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);   /* what a library says when it aborts */
 	if (null >= 0)
 		dup2(null, 2);
