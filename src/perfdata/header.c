@@ -244,10 +244,9 @@ static bool read_table(struct perfdata_reader *r, const struct head *h, struct t
 	scan.end += t->n * sizeof(struct section);
 	if (header_read_at(r, t->at, t->bytes, t->n * sizeof(struct section)))
 		return false;
-	for (size_t i = 0; i < t->n; i++) {
-		scan_u64(&scan, &t->sections[i].at);
-		scan_u64(&scan, &t->sections[i].size);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		if (!scan_u64(&scan, &t->sections[i].at) || !scan_u64(&scan, &t->sections[i].size))
+			return false;
 	return true;
 }
 
