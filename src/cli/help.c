@@ -41,6 +41,13 @@ static void overview_man(FILE *out)
 	for (size_t i = 0; command_at(i); i++)
 		fprintf(out, ".TP\n.BR perf\\-prof\\-%s (1)\n%s\n", command_at(i)->name,
 			command_at(i)->summary);
+	fputs(".SH PRIVILEGE\nMost commands need root (sudo). To let other users watch the machine, give the "
+	      "program the capability CAP_PERFMON (Linux 5.8) and no other, and let only their group execute "
+	      "it:\n.PP\n.nf\n    chgrp perf\\-users /usr/local/bin/perf\\-prof\n    chmod 750 "
+	      "/usr/local/bin/perf\\-prof\n    setcap cap_perfmon+ep /usr/local/bin/perf\\-prof\n.fi\n.PP\n"
+	      "These users then see what all tasks and the kernel do. Scripts and commands that they start "
+	      "get no capability. Other capabilities of the file are given back at the start. Never install "
+	      "perf\\-prof setuid or setgid: it refuses to run.\n", out);
 	fputs(".SH EXIT STATUS\n0 done; 1 failed while running; 2 wrong usage; 130 on a second "
 	      "SIGINT.\n", out);
 }

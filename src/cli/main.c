@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/commands.h"
 
+#include "base/capabilities.h"
 #include "base/nearest.h"
 #include "base/signals.h"
 
@@ -87,7 +88,7 @@ int main(int argc, char **argv)
 	struct fault f = {0};
 	int code;
 
-	if (check_streams(&f)) {
+	if (check_streams(&f) || capabilities_trim(&f)) {
 		fault_print(&f);
 		return f.exit_code;
 	}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/identity.h"
 
+#include "base/capabilities.h"
 #include "base/caller.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- who ------------------------------------------------------------------ */
@@ -64,6 +64,15 @@ int identity_find(struct identity *who, const char *user, struct fault *f)
 	return pw->pw_uid ? take(who, pw, f) : 0;
 }
 
+int identity_own(struct identity *who, struct fault *f)
+{
+	*who = (struct identity){ .uid = getuid(), .gid = getgid(), .own = true };
+	if (asprintf(&who->name, "%u", who->uid) >= 0)
+		return 0;
+	who->name = NULL;
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
 void identity_free(struct identity *who)
 {
 	free(who->groups);
@@ -73,15 +82,6 @@ void identity_free(struct identity *who)
 }
 
 /* ---- becoming it ---------------------------------------------------------- */
-
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return (int)syscall(SYS_capset, &header, none);
-}
 
 /* Groups first: afterwards there is no right to. The bounding set while there is one. */
 static int change_ids(const struct identity *who)
@@ -114,7 +114,7 @@ static void change_environment(const struct identity *who)
 
 int identity_become(const struct identity *who, struct fault *f)
 {
-	if (change_ids(who) || drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if ((!who->own && change_ids(who)) || capabilities_drop() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return fault_set(f, EXIT_FAILED, "cannot change to user %s: %s; nothing was run", who->name,
 				 strerror(errno));
 	if (can_return(who))
@@ -122,6 +122,7 @@ int identity_become(const struct identity *who, struct fault *f)
 				 "to user %s; nothing was run", who->name);
 	/* its own process again, with a /proc/self that belongs to it */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	change_environment(who);
+	if (!who->own)
+		change_environment(who);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct identity {
@@ -17,16 +18,20 @@ struct identity {
 	gid_t *groups;
 	int ngroups;
 	char *name, *home;
+	bool own;                /* who runs the program already: no id changes */
 };
 
 /* --user NAME (or number), or else the caller of sudo. 1: found; 0: there is nobody to
  * become (not root, root itself, no sudo); -1 with f. */
 int identity_find(struct identity *who, const char *user, struct fault *f);
+/* Who runs the program, without the capabilities that its file has given. 0, or -1 with f. */
+int identity_own(struct identity *who, struct fault *f);
 void identity_free(struct identity *who);
 
 /* Becomes that user: groups, gid, uid, no capability left, none to be had any more
- * (no_new_privs), HOME and the like in the environment. Threads that exist already are
- * not changed: call it while there is one. 0, or -1 with f: then nothing may be run. */
+ * (no_new_privs), HOME and the like in the
+ * environment. Threads that exist already are not changed: call it while there is one. 0, or
+ * -1 with f: then nothing may be run. */
 int identity_become(const struct identity *who, struct fault *f);
 
 #endif

@@ -2,22 +2,17 @@
 /* Which Python is embedded, and what of the environment it may look at. */
 #include "script/host.h"
 
+#include "base/capabilities.h"
 #include "base/note.h"
 
 #include <unistd.h>
-
-/* Undropped root takes no code from a path that the environment names. */
-static bool trusts_environment(void)
-{
-	return geteuid() != 0;
-}
 
 static PyStatus choose_python(PyConfig *config, const struct host_script *script)
 {
 	const char *venv = script->venv;
 	char python[4096] = PYTHON_BIN;
 
-	if (!venv && trusts_environment())
+	if (!venv && capabilities_trust_environment())
 		venv = getenv("VIRTUAL_ENV");
 	if (venv && *venv)
 		snprintf(python, sizeof(python), "%s/bin/python3", venv);
@@ -33,8 +28,8 @@ int host_start_interpreter(const struct host_script *script, struct fault *f)
 	PyConfig_InitPythonConfig(&config);
 	config.install_signal_handlers = 0;
 	config.parse_argv = 0;
-	config.use_environment = trusts_environment();
-	config.user_site_directory = trusts_environment();
+	config.use_environment = capabilities_trust_environment();
+	config.user_site_directory = capabilities_trust_environment();
 	status = choose_python(&config, script);
 	if (!PyStatus_Exception(status))
 		status = Py_InitializeFromConfig(&config);
@@ -50,7 +45,7 @@ static const char *ignored_variable(const struct host_script *script)
 {
 	static const char *const names[] = { "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !trusts_environment(); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !capabilities_trust_environment(); i++) {
 		const char *value = getenv(names[i]);
 
 		if (value && *value && !(script->venv && !strcmp(names[i], "VIRTUAL_ENV")))
@@ -64,8 +59,9 @@ bool host_ignored_text(const struct host_script *script, char *buf, size_t size)
 	const char *name = ignored_variable(script);
 
 	if (name)
-		snprintf(buf, size, "%s=%s is ignored, because root runs no code that the environment chooses; "
-			 "use --venv DIR, --user NAME, or sys.path.append(\"DIR\") in the script", name, getenv(name));
+		snprintf(buf, size, "%s=%s is ignored, because %s runs no code that the environment chooses; "
+			 "use --venv DIR, %ssys.path.append(\"DIR\") in the script", name, getenv(name),
+			 geteuid() ? "a program with capabilities" : "root", geteuid() ? "or " : "--user NAME, or ");
 	return name;
 }
 

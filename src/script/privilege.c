@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script/privilege.h"
 
+#include "base/capabilities.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -45,19 +47,24 @@ int privilege_begin(struct privilege *p, const char *user, const struct stream_o
 		    const struct host_script *script, struct fault *f)
 {
 	int found = identity_find(&p->who, user, f), rc;
+	bool of_file = !found && capabilities_of_file();
 
-	if (found <= 0)
+	if (of_file && identity_own(&p->who, f))
+		return -1;
+	if (found < 0 || (!found && !of_file))
 		return found;
 	rc = tried_script(&p->who, script, f);
 	if (rc)
 		return rc;
+	p->given_up_later = true;
+	if (of_file)
+		return 0;        /* it may open no more than its user's files, now as later */
 	p->keeper = keeper_start(&(struct keeper_opts){
 		.who = &p->who, .targets = {
 			.everybody = !o->pids.n && !o->tids.n, .pids = o->pids.v, .npids = o->pids.n,
 			.tids = o->tids.v, .ntids = o->tids.n,
 		},
 	}, f);
-	p->given_up_later = true;
 	return p->keeper ? 0 : -1;
 }
 

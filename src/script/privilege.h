@@ -2,7 +2,8 @@
 /*
  * Least privilege: where root runs the script of somebody else (sudo, --user), events are
  * opened as root, and then the process becomes that user for good, before the interpreter
- * starts. What was opened keeps working.
+ * starts. Where the program's file gave a capability, it is given back there. What was
+ * opened keeps working.
  */
 #ifndef SCRIPT_PRIVILEGE_H
 #define SCRIPT_PRIVILEGE_H

@@ -40,7 +40,8 @@ static const char *const description[] = {
 	"directly, or by a child process, is not held back. The names perf_prof and PerfEvent need no "
 	"import.",
 	"As root, PYTHONPATH, PYTHONHOME and VIRTUAL_ENV are ignored: use --venv DIR, --user NAME, or "
-	"sys.path.append() in the script.",
+	"sys.path.append() in the script. The same holds for a program whose file has capabilities; the "
+	"script gets none of them.",
 	"The script can define: __init__(), called before events are delivered; an exception in it "
 	"ends the run with exit code 1. __exit__(), called at the end. __interval__(), every -i "
 	"milliseconds. __print_stat__(indent), on SIGUSR2. __lost__(start, end), when events were "

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/parser_wire.h"
 
+#include "base/capabilities.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -54,15 +55,6 @@ static void set_limits(void)
 #endif
 }
 
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return (int)syscall(SYS_capset, &header, none);
-}
-
 /* 1: it has another user's id now; 0: a user namespace has few users; -errno. */
 static int become_another(void)
 {
@@ -92,7 +84,7 @@ int jail_leave_privilege(void)
 		changed = become_another();
 	if (changed < 0)
 		return changed;
-	if (drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	if (capabilities_drop() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return -errno;
 	return changed && (!setuid(0) || !seteuid(0)) ? -EPERM : 0;

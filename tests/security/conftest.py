@@ -21,6 +21,21 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
+def folder():
+    """Root's, and everybody may look into it; pytest's own are root's alone."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-security-'))
+    os.chmod(path, 0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def caller():
+    """Keywords of subprocess.run() for a program that an unprivileged user runs."""
+    return {'user': CALLER.pw_uid, 'group': CALLER.pw_gid, 'extra_groups': []}
+
+
+@pytest.fixture
 def sticky():
     """Everybody may write there, and remove what is theirs."""
     path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-security-'))

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/capabilities.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+static int get_permitted(uint64_t *caps)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, data))
+		return -1;
+	*caps = (uint64_t)data[1].permitted << 32 | data[0].permitted;
+	return 0;
+}
+
+/* None is inheritable, and so none is ambient. */
+static int set_permitted(uint64_t caps)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {
+		{ .permitted = (uint32_t)caps, .effective = (uint32_t)caps },
+		{ .permitted = (uint32_t)(caps >> 32), .effective = (uint32_t)(caps >> 32) },
+	};
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return (int)syscall(SYS_capset, &header, data);
+}
+
+int capabilities_drop(void)
+{
+	return set_permitted(0);
+}
+
+/* The kernel empties the ambient set for such a file, so all there is comes from it. */
+bool capabilities_of_file(void)
+{
+	return getauxval(AT_SECURE) && getuid();
+}
+
+bool capabilities_trust_environment(void)
+{
+	return geteuid() && !getauxval(AT_SECURE);
+}
+
+int capabilities_trim(struct fault *f)
+{
+	uint64_t permitted;
+
+	if (getuid() != geteuid() || getgid() != getegid())
+		return fault_set(f, EXIT_FAILED, "real user %u and effective user %u, real group %u and effective "
+				 "group %u: perf-prof does not run setuid or setgid, because its options would "
+				 "read and write files with these rights; run chmod ug-s on it, and use sudo, or "
+				 "setcap cap_perfmon+ep",
+				 getuid(), geteuid(), getgid(), getegid());
+	if (!capabilities_of_file())
+		return 0;
+	if (get_permitted(&permitted) || set_permitted(permitted & 1ull << CAP_PERFMON))
+		return fault_set(f, EXIT_FAILED, "cannot give back the capabilities of the program's file: %s; "
+				 "nothing was done", strerror(errno));
+	return 0;
+}
