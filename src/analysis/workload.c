@@ -2,6 +2,7 @@
 #include "analysis/workload.h"
 
 #include "base/descriptors.h"
+#include "base/ttyfilter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,8 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(WORKLOAD_REFUSED);
+	/* whoever root's program may become. Who has no right to a filter isn't root. */
+	ttyfilter_install_on_terminal();
 	setrlimit(RLIMIT_NOFILE, files);
 	sigprocmask(SIG_SETMASK, signals, NULL);
 	execvp(argv[0], argv);

@@ -3,6 +3,7 @@
 
 #include "base/capabilities.h"
 #include "base/caller.h"
+#include "base/ttyfilter.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -112,6 +113,17 @@ static void change_environment(const struct identity *who)
 	setenv("LOGNAME", who->name, 1);
 }
 
+/* What types into the terminal types as who reads there. */
+static int leave_terminal(const struct identity *who, struct fault *f)
+{
+	int rc = who->own ? 0 : ttyfilter_install_on_terminal();
+
+	return rc ? fault_set(f, EXIT_FAILED, "cannot keep user %s from typing into this terminal: seccomp: %s; "
+			      "nothing was run; run perf-prof where there is no terminal (a service, or "
+			      "setsid with input and output redirected)",
+			      who->name, strerror(-rc)) : 0;
+}
+
 int identity_become(const struct identity *who, struct fault *f)
 {
 	if ((!who->own && change_ids(who)) || capabilities_drop() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -120,6 +132,8 @@ int identity_become(const struct identity *who, struct fault *f)
 	if (can_return(who))
 		return fault_set(f, EXIT_FAILED, "root's privilege is still there after the change "
 				 "to user %s; nothing was run", who->name);
+	if (leave_terminal(who, f))
+		return -1;
 	/* its own process again, with a /proc/self that belongs to it */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (!who->own)

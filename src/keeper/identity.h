@@ -29,7 +29,7 @@ int identity_own(struct identity *who, struct fault *f);
 void identity_free(struct identity *who);
 
 /* Becomes that user: groups, gid, uid, no capability left, none to be had any more
- * (no_new_privs), HOME and the like in the
+ * (no_new_privs), no way to type into the terminal (ttyfilter.h), HOME and the like in the
  * environment. Threads that exist already are not changed: call it while there is one. 0, or
  * -1 with f: then nothing may be run. */
 int identity_become(const struct identity *who, struct fault *f);
