@@ -6,7 +6,9 @@
  * each waits for a grace period of RCU in the kernel (5 to 20 ms), and children that inherited an
  * event write where their parent's writes. Until all are redirected and no writer can still be
  * in the old ring, only the old one is read; then it is emptied, and the larger one takes its
- * place. So a CPU's records stay in their order, and each is in one of the two.
+ * place. So each record is in one of the two, and those of an event stay in their order on a CPU. Of
+ * several events, the one that moved first is read late: --order waits for it, and so do the rounds
+ * of a recording.
  */
 #ifndef STREAM_GROW_H
 #define STREAM_GROW_H

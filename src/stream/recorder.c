@@ -551,6 +551,9 @@ void recorder_round(struct stream *s)
 {
 	uint64_t now = attention_now();
 
+	/* a larger ring that isn't read yet may hold what is older than a round's end says */
+	if (grow_is_pending(s))
+		return;
 	if (!s->dumps.flight) {
 		file_round(s, now);
 		return;

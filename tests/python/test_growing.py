@@ -2,6 +2,7 @@
 """Rings that grow at the first loss: what a larger ring holds is kept, and nothing is lost uncounted in between."""
 import contextlib
 import os
+import struct
 import subprocess
 import time
 
@@ -129,3 +130,43 @@ def test_a_recording_has_what_both_rings_held(prof, storm, tmp_path):
     else:
         pytest.skip('nothing was lost: no ring grew')
     assert any(kept + n == 4 * 400000 for n in lost), done.stderr
+
+
+SAMPLE, TRACING_DATA, FINISHED_ROUND = 9, 66, 68
+
+
+def records(data):
+    """Type and bytes of each record of a recording without compression."""
+    at = 16
+    while at + 8 <= len(data):
+        kind, _, size = struct.unpack_from('=IHH', data, at)
+        yield kind, data[at:at + size]
+        at += size
+        if kind == TRACING_DATA:
+            at += struct.unpack_from('=I', data, at - size + 8)[0] + 7 & ~7
+
+
+def behind_their_round(data):
+    """Samples older than what was newest one round before: perf delivers these too late."""
+    newest = before = passed = late = 0
+    for kind, record in records(data):
+        if kind == SAMPLE:
+            when, = struct.unpack_from('=Q', record, 32)
+            late += when < passed
+            newest = max(newest, when)
+        elif kind == FINISHED_ROUND:
+            passed, before = before, newest
+    return late
+
+
+def test_rounds_of_a_recording_wait_for_the_larger_ring(prof, storm, tmp_path):
+    """Of several events, the first writes into the larger ring while the last still writes into the old one."""
+    events = [f'syscalls:sys_{way}_{name}' for name in ('read', 'write', 'getpid') for way in ('enter', 'exit')]
+    events = ['raw_syscalls:sys_enter', *events, 'raw_syscalls:sys_exit']
+    for _ in range(5):
+        done = subprocess.run([prof, 'record', '-v', '-e', ','.join(events), '--', storm, 'fork', '4', '150000'],
+                              cwd=tmp_path, capture_output=True, text=True, check=True)
+        if 'from here on' in done.stderr:
+            assert behind_their_round((tmp_path / 'perf.data').read_bytes()) == 0
+            return
+    pytest.skip('nothing was lost: no ring grew')
