@@ -501,8 +501,7 @@ const char *jitnames_missing(struct jitnames *j)
 	static const char *const why[] = {
 		"more than 256 processes make code",
 		"the perf maps and jitdump files grew by more than 128 MiB since the last file",
-		"the names of all functions take more than 64 MiB, or one perf map or jitdump file has more functions "
-		"than perf-prof reads of one",
+		"one perf map or jitdump has more functions than are read, or all names take more than 64 MiB",
 		"the perf map of a process that was sampled may not be read by this user",
 		"out of memory",
 		"the names of the functions that were sampled take more than 64 MiB",
