@@ -93,13 +93,23 @@ void grow_allow(struct stream *s, bool fixed)
 		s->rings[i].full_grown = fixed || events_of(s, &s->rings[i]) > MAX_EVENTS;
 }
 
+/* Those that are about to take the place of others, as large as they may come. */
+static uint64_t bytes_to_come(const struct stream *s)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < s->nrings; i++)
+		bytes += s->rings[i].growth ? pev_ring_size(s->rings[i].ring) * FACTOR : 0;
+	return bytes;
+}
+
 static void begin(struct stream *s, struct ring *ring)
 {
 	uint64_t larger = pev_ring_size(ring->ring) * FACTOR;
 	sigset_t all, old;
 	struct growth *g;
 
-	ring->full_grown |= larger > MAX_RING || s->totals.ring_bytes + larger > s->most_ring_bytes;
+	ring->full_grown |= larger > MAX_RING || s->totals.ring_bytes + bytes_to_come(s) + larger > s->most_ring_bytes;
 	g = ring->full_grown ? NULL : calloc(1, sizeof(*g));
 	if (!g)
 		return;

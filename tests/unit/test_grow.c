@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings that grow: how much memory they may take together. The kernel gives no larger ones here. */
+#include "cmocka_all.h"
+
+#include "stream/private.h"
+
+#include "perfevent/ring_private.h"
+
+#include <errno.h>
+
+static int test_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event **owner, struct pev_error *err)
+{
+	return -EACCES;
+}
+
+#define open_ring_owner test_owner
+#include "stream/grow.c"
+#undef open_ring_owner
+
+enum { RINGS = 4, RING_BYTES = 4096 };
+
+static char data[RINGS][RING_BYTES] __attribute__((aligned(8)));
+static struct perf_event_mmap_page pages[RINGS];
+static struct pev_ring bytes[RINGS];
+static struct ring rings[RINGS];
+
+/* All have lost events, and may take so many bytes together. */
+static struct stream all_full(uint64_t most)
+{
+	struct stream s = { .rings = rings, .nrings = RINGS, .most_ring_bytes = most };
+
+	memset(rings, 0, sizeof(rings));
+	for (int i = 0; i < RINGS; i++) {
+		bytes[i] = (struct pev_ring){ 0 };
+		pev_ring_attach_(&bytes[i], &pages[i], data[i], RING_BYTES);
+		rings[i] = (struct ring){ .ring = &bytes[i], .cpu = i, .lost = 1 };
+		s.totals.ring_bytes += RING_BYTES;
+	}
+	return s;
+}
+
+static size_t growing(const struct stream *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nrings; i++)
+		n += s->rings[i].growth != NULL;
+	return n;
+}
+
+static void those_to_come_count(void **state)
+{
+	static const struct { uint64_t most; size_t growing; } cases[] = {
+		{ 0, 0 },
+		{ (RINGS + FACTOR) * RING_BYTES - 1, 0 },
+		{ (RINGS + FACTOR) * RING_BYTES, 1 },
+		{ (RINGS + 3 * FACTOR) * RING_BYTES, 3 },
+		{ UINT64_MAX / 2, RINGS },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream s = all_full(cases[i].most);
+
+		grow_round(&s);
+		assert_int_equal(growing(&s), cases[i].growing);
+		grow_wait(&s);
+		for (size_t k = 0; k < s.nrings; k++)
+			grow_free(&s.rings[k]);
+	}
+}
+
+/* What could not be had is not tried again. */
+static void a_refusal_is_the_last(void **state)
+{
+	struct stream s = all_full(UINT64_MAX / 2);
+
+	grow_round(&s);
+	grow_wait(&s);
+	assert_true(grow_is_pending(&s));
+	grow_round(&s);
+	assert_false(grow_is_pending(&s));
+	assert_false(grow_can(&s));
+	grow_round(&s);
+	assert_false(grow_is_pending(&s));
+	assert_int_equal(s.totals.ring_bytes, RINGS * RING_BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(those_to_come_count),
+		cmocka_unit_test(a_refusal_is_the_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
