@@ -118,6 +118,8 @@ static bool find_records(struct perfdata_reader *r, struct decompressor *z)
 			return false;
 		z->pos++;
 		resync_count(r, 1, false);
+		if (window_is_stopped(&r->w))
+			return false;
 	}
 	z->lost = !here;
 	return here;

@@ -96,6 +96,7 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_reader_opts *opts)
 {
 	r->w.wait = opts->wait;
+	r->w.stopped = opts->stopped;
 	r->w.ctx = opts->ctx;
 }
 
@@ -261,14 +262,14 @@ static int take_believed(struct perfdata_reader *r, struct perf_event_header *he
 static int next_head(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	struct fault why = { 0 };
-	int rc;
+	int rc = 0;
 
-	while ((rc = take_believed(r, head, &why)) < 0) {
+	while (r->w.error != -EINTR && (rc = take_believed(r, head, &why)) < 0) {
 		note_trouble(r, &why);
 		if (window_have(&r->w))
 			resync_pass(r);
 	}
-	return rc ? 1 : end_of(r, f);
+	return rc > 0 ? 1 : end_of(r, f);
 }
 
 bool is_compressed(uint32_t type)

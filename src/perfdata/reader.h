@@ -119,6 +119,8 @@ struct perfdata_reader_opts {
 	/* Called before a pipe is read, for whoever wants to wait himself: 0, or -EINTR to stop
 	 * (perfdata_next() then says that it is the end). May be NULL. */
 	int (*wait)(void *ctx, int fd);
+	/* Asked from time to time while damage is passed over: whether to stop, likewise. May be NULL. */
+	bool (*stopped)(void *ctx);
 	void *ctx;
 };
 

@@ -110,7 +110,8 @@ void resync_pass(struct perfdata_reader *r)
 	uint64_t bytes = window_skip(&r->w, r->grid);
 
 	r->time_behind = 0;
-	while (window_fill(&r->w, sizeof(struct perf_event_header)) && !begins(r, resync_window, 0, true)) {
+	while (!window_is_stopped(&r->w) && window_fill(&r->w, sizeof(struct perf_event_header)) &&
+	       !begins(r, resync_window, 0, true)) {
 		r->w.pos += r->grid;
 		bytes += r->grid;
 	}

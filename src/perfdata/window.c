@@ -217,3 +217,14 @@ bool window_take(struct window *w, void *out, size_t n)
 	}
 	return true;
 }
+
+bool window_is_stopped(struct window *w)
+{
+	enum { SELDOM = 4096 };
+
+	if (!w->error && w->stopped && !(w->asked++ % SELDOM) && w->stopped(w->ctx)) {
+		w->error = -EINTR;
+		w->ended = true;
+	}
+	return w->error == -EINTR;
+}

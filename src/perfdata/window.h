@@ -37,6 +37,8 @@ struct window {
 					* -ENOMEM */
 	bool ended;
 	int (*wait)(void *ctx, int fd);   /* before a read of a pipe: 0, or -EINTR. May be NULL */
+	bool (*stopped)(void *ctx);       /* window_is_stopped(); may be NULL */
+	unsigned int asked;
 	void *ctx;
 	char *buf;                     /* the data of `block` */
 	struct window_block *block, *free;
@@ -77,5 +79,7 @@ static inline char *window_here(struct window *w)
 {
 	return w->buf + w->pos;
 }
+/* Whether to stop: for loops that can be long and read little. Then it is at its end. */
+bool window_is_stopped(struct window *w);
 
 #endif

@@ -434,6 +434,15 @@ static int wait_for_bytes(void *ctx, int fd)
 	return 0;
 }
 
+static bool is_stopped(void *ctx)
+{
+	struct stream *s = ctx;
+
+	if (attention_pending(&s->attn))
+		loop_attend(s);
+	return s->stop;
+}
+
 /* At least one event is lost at each damaged place; on which CPU, nobody knows. */
 static void take_damage(struct stream *s, const struct perfdata_counts *c)
 {
@@ -555,7 +564,7 @@ static void tell(const struct stream *s)
 
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
 {
-	struct perfdata_reader_opts wait = { .wait = wait_for_bytes, .ctx = s };
+	struct perfdata_reader_opts wait = { .wait = wait_for_bytes, .stopped = is_stopped, .ctx = s };
 	int rc;
 
 	/* -i is told by the recording's clock, not by a timer */

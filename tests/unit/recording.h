@@ -172,4 +172,26 @@ static inline uint64_t samples_of(struct file *f, int wanted)
 	*f = (struct file){ 0 };
 	return n;
 }
+/* Zeros behind its first record are being passed over when the user says that it is enough. */
+static inline bool says_stop(void *ctx)
+{
+	(void)ctx;
+	return true;
+}
+
+static inline void stops_within_zeros(struct file *f, uint64_t zeros)
+{
+	const struct perfdata_reader_opts opts = { .stopped = says_stop };
+	struct perfdata_reader *r = open_bytes(f);
+	int rc;
+
+	assert_non_null(r);
+	perfdata_reader_set_wait(r, &opts);
+	assert_int_equal(read_samples(r, &rc), 1);
+	assert_int_equal(rc, 0);
+	assert_true(perfdata_counts(r)->damaged_bytes < zeros);
+	perfdata_reader_close(r);
+	free(f->bytes);
+}
+
 #endif

@@ -112,6 +112,18 @@ static void compressed_bytes_that_are_none(void **state)
 	assert_non_null(strstr(fault.text, "cannot unpack a compressed record"));
 }
 
+static void a_bomb_of_zeros_can_be_interrupted(void **state)
+{
+	static const char zeros[1 << 20];
+	struct file f = { 0 };
+
+	(void)state;
+	put_recording(&f, 1);
+	put_compressed(&f, zeros, sizeof(zeros), 60000);
+	put_sample(&f, 7, 2);
+	stops_within_zeros(&f, sizeof(zeros));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +131,7 @@ int main(void)
 		cmocka_unit_test(a_compressed_record_behind_an_odd_size),
 		cmocka_unit_test(compressed_records_that_are_cut),
 		cmocka_unit_test(a_bomb_costs_no_memory),
+		cmocka_unit_test(a_bomb_of_zeros_can_be_interrupted),
 		cmocka_unit_test(compressed_bytes_that_are_none),
 	};
 

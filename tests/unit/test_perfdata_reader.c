@@ -701,6 +701,18 @@ static void what_is_pinned_stays(void **state)
 	free(f.bytes);
 }
 
+static void damage_can_be_interrupted(void **state)
+{
+	static const char zeros[1 << 20];
+	struct file f = { 0 };
+
+	(void)state;
+	put_recording(&f, 1);
+	put(&f, zeros, sizeof(zeros));
+	put_sample(&f, 7, 2);
+	stops_within_zeros(&f, sizeof(zeros));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -720,6 +732,7 @@ int main(void)
 		cmocka_unit_test(features_that_lie),
 		cmocka_unit_test(every_cut_is_told),
 		cmocka_unit_test(damage_is_passed_over),
+		cmocka_unit_test(damage_can_be_interrupted),
 		cmocka_unit_test(damage_up_to_a_round),
 		cmocka_unit_test(damage_before_large_records),
 		cmocka_unit_test(types_of_other_recorders),
