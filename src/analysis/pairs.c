@@ -25,7 +25,7 @@ const struct opt pair_opts_rows[] = {
 	  "Print each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare "
 	  "number is ns.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct pair_opts, per_instance), NULL,
-	  "Print a row for each instance: thread; of rundelay thread and CPU; of latency key.", false, NULL },
+	  "Print a row for each instance: a thread; with rundelay a thread on a CPU; with latency a key.", false, NULL },
 };
 
 const struct opt pair_by_opts[] = {
