@@ -17,6 +17,8 @@ for word in ('tracefs', 'root'):
 
 # 60,000 events of 48 bytes are 2.8 MiB: too many for the ring of 1 MiB, and few for the next one of 4 MiB.
 CALLS = 60000
+# One call to be busy with, and the burst; one with which the kernel tells of the loss; and again.
+BURSTS = 1, CALLS, 1, 1, CALLS
 GREW = 'the ring of CPU [0-9]+ has 4 MiB from here on'
 SCRIPT = """
 import os, time
@@ -47,55 +49,61 @@ def open_storms(stack, storm, *args):
     return [stack.enter_context(Storm(storm, '--cpu', max(os.sched_getaffinity(0)), *words)) for words in args]
 
 
-def run_while_blocked(session, folder, one):
-    """All calls are made while the script is busy with the first one."""
-    one.run()
-    session.wait_for(f'first of {one.pid}')
+def let_go(folder, one):
     open(folder / f'go{one.pid}', 'w').close()
+
+
+def run_while_blocked(session, folder, block, one):
+    """All calls are made while the script is busy with the one of `block`."""
+    block.run()
+    session.wait_for(f'first of {block.pid}')
+    one.run()
+    let_go(folder, one)
+    let_go(folder, block)
 
 
 def wait_for_growth(session):
     assert session.err.wait_for(GREW, time.monotonic() + PATIENCE), session.err.data
 
 
-def run_twice(session, folder, storms):
-    """Two bursts, and between them the call with which the kernel tells of the loss; the second one is
-    counted alone."""
-    first, one_more, second = storms
+def run_once(session, folder, storms):
+    """The first burst, and the call with which the kernel tells of its loss. Returns what is left to run."""
+    *first, one_more, _, _ = storms
     session.wait_for('ready')
-    run_while_blocked(session, folder, first)
+    run_while_blocked(session, folder, *first)
     session.wait_for('settled')
-    run_while_blocked(session, folder, one_more)
-    return second
+    let_go(folder, one_more)
+    one_more.run()
+    return storms[-2:]
 
 
 @pytest.mark.parametrize('order', [[], ['--order']])
 def test_a_second_burst_is_kept(prof, storm, tmp_path, order):
     with contextlib.ExitStack() as stack:
-        storms = open_storms(stack, storm, ['getppid', CALLS], ['getppid', 1], ['getppid', CALLS])
+        storms = open_storms(stack, storm, *(['getppid', n] for n in BURSTS))
         only = '||'.join(f'common_pid=={one.pid}' for one in storms)
         session = stack.enter_context(Session(prof, tmp_path, SCRIPT, '-v', '-i', '50', '-e', f'{EVENT}/{only}/', *order))
-        second = run_twice(session, tmp_path, storms)
+        second = run_once(session, tmp_path, storms)
         wait_for_growth(session)
-        run_while_blocked(session, tmp_path, second)
+        run_while_blocked(session, tmp_path, *second)
         ended = session.stop()
     assert ended.code == 0
-    assert ended.number(f'count{second.pid}') == CALLS
-    assert ended.number(f'count{storms[0].pid}') + ended.lost == CALLS and ended.lost
+    assert ended.number(f'count{second[1].pid}') == CALLS
+    assert ended.number(f'count{storms[1].pid}') + ended.lost == CALLS and ended.lost
     assert ended.number('inverted') == 0
 
 
 @pytest.mark.parametrize('fixed', [['-m', '1M'], ['--buffer', '2M']])
 def test_a_size_that_was_asked_for_stays(prof, storm, tmp_path, fixed):
     with contextlib.ExitStack() as stack:
-        storms = open_storms(stack, storm, ['getppid', CALLS], ['getppid', 1], ['getppid', CALLS])
+        storms = open_storms(stack, storm, *(['getppid', n] for n in BURSTS))
         only = '||'.join(f'common_pid=={one.pid}' for one in storms)
         session = stack.enter_context(Session(prof, tmp_path, SCRIPT, '-v', '-i', '50', '-e', f'{EVENT}/{only}/', *fixed))
-        run_while_blocked(session, tmp_path, run_twice(session, tmp_path, storms))
+        run_while_blocked(session, tmp_path, *run_once(session, tmp_path, storms))
         ended = session.stop()
     assert 'from here on' not in ended.stderr and 'larger rings (-m 8M)' in ended.stderr
     counts = [ended.number(f'count{one.pid}') for one in storms]
-    assert sum(counts) + ended.lost == 2 * CALLS + 1 and counts[2] < CALLS
+    assert sum(counts) + ended.lost == sum(BURSTS) and counts[-1] < CALLS
 
 
 @pytest.mark.parametrize('order', [[], ['--order']])

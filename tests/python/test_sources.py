@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from frame import requires
+from frame import again, requires
 
 for word in ('tracefs', 'root'):
     if requires.why_not(word):
@@ -41,11 +41,11 @@ def busy():
         process.kill()
 
 
-def run(prof, tmp_path, *args, script=TO_JSON, code=0):
+def run(prof, tmp_path, *args, script=TO_JSON, code=0, said=str):
     (tmp_path / 's.py').write_text(script)
     done = subprocess.run([prof, 'python', *map(str, args), 's.py'], cwd=tmp_path, capture_output=True,
                           text=True, timeout=40)
-    assert (done.returncode, done.stderr if code == 0 else '') == (code, ''), done
+    assert (done.returncode, said(done.stderr) if code == 0 else '') == (code, ''), done
     return done.stdout.split('\n', 1)[1]
 
 
@@ -392,7 +392,7 @@ def test_templates_run(prof, tmp_path, events):
         (tmp_path / name).write_text(source)
         done = subprocess.run([prof, 'python', '-e', events, '-N', '20', '-i', '100', name], cwd=tmp_path,
                               capture_output=True, text=True, timeout=60)
-        assert (done.returncode, done.stderr) == (0, ''), done
+        assert (done.returncode, again.said(done.stderr)) == (0, ''), done
 
 
 @pytest.mark.parametrize('events', [e for e in TEMPLATES if '*' not in e])
@@ -405,7 +405,7 @@ def test_templates_tell_the_types(prof, tmp_path, events):
         for handler, fields in handlers.items())
     script = 'seen = set()\n' + script + (f'def __interval__():\n    if len(seen) == {len(handlers)}: '
                                           'raise SystemExit\n')
-    run(prof, tmp_path, '-i', 20, '-e', events, script=script)
+    run(prof, tmp_path, '-i', 20, '-e', events, script=script, said=again.said)
 
 
 def test_the_template_of_probes(prof, build):
