@@ -247,7 +247,7 @@ const struct opt stream_ring_opts[] = {
 	  "Set the size of each CPU's ring, in pages or with a unit (8M); rounded up to a power of two. "
 	  "Default: 1M; 4M if all task switches are watched, and with --call-graph dwarf. Without -m "
 	  "and --buffer, a ring that loses events is exchanged for one 4 times as large, up to 64M and 1/32 of "
-	  "memory for all.", false, parse_ring },
+	  "memory for all; meanwhile, events of different names may come out of order unless --order is given.", false, parse_ring },
 	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
 	  "Add a buffer behind the rings, such as 256M: a thread empties the rings into it, so that "
 	  "bursts are not lost while the script is slow. The CPUs share it evenly, rounded up to powers "
