@@ -166,7 +166,7 @@ def judge(mine, his):
         return 'KERNEL'
     mine, his = mine[n:], his[n:]
     at = next((i for i, (a, b) in enumerate(zip(mine, his)) if not same_frame(a, b)), None)
-    if at is not None and his[at][3] == '[stack]' and mine[-1][1] == '_start':
+    if at is not None and his[at][3] in ('[stack]', '[heap]') and mine[-1][1] == '_start':
         return 'perf strays'
     if at is not None:
         return 'OTHER'
