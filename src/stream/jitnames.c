@@ -90,7 +90,7 @@ static void end_maker(struct maker *m)
 	close_it(&m->map);
 	close_it(&m->dump);
 	perfmap_free(m->names);
-	*m = (struct maker){ 0 };
+	*m = (struct maker){ .map = -1, .dump = -1 };
 }
 
 /* What its children run then has no names. */
