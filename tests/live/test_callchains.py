@@ -30,13 +30,14 @@ CALLS, CHILDREN = 20, 20
 
 SCRIPT = """
 import json
-ready = False
+n = seen = 0
 def __interval__():
-    global ready
-    if not ready:
-        print('ready', flush=True)
-    ready = True
+    global seen
+    print('quiet' if n == seen else 'busy', flush=True)
+    seen = n
 def __sample__(e):
+    global n
+    n += 1
     print(json.dumps([e._tid, e._time, e._event, e._callchain]))
 """
 
@@ -111,9 +112,12 @@ def perf_prof(program, folder, options, lines):
         cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, bufsize=0)
     try:
-        while read_line(process.stdout, 'perf-prof') != 'ready\n':
+        while read_line(process.stdout, 'perf-prof') != 'quiet\n':
             pass
         yield
+        # the first names may take longer than what is delivered behind the end
+        while not lines or lines[-1] != 'quiet' or not any(line[0] == '[' for line in lines):
+            lines.append(read_line(process.stdout, 'perf-prof').rstrip('\n'))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
     finally:
