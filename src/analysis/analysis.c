@@ -506,7 +506,7 @@ static void tell_of_mixture(const struct analysis *a)
 	const struct stream_opts *o = &a->opts->stream;
 
 	if (a->opts->json && a->command && !o->output.path && !isatty(STDOUT_FILENO))
-		note(stream_verbosity(o), "the command writes to the same stdout as --json does; -o FILE keeps "
+		note(o->verbose, "the command writes to the same stdout as --json does; -o FILE keeps "
 		     "them apart");
 }
 
@@ -521,7 +521,7 @@ static void want_all(struct analysis *a)
 
 static int open_all(struct analysis *a, struct fault *f)
 {
-	int verbose = stream_verbosity(&a->opts->stream);
+	int verbose = a->opts->stream.verbose;
 
 	want_all(a);
 	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
@@ -553,7 +553,7 @@ static void tell_chains(const struct analysis *a)
 
 	if (o->input || !o->call_graph || o->chains.stack_bytes || cut < FEW_CHAINS || cut < all / 4)
 		return;
-	note(stream_verbosity(o), "%llu of %llu user call chains end after one frame, or where "
+	note(o->verbose, "%llu of %llu user call chains end after one frame, or where "
 	     "nothing is mapped: --call-graph dwarf finds callers in programs without frame "
 	     "pointers", (unsigned long long)cut,
 	     (unsigned long long)all);
@@ -564,7 +564,7 @@ static void tell(struct analysis *a)
 	uint64_t refused = callstacks_refused(a->stacks);
 
 	tell_chains(a);
-	names_tell(&a->names, stream_verbosity(&a->opts->stream));
+	names_tell(&a->names, a->opts->stream.verbose);
 	if (refused)
 		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "
 			"ones\n", (unsigned long long)refused);

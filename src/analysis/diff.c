@@ -451,7 +451,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	d->flame.compared = true;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
-	     flame_check(&d->flame, stream_verbosity(&d->common.stream), f) ||
+	     flame_check(&d->flame, d->common.stream.verbose, f) ||
 	     look(d, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
 	     check_events(d, f) || show(d, f) || draw(d, f);

@@ -211,7 +211,7 @@ static void tell_if_nothing(const struct analysis *a)
 	const struct latency *l = a->config;
 
 	if (!o->input && (o->pids.n || o->tids.n) && !l->any)
-		note(stream_verbosity(o) < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks: kernel "
+		note(o->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks: kernel "
 		     "threads and interrupts may have done that work for them, which -a watches, too");
 }
 

@@ -224,7 +224,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_usage(f, "page-faults: the recording has no page faults with their addresses: "
 				   "perf record -e page-faults -c 1 -d");
 	a->names.data = true;
-	if (flame_check(&p->flame, stream_verbosity(&a->opts->stream), f))
+	if (flame_check(&p->flame, a->opts->stream.verbose, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");

@@ -44,7 +44,7 @@ int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops,
 	*p = (struct pairs){ .a = a, .ops = ops };
 	if (!ops->view)
 		return 0;   /* pairs alone: the command's config is another */
-	if (heatmap_check(&o->heatmap, stream_verbosity(&a->opts->stream), f))
+	if (heatmap_check(&o->heatmap, a->opts->stream.verbose, f))
 		return -1;
 	if (o->heatmap.path && !(p->heatmap = heatmap_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");

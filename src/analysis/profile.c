@@ -219,7 +219,7 @@ static struct stream_event *choose(struct analysis *a, struct stream_event *all,
 			best = &all[i];
 	}
 	if (sampled > 1)
-		note(stream_verbosity(&a->opts->stream), "the profile is of %s, one of %zu events; -e EVENT chooses another, "
+		note(a->opts->stream.verbose, "the profile is of %s, one of %zu events; -e EVENT chooses another, "
 		     "report shows all", analysis_counted(best), sampled);
 	return best;
 }
@@ -244,7 +244,7 @@ static int begin(struct analysis *a, struct fault *f)
 				   "`perf record` takes them without -e", a->ops->name);
 	p->clock->names_ip = true;
 	analysis_family(a, p->clock, p->what, sizeof(p->what));
-	if (flame_check(&p->flame, stream_verbosity(&a->opts->stream), f) ||
+	if (flame_check(&p->flame, a->opts->stream.verbose, f) ||
 	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))

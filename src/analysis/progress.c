@@ -20,7 +20,7 @@ static uint64_t now(void)
 
 void progress_begin(struct progress *p, const struct analysis *a)
 {
-	*p = (struct progress){ .off = stream_verbosity(&a->opts->stream) < 0 || !isatty(STDERR_FILENO) };
+	*p = (struct progress){ .off = a->opts->stream.verbose < 0 || !isatty(STDERR_FILENO) };
 	p->begun = now();
 	p->next = p->begun + QUIET_MS * MS;
 }

@@ -26,7 +26,7 @@ struct record {
 
 static bool is_watched(const struct analysis *a)
 {
-	return stream_verbosity(&a->opts->stream) >= 0 && isatty(STDERR_FILENO);
+	return a->opts->stream.verbose >= 0 && isatty(STDERR_FILENO);
 }
 
 static void tell(struct analysis *a, const char *begin, const char *end)

@@ -345,7 +345,7 @@ static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 {
 	bool all;
 	struct stream_event *event = analysis_profiled(a, &all);
-	int verbosity = stream_verbosity(&a->opts->stream);
+	int verbosity = a->opts->stream.verbose;
 	char name[256];
 
 	if (!event)

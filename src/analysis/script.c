@@ -232,7 +232,7 @@ static int begin_output(struct script *s, struct analysis *a, struct fault *f)
 	s->line->inlines = a->opts->inlines >= 0;
 	s->line->columns = &s->columns;
 	s->write = s->csv ? script_csv : s->common.json ? script_json : script_text;
-	s->watched = stream_verbosity(&a->opts->stream) >= 0 && isatty(STDERR_FILENO) &&
+	s->watched = a->opts->stream.verbose >= 0 && isatty(STDERR_FILENO) &&
 		     (s->output || !isatty(STDOUT_FILENO));
 	return 0;
 }

@@ -135,7 +135,7 @@ static void interval(struct analysis *a)
 	explain(t, legend, sizeof(legend));
 	pairs_print(&t->pairs);
 	if (*legend && !a->opts->json)
-		note(stream_verbosity(&a->opts->stream), "St: %s", legend);
+		note(a->opts->stream.verbose, "St: %s", legend);
 }
 
 static int end(struct analysis *a, struct fault *f)

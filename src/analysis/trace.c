@@ -114,7 +114,7 @@ static int begin(struct analysis *a, struct fault *f)
 		chains |= events[i].callchain;
 	if (!chains)
 		return fault_usage(f, "trace: --flame-graph %s: no event has a call chain; add -g", t->flame.path);
-	if (flame_check(&t->flame, stream_verbosity(&a->opts->stream), f))
+	if (flame_check(&t->flame, a->opts->stream.verbose, f))
 		return -1;
 	t->folded = folded_new();
 	return t->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");

@@ -39,7 +39,7 @@ void convert_tell_event(const struct convert *c, struct analysis *a)
 		others += events[i].sampling && !convert_profiles(c, &events[i]);
 	}
 	if (c->profile && !c->all && others)
-		note(stream_verbosity(&a->opts->stream), "--to %s converts %s, the first of %zu events; -e EVENT chooses another",
+		note(a->opts->stream.verbose, "--to %s converts %s, the first of %zu events; -e EVENT chooses another",
 		     c->format->name, analysis_family(a, c->profile, name, sizeof(name)), sampled);
 }
 

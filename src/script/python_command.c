@@ -97,7 +97,7 @@ static int run_script(struct python_config *config, struct host *h,
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
 	rc = stream_run(h->stream, &ops, h, f);
 	host_exit(h);
-	names_tell(&h->names, stream_verbosity(&config->stream));
+	names_tell(&h->names, config->stream.verbose);
 	summary_tell(h->stream);
 	return rc;
 }
@@ -164,7 +164,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	struct host h = {0};
 	struct host_script script = {
 		.venv = config->venv,
-		.verbose = stream_verbosity(&config->stream),
+		.verbose = config->stream.verbose,
 		.interval_ms = config->stream.interval_ms,
 	};
 	struct privilege privilege = {0};

@@ -257,7 +257,7 @@ int events_find_tracefs(struct stream *s, struct fault *f)
 
 	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
 		/* the machine was changed: that is said to whoever listens at all */
-		note(s->opts->quiet ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
+		note(s->opts->verbose < 0 ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
 		rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
 	}
 	if (rc)

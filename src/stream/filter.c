@@ -279,7 +279,7 @@ static void hint(const struct stream *s, const struct stream_event *event)
 	/* a glob makes many events of one item: the first stands for them */
 	if (event > s->events && event[-1].item == event->item)
 		return;
-	note(stream_verbosity(s->opts), "%s: perf-prof evaluates %s for each event, as the "
+	note(s->opts->verbose, "%s: perf-prof evaluates %s for each event, as the "
 	     "kernel's filters do not support it%s%s", event->name, filter->text,
 	     filter->kernel ? "; the kernel's filter: " : "", filter->kernel ? filter->kernel : "");
 }

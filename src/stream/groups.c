@@ -174,7 +174,7 @@ void groups_prepare(struct stream *s)
 	look_at_inheritance(s);
 	for (uint32_t i = 0; i < s->nevents; i++)
 		if (s->events[i].leader == i && strchr(modifiers_of(s, s->events[i].item), 'W') && !fits(s, i)) {
-			note(stream_verbosity(s->opts), "the group of %s doesn't fit on the PMU: its events are opened alone",
+			note(s->opts->verbose, "the group of %s doesn't fit on the PMU: its events are opened alone",
 			     s->events[i].name);
 			take_apart(s, i);
 		}

@@ -167,7 +167,7 @@ static void choose_ring_size(struct stream *s)
 	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
 	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
-	int verbose = stream_verbosity(o);
+	int verbose = o->verbose;
 	struct sysinfo si;
 	char a[32], b[32];
 
@@ -201,7 +201,7 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 	if (rc)
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	if (o->ring.bytes != asked)
-		note(stream_verbosity(o), "rings of %s instead of %s: the limit on locked memory "
+		note(o->verbose, "rings of %s instead of %s: the limit on locked memory "
 		     "(ulimit -l, sysctl kernel.perf_event_mlock_kb)",
 		     units_bytes_text(o->ring.bytes, a, sizeof(a)),
 		     units_bytes_text(asked, b, sizeof(b)));
@@ -385,7 +385,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 /* A few tracepoints can't be sampled by anybody: a glob that meets one goes on without. */
 static void leave_out(struct stream *s, struct stream_event *event, const struct fault *f)
 {
-	note(stream_verbosity(s->opts), "left out: %s", f->text);
+	note(s->opts->verbose, "left out: %s", f->text);
 	event->wanted = false;
 }
 
@@ -498,7 +498,7 @@ static int open_until_whole(struct stream *s, struct fault *f)
 		if (!s->uneven && !targets_moved(&s->targets, s->opts))
 			return 0;
 	}
-	note(stream_verbosity(s->opts), s->uneven ? "kernel.perf_event_max_sample_rate kept "
+	note(s->opts->verbose, s->uneven ? "kernel.perf_event_max_sample_rate kept "
 	     "falling while events were opened: some CPUs are sampled more often than others"
 	     : "new threads kept starting while events were opened: some of their first events may "
 	     "be missing");
@@ -596,7 +596,7 @@ int stream_open(struct stream *s, struct fault *f)
 					    s->opts->record ? RECORDER_SAMPLE_TYPE : 0, s->opts->inherit >= 0,
 					    wanted_maps(s));
 	else
-		note(stream_verbosity(s->opts), "names of new tasks are looked up late: too few open "
+		note(s->opts->verbose, "names of new tasks are looked up late: too few open "
 		     "files for COMM records");
 	if (s->sideband)
 		sideband_set_own(s->sideband, &s->own);

@@ -103,6 +103,21 @@ static int parse_usage(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
+static int parse_verbose(const char *text, void *opts, struct fault *f)
+{
+	((struct stream_opts *)opts)->verbose = 1;
+	return 0;
+}
+
+static int parse_quiet(const char *text, void *opts, struct fault *f)
+{
+	struct stream_opts *o = opts;
+
+	o->verbose = -1;
+	o->quiet = true;
+	return 0;
+}
+
 static int parse_clock_offset(const char *text, void *field, struct fault *f)
 {
 	if (units_i64(text, field))
@@ -311,10 +326,10 @@ const struct opt stream_output_opts[] = {
 	{ "usage-self", 0, NULL, OPT_CALL, AT(usage_ms), "MS",
 	  "Report the CPU time and memory of perf-prof itself on stderr, every MS milliseconds.", false,
 	  parse_usage },
-	{ "verbose", 'v', NULL, OPT_COUNT, AT(verbose), NULL,
-	  "Print more: hints, ring sizes, a closing summary.", false, NULL },
-	{ "quiet", 'q', NULL, OPT_COUNT, AT(quiet), NULL, "Print no hints, not even on a terminal.",
-	  false, NULL },
+	{ "verbose", 'v', NULL, OPT_CALL, 0, NULL,
+	  "Print more: hints, ring sizes, a closing summary.", false, parse_verbose },
+	{ "quiet", 'q', NULL, OPT_CALL, 0, NULL,
+	  "Print no hints, not even on a terminal. Of -v and -q, the later one decides.", false, parse_quiet },
 };
 
 void stream_opts_defaults(struct stream_opts *opts)
@@ -331,9 +346,4 @@ void stream_opts_free(struct stream_opts *opts)
 	numlist_free(&opts->cpus);
 	numlist_free(&opts->pids);
 	numlist_free(&opts->tids);
-}
-
-int stream_verbosity(const struct stream_opts *opts)
-{
-	return opts->quiet ? -opts->quiet : opts->verbose;
 }

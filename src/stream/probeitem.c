@@ -273,7 +273,7 @@ static int define_usdt(struct definer *d, const struct parts *parts)
 		    strcmp(p->name, name))
 			continue;
 		if (probe_args_of_usdt(p->args, args, sizeof(args)) && !*d->args)
-			note(stream_verbosity(d->s->opts), "%s: left out those arguments of \"%s\" "
+			note(d->s->opts->verbose, "%s: left out those arguments of \"%s\" "
 			     "that a probe cannot fetch",
 			     parts->function, p->args);
 		rc = define_at(d, parts, p->offset, p->ref_ctr_offset, *d->args ? d->args : args);

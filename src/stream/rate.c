@@ -191,7 +191,7 @@ void rate_tell(const struct stream *s)
 			     "faster", event->name, word(attr), (uint64_t)attr->sample_period, asked);
 			continue;
 		}
-		note(event->sampling->rate ? 1 : stream_verbosity(s->opts),
+		note(event->sampling->rate ? 1 : s->opts->verbose,
 		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": %s kernel.perf_event_max_sample_rate, %" PRIu64
 		     " by now, which the kernel lowers when interrupts take long (as root: sysctl "
 		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",

@@ -466,7 +466,7 @@ void recorder_put_jitnames(struct stream *s)
 
 	jitnames_put(s->jitnames, s->writer);
 	while ((why = jitnames_missing(s->jitnames)))
-		note(stream_verbosity(s->opts), "%s: some functions of code that programs made have no names: %s",
+		note(s->opts->verbose, "%s: some functions of code that programs made have no names: %s",
 		     s->opts->record, why);
 }
 

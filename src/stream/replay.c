@@ -533,7 +533,7 @@ static void tell(const struct stream *s)
 {
 	const struct replay *p = s->replay;
 	const struct perfdata_counts *c = perfdata_counts(p->reader);
-	int verbose = stream_verbosity(s->opts);
+	int verbose = s->opts->verbose;
 
 	if (p->unknown)
 		fprintf(stderr, "perf-prof: %s: left out %" PRIu64 " samples, whose ids belong to "

@@ -92,7 +92,8 @@ struct stream_opts {
 		uint32_t stack_bytes;   /* dwarf: of the user's stack in each sample; 0: fp */
 	} chains;
 	struct output output;           /* -o */
-	int verbose, quiet;
+	int verbose;                    /* 1: -v, -1: -q, whichever came later; for note() */
+	bool quiet;                     /* -q, also before -v */
 };
 
 /* Rows for the option groups of commands. */
@@ -115,8 +116,6 @@ int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
 /* The first operand, where it can only be meant as the word behind -g: -1 with f. */
 int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
-/* -v minus -q, for note(). */
-int stream_verbosity(const struct stream_opts *opts);
 
 /* How the samples of a source or a plain perf event print. */
 enum stream_shape {

@@ -18,7 +18,7 @@ static void put_share(const struct stream_throttled *t, char *buf, size_t size)
 
 static void tell_throttled(const struct stream *s)
 {
-	bool told = false, all = stream_verbosity(s->opts) > 0;
+	bool told = false, all = s->opts->verbose > 0;
 	struct stream_throttled t;
 	char share[32];
 
@@ -37,7 +37,7 @@ static void tell_throttled(const struct stream *s)
 void summary_tell(const struct stream *s)
 {
 	struct stream_totals t;
-	int verbose = stream_verbosity(s->opts);
+	int verbose = s->opts->verbose;
 
 	stream_totals(s, &t);
 	if (t.lost || verbose > 0)

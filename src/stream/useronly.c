@@ -81,7 +81,7 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 
 void useronly_tell(const struct stream *s)
 {
-	int level = 2, verbose = stream_verbosity(s->opts);
+	int level = 2, verbose = s->opts->verbose;
 	char names[256] = "";
 	size_t n = 0;
 
