@@ -225,7 +225,7 @@ static int is_recording(const char *path, struct fault *f)
 		return 1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));
+		return fault_unreadable(f, path, errno);
 	if (read(fd, magic, sizeof(magic)) < 0)
 		magic[0] = '\0';
 	close(fd);
@@ -539,9 +539,10 @@ static const char *const description[] = {
 	"Shares are shares of the samples of one event, which is shown above the table: the first of "
 	"BEFORE that is not a tracepoint, or the one of -e, and the same event of AFTER. Samples of "
 	"idle CPUs are left out. Functions are the same if their names and the names of their files "
-	"are, without folders and the version of a library; a name in folded stacks has no file. An inlined function counts as "
-	"part of the function that it was inlined into, unless --inline-rows is given or a side is "
-	"folded stacks, which don't say what was inlined. If functions are gone from one file and new in another with the same names, a line below the "
+	"are, without folders and the version of a library; a name in folded stacks has no file. An "
+	"inlined function counts as part of the function that it was inlined into, unless "
+	"--inline-rows is given or a side is folded stacks, which don't say what was inlined. If "
+	"functions are gone from one file and new in another with the same names, a line below the "
 	"table says so, and --ignore-files compares by name alone.",
 	NULL,
 };

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int set(struct fault *f, int exit_code, const char *fmt, va_list ap)
@@ -34,6 +35,11 @@ int fault_usage(struct fault *f, const char *fmt, ...)
 	set(f, EXIT_USAGE, fmt, ap);
 	va_end(ap);
 	return -1;
+}
+
+int fault_unreadable(struct fault *f, const char *path, int error)
+{
+	return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(abs(error)));
 }
 
 /* The text quotes what users, kernel and files gave: control characters are made

@@ -110,7 +110,7 @@ static int unpack_all(struct perfdata_reader *r, struct unpacking *u, struct fau
 			zrc = inflateReset(&u->z);
 	}
 	if (r->w.error)
-		return reading_fault(r, f, window_at(&r->w), "%s", strerror(-r->w.error));
+		return reading_failed(r, f);
 	if (zrc == Z_OK)
 		reading_fault(r, cut, window_at(&r->w), "the gzip data ends before its end: the file is cut, and what "
 			      "comes after the %" PRIu64 " bytes that were unpacked is missing", u->n);

@@ -376,9 +376,9 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 	uint64_t size = 0;
 
 	if (fstat(r->w.fd, &st))
-		return reading_fault(r, f, 0, "%s", strerror(errno));
+		return fault_unreadable(f, r->name, errno);
 	if (!window_fill(&r->w, PIPE_HEAD))
-		return r->w.error ? reading_fault(r, f, 0, "%s", strerror(-r->w.error))
+		return r->w.error ? reading_failed(r, f)
 				  : reading_fault(r, f, 0, "this is not a recording: it has %zu "
 						  "bytes, and perf.data begins with PERFILE2 and "
 						  "the size of its header",

@@ -27,6 +27,11 @@ int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at,
 	return fault_set(f, EXIT_FAILED, "%s: at offset %#" PRIx64 ": %s", r->name, at, text);
 }
 
+int reading_failed(const struct perfdata_reader *r, struct fault *f)
+{
+	return reading_fault(r, f, window_at(&r->w), "%s", strerror(-r->w.error));
+}
+
 int reading_no_memory(struct fault *f)
 {
 	return fault_set(f, EXIT_FAILED, "out of memory");
@@ -39,9 +44,7 @@ int perfdata_reader_path(const char *path, struct fault *f)
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
 				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
-	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(errno));
-	return fd;
+	return fd < 0 ? fault_unreadable(f, path, errno) : fd;
 }
 
 /* What kind of file it is: 1: has offsets, 0: has none, -1 with f. */
@@ -50,7 +53,7 @@ static int kind_of(int fd, const char *name, struct fault *f)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
+		return fault_unreadable(f, name, errno);
 	if (S_ISDIR(st.st_mode))
 		return fault_set(f, EXIT_FAILED, "%s is a directory; expected a file (perf record "
 				 "--threads writes directories, which perf-prof does not read: "
@@ -204,7 +207,7 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 	if (r->w.error == -EINTR)
 		return 0;
 	if (r->w.error)
-		return reading_fault(r, f, window_at(&r->w), "%s", strerror(-r->w.error));
+		return reading_failed(r, f);
 	if (r->w.seekable && r->w.end != UINT64_MAX && window_at(&r->w) < r->w.end)
 		reading_fault(r, &r->trouble, window_at(&r->w), "the file ends here, but its "
 			      "header places records up to %#" PRIx64 ": it was cut while "

@@ -65,6 +65,8 @@ struct perfdata_reader {
 /* "NAME: at offset N: ...": -1. */
 int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Of r->w.error. */
+int reading_failed(const struct perfdata_reader *r, struct fault *f);
 int reading_no_memory(struct fault *f);
 
 /* header.c: the head of a file or pipe: 0, or -1 with f. */

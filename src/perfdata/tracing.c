@@ -39,7 +39,7 @@ static int add_sized_file(struct bytes *b, const char *path, struct fault *f)
 	bytes_add_u64(b, size);
 	rc = add_file(b, path);
 	if (rc)
-		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(-rc));
+		return fault_unreadable(f, path, rc);
 	size = b->n - at - sizeof(size);
 	if (!b->failed)
 		memcpy(b->data + at, &size, sizeof(size));

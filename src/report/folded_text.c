@@ -143,7 +143,7 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 			rc = fault_set(f, EXIT_FAILED, "%s:%zu: %s", name, number, wrong);
 	}
 	if (!rc && ferror(in))
-		rc = fault_set(f, EXIT_FAILED, "%s: %s", name, strerror(errno));
+		rc = fault_unreadable(f, name, errno);
 	free(line);
 	return rc;
 }
@@ -158,7 +158,7 @@ int folded_read(struct folded *folded, const char *path, struct fault *f)
 	in = fopen(path, "re");
 	caller_end(&rights);
 	if (!in)
-		return fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
+		return fault_unreadable(f, path, errno);
 	rc = folded_take(folded, in, path, f);
 	fclose(in);
 	return rc;

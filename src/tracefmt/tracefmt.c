@@ -256,7 +256,7 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 	snprintf(path, sizeof(path), "%s/events/%s/%s/format", tracefs, sys, name);
 	text = read_file(path, &len);
 	if (!text) {
-		fault_set(f, EXIT_FAILED, "%s: %s", path, strerror(errno));
+		fault_unreadable(f, path, errno);
 		return NULL;
 	}
 	fmt = tracefmt_parse(db, text, len, sys, f);
