@@ -85,16 +85,6 @@ struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_
 	return s;
 }
 
-static void forget_seen(struct seen **all)
-{
-	struct seen *k, *next;
-
-	HASH_ITER(hh, *all, k, next) {
-		HASH_DEL(*all, k);
-		free(k);
-	}
-}
-
 static size_t more_bytes(size_t n)
 {
 	return (n + 1) * sizeof(const struct frame *);
@@ -133,8 +123,8 @@ void callstacks_free(struct callstacks *s)
 
 	if (!s)
 		return;
-	forget_seen(&s->recent);
-	forget_seen(&s->earlier);
+	HASH_FREE(s->recent);
+	HASH_FREE(s->earlier);
 	HASH_ITER(hh, s->chains, c, next_c)
 		drop_chain(s, c);
 	HASH_ITER(hh, s->frames, e, next_e)
@@ -306,7 +296,7 @@ static void add_recent(struct callstacks *s, struct seen *k, size_t words)
 		free(k);
 	if (s->recent_bytes <= MAX_RECENT)
 		return;
-	forget_seen(&s->earlier);
+	HASH_FREE(s->earlier);
 	s->earlier = s->recent;
 	s->recent = NULL;
 	s->recent_bytes = 0;
@@ -551,8 +541,8 @@ static void drop_older(struct callstacks *s, uint32_t intervals)
 {
 	struct chain *c, *next;
 
-	forget_seen(&s->recent);
-	forget_seen(&s->earlier);
+	HASH_FREE(s->recent);
+	HASH_FREE(s->earlier);
 	s->recent_bytes = 0;
 	HASH_ITER(hh, s->chains, c, next)
 		if (!c->kept && s->interval - c->interval >= intervals)

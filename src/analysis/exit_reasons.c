@@ -30,12 +30,7 @@ int exit_reasons_begin(struct exit_reasons *all, const struct stream_event *leav
 
 void exit_reasons_free(struct exit_reasons *all)
 {
-	struct exit_reason *r, *next;
-
-	HASH_ITER(hh, all->known, r, next) {
-		HASH_DEL(all->known, r);
-		free(r);
-	}
+	HASH_FREE(all->known);
 }
 
 /* The kernel names them in the event's own text: "... reason HLT rip ...", on arm64

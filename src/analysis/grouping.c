@@ -24,12 +24,7 @@ int grouping_parse(const char *text, void *field, struct fault *f)
 
 void grouping_next(struct grouping *g)
 {
-	struct grouped *t, *next;
-
-	HASH_ITER(hh, g->tasks, t, next) {
-		HASH_DEL(g->tasks, t);
-		free(t);
-	}
+	HASH_FREE(g->tasks);
 	g->news = false;
 }
 

@@ -23,17 +23,8 @@ struct task_name {
 
 void hotspots_free(struct hotspots *h)
 {
-	struct hotspot *spot, *next_spot;
-	struct task_name *name, *next_name;
-
-	HASH_ITER(hh, h->all, spot, next_spot) {
-		HASH_DEL(h->all, spot);
-		free(spot);
-	}
-	HASH_ITER(hh, h->names, name, next_name) {
-		HASH_DEL(h->names, name);
-		free(name);
-	}
+	HASH_FREE(h->all);
+	HASH_FREE(h->names);
 	*h = (struct hotspots){ .nmore = h->nmore };
 }
 
@@ -53,10 +44,7 @@ static struct task_name *keep(struct hotspots *h, const char *comm)
 		return NULL;
 	memcpy(name->text, comm, len);
 	HASH_ADD(hh, h->names, text, len, name);
-	if (!HASH_LOST(name))
-		return name;
-	free(name);
-	return NULL;
+	return HASH_KEPT(name);
 }
 
 static struct hotspot *spot_of(struct hotspots *h, const struct hotspot_key *key)
@@ -71,10 +59,7 @@ static struct hotspot *spot_of(struct hotspots *h, const struct hotspot_key *key
 		return NULL;
 	spot->key = *key;
 	HASH_ADD(hh, h->all, key, sizeof(*key), spot);
-	if (!HASH_LOST(spot))
-		return spot;
-	free(spot);
-	return NULL;
+	return HASH_KEPT(spot);
 }
 
 /* NULL: it is counted as refused. */

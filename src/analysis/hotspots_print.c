@@ -158,12 +158,7 @@ static struct function **functions_of(const struct hotspots *h, struct functions
 
 static void free_functions(struct function *all, struct function **v)
 {
-	struct function *fn, *next;
-
-	HASH_ITER(hh, all, fn, next) {
-		HASH_DEL(all, fn);
-		free(fn);
-	}
+	HASH_FREE(all);
 	free(v);
 }
 

@@ -143,13 +143,9 @@ static int end(struct analysis *a, struct fault *f)
 static void release(struct analysis *a)
 {
 	struct kvm_exit *k = a->config;
-	struct vcpu *v, *next_v;
 
 	pairs_free(&k->pairs);
-	HASH_ITER(hh, k->vcpus, v, next_v) {
-		HASH_DEL(k->vcpus, v);
-		free(v);
-	}
+	HASH_FREE(k->vcpus);
 	exit_reasons_free(&k->reasons);
 }
 

@@ -73,10 +73,7 @@ void pairs_free(struct pairs *p)
 {
 	struct open_pair *o, *next;
 
-	HASH_ITER(hh, p->all, o, next) {
-		HASH_DEL(p->all, o);
-		free(o);
-	}
+	HASH_FREE(p->all);
 	for (o = p->spare; o; o = next) {
 		next = o->hh.next;
 		free(o);
@@ -293,8 +290,7 @@ struct distribution *pairs_add_task(struct pairs *p, const struct analysis_sampl
 	const uint64_t row[] = { grouping_key(&p->grouping, p->a, tid, s->time, &comm), row1 };
 	bool fresh;
 	struct distribution *d = add_to_row(p, s, end, comm, (uint64_t)tid, row, &fresh);
-
-	uint64_t by_name = fresh ? analysis_hash(d->name) : 0;
+	uint64_t by_name = fresh ? analysis_hash(d->name) : 0;   /* d goes when rows are put together */
 
 	if (fresh && grouping_count(&p->grouping, &p->rows, tid))
 		return distributions_get(&p->rows, by_name, row1, &fresh);

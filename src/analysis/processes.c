@@ -24,10 +24,7 @@ static struct thread_process *learn(struct processes *p, pid_t tid, pid_t pid)
 	t->tid = tid;
 	t->pid = pid;
 	HASH_ADD(hh, p->all, tid, sizeof(t->tid), t);
-	if (!HASH_LOST(t))
-		return t;
-	free(t);
-	return NULL;
+	return HASH_KEPT(t);
 }
 
 static struct thread_process *find(struct processes *p, pid_t tid)
@@ -84,10 +81,5 @@ void processes_take(struct processes *p, const struct pev_record *rec)
 
 void processes_free(struct processes *p)
 {
-	struct thread_process *t, *next;
-
-	HASH_ITER(hh, p->all, t, next) {
-		HASH_DEL(p->all, t);
-		free(t);
-	}
+	HASH_FREE(p->all);
 }

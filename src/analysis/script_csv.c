@@ -33,10 +33,7 @@ static struct script_column *find_or_add(struct script_columns *c, const char *n
 	col->name = name;
 	col->index = c->ntrace++;
 	HASH_ADD_KEYPTR(hh, c->trace, col->name, strlen(col->name), col);
-	if (!HASH_LOST(col))
-		return col;
-	free(col);
-	return NULL;
+	return HASH_KEPT(col);
 }
 
 static int by_column(const void *a, const void *b)
@@ -76,12 +73,7 @@ int script_columns(struct script_columns *c, struct script_event *events, size_t
 
 void script_columns_free(struct script_columns *c)
 {
-	struct script_column *col, *next;
-
-	HASH_ITER(hh, c->trace, col, next) {
-		HASH_DEL(c->trace, col);
-		free(col);
-	}
+	HASH_FREE(c->trace);
 }
 
 /* ---- titles ------------------------------------------------------------------------ */

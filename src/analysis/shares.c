@@ -35,14 +35,9 @@ struct shares *shares_new(void)
 
 void shares_free(struct shares *s)
 {
-	struct entry *e, *next;
-
 	if (!s)
 		return;
-	HASH_ITER(hh, s->all, e, next) {
-		HASH_DEL(s->all, e);
-		free(e);
-	}
+	HASH_FREE(s->all);
 	free(s->sorted);
 	free(s->stack);
 	free(s);
@@ -83,10 +78,7 @@ static struct entry *entry_of(struct shares *s, const char *function, const char
 	e->share.function = e->key;
 	e->share.dso = e->key + len + 1;
 	HASH_ADD(hh, s->all, key, len + dso_len + 2, e);
-	if (!HASH_LOST(e))
-		return e;
-	free(e);
-	return NULL;
+	return HASH_KEPT(e);
 }
 
 void shares_frame(struct shares *s, const char *function, const char *dso)

@@ -193,12 +193,7 @@ bool switches_are_over(struct switches *w)
 
 void switches_free(struct switches *w)
 {
-	struct watched *one, *next;
-
-	HASH_ITER(hh, w->watched, one, next) {
-		HASH_DEL(w->watched, one);
-		free(one);
-	}
+	HASH_FREE(w->watched);
 	for (size_t i = 0; i < w->nends; i++)
 		close(w->ends[i]);
 	free(w->ends);

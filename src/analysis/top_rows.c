@@ -38,10 +38,7 @@ static struct top_row *new_row(struct top_rows *all, const struct expr_value *ke
 	}
 	row->task = -1;
 	HASH_ADD_KEYPTR(hh, all->rows, (char *)row + text, k->len, row);
-	if (!HASH_LOST(row))
-		return row;
-	free(row);
-	return NULL;
+	return HASH_KEPT(row);
 }
 
 struct top_row *top_rows_get(struct top_rows *all, const struct top_part *part, const struct expr_value *key)

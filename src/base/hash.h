@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static inline uint64_t hash_step(uint64_t h, const void *key)
@@ -55,5 +56,17 @@ static inline unsigned int hash_words(const void *key, size_t len)
 	(_ha_head->hh_head->tbl->num_items * 2 > _ha_head->hh_head->tbl->num_buckets ? 4U : 10U)
 
 #define HASH_LOST(item) (!(item)->hh.tbl)
+/* What was added, or NULL: it is freed if it found no memory. */
+#define HASH_KEPT(item) (HASH_LOST(item) ? (free(item), NULL) : (item))
+/* Frees all items; the table is empty then. */
+#define HASH_FREE(head)                                                                            \
+	do {                                                                                       \
+		__typeof__(head) one_, next_;                                                      \
+                                                                                                   \
+		HASH_ITER(hh, head, one_, next_) {                                                 \
+			HASH_DEL(head, one_);                                                      \
+			free(one_);                                                                \
+		}                                                                                  \
+	} while (0)
 
 #endif

@@ -111,10 +111,7 @@ static struct tally *tally_of(struct pprof *p, const struct task_key *key)
 		return NULL;
 	t->key = *key;
 	HASH_ADD(hh, p->all, key, sizeof(*key), t);
-	if (!HASH_LOST(t))
-		return t;
-	free(t);
-	return NULL;
+	return HASH_KEPT(t);
 }
 
 static void sample(struct convert *c, struct analysis *a, const struct analysis_sample *s)
@@ -447,14 +444,10 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 static void release(struct convert *c)
 {
 	struct pprof *p = c->state;
-	struct tally *t, *next;
 
 	if (!p)
 		return;
-	HASH_ITER(hh, p->all, t, next) {
-		HASH_DEL(p->all, t);
-		free(t);
-	}
+	HASH_FREE(p->all);
 	protofile_free(&p->file);
 	wordlist_free(&p->strings);
 	numbers_free(&p->functions);

@@ -26,12 +26,7 @@ struct number {
 
 void wordlist_free(struct wordlist *s)
 {
-	struct word *word, *next;
-
-	HASH_ITER(hh, s->all, word, next) {
-		HASH_DEL(s->all, word);
-		free(word);
-	}
+	HASH_FREE(s->all);
 	free(s->at);
 	*s = (struct wordlist){ 0 };
 }
@@ -99,13 +94,7 @@ const char *wordlist_at(const struct wordlist *s, uint32_t number)
 
 void numbers_free(struct numbers *n)
 {
-	struct number *number, *next;
-
-	HASH_ITER(hh, n->all, number, next) {
-		HASH_DEL(n->all, number);
-		free(number);
-	}
-	n->all = NULL;
+	HASH_FREE(n->all);
 	n->n = 0;
 }
 

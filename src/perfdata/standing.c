@@ -116,16 +116,6 @@ static bool is_needed(struct look *l, enum kind kind, uint64_t id)
 	return !n || n->value;
 }
 
-static void free_needs(struct look *l)
-{
-	struct need *n, *next;
-
-	HASH_ITER(hh, l->needs, n, next) {
-		HASH_DEL(l->needs, n);
-		free(n);
-	}
-}
-
 static bool keeps_comm(struct look *l, const struct who *w)
 {
 	bool kept = is_needed(l, NAME, w->second);
@@ -271,7 +261,7 @@ static void drop_void(struct standing *s)
 		if (!look.failed)
 			move(s, at, kept, n);
 	}
-	free_needs(&look);
+	HASH_FREE(look.needs);
 	free(at);
 	free(kept);
 	s->looked = s->bytes.n;

@@ -69,7 +69,6 @@ struct folded *folded_new(void)
 void folded_free(struct folded *f)
 {
 	struct name *name, *next_name;
-	struct stack *stack, *next_stack;
 
 	if (!f)
 		return;
@@ -79,10 +78,7 @@ void folded_free(struct folded *f)
 			free(name->shown);
 		free(name);
 	}
-	HASH_ITER(hh, f->stacks, stack, next_stack) {
-		HASH_DEL(f->stacks, stack);
-		free(stack);
-	}
+	HASH_FREE(f->stacks);
 	free(f->frames);
 	free(f);
 }

@@ -150,14 +150,9 @@ int counts_begin(struct stream *s, struct fault *f)
 
 void counts_free(struct stream *s)
 {
-	struct counter *c, *next;
-
 	if (!s->counts)
 		return;
-	HASH_ITER(hh, s->counts->counters, c, next) {
-		HASH_DEL(s->counts->counters, c);
-		free(c);
-	}
+	HASH_FREE(s->counts->counters);
 	free(s->counts->members);
 	free(s->counts);
 	s->counts = NULL;
@@ -179,10 +174,7 @@ static struct counter *counter_of(struct counts *all, const struct stream_event 
 		return NULL;
 	c->key = key;
 	HASH_ADD(hh, all->counters, key, sizeof(key), c);
-	if (!HASH_LOST(c))
-		return c;
-	free(c);
-	return NULL;
+	return HASH_KEPT(c);
 }
 
 /* Who is on its way out is not said, but it was on that CPU, so mostly it is who was there before. Were it

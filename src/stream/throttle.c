@@ -25,12 +25,7 @@ bool throttle_matters(uint64_t ns, uint64_t observed)
 
 void throttles_free(struct throttles *t)
 {
-	struct throttle_open *o, *next;
-
-	HASH_ITER(hh, t->open, o, next) {
-		HASH_DEL(t->open, o);
-		free(o);
-	}
+	HASH_FREE(t->open);
 	free(t->totals);
 	*t = (struct throttles){ 0 };
 }
