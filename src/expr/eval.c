@@ -92,6 +92,20 @@ static int64_t shift_right_signed(int64_t a, uint64_t n)
 	return a >> (n < 64 ? n : 63);
 }
 
+/* a is the first and becomes the result; false: by 0. */
+static bool divide_by(enum expr_code code, struct expr_value *a, const struct expr_value *b)
+{
+	if (!b->u)
+		return false;
+	switch (code) {
+	case CODE_DIV_S: a->s = divide(a->s, b->s); break;
+	case CODE_MOD_S: a->s = modulo(a->s, b->s); break;
+	case CODE_DIV_U: a->u /= b->u; break;
+	default: a->u %= b->u; break;
+	}
+	return true;
+}
+
 /* Puts the result in the place of the first argument. */
 static int call(const struct expr_insn *in, struct expr_run *run, struct expr_value *args)
 {
@@ -112,6 +126,31 @@ static int call(const struct expr_insn *in, struct expr_run *run, struct expr_va
 #define A(member) top[-1].member
 #define B(member) top[0].member
 
+/* What a code does, row by row. */
+#define LOADS(ROW)                                                                                 \
+	ROW(CODE_U8, LOAD(uint8_t, u)) ROW(CODE_S8, LOAD(int8_t, s))                               \
+	ROW(CODE_U16, LOAD(uint16_t, u)) ROW(CODE_S16, LOAD(int16_t, s))                           \
+	ROW(CODE_U32, LOAD(uint32_t, u)) ROW(CODE_S32, LOAD(int32_t, s))                           \
+	ROW(CODE_U64, LOAD(uint64_t, u))
+#define UNARIES(ROW)                                                                               \
+	ROW(CODE_NOT, A(s) = !A(u)) ROW(CODE_BOOL, A(s) = A(u) != 0)                               \
+	ROW(CODE_NEGATE, A(u) = -A(u)) ROW(CODE_INVERT, A(u) = ~A(u))
+#define BINARIES(ROW)                                                                              \
+	ROW(CODE_EQ, BINARY(s, A(u) == B(u))) ROW(CODE_NE, BINARY(s, A(u) != B(u)))                \
+	ROW(CODE_LT_S, BINARY(s, A(s) < B(s))) ROW(CODE_LT_U, BINARY(s, A(u) < B(u)))              \
+	ROW(CODE_LE_S, BINARY(s, A(s) <= B(s))) ROW(CODE_LE_U, BINARY(s, A(u) <= B(u)))            \
+	ROW(CODE_GT_S, BINARY(s, A(s) > B(s))) ROW(CODE_GT_U, BINARY(s, A(u) > B(u)))              \
+	ROW(CODE_GE_S, BINARY(s, A(s) >= B(s))) ROW(CODE_GE_U, BINARY(s, A(u) >= B(u)))            \
+	ROW(CODE_TEXT_EQ, BINARY(s, same_text(&top[-1], &top[0])))                                 \
+	ROW(CODE_TEXT_NE, BINARY(s, !same_text(&top[-1], &top[0])))                                \
+	ROW(CODE_ADD, BINARY(u, A(u) + B(u))) ROW(CODE_SUB, BINARY(u, A(u) - B(u)))                \
+	ROW(CODE_MUL, BINARY(u, A(u) * B(u))) ROW(CODE_AND, BINARY(u, A(u) & B(u)))                \
+	ROW(CODE_OR, BINARY(u, A(u) | B(u))) ROW(CODE_XOR, BINARY(u, A(u) ^ B(u)))                 \
+	ROW(CODE_SHL, BINARY(u, shift_left(A(u), B(u))))                                           \
+	ROW(CODE_SHR_U, BINARY(u, shift_right(A(u), B(u))))                                        \
+	ROW(CODE_SHR_S, BINARY(s, shift_right_signed(A(s), B(u))))
+#define CASE(code, what) case code: what; break;
+
 /* Numbers have no type on the stack: the instructions know. But for the arguments of
  * functions, which are told by those who call them what they are. */
 int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *value)
@@ -130,13 +169,7 @@ int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *
 			top->u = in->number;
 			(top++)->len = in->size;
 			break;
-		case CODE_U8: LOAD(uint8_t, u); break;
-		case CODE_U16: LOAD(uint16_t, u); break;
-		case CODE_U32: LOAD(uint32_t, u); break;
-		case CODE_U64: LOAD(uint64_t, u); break;
-		case CODE_S8: LOAD(int8_t, s); break;
-		case CODE_S16: LOAD(int16_t, s); break;
-		case CODE_S32: LOAD(int32_t, s); break;
+		LOADS(CASE)
 		case CODE_CHARS:
 			trouble = load_chars(in, run, top++);
 			if (trouble)
@@ -149,44 +182,15 @@ int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *
 			if (trouble)
 				return trouble;
 			break;
-		case CODE_NOT: top[-1].s = !top[-1].u; break;
-		case CODE_BOOL: top[-1].s = top[-1].u != 0; break;
-		case CODE_NEGATE: top[-1].u = -top[-1].u; break;
-		case CODE_INVERT: top[-1].u = ~top[-1].u; break;
+		UNARIES(CASE)
 		case CODE_GLOB:
 			top[-1].s = expr_glob(in->text, in->size, top[-1].text, top[-1].len);
 			break;
-		case CODE_EQ: BINARY(s, A(u) == B(u)); break;
-		case CODE_NE: BINARY(s, A(u) != B(u)); break;
-		case CODE_LT_S: BINARY(s, A(s) < B(s)); break;
-		case CODE_LT_U: BINARY(s, A(u) < B(u)); break;
-		case CODE_LE_S: BINARY(s, A(s) <= B(s)); break;
-		case CODE_LE_U: BINARY(s, A(u) <= B(u)); break;
-		case CODE_GT_S: BINARY(s, A(s) > B(s)); break;
-		case CODE_GT_U: BINARY(s, A(u) > B(u)); break;
-		case CODE_GE_S: BINARY(s, A(s) >= B(s)); break;
-		case CODE_GE_U: BINARY(s, A(u) >= B(u)); break;
-		case CODE_TEXT_EQ: BINARY(s, same_text(&top[-1], &top[0])); break;
-		case CODE_TEXT_NE: BINARY(s, !same_text(&top[-1], &top[0])); break;
-		case CODE_ADD: BINARY(u, A(u) + B(u)); break;
-		case CODE_SUB: BINARY(u, A(u) - B(u)); break;
-		case CODE_MUL: BINARY(u, A(u) * B(u)); break;
-		case CODE_AND: BINARY(u, A(u) & B(u)); break;
-		case CODE_OR: BINARY(u, A(u) | B(u)); break;
-		case CODE_XOR: BINARY(u, A(u) ^ B(u)); break;
-		case CODE_SHL: BINARY(u, shift_left(A(u), B(u))); break;
-		case CODE_SHR_U: BINARY(u, shift_right(A(u), B(u))); break;
-		case CODE_SHR_S: BINARY(s, shift_right_signed(A(s), B(u))); break;
+		BINARIES(CASE)
 		case CODE_DIV_S: case CODE_DIV_U: case CODE_MOD_S: case CODE_MOD_U:
 			top--;
-			if (!B(u))
+			if (!divide_by((enum expr_code)in->code, &top[-1], &top[0]))
 				return EXPR_DIVISION;
-			if (in->code == CODE_DIV_S)
-				A(s) = divide(A(s), B(s));
-			else if (in->code == CODE_MOD_S)
-				A(s) = modulo(A(s), B(s));
-			else
-				A(u) = in->code == CODE_DIV_U ? A(u) / B(u) : A(u) % B(u);
 			break;
 		case CODE_AND_THEN:
 			if ((--top)->u)
