@@ -5,16 +5,15 @@
  * stacks are EOPNOTSUPP, some events ENOENT, some caches EINVAL. With AMD_PMU_TAKEN set, all
  * counters are somebody else's: a pinned event is in error, whose read(2) gives nothing.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "perf_opens.h"
 
 enum { FDS = 4096 };
 static bool lost[FDS];
@@ -41,15 +40,16 @@ static bool is_hardware(const struct perf_event_attr *a)
 	       a->type == PERF_TYPE_RAW;
 }
 
-static long open_event(long (*real)(long, ...), struct perf_event_attr *attr, const long *v)
+static long open_event(syscall_t next, const long *v)
 {
+	const struct perf_event_attr *attr = (const struct perf_event_attr *)v[0];
 	char copy[256] = { 0 };
 	struct perf_event_attr *a = (struct perf_event_attr *)copy;
 	uint32_t size = attr->size ? attr->size : sizeof(*attr);
 	long fd;
 
 	if (!is_hardware(attr) || size > sizeof(copy))
-		return real(SYS_perf_event_open, attr, v[1], v[2], v[3], v[4]);
+		return next(SYS_perf_event_open, attr, v[1], v[2], v[3], v[4]);
 	errno = refusal(attr);
 	if (errno)
 		return -1;
@@ -59,25 +59,10 @@ static long open_event(long (*real)(long, ...), struct perf_event_attr *attr, co
 	a->config = v[1] < 0 || v[4] & PERF_FLAG_PID_CGROUP ? PERF_COUNT_SW_CPU_CLOCK
 							    : PERF_COUNT_SW_TASK_CLOCK;
 	a->config1 = a->config2 = 0;
-	fd = real(SYS_perf_event_open, a, v[1], v[2], v[3], v[4]);
+	fd = next(SYS_perf_event_open, a, v[1], v[2], v[3], v[4]);
 	if (fd >= 0 && fd < FDS)
 		lost[fd] = attr->pinned && getenv("AMD_PMU_TAKEN");
 	return fd;
-}
-
-long syscall(long number, ...)
-{
-	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	long v[6];
-	va_list ap;
-
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		v[i] = va_arg(ap, long);
-	va_end(ap);
-	if (number == SYS_perf_event_open)
-		return open_event(real, (struct perf_event_attr *)v[0], v);
-	return real(number, v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
 ssize_t read(int fd, void *buf, size_t size)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded: before the Nth perf_event_open(2) on a process ($ENDING_TARGET: "PID N"), or with N = 0 when the list of
  * its threads is open, it ends that process, and waits until it is gone. Its parent collects it. */
-#include <asm/unistd.h>
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "perf_opens.h"
 
 enum { DEADLINE = 10 };   /* s */
 
@@ -35,9 +34,8 @@ static void end_it(void)
 	}
 }
 
-/* glibc's have attributes of their own */
+/* glibc's has attributes of its own */
 __attribute__((visibility("default"))) DIR *opendir(const char *path);
-__attribute__((visibility("default"))) long syscall(long number, ...);
 
 DIR *opendir(const char *path)
 {
@@ -51,18 +49,11 @@ DIR *opendir(const char *path)
 	return dir;
 }
 
-long syscall(long number, ...)
+static long open_event(syscall_t next, const long *a)
 {
-	long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
 	static int openings;
-	long a[6];
-	va_list ap;
 
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
-	if (number == __NR_perf_event_open && a[1] == target && ++openings == at)
+	if (a[1] == target && ++openings == at)
 		end_it();
-	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return next(SYS_perf_event_open, a[0], a[1], a[2], a[3], a[4]);
 }

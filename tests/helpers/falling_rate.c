@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded: before the Nth perf_event_open(2) of a frequency ($FALLING_RATE: "N LIMIT") it lowers the
  * kernel's limit, as the kernel itself does when interrupts take long. Whoever preloads it puts it back. */
-#include <asm/unistd.h>
-#include <dlfcn.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "perf_opens.h"
 
 static void put(const char *sysctl, unsigned int value)
 {
@@ -27,22 +26,9 @@ static void fall(void)
 	put("/proc/sys/kernel/perf_event_max_sample_rate", limit);
 }
 
-/* glibc's has attributes of its own */
-__attribute__((visibility("default"))) long syscall(long number, ...);
-
-long syscall(long number, ...)
+static long open_event(syscall_t next, const long *a)
 {
-	static long (*next)(long, ...);
-	long a[6];
-	va_list ap;
-
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
-	if (number == __NR_perf_event_open && ((const struct perf_event_attr *)a[0])->freq)
+	if (((const struct perf_event_attr *)a[0])->freq)
 		fall();
-	if (!next)
-		next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return next(SYS_perf_event_open, a[0], a[1], a[2], a[3], a[4]);
 }

@@ -2,25 +2,21 @@
 /*
  * Preloaded by `tests/run --hide-pmu` (frame/hide_pmu.py): perf_event_open(2) as on a machine without
  * hardware counters. The type of such an event is replaced by one that no kernel has, so that the kernel
- * itself answers, with whatever it finds wrong before. Whoever calls by libc's syscall() is caught, which all
- * dynamically linked programs do, since libc has no function of that name. A type above those of the ABI is
- * a PMU's number: it is let through if the sysfs that we see, which frame/hide_pmu.py made, has that PMU.
+ * itself answers, with whatever it finds wrong before. A type above those of the ABI is a PMU's number: it is let
+ * through if the sysfs that we see, which frame/hide_pmu.py made, has that PMU.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <dlfcn.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "perf_opens.h"
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define NO_SUCH_TYPE 0x7fffffffU
 #define PAGE 4096U
-
-typedef long (*syscall_t)(long, ...);
 
 static int type_of(const char *pmu, unsigned int *type)
 {
@@ -97,21 +93,4 @@ static long open_event(syscall_t next, const long *a)
 	rc = next(SYS_perf_event_open, copy, a[1], a[2], a[3], a[4]);
 	attr->size = ((struct perf_event_attr *)copy)->size;   /* with E2BIG the kernel's own */
 	return rc;
-}
-
-long syscall(long number, ...)
-{
-	static syscall_t next;
-	long a[6];
-	va_list list;
-
-	va_start(list, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(list, long);
-	va_end(list);
-	if (!next)
-		next = (syscall_t)dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open)
-		return open_event(next, a);
-	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -20,13 +20,17 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def folder_with(mode):
+    path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-security-'))
+    os.chmod(path, mode)
+    yield path
+    shutil.rmtree(path)
+
+
 @pytest.fixture
 def folder():
     """Root's, and everybody may look into it; pytest's own are root's alone."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-security-'))
-    os.chmod(path, 0o755)
-    yield path
-    shutil.rmtree(path)
+    yield from folder_with(0o755)
 
 
 @pytest.fixture
@@ -38,10 +42,7 @@ def caller():
 @pytest.fixture
 def sticky():
     """Everybody may write there, and remove what is theirs."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix='perf-prof-security-'))
-    os.chmod(path, 0o1777)
-    yield path
-    shutil.rmtree(path)
+    yield from folder_with(0o1777)
 
 
 def sudo(user=CALLER):
