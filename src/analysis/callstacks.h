@@ -34,7 +34,8 @@ struct callstack {
 struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes);
 void callstacks_free(struct callstacks *s);
 /* The stack of a sample's chain as the kernel wrote it; lives as long as s, or until
- * callstacks_rest(). NULL without memory, or beyond 256 MiB, which is told at the end. */
+ * callstacks_rest(). NULL if memory is short, or all stacks together would take more than 256 MiB:
+ * callstacks_refused() counts them. */
 struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			 uint64_t time);
 /* The same of a sample that says more exactly than its chain where it was: there, in user space or the kernel. In the

@@ -278,8 +278,9 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 		.functions = s->has_place && s->hot.all ? FUNCTIONS_SHOWN : 0,
 		.stacks = s->source->layout.callchain ? STACKS_SHOWN : 0,
 		.least = (double)r->least / 100, .skid = s->skid,
-		.count = s->sums[0] + s->idle[0], .in_ns = analysis_is_clock(s->events[0]), .idle = s->idle[0], .more = s->names, .more_counts = s->sums + 1,
-		.more_idle = s->idle + 1, .ratios = s->ratios, .nratios = s->nratios,
+		.count = s->sums[0] + s->idle[0], .in_ns = analysis_is_clock(s->events[0]), .idle = s->idle[0],
+		.more = s->names, .more_counts = s->sums + 1, .more_idle = s->idle + 1,
+		.ratios = s->ratios, .nratios = s->nratios,
 	};
 
 	hotspots_print(a, &s->hot, &view, now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that sleep during the whole run: no switch tells of them. The kernel counts how often each thread has
- * switched (/proc/TID/status): who has not since the run began, and sleeps, has slept all the time.
+ * Threads that sleep during the whole run: they cause no sched_switch event. The kernel counts how often each thread
+ * has switched (/proc/TID/status): one that has not since the run began, and sleeps, has slept all the time.
  */
 #ifndef ANALYSIS_SLEEPERS_H
 #define ANALYSIS_SLEEPERS_H

@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 /* Copies text with control characters (C0, DEL, C1 as UTF-8, invalid UTF-8, controls of direction, line and
- * paragraph separators) as \xNN,
- * always terminated, cut where buf ends. Returns the length written. */
+ * paragraph separators) as \xNN, always terminated, cut where buf ends. Returns the length written. */
 size_t escape_terminal(const char *text, size_t len, char *buf, size_t size);
 /* The whole of it, malloc'ed; NULL without memory. */
 char *escape_whole(const char *text);

@@ -24,10 +24,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 struct parser;
 
 enum { PARSER_MAX_FDS = 4 };
+/* The kernel fills a control buffer to its end: padding would let in a descriptor more than there is room for. */
+_Static_assert(CMSG_SPACE(PARSER_MAX_FDS * sizeof(int)) == CMSG_LEN(PARSER_MAX_FDS * sizeof(int)), "padding");
 
 /* Bytes of a question or an answer. */
 #define PARSER_MAX_BYTES (1ull << 30)
