@@ -36,8 +36,8 @@ static void tell(struct analysis *a, const char *begin, const char *end)
 	char size[32];
 
 	stream_totals(a->stream, &t);
-	fprintf(stderr, "%sperf-prof: %s: %llu events, %llu lost%s, ", begin, a->opts->stream.record,
-		(unsigned long long)t.delivered, (unsigned long long)t.lost, t.lost_at_least ? " at least" : "");
+	fprintf(stderr, "%sperf-prof: %s: %llu event%s, %llu lost%s, ", begin, a->opts->stream.record,
+		(unsigned long long)t.delivered, units_plural(t.delivered), (unsigned long long)t.lost, t.lost_at_least ? " at least" : "");
 	throttled = t.throttled ? stream_throttled_times(a->stream, NULL) : 0;
 	if (throttled)
 		fprintf(stderr, "throttled %llu times, ", (unsigned long long)throttled);

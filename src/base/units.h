@@ -15,6 +15,11 @@ int units_i64(const char *text, int64_t *out);                  /* the same, wit
 int units_size(const char *text, uint64_t *bytes, int *has_unit);
 /* "10ms" "1s" "500us" "2m"; a bare number is ns. */
 int units_duration(const char *text, uint64_t *ns);
+/* What stands behind the noun of a number: "%d event%s". */
+static inline const char *units_plural(uint64_t n)
+{
+	return &"s"[n == 1];
+}
 /* "1.5 MiB", "812 KiB": for messages. Returns buf. */
 char *units_bytes_text(uint64_t bytes, char *buf, size_t size);
 #endif

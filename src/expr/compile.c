@@ -5,6 +5,7 @@
 #include "expr/tree.h"
 
 #include "base/nearest.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -517,7 +518,7 @@ static int argument_count(struct compiler *c, const struct expr_node *call, cons
 		snprintf(expected, sizeof(expected), "at %s %zu arguments", too_many ? "most" : "least",
 			 too_many ? given : n);
 	else
-		snprintf(expected, sizeof(expected), "%zu argument%s", n, n == 1 ? "" : "s");
+		snprintf(expected, sizeof(expected), "%zu argument%s", n, units_plural(n));
 	return expr_fail(c->err, at, expected, "%.*s() takes another number of arguments", (int)call->len,
 			 call->text);
 }

@@ -112,11 +112,11 @@ static int unpack_all(struct perfdata_reader *r, struct unpacking *u, struct fau
 	if (r->w.error)
 		return reading_failed(r, f);
 	if (zrc == Z_OK)
-		reading_fault(r, cut, window_at(&r->w), "the gzip data ends before its end: the file is cut, and what "
-			      "comes after the %" PRIu64 " bytes that were unpacked is missing", u->n);
+		reading_fault(r, cut, window_at(&r->w), "the gzip file is cut here: what comes after the %" PRIu64
+			      " bytes that could be unpacked is missing", u->n);
 	else if (zrc != Z_STREAM_END)
-		reading_fault(r, cut, window_at(&r->w), "the gzip data is damaged (%s): what comes after the %" PRIu64
-			      " bytes that were unpacked is missing", u->z.msg ? u->z.msg : zError(zrc), u->n);
+		reading_fault(r, cut, window_at(&r->w), "the gzip file is damaged here (%s): what comes after the %"
+			      PRIu64 " bytes that could be unpacked is missing", u->z.msg ? u->z.msg : zError(zrc), u->n);
 	return 0;
 }
 

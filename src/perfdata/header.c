@@ -361,6 +361,7 @@ static int read_unpacked(struct perfdata_reader *r, struct fault *f)
 
 	if (rc)
 		return -1;
+	r->torn = cut.exit_code;
 	rc = header_read(r, f);
 	if (cut.exit_code && !rc)
 		r->trouble = cut;

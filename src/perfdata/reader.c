@@ -161,7 +161,7 @@ bool perfdata_has_no_end(const struct perfdata_reader *r)
 {
 	size_t n = sizeof(PERFDATA_WRITER) - 1;
 
-	return r->pipe_layout && r->info.version && !strncmp(r->info.version, PERFDATA_WRITER, n) &&
+	return r->pipe_layout && !r->torn && r->info.version && !strncmp(r->info.version, PERFDATA_WRITER, n) &&
 	       !(r->two_rounds && r->round == r->counts.records + 1);
 }
 
@@ -197,9 +197,13 @@ static void put_damage(const struct perfdata_reader *r, struct fault *f)
 	n += (size_t)snprintf(f->text + n, sizeof(f->text) - n, "; %" PRIu64 " bytes were passed over", c->damaged_bytes);
 	if (c->damaged_places > 1 && n < sizeof(f->text))
 		n += (size_t)snprintf(f->text + n, sizeof(f->text) - n, " at %" PRIu64 " places", c->damaged_places);
+	if (t->to && t->from < t->to && n < sizeof(f->text))
+		n += (size_t)snprintf(f->text + n, sizeof(f->text) - n, ", between records of %" PRIu64 ".%09" PRIu64 " s and",
+				      t->from / SECOND, t->from % SECOND);
+	else if (t->to && n < sizeof(f->text))
+		n += (size_t)snprintf(f->text + n, sizeof(f->text) - n, ", at");
 	if (t->to && n < sizeof(f->text))
-		snprintf(f->text + n, sizeof(f->text) - n, ", between records of %" PRIu64 ".%09" PRIu64 " s and %"
-			 PRIu64 ".%09" PRIu64 " s", t->from / SECOND, t->from % SECOND, t->to / SECOND, t->to % SECOND);
+		snprintf(f->text + n, sizeof(f->text) - n, " %" PRIu64 ".%09" PRIu64 " s", t->to / SECOND, t->to % SECOND);
 }
 
 static int end_of(struct perfdata_reader *r, struct fault *f)

@@ -179,7 +179,7 @@ const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r);
 bool perfdata_is_foreign(const struct perfdata_reader *r);
 /* A file whose recorder did not come to finish it: features are missing. */
 bool perfdata_is_unfinished(const struct perfdata_reader *r);
-/* At its end: perf-prof recorded it, and did not come to its own end. */
+/* At its end: perf-prof recorded it, and did not come to its own end. False of a gzip file that is cut. */
 bool perfdata_has_no_end(const struct perfdata_reader *r);
 
 /* The formats of tracepoints that the recording brings. */

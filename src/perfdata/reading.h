@@ -28,7 +28,8 @@ struct perfdata_reader {
 	struct window w;
 	char *name;
 	bool foreign, pipe_layout, unfinished;
-	bool unpacked;                 /* by gzipped_unpack() */
+	bool unpacked;                 /* by gzipped_unpack(); */
+	bool torn;                     /* and the gzip file is cut or damaged: its end is missing */
 	bool ids_go_on;                /* the last event's record was full: the next one may have more of its ids */
 	bool two_rounds;               /* the last round followed one, with nothing between */
 	uint64_t round;                /* records before the last round, and 1 */

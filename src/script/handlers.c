@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "base/note.h"
+#include "base/units.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ static const char *arguments(const struct signature *s, char *buf, size_t size)
 	if (s->most == INT_MAX)
 		snprintf(buf, size, "%d or more arguments", s->least);
 	else if (s->least == s->most)
-		snprintf(buf, size, "%d argument%s", s->most, s->most == 1 ? "" : "s");
+		snprintf(buf, size, "%d argument%s", s->most, units_plural((uint64_t)s->most));
 	else
 		snprintf(buf, size, "%d to %d arguments", s->least, s->most);
 	return buf;

@@ -9,6 +9,7 @@
  */
 #include "stream/private.h"
 
+#include "base/units.h"
 #include "perfdata/writer.h"
 
 #include <errno.h>
@@ -64,8 +65,8 @@ void loss_tell(struct stream *s, bool now)
 
 	if (lost == s->told_lost || (!now && t - s->told_lost_ns < SECOND))
 		return;
-	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " events%s",
-		     lost - s->told_lost, s->totals.lost_at_least && now ? " at least" : "");
+	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " event%s%s",
+		     lost - s->told_lost, units_plural(lost - s->told_lost), s->totals.lost_at_least && now ? " at least" : "");
 	n += put_remedy(s, line + n, sizeof(line) - (size_t)n);
 	s->told_lost = lost;
 	s->told_lost_ns = t;

@@ -443,12 +443,14 @@ static bool is_stopped(void *ctx)
 	return s->stop;
 }
 
-/* At least one event is lost at each damaged place; on which CPU, nobody knows. */
+/* At least one event is lost at each damaged place; on which CPU, nobody knows. The fault at the end says where:
+ * no other line does. */
 static void take_damage(struct stream *s, const struct perfdata_counts *c)
 {
 	struct ring nowhere = { .cpu = -1 };
 
 	s->totals.lost_at_least = true;
+	s->told_lost += c->damaged_places - s->replay->damaged;
 	loss_add(s, &nowhere, c->damaged_places - s->replay->damaged, STREAM_LOSS_DAMAGED, c->place.from, c->place.to);
 	s->replay->damaged = c->damaged_places;
 }
@@ -558,8 +560,8 @@ static void tell(const struct stream *s)
 		note(verbose, "%s: cannot read %d features of its header (bits %#" PRIx64 ")", s->opts->input,
 		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);
 	if (perfdata_is_unfinished(p->reader))
-		note(verbose, "%s: its recorder did not finish it: the machine, build ids and "
-		     "tracepoint formats are missing", s->opts->input);
+		note(verbose, "%s: its end is missing, and with it the machine, build ids and tracepoint formats",
+		     s->opts->input);
 }
 
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)

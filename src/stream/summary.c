@@ -2,6 +2,7 @@
 #include "stream/summary.h"
 
 #include "base/note.h"
+#include "base/units.h"
 #include "stream/private.h"
 #include "tasks/pidmap.h"
 
@@ -27,7 +28,7 @@ static void tell_throttled(const struct stream *s)
 			continue;
 		put_share(&t, share, sizeof(share));
 		fprintf(stderr, "perf-prof: %s throttled %llu time%s, %s%s the time %s CPU %d%s\n", t.event->name,
-			(unsigned long long)t.times, &"s"[t.times == 1], t.at_most ? "at most " : "", share,
+			(unsigned long long)t.times, units_plural(t.times), t.at_most ? "at most " : "", share,
 			t.on_task ? "it was on" : "of", t.cpu, told ? "" : ": its samples come too fast; a longer period or "
 			"a lower frequency brings all");
 		told = true;
@@ -41,8 +42,8 @@ void summary_tell(const struct stream *s)
 
 	stream_totals(s, &t);
 	if (t.lost || verbose > 0)
-		fprintf(stderr, "perf-prof: %llu events delivered, %llu lost%s\n",
-			(unsigned long long)t.delivered, (unsigned long long)t.lost,
+		fprintf(stderr, "perf-prof: %llu event%s delivered, %llu lost%s\n",
+			(unsigned long long)t.delivered, units_plural(t.delivered), (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
 	tell_throttled(s);
 	if (t.limited)
@@ -69,8 +70,8 @@ void summary_tell(const struct stream *s)
 		note(verbose, "%zu tasks are not in this PID namespace, or perf-prof did not see "
 		     "them in it: they are shown with their ids of the initial namespace", pidmap_unpaired(s->pids));
 	if (t.late)
-		fprintf(stderr, "perf-prof: %llu events came late, out of order: %s\n",
-			(unsigned long long)t.late, s->replay
+		fprintf(stderr, "perf-prof: %llu event%s came late, out of order: %s\n",
+			(unsigned long long)t.late, units_plural(t.late), s->replay
 			? "the recording holds more between two marks than is held here"
 			: "the machine was overloaded");
 }

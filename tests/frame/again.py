@@ -7,7 +7,7 @@ import re
 TRIES = 6
 
 # What a run says where others had the CPU.
-LATE = re.compile(r'perf-prof: (?:lost \d+ events.*|\d+ events delivered, \d+ lost|'
+LATE = re.compile(r'perf-prof: (?:lost \d+ events?.*|\d+ events? delivered, \d+ lost|'
                   r'\S+ was interrupted at .*: it had not returned 500 ms after the stop)\n')
 
 

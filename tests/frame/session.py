@@ -39,7 +39,7 @@ class Ended:
     def totals(self):
         """The closing summary of -v."""
         return Totals(*map(int, re.search(
-            r'(\d+) events delivered, (\d+) lost.*\n(?:.*\n)*?.*?(\d+) counted by the kernel, (\d+) of '
+            r'(\d+) events? delivered, (\d+) lost.*\n(?:.*\n)*?.*?(\d+) counted by the kernel, (\d+) of '
             r"them events of perf-prof itself, not delivered; (\d+) malformed", self.stderr).groups()))
 
     @property

@@ -78,13 +78,31 @@ def test_a_cut_one_is_read_as_far_as_it_goes(recording, layout):
     for part in (0.9, 0.5):
         compressed(recording, whole[:int(len(whole) * part)])
         there = len(zlib.decompressobj(31).decompress(recording.path.read_bytes()))
-        text = recording('script', check=1, errors='the gzip data ends before its end: the file is cut, and what comes '
-                         f'after the {there} bytes that were unpacked is missing')
+        text = recording('script', check=1, errors=f'the gzip file is cut here: what comes after the {there} bytes that '
+                         'could be unpacked is missing')
         assert there / SIZE * 0.9 < samples(text) <= there / SIZE
     compressed(recording, whole[:-4])       # nothing but the length is missing
-    assert N <= samples(recording('script', check=1, errors='the gzip data ends before its end')) < N + 3
+    assert N <= samples(recording('script', check=1, errors='the gzip file is cut here')) < N + 3
     compressed(recording, whole[:40])
-    recording('script', check=1, errors='the gzip data ends before its end')
+    recording('script', check=1, errors='the gzip file is cut here')
+
+
+def test_a_cut_one_is_said_once(recording):
+    """In a recording of perf-prof: not that its recorder was killed, too."""
+    event = attr(0, 0)
+    recording.path = recording.folder / 'x.data'
+    recording.path.write_bytes(b'PERFILE2' + R.pack('Q', 16) + R.record(64, 0, event + R.pack('Q', 12)) +
+                               R.record(80, 0, R.pack('Q', 5) + R.string('perf-prof 1') + bytes(4)) + R.comm(500, 'first', 900) +
+                               b''.join(sample(12, 1000 + 7 * i) for i in range(N)))
+    whole = recording.path.read_bytes()
+    recording('script', errors='the recording has no end')
+    for at in (0, 5, 40):                   # between two records, within a head, within one
+        there = len(whole) - 1000 * SIZE + at
+        compressed(recording, gzip.compress(whole[:there])[:-8])
+        done = subprocess.run([recording.prof, 'script', recording.path], capture_output=True, text=True, timeout=60)
+        *summary, said = done.stderr.splitlines()
+        assert done.returncode == 1 and f'the gzip file is cut here: what comes after the {there} bytes' in said, done
+        assert summary == ([f'perf-prof: {N - 1000} events delivered, 1 lost at least'] if at else []), done
 
 
 def test_damage_is_said_and_what_comes_before_it_is_read(recording):
@@ -92,10 +110,10 @@ def test_damage_is_said_and_what_comes_before_it_is_read(recording):
     whole = bytearray(gzip.compress(data))
     whole[-8] ^= 1                          # of the check sum
     compressed(recording, whole)
-    text = recording('script', check=1, errors=f'gzip data is damaged .incorrect data check.: .* after the {len(data)} bytes')
+    text = recording('script', check=1, errors=f'gzip file is damaged here .incorrect data check.: .* after the {len(data)} bytes')
     assert N <= samples(text) < N + 3
     compressed(recording, gzip.compress(data) + b'something else')
-    assert samples(recording('script', check=1, errors='gzip data is damaged .incorrect header check.')) == samples(text)
+    assert samples(recording('script', check=1, errors='gzip file is damaged here .incorrect header check.')) == samples(text)
     whole = bytearray(gzip.compress(data))
     for at in range(20, len(whole), len(whole) // 50):
         hurt = bytearray(whole)
