@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILES = 256 };
+enum { MAX_FILES = 256, SECONDS = 5 };
 
 struct kept {
 	int file, ticket;
@@ -126,7 +126,7 @@ int vault_ask(struct vault *v, const struct parser_question *q, struct parser_by
 	int rc = take_files(v, q, &real);
 
 	if (!rc && !v->parser)
-		v->parser = parser_new(&(struct parser_opts){ .place = PARSER_APART });
+		v->parser = parser_new(&(struct parser_opts){ .place = PARSER_APART, .seconds = SECONDS });
 	return rc ? rc : v->parser ? parser_ask(v->parser, &real, out) : -EPIPE;
 }
 

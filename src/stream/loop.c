@@ -173,6 +173,11 @@ bool stream_is_stopping(const struct stream *s)
 	return s->stop || attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
 }
 
+uint64_t stream_asked_to_stop(void *stream)
+{
+	return atomic_load(&((struct stream *)stream)->attn.stop_ns);
+}
+
 static void last_words(void *ctx)
 {
 	struct stream *s = ctx;

@@ -164,6 +164,8 @@ static void tell_cut(const struct names *n, int verbose)
 void names_tell(const struct names *n, int verbose)
 {
 	tell_cut(n, verbose);
+	if (n->symbolizer)
+		dsos_tell(symbolizer_dsos(n->symbolizer), verbose);
 	if (n->lost)
 		note(verbose, "%llu records of what processes %s were lost: some of %s",
 		     (unsigned long long)n->lost, n->maps ? "map and are called" : "are called",
@@ -193,6 +195,7 @@ static struct symbolizer_opts symbolizer_opts(const struct names *n)
 	const struct replay *replay = stream_replay(n->stream);
 	struct symbolizer_opts opts = {
 		.opener = n->opener, .parse = PARSER_HERE, .helpers = { stream_add_own, n->stream },
+		.stopped = stream_asked_to_stop, .ctx = n->stream,
 	};
 
 	if (replay) {

@@ -328,6 +328,8 @@ void stream_add_own(void *stream, pid_t pid);
 void stream_finish(struct stream *s);
 /* Ends the run after the present callback (for the consumer). */
 void stream_stop(struct stream *s);
+/* When a signal asked it to (CLOCK_MONOTONIC, ns); 0: none did. Of a struct stream; for any thread. */
+uint64_t stream_asked_to_stop(void *stream);
 /* Whether the run is about to end, for whatever reason. */
 bool stream_is_stopping(const struct stream *s);
 /* Whether the run ended because its targets did, not by a signal or its consumer. */

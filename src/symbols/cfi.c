@@ -99,14 +99,31 @@ static struct page *read_page(struct cfi *c, uint64_t at)
 	return page;
 }
 
+static struct page *find_page(const struct cfi *c, uint64_t at)
+{
+	struct page *page = c->last;
+
+	if (!page || page->at != at)
+		HASH_FIND(hh, c->pages, &at, sizeof(at), page);
+	return page;
+}
+
+static uint64_t page_of(uint64_t vaddr)
+{
+	return vaddr & ~(uint64_t)(CFI_PAGE - 1);
+}
+
+bool cfi_has(const struct cfi *c, uint64_t vaddr)
+{
+	return c && find_page(c, page_of(vaddr));
+}
+
 const struct cfi_rule *cfi_find(struct cfi *c, uint64_t vaddr)
 {
-	uint64_t at = vaddr & ~(uint64_t)(CFI_PAGE - 1);
+	uint64_t at = page_of(vaddr);
 
-	if (!c->last || c->last->at != at) {
-		HASH_FIND(hh, c->pages, &at, sizeof(at), c->last);
-		if (!c->last)
-			c->last = read_page(c, at);
-	}
+	c->last = find_page(c, at);
+	if (!c->last)
+		c->last = read_page(c, at);
 	return c->last && c->last->table ? cfi_table_find(c->last->table, (unsigned int)(vaddr - at)) : NULL;
 }

@@ -18,6 +18,8 @@ void cfi_free(struct cfi *c);
 /* At an address of the file, as in its symbol table; NULL: nothing is known. The rule lives
  * until the next call. */
 const struct cfi_rule *cfi_find(struct cfi *c, uint64_t vaddr);
+/* Whether that asks nobody. */
+bool cfi_has(const struct cfi *c, uint64_t vaddr);
 /* What it takes of memory, at most 16 MiB and a page's; NULL: 0. */
 size_t cfi_bytes(const struct cfi *c);
 

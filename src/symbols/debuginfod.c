@@ -103,15 +103,15 @@ static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t
 
 static int receive(int socket)
 {
-	struct timespec deadline;
+	struct wire_limit limit = { 0 };
 	int fds[PARSER_MAX_FDS];
 	unsigned int nfds;
 	int32_t answer;
 	int rc;
 
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_sec += SECONDS;
-	rc = wire_receive_fds(socket, &answer, sizeof(answer), fds, &nfds, &deadline);
+	clock_gettime(CLOCK_MONOTONIC, &limit.deadline);
+	limit.deadline.tv_sec += SECONDS;
+	rc = wire_receive_fds(socket, &answer, sizeof(answer), fds, &nfds, &limit);
 	if (rc)
 		return rc;
 	return nfds ? fds[0] : answer < 0 ? answer : -ENOENT;

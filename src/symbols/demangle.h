@@ -27,6 +27,8 @@ struct demangled;
  * is the pointer: it lives as long as *d. *d may be NULL at first. What is returned lives
  * until the next call. */
 const char *demangled_name(struct demangled **d, struct parser *p, const char *name);
+/* Whether that asks nobody. */
+bool demangled_has(const struct demangled *d, const char *name);
 size_t demangled_bytes(const struct demangled *d);
 void demangled_free(struct demangled *d);
 

@@ -117,6 +117,11 @@ const char *demangled_name(struct demangled **dp, struct parser *p, const char *
 	return slot->at ? (const char *)d->text.data + slot->at : name;
 }
 
+bool demangled_has(const struct demangled *d, const char *name)
+{
+	return !is_mangled(name) || (d && d->cap && slot_of(d, name)->name);
+}
+
 size_t demangled_bytes(const struct demangled *d)
 {
 	return d ? sizeof(*d) + d->cap * sizeof(*d->slots) + d->text.cap : 0;

@@ -142,6 +142,13 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose)
 	d->verbose = verbose;
 }
 
+void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx)
+{
+	d->budget.stopped = stopped;
+	d->budget.ctx = ctx;
+	parser_bound(d->parser, budget_is_over, &d->budget);
+}
+
 void dsos_use_servers(struct dsos *d, const char *urls)
 {
 	d->servers = urls;
@@ -282,7 +289,10 @@ static const char *demangle_in(struct dsos *d, struct dso *dso, const char *name
 {
 	size_t before = demangled_bytes(dso->names);
 
+	if (!demangled_has(dso->names, name) && !dso_begin_reading_(d, dso))
+		return name;
 	name = demangled_name(&dso->names, d->parser, name);
+	dso_end_reading_(d, dso);
 	d->bytes += demangled_bytes(dso->names) - before;
 	dso_keep_bound_(d);
 	return name;
@@ -316,14 +326,16 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 		return 0;
 	if (dso->state == DSO_UNREAD)
 		dso_read_(d, dso);
-	if (dso->state != DSO_READ || dso->dwarf < 0 || !d->parser ||
-	    !symfile_vaddr(dso->file, offset, &vaddr))
+	if (dso->state != DSO_READ || dso->dwarf < 0 || !d->parser || !symfile_vaddr(dso->file, offset, &vaddr))
+		return 0;
+	if (!inlines_has(dso->inlines, vaddr) && !dso_begin_reading_(d, dso))
 		return 0;
 	if (!dso->inlines) {
 		dso->inlines = inlines_new(d->parser, dso->dwarf);
 		dso_find_alt_(d, dso);
 	}
 	n = inlines_find(dso->inlines, vaddr, out, max);
+	dso_end_reading_(d, dso);
 	d->bytes += inlines_bytes(dso->inlines) - before;
 	dso_touch_(d, dso);
 	dso_keep_bound_(d);
@@ -345,11 +357,14 @@ bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi,
 	dso->code_asked = true;
 	if (dso->state != DSO_READ || dso->code < 0 || !symfile_vaddr(dso->file, offset, vaddr))
 		return false;
+	if (!cfi_has(dso->cfi, *vaddr) && !dso_begin_reading_(d, dso))
+		return false;
 	before = cfi_bytes(dso->cfi);
 	if (!dso->cfi)
 		dso->cfi = cfi_new(d->parser, dso->code);
 	if (dso->cfi)
 		cfi_find(dso->cfi, *vaddr);   /* what it takes is counted here */
+	dso_end_reading_(d, dso);
 	d->bytes += cfi_bytes(dso->cfi) - before;
 	*cfi = dso->cfi;
 	dso_touch_(d, dso);

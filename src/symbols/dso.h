@@ -32,6 +32,10 @@ struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
 void dsos_free(struct dsos *d);
 /* Files are parsed by it (it outlives d); -v (verbose, as note()) tells which could not be. */
 void dsos_use(struct dsos *d, struct parser *parser, int verbose);
+/* From now on files have bounds of time (symbols/budget.h); stopped(): when the run was asked to stop. */
+void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx);
+/* At the end: whether files took too long. */
+void dsos_tell(const struct dsos *d, int verbose);
 /* Debug files that are not here are fetched from these servers (as in DEBUGINFOD_URLS; it
  * outlives d). Without this call nobody is asked for anything. */
 void dsos_use_servers(struct dsos *d, const char *urls);

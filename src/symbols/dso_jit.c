@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_OPEN = 128, COST_SHARE = 20 };
+enum { MAX_OPEN = 128, COST_SHARE = 20, PIECE = 4 << 20 };
 
 #define JIT_LOOK_NS UINT64_C(200000000)
 
@@ -28,6 +28,8 @@ struct jit {
 	bool gone;               /* whose number it was now runs something else, or nothing */
 	bool told;
 	bool kept;               /* its map is, in a recording */
+	uid_t owner;             /* of the file; and how long it was read */
+	uint64_t ns;
 	int fd;                  /* -1: not open */
 	dev_t dev;
 	ino_t ino;
@@ -109,6 +111,7 @@ static void open_file(struct dsos *d, struct jit *j)
 	j->fd = fd;
 	j->dev = st.st_dev;
 	j->ino = st.st_ino;
+	j->owner = st.st_uid;
 	d->jits_open++;
 }
 
@@ -118,6 +121,22 @@ static void tell(const struct dsos *d, struct jit *j)
 		note(d->verbose, "%s: the file is larger than what perf-prof reads of it: some of "
 		     "its functions have no names", j->path);
 	j->told = true;
+}
+
+/* In pieces, as long as there is time. */
+static bool read_pieces(struct dsos *d, struct jit *j)
+{
+	uint64_t left = 0;
+	bool news = false;
+
+	if (!budget_begin(&d->budget, j->owner, &j->ns))
+		return false;
+	while (!left && !budget_is_over(&d->budget)) {
+		left = PIECE;
+		news |= perfmap_read(j->map, j->fd, &left) > 0;
+	}
+	budget_end(&d->budget);
+	return news;
 }
 
 static bool read_file(struct dsos *d, struct jit *j)
@@ -139,7 +158,7 @@ static bool read_file(struct dsos *d, struct jit *j)
 		return news;
 	j->size = fstat(j->fd, &st) ? j->size : st.st_size;
 	d->bytes -= perfmap_bytes(j->map);
-	news |= perfmap_read(j->map, j->fd, NULL) > 0;
+	news |= read_pieces(d, j);
 	d->bytes += perfmap_bytes(j->map);
 	if (perfmap_is_cut(j->map))
 		tell(d, j);

@@ -3,6 +3,7 @@
 #ifndef SYMBOLS_DSO_PRIVATE_H
 #define SYMBOLS_DSO_PRIVATE_H
 
+#include "symbols/budget.h"
 #include "symbols/demangle.h"
 #include "symbols/dso.h"
 #include "symbols/inlines.h"
@@ -37,6 +38,9 @@ struct dso {
 	enum dso_state state;
 	enum dso_refusal refusal;    /* of the last reading */
 	bool told;                   /* it was */
+	bool given_up;               /* its time was up */
+	uid_t owner;                 /* of what was read last */
+	uint64_t ns;                 /* that all reading took */
 	uint8_t found_id_size, found_id[BUILD_ID_MAX];   /* of DSO_OTHER_ID: what is there */
 	struct symfile *file;        /* while DSO_READ */
 	struct inlines *inlines;     /* of it, from the first question on; or NULL */
@@ -57,6 +61,9 @@ struct dsos {
 	const char *servers;         /* of debuginfod; NULL: nobody is asked */
 	unsigned int asked;          /* how often they were */
 	int verbose;
+	struct budget budget;
+	size_t given_up;             /* files; the first of them: */
+	char first_given_up[256];    /* fit for a terminal */
 	size_t max_bytes, bytes;
 	struct dso *buckets[DSO_BUCKETS];
 	struct dso *newest, *oldest;
@@ -75,6 +82,9 @@ struct dsos {
 void dso_touch_(struct dsos *d, struct dso *dso);
 void dso_forget_file_(struct dsos *d, struct dso *dso);
 void dso_keep_bound_(struct dsos *d);
+/* Around all that has its file read. False: its time is up. */
+bool dso_begin_reading_(struct dsos *d, struct dso *dso);
+void dso_end_reading_(struct dsos *d, struct dso *dso);
 
 /* dso_read.c: reads the file as the process sees the path or, when it is gone, as we do. */
 void dso_read_(struct dsos *d, struct dso *dso);

@@ -14,8 +14,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define MAX_FILE (4ull << 30)
-
 enum {
 	MAX_ASKED = 256,         /* files a run asks servers for */
 	MAX_DWARFS = 128,        /* descriptors that are kept open */
@@ -92,12 +90,12 @@ static void tell(const struct dsos *d, struct dso *dso)
 		[DSO_UNREADABLE] = "it is empty, over 4 GiB, or not an ELF file",
 		[DSO_OTHER_INODE] = "what is there now is not what was mapped (inode, generation, or time of its "
 				    "last change)",
-		[DSO_TOO_LONG] = "reading its symbols takes too long",
+		[DSO_TOO_LONG] = "reading it takes too long",
 		[DSO_DEADLY] = "the process that reads its symbols crashed",
 	};
 	char name[512];
 
-	if (dso->told || dso->refusal == DSO_WELCOME || (d->verbose <= 0 && dso->refusal < DSO_TOO_LONG))
+	if (dso->told || dso->refusal == DSO_WELCOME || (d->verbose <= 0 && dso->refusal < DSO_DEADLY))
 		return;
 	dso->told = true;
 	escape_terminal(dso->name, strlen(dso->name), name, sizeof(name));
@@ -105,6 +103,39 @@ static void tell(const struct dsos *d, struct dso *dso)
 		tell_other_id(d, dso, name);
 	else
 		note(d->verbose, "%s: %s; its functions have no names", name, reasons[dso->refusal]);
+}
+
+/* ---- time ------------------------------------------------------------------- */
+
+static void give_up(struct dsos *d, struct dso *dso)
+{
+	if (dso->given_up)
+		return;
+	dso->given_up = true;
+	if (!d->given_up++)
+		escape_terminal(dso->name, strlen(dso->name), d->first_given_up, sizeof(d->first_given_up));
+}
+
+bool dso_begin_reading_(struct dsos *d, struct dso *dso)
+{
+	if (budget_begin(&d->budget, dso->owner, &dso->ns))
+		return true;
+	give_up(d, dso);
+	return false;
+}
+
+void dso_end_reading_(struct dsos *d, struct dso *dso)
+{
+	if (budget_is_over(&d->budget))
+		give_up(d, dso);
+	budget_end(&d->budget);
+}
+
+void dsos_tell(const struct dsos *d, int verbose)
+{
+	if (d->given_up)
+		note(verbose, "files that take too long to read have no names, or not all: %s%s (-v tells each)",
+		     d->first_given_up, d->given_up > 1 ? ", and others" : "");
 }
 
 static int close_it(int fd)
@@ -170,8 +201,13 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 	struct stat st;
 	int dwarf = -1;
 
-	if (ticket_stat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > MAX_FILE) {
+	if (ticket_stat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > SYMSOURCE_MAX_FILE) {
 		refuse(dso, DSO_UNREADABLE);
+		return NULL;
+	}
+	dso->owner = st.st_uid;
+	if (!dso_begin_reading_(d, dso)) {
+		refuse(dso, DSO_TOO_LONG);
 		return NULL;
 	}
 	file = read_mapped(d, dso, pid, fd, &st, &dwarf);
@@ -183,6 +219,7 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 		d->asked++;
 		file = symsource_ask_servers(d->parser, file, fd, d->servers);
 	}
+	dso_end_reading_(d, dso);
 	return file;
 }
 

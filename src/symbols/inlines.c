@@ -179,6 +179,13 @@ size_t inlines_find(struct inlines *in, uint64_t vaddr, struct inline_frame *out
 	return inline_table_find(unit->table, vaddr, out, max);
 }
 
+bool inlines_has(const struct inlines *in, uint64_t vaddr)
+{
+	uint32_t i = in && in->map ? unit_map_find(in->map, vaddr) : NO_UNIT;
+
+	return in && in->opened && (i == NO_UNIT || in->units[i].table || in->units[i].used == UINT64_MAX);
+}
+
 size_t inlines_bytes(const struct inlines *in)
 {
 	if (!in || !in->map)

@@ -35,6 +35,8 @@ void inlines_use_alt(struct inlines *in, int fd);
  * inline_table_find(): innermost first, by their names in the source; 0 where the file says
  * nothing. Strings live until the next call. */
 size_t inlines_find(struct inlines *in, uint64_t vaddr, struct inline_frame *out, size_t max);
+/* Whether that asks nobody. */
+bool inlines_has(const struct inlines *in, uint64_t vaddr);
 /* What it takes of memory here: at most 64 MiB of tables, and one more. NULL: 0. */
 size_t inlines_bytes(const struct inlines *in);
 

@@ -24,6 +24,8 @@ struct parser {
 	pid_t worker;
 	unsigned int deaths;
 	struct helpers helpers;
+	bool (*is_over)(void *ctx);  /* NULL: questions take p->seconds at most */
+	void *ctx;
 	const struct opener *opener;  /* NULL: it has no tickets */
 	pid_t elsewhere;         /* the process that answered for it last */
 	void *states[PARSER_KINDS];   /* of handlers that run here */
@@ -73,19 +75,19 @@ static bool has_privilege(void)
 	return !syscall(SYS_capget, &header, have) && (have[0].effective || have[1].effective);
 }
 
-static struct timespec deadline_in(unsigned int seconds)
+static struct wire_limit limit_of(unsigned int seconds)
 {
-	struct timespec t;
+	struct wire_limit limit = { 0 };
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += seconds;
-	return t;
+	clock_gettime(CLOCK_MONOTONIC, &limit.deadline);
+	limit.deadline.tv_sec += seconds;
+	return limit;
 }
 
 /* A child of init: no wait() of a script ever meets it. */
 static int fork_nursery(struct parser *p)
 {
-	struct timespec deadline = deadline_in(START_SECONDS);
+	struct wire_limit limit = limit_of(START_SECONDS);
 	int pair[2], rc;
 	pid_t child;
 	int32_t nursery;
@@ -104,7 +106,7 @@ static int fork_nursery(struct parser *p)
 	while (!rc && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (!rc)
-		rc = wire_receive(pair[0], &nursery, sizeof(nursery), &deadline);
+		rc = wire_receive(pair[0], &nursery, sizeof(nursery), &limit);
 	if (rc)
 		close(pair[0]);
 	else
@@ -162,18 +164,18 @@ void parser_free(struct parser *p)
 
 static int get_worker(struct parser *p)
 {
-	struct timespec deadline = deadline_in(START_SECONDS);
+	struct wire_limit limit = limit_of(START_SECONDS);
 	struct wire_worker w = { 0 };
 	unsigned int nfds = 0;
 	int fds[PARSER_MAX_FDS];
-	char c = 0;
+	char c = WIRE_NEW_WORKER;
 	int rc;
 
 	if (p->socket >= 0)
 		return 0;
 	rc = wire_send_fds(p->control, &c, 1, NULL, 0);
 	if (!rc)
-		rc = wire_receive_fds(p->control, &w, sizeof(w), fds, &nfds, &deadline);
+		rc = wire_receive_fds(p->control, &w, sizeof(w), fds, &nfds, &limit);
 	if (rc || nfds != 1 || !w.pid)
 		return -EPIPE;
 	p->socket = fds[0];
@@ -184,10 +186,10 @@ static int get_worker(struct parser *p)
 
 /* What the handler returned is in *answered. */
 static int receive_answer(struct parser *p, struct parser_bytes *out, int *answered,
-			  const struct timespec *deadline)
+			  const struct wire_limit *limit)
 {
 	struct wire_head head;
-	int rc = wire_receive(p->socket, &head, sizeof(head), deadline);
+	int rc = wire_receive(p->socket, &head, sizeof(head), limit);
 
 	if (rc)
 		return rc;
@@ -198,7 +200,7 @@ static int receive_answer(struct parser *p, struct parser_bytes *out, int *answe
 		return -EPIPE;
 	out->size = out->cap = head.size;
 	*answered = head.rc;
-	rc = wire_receive(p->socket, out->data, head.size, deadline);
+	rc = wire_receive(p->socket, out->data, head.size, limit);
 	if (rc || head.rc)
 		parser_bytes_free(out);
 	return rc;
@@ -207,20 +209,24 @@ static int receive_answer(struct parser *p, struct parser_bytes *out, int *answe
 static int ask_worker(struct parser *p, const struct parser_question *q, struct parser_bytes *out)
 {
 	struct wire_head head = { .kind = q->kind, .size = q->size };
-	struct timespec deadline;
+	struct wire_limit limit;
 	int rc = get_worker(p), answered = 0;
+	char c = WIRE_NO_WORKER;
 
 	if (rc)
 		return rc;
-	deadline = deadline_in(p->seconds);
+	limit = limit_of(p->seconds);
+	limit.is_over = p->is_over;
+	limit.ctx = p->ctx;
 	rc = wire_send_fds(p->socket, &head, sizeof(head), q->fds, q->nfds);
 	if (!rc)
-		rc = wire_send(p->socket, q->bytes, q->size, &deadline);
+		rc = wire_send(p->socket, q->bytes, q->size, &limit);
 	if (!rc)
-		rc = receive_answer(p, out, &answered, &deadline);
+		rc = receive_answer(p, out, &answered, &limit);
 	if (!rc)
 		return answered;
 	leave_worker(p);
+	wire_send_fds(p->control, &c, 1, NULL, 0);   /* it may be busy for long yet */
 	p->deaths++;
 	return rc == -ETIME ? rc : -EOWNERDEAD;
 }
@@ -261,11 +267,19 @@ int parser_ask(struct parser *p, const struct parser_question *q, struct parser_
 	*out = (struct parser_bytes){ 0 };
 	if (q->nfds > PARSER_MAX_FDS || q->size > PARSER_MAX_BYTES)
 		return -EINVAL;
+	if (p->is_over && p->is_over(p->ctx))
+		return -ETIME;
 	if (p->opener && has_ticket(q))
 		return ask_elsewhere(p, q, out);
 	if (p->control < 0 || getpid() != p->owner)
 		return ask_here(p, q, out);
 	return ask_worker(p, q, out);
+}
+
+void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx)
+{
+	p->is_over = is_over;
+	p->ctx = ctx;
 }
 
 bool parser_is_apart(const struct parser *p, const struct parser_question *q)

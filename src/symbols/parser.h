@@ -33,7 +33,7 @@ enum { PARSER_MAX_FDS = 4 };
 _Static_assert(CMSG_SPACE(PARSER_MAX_FDS * sizeof(int)) == CMSG_LEN(PARSER_MAX_FDS * sizeof(int)), "padding");
 
 /* Bytes of a question or an answer. */
-#define PARSER_MAX_BYTES (1ull << 30)
+#define PARSER_MAX_BYTES (256ull << 20)
 
 enum parser_kind {
 	PARSER_SYMBOLS = 1,      /* symsource.c: the functions of a file */
@@ -97,6 +97,8 @@ void parser_free(struct parser *p);
  * worker died of it; -ETIME: it took too long; -EPIPE: there are no workers. In a child of
  * the process that made the parser, the handler runs in that child. */
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
+/* Questions end with -ETIME as soon as it is over, also one that is on: is_over() is asked now and then. */
+void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx);
 /* Whether another process answers that question. */
 bool parser_is_apart(const struct parser *p, const struct parser_question *q);
 /* Who is told of processes. */

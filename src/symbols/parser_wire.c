@@ -7,32 +7,35 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { LOOK_MS = 50 };
+
 union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(PARSER_MAX_FDS * sizeof(int))];
 };
 
-/* Milliseconds that are left, rounded up; -1: for ever. */
-static int left(const struct timespec *deadline)
+/* Milliseconds that are left, rounded up, and no more than one may sleep at a time. */
+static int left(const struct wire_limit *limit)
 {
 	struct timespec now;
 	long long ms;
 
-	if (!deadline)
-		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (deadline->tv_sec - now.tv_sec) * 1000ll + (deadline->tv_nsec - now.tv_nsec) / 1000000 + 1;
-	return ms > 0 ? (int)(ms < 1 << 30 ? ms : 1 << 30) : 0;
+	ms = (limit->deadline.tv_sec - now.tv_sec) * 1000ll + (limit->deadline.tv_nsec - now.tv_nsec) / 1000000 + 1;
+	return ms > 0 ? (int)(ms < LOOK_MS ? ms : LOOK_MS) : 0;
 }
 
-static int wait_for(int socket, short events, const struct timespec *deadline)
+static int wait_for(int socket, short events, const struct wire_limit *limit)
 {
 	struct pollfd p = { .fd = socket, .events = events };
-	int rc;
+	int ms, rc;
 
-	do
-		rc = poll(&p, 1, left(deadline));
-	while (rc < 0 && errno == EINTR);
+	do {
+		ms = left(limit);
+		rc = poll(&p, 1, ms);
+		if (rc <= 0 && limit->is_over && limit->is_over(limit->ctx))
+			return -ETIME;
+	} while (!rc ? ms > 0 : rc < 0 && errno == EINTR);
 	return rc > 0 ? 0 : rc ? -EPIPE : -ETIME;
 }
 
@@ -41,12 +44,12 @@ static bool is_soft(ssize_t rc)
 	return rc < 0 && (errno == EINTR || errno == EAGAIN);
 }
 
-int wire_send(int socket, const void *data, size_t n, const struct timespec *deadline)
+int wire_send(int socket, const void *data, size_t n, const struct wire_limit *limit)
 {
 	const char *p = data;
 
 	while (n) {
-		ssize_t sent = send(socket, p, n, MSG_NOSIGNAL | (deadline ? MSG_DONTWAIT : 0));
+		ssize_t sent = send(socket, p, n, MSG_NOSIGNAL | (limit ? MSG_DONTWAIT : 0));
 		int rc;
 
 		if (sent > 0) {
@@ -54,8 +57,8 @@ int wire_send(int socket, const void *data, size_t n, const struct timespec *dea
 			n -= (size_t)sent;
 		} else if (!is_soft(sent)) {
 			return -EPIPE;
-		} else if (deadline) {
-			rc = wait_for(socket, POLLOUT, deadline);
+		} else if (limit) {
+			rc = wait_for(socket, POLLOUT, limit);
 			if (rc)
 				return rc;
 		}
@@ -63,12 +66,12 @@ int wire_send(int socket, const void *data, size_t n, const struct timespec *dea
 	return 0;
 }
 
-int wire_receive(int socket, void *data, size_t n, const struct timespec *deadline)
+int wire_receive(int socket, void *data, size_t n, const struct wire_limit *limit)
 {
 	char *p = data;
 
 	while (n) {
-		ssize_t got = recv(socket, p, n, deadline ? MSG_DONTWAIT : 0);
+		ssize_t got = recv(socket, p, n, limit ? MSG_DONTWAIT : 0);
 		int rc;
 
 		if (got > 0) {
@@ -76,8 +79,8 @@ int wire_receive(int socket, void *data, size_t n, const struct timespec *deadli
 			n -= (size_t)got;
 		} else if (!is_soft(got)) {
 			return -EPIPE;
-		} else if (deadline) {
-			rc = wait_for(socket, POLLIN, deadline);
+		} else if (limit) {
+			rc = wait_for(socket, POLLIN, limit);
 			if (rc)
 				return rc;
 		}
@@ -121,7 +124,7 @@ static unsigned int take_fds(struct msghdr *msg, int *fds)
 }
 
 int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *nfds,
-		     const struct timespec *deadline)
+		     const struct wire_limit *limit)
 {
 	union control control;
 	struct iovec iov = { data, n };
@@ -131,8 +134,8 @@ int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *n
 	int rc = 0;
 
 	*nfds = 0;
-	if (deadline)
-		rc = wait_for(socket, POLLIN, deadline);
+	if (limit)
+		rc = wait_for(socket, POLLIN, limit);
 	if (rc)
 		return rc;
 	do
@@ -143,7 +146,7 @@ int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *n
 	if (got == (ssize_t)n)
 		return 0;
 	if (got > 0)             /* the rest of it is on its way */
-		rc = wire_receive(socket, (char *)data + got, n - (size_t)got, deadline);
+		rc = wire_receive(socket, (char *)data + got, n - (size_t)got, limit);
 	else
 		rc = -EPIPE;
 	for (unsigned int i = 0; rc && i < *nfds; i++)

@@ -14,17 +14,25 @@ struct wire_head {
 	uint64_t size;           /* of the bytes behind it */
 };
 
+/* How long to wait for the other side. */
+struct wire_limit {
+	struct timespec deadline;    /* CLOCK_MONOTONIC */
+	bool (*is_over)(void *ctx);  /* asked now and then: it is over before that; may be NULL */
+	void *ctx;
+};
+
 /* All: 0; -EPIPE if the other side has gone, or says what can't be; -ETIME beyond the
- * deadline (CLOCK_MONOTONIC; NULL: none). The socket may be non-blocking. */
-int wire_send(int socket, const void *data, size_t n, const struct timespec *deadline);
-int wire_receive(int socket, void *data, size_t n, const struct timespec *deadline);
+ * limit (NULL: none). The socket may be non-blocking. */
+int wire_send(int socket, const void *data, size_t n, const struct wire_limit *limit);
+int wire_receive(int socket, void *data, size_t n, const struct wire_limit *limit);
 /* With descriptors; n bytes in one message. */
 int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsigned int nfds);
 int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *nfds,
-		     const struct timespec *deadline);
+		     const struct wire_limit *limit);
 
 /* parser_worker.c: what the process does that was forked to have workers: one at a time,
- * on request. Never returns. */
+ * on request (a byte). Never returns. */
+enum { WIRE_NEW_WORKER, WIRE_NO_WORKER };   /* the one before ends in any case */
 struct wire_worker {
 	int32_t pid;             /* of the new worker; 0: it can't be forked */
 	int32_t status;          /* of the one before, as wait(2) tells it */

@@ -98,9 +98,9 @@ static int32_t bury(pid_t *worker)
 	return status;
 }
 
-static void give_worker(int control, const struct parser_row *rows, pid_t *worker)
+static void give_worker(int control, const struct parser_row *rows, pid_t *worker, int32_t status)
 {
-	struct wire_worker w = { .status = bury(worker) };
+	struct wire_worker w = { .status = status };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
@@ -122,6 +122,7 @@ void parser_serve(int control, const struct parser_row *rows)
 {
 	int32_t self = getpid();
 	pid_t worker = 0;
+	int32_t status;
 	char c;
 	int null;
 
@@ -137,8 +138,11 @@ void parser_serve(int control, const struct parser_row *rows)
 		_exit(1);
 	if (wire_send_fds(control, &self, sizeof(self), NULL, 0))
 		_exit(1);
-	while (recv(control, &c, 1, 0) == 1)
-		give_worker(control, rows, &worker);
+	while (recv(control, &c, 1, 0) == 1) {
+		status = bury(&worker);
+		if (c == WIRE_NEW_WORKER)
+			give_worker(control, rows, &worker, status);
+	}
 	bury(&worker);
 	_exit(0);
 }

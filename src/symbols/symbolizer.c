@@ -59,6 +59,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 		return NULL;
 	}
 	dsos_use(s->dsos, s->parser, opts->verbose);
+	dsos_bound(s->dsos, opts->stopped, opts->ctx);
 	dsos_use_servers(s->dsos, opts->debuginfod);
 	return s;
 }

@@ -21,6 +21,9 @@ struct symbolizer_opts {
 	uint64_t base_address;
 	bool other_boot;
 	int verbose;                     /* -v: tell which files could not be read */
+	/* When the run was asked to stop (CLOCK_MONOTONIC, ns; 0: it was not): then strangers' files are given up. */
+	uint64_t (*stopped)(void *ctx);
+	void *ctx;
 	struct helpers helpers;          /* is told of each process that is started */
 };
 

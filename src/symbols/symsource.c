@@ -89,7 +89,8 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	if (debug < 0)
 		return false;
 	/* "program" may name itself, and a link by build id lead to the program */
-	if (!ticket_stat(debug, &st) && (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
+	if (!ticket_stat(debug, &st) && (uint64_t)st.st_size <= SYMSOURCE_MAX_FILE &&
+	    (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
 		f = symsource_read(s->parser, s->fd, debug, by_link);
 	if (!f) {
 		close(debug);

@@ -6,6 +6,9 @@
 #include "base/opener.h"
 #include "symbols/symfile.h"
 
+/* Larger files are not read. */
+#define SYMSOURCE_MAX_FILE (4ull << 30)
+
 /* As symfile_open(), with the names of the debug file if that isn't -1: then NULL with
  * errno where it isn't this file's. EOWNERDEAD, ETIME: parsing it went wrong. */
 struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link);

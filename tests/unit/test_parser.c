@@ -217,6 +217,33 @@ static void workers_die(void **state)
 	parser_free(p);
 }
 
+static bool is_third_look(void *looks)
+{
+	return ++*(int *)looks > 2;
+}
+
+/* Before its two seconds have passed; and who was busy with it ends, though nobody asks again. */
+static void a_question_is_ended(void **state)
+{
+	struct parser *p = start(PARSER_APART);
+	struct parser_bytes out;
+	int looks = 0;
+	pid_t worker;
+
+	is_echo(p);
+	worker = parser_worker_pid(p);
+	parser_bound(p, is_third_look, &looks);
+	assert_int_equal(ask(p, "h", &out), -ETIME);
+	assert_int_equal(looks, 3);
+	for (int i = 0; i < 1000 && !kill(worker, 0); i++)
+		usleep(10000);
+	assert_int_equal(kill(worker, 0), -1);
+	assert_int_equal(ask(p, "echo", &out), -ETIME);   /* it stays over */
+	parser_bound(p, NULL, NULL);
+	is_echo(p);
+	parser_free(p);
+}
+
 static void no_child_of_ours(void **state)
 {
 	struct parser *p = start(PARSER_APART);
@@ -316,6 +343,7 @@ int main(void)
 		cmocka_unit_test(here_and_apart),
 		cmocka_unit_test(descriptors_and_much),
 		cmocka_unit_test(workers_die),
+		cmocka_unit_test(a_question_is_ended),
 		cmocka_unit_test(no_child_of_ours),
 		cmocka_unit_test(a_forked_child),
 		cmocka_unit_test(it_has_no_privilege),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols/budget.h"
+
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+static const uint64_t own_file = 60000 * MS, file = 5000 * MS, owner = 10000 * MS, all = 30000 * MS, after_stop = 500 * MS;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool is_own(uid_t uid)
+{
+	return !uid || uid == getuid() || uid == geteuid();
+}
+
+static struct budget_owner *find_owner(struct budget *b, uid_t uid)
+{
+	unsigned int i = 0;
+
+	while (i < b->nowners && b->owners[i].uid != uid)
+		i++;
+	if (i == BUDGET_OWNERS)
+		return &b->owners[BUDGET_OWNERS - 1];
+	if (i == b->nowners)
+		b->owners[b->nowners++] = (struct budget_owner){ uid, 0 };
+	return &b->owners[i];
+}
+
+static bool is_late(const struct budget *b, uint64_t time)
+{
+	uint64_t stopped = b->stopped ? b->stopped(b->ctx) : 0;
+
+	return stopped && time > stopped + after_stop;
+}
+
+/* After another `ns`. */
+static bool is_used_up(struct budget *b, uint64_t ns, uint64_t time)
+{
+	if (is_own(b->owner))
+		return *b->file + ns >= own_file;
+	return *b->file + ns >= file || find_owner(b, b->owner)->ns + ns >= owner || b->strangers + ns >= all ||
+	       is_late(b, time);
+}
+
+bool budget_is_over(void *budget)
+{
+	struct budget *b = budget;
+	uint64_t time = now();
+
+	return b->file && is_used_up(b, time - b->since, time);
+}
+
+bool budget_begin(struct budget *b, uid_t uid, uint64_t *ns)
+{
+	b->owner = uid;
+	b->file = ns;
+	b->since = now();
+	if (!is_used_up(b, 0, b->since))
+		return true;
+	b->file = NULL;
+	return false;
+}
+
+void budget_end(struct budget *b)
+{
+	uint64_t ns = b->file ? now() - b->since : 0;
+
+	if (!b->file)
+		return;
+	*b->file += ns;
+	b->file = NULL;
+	if (is_own(b->owner))
+		return;
+	find_owner(b, b->owner)->ns += ns;
+	b->strangers += ns;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long files may be read for names. A file of somebody else than root and who runs this has a bound of its
+ * own; so have all files of its owner, and all such files together; and once the run is asked to stop,
+ * none of them is read for longer than half a second. A file of ours may take longer, but not for ever.
+ */
+#ifndef SYMBOLS_BUDGET_H
+#define SYMBOLS_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { BUDGET_OWNERS = 64 };
+
+/* Zero at first, but for stopped and ctx. */
+struct budget {
+	/* When the run was asked to stop (CLOCK_MONOTONIC, ns); 0: it was not. May be NULL. */
+	uint64_t (*stopped)(void *ctx);
+	void *ctx;
+	struct budget_owner {
+		uid_t uid;
+		uint64_t ns;
+	} owners[BUDGET_OWNERS];     /* the last one is of all that have no place */
+	unsigned int nowners;
+	uint64_t strangers;          /* ns that all their files took */
+	uid_t owner;                 /* whose file is being read */
+	uint64_t *file, since;       /* what that one took before; since when it is read; NULL: none is */
+};
+
+/* A file of that owner, which has taken *ns so far, is read from now on. False: its time is up. */
+bool budget_begin(struct budget *b, uid_t owner, uint64_t *ns);
+/* Whether the time of the file that is being read is up; for parser_bound(). */
+bool budget_is_over(void *budget);
+/* It is read no more. */
+void budget_end(struct budget *b);
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long files of whom may be read. */
+#include "cmocka_all.h"
+
+#include "symbols/budget.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+enum { STRANGER = 4000000, ANOTHER };
+
+/* Reads a file of that owner for so many seconds; false: it may not. */
+static bool read_for(struct budget *b, uid_t owner, uint64_t seconds, uint64_t *ns)
+{
+	if (!budget_begin(b, owner, ns))
+		return false;
+	b->since -= seconds * SECOND;
+	budget_is_over(b);
+	budget_end(b);
+	return true;
+}
+
+static bool is_over_after(struct budget *b, uid_t owner, uint64_t seconds, uint64_t ns)
+{
+	bool over;
+
+	assert_true(budget_begin(b, owner, &ns));
+	b->since -= seconds * SECOND;
+	over = budget_is_over(b);
+	budget_end(b);
+	assert_false(budget_is_over(b));
+	return over;
+}
+
+static void a_file_has_a_bound(void **state)
+{
+	struct budget b = { 0 };
+	uint64_t ns = 0;
+
+	assert_true(read_for(&b, STRANGER, 3, &ns));
+	assert_in_range(ns, 3 * SECOND, 4 * SECOND);
+	assert_true(read_for(&b, STRANGER, 3, &ns));
+	assert_false(read_for(&b, STRANGER, 0, &ns));
+	assert_false(is_over_after(&(struct budget){ 0 }, STRANGER, 1, 0));
+	assert_true(is_over_after(&(struct budget){ 0 }, STRANGER, 6, 0));
+}
+
+static void an_owner_has_a_bound(void **state)
+{
+	struct budget b = { 0 };
+
+	for (int i = 0; i < 3; i++)
+		assert_true(read_for(&b, STRANGER, 4, &(uint64_t){ 0 }));
+	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, ANOTHER, 4, &(uint64_t){ 0 }));
+}
+
+static void all_strangers_have_a_bound(void **state)
+{
+	struct budget b = { 0 };
+
+	for (uid_t uid = STRANGER; uid < STRANGER + 8; uid++)
+		assert_true(read_for(&b, uid, 4, &(uint64_t){ 0 }));
+	assert_false(read_for(&b, STRANGER + 8, 0, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, 0, 40, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, getuid(), 40, &(uint64_t){ 0 }));
+	assert_false(read_for(&b, 0, 0, &(uint64_t){ 60 * SECOND }));
+}
+
+/* Who has no place in the table shares the last one. */
+static void owners_are_bounded(void **state)
+{
+	struct budget b = { 0 };
+
+	for (uid_t uid = STRANGER; uid < STRANGER + 1000; uid++)
+		assert_true(read_for(&b, uid, 0, &(uint64_t){ 0 }));
+	assert_int_equal(b.nowners, BUDGET_OWNERS);
+}
+
+static uint64_t seconds_ago(void *ctx)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)(t.tv_sec - *(int *)ctx) * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static void a_stop_ends_what_strangers_have(void **state)
+{
+	int ago = 0;
+	struct budget b = { .stopped = seconds_ago, .ctx = &ago };
+
+	assert_true(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
+	ago = 1;
+	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, 0, 0, &(uint64_t){ 0 }));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_has_a_bound),
+		cmocka_unit_test(an_owner_has_a_bound),
+		cmocka_unit_test(all_strangers_have_a_bound),
+		cmocka_unit_test(owners_are_bounded),
+		cmocka_unit_test(a_stop_ends_what_strangers_have),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
