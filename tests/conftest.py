@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the Python suites share: where the built program is, and cases declared in TOML."""
+import contextlib
 import os
 import shutil
 import subprocess
@@ -11,8 +12,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from frame import crashes, declared  # noqa: E402
-from frame.ratelimit import RateLimit  # noqa: E402
+from frame import crashes, declared, ratelimit  # noqa: E402
 from frame.wakes import Waker  # noqa: E402
 
 WOKEN = 'cli', 'examples', 'python'     # folders whose tests wait for wakeups
@@ -56,6 +56,13 @@ def pytest_runtest_setup(item):
 
 
 @pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """What changes the limit of samples does it while no other test runs, not even one of another run of the tests."""
+    with contextlib.nullcontext() if item.get_closest_marker('alone') else ratelimit.unchanged():
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
     """What crashed while the test ran becomes a property of it in the report."""
     if crashes.seen:
@@ -83,7 +90,7 @@ def build(request):
 @pytest.fixture
 def rate_limit():
     """rate_limit(N): kernel.perf_event_max_sample_rate is N until the test ends. For tests with the marker `alone`."""
-    limit = RateLimit()
+    limit = ratelimit.RateLimit()
     if limit.why_not:
         pytest.skip(limit.why_not)
     yield limit.set

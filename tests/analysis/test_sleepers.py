@@ -53,7 +53,7 @@ def test_what_selects_stretches_selects_them(analyse, sleeper, options):
 
 
 def test_who_wakes_has_slept_until_then_and_is_no_sleeper(watch, waiting):
-    """The tables before have it; not the one in which it wakes, nor any later one."""
+    """The tables before have it; not the one in which it wakes, nor any later one. While it waits for a CPU, none has."""
     one = waiting('--stay', 'turns')
     watcher = watch('task-state', *RING, '-p', one.pid)
     one.go()
@@ -62,7 +62,8 @@ def test_who_wakes_has_slept_until_then_and_is_no_sleeper(watch, waiting):
     told = tables(got.text, 'task-state')
     rows = [[r for r in t['rows'] if r['tid'] == one.pid] for t in told]
     woke = next(i for i, found in enumerate(rows) if 'R' in {r['state'] for r in found})
-    assert [[r['state'] for r in found] for found in rows[:woke]] == [['S']] * woke
+    asleep = next((i for i, found in enumerate(rows[:woke]) if not found), woke)
+    assert [[r['state'] for r in found] for found in rows[:woke]] == [['S']] * asleep + [[]] * (woke - asleep)
     slept = [sum(r['total'] for r in found if r['state'] == 'S') / 1e9 for found in rows]
     assert all(s <= t['seconds'] + 1e-6 for s, t in zip(slept[:woke], told))
     assert sum(slept[woke:]) <= sum(t['seconds'] for t in told[woke:])

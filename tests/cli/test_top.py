@@ -12,7 +12,7 @@ import pytest
 from frame import declared, requires
 
 TIMEOUT = 60
-RUNTIME = re.compile(r'^ *(-?\d+) +comm=(.*) pid=(\d+) runtime=(\d+) ', re.M)
+RUNTIME = re.compile(r'^ *(-?\d+) +comm=([\s\S]{0,16}?) pid=(\d+) runtime=(\d+) ', re.M)
 
 
 @pytest.fixture(autouse=True)

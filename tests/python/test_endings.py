@@ -188,9 +188,10 @@ def test_threads_run_while_nothing_happens(python, tmp_path):
 
 def test_threads_are_waited_for(python, tmp_path):
     (tmp_path / 's.py').write_text(
-        'import threading, time\ndef work():\n    time.sleep(0.3)\n    print("thread")\n'
+        'import threading, time\nends = threading.Event()\n'
+        'def work():\n    ends.wait()\n    time.sleep(0.3)\n    print("thread")\n'
         'def __init__(): threading.Thread(target=work).start()\n'
-        'def __sample__(e): pass\ndef __exit__(): print("exit")\n')
+        'def __sample__(e): pass\ndef __exit__():\n    print("exit")\n    ends.set()\n')
     assert python('s.py').stdout.splitlines()[1:] == ['exit', 'thread']
 
 
