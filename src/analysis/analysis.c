@@ -224,12 +224,26 @@ struct callstack *analysis_where(struct analysis *a, const struct analysis_sampl
 	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
 }
 
+/* NULL: its samples have none. */
+static const struct stream_count *own_count(const struct stream_event *event)
+{
+	const struct stream_counts *c = event->counts;
+
+	for (size_t i = 0; c && i < c->n; i++)
+		if (c->v[i].event == event)
+			return &c->v[i];
+	return NULL;
+}
+
 uint64_t analysis_weight(const struct analysis_sample *s)
 {
 	const struct perf_event_attr *attr = s->event->sampling ? &s->event->sampling->attr.attr : NULL;
+	const struct stream_count *count = attr ? own_count(s->event) : NULL;
 
 	if (!attr)
 		return 1;
+	if (count)
+		return count->delta;
 	if (s->event->layout.period)
 		return layout_u64(s->view.rec, s->event->layout.period);
 	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;

@@ -151,7 +151,8 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* va
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The same, or without a chain the frame of its ip; NULL: it has neither. */
 struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s);
-/* What a sample of a perf event stands for, of what it counts: its period. Of tracepoints 1. */
+/* What a sample of a perf event stands for, of what it counts: what its count went on by, if it has one, else its
+ * period. Of tracepoints 1. */
 uint64_t analysis_weight(const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
 void analysis_print(struct analysis *a, const struct analysis_sample *s);

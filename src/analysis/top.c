@@ -104,6 +104,21 @@ static struct top_row *row_of(struct analysis *a, const struct top_part *part, u
 	return row;
 }
 
+/* Events of a group that are counted have no samples: their counts come with the leader's. */
+static void add_counts(const struct top *t, struct top_row *row, const struct stream_counts *counts)
+{
+	for (size_t i = 0; counts && i < counts->n; i++) {
+		const struct stream_event *event = counts->v[i].event;
+		const struct top_part *part = event && event->counted ? event->consumer : NULL;
+		const struct expr_value v = { .u = counts->v[i].delta, .type = EXPR_U64 };
+
+		for (size_t k = 0; part && k < part->nvalues; k++)
+			if (!part->values[k].expr)
+				top_row_add(row, part->values[k].column, &v,
+					    t->plan.columns[part->values[k].column].is_unsigned);
+	}
+}
+
 static void poll_keyboard(struct analysis *a);
 
 static void sample(struct analysis *a, const struct analysis_sample *s)
@@ -134,6 +149,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 			top_row_add(row, value->column, &v, t->plan.columns[value->column].is_unsigned);
 		}
 	}
+	add_counts(t, row, s->event->counts);
 }
 
 /* ---- the table ---------------------------------------------------------------------- */

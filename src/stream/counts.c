@@ -190,6 +190,12 @@ static struct counter *counter_of_member(struct counts *all, const struct stream
 	return counter_of(all, event, m->id, tid);
 }
 
+/* Of the aliases of a recorded event a member names the first: its own samples are of the one that they go to. */
+static const struct stream_event *event_of(const struct member *m, const struct stream_event *event)
+{
+	return m->event && m->event->track == event->track && event->track != NO_TRACK ? event : m->event;
+}
+
 static void take_one(struct counts *all, const struct stream_event *event, uint64_t id, uint64_t value, uint32_t tid)
 {
 	struct stream_counts *out = event->counts;
@@ -200,7 +206,8 @@ static void take_one(struct counts *all, const struct stream_event *event, uint6
 	if (!c || out->n == out->room)
 		return;
 	/* a task that has another's id counts from 0 again */
-	out->v[out->n++] = (struct stream_count){ m->event, m->name, value, value < c->last ? value : value - c->last };
+	out->v[out->n++] = (struct stream_count){ event_of(m, event), m->name, value,
+						  value < c->last ? value : value - c->last };
 	c->last = value;
 }
 

@@ -85,8 +85,7 @@ static void tell(const struct dsos *d, struct dso *dso)
 {
 	static const char *const reasons[] = {
 		[DSO_NOT_THERE] = "no such file is there now",
-		[DSO_UNIDENTIFIED] = "the recording is from another machine and has no build id "
-				     "of this file",
+		[DSO_UNIDENTIFIED] = "the recording has neither its build id nor an inode of this machine",
 		[DSO_UNREADABLE] = "it is empty, over 4 GiB, or not an ELF file",
 		[DSO_OTHER_INODE] = "what is there now is not what was mapped (inode, generation, or time of its "
 				    "last change)",
@@ -273,7 +272,7 @@ static bool is_path(const char *name)
 
 static void read_file(struct dsos *d, struct dso *dso)
 {
-	bool known = !dso->id.has_inode || dso->id.ino;
+	bool known = dso->id.has_inode || dso->id.build_id_size;
 
 	dso->refusal = known ? DSO_WELCOME : DSO_UNIDENTIFIED;
 	if (known)

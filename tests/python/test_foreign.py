@@ -259,6 +259,37 @@ def test_a_precise_sample_counts_where_it_says_it_was(recording):
     assert {r['dso']: r['self'] for r in recording.tables()[0]['rows']} == {'/lib/other': 100, '/bin/first': 0}
 
 
+# ---- groups whose leader was sampled
+
+def read(attr_bytes, sample_type=COMMON | CHAIN | 1 << 4):
+    """With the counts of its group in each sample."""
+    made = bytearray(attr_bytes)
+    made[24:40] = R.pack('QQ', sample_type & ~PERIOD, 4 | 8)
+    return bytes(made)
+
+
+def grouped(time, ip, clock, faults):
+    return R.record(9, 2, R.pack('QQIIQII', 12, ip, 500, 500, time, 0, 0) + R.pack('QQQQQ', 2, clock, 12, faults, 13) +
+                    R.pack('QQQ', 2, USER, ip))
+
+
+def test_a_sample_of_a_group_weighs_what_its_count_went_on_by(recording):
+    """As report has it, and perf: the period that was asked for is only how often the leader was looked at."""
+    recording.write([(read(attr(1, 1)), [12], 'task-clock'), (read(attr(1, 2, period=0)), [13], 'page-faults')],
+                    [grouped(1000 + i, 0x400100, clock, i) for i, clock in enumerate((1000, 2500, 7500))])
+    assert [(t['samples'], t['weight']) for t in recording.tables('-e', 'task-clock')] == [(3, 7500)]
+    assert recording('convert', '--to', 'folded').splitlines()[0] == 'first;[unknown] 7500'
+    firefox, = json.loads(recording('convert', '--to', 'firefox'))['threads']
+    assert sum(firefox['samples']['weight']) == pytest.approx(0.0075)
+    theirs = recording.perf('script', '-F', 'event,period')
+    if theirs:
+        assert [int(line.split()[0]) for line in theirs if 'task-clock' in line] == [1000, 1500, 5000]
+    assert recording('top', '-I').splitlines()[1:] == ['KEY  task-clock  page-faults  NAME', '500        7500            2  first']
+    aliases = '-e', 'task-clock//alias=a/,task-clock//alias=b/'
+    assert [(t['event'], t['samples'], t['weight']) for t in recording.tables(*aliases)] == [('a', 3, 7500), ('b', 3, 7500)]
+    assert recording('top', *aliases, '-I').splitlines()[2].split() == ['500', '7500', '7500', 'first']
+
+
 # ---- simpleperf, and perf of old
 
 TRACE_TYPE = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | 1 << 10
@@ -443,6 +474,14 @@ def test_what_has_no_wakeups_is_said(recording):
         sched_record(recording, there)
         recording('rundelay', '-I', check=2, errors=rf'needs sched:{lacks}, which \S+ lacks; record with -e')
         recording('trace', '-e', 'rundelay', '-I', check=2, errors=rf'needs samples of sched:{lacks}, which \S+ lacks')
+
+
+# ---- files of another machine
+
+def test_why_files_of_another_machine_have_no_names(recording):
+    """Their inode is a number of that machine's."""
+    recording.write([(attr(0, 0), [12], 'cycles')], [sample(12, 1000)])
+    recording('report', '-v', errors='/bin/first: the recording has neither its build id nor an inode of this machine; its')
 
 
 # ---- what is no recording, and what has no samples
