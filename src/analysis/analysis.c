@@ -168,7 +168,21 @@ static int name_events(struct analysis *a, struct fault *f)
 	return 0;
 }
 
-static int open_input(struct analysis *a, struct fault *f)
+int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f)
+{
+	if (!o->input)
+		return 0;
+	if (stream_open_input(o, f))
+		return -1;
+	if (o->opener != &opener_direct)
+		return 0;   /* it is one of several, and all are open */
+	if (reading_begin(reading, &(struct reading_files){ &o->input_fd, 1, args->outputs }, f))
+		return -1;
+	o->opener = reading_opener(reading);
+	return 0;
+}
+
+static int open_input(struct analysis *a, const struct opt_parser *args, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
 
@@ -177,7 +191,7 @@ static int open_input(struct analysis *a, struct fault *f)
 	if (o->input && a->command)
 		return fault_usage(f, "--input FILE reads a recording and runs no command: leave "
 				   "one of them out");
-	return stream_open_input(o, f);
+	return analysis_open_input(o, &a->reading, args, f);
 }
 
 /* ---- what a sample says ------------------------------------------------------------ */
@@ -542,7 +556,7 @@ static int open_all(struct analysis *a, struct fault *f)
 		stream_begin_with_exec(a->stream);
 	if (a->command)
 		stream_is_to_exec(a->stream, a->workload.pid);
-	if (names_begin(&a->names, a->stream, &opener_direct, f))
+	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
 		return -1;
 	a->names.debuginfod = a->opts->debuginfod;
 	a->names.max_symbols = a->opts->cache / SYMBOLS_SHARE;
@@ -643,6 +657,7 @@ static void finish(struct analysis *a)
 	stream_free(a->stream);
 	output_end(&a->opts->stream.output);
 	workload_abandon(&a->workload);
+	reading_end(&a->reading);
 	for (size_t i = 0; i < a->nadded; i++)
 		free(a->added[i]);
 	free(a->added);
@@ -670,7 +685,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 
 	a.opts->stream.attrs = ops->attrs;
 	descriptors_reserve(OWN_FILES);
-	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, f) ||
+	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
 	     prepare_command(&a, f) || name_events(&a, f);
 	if (!rc)
 		tell_of_mixture(&a);

@@ -13,6 +13,7 @@
 #include "analysis/callstacks.h"
 #include "analysis/workload.h"
 #include "base/command.h"
+#include "keeper/reading.h"
 #include "report/eventline.h"
 #include "stream/ids.h"
 #include "stream/names.h"
@@ -98,6 +99,7 @@ struct analysis {
 	struct workload workload;
 	char *const *command;          /* behind --; NULL: there is none */
 	bool watches_command;          /* it is the target */
+	struct reading reading;        /* of a recording, by itself */
 	int output_error;              /* errno: stdout can't be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;
@@ -108,6 +110,9 @@ void analysis_release(void *config);
 /* The whole run, for struct command's run() once that has put its ops. The exit code. */
 int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
 		 struct fault *f);
+
+/* What -I names, if it names anything, and the reading of it begins. 0, or -1 with f. */
+int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f);
 
 /* For ops->events: an item as in -e. 0, or -1 with f. */
 int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...)

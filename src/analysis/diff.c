@@ -25,6 +25,7 @@ enum { ROWS = 30, MANY_PERCENT = 100 };
 /* What was read of one side. */
 struct side {
 	const char *path;
+	int fd;                      /* open, if it is a regular file; else -1 */
 	bool is_folded;              /* stacks; else a recording */
 	char what[128];              /* the event that is compared; "": it is not known */
 	uint64_t samples, weight, lost;   /* samples: 0 where nobody knows how many */
@@ -162,6 +163,8 @@ static int read_recording(struct diff *d, const struct opt_parser *args, struct 
 
 	none.noperands = 0;
 	d->common.stream.input = d->side->path;
+	d->common.stream.input_fd = d->side->fd;
+	d->side->fd = -1;
 	if (analysis_run(&ops, d, &none, f))
 		return -1;
 	if (d->interrupted)
@@ -172,6 +175,18 @@ static int read_recording(struct diff *d, const struct opt_parser *args, struct 
 
 /* ---- folded stacks --------------------------------------------------------------------- */
 
+static int take_folded(struct side *side, struct folded *folded, struct fault *f)
+{
+	FILE *in = fdopen(side->fd, "r");
+	int rc = in ? folded_take(folded, in, side->path, f) : fault_set(f, EXIT_FAILED, "out of memory");
+
+	if (in) {
+		fclose(in);
+		side->fd = -1;
+	}
+	return rc;
+}
+
 static int read_folded(struct diff *d, struct fault *f)
 {
 	struct folded *folded = d->side->folded ? d->side->folded : folded_new();
@@ -181,7 +196,7 @@ static int read_folded(struct diff *d, struct fault *f)
 
 	if (!folded)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (!folded_read(folded, d->side->path, f) && !(stacks = folded_stacks(folded, &n)))
+	if (!take_folded(d->side, folded, f) && !(stacks = folded_stacks(folded, &n)))
 		fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = stacks[i].n; k-- > 0;)
@@ -202,34 +217,35 @@ static int read_folded(struct diff *d, struct fault *f)
 
 enum { MAGIC = 7 };
 
-/* "PERFILE2", before Linux 3.3 "PERFFILE"; of the other byte order the word is turned. */
+/* "PERFILE2", before Linux 3.3 "PERFFILE"; of the other byte order the word is turned. Or it is packed by gzip. */
 static bool is_magic(const char magic[MAGIC])
 {
-	static const char *const known[] = { "PERFILE", "2ELIFRE", "PERFFIL", "ELIFFRE" };
+	static const char *const known[] = { "PERFILE", "2ELIFRE", "PERFFIL", "ELIFFRE", "\x1f\x8b" };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!memcmp(magic, known[i], MAGIC))
+		if (!strncmp(magic, known[i], strlen(known[i])))
 			return true;
 	return false;
 }
 
-/* A recording of perf, from its first bytes; -1 with f. What can't be looked at twice, as a pipe,
- * is taken for one: opened twice, its writer would meet nobody in between. */
-static int is_recording(const char *path, struct fault *f)
+/* A recording of perf, from its first bytes. What can't be looked at twice, as a pipe, is taken for one. */
+static bool is_recording(int fd)
 {
 	char magic[MAGIC] = "";
-	struct stat st;
-	int fd;
 
+	return fd < 0 || (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && is_magic(magic));
+}
+
+/* Opened twice, a pipe's writer would meet nobody in between. */
+static int open_side(struct side *side, const char *path, struct fault *f)
+{
+	struct stat st;
+
+	*side = (struct side){ .path = path, .fd = -1 };
 	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
-		return 1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return fault_unreadable(f, path, errno);
-	if (read(fd, magic, sizeof(magic)) < 0)
-		magic[0] = '\0';
-	close(fd);
-	return is_magic(magic);
+		return 0;
+	side->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return side->fd < 0 ? fault_unreadable(f, path, errno) : 0;
 }
 
 /* ---- the table ------------------------------------------------------------------------- */
@@ -399,18 +415,29 @@ static double effective(const struct side *side)
 	return side->squares > 0 ? (double)side->weight * (double)side->weight / side->squares : 0;
 }
 
-static int look(struct diff *d, const struct opt_parser *args, struct fault *f)
+/* What root alone can open is opened; then they are read as the user who ran sudo. */
+static int open_sides(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f)
 {
-	for (int k = 0; k < SHARES_SIDES; k++) {
-		int recording = is_recording(args->operands[k], f);
+	struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
 
-		if (recording < 0)
-			return -1;
-		d->sides[k].path = args->operands[k];
-		d->sides[k].is_folded = !recording;
-		d->of_folded |= !recording;
+	if (open_side(a, args->operands[0], f) || open_side(b, args->operands[1], f) ||
+	    reading_begin(reading, &(struct reading_files){ (const int[]){ a->fd, b->fd }, 2, args->outputs }, f))
+		return -1;
+	d->common.stream.opener = reading_opener(reading);
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		d->sides[k].is_folded = !is_recording(d->sides[k].fd);
+		d->of_folded |= d->sides[k].is_folded;
 	}
 	return 0;
+}
+
+static void close_sides(struct diff *d)
+{
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		folded_free(d->sides[k].folded);
+		if (d->sides[k].fd >= 0)
+			close(d->sides[k].fd);
+	}
 }
 
 static int read_side(struct diff *d, enum share_side side, const struct opt_parser *args, struct fault *f)
@@ -441,6 +468,7 @@ static int check_events(const struct diff *d, struct fault *f)
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct diff *d = config;
+	struct reading reading = { 0 };
 	int rc;
 
 	if (args->noperands != 2)
@@ -449,15 +477,16 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (!strcmp(args->operands[0], "-") && !strcmp(args->operands[1], "-"))
 		return fault_usage(f, "diff: only one of the two can be standard input"), f->exit_code;
 	d->flame.compared = true;
+	d->sides[SHARES_BEFORE].fd = d->sides[SHARES_AFTER].fd = -1;
 	d->shares = shares_new();
 	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
 	     flame_check(&d->flame, d->common.stream.verbose, f) ||
-	     look(d, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     open_sides(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
 	     read_side(d, SHARES_AFTER, args, f) ||
 	     check_events(d, f) || show(d, f) || draw(d, f);
 	shares_free(d->shares);
-	for (int k = 0; k < SHARES_SIDES; k++)
-		folded_free(d->sides[k].folded);
+	close_sides(d);
+	reading_end(&reading);
 	return rc ? f->exit_code : 0;
 }
 
@@ -502,7 +531,7 @@ static const struct opt diff_opts[] = {
 };
 
 static const struct opt flame_rows[] = {
-	{ "flame-graph", 0, NULL, OPT_STRING, offsetof(struct flame_config, path), "FILE",
+	{ "flame-graph", 0, NULL, OPT_OUTFILE, offsetof(struct flame_config, path), "FILE",
 	  "Draw the stacks of AFTER as a picture, .svg or .html: red if a share grew, blue if it "
 		"shrank.",
 	  false, NULL },

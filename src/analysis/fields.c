@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/fields.h"
 
+#include "analysis/analysis.h"
 #include "stream/parts.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void print_sample(const struct stream_event *event)
 			printf("    %s %s\n", kinds[sample_part_at(i)->kind], sample_part_at(i)->name);
 }
 
-int fields_print(const struct stream_opts *opts, struct fault *f)
+static int print_all(const struct stream_opts *opts, struct fault *f)
 {
 	struct stream_opts all = *opts;
 	struct stream *s;
@@ -57,4 +58,13 @@ int fields_print(const struct stream_opts *opts, struct fault *f)
 	}
 	stream_free(s);
 	return 0;
+}
+
+int fields_print(struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
+{
+	struct reading reading = { 0 };
+	int rc = analysis_open_input(opts, &reading, args, f) || print_all(opts, f) ? -1 : 0;
+
+	reading_end(&reading);
+	return rc;
 }

@@ -6,5 +6,5 @@
 #include "stream/stream.h"
 
 /* 0, or -1 with f. */
-int fields_print(const struct stream_opts *opts, struct fault *f);
+int fields_print(struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof flame-graph: pictures of stacks that were folded before, also by other tools. */
 #include "analysis/commands.h"
+#include "keeper/reading.h"
 #include "report/flame.h"
 
 #include <stddef.h>
@@ -19,7 +20,7 @@ static const struct opt opts[] = {
 	  "Colour the picture by the difference to this .folded file: red if a function's share "
 	  "grew, blue if it shrank. Shares are compared, so the two runs may differ in length.", false,
 	  NULL },
-	{ "output", 'o', NULL, OPT_STRING, AT(output), "FILE", "Write the picture to FILE. Default: the last "
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(output), "FILE", "Write the picture to FILE. Default: the last "
 	  "operand.", false, NULL },
 	{ "title", 0, NULL, OPT_STRING, AT(title.title), "TEXT", "Set the title. Default: the "
 	  "names of the files.", false, NULL },
@@ -52,6 +53,7 @@ static int draw(struct flame_graph_config *c, const struct opt_parser *args, int
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct flame_graph_config *c = config;
+	struct reading reading = { 0 };
 	struct folded *folded;
 	int code, inputs = c->output ? args->noperands : args->noperands - 1;
 
@@ -59,13 +61,14 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		return fault_usage(f, "flame-graph: expected files of folded stacks and, as the last or by -o, the "
 				   "picture: in.folded out.svg"), f->exit_code;
 	c->flame.path = c->output ? c->output : args->operands[inputs];
-	if (flame_check(&c->flame, 0, f))
+	if (reading_begin(&reading, &(struct reading_files){ 0 }, f) || flame_check(&c->flame, 0, f))
 		return f->exit_code;
 	folded = folded_new();
 	if (!folded)
 		return fault_set(f, EXIT_FAILED, "out of memory"), f->exit_code;
 	code = draw(c, args, inputs, folded, f);
 	folded_free(folded);
+	reading_end(&reading);
 	return code;
 }
 

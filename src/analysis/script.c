@@ -355,7 +355,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 int script_write(const struct analysis_opts *opts, bool csv, const char *output, struct fault *f)
 {
-	const struct opt_parser none = { .after_dashes = -1 };
+	const struct opt_parser none = { .after_dashes = -1, .outputs = { &output, 1 } };
 	struct script s = { .common = *opts, .csv = csv, .output = output };
 
 	s.common.json = !csv;
@@ -390,7 +390,7 @@ static const struct opt format_opts[] = {
 };
 
 static const struct opt output_opts[] = {
-	{ "output", 'o', NULL, OPT_STRING, AT(output), "FILE",
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(output), "FILE",
 	  "Write to FILE, which appears when it is complete; an older file of that name stays "
 		"until then.", false, NULL },
 };

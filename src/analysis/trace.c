@@ -158,7 +158,7 @@ static const struct analysis_ops ops = {
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	if (args->noperands == 1 && !strcmp(args->operands[0], "help") && args->after_dashes < 0)
-		return fields_print(config, f);
+		return fields_print(config, args, f);
 	if (overwrite_prepare(&((struct trace *)config)->overwrite_opts, config, f))
 		return -1;
 	return analysis_run(&ops, config, args, f);

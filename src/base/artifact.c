@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/artifact.h"
 
-#include "base/caller.h"
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -11,21 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Of what is there and isn't replaced: a pipe, a device, a folder. 0: a file is to be made. */
-static mode_t kind_of(const char *path)
-{
-	struct caller_rights rights;
-	struct stat st = { 0 };
-
-	caller_begin(&rights);
-	if (outfile_is_descriptor(path))
-		st.st_mode = S_IFIFO;
-	else if (stat(path, &st) || S_ISREG(st.st_mode))
-		st.st_mode = 0;
-	caller_end(&rights);
-	return st.st_mode & S_IFMT;
-}
 
 /* stdio forgets why a write failed that it made on its own. */
 static ssize_t put(void *cookie, const char *bytes, size_t n)
@@ -61,7 +45,7 @@ int artifact_open(struct artifact *a, const char *option, const char *path, stru
 	int fd;
 
 	*a = (struct artifact){ .option = option, .path = path };
-	fd = kind_of(path) ? outfile_open(path, 0, 0) : outfile_temporary(path, &a->temporary);
+	fd = outfile_kind(path) ? outfile_open(path, 0, 0) : outfile_temporary(path, &a->temporary);
 	if (fd < 0) {
 		a->temporary = NULL;
 		return outfile_refused(option, path, fd, f);
@@ -133,7 +117,7 @@ void artifact_abandon(struct artifact *a)
 
 int artifact_check(const char *option, const char *path, struct fault *f)
 {
-	mode_t kind = kind_of(path);
+	mode_t kind = outfile_kind(path);
 	struct artifact a;
 
 	if (kind && kind != S_IFDIR)

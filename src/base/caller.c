@@ -29,6 +29,11 @@ bool caller_of_sudo(uid_t *uid)
 	return !geteuid() && id_of("SUDO_UID", uid) && *uid;
 }
 
+bool caller_ran_sudo(uid_t *uid)
+{
+	return caller_of_sudo(uid) || (id_of("SUDO_UID", uid) && *uid && *uid == geteuid());
+}
+
 int caller_groups(const char *name, gid_t gid, gid_t **groups)
 {
 	int n = 32, room;
@@ -87,19 +92,29 @@ void caller_begin_as(struct caller_rights *r, const struct caller *who)
 }
 
 /* Who isn't in the list of users has no group but the one that sudo names. */
-void caller_begin(struct caller_rights *r)
+bool caller_find(struct caller *who, gid_t **groups)
 {
 	const struct passwd *pw;
-	gid_t *groups = NULL;
+	int n;
+
+	*groups = NULL;
+	if (!caller_of_sudo(&who->uid) || !id_of("SUDO_GID", &who->gid))
+		return false;
+	pw = getpwuid(who->uid);
+	n = pw ? caller_groups(pw->pw_name, who->gid, groups) : 0;
+	who->ngroups = n > 0 ? n : 0;
+	who->groups = *groups;
+	return true;
+}
+
+void caller_begin(struct caller_rights *r)
+{
 	struct caller who;
+	gid_t *groups;
 
 	*r = (struct caller_rights){ 0 };
-	if (!caller_of_sudo(&who.uid) || !id_of("SUDO_GID", &who.gid))
+	if (!caller_find(&who, &groups))
 		return;
-	pw = getpwuid(who.uid);
-	who.ngroups = pw ? caller_groups(pw->pw_name, who.gid, &groups) : 0;
-	who.ngroups = who.ngroups > 0 ? who.ngroups : 0;
-	who.groups = groups;
 	caller_begin_as(r, &who);
 	free(groups);
 }

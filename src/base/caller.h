@@ -33,6 +33,10 @@ void caller_begin_as(struct caller_rights *r, const struct caller *who);
 void caller_end(struct caller_rights *r);
 /* Whether this is root for a user who ran sudo, and for whom. */
 bool caller_of_sudo(uid_t *uid);
+/* The same, also where the process has become that user since: for messages. */
+bool caller_ran_sudo(uid_t *uid);
+/* Who it is with all groups where this is root for a user who ran sudo; *groups, which may be NULL, is to be freed. */
+bool caller_find(struct caller *who, gid_t **groups);
 /* The groups of a user, gid among them: how many, or -1 without memory. */
 int caller_groups(const char *name, gid_t gid, gid_t **groups);
 #endif

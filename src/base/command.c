@@ -42,6 +42,7 @@ int command_run(const struct command *cmd, int argc, char **argv)
 	if (cmd->release)
 		cmd->release(p.config);
 	free(p.operands);
+	opt_strings_free(&p.outputs);
 	free(p.config);
 	return code;
 }

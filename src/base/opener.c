@@ -108,7 +108,7 @@ static int direct_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
 }
 
 const struct opener opener_direct = {
-	direct_file, direct_proc, NULL, opener_direct_perf_map, direct_mapped, NULL, NULL,
+	direct_file, direct_proc, NULL, opener_direct_perf_map, direct_mapped, NULL, NULL, NULL,
 };
 
 int opener_file(const struct opener *o, pid_t pid, const char *path)

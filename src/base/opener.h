@@ -7,6 +7,7 @@
 #ifndef BASE_OPENER_H
 #define BASE_OPENER_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,6 +33,9 @@ struct opener {
 	/* Of files of which this process has tickets (ticket.h): 0 with the answer to a question about them, which
 	 * is the caller's to free(), and the process that found it; -errno. NULL: there are no tickets. */
 	int (*parse)(void *ctx, struct opener_question *q);
+	/* Of perf's cache, as idfile_cached() (symbols/idfile.h), of the user who started the run. NULL: there is
+	 * no other than this process's. */
+	int (*cached)(void *ctx, const uint8_t *id, size_t size, const char *what);
 };
 
 struct opener_question {

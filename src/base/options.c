@@ -83,7 +83,7 @@ static int store_strings(struct opt_strings *s, const char *text, struct fault *
 	return 0;
 }
 
-static int store(const struct match *m, const char *text, struct fault *f)
+static int store(struct opt_parser *p, const struct match *m, const char *text, struct fault *f)
 {
 	switch (m->opt->kind) {
 	case OPT_FLAG:
@@ -100,6 +100,9 @@ static int store(const struct match *m, const char *text, struct fault *f)
 	case OPT_STRING:
 		*(const char **)m->field = text;
 		return 0;
+	case OPT_OUTFILE:
+		*(const char **)m->field = text;
+		return store_strings(&p->outputs, text, f);
 	case OPT_STRINGS:
 		return store_strings((struct opt_strings *)m->field, text, f);
 	case OPT_CALL:
@@ -198,15 +201,15 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 		if (eq)
 			return fault_usage(f, "%s: --%.*s takes no value, but has \"%s\"", p->command,
 					   (int)len, name, eq + 1);
-		return store(&m, NULL, f) ? -1 : 1;
+		return store(p, &m, NULL, f) ? -1 : 1;
 	}
 	if (eq)
-		return store(&m, eq + 1, f) ? -1 : 1;
+		return store(p, &m, eq + 1, f) ? -1 : 1;
 	if (m.opt->kind == OPT_CHOICE && (argc < 2 || !is_choice(m.opt->arg, argv[1])))
-		return store(&m, NULL, f) ? -1 : 1;
+		return store(p, &m, NULL, f) ? -1 : 1;
 	if (argc < 2)
 		return missing_value(p, m.opt, f);
-	return store(&m, argv[1], f) ? -1 : 2;
+	return store(p, &m, argv[1], f) ? -1 : 2;
 }
 
 /* Whether every letter of a cluster like -vq is ours (or the rest is a value). */
@@ -241,17 +244,17 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 			continue;
 		}
 		if (takes_choice(m.opt, c + 1, argc, argv))
-			return store(&m, argv[1], f) ? -1 : 2;
+			return store(p, &m, argv[1], f) ? -1 : 2;
 		if (!takes_value(m.opt)) {
-			if (store(&m, NULL, f))
+			if (store(p, &m, NULL, f))
 				return -1;
 			continue;
 		}
 		if (c[1])
-			return store(&m, c + 1, f) ? -1 : 1;
+			return store(p, &m, c + 1, f) ? -1 : 1;
 		if (argc < 2)
 			return missing_value(p, m.opt, f);
-		return store(&m, argv[1], f) ? -1 : 2;
+		return store(p, &m, argv[1], f) ? -1 : 2;
 	}
 	return 1;
 }

@@ -23,6 +23,7 @@ enum opt_kind {
 	OPT_TRI,         /* int: 0 not said, 1 --NAME, -1 --no-NAME */
 	OPT_U64,         /* uint64_t */
 	OPT_STRING,      /* const char *, the last one wins */
+	OPT_OUTFILE,     /* the same: a file that is written */
 	OPT_STRINGS,     /* struct opt_strings, repeatable */
 	OPT_CALL,        /* parse(text, base + offset, fault) */
 	OPT_CHOICE,      /* the same; its value may be left out: NULL. A word behind it is the value
@@ -71,6 +72,7 @@ struct opt_parser {
 	char **operands;       /* pointers into argv, NULL terminated; free() it */
 	int noperands;
 	int after_dashes;      /* index of the first operand after "--", or -1 */
+	struct opt_strings outputs;   /* values of OPT_OUTFILE; opt_strings_free() */
 	bool help;             /* -h or --help was there */
 };
 

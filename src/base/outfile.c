@@ -186,26 +186,108 @@ static const char *name_in(const struct way *w, const char *path)
 	return w->folder >= 0 ? w->name : path;
 }
 
-int outfile_open(const char *path, int flags, unsigned int mode)
+static int open_it(const struct outfile_order *o)
 {
-	int fd = descriptor_of(path), rc;
 	struct caller_rights rights;
 	struct way w;
+	int fd, rc;
 
-	if (fd >= 0) {
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? -errno : fd;
-	}
 	caller_begin(&rights);
-	rc = go_as(&w, path, !(flags & O_EXCL), &rights);
+	rc = go_as(&w, o->path, !(o->flags & O_EXCL), &rights);
 	if (!rc) {
-		flags |= O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW);
-		fd = openat(w.folder, name_in(&w, path), flags, mode);
+		int flags = o->flags | O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW);
+
+		fd = openat(w.folder, name_in(&w, o->path), flags, o->mode);
 		rc = fd < 0 ? -errno : fd;
 		leave(&w);
 	}
 	caller_end(&rights);
 	return rc;
+}
+
+static int rename_it(const struct outfile_order *o)
+{
+	struct caller_rights rights;
+	struct way a, b;
+	int rc;
+
+	caller_begin(&rights);
+	rc = go_as(&a, o->path, false, &rights);
+	if (!rc) {
+		rc = go_as(&b, o->to, false, &rights);
+		if (!rc) {
+			rc = renameat(a.folder, name_in(&a, o->path), b.folder, name_in(&b, o->to)) ? -errno : 0;
+			leave(&b);
+		}
+		leave(&a);
+	}
+	caller_end(&rights);
+	return rc;
+}
+
+static int unlink_it(const struct outfile_order *o)
+{
+	struct caller_rights rights;
+	struct way w;
+	int rc;
+
+	caller_begin(&rights);
+	rc = go_as(&w, o->path, false, &rights);
+	if (!rc) {
+		rc = unlinkat(w.folder, name_in(&w, o->path), 0) ? -errno : 0;
+		leave(&w);
+	}
+	caller_end(&rights);
+	return rc;
+}
+
+static int look_at(const struct outfile_order *o)
+{
+	struct caller_rights rights;
+	struct stat st;
+
+	caller_begin(&rights);
+	if (stat(o->path, &st) || S_ISREG(st.st_mode))
+		st.st_mode = 0;
+	caller_end(&rights);
+	return (int)(st.st_mode & S_IFMT);
+}
+
+/* ---- orders --------------------------------------------------------------------------------- */
+
+/* Of the process, as its user is. */
+static outfile_hand *hand;
+static void *hand_ctx;
+
+void outfile_through(outfile_hand *other, void *ctx)
+{
+	hand = other;
+	hand_ctx = ctx;
+}
+
+int outfile_do(const struct outfile_order *o)
+{
+	static int (*const does[])(const struct outfile_order *) = {
+		[OUTFILE_OPEN] = open_it, [OUTFILE_RENAME] = rename_it, [OUTFILE_UNLINK] = unlink_it,
+		[OUTFILE_KIND] = look_at,
+	};
+
+	return does[o->op](o);
+}
+
+static int order(const struct outfile_order *o)
+{
+	return hand ? hand(hand_ctx, o) : outfile_do(o);
+}
+
+int outfile_open(const char *path, int flags, unsigned int mode)
+{
+	int fd = descriptor_of(path);
+
+	if (fd < 0)
+		return order(&(struct outfile_order){ .op = OUTFILE_OPEN, .path = path, .flags = flags, .mode = mode });
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : fd;
 }
 
 FILE *outfile_stream(const char *path)
@@ -242,45 +324,27 @@ int outfile_temporary(const char *path, char **name)
 
 int outfile_rename(const char *from, const char *to)
 {
-	struct caller_rights rights;
-	struct way a, b;
-	int rc;
-
-	caller_begin(&rights);
-	rc = go_as(&a, from, false, &rights);
-	if (!rc) {
-		rc = go_as(&b, to, false, &rights);
-		if (!rc) {
-			rc = renameat(a.folder, name_in(&a, from), b.folder, name_in(&b, to)) ? -errno : 0;
-			leave(&b);
-		}
-		leave(&a);
-	}
-	caller_end(&rights);
-	return rc;
+	return order(&(struct outfile_order){ .op = OUTFILE_RENAME, .path = from, .to = to });
 }
 
 int outfile_unlink(const char *path)
 {
-	struct caller_rights rights;
-	struct way w;
-	int rc;
+	return order(&(struct outfile_order){ .op = OUTFILE_UNLINK, .path = path });
+}
 
-	caller_begin(&rights);
-	rc = go_as(&w, path, false, &rights);
-	if (!rc) {
-		rc = unlinkat(w.folder, name_in(&w, path), 0) ? -errno : 0;
-		leave(&w);
-	}
-	caller_end(&rights);
-	return rc;
+mode_t outfile_kind(const char *path)
+{
+	int kind = outfile_is_descriptor(path) ? S_IFIFO :
+		   order(&(struct outfile_order){ .op = OUTFILE_KIND, .path = path });
+
+	return kind < 0 ? 0 : (mode_t)kind;
 }
 
 int outfile_refused(const char *option, const char *path, int error, struct fault *f)
 {
 	uid_t uid;
 
-	if ((error == -EACCES || error == -EPERM) && caller_of_sudo(&uid))
+	if ((error == -EACCES || error == -EPERM) && caller_ran_sudo(&uid))
 		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, who ran sudo and would "
 				 "own the file; name a file that this user may write", option,
 				 path, strerror(-error), (unsigned int)uid);

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* Whether the path is another name of a descriptor. */
 bool outfile_is_descriptor(const char *path);
@@ -28,6 +29,23 @@ int outfile_temporary(const char *path, char **name);
 /* What is a link itself is renamed or removed. 0 or -errno. */
 int outfile_rename(const char *from, const char *to);
 int outfile_unlink(const char *path);
+/* What is there and isn't replaced: S_IFIFO for a pipe or a descriptor, S_IFCHR, S_IFDIR. 0: nothing, or a file. */
+mode_t outfile_kind(const char *path);
+
+/* What these do, one by one, in this process: for one that does it for another. */
+enum outfile_op { OUTFILE_OPEN, OUTFILE_RENAME, OUTFILE_UNLINK, OUTFILE_KIND, OUTFILE_OPS };
+struct outfile_order {
+	enum outfile_op op;
+	const char *path, *to;         /* to: of a renaming */
+	int flags;                     /* of opening */
+	unsigned int mode;
+};
+/* A descriptor, a kind, 0, or -errno. */
+int outfile_do(const struct outfile_order *order);
+/* From here on all of them are done by that one, for a process that has given up its rights. NULL: by itself. */
+typedef int outfile_hand(void *ctx, const struct outfile_order *order);
+void outfile_through(outfile_hand *hand, void *ctx);
+
 /* "OPTION PATH: why, and what to do", for an -errno of these. -1. */
 int outfile_refused(const char *option, const char *path, int error, struct fault *f);
 #endif

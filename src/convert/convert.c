@@ -265,7 +265,7 @@ static const struct opt convert_opts[] = {
 	  "Write folded, speedscope, pprof, firefox, perfetto, csv or jsonl. Default: by the "
 		"suffix of the output.",
 	  false, parse_format },
-	{ "output", 'o', NULL, OPT_STRING, AT(out), "OUT",
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(out), "OUT",
 	  "Write to OUT. Default: - (standard output).", false, NULL },
 	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
 	  "Leave out samples of idle CPUs (task 0).", false, NULL },

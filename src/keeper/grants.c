@@ -2,7 +2,10 @@
 #include "keeper/grants.h"
 
 #include "base/opener.h"
+#include "symbols/elfid.h"
+#include "symbols/idfile.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -142,7 +145,17 @@ static bool has_names_for(const struct grants *g, pid_t pid, const char *path, c
 {
 	if ((g->targets.everybody && st->st_mode & S_IROTH) || vault_has(g->vault, st))
 		return true;
+	if (g->targets.recorded)
+		return !pid;
 	return is_target(g, pid) && (is_debug_file(path, st) || is_run_by(pid, st));
+}
+
+/* Takes over the file. */
+static int give_ticket(struct grants *g, int file)
+{
+	int fd = vault_ticket(g->vault, file);
+
+	return fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Takes over the file that the process sees there. */
@@ -158,10 +171,8 @@ static int give(struct grants *g, pid_t pid, const char *path, int file)
 		return -ENOENT;
 	}
 	fd = open_as_user(g, path, &st);
-	if (fd < 0 && has_names_for(g, pid, path, &st)) {
-		fd = vault_ticket(g->vault, file);
-		return fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	}
+	if (fd < 0 && has_names_for(g, pid, path, &st))
+		return give_ticket(g, file);
 	close(file);
 	return fd < 0 ? -ENOENT : fd;
 }
@@ -198,6 +209,8 @@ int grants_mapped(struct grants *g, pid_t pid, const char *range)
 
 int grants_proc(struct grants *g, pid_t pid, const char *name)
 {
+	if (!pid && g->targets.recorded && !strcmp(name, "kallsyms"))
+		return opener_proc(&opener_direct, 0, name);
 	if (!is_target(g, pid))
 		return -ESRCH;
 	if (strcmp(name, "maps") && strcmp(name, "comm"))
@@ -207,7 +220,35 @@ int grants_proc(struct grants *g, pid_t pid, const char *name)
 
 int grants_perf_map(struct grants *g, pid_t pid)
 {
-	int fd = is_target(g, pid) ? opener_perf_map(&opener_direct, pid) : -ESRCH;
+	int fd = g->targets.recorded || is_target(g, pid) ? opener_perf_map(&opener_direct, pid) : -ESRCH;
 
 	return fd >= 0 || fd == -ESRCH ? fd : -ENOENT;
+}
+
+/* How many digits there are of it, or 0. */
+static size_t parse_id(const char *text, uint8_t id[ELFID_MAX])
+{
+	size_t n = 0;
+
+	while (n < ELFID_MAX && sscanf(text + 2 * n, "%2hhx", &id[n]) == 1 && isxdigit(text[2 * n + 1]))
+		n++;
+	return text[2 * n] == '/' ? n : 0;
+}
+
+int grants_cached(struct grants *g, const char *text)
+{
+	uint8_t id[ELFID_MAX];
+	size_t n = g->targets.recorded ? parse_id(text, id) : 0;
+	const char *what = text + 2 * n + 1;
+	int fd;
+
+	if (!n || (strcmp(what, "elf") && strcmp(what, "kallsyms")))
+		return -ENOENT;
+	fd = idfile_cached(id, n, what);
+	if (fd < 0 || !strcmp(what, "kallsyms"))
+		return fd < 0 ? -ENOENT : fd;
+	if (is_program(fd))
+		return give_ticket(g, fd);
+	close(fd);
+	return -ENOENT;
 }

@@ -9,6 +9,8 @@
  *     that everybody may read, or was either before, a ticket (base/ticket.h), for names
  *     alone; where everybody is a target, also for all programs that everybody may read;
  *   - "maps" or "comm" of a target's folder in /proc;
+ *   - for a recording: a ticket for any program by its path; /proc/kallsyms; root's own cache of
+ *     perf, of which programs are tickets, too; and perf maps;
  *   - a target's perf map, as opener.h says: /tmp/perf-PID.map and no other name.
  *
  * -ENOENT is the answer for what isn't there, isn't for this user, or is no program; -ESRCH
@@ -23,9 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is watched: everybody, or processes (also by one of their threads) with the children that they start. */
+/* Who is watched: everybody, or processes (also by one of their threads) with the children that they start;
+ * or nobody: it is a recording that is read. */
 struct keeper_targets {
-	bool everybody;
+	bool everybody, recorded;
 	const int *pids, *tids;
 	size_t npids, ntids;
 };
@@ -41,4 +44,6 @@ int grants_file(struct grants *g, pid_t pid, const char *path);
 int grants_mapped(struct grants *g, pid_t pid, const char *range);
 int grants_proc(struct grants *g, pid_t pid, const char *name);
 int grants_perf_map(struct grants *g, pid_t pid);
+/* `text` is a build id in hexadecimal digits, '/', and what is wanted: idfile_cached(). */
+int grants_cached(struct grants *g, const char *text);
 #endif

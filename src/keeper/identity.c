@@ -5,6 +5,7 @@
 #include "base/caller.h"
 #include "base/ttyfilter.h"
 #include "base/units.h"
+#include "symbols/parser.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -74,6 +75,33 @@ int identity_own(struct identity *who, struct fault *f)
 	return fault_set(f, EXIT_FAILED, "out of memory");
 }
 
+int identity_caller(struct identity *who, struct fault *f)
+{
+	struct caller caller;
+	uid_t uid;
+
+	*who = (struct identity){ 0 };
+	if (!caller_of_sudo(&uid))
+		return 0;
+	if (!caller_find(&caller, &who->groups))
+		return fault_set(f, EXIT_FAILED, "SUDO_UID is %u, but SUDO_GID is not set to the number of a group: "
+				 "set both, as sudo does, or neither", uid);
+	who->uid = caller.uid;
+	who->gid = caller.gid;
+	who->ngroups = caller.ngroups;
+	return asprintf(&who->name, "%u", uid) < 0 ? fault_set(f, EXIT_FAILED, "out of memory") : 1;
+}
+
+int identity_nobody(struct identity *who, struct fault *f)
+{
+	uid_t id = parser_uid();
+
+	*who = (struct identity){ .uid = id, .gid = id };
+	if (!id)
+		return 0;
+	return asprintf(&who->name, "%u", id) < 0 ? fault_set(f, EXIT_FAILED, "out of memory") : 1;
+}
+
 void identity_free(struct identity *who)
 {
 	free(who->groups);
@@ -124,15 +152,21 @@ static int leave_terminal(const struct identity *who, struct fault *f)
 			      who->name, strerror(-rc)) : 0;
 }
 
-int identity_become(const struct identity *who, struct fault *f)
+int identity_drop(const struct identity *who, struct fault *f)
 {
 	if ((!who->own && change_ids(who)) || capabilities_drop() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return fault_set(f, EXIT_FAILED, "cannot change to user %s: %s; nothing was run", who->name,
 				 strerror(errno));
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (can_return(who))
 		return fault_set(f, EXIT_FAILED, "root's privilege is still there after the change "
 				 "to user %s; nothing was run", who->name);
-	if (leave_terminal(who, f))
+	return leave_terminal(who, f);
+}
+
+int identity_become(const struct identity *who, struct fault *f)
+{
+	if (identity_drop(who, f))
 		return -1;
 	/* its own process again, with a /proc/self that belongs to it */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);

@@ -26,12 +26,18 @@ struct identity {
 int identity_find(struct identity *who, const char *user, struct fault *f);
 /* Who runs the program, without the capabilities that its file has given. 0, or -1 with f. */
 int identity_own(struct identity *who, struct fault *f);
+/* The caller of sudo, who need not be in the list of users. 1: found; 0: there is no sudo; -1 with f. */
+int identity_caller(struct identity *who, struct fault *f);
+/* Nobody else, as root's parsers (symbols/parser.h). 1; 0: there is no such user; -1 with f. */
+int identity_nobody(struct identity *who, struct fault *f);
 void identity_free(struct identity *who);
 
 /* Becomes that user: groups, gid, uid, no capability left, none to be had any more
- * (no_new_privs), no way to type into the terminal (ttyfilter.h), HOME and the like in the
- * environment. Threads that exist already are not changed: call it while there is one. 0, or
+ * (no_new_privs), no way to type into the terminal (ttyfilter.h). Other processes of the user can't
+ * look into this one. Threads that exist already are not changed: call it while there is one. 0, or
  * -1 with f: then nothing may be run. */
+int identity_drop(const struct identity *who, struct fault *f);
+/* The same for one that runs what is the user's: they can, and HOME and the like are in the environment. */
 int identity_become(const struct identity *who, struct fault *f);
 
 #endif

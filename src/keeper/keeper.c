@@ -2,6 +2,8 @@
 #include "keeper/keeper.h"
 
 #include "base/descriptors.h"
+#include "keeper/outputs.h"
+#include "symbols/elfid.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,9 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED, REQUEST_PARSE };
+enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED, REQUEST_PARSE, REQUEST_CACHED,
+		    REQUEST_WRITE };
 
-/* One datagram; `text` ends with a NUL. REQUEST_PARSE has descriptors, the kind of its question as `pid`, and before
+/* One datagram; `text` ends with a NUL. REQUEST_WRITE has an order there (outputs.h). REQUEST_PARSE has descriptors, the kind of its question as `pid`, and before
  * the NUL the question's bytes. */
 struct request {
 	uint32_t kind;
@@ -32,7 +35,7 @@ struct request {
 };
 
 struct answer {
-	int32_t rc;              /* 0: with a descriptor */
+	int32_t rc;              /* 0: with a descriptor; above: an order was done, and gave one less */
 	int32_t worker;          /* of the vault; at first the keeper itself */
 };
 
@@ -115,7 +118,9 @@ static int receive_answer(int socket, struct answer *a)
 	if (n == sizeof(*a) && !a->rc && nfds == 1)
 		return fds[0];
 	close_all(fds, nfds);
-	return n == sizeof(*a) && a->rc < 0 ? a->rc : -EPIPE;
+	if (n == sizeof(*a) && a->rc)
+		return a->rc < 0 ? a->rc : a->rc - 1;
+	return -EPIPE;
 }
 
 /* ---- what it gives ----------------------------------------------------------- */
@@ -162,22 +167,45 @@ static int answer(struct grants *g, const struct request *r, size_t size, const 
 		return grants_proc(g, r->pid, r->text);
 	if (r->kind == REQUEST_PERF_MAP)
 		return grants_perf_map(g, r->pid);
+	if (r->kind == REQUEST_CACHED)
+		return grants_cached(g, r->text);
 	return r->kind == REQUEST_MAPPED ? grants_mapped(g, r->pid, r->text) : -EINVAL;
 }
 
 /* ---- the process ------------------------------------------------------------- */
 
-static void answer_one(int socket, struct grants *g, const struct request *r, size_t n, const int *fds,
-		       unsigned int nfds)
+static void send_answer(int socket, const struct grants *g, int rc, int fd)
 {
-	bool whole = n > REQUEST_HEAD && !r->text[n - REQUEST_HEAD - 1];
-	int fd = whole ? answer(g, r, n - REQUEST_HEAD - 1, fds, nfds) : -EINVAL;
-	struct answer a = { fd < 0 ? fd : 0, vault_worker(g->vault) };
+	struct answer a = { rc, vault_worker(g->vault) };
 
 	if (put(socket, &a, sizeof(a), &fd, fd >= 0))
 		a.rc = -EPIPE;   /* it has gone: the next read says so */
 	if (fd >= 0)
 		close(fd);
+}
+
+static void write_one(int socket, const struct grants *g, const struct opt_strings *outputs, const char *bytes,
+		      size_t n)
+{
+	enum outfile_op op = OUTFILE_OPS;
+	int rc = outputs_do(outputs, bytes, n, &op);
+	bool opened = rc >= 0 && op == OUTFILE_OPEN;
+
+	send_answer(socket, g, opened ? 0 : rc < 0 ? rc : rc + 1, opened ? rc : -1);
+}
+
+static void answer_one(int socket, struct grants *g, const struct opt_strings *outputs, const struct request *r,
+		       size_t n, const int *fds, unsigned int nfds)
+{
+	bool whole = n > REQUEST_HEAD && !r->text[n - REQUEST_HEAD - 1];
+	int fd;
+
+	if (whole && r->kind == REQUEST_WRITE) {
+		write_one(socket, g, outputs, r->text, n - REQUEST_HEAD);
+		return;
+	}
+	fd = whole ? answer(g, r, n - REQUEST_HEAD - 1, fds, nfds) : -EINVAL;
+	send_answer(socket, g, fd < 0 ? fd : 0, fd);
 }
 
 static void keep(int socket, const struct keeper_opts *opts)
@@ -201,7 +229,7 @@ static void keep(int socket, const struct keeper_opts *opts)
 		_exit(1);
 	put(socket, &self, sizeof(self), NULL, 0);
 	while ((n = get(socket, &r, sizeof(r), fds, &nfds)) > 0) {
-		answer_one(socket, &g, &r, (size_t)n, fds, nfds);
+		answer_one(socket, &g, &opts->outputs, &r, (size_t)n, fds, nfds);
 		close_all(fds, nfds);
 	}
 	if (opts->clean_up)
@@ -241,7 +269,7 @@ static int ask_file(void *ctx, pid_t pid, const char *path)
 /* What is no business of the keeper is opened with the rights that the run has. */
 static int ask_proc(void *ctx, pid_t pid, const char *name)
 {
-	int fd = pid ? ask(ctx, REQUEST_PROC, pid, name) : -ESRCH;
+	int fd = ask(ctx, REQUEST_PROC, pid, name);
 
 	return fd < 0 && (!pid || geteuid()) ? opener_proc(&opener_direct, pid, name) : fd;
 }
@@ -257,6 +285,17 @@ static int ask_mapped(void *ctx, pid_t pid, uint64_t start, uint64_t end)
 
 	snprintf(text, sizeof(text), "%llx-%llx", (unsigned long long)start, (unsigned long long)end);
 	return ask(ctx, REQUEST_MAPPED, pid, text);
+}
+
+static int ask_cached(void *ctx, const uint8_t *id, size_t size, const char *what)
+{
+	char text[2 * ELFID_MAX + 32];
+	size_t n = 0;
+
+	for (size_t i = 0; i < size && i < ELFID_MAX; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%02x", id[i]);
+	snprintf(text + n, sizeof(text) - n, "/%s", what);
+	return ask(ctx, REQUEST_CACHED, 0, text);
 }
 
 static int take_bytes(struct opener_question *q, int fd)
@@ -298,6 +337,15 @@ static int ask_about_files(void *ctx, struct opener_question *q)
 		q->answer_size = 0;
 	}
 	return rc;
+}
+
+int keeper_write(struct keeper *k, const struct outfile_order *order)
+{
+	struct request r = { .kind = REQUEST_WRITE };
+	ssize_t n = outputs_pack(order, r.text, sizeof(r.text));
+	struct answer a;
+
+	return n < 0 ? (int)n : ask_with(k, &r, (size_t)n - 1, NULL, 0, &a);
 }
 
 static int wait_for(pid_t child)
@@ -380,7 +428,7 @@ struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f)
 		return NULL;
 	}
 	k->opener = (struct opener){
-		ask_file, ask_proc, k, ask_perf_map, ask_mapped, NULL, ask_about_files,
+		ask_file, ask_proc, k, ask_perf_map, ask_mapped, NULL, ask_about_files, ask_cached,
 	};
 	k->pid = getpid();
 	pthread_once(&once, watch_forks);

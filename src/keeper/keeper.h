@@ -16,6 +16,8 @@
 
 #include "base/fault.h"
 #include "base/opener.h"
+#include "base/options.h"
+#include "base/outfile.h"
 #include "keeper/grants.h"
 #include "keeper/identity.h"
 
@@ -24,6 +26,7 @@ struct keeper;
 struct keeper_opts {
 	const struct identity *who;      /* the run becomes */
 	struct keeper_targets targets;
+	struct opt_strings outputs;      /* that keeper_write() may write */
 	void (*clean_up)(void *ctx);     /* run by it when the run has ended; may be NULL */
 	void *ctx;
 };
@@ -34,6 +37,8 @@ struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f);
 pid_t keeper_pid(const struct keeper *k);
 /* Opens through it. */
 const struct opener *keeper_opener(struct keeper *k);
+/* Has it do that, as outfile_do(); -EPERM: it isn't about one of the outputs. */
+int keeper_write(struct keeper *k, const struct outfile_order *order);
 /* Ends it, and waits until it has cleaned up. NULL is fine. */
 void keeper_stop(struct keeper *k);
 

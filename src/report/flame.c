@@ -12,7 +12,7 @@
 #define AT(member) offsetof(struct flame_config, member)
 
 const struct opt flame_opts[FLAME_OPTS] = {
-	{ "flame-graph", 0, NULL, OPT_STRING, AT(path), "FILE",
+	{ "flame-graph", 0, NULL, OPT_OUTFILE, AT(path), "FILE",
 	  "Write the stacks as a picture: .svg, .html (zoom and search in a browser), "
 	  ".speedscope.json, or .folded (text, a line per stack; default without a suffix). With "
 	  "-i, each interval has a frame with its time at the root.", false, NULL },

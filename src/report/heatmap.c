@@ -155,7 +155,7 @@ static const char *const suffixes[KINDS + 1] = { [SVG] = ".svg", [HTML] = ".html
 static const struct picture picture = { "--heatmap", suffixes };
 
 const struct opt heatmap_opts[HEATMAP_OPTS] = {
-	{ "heatmap", 0, NULL, OPT_STRING, offsetof(struct heatmap_config, path), "FILE",
+	{ "heatmap", 0, NULL, OPT_OUTFILE, offsetof(struct heatmap_config, path), "FILE",
 	  "Draw the latencies over time: how many of each length ended when. FILE is .svg (default "
 	  "without a suffix), .html (drag over a range for its details), or .csv.", false, NULL },
 };

@@ -4,6 +4,7 @@
 
 #include "script/python_options.h"
 
+#include "analysis/analysis.h"
 #include "base/artifact.h"
 #include "base/descriptors.h"
 #include "base/note.h"
@@ -168,6 +169,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		.interval_ms = config->stream.interval_ms,
 	};
 	struct privilege privilege = {0};
+	struct reading reading = {0};
 	struct stream *stream;
 	char remedy[256];
 	int rc;
@@ -185,7 +187,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	script.argc = args->noperands - 1;
 	if (config->stream.time.from + config->stream.time.to && !config->stream.input)
 		return fault_usage(f, "--time is for recordings: add --input FILE");
-	if (stream_open_input(&config->stream, f))
+	if (wants_help(&script) ? analysis_open_input(&config->stream, &reading, args, f) : stream_open_input(&config->stream, f))
 		return -1;
 	if (config->stream.record && !wants_help(&script) &&
 	    artifact_check("--record", config->stream.record, f))
@@ -221,5 +223,6 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	output_end(&config->stream.output);
 	stream_free(stream);
 	privilege_end(&privilege);
+	reading_end(&reading);
 	return h.exit_code;
 }

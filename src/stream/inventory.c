@@ -212,7 +212,7 @@ static void put_kernel_id(struct perfdata_writer *w)
 
 static void put_kernel(struct perfdata_writer *w, uint64_t identifier)
 {
-	uint64_t text = kernel_address("_text"), end = kernel_address("_etext");
+	uint64_t text = kernel_address("_text", &opener_direct), end = kernel_address("_etext", &opener_direct);
 	struct kernel_record r = kernel_record(text, end - text, identifier);
 
 	if (!text || end <= text)

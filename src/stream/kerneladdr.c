@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t kernel_address(const char *symbol)
+uint64_t kernel_address(const char *symbol, const struct opener *o)
 {
-	FILE *f = fopen("/proc/kallsyms", "re");
+	int fd = opener_proc(o, 0, "kallsyms");
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[512], name[256];
 	uint64_t addr, found = 0;
 

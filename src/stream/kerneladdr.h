@@ -3,10 +3,11 @@
 #ifndef STREAM_KERNELADDR_H
 #define STREAM_KERNELADDR_H
 
+#include "base/opener.h"
 #include "symbols/elfid.h"
 
 /* The address of a symbol, such as "_text", by /proc/kallsyms; 0: this user isn't told. */
-uint64_t kernel_address(const char *symbol);
+uint64_t kernel_address(const char *symbol, const struct opener *o);
 /* Its build id: how many bytes it has, 0 if nobody says. */
 size_t kernel_build_id(uint8_t id[ELFID_MAX]);
 #endif

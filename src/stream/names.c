@@ -227,9 +227,11 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	opts.verbose = verbose;
 	opts.debuginfod = n->debuginfod;
 	opts.max_bytes = n->max_symbols;
-	/* who has somebody else open files gives up privilege before any is read */
+	/* who has somebody else open files gives up privilege before any is read, of a recording already */
 	if (n->opener == &opener_direct || n->recorded.under == &opener_direct)
 		opts.parse = PARSER_AUTO;
+	else if (n->recorded.under)
+		opts.parse = PARSER_APART;
 	if (!n->kernel && !any_wanted(n->stream, has_addresses))
 		return 0;
 	n->symbolizer = symbolizer_new(&opts);

@@ -318,7 +318,7 @@ const struct opt stream_callchain_opts[] = {
 };
 
 const struct opt stream_output_opts[] = {
-	{ "output", 'o', NULL, OPT_STRING, AT(output.path), "FILE",
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(output.path), "FILE",
 	  "Write stdout and stderr to FILE; SIGUSR1 reopens it (log rotation).", false, NULL },
 	{ "record", 0, NULL, OPT_STRING, AT(record), "FILE",
 	  "Also write the kernel's records to FILE, in the format of perf.data. An existing FILE is "
@@ -337,6 +337,7 @@ void stream_opts_defaults(struct stream_opts *opts)
 	memset(opts, 0, sizeof(*opts));
 	opts->watermark = UINT64_MAX;
 	opts->input_fd = -1;
+	opts->opener = &opener_direct;
 }
 
 void stream_opts_free(struct stream_opts *opts)

@@ -27,8 +27,22 @@ static int open_proc(void *ctx, pid_t pid, const char *name)
 
 	if (pid || strcmp(name, "kallsyms") || (!same && !k->base))
 		return -ENOENT;
-	fd = same ? -ENOENT : idfile_cached(k->build_id, k->build_id_size, name);
+	fd = same ? -ENOENT : idfile_find(r->under, k->build_id, k->build_id_size, name);
 	return fd >= 0 || !(same || k->runs) ? fd : opener_proc(r->under, 0, name);
+}
+
+static int find_cached(void *ctx, const uint8_t *id, size_t size, const char *what)
+{
+	const struct opener *under = ((const struct recorded *)ctx)->under;
+
+	return under->cached ? under->cached(under->ctx, id, size, what) : -ENOENT;
+}
+
+static int parse(void *ctx, struct opener_question *q)
+{
+	const struct opener *under = ((const struct recorded *)ctx)->under;
+
+	return under->parse(under->ctx, q);
 }
 
 /* The end of the recording was later than this process began, if it is the same one. */
@@ -66,7 +80,10 @@ const struct opener *recorded_opener(struct recorded *r, const struct opener *un
 				     const struct replay *replay)
 {
 	*r = (struct recorded){
-		.opener = { .file = open_file, .proc = open_proc, .ctx = r, .perf_map = open_perf_map, .kept_map = kept_map },
+		.opener = {
+			.file = open_file, .proc = open_proc, .ctx = r, .perf_map = open_perf_map,
+			.kept_map = kept_map, .parse = under->parse ? parse : NULL, .cached = find_cached,
+		},
 		.under = under, .replay = replay,
 	};
 	return &r->opener;

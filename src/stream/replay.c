@@ -103,7 +103,7 @@ int replay_new(struct stream *s, struct fault *f)
 	if (p->size < perfdata_end(p->reader) && perfdata_end(p->reader) != UINT64_MAX)
 		p->size = perfdata_end(p->reader);   /* it was unpacked */
 	choose_queues(p);
-	replay_compare_machine(p);
+	replay_compare_machine(p, o->opener);
 	return recording_events(s, f);
 }
 

@@ -71,7 +71,7 @@ struct stream_event *recording_watch(struct stream *s, const struct spec_item *i
 const struct perf_event_header *widen_sample(const struct perf_event_header *rec, uint64_t from,
 					     uint64_t to, uint64_t period, char *buf);
 /* samehost.c */
-void replay_compare_machine(struct replay *p);
+void replay_compare_machine(struct replay *p, const struct opener *o);
 /* delivery.c: the file's build id, where the recording has it. */
 void replay_identify(const struct replay *p, struct pev_mmap *m);
 /* Takes a mark back that a kernel forgot in a mapping. */

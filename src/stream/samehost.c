@@ -72,7 +72,7 @@ static int kernel_runs(const struct replay_kernel *k)
 	return size == k->build_id_size && !memcmp(id, k->build_id, size);
 }
 
-void replay_compare_machine(struct replay *p)
+void replay_compare_machine(struct replay *p, const struct opener *o)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);
 	struct replay_kernel *k = &p->kernel;
@@ -89,5 +89,5 @@ void replay_compare_machine(struct replay *p)
 		return;
 	p->same_machine = same_text(info->hostname, name.nodename) && same_text(info->arch, name.machine);
 	p->same_kernel = runs && same_text(info->osrelease, name.release) && same_text(info->arch, name.machine) &&
-			 k->base && kernel_address(k->base) == k->base_address;
+			 k->base && kernel_address(k->base, o) == k->base_address;
 }

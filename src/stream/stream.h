@@ -14,6 +14,7 @@
 
 #include "base/cpulist.h"
 #include "base/fault.h"
+#include "base/opener.h"
 #include "base/options.h"
 #include "base/output.h"
 #include "stream/layout.h"
@@ -78,6 +79,7 @@ struct stream_opts {
 	} recording;
 	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
 	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
+	const struct opener *opener;    /* of files that belong to the machine or to tasks */
 	struct stream_span time;        /* --time, of a recording */
 	bool keeps_ids;                 /* tasks have the ids that samples say, and nothing else: ids.h */
 	bool takes_counts;              /* of a recording's groups: see stream_leaders() */

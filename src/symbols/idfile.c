@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/idfile.h"
 
-#include "base/opener.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -46,4 +44,11 @@ int idfile_cached(const uint8_t *id, size_t size, const char *what)
 	snprintf(suffix, sizeof(suffix), "/%s", what);
 	idfile_path(path, sizeof(path), folder, id, size, suffix);
 	return opener_file(&opener_direct, 0, path);
+}
+
+int idfile_find(const struct opener *o, const uint8_t *id, size_t size, const char *what)
+{
+	int fd = idfile_cached(id, size, what);
+
+	return fd >= 0 || !o->cached ? fd : o->cached(o->ctx, id, size, what);
 }

@@ -3,6 +3,8 @@
 #ifndef SYMBOLS_IDFILE_H
 #define SYMBOLS_IDFILE_H
 
+#include "base/opener.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,4 +14,6 @@ void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, si
  * the user as whom this process runs, whatever the environment says, and by that user's rights. `what` is
  * "elf" or "kallsyms". A descriptor of a regular file, or -errno. */
 int idfile_cached(const uint8_t *id, size_t size, const char *what);
+/* The same, or else what the opener has. */
+int idfile_find(const struct opener *o, const uint8_t *id, size_t size, const char *what);
 #endif

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 struct parser;
 
@@ -101,6 +102,8 @@ int parser_ask(struct parser *p, const struct parser_question *q, struct parser_
 void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx);
 /* Whether another process answers that question. */
 bool parser_is_apart(const struct parser *p, const struct parser_question *q);
+/* Who is nobody else, as whom root's workers run; 0: this user namespace has no such user. */
+uid_t parser_uid(void);
 /* Who is told of processes. */
 const struct helpers *parser_helpers(const struct parser *p);
 /* How many workers have died so far. */

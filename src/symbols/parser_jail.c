@@ -2,6 +2,7 @@
 #include "symbols/parser_wire.h"
 
 #include "base/capabilities.h"
+#include "symbols/parser.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -55,18 +57,34 @@ static void set_limits(void)
 #endif
 }
 
-/* 1: it has another user's id now; 0: a user namespace has few users; -errno. */
+/* Whether the user namespace has it: it is tried. */
+static bool is_there(uid_t id)
+{
+	uid_t uid = (uid_t)setfsuid(id);
+	gid_t gid = (gid_t)setfsgid(id);
+	bool is = (uid_t)setfsuid(uid) == id;
+
+	return (gid_t)setfsgid(gid) == id && is;
+}
+
+uid_t parser_uid(void)
+{
+	for (size_t i = 0; i < sizeof(uids) / sizeof(*uids); i++)
+		if (is_there(uids[i]))
+			return uids[i];
+	return 0;
+}
+
+/* 1: it has another user's id now; 0: there is none; -errno. */
 static int become_another(void)
 {
+	uid_t id = parser_uid();
+
 	if (setgroups(0, NULL) && errno != EPERM)   /* a user namespace may deny it */
 		return -errno;
-	for (size_t i = 0; i < sizeof(uids) / sizeof(*uids); i++) {
-		if (!setresgid(uids[i], uids[i], uids[i]) && !setresuid(uids[i], uids[i], uids[i]))
-			return 1;
-		if (errno != EINVAL)
-			return -errno;
-	}
-	return 0;
+	if (!id)
+		return 0;
+	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 1;
 }
 
 /* Of ids only who is root can change; others have no more than their own. */

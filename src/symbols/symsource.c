@@ -189,7 +189,7 @@ int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, s
 		if (fd >= 0)
 			return fd;
 	}
-	return idfile_cached(build_id, size, "elf");
+	return idfile_find(o, build_id, size, "elf");
 }
 
 int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)

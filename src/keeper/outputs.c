@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* Before the path, and the other one, each with its NUL. */
+struct head {
+	uint32_t op, flags, mode;
+};
+
+ssize_t outputs_pack(const struct outfile_order *order, char *bytes, size_t size)
+{
+	struct head h = { order->op, (uint32_t)order->flags, order->mode };
+	const char *to = order->to ? order->to : "";
+	size_t n = strlen(order->path) + 1, m = strlen(to) + 1;
+
+	if (sizeof(h) + n + m > size)
+		return -ENAMETOOLONG;
+	memcpy(bytes, &h, sizeof(h));
+	memcpy(bytes + sizeof(h), order->path, n);
+	memcpy(bytes + sizeof(h) + n, to, m);
+	return (ssize_t)(sizeof(h) + n + m);
+}
+
+/* Of pictures the name may lack its suffix. */
+static bool is_suffix(const char *text, size_t n)
+{
+	return !n || (*text == '.' && strspn(text, ".abcdefghijklmnopqrstuvwxyz") >= n);
+}
+
+static bool is_output(const char *name, const char *path)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(name, path, n) && is_suffix(path + n, strlen(path + n));
+}
+
+/* FOLDER/.NAME.12345678, as outfile_temporary() makes it. */
+static bool is_temporary(const char *name, const char *path)
+{
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	size_t folder = (size_t)(last - name), n = strnlen(last, 200), size = strlen(path);
+	size_t head = folder + 1 + n, tail = size < 9 ? 0 : size - 9;
+
+	return tail >= head && !strncmp(name, path, folder) && path[folder] == '.' &&
+	       !strncmp(last, path + folder + 1, n) && is_suffix(path + head, tail - head) && path[tail] == '.' &&
+	       strspn(path + tail + 1, "0123456789abcdef") == 8;
+}
+
+static bool is_fit(const char *name, const struct outfile_order *o)
+{
+	bool made = is_temporary(name, o->path), named = is_output(name, o->path);
+
+	switch (o->op) {
+	case OUTFILE_OPEN:
+		return made ? o->flags == (O_CREAT | O_EXCL) : named && !(o->flags & ~(O_CREAT | O_TRUNC | O_APPEND));
+	case OUTFILE_RENAME:
+		return made && is_output(name, o->to);
+	case OUTFILE_UNLINK:
+		return made;
+	default:
+		return named;
+	}
+}
+
+int outputs_do(const struct opt_strings *named, const char *bytes, size_t size, enum outfile_op *op)
+{
+	struct outfile_order o = { .path = bytes + sizeof(struct head) };
+	struct head h;
+	size_t n;
+
+	if (size <= sizeof(h) || bytes[size - 1])
+		return -EINVAL;
+	memcpy(&h, bytes, sizeof(h));
+	n = sizeof(h) + strlen(o.path) + 1;
+	if (n >= size || h.op >= OUTFILE_OPS)
+		return -EINVAL;
+	*op = o.op = h.op;
+	o.to = bytes + n;
+	o.flags = (int)h.flags;
+	o.mode = h.mode & 0666;
+	for (size_t i = 0; i < named->n; i++)
+		if (is_fit(named->v[i], &o))
+			return outfile_do(&o);
+	return -EPERM;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper/reading.h"
+
+#include "base/capabilities.h"
+#include "base/outfile.h"
+#include "keeper/keeper.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_roots_alone(int fd)
+{
+	struct stat st;
+
+	return fd < 0 || (!fstat(fd, &st) && !st.st_uid && !(st.st_mode & S_IWOTH && S_ISREG(st.st_mode)));
+}
+
+static bool has_strangers(const struct reading_files *files)
+{
+	for (size_t i = 0; i < files->ninputs; i++)
+		if (!is_roots_alone(files->inputs[i]))
+			return true;
+	return false;
+}
+
+/* 1: somebody; 0: nobody, there is no more privilege than fits the files; -1 with f. */
+static int find_reader(struct identity *who, const struct reading_files *files, struct fault *f)
+{
+	int found;
+
+	if (capabilities_of_file())
+		return identity_own(who, f) ? -1 : 1;
+	found = identity_caller(who, f);
+	if (found || geteuid())
+		return found;
+	return has_strangers(files) ? identity_nobody(who, f) : 0;
+}
+
+static int write_through(void *keeper, const struct outfile_order *order)
+{
+	return keeper_write(keeper, order);
+}
+
+int reading_begin(struct reading *r, const struct reading_files *files, struct fault *f)
+{
+	int found = find_reader(&r->who, files, f);
+	uid_t uid;
+
+	if (found <= 0)
+		return found;
+	if (!r->who.own) {
+		r->keeper = keeper_start(&(struct keeper_opts){ .who = &r->who, .targets = { .recorded = true },
+								.outputs = files->outputs }, f);
+		if (!r->keeper)
+			return -1;
+		if (!caller_of_sudo(&uid))
+			outfile_through(write_through, r->keeper);
+	}
+	return identity_drop(&r->who, f);
+}
+
+const struct opener *reading_opener(const struct reading *r)
+{
+	return r->keeper ? keeper_opener(r->keeper) : &opener_direct;
+}
+
+void reading_end(struct reading *r)
+{
+	if (r->keeper)
+		outfile_through(NULL, NULL);
+	keeper_stop(r->keeper);
+	identity_free(&r->who);
+	r->keeper = NULL;
+}
