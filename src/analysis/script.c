@@ -21,7 +21,7 @@ struct script {
 	struct analysis_opts common;
 	const char *fields;              /* -F */
 	const char *output;              /* -o, or NULL */
-	bool csv, ns;
+	bool csv, csv_safe, ns;
 	struct script_choice choice;
 	struct artifact artifact;
 	struct script_event *events;     /* one for each of the stream's, and its leaders */
@@ -226,6 +226,7 @@ static int begin_output(struct script *s, struct analysis *a, struct fault *f)
 	s->line = calloc(1, sizeof(*s->line));
 	if (!s->out || !s->line)
 		return fault_set(f, EXIT_FAILED, "out of memory");
+	s->out->csv_safe = s->csv_safe;
 	s->line->a = a;
 	s->line->out = s->out;
 	s->line->ns = s->ns;
@@ -343,6 +344,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 		script_list_fields(stdout);
 		return 0;
 	}
+	s->csv |= s->csv_safe;
 	if (s->csv && s->common.json)
 		return fault_usage(f, "script: --csv and --json: give one of them");
 	if (script_choose(&s->choice, s->fields, f) || choose_input(&s->common.stream, args, f) ||
@@ -353,12 +355,15 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	return analysis_run(&ops, config, &none, f);
 }
 
-int script_write(const struct analysis_opts *opts, bool csv, const char *output, struct fault *f)
+int script_write(const struct analysis_opts *opts, enum script_rows rows, const char *output, struct fault *f)
 {
 	const struct opt_parser none = { .after_dashes = -1, .outputs = { &output, 1 } };
-	struct script s = { .common = *opts, .csv = csv, .output = output };
+	struct script s = {
+		.common = *opts, .csv = rows != SCRIPT_ROWS_JSON, .csv_safe = rows == SCRIPT_ROWS_CSV_SAFE,
+		.output = output,
+	};
 
-	s.common.json = !csv;
+	s.common.json = !s.csv;
 	s.common.stream.takes_counts = true;
 	s.common.stream.sources = analysis_sources;
 	if (script_choose(&s.choice, NULL, f) || check_output(&s, f))
@@ -387,6 +392,9 @@ static const struct opt format_opts[] = {
 	  "Print CSV (RFC 4180): a title line, then a row for each event; the columns are those of "
 		"all events together.",
 	  false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "Print CSV for a spreadsheet: text that begins with =, +, - or @ has an apostrophe before it, so that "
+		"it is no formula. Numbers stay.", false, NULL },
 };
 
 static const struct opt output_opts[] = {

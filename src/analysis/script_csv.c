@@ -165,7 +165,7 @@ static void put_trace(const struct script_columns *c, struct script_line *l, boo
 /* Outermost first, as stacks are folded: main;run;work. */
 void csv_chain(struct script_line *l)
 {
-	size_t n = script_chain(l);
+	size_t n = script_chain(l), first = n - 1;
 
 	outbuf_char(l->out, '"');
 	while (n-- > 0) {
@@ -174,7 +174,7 @@ void csv_chain(struct script_line *l)
 
 		script_name_address(l, &l->chain[n], &site, &words);
 		if (words.symbol) {
-			outbuf_csv_inner(l->out, words.symbol, strlen(words.symbol));
+			(n == first ? outbuf_csv_begin : outbuf_csv_inner)(l->out, words.symbol, strlen(words.symbol));
 		} else {
 			outbuf_bytes(l->out, "0x", 2);
 			outbuf_hex(l->out, l->chain[n].ip, 0);

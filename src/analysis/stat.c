@@ -77,6 +77,9 @@ static const struct opt output_opts[] = {
 	  false, NULL },
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
 	  "Print CSV with a title line and always the same columns.", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "Print CSV for a spreadsheet: text that begins with =, +, - or @ has an apostrophe before it, so that it is "
+	  "no formula. Numbers stay.", false, NULL },
 	{ "field-separator", 'x', NULL, OPT_CALL, AT(separator), "CHAR", "Print CSV with this "
 		"separator.",
 	  false, parse_separator },
@@ -120,7 +123,7 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 		{ c->per_thread && c->runs > 1, "--per-thread does not go with -r: threads come and go" },
 		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it does not "
 							   "go with -p, -t or --cgroup" },
-		{ c->json && (c->csv || c->separator), "--json or CSV: not both" },
+		{ c->json && (c->csv || c->csv_safe || c->separator), "--json or CSV: not both" },
 		{ c->per_cpu + c->per_core + c->per_thread > 1, "-A, --per-core, --per-thread: one of "
 								"them" },
 		{ c->per_thread && !has_tasks(o), "--per-thread needs -p or -t" },
@@ -173,7 +176,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 	if (check_combination(c, argv, f)) {
 		code = f->exit_code;
 	} else {
-		c->csv |= c->separator != NULL;
+		c->csv |= c->separator || c->csv_safe;
 		if (!c->separator)
 			c->separator = ",";
 		s.on_command = argv && !c->all_cpus && !c->common.cpus.n &&

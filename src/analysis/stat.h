@@ -22,7 +22,7 @@ struct stat_config {
 	struct opt_strings events;      /* -e */
 	int detail;                     /* -d */
 	bool all_cpus, per_cpu, per_core, per_thread;
-	bool csv, json;
+	bool csv, csv_safe, json;
 	const char *separator;
 	uint64_t runs;                  /* -r; 0: not said */
 	uint64_t interval_ms;

@@ -98,7 +98,7 @@ static int print(const struct stat *s, const struct compared_table *t, FILE *out
 	if (s->config->json)
 		rc = compared_json(t, out);
 	else if (s->config->csv)
-		compared_csv(t, s->config->separator[0], out);
+		compared_csv(t, (struct csv_form){ s->config->separator[0], s->config->csv_safe }, out);
 	else
 		compared_text(t, out);
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;

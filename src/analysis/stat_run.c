@@ -93,7 +93,7 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 	if (c->json)
 		rc = counts_json(t, p->to.out);
 	else if (c->csv)
-		counts_csv(t, c->separator[0], !p->printed, p->to.out);
+		counts_csv(t, (struct csv_form){ c->separator[0], c->csv_safe }, !p->printed, p->to.out);
 	else
 		counts_text(t, !p->printed, p->to.out);
 	p->printed = true;

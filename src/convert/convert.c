@@ -215,6 +215,8 @@ static int check(struct convert *c, struct fault *f)
 	if (c->format->run && c->no_idle)
 		return fault_usage(f, "--to %s takes all events, so --no-idle has no effect; use a "
 				   "filter: -e 'EVENT/_pid!=0/'", c->format->name);
+	if (c->csv_safe && c->format != &convert_csv)
+		return fault_usage(f, "--csv-safe is for --to csv: this is --to %s", c->format->name);
 	if (!c->out)
 		c->out = "-";
 	if (c->format->binary && !strcmp(c->out, "-") && isatty(STDOUT_FILENO))
@@ -269,6 +271,9 @@ static const struct opt convert_opts[] = {
 	  "Write to OUT. Default: - (standard output).", false, NULL },
 	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
 	  "Leave out samples of idle CPUs (task 0).", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "With --to csv: put an apostrophe before text that begins with =, +, - or @, so that a spreadsheet takes "
+	  "it for no formula. Numbers stay.", false, NULL },
 };
 
 static const struct opt_group groups[] = {

@@ -37,7 +37,7 @@ struct convert {
 	struct analysis_opts common;
 	const struct convert_format *format;
 	const char *out;             /* NULL: stdout */
-	bool no_idle;
+	bool no_idle, csv_safe;
 	struct artifact file;
 	void *state;                 /* of the format */
 	struct stream_event *profile;/* of analysis_profiled(), and `all` */

@@ -57,9 +57,14 @@ struct count_table {
 	int exit_status;         /* of the command, as the shell tells it; -1: none */
 };
 
+struct csv_form {
+	char separator;
+	bool safe;               /* for a spreadsheet: no text is a formula, quote_is_formula() */
+};
+
 /* For the first of several tables (intervals) `first` is true: titles. */
 void counts_text(const struct count_table *t, bool first, FILE *out);
-void counts_csv(const struct count_table *t, char separator, bool first, FILE *out);
+void counts_csv(const struct count_table *t, struct csv_form form, bool first, FILE *out);
 /* An interval is one line, anything else an indented document. 0 or -ENOMEM. */
 int counts_json(const struct count_table *t, FILE *out);
 
@@ -82,6 +87,6 @@ struct compared_table {
 };
 
 void compared_text(const struct compared_table *t, FILE *out);
-void compared_csv(const struct compared_table *t, char separator, FILE *out);
+void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out);
 int compared_json(const struct compared_table *t, FILE *out);
 #endif

@@ -3,6 +3,7 @@
 #include "report/counts.h"
 
 #include "base/escape.h"
+#include "report/quote.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,27 +15,28 @@ static const char *const states[] = {
 };
 
 /* Quoted where a separator or a quote is in it. */
-static void put_quoted(const char *text, char separator, FILE *out)
+static void put_quoted(const char *text, struct csv_form form, FILE *out)
 {
-	const char special[] = { separator, '"', '\0' };
+	const char special[] = { form.separator, '"', '\0' };
+	const char *mark = form.safe && quote_is_formula(text, strlen(text)) ? "'" : "";
 
 	if (!strpbrk(text, special)) {
-		fputs(text, out);
+		fprintf(out, "%s%s", mark, text);
 		return;
 	}
-	fputc('"', out);
+	fprintf(out, "\"%s", mark);
 	for (; *text; text++)
 		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
 	fputc('"', out);
 }
 
 /* Made harmless to a terminal: so no line ends in it. */
-static void put_text(const char *text, char separator, FILE *out)
+static void put_text(const char *text, struct csv_form form, FILE *out)
 {
 	char *safe = text ? escape_whole(text) : NULL;
 
 	if (safe)
-		put_quoted(safe, separator, out);
+		put_quoted(safe, form, out);
 	free(safe);
 }
 
@@ -52,19 +54,20 @@ static void put_titles(const char *const *titles, char separator, FILE *out)
 		fprintf(out, "%s%.1s", titles[i], titles[i + 1] ? &separator : "\n");
 }
 
-static void print_row(const struct count_table *t, const struct count_row *r, char sep, FILE *out)
+static void print_row(const struct count_table *t, const struct count_row *r, struct csv_form form, FILE *out)
 {
+	const char sep = form.separator;
 	bool good = r->state == COUNT_GOOD, opened = count_was_open(r);
 
 	if (t->is_interval)
 		fprintf(out, "%.9f", t->time);
 	fputc(sep, out);
-	put_text(r->where, sep, out);
+	put_text(r->where, form, out);
 	fputc(sep, out);
-	put_text(r->event, sep, out);
+	put_text(r->event, form, out);
 	put_number(good, r->value * r->scale, sep, out);
 	fputc(sep, out);
-	put_text(r->unit, sep, out);
+	put_text(r->unit, form, out);
 	fprintf(out, "%c%s", sep, states[r->state]);
 	put_number(good, r->counted, sep, out);
 	put_number(opened, (double)r->enabled, sep, out);
@@ -75,10 +78,10 @@ static void print_row(const struct count_table *t, const struct count_row *r, ch
 	fputc(sep, out);
 	if (good && r->metric.unit) {
 		fprintf(out, "%.1s", &r->metric.prefix);
-		put_text(r->metric.unit, sep, out);
+		put_text(r->metric.unit, form, out);
 	}
 	fputc(sep, out);
-	put_text(r->why, sep, out);
+	put_text(r->why, form, out);
 	fputc('\n', out);
 }
 
@@ -94,7 +97,7 @@ static void print_time(const char *name, const struct stats *s, char sep, FILE *
 	fprintf(out, "%c%c%c\n", sep, sep, sep);
 }
 
-void counts_csv(const struct count_table *t, char separator, bool first, FILE *out)
+void counts_csv(const struct count_table *t, struct csv_form form, bool first, FILE *out)
 {
 	static const char *const titles[] = {
 		"time", "where", "event", "value", "unit", "state", "counted", "enabled_ns",
@@ -102,30 +105,31 @@ void counts_csv(const struct count_table *t, char separator, bool first, FILE *o
 	};
 
 	if (first)
-		put_titles(titles, separator, out);
+		put_titles(titles, form.separator, out);
 	for (size_t i = 0; i < t->n; i++)
-		print_row(t, &t->rows[i], separator, out);
+		print_row(t, &t->rows[i], form, out);
 	if (t->is_interval)
 		return;
-	print_time("elapsed", &t->elapsed, separator, out);
-	print_time("user", &t->user, separator, out);
-	print_time("sys", &t->sys, separator, out);
+	print_time("elapsed", &t->elapsed, form.separator, out);
+	print_time("user", &t->user, form.separator, out);
+	print_time("sys", &t->sys, form.separator, out);
 }
 
-void compared_csv(const struct compared_table *t, char separator, FILE *out)
+void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out)
 {
 	static const char *const titles[] = {
 		"event", "unit", "runs", "a_mean", "a_stddev", "b_mean", "b_stddev", "difference",
 		"half_width", "confidence_percent", "share_percent", NULL,
 	};
+	const char separator = form.separator;
 
 	put_titles(titles, separator, out);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct compared_row *r = &t->rows[i];
 
-		put_text(r->event, separator, out);
+		put_text(r->event, form, out);
 		fputc(separator, out);
-		put_text(r->unit, separator, out);
+		put_text(r->unit, form, out);
 		put_number(true, (double)r->a.n, separator, out);
 		put_number(true, r->a.mean * r->scale, separator, out);
 		put_number(true, stats_stddev(&r->a) * r->scale, separator, out);

@@ -2,6 +2,7 @@
 #include "report/outbuf.h"
 
 #include "base/escape.h"
+#include "report/quote.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -159,6 +160,13 @@ void outbuf_csv_inner(struct outbuf *b, const char *text, size_t len)
 	put_marked(b, text, len, "\"", '"');
 }
 
+void outbuf_csv_begin(struct outbuf *b, const char *text, size_t len)
+{
+	if (b->csv_safe && quote_is_formula(text, len))
+		outbuf_char(b, '\'');
+	outbuf_csv_inner(b, text, len);
+}
+
 /* A blank at an end is kept by quotes, too: some readers strip it. Line ends are escaped. */
 static bool needs_quotes(const char *text, size_t len)
 {
@@ -172,7 +180,7 @@ void outbuf_csv(struct outbuf *b, const char *text, size_t len)
 
 	if (quotes)
 		outbuf_char(b, '"');
-	outbuf_csv_inner(b, text, len);
+	outbuf_csv_begin(b, text, len);
 	if (quotes)
 		outbuf_char(b, '"');
 }

@@ -23,6 +23,7 @@ enum {
 struct outbuf {
 	FILE *out;
 	size_t len;
+	bool csv_safe;                 /* no cell of CSV is a formula: quote_is_formula() */
 	int error;                     /* errno of a write that failed: the rest is dropped */
 	char buf[OUTBUF_BYTES];
 	char scratch[4 * OUTBUF_TEXT + 1];
@@ -101,6 +102,7 @@ size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len);
 void outbuf_json(struct outbuf *b, const char *text, size_t len);
 /* The same, as a cell of CSV (RFC 4180): quoted where it has to be. */
 void outbuf_csv(struct outbuf *b, const char *text, size_t len);
-/* The same, for a cell whose quotes the caller writes. */
+/* The same, for a cell whose quotes the caller writes, where it goes on; how one begins. */
 void outbuf_csv_inner(struct outbuf *b, const char *text, size_t len);
+void outbuf_csv_begin(struct outbuf *b, const char *text, size_t len);
 #endif

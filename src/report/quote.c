@@ -60,3 +60,16 @@ void quote_json(const char *text, FILE *out)
 	}
 	fputc('"', out);
 }
+
+bool quote_is_formula(const char *text, size_t n)
+{
+	/* the last four as they are written in Chinese and Japanese */
+	static const char *const begins[] = {
+		"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (n >= strlen(begins[i]) && !memcmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}

@@ -122,7 +122,7 @@ static void as_text(const struct count_table *t, FILE *out)
 
 static void as_csv(const struct count_table *t, FILE *out)
 {
-	counts_csv(t, ',', true, out);
+	counts_csv(t, (struct csv_form){ ',', false }, true, out);
 }
 
 static void as_json(const struct count_table *t, FILE *out)
