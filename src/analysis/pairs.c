@@ -337,7 +337,18 @@ static void print_counts(const struct pairs *p)
 			(unsigned long long)p->refused, MAX_OPEN);
 }
 
-/* Its tid is the process's where the row is. */
+/* Where rows are tasks: text has the columns of what a row is, JSON has all. */
+static void fit_column(const struct pairs *p, struct table_column *column)
+{
+	const struct pair_opts *o = p->a->config;
+	bool of_task = !strcmp(column->name, "tid"), of_cpu = !strcmp(column->name, "cpu");
+
+	if (of_task)
+		column->name = grouping_id(&p->grouping);
+	if ((of_task && p->grouping.by == BY_COMM) || (of_cpu && !o->per_instance))
+		column->where = TABLE_ONLY_JSON;
+}
+
 static void print_rows(struct pairs *p, uint64_t now)
 {
 	struct distribution_view view = *p->ops->view;
@@ -346,8 +357,7 @@ static void print_rows(struct pairs *p, uint64_t now)
 
 	memcpy(columns, view.columns, n * sizeof(*columns));
 	for (size_t i = 0; i < n && p->grouping.by; i++)
-		if (!strcmp(columns[i].name, "tid"))
-			columns[i].name = grouping_id(&p->grouping);
+		fit_column(p, &columns[i]);
 	view.columns = columns;
 	distributions_print(p->a, &p->rows, &view, p->from, now, p->a->opts->json ? counts(p) : NULL);
 }

@@ -69,8 +69,10 @@ def test_text_of_many_tasks_is_by_name_and_says_so(analyse, threads):
     text, every, named = (analyse('rundelay', '-I', path, *by, before=['env']).text
                           for by in ([], ['--by', 'task'], ['--by', 'comm']))
     assert SAID in text and SAID not in every + named
+    assert [re.search('^comm +(.*?) +total', t, re.M).group(1).split() for t in (text, every, named)] == \
+        [['calls'], ['tid', 'calls'], ['calls']]
     others = len(re.findall('^other +[0-9]', every, re.M))
-    calls = {comm: int(n) for comm, n in re.findall(r'^(\S.*?) +- +- +(\d+) +[\d.]+ ', text, re.M)}
+    calls = {comm: int(n) for comm, n in re.findall(r'^(\S.*?) +(\d+) +[\d.]+ ', text, re.M)}
     rows = analyse('rundelay', '-I', path, '--json', before=['env']).table('rundelay')['rows']
     assert calls['other'] == sum(r['calls'] for r in rows if r['comm'] == 'other')
     assert others == len({(r['tid'], r.get('cpu')) for r in rows if r['comm'] == 'other'}) > 1
@@ -82,6 +84,6 @@ def test_text_of_many_tasks_is_by_name_and_says_so(analyse, threads):
 def test_calls_of_many_threads(analyse):
     text = analyse('syscalls', *RING, '--', *COMMAND).text
     assert SAID in text
-    rows = re.findall(r'^(\S+) +- +access\(\d+\) +(\d+) .* (\d+)$', text, re.M)
+    rows = re.findall(r'^(\S+) +access\(\d+\) +(\d+) .* (\d+)$', text, re.M)
     assert sum(int(calls) for _, calls, _ in rows) >= 210 and dict((comm, int(n)) for comm, n, _ in rows)['other'] == 10
     assert sum(int(errors) for *_, errors in rows) >= 210       # added up, too
