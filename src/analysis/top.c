@@ -41,6 +41,9 @@ struct top {
 
 /* ---- samples ------------------------------------------------------------------------ */
 
+/* The kernel says -1 of a task that is so far gone that it has no id any more. */
+static const struct expr_value exiting = { .text = "[exiting]", .len = 9, .type = EXPR_TEXT };
+
 /* What comm= says, or the task that the key is. Names of tasks are looked up when they are
  * shown; with --only-comm at once, as they are the key. False: nothing, or trouble. */
 static bool name_of(struct analysis *a, const struct top_part *part, const struct expr_value *key,
@@ -53,6 +56,8 @@ static bool name_of(struct analysis *a, const struct top_part *part, const struc
 	*name = *key;
 	if (part->key_is_outer)
 		name->s = stream_named(a->stream, (pid_t)key->s);
+	else if (part->key_is_task && key->s == -1)
+		*name = exiting;
 	return part->key_is_task;
 }
 

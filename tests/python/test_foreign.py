@@ -503,6 +503,16 @@ def test_a_hardware_trace_alone_is_said(recording):
     recording('report', errors='1000 bytes of AUX areas .hardware traces., which perf-prof does not decode, and no samples')
 
 
+def test_tasks_without_an_id_any_more_have_a_name_in_top(recording):
+    """The kernel gives what exits, and is in no table of ids, the number -1."""
+    recording.write([(attr(0, 0), [12], 'cycles')],
+                    [sample(12, 1000 + i, pid=500 if i % 4 else 2**32 - 1) for i in range(40)])
+    lines = [line.split() for line in recording('top', '-e', 'cycles', '-I').splitlines()[2:]]
+    assert sorted(lines) == [['-1', '10000', '[exiting]'], ['500', '30000', 'first']]
+    lines = [line.split() for line in recording('top', '-e', 'cycles', '--only-comm', '-I').splitlines()[2:]]
+    assert sorted(lines) == [['10000', '[exiting]'], ['30000', 'first']]
+
+
 def test_an_empty_report_is_of_then(recording):
     clock = {29: R.pack('IIQQ', 1, 1, 1000000000 * 10**9, 5 * 10**9)}      # of 2001
     recording.write([(attr(0, 0), [12], 'cycles')], [], clock)
