@@ -3,6 +3,7 @@
 
 #include "base/opener.h"
 #include "perfdata/writer.h"
+#include "stream/attention.h"
 #include "stream/jitmarks.h"
 #include "stream/layout.h"
 #include "symbols/dso.h"
@@ -17,8 +18,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Processes; what their tables take at once; bytes that are read for one file. */
-enum { MAX_MAKERS = JITMARKS_OWNERS, MAX_BYTES = 64 << 20, MAX_READ = 128 << 20 };
+/* Processes; what their tables take at once; bytes that are read for one file, and of them between two looks for
+ * a signal. */
+enum { MAX_MAKERS = JITMARKS_OWNERS, MAX_BYTES = 64 << 20, MAX_READ = 128 << 20, PIECE = 32 << 20 };
 enum { FILTER = 4096 };
 
 /* Of each sample in a recording: its header, identifier and ip, pid and tid. */
@@ -27,6 +29,7 @@ enum { PID_AT = 24 };
 /* Why names are missing: jitnames_missing(). */
 enum {
 	JIT_PROCESSES = 1, JIT_READ = 2, JIT_TABLES = 4, JIT_DENIED = 8, JIT_MEMORY = 16, JIT_WRITTEN = 32, JIT_FILES = 64,
+	JIT_STOPPED = 128,
 };
 
 #define FIRST_PAUSE UINT64_C(200000000)
@@ -59,6 +62,7 @@ struct jitnames {
 	uint64_t may_be[FILTER / 64];   /* by the low bits of a pid: whether there is one */
 	unsigned int missing, told;     /* bits: JIT_… */
 	uint64_t budget;                /* bytes that may be read before the file ends */
+	const struct attention *attn;   /* whose stop ends the reading; NULL: nothing does */
 };
 
 struct jitnames *jitnames_new(void)
@@ -122,11 +126,41 @@ static size_t bytes_of_all(const struct jitnames *j)
 	return bytes;
 }
 
+static bool is_stopped(struct jitnames *j)
+{
+	if (j->attn && attention_pending(j->attn) & ATTN_STOP)
+		j->missing |= JIT_STOPPED;
+	return j->missing & JIT_STOPPED;
+}
+
+void jitnames_heed(struct jitnames *j, const struct attention *attn)
+{
+	if (j)
+		j->attn = attn;
+}
+
+/* False: there is no more to read. */
+static bool read_piece(struct jitnames *j, struct maker *m, uint64_t *budget)
+{
+	const uint64_t piece = *budget < PIECE ? *budget : PIECE;
+	int64_t read = 0, dumped = 0;
+	uint64_t left = piece;
+
+	if (m->map >= 0)
+		read = perfmap_read(m->names, m->map, &left);
+	if (m->dump >= 0)
+		dumped = jitdump_read(m->names, m->dump, &m->place, &left);
+	if (dumped > 0)
+		perfmap_sort(m->names);
+	if (read < 0 || dumped < 0)
+		j->missing |= JIT_FILES;
+	*budget -= piece - left;
+	return !left;
+}
+
 /* What the files have more than last time. */
 static void read_names(struct jitnames *j, struct maker *m, uint64_t *budget)
 {
-	int64_t read = 0, dumped = 0;
-
 	if (bytes_of_all(j) >= MAX_BYTES) {
 		j->missing |= JIT_TABLES;
 		return;
@@ -136,14 +170,8 @@ static void read_names(struct jitnames *j, struct maker *m, uint64_t *budget)
 		j->missing |= JIT_MEMORY;
 		return;
 	}
-	if (m->map >= 0)
-		read = perfmap_read(m->names, m->map, budget);
-	if (m->dump >= 0)
-		dumped = jitdump_read(m->names, m->dump, &m->place, budget);
-	if (dumped > 0)
-		perfmap_sort(m->names);
-	if (read < 0 || dumped < 0)
-		j->missing |= JIT_FILES;
+	while (!is_stopped(j) && read_piece(j, m, budget) && *budget)
+		;
 	if (!*budget)
 		j->missing |= JIT_READ;
 	if (perfmap_is_cut(m->names) || m->place.cut)
@@ -428,7 +456,7 @@ static void write_names(struct jitnames *j, struct maker *m)
 
 static void read_all(struct jitnames *j)
 {
-	for (unsigned int i = 0; i < j->n; i++) {
+	for (unsigned int i = 0; i < j->n && !is_stopped(j); i++) {
 		struct maker *m = &j->v[i];
 
 		if (m->pid && !m->gone && m->map < 0)
@@ -502,10 +530,12 @@ const char *jitnames_missing(struct jitnames *j)
 		"more than 256 processes make code",
 		"the perf maps and jitdump files grew by more than 128 MiB since the last file",
 		"one perf map or jitdump has more functions than are read, or all names take more than 64 MiB",
-		"the perf map of a process that was sampled may not be read by this user",
+		"this user may not read the perf map of a process that was sampled; record as root, or as the user who runs "
+			"that process",
 		"out of memory",
 		"the names of the functions that were sampled take more than 64 MiB",
 		"a perf map or jitdump file cannot be read",
+		"a signal ended the reading of perf maps and jitdump files",
 	};
 	unsigned int news = j ? j->missing & ~j->told : 0;
 	int i = __builtin_ffs((int)news);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct attention;
 struct jitnames;
 struct perfdata_writer;
 
@@ -27,6 +28,9 @@ void jitnames_look(struct jitnames *j, uint64_t now);
 bool jitnames_any(const struct jitnames *j);
 /* A sample that is recorded, with PERF_SAMPLE_IDENTIFIER, _IP and _TID. What its process mapped before is known. */
 void jitnames_sampled(struct jitnames *j, const struct perf_event_header *rec);
+/* From here on a signal that asks to stop, and that `attn` has not been asked about yet, ends the reading. j may be
+ * NULL. */
+void jitnames_heed(struct jitnames *j, const struct attention *attn);
 /* Into the file that ends now: the functions that were sampled since the last one. j may be NULL. */
 void jitnames_put(struct jitnames *j, struct perfdata_writer *w);
 /* What was sampled is in a file that has ended. j may be NULL. */

@@ -578,6 +578,8 @@ int recorder_end(struct stream *s, struct fault *f)
 	if (w && s->dumps.flight) {
 		rc = dumps_end(s, f);
 	} else if (w) {
+		atomic_fetch_and(&s->attn.bits, ~(unsigned int)ATTN_STOP);   /* the run has ended: the next one is meant */
+		jitnames_heed(s->jitnames, &s->attn);
 		recorder_put_jitnames(s);
 		s->totals.recorded_bytes = perfdata_size(w);
 	}

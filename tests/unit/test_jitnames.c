@@ -5,6 +5,7 @@
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 #include "perfevent.h"
+#include "stream/attention.h"
 #include "stream/jitmarks.h"
 #include "stream/jitnames.h"
 #include "stream/procstart.h"
@@ -301,6 +302,7 @@ static void what_is_left_out_is_told(void **state)
 	assert_int_equal(truncate(map, 1ll << 40), 0);
 	put_sample(j, w, getpid(), 0x1000, 0);
 	next_file(j, w);
+	assert_non_null(strstr(jitnames_missing(j), "128 MiB"));
 	assert_non_null(strstr(jitnames_missing(j), "more functions than are read"));
 	assert_null(jitnames_missing(j));
 	write_map(map, "1000 10 anew\n");
@@ -309,6 +311,29 @@ static void what_is_left_out_is_told(void **state)
 	assert_null(jitnames_missing(j));
 	end(w);
 	assert_string_equal(kept(1), "1: 1000 10 anew\n");
+	jitnames_free(j);
+}
+
+/* What was read before stays; what is not is told. */
+static void a_signal_ends_the_reading(void **state)
+{
+	struct mapping m = mapping_of(getpid());
+	struct jitnames *j = jitnames_new();
+	struct perfdata_writer *w = begin(false);
+	struct attention attn = { .bits = 0 };
+
+	write_map(map, "1000 10 first\n");
+	jitnames_saw(j, &m.header, 1);
+	put_sample(j, w, getpid(), 0x1000, 0x2000);
+	jitnames_heed(j, &attn);
+	next_file(j, w);
+	put_sample(j, w, getpid(), 0x1000, 0x2000);
+	write_map(map, "1000 10 first\n2000 10 second\n");
+	attn.bits = ATTN_STOP;
+	jitnames_put(j, w);
+	assert_non_null(strstr(jitnames_missing(j), "a signal ended the reading"));
+	end(w);
+	assert_string_equal(kept(1), "1: 1000 10 first\n");
 	jitnames_free(j);
 }
 
@@ -588,6 +613,7 @@ int main(void)
 		cmocka_unit_test_setup(a_program_that_becomes_another, no_map),
 		cmocka_unit_test_setup(records_that_come_out_of_order, no_map),
 		cmocka_unit_test_setup(what_is_left_out_is_told, no_map),
+		cmocka_unit_test_setup(a_signal_ends_the_reading, no_map),
 		cmocka_unit_test_setup(one_bound_for_all_maps, no_map),
 		cmocka_unit_test_setup(a_map_that_may_not_be_read, no_map),
 		cmocka_unit_test_setup(many_processes, no_map),
