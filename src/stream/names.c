@@ -145,12 +145,21 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 enum { FEW_STACKS = 10, MAX_STACK = 65528 };
 
 /* From one in a hundred on. */
+static bool is_worth_telling(uint64_t stacks, uint64_t all)
+{
+	return stacks >= FEW_STACKS && stacks >= all / 100;
+}
+
 static void tell_cut(const struct names *n, int verbose)
 {
 	uint64_t all = 0, asked = 0, cut = n->unwinder ? unwinder_cut(n->unwinder, &all, &asked) : 0;
-	uint64_t more = 4 * asked < MAX_STACK ? 4 * asked : MAX_STACK;
+	uint64_t more = 4 * asked < MAX_STACK ? 4 * asked : MAX_STACK, torn = n->unwinder ? unwinder_torn(n->unwinder) : 0;
 
-	if (cut < FEW_STACKS || cut < all / 100)
+	if (is_worth_telling(torn, all))
+		note(verbose, "%.0f %% of the stacks are cut off at a page that is not in memory (never written, or swapped "
+		     "out), which the kernel does not copy; -g finds callers behind it if programs keep frame pointers",
+		     100 * (double)torn / (double)all);
+	if (!is_worth_telling(cut, all))
 		return;
 	if (more > asked)
 		note(verbose, "%.0f %% of the stacks are cut off: their programs use more than %llu bytes of stack; "

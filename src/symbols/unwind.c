@@ -196,9 +196,10 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 
 /* Where the thread was counts, whatever is there; a caller's address has to be code. Behind a
  * call that never returns another function may begin: it is looked up a byte before. */
-size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max, bool *cut)
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
+	      enum unwind_end *end)
 {
-	bool behind = false;
+	bool behind = false, ruled = true;
 	struct thread t = { &machines[s->machine], s, 0, &behind };
 	struct frame frames[2] = { 0 };
 	size_t n = 0;
@@ -213,11 +214,12 @@ size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint6
 
 		if (is_code || !n)
 			ips[n++] = pc;
+		ruled &= rule != NULL;
 		if (!is_code || !step(&t, rule, f, &frames[n % 2]))
 			break;
 		behind = false;
 	}
-	if (cut)
-		*cut = behind;
+	if (end)
+		*end = !behind ? UNWIND_OUTERMOST : ruled ? UNWIND_SURELY_BEHIND : UNWIND_BEHIND;
 	return n;
 }

@@ -26,13 +26,20 @@ struct unwind_sample {
 	size_t stack_size;       /* what was copied (dyn_size) */
 };
 
+/* Why a walk ended. */
+enum unwind_end {
+	UNWIND_OUTERMOST,        /* no caller is found, or max */
+	UNWIND_BEHIND,           /* the caller's place lies on the stack behind what was copied; a register that was */
+	UNWIND_SURELY_BEHIND,    /* taken for a frame pointer led there, or rules alone did */
+};
+
 /* Whether there is code at an address (else it is no caller's), and how to come from there to
  * the caller, or NULL: then the frame pointer is tried. Asked once a frame; the rule lives
  * until the next question. */
 typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
 /* User addresses as a chain of frame pointers has them: where the thread was, then where each
- * call returns to. At most max; 0 if the registers that are needed are not there. *cut (unless NULL):
- * whether it ended because the caller's place lies on the stack behind what was copied. */
-size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max, bool *cut);
+ * call returns to. At most max; 0 if the registers that are needed are not there. *end (may be NULL): why. */
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
+	      enum unwind_end *end);
 #endif

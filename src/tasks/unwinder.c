@@ -27,6 +27,7 @@ struct unwinder {
 	struct dsos *dsos;
 	unsigned int max;        /* frames, where nobody says how many */
 	uint64_t stacks, cut;    /* walked, and cut off */
+	uint64_t torn;           /* cut off where the kernel copied fewer bytes than were asked for */
 	uint64_t asked;          /* bytes of stack in a sample that is cut off, at most */
 	struct step steps[STEPS], last;     /* last: of a time that has no version */
 	uint64_t chain[MAX_KERNEL + 1 + MAX_USER];
@@ -147,11 +148,15 @@ static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
 	return version ? version ^ dsos_answers(u->dsos) << ANSWERS_SHIFT : 0;
 }
 
-/* Fewer bytes than were asked for are all that the stack has. */
-static void count(struct unwinder *u, const struct unwinder_sample *s, bool cut)
+/* The kernel copies up to a page that isn't in memory: that is the stack's end, or one within the stack which nobody
+ * has written so far. Rules know of no caller behind the end. */
+static void count(struct unwinder *u, const struct unwinder_sample *s, enum unwind_end end)
 {
+	bool fewer = s->stack.stack_size < s->asked;
+
 	u->stacks++;
-	if (!cut || s->stack.stack_size < s->asked)
+	u->torn += fewer && end == UNWIND_SURELY_BEHIND;
+	if (end == UNWIND_OUTERMOST || fewer)
 		return;
 	u->cut++;
 	if (s->asked > u->asked)
@@ -165,17 +170,22 @@ uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked)
 	return u->cut;
 }
 
+uint64_t unwinder_torn(const struct unwinder *u)
+{
+	return u->torn;
+}
+
 const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample *s,
 			       const uint64_t *kernel, uint64_t *nr)
 {
 	struct walk w = { u, s, version_of(u, s) };
-	bool cut;
+	enum unwind_end end;
 	size_t n = *nr < MAX_KERNEL ? (size_t)*nr : MAX_KERNEL, max = s->max ? s->max : u->max, found;
 
 	memcpy(u->chain, kernel, n * sizeof(*kernel));
 	u->chain[n] = (uint64_t)PERF_CONTEXT_USER;
-	found = unwind(&s->stack, code_at, &w, u->chain + n + 1, max < MAX_USER ? max : MAX_USER, &cut);
-	count(u, s, cut);
+	found = unwind(&s->stack, code_at, &w, u->chain + n + 1, max < MAX_USER ? max : MAX_USER, &end);
+	count(u, s, end);
 	*nr = n + (found ? 1 + found : 0);
 	return u->chain;
 }

@@ -30,4 +30,6 @@ const uint64_t *unwinder_chain(struct unwinder *u, const struct unwinder_sample 
 /* Of the stacks so far, *all, how many are cut off: their callers lie behind the bytes that were asked for,
  * at most *asked. */
 uint64_t unwinder_cut(const struct unwinder *u, uint64_t *all, uint64_t *asked);
+/* And how many others are cut off at a page of the stack that isn't in memory. */
+uint64_t unwinder_torn(const struct unwinder *u);
 #endif

@@ -45,6 +45,13 @@ void once() { std::map<std::string, std::vector<int>> m; size_t n = 0; std::rege
   try { throw n; } catch (size_t x) { std::cout << x; } }
 int main(int argc, char **argv) { for (int i = argc > 1 ? std::stoi(argv[1]) : 1; i; i--) once(); }
 """
+HOLLOW = """
+#include <sys/syscall.h>
+#include <unistd.h>
+long __attribute__((noinline)) leaf() { return syscall(SYS_getppid) + 1; }
+long __attribute__((noinline)) hollow() { char room[1 << 18]; asm volatile("" : : "r"(room)); return leaf() + 1; }
+int main() { long n = 0; for (int i = 0; i < 20; i++) n += hollow(); return n < 0; }
+"""
 SCRIPT = """
 import json, sys
 def __sample__(e):
@@ -196,11 +203,11 @@ def list_of(chain):
     return ' < '.join(f'{f[1]}+{f[2]:x} ({os.path.basename(f[3])} {f[0]:x})' for f in chain)
 
 
-def build(folder, *options):
+def build(folder, *options, source=CXX):
     if not shutil.which('g++'):
         raise Skip('needs g++')
     with open(os.path.join(folder, 'program.cc'), 'w') as f:
-        f.write(CXX)
+        f.write(source)
     run(['g++', *options, '-o', 'program', 'program.cc'], folder)
     return os.path.join(folder, 'program')
 
@@ -218,6 +225,14 @@ def of_perf(prof, helpers, folder, options, size='8192', event='cpu-clock:u', en
     data = perf_record(folder, '-F', 997, '-e', event, '--call-graph', f'dwarf,{size}', '--',
                        build(folder, *options))
     return compare(prof, data, folder, 200, ends=ends)
+
+
+def check_hollow(prof, helpers, folder):
+    """A page of the stack that nobody has written is in no memory: the kernel's copy ends before it."""
+    program = build(folder, '-O2', '-fomit-frame-pointer', '-fno-stack-clash-protection', source=HOLLOW)
+    said = run([prof, 'trace', '-v', '-e', CALL, '--call-graph', 'dwarf', '--', program]).stderr
+    expect('100 % of the stacks are cut off at a page that is not in memory' in said, said)
+    return 'said'
 
 
 def check_calls(prof, helpers, folder):
@@ -310,6 +325,7 @@ def check_python(prof, helpers, folder):
 
 ROWS = [
     ('a program without frame pointers', check_known),
+    ('a stack with a page that nobody has written', check_hollow),
     ('perf record of its calls', check_calls),
     ('perf record of a library by dlopen', check_library),
     ('perf record of C++', lambda *a: of_perf(*a, ['-O2'])),

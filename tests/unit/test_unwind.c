@@ -355,15 +355,45 @@ static void test_circle(void **state)
 	assert_int_equal(unwind(&s, endless, NULL, ips, MAX, NULL), 3);
 }
 
-static bool is_cut(uint64_t next)
+/* The caller's frame lies 0x40 bytes behind. */
+static bool by_rule(void *ctx, uint64_t addr, const struct cfi_rule **rule)
+{
+	static const struct cfi_rule far = {
+		.cfa = { CFI_REG, 7, .offset = 0x40 }, .regs[16] = { CFI_AT_CFA, .offset = -8 }, .ra = 16,
+	};
+
+	if (addr == 0x4000)
+		*rule = ctx;
+	else
+		*rule = &far;
+	return true;
+}
+
+static enum unwind_end end_of(unwind_code *code, const struct cfi_rule *first, uint64_t next)
 {
 	/* 0x1000: the caller's frame pointer, and where it goes on */
 	uint64_t words[] = { next, 0x5000, 0, 0 }, values[9] = { 0x1000, 0x1000, 0x4000 }, ips[MAX];
 	struct unwind_sample s = { UNWIND_X86_64, 0x1c0, values, words, sizeof(words) };
-	bool cut;
+	enum unwind_end end;
 
-	assert_in_range(unwind(&s, endless, NULL, ips, MAX, &cut), 2, 3);
-	return cut;
+	assert_in_range(unwind(&s, code, (void *)(uintptr_t)first, ips, MAX, &end), 2, 3);
+	return end;
+}
+
+static bool is_cut(uint64_t next)
+{
+	return end_of(endless, NULL, next) == UNWIND_BEHIND;
+}
+
+/* Sure is what no frame pointer has led to. */
+static void test_cut_by_rules(void **state)
+{
+	static const struct cfi_rule near = {
+		.cfa = { CFI_REG, 7, .offset = 0x10 }, .regs[16] = { CFI_AT_CFA, .offset = -8 }, .ra = 16,
+	};
+
+	assert_int_equal(end_of(by_rule, &near, 0), UNWIND_SURELY_BEHIND);
+	assert_int_equal(end_of(by_rule, NULL, 0), UNWIND_BEHIND);
 }
 
 /* Callers behind what was copied, and a register that held something else. */
@@ -461,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut_by_rules),
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_apart),
