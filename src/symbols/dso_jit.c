@@ -2,8 +2,9 @@
 /*
  * Memory that no file is behind: what a just-in-time compiler wrote there, by the perf map
  * of the process. The file is opened when such memory is first heard of and kept open, so
- * that it serves beyond the end of the process; until then it is looked for anew, as often
- * as JIT_LOOK_NS allows. What a recording has kept of a process needs no looks.
+ * that it serves beyond the end of the process; until then it is looked for anew: after SOON_NS,
+ * then less and less often, up to each JIT_LOOK_NS; and SOON_NS after the last look if an address
+ * has no name and the file has grown. What a recording has kept of a process needs no looks.
  */
 #include "base/note.h"
 #include "symbols/dso_private.h"
@@ -19,6 +20,7 @@
 enum { MAX_OPEN = 128, COST_SHARE = 20, PIECE = 4 << 20 };
 
 #define JIT_LOOK_NS UINT64_C(200000000)
+#define SOON_NS UINT64_C(10000000)
 
 struct jit {
 	struct jit *next;        /* of all that there are */
@@ -35,7 +37,9 @@ struct jit {
 	ino_t ino;
 	off_t size;              /* when it was last read */
 	struct perfmap *map;     /* NULL: not read */
-	uint64_t next_look;      /* CLOCK_MONOTONIC, ns */
+	uint64_t next_look;      /* CLOCK_MONOTONIC, ns; */
+	uint64_t soonest;        /* at least, if there is a reason; */
+	uint64_t pause;          /* after the last look */
 	char path[40];
 };
 
@@ -186,7 +190,9 @@ static void look(struct dsos *d, struct jit *j)
 	end = now(CLOCK_MONOTONIC);
 	cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	cost = cost > end - start ? cost : end - start;
-	j->next_look = end + (cost > JIT_LOOK_NS ? cost : JIT_LOOK_NS);
+	j->pause = 2 * j->pause < JIT_LOOK_NS ? 2 * j->pause : JIT_LOOK_NS;
+	j->next_look = end + (cost > j->pause ? cost : j->pause);
+	j->soonest = end + (cost > SOON_NS ? cost : SOON_NS);
 }
 
 static void read_kept(struct dsos *d, struct jit *j)
@@ -204,12 +210,28 @@ static void read_kept(struct dsos *d, struct jit *j)
 	dso_keep_bound_(d);
 }
 
-static void look_if_due(struct dsos *d, struct jit *j)
+/* Whether it was. */
+static bool look_if_due(struct dsos *d, struct jit *j)
 {
-	if (j->kept && !j->map)
+	if (j->kept && !j->map) {
 		read_kept(d, j);
-	else if (!j->kept && (!j->gone || j->fd >= 0) && now(CLOCK_MONOTONIC_COARSE) >= j->next_look)
-		look(d, j);
+		return true;
+	}
+	if (j->kept || (j->gone && j->fd < 0) || now(CLOCK_MONOTONIC_COARSE) < j->next_look)
+		return false;
+	look(d, j);
+	return true;
+}
+
+/* Of an address without a name: whether it may have one now. Unwinding needs that of a trampoline at once. */
+static bool look_soon(struct dsos *d, struct jit *j)
+{
+	struct stat st;
+
+	if (j->fd < 0 || j->gone || j->next_look <= j->soonest || fstat(j->fd, &st) || st.st_size == j->size)
+		return false;
+	j->next_look = j->soonest;
+	return look_if_due(d, j);
 }
 
 /* ---- of a dso --------------------------------------------------------------- */
@@ -227,7 +249,7 @@ struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t li
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return dso;
-	*j = (struct jit){ .next = d->jits, .dso = dso, .pid = pid, .fd = -1 };
+	*j = (struct jit){ .next = d->jits, .dso = dso, .pid = pid, .fd = -1, .pause = SOON_NS / 2 };
 	snprintf(j->path, sizeof(j->path), "/tmp/perf-%d.map", (int)pid);
 	d->jits = dso->jit = j;
 	j->kept = opener_kept_map(d->opener, pid, 0, &size);
@@ -264,7 +286,8 @@ bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **
 	struct jit *j = dso->jit;
 
 	look_if_due(d, j);
-	return j->map && perfmap_find(j->map, addr, name, into);
+	return (j->map && perfmap_find(j->map, addr, name, into)) ||
+	       (look_soon(d, j) && j->map && perfmap_find(j->map, addr, name, into));
 }
 
 const char *dso_jit_name_(const struct dso *dso)
