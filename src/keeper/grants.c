@@ -61,7 +61,7 @@ static bool is_target(const struct grants *g, pid_t pid)
 		return pid > 0;
 	process = number_of(pid, "\nTgid:");
 	for (int i = 0; i < MAX_GENERATIONS && process > 0; i++) {
-		if (is_named(&g->targets, process))
+		if (is_named(&g->targets, process) || cgroups_have(&g->targets.cgroups, process))
 			return true;
 		process = number_of(process, "\nPPid:");
 	}
@@ -220,9 +220,17 @@ int grants_proc(struct grants *g, pid_t pid, const char *name)
 
 int grants_perf_map(struct grants *g, pid_t pid)
 {
-	int fd = g->targets.recorded || is_target(g, pid) ? opener_perf_map(&opener_direct, pid) : -ESRCH;
+	int file = g->targets.recorded || is_target(g, pid) ? opener_perf_map(&opener_direct, pid) : -ESRCH, own;
+	char path[64];
+	struct stat st;
 
-	return fd >= 0 || fd == -ESRCH ? fd : -ENOENT;
+	if (file < 0)
+		return file == -ESRCH ? file : -ENOENT;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	own = fstat(file, &st) ? -ENOENT : open_as_user(g, path, &st);
+	own = own < 0 ? vault_functions(g->vault, file) : own;
+	close(file);
+	return own;
 }
 
 /* How many digits there are of it, or 0. */

@@ -11,7 +11,8 @@
  *   - "maps" or "comm" of a target's folder in /proc;
  *   - for a recording: a ticket for any program by its path; /proc/kallsyms; root's own cache of
  *     perf, of which programs are tickets, too; and perf maps;
- *   - a target's perf map, as opener.h says: /tmp/perf-PID.map and no other name.
+ *   - a target's perf map, as opener.h says: /tmp/perf-PID.map and no other name. If the user can't
+ *     open it, a file with the functions that are in it, which a jailed parser has found.
  *
  * -ENOENT is the answer for what isn't there, isn't for this user, or is no program; -ESRCH
  * for a process that isn't there or is no target.
@@ -20,17 +21,20 @@
 #define KEEPER_GRANTS_H
 
 #include "base/caller.h"
+#include "keeper/cgroups.h"
 #include "keeper/vault.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is watched: everybody, or processes (also by one of their threads) with the children that they start;
+/* Who is watched: everybody, or processes (also by one of their threads) with the children that they start, and
+ * those in control groups;
  * or nobody: it is a recording that is read. */
 struct keeper_targets {
 	bool everybody, recorded;
 	const int *pids, *tids;
 	size_t npids, ntids;
+	struct cgroups cgroups;
 };
 
 struct grants {

@@ -125,36 +125,13 @@ static int receive_answer(int socket, struct answer *a)
 
 /* ---- what it gives ----------------------------------------------------------- */
 
-/* A file with those bytes, or -errno. */
-static int put_bytes(const struct parser_bytes *b)
-{
-	int fd = memfd_create("answer", MFD_CLOEXEC);
-	size_t done = 0;
-
-	while (fd >= 0 && done < b->size) {
-		ssize_t n = write(fd, (const char *)b->data + done, b->size - done);
-
-		if (n <= 0) {
-			close(fd);
-			return -ENOMEM;
-		}
-		done += (size_t)n;
-	}
-	return fd < 0 ? -errno : fd;
-}
-
 static int answer_about_files(struct grants *g, const struct request *r, size_t size, const int *fds,
 			      unsigned int nfds)
 {
 	struct parser_question q = { .kind = (enum parser_kind)r->pid, .nfds = nfds, .bytes = r->text, .size = size };
-	struct parser_bytes out = { 0 };
-	int rc;
 
 	memcpy(q.fds, fds, nfds * sizeof(*fds));
-	rc = vault_ask(g->vault, &q, &out);
-	rc = rc ? rc : put_bytes(&out);
-	parser_bytes_free(&out);
-	return rc;
+	return vault_ask(g->vault, &q);
 }
 
 static int answer(struct grants *g, const struct request *r, size_t size, const int *fds, unsigned int nfds)

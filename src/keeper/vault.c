@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ struct kept {
 };
 
 struct vault {
-	struct parser *parser;   /* once something was asked */
+	struct parser *parser, *maps;   /* once something was asked; the other is for perf maps, which strangers write */
 	struct kept files[MAX_FILES];
 	size_t nfiles, oldest;   /* which makes room when all are taken */
 };
@@ -120,14 +121,49 @@ static int take_files(const struct vault *v, const struct parser_question *q, st
 	return one ? 0 : -ESTALE;
 }
 
-int vault_ask(struct vault *v, const struct parser_question *q, struct parser_bytes *out)
+/* A file with those bytes, or -errno. */
+static int put_bytes(const struct parser_bytes *b)
+{
+	int fd = memfd_create("answer", MFD_CLOEXEC);
+	size_t done = 0;
+
+	while (fd >= 0 && done < b->size) {
+		ssize_t n = write(fd, (const char *)b->data + done, b->size - done);
+
+		if (n <= 0) {
+			close(fd);
+			return -ENOMEM;
+		}
+		done += (size_t)n;
+	}
+	return fd < 0 || lseek(fd, 0, SEEK_SET) ? -errno : fd;
+}
+
+static int ask(struct parser **parser, const struct parser_question *q)
+{
+	struct parser_bytes out = { 0 };
+	int rc;
+
+	if (!*parser)
+		*parser = parser_new(&(struct parser_opts){ .place = PARSER_APART });
+	rc = *parser ? parser_ask(*parser, q, &out) : -EPIPE;
+	rc = rc ? rc : put_bytes(&out);
+	parser_bytes_free(&out);
+	return rc;
+}
+
+/* What the run asks about is a program. */
+int vault_ask(struct vault *v, const struct parser_question *q)
 {
 	struct parser_question real;
-	int rc = take_files(v, q, &real);
+	int rc = q->kind == PARSER_PERF_MAP ? -EACCES : take_files(v, q, &real);
 
-	if (!rc && !v->parser)
-		v->parser = parser_new(&(struct parser_opts){ .place = PARSER_APART, .seconds = SECONDS });
-	return rc ? rc : v->parser ? parser_ask(v->parser, &real, out) : -EPIPE;
+	return rc ? rc : ask(&v->parser, &real);
+}
+
+int vault_functions(struct vault *v, int map)
+{
+	return ask(&v->maps, &(struct parser_question){ .kind = PARSER_PERF_MAP, .fds = { map }, .nfds = 1 });
 }
 
 pid_t vault_worker(const struct vault *v)

@@ -19,8 +19,10 @@ int vault_ticket(struct vault *v, int file);
 /* Whether there is a ticket for that file already. */
 bool vault_has(const struct vault *v, const struct stat *st);
 /* As parser_ask(), of the files of which q has tickets. Others beside them belong to root or to the
- * owner of such a file, or the answer is -EACCES. */
-int vault_ask(struct vault *v, const struct parser_question *q, struct parser_bytes *out);
+ * owner of such a file, or the answer is -EACCES. A descriptor of a file with the answer, or -errno. */
+int vault_ask(struct vault *v, const struct parser_question *q);
+/* The same of the functions in a perf map (symbols/perfmap.h): lines of that format, and nothing else of it. */
+int vault_functions(struct vault *v, int map);
 /* The process that answered last; -1: none. */
 pid_t vault_worker(const struct vault *v);
 #endif

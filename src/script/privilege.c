@@ -2,6 +2,7 @@
 #include "script/privilege.h"
 
 #include "base/capabilities.h"
+#include "stream/targets.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,6 +44,21 @@ static int tried_script(const struct identity *who, const struct host_script *sc
 	return WEXITSTATUS(status);
 }
 
+static int find_cgroups(struct cgroups *c, const struct opt_strings *names, struct fault *f)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < names->n && !rc; i++) {
+		int fd = targets_open_cgroup(names->v[i], c->mount, sizeof(c->mount), f);
+
+		if (fd < 0)
+			return -1;
+		rc = cgroups_add(c, fd);
+		close(fd);
+	}
+	return rc ? fault_set(f, EXIT_FAILED, "--cgroups: %s", strerror(-rc)) : 0;
+}
+
 int privilege_begin(struct privilege *p, const char *user, const struct stream_opts *o,
 		    const struct host_script *script, struct fault *f)
 {
@@ -59,10 +75,12 @@ int privilege_begin(struct privilege *p, const char *user, const struct stream_o
 	p->given_up_later = true;
 	if (of_file)
 		return 0;        /* it may open no more than its user's files, now as later */
+	if (find_cgroups(&p->cgroups, &o->cgroups, f))
+		return -1;
 	p->keeper = keeper_start(&(struct keeper_opts){
 		.who = &p->who, .targets = {
-			.everybody = !o->pids.n && !o->tids.n, .pids = o->pids.v, .npids = o->pids.n,
-			.tids = o->tids.v, .ntids = o->tids.n,
+			.everybody = targets_everybody(o), .pids = o->pids.v, .npids = o->pids.n,
+			.tids = o->tids.v, .ntids = o->tids.n, .cgroups = p->cgroups,
 		},
 	}, f);
 	return p->keeper ? 0 : -1;
@@ -82,5 +100,6 @@ void privilege_end(struct privilege *p)
 {
 	keeper_stop(p->keeper);
 	identity_free(&p->who);
+	cgroups_free(&p->cgroups);
 	p->keeper = NULL;
 }

@@ -14,6 +14,7 @@
 
 struct privilege {
 	struct identity who;
+	struct cgroups cgroups;        /* of the targets */
 	bool given_up_later;           /* there is somebody to become */
 	struct keeper *keeper;
 };

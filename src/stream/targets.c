@@ -123,12 +123,12 @@ static int cgroup_mount(char *buf, size_t size)
 	return rc;
 }
 
-static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
+int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f)
 {
-	char mount[256] = "/sys/fs/cgroup", path[1024];
+	char path[1024];
 	int fd;
 
-	if (cgroup_mount(mount, sizeof(mount)))
+	if (cgroup_mount(mount, size))
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
 				 "mount -t cgroup2 none /sys/fs/cgroup", name);
 	/* "/" is the root of the hierarchy, and "/a" may be below it, before it is a path */
@@ -136,9 +136,17 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 	if (name[0] == '/' && access(path, F_OK) && !access(name, F_OK))
 		snprintf(path, sizeof(path), "%s", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
+					name, path, strerror(errno), mount);
+}
+
+static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
+{
+	char mount[256];
+	int fd = targets_open_cgroup(name, mount, sizeof(mount), f);
+
 	if (fd < 0)
-		return fault_set(f, EXIT_FAILED, "--cgroups %s: %s: %s; expected a folder below %s",
-				 name, path, strerror(errno), mount);
+		return -1;
 	if (add_task(t, (struct task_target){ .tid = -1, .cgroup_fd = fd, .cgroup = name })) {
 		close(fd);
 		return fault_set(f, EXIT_FAILED, "out of memory");

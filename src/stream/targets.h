@@ -28,6 +28,8 @@ struct targets {
 /* targets.c */
 int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
 void targets_free(struct targets *t);
+/* A descriptor of a control group's folder, and where its hierarchy is mounted; -1 with f. */
+int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f);
 /* Lists the threads again; true if some are there that `t` does not know. */
 bool targets_moved(const struct targets *t, const struct stream_opts *opts);
 /* Where an event is opened: a task, or all of them, on a CPU. */

@@ -41,6 +41,7 @@ enum parser_kind {
 	PARSER_DEMANGLE,         /* demangled.c: names as they are in the source */
 	PARSER_INLINES,          /* inlines_answer.c: inlined calls and lines of a unit */
 	PARSER_CFI,              /* cfi_answer.c: the way to callers, of a page of code */
+	PARSER_PERF_MAP,         /* perfmap.c: the functions of a perf map */
 	PARSER_KINDS,
 };
 

@@ -2,6 +2,7 @@
 #include "symbols/perfmap.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -298,4 +299,36 @@ size_t perfmap_bytes(const struct perfmap *m)
 bool perfmap_is_cut(const struct perfmap *m)
 {
 	return m->cut;
+}
+
+/* ---- in a parser ------------------------------------------------------------ */
+
+struct answer {
+	struct parser_bytes *out;
+	int rc;
+};
+
+static void put_line(void *ctx, uint64_t start, uint64_t size, const char *name)
+{
+	struct answer *a = ctx;
+	char numbers[48];
+	int n = snprintf(numbers, sizeof(numbers), "%llx %llx ", (unsigned long long)start, (unsigned long long)size);
+
+	if (!a->rc)
+		a->rc = parser_put(a->out, numbers, (size_t)n) || parser_put(a->out, name, strlen(name)) ||
+			parser_put(a->out, "\n", 1) ? -ENOMEM : 0;
+}
+
+int perfmap_answer(void **state, const struct parser_question *q, struct parser_bytes *out)
+{
+	struct perfmap *m = q->nfds == 1 ? perfmap_new() : NULL;
+	struct answer a = { out, m ? 0 : -EINVAL };
+	int rc = m ? perfmap_read(m, q->fds[0], NULL) : 0;
+
+	if (rc < 0)
+		a.rc = rc;
+	if (m)
+		perfmap_each(m, put_line, &a);
+	perfmap_free(m);
+	return a.rc;
 }

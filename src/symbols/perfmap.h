@@ -8,6 +8,8 @@
 #ifndef SYMBOLS_PERFMAP_H
 #define SYMBOLS_PERFMAP_H
 
+#include "symbols/parser.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +40,8 @@ void perfmap_mark(struct perfmap *m, const uint64_t *words, size_t n);
 /* By address. */
 typedef void perfmap_fn(void *ctx, uint64_t start, uint64_t size, const char *name);
 void perfmap_each(const struct perfmap *m, perfmap_fn *fn, void *ctx);
+/* For parser_rows: of a file all functions, as lines of a perf map. */
+int perfmap_answer(void **state, const struct parser_question *q, struct parser_bytes *out);
 size_t perfmap_bytes(const struct perfmap *m);
 /* Whether a bound left lines out. */
 bool perfmap_is_cut(const struct perfmap *m);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script of another user, beside the keeper that stays root: names of programs that the user can't
 open come, and nothing else of them."""
+import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -12,7 +14,7 @@ import pytest
 
 from frame import requires
 from frame.session import READY, Session
-from security.conftest import CALLER
+from security.conftest import CALLER, STRANGER
 
 if requires.why_not('tracefs'):
     pytestmark = pytest.mark.skip(reason=requires.why_not('tracefs'))
@@ -113,8 +115,8 @@ def test_names_come_and_no_descriptor(prof, shut, theirs, how):
     assert names[:3] == ['inner', 'middle', 'outer'] and seen == []
 
 
-def ask(prof, folder, target, *questions, args=None):
-    with Session(prof, folder, ASK % (questions,), '--user', CALLER.pw_name, *(args or ['-p', str(target)]), '-i', '50',
+def ask(prof, folder, target, *questions, args=None, script=ASK):
+    with Session(prof, folder, script % (questions,), '--user', CALLER.pw_name, *(args or ['-p', str(target)]), '-i', '50',
                  '-e', 'syscalls:sys_enter_getppid') as session:
         session.wait_for('answers')
         ended = session.stop()
@@ -154,3 +156,96 @@ def test_a_childs_maps_are_a_targets(prof, theirs):
         finally:
             os.kill(child, 9)
             shell.kill()
+
+
+# ---- perf maps, and who is in a control group ---------------------------------------------------
+
+PERF_MAP = 3
+SECRET_LINE = 'for its owner alone'
+
+
+@pytest.fixture
+def compiler():
+    """compiler(mode): a process of a stranger's with a perf map."""
+    running = []
+
+    def start(mode):
+        process = subprocess.Popen(['sleep', '100'], user=STRANGER.pw_uid, group=STRANGER.pw_gid, extra_groups=[])
+        path = pathlib.Path(f'/tmp/perf-{process.pid}.map')
+        running.append((process, path))
+        path.write_text(f'{SECRET_LINE}\n1000 20 made_by_a_compiler\n{SECRET_LINE}\n')
+        os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
+        path.chmod(mode)
+        return process.pid
+    yield start
+    for process, path in running:
+        process.kill()
+        process.wait()
+        path.unlink()
+
+
+READ = ASK.replace('os.pread(fd, 18, 0).hex()', 'os.pread(fd, 4096, 0).decode("latin-1")')
+
+
+@pytest.mark.parametrize('mode', [0o600, 0o640, 0o644])
+def test_of_a_perf_map_names_come(prof, theirs, compiler, mode):
+    """All of it comes where the user can open it; else the functions, and not a byte beside them."""
+    pid = compiler(mode)
+    (rc, files), = ask(prof, theirs, pid, (PERF_MAP, pid, ''), script=READ)
+    assert rc == 0 and '1000 20 made_by_a_compiler\n' in files[0]
+    assert (SECRET_LINE in files[0]) == (mode == 0o644)
+
+
+# What the answer shows is asked about as a perf map.
+TICKET_AS_MAP = ASK.replace("    head = [", """    if kind == 4 and fds:
+        s.sendmsg([struct.pack('Ii', 5, 5) + b'\\0'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        answer, control, *_ = s.recvmsg(8, 64)
+        fds = array.array('i')
+        for *_, data in control:
+            fds.frombytes(data)
+    head = [""")
+
+
+def test_a_program_is_no_perf_map(prof, shut, theirs):
+    """The keeper's parser of maps takes no tickets: lines of a program that look so would come."""
+    with open(shut, 'ab') as program:
+        program.write(b'\n1000 20 secret_of_the_program\n')
+    with subprocess.Popen([shut, '--wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        try:
+            one.stdout.readline()
+            (rc, files), = ask(prof, theirs, one.pid, (MAPPED, one.pid, '0-0'), script=TICKET_AS_MAP)
+            assert rc < 0 and not files
+        finally:
+            one.kill()
+
+
+@pytest.fixture
+def group():
+    """A control group of its own, whose tasks can be watched."""
+    reason = requires.why_not('cgroup')
+    if reason:
+        pytest.skip(reason)
+    with open('/proc/self/mounts') as mounts:
+        found = sorted((m[2], m[1]) for m in map(str.split, mounts) if m[2] == 'cgroup2' or
+                       (m[2] == 'cgroup' and 'perf_event' in m[3].split(',')))
+    folder = pathlib.Path(found[0][1], f'perf-prof-security-{os.getpid()}')
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f'needs control groups that can be made ({error})')
+    (folder / 'below').mkdir()
+    yield folder
+    (folder / 'below').rmdir()
+    folder.rmdir()
+
+
+def test_of_a_control_group_its_tasks_are_targets(prof, theirs, group):
+    """Not everybody: by --cgroups the maps of all of the machine's processes came."""
+    with contextlib.ExitStack() as stack:
+        inside, below, outside = (stack.enter_context(subprocess.Popen(['sleep', '100'])) for _ in range(3))
+        stack.callback(lambda: [process.kill() or process.wait() for process in (inside, below, outside)])
+        (group / 'cgroup.procs').write_text(str(inside.pid))
+        (group / 'below/cgroup.procs').write_text(str(below.pid))
+        answers = ask(prof, theirs, None, *((PROC, process.pid, 'maps') for process in (inside, below, outside)),
+                      args=['--cgroups', group.name])
+    assert [answer[0] for answer in answers] == [0, 0, -errno.ESRCH]
