@@ -263,6 +263,13 @@ uint64_t analysis_weight(const struct analysis_sample *s)
 	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
 }
 
+uint64_t analysis_weight_part(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return attr && (attr->freq || attr->sample_period != 1) ? PERF_SAMPLE_PERIOD : 0;
+}
+
 char *analysis_sampled(const struct stream_event *event, const char *what, char *buf, size_t size)
 {
 	const struct stream_sampling *s = event->sampling;
@@ -547,11 +554,25 @@ static void want_all(struct analysis *a)
 		events[i].wanted = true;
 }
 
+static int narrow(struct analysis *a, struct fault *f)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	if (!a->ops->reads || stream_replay(a->stream))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		events[i].reads = a->ops->reads(a, &events[i]);
+	return stream_narrow(a->stream, f);
+}
+
 static int open_all(struct analysis *a, struct fault *f)
 {
 	int verbose = a->opts->stream.verbose;
 
 	want_all(a);
+	if (narrow(a, f))
+		return -1;
 	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
 		stream_begin_with_exec(a->stream);
 	if (a->command)

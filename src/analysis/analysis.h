@@ -69,6 +69,9 @@ struct analysis_ops {
 	/* Names the events, by analysis_add_event(), where -e did not; NULL: -e is needed.
 	 * 0, or -1 with f. */
 	int (*events)(struct analysis *a, struct fault *f);
+	/* What it reads of that event's samples, beside who and when: PERF_SAMPLE_* bits, of raw data and call
+	 * chains, too; of live events the rest is not sampled. NULL: everything. */
+	uint64_t (*reads)(struct analysis *a, const struct stream_event *event);
 	/* They are known, and all wanted: looks up fields. 0, or -1 with f. */
 	int (*begin)(struct analysis *a, struct fault *f);
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
@@ -156,6 +159,9 @@ const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* va
 struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
 /* The same, or without a chain the frame of its ip; NULL: it has neither. */
 struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s);
+/* The parts of the event's samples that analysis_where() and analysis_weight() read. */
+#define ANALYSIS_WHERE (PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN)
+uint64_t analysis_weight_part(const struct stream_event *event);
 /* What a sample of a perf event stands for, of what it counts: what its count went on by, if it has one, else its
  * period. Of tracepoints 1. */
 uint64_t analysis_weight(const struct analysis_sample *s);

@@ -57,6 +57,20 @@ int key_compile(struct analysis *a, struct expr **key, const struct stream_event
 	return rc;
 }
 
+/* What is wrong with it is told when it is compiled to be kept. */
+uint64_t key_reads(struct analysis *a, const struct stream_event *event, const char *text)
+{
+	struct fault why = { 0 };
+	struct expr *key;
+	uint64_t parts;
+
+	if (!text || key_compile(a, &key, event, text, "-k", &why))
+		return 0;
+	parts = schema_reads(key, event);
+	expr_free(key);
+	return parts;
+}
+
 static uint64_t hash(const char *text, uint32_t len)
 {
 	uint64_t h = UINT64_C(14695981039346656037);

@@ -12,6 +12,8 @@ int key_compile(struct analysis *a, struct expr **key, const struct stream_event
 /* The same over other fields; name: whose they are. */
 int key_compile_over(struct expr **key, const struct expr_schema *schema, const char *name,
 		     const char *text, const char *option, struct fault *f);
+/* What a text would read of the event's samples: PERF_SAMPLE_* bits; of NULL, and of what is no expression, none. */
+uint64_t key_reads(struct analysis *a, const struct stream_event *event, const char *text);
 /* What is wrong with an expression at that byte of it. -1 with f. */
 int key_fault(struct fault *f, const char *option, const char *text, const char *name, size_t at,
 	      const char *message, const char *expected);

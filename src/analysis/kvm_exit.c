@@ -116,6 +116,12 @@ static int events(struct analysis *a, struct fault *f)
 	return analysis_add_event(a, f, "kvm:kvm_exit,kvm:kvm_entry");
 }
 
+/* Of the entry, that it came. */
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return pairs_read(a, event == analysis_event(a, "kvm", "kvm_entry") ? 0 : PERF_SAMPLE_RAW);
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct kvm_exit *k = a->config;
@@ -150,7 +156,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "kvm-exit", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.name = "kvm-exit", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };

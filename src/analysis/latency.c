@@ -151,16 +151,25 @@ static int role_of(const struct stream_event *event, bool last, struct part *par
 }
 
 /* Without -k and key=: the thread. */
+static const char *key_text(const struct latency *l, const struct stream_event *event)
+{
+	const char *own = spec_attr(event->item, "key");
+
+	return own ? own : l->key ? l->key : "_tid";
+}
+
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return pairs_read(a, key_reads(a, event, key_text(a->config, event)));
+}
+
 static int compile_key(struct analysis *a, const struct stream_event *event, struct part *part,
 		       struct fault *f)
 {
-	struct latency *l = a->config;
-	const char *own = spec_attr(event->item, "key");
+	const char *own = key_text(a->config, event);
 
-	if (!own && part->role == ROLE_SHOWN)
+	if (!spec_attr(event->item, "key") && part->role == ROLE_SHOWN)
 		return 0;
-	if (!own)
-		own = l->key ? l->key : "_tid";
 	part->thread = key_is_thread(own);
 	return key_compile(a, &part->key, event, own, spec_attr(event->item, "key") ? "key=" : "-k", f);
 }
@@ -233,7 +242,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "latency", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.name = "latency", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_KEY | STREAM_ATTR_PAIR,
 };

@@ -211,6 +211,18 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
+static bool prints_samples(const struct analysis *a)
+{
+	const struct page_faults *p = a->config;
+
+	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
+}
+
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | PERF_SAMPLE_ADDR;
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct page_faults *p = a->config;
@@ -228,8 +240,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
-			    !a->opts->stream.interval_ms;
+	p->prints_samples = prints_samples(a);
 	return 0;
 }
 
@@ -281,7 +292,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "page-faults", .events = events, .begin = begin, .sample = sample, .interval = interval,
+	.name = "page-faults", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
 	.end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };

@@ -37,6 +37,11 @@ const struct opt pair_by_opts[] = {
 
 /* ---- open ones ------------------------------------------------------------------------ */
 
+uint64_t pairs_read(const struct analysis *a, uint64_t parts)
+{
+	return ((const struct pair_opts *)a->config)->than ? STREAM_READS_ALL : parts;
+}
+
 int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops, struct fault *f)
 {
 	const struct pair_opts *o = a->config;

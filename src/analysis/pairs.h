@@ -64,6 +64,8 @@ struct pairs {
 	uint64_t told;               /* longer than --than */
 };
 
+/* For analysis_ops.reads: --than prints whole samples. */
+uint64_t pairs_read(const struct analysis *a, uint64_t parts);
 /* 0, or -1 with f. */
 int pairs_begin(struct pairs *p, struct analysis *a, const struct pair_ops *ops, struct fault *f);
 /* Behind it, where rows are tasks: which of them share a row without --by. By task and by name are possible. */

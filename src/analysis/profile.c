@@ -199,6 +199,23 @@ static int check_asked(struct analysis *a, struct profile *p, const struct strea
 	return profile_set_levels(a, &p->opts, f);
 }
 
+static bool prints_samples(const struct analysis *a)
+{
+	const struct profile *p = a->config;
+
+	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
+}
+
+/* Of the scheduler's tracepoints, switches alone have a stack that is asked for. */
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	const struct profile *p = a->config;
+
+	if (p->off_cpu && event->fmt)
+		return PERF_SAMPLE_RAW | (event == analysis_event(a, "sched", "sched_switch") ? PERF_SAMPLE_CALLCHAIN : 0);
+	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
+}
+
 static bool is_usual(const struct stream_event *e)
 {
 	const struct perf_event_attr *attr = &e->sampling->attr.attr;
@@ -251,8 +268,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (p->off_cpu)
 		sleepers_begin(&p->sleepers, &p->switches);
-	p->prints_samples = !p->flame.path && !a->opts->json && !a->opts->stream.quiet &&
-			    !a->opts->stream.interval_ms;
+	p->prints_samples = prints_samples(a);
 	return 0;
 }
 
@@ -358,8 +374,8 @@ static void task(struct analysis *a, const struct pev_record *rec)
 }
 
 static const struct analysis_ops ops = {
-	.name = "profile", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
-	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.name = "profile", .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
+	.interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
 

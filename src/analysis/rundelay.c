@@ -76,6 +76,11 @@ static int events(struct analysis *a, struct fault *f)
 	return switches_events(&((struct rundelay *)a->config)->switches, a, f);
 }
 
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return pairs_read(a, PERF_SAMPLE_RAW);
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct rundelay *r = a->config;
@@ -119,8 +124,8 @@ static void task(struct analysis *a, const struct pev_record *rec)
 }
 
 static const struct analysis_ops ops = {
-	.name = "rundelay", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
-	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.name = "rundelay", .events = events, .reads = reads, .begin = begin, .sample = sample,
+	.task = task, .interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
 

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof syscalls: how long system calls take, and how they fail. */
+/*
+ * perf-prof syscalls: how long system calls take, and how they fail.
+ *
+ * A return says which call it is of. What the call's beginning says beside its time (number and arguments) is
+ * more than half of all bytes, and is sampled for --than alone. Without it, a call during which its CPU lost
+ * events may be two, the first one's beginning and the other one's end: it isn't counted.
+ */
 #include "analysis/callnames.h"
 #include "analysis/commands.h"
+#include "analysis/gaps.h"
 #include "analysis/pairs.h"
 #include "report/json.h"
 
@@ -12,7 +19,8 @@ struct syscalls {
 	struct pairs pairs;
 	struct distributions errors;     /* by call and errno: the time that failed calls took */
 	const struct stream_event *enter, *leave;
-	const struct trace_field *enter_id, *leave_id, *ret;
+	const struct trace_field *enter_id, *leave_id, *ret;   /* enter_id: NULL where it isn't sampled */
+	struct gaps gaps;
 };
 
 enum { MAX_ERRNO = 4095 };
@@ -83,6 +91,20 @@ static void count_error(struct syscalls *c, const struct pair_end *end, int64_t 
 		histogram_add(&d->durations, end->duration);
 }
 
+/* What is known of a beginning: the number of the call, or the CPU. */
+static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
+{
+	return c->enter_id ? (uint64_t)trace_field_sint(c->enter_id, s->view.raw) : s->cpu;
+}
+
+/* Whether an end belongs to the last beginning that was seen. */
+static bool belongs(const struct syscalls *c, const struct analysis_sample *s, const struct pair_end *end, int64_t id)
+{
+	if (c->enter_id)
+		return (int64_t)end->value == id;
+	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
+}
+
 static void leave(struct analysis *a, const struct analysis_sample *s)
 {
 	struct syscalls *c = a->config;
@@ -93,8 +115,11 @@ static void leave(struct analysis *a, const struct analysis_sample *s)
 
 	if (!pairs_end(&c->pairs, s, (uint64_t)s->tid, &end))
 		return;
-	if ((int64_t)end.value != id)   /* events were lost in between */
+	if (!belongs(c, s, &end, id)) {
+		c->pairs.unbegun++;
 		return;
+	}
+	end.value = (uint64_t)id;
 	d = pairs_add_task(&c->pairs, s, &end, comm, s->tid, end.value);
 	if (ret >= 0 || ret < -MAX_ERRNO)
 		return;
@@ -109,7 +134,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 	pairs_see(&c->pairs, s);
 	if (s->event == c->enter)
-		pairs_start(&c->pairs, s, (uint64_t)s->tid, (uint64_t)trace_field_sint(c->enter_id, s->view.raw));
+		pairs_start(&c->pairs, s, (uint64_t)s->tid, beginning(c, s));
 	else if (s->event == c->leave)
 		leave(a, s);
 }
@@ -118,6 +143,16 @@ static int events(struct analysis *a, struct fault *f)
 {
 	a->opts->stream.order = true;   /* a call may return on another CPU */
 	return analysis_add_event(a, f, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
+}
+
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return pairs_read(a, event == analysis_event(a, "raw_syscalls", "sys_enter") ? 0 : PERF_SAMPLE_RAW);
+}
+
+static void lost(struct analysis *a, const struct stream_loss *loss)
+{
+	gaps_add(&((struct syscalls *)a->config)->gaps, loss);
 }
 
 static int begin(struct analysis *a, struct fault *f)
@@ -132,6 +167,8 @@ static int begin(struct analysis *a, struct fault *f)
 	c->enter_id = analysis_field(c->enter, "id", false, f);
 	c->leave_id = c->enter_id ? analysis_field(c->leave, "id", false, f) : NULL;
 	c->ret = c->leave_id ? analysis_field(c->leave, "ret", false, f) : NULL;
+	if (!c->enter->layout.raw)
+		c->enter_id = NULL;
 	if (!c->ret || pairs_begin(&c->pairs, a, &pair_ops, f))
 		return -1;
 	pairs_group(&c->pairs, o->pids.n || o->tids.n ? BY_TASK : BY_COMM);
@@ -161,11 +198,12 @@ static void release(struct analysis *a)
 
 	pairs_free(&c->pairs);
 	distributions_clear(&c->errors);
+	gaps_free(&c->gaps);
 }
 
 static const struct analysis_ops ops = {
-	.name = "syscalls", .events = events, .begin = begin, .sample = sample, .interval = interval,
-	.end = end, .release = release, .chains_of_users = true,
+	.name = "syscalls", .events = events, .reads = reads, .begin = begin, .sample = sample, .lost = lost,
+	.interval = interval, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
 

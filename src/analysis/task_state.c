@@ -89,6 +89,11 @@ static int events(struct analysis *a, struct fault *f)
 	return switches_events(&((struct states *)a->config)->switches, a, f);
 }
 
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return pairs_read(a, PERF_SAMPLE_RAW);
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct states *t = a->config;
@@ -167,8 +172,8 @@ static void task(struct analysis *a, const struct pev_record *rec)
 }
 
 static const struct analysis_ops ops = {
-	.name = "task-state", .events = events, .begin = begin, .sample = sample, .task = task, .interval = interval,
-	.is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.name = "task-state", .events = events, .reads = reads, .begin = begin, .sample = sample,
+	.task = task, .interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
 

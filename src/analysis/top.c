@@ -363,6 +363,11 @@ static int end(struct analysis *a, struct fault *f)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return top_plan_reads(a, event, ((const struct top *)a->config)->key);
+}
+
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct top *t = a->config;
@@ -392,7 +397,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "top", .begin = begin, .sample = sample, .interval = interval, .idle = idle,
+	.name = "top", .reads = reads, .begin = begin, .sample = sample, .interval = interval, .idle = idle,
 	.abandon = abandon, .end = end, .release = release, .attrs = STREAM_ATTR_KEY | STREAM_ATTR_ROW,
 };
 

@@ -206,10 +206,17 @@ static bool is_task_field(const char *key)
 	return len == 3 || key[len - 4] == '_';
 }
 
+static const char *key_text(const struct stream_event *event, const char *common)
+{
+	const char *own = spec_attr(event->item, "key");
+
+	return own ? own : common ? common : "_tid";
+}
+
 static int compile_key(struct top_part *part, struct analysis *a, const struct stream_event *event,
 		       const char *common, struct fault *f)
 {
-	const char *own = spec_attr(event->item, "key"), *text = own ? own : common ? common : "_tid";
+	const char *own = spec_attr(event->item, "key"), *text = key_text(event, common);
 
 	if (key_compile(a, &part->key, event, text, own ? "key=" : "-k", f))
 		return -1;
@@ -247,6 +254,17 @@ static int make_part(struct top_plan *plan, struct top_part *part, struct analys
 	plan->text_keys |= part->printkey || expr_type(part->key) == EXPR_TEXT;
 	plan->named |= part->comm || part->key_is_task;
 	return add_values(plan, part, a, event, f);
+}
+
+uint64_t top_plan_reads(struct analysis *a, const struct stream_event *event, const char *key)
+{
+	const struct spec_item *item = event->item;
+	uint64_t parts = key_reads(a, event, key_text(event, key)) | key_reads(a, event, spec_attr(item, "comm"));
+
+	for (size_t i = 0; i < item->nattrs; i++)
+		if (is_value(&item->attrs[i]))
+			parts |= key_reads(a, event, item->attrs[i].value);
+	return parts | (count_values(item) ? 0 : analysis_weight_part(event));
 }
 
 int top_plan_make(struct top_plan *plan, struct analysis *a, const char *key, struct fault *f)

@@ -41,6 +41,8 @@ struct top_plan {
 	bool named;                      /* rows have names */
 };
 
+/* What the event's part reads of a sample, for analysis_ops.reads. */
+uint64_t top_plan_reads(struct analysis *a, const struct stream_event *event, const char *key);
 /* -k's text, or NULL. 0, or -1 with f. To be freed in any case. */
 int top_plan_make(struct top_plan *plan, struct analysis *a, const char *key, struct fault *f);
 void top_plan_free(struct top_plan *plan);

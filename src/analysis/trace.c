@@ -94,6 +94,13 @@ static int end(struct analysis *a, struct fault *f)
 	return t->folded ? flame_write(&t->flame, t->folded, &title, f) : 0;
 }
 
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	const struct trace *t = a->config;
+
+	return t->flame.path && !t->overwrite_opts.on ? (uint64_t)PERF_SAMPLE_CALLCHAIN : STREAM_READS_ALL;
+}
+
 /* A picture of stacks needs stacks. */
 static int begin(struct analysis *a, struct fault *f)
 {
@@ -147,7 +154,7 @@ static bool is_over(struct analysis *a)
 
 static const struct analysis_ops ops = {
 	.name = "trace",
-	.begin = begin, .sample = sample, .interval = fold, .end = end, .release = release,
+	.reads = reads, .begin = begin, .sample = sample, .interval = fold, .end = end, .release = release,
 	.takes_signal = takes_signal, .is_over = is_over,
 	.chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_TRIGGER,

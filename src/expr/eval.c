@@ -13,6 +13,20 @@ static inline const char *field_at(const struct expr_insn *in, const struct expr
 	return (const char *)run->area[in->area].bytes + in->offset;
 }
 
+uint64_t expr_places(const struct expr *expr, uint8_t area)
+{
+	uint64_t places = 0;
+
+	for (size_t i = 0; i < expr->ninsns; i++) {
+		const struct expr_insn *in = &expr->insns[i];
+		uint32_t place = in->offset / 8u;
+
+		if (in->code >= CODE_U8 && in->code <= CODE_REL_LOC && in->area == area)
+			places |= UINT64_C(1) << (place < 63 ? place : 63);
+	}
+	return places;
+}
+
 #define LOAD(type, member)                                                                         \
 	do {                                                                                       \
 		const char *p_ = field_at(in, run);                                                \

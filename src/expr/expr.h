@@ -130,6 +130,9 @@ void expr_free(struct expr *expr);
 /* The type of its value. */
 enum expr_type expr_type(const struct expr *expr);
 
+/* Which 8 bytes of that area its fields lie in, a bit for each; what is beyond 63 of them is the last bit. */
+uint64_t expr_places(const struct expr *expr, uint8_t area);
+
 /* 0 with *value set, or an enum expr_trouble. Text in *value points into the areas, the
  * expression, or run->text. */
 int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *value);

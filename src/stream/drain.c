@@ -104,7 +104,7 @@ bool stream_sample_fits(const struct stream_event *event, const struct perf_even
 
 	if (rec->size < event->layout.fixed_end)
 		return false;
-	return !sampling->decode || !pev_decode(rec, rec->size, &sampling->format, &out);
+	return !sampling || !sampling->decode || !pev_decode(rec, rec->size, &sampling->format, &out);
 }
 
 static struct stream_event *event_of(const struct stream *s, const struct perf_event_header *rec)
@@ -120,7 +120,7 @@ static struct stream_event *identify_as(struct stream_event *event, const struct
 {
 	if (!event)
 		return NULL;
-	if (!event->fmt) {
+	if (!event->fmt || !event->layout.raw) {
 		*raw = NULL;
 		*raw_size = 0;
 		return stream_sample_fits(event, rec) ? event : NULL;
@@ -134,11 +134,13 @@ __attribute__((noinline)) static struct stream_event *
 identify_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
 	     uint32_t *raw_size)
 {
-	struct stream_event *event;
+	struct stream_event *event = &s->events[s->first];
 
 	if (s->mixed)
 		return identify_as(event_of(s, rec), rec, raw, raw_size);
-	*raw = layout_raw(&s->events[s->first].layout, rec, raw_size);
+	if (!event->fmt || !event->layout.raw)   /* the only one */
+		return identify_as(event, rec, raw, raw_size);
+	*raw = layout_raw(&event->layout, rec, raw_size);
 	if (!*raw || *raw_size < 2)
 		return NULL;
 	event = s->by_type[*(const uint16_t *)*raw];
@@ -157,7 +159,7 @@ static inline struct stream_event *identify(const struct stream *s,
 const struct stream_event *drain_event_of(const struct stream *s,
 					  const struct perf_event_header *rec)
 {
-	return event_of(s, rec);
+	return s->mixed ? event_of(s, rec) : &s->events[s->first];
 }
 
 #define SECOND UINT64_C(1000000000)

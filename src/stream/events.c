@@ -71,6 +71,7 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	ev->family = (uint32_t)s->nevents;
 	ev->leader = NO_LEADER;
 	ev->wanted = true;
+	ev->reads = STREAM_READS_ALL;
 	ev->filter = item->filter ? strdup(item->filter) : NULL;
 	if (item->filter && !ev->filter) {
 		no_memory(f);
@@ -364,125 +365,6 @@ static int check_software(struct stream *s, struct fault *f)
 	return 0;
 }
 
-/* Whether samples can be told apart by what tracepoints carry anyway. */
-static bool need_identifiers(const struct stream *s)
-{
-	for (size_t i = 0; i < s->nevents; i++)
-		for (size_t k = i + 1; k < s->nevents; k++)
-			if (!s->events[i].maker && !s->events[k].maker &&
-			    (s->events[i].callchain != s->events[k].callchain ||
-			     s->events[i].read_format != s->events[k].read_format ||
-			     s->events[i].fmt == s->events[k].fmt))
-				return true;
-	return s->has_others || s->opts->record || groups_are_read(s);
-}
-
-/* Some tracepoints count other than events, sched_stat_runtime nanoseconds; those of system
- * calls never do. It is all or none: samples that differ need identifiers to be told apart. */
-static bool each_counts_one(const struct stream *s)
-{
-	for (size_t i = 0; i < s->nevents; i++) {
-		const char *sys = s->events[i].fmt ? s->events[i].sys : "";
-
-		if (s->events[i].maker)
-			continue;
-		if (strcmp(sys, "syscalls") && strcmp(sys, "raw_syscalls"))
-			return false;
-	}
-	return !s->opts->record || s->opts->recording.only;
-}
-
-static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
-{
-	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-
-	if (ev->sampling)
-		type |= ev->sampling->attr.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-	else
-		type |= PERF_SAMPLE_RAW | (s->each_counts_one ? 0 : PERF_SAMPLE_PERIOD) |
-			(ev->read_format ? PERF_SAMPLE_READ : 0);
-	if (s->mixed)
-		type |= PERF_SAMPLE_IDENTIFIER;
-	if (s->opts->record)
-		type |= RECORDER_SAMPLE_TYPE;
-	if (ev->callchain)
-		type |= PERF_SAMPLE_CALLCHAIN;
-	if (ev->callchain && ev->stack_bytes)
-		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	return type;
-}
-
-int event_set_stack_format(struct stream_event *ev, const struct pev_format *format)
-{
-	ev->stack_format = malloc(sizeof(*ev->stack_format));
-	if (!ev->stack_format)
-		return -1;
-	*ev->stack_format = *format;
-	return 0;
-}
-
-/* How open.c opens it. */
-static int choose_stack_format(struct stream_event *ev)
-{
-	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,
-					.read_format = ev->read_format };
-	struct pev_format format;
-
-	if (!ev->callchain || !ev->stack_bytes)
-		return 0;
-	if (ev->sampling)
-		attr = ev->sampling->attr.attr;
-	attr.sample_regs_user = source_registers();
-	pev_format_from_attr(&format, &attr);
-	return event_set_stack_format(ev, &format);
-}
-
-/* The parts of a sample that have a place of their own, in every one. */
-#define PLAIN_PARTS                                                                                \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
-	 PERF_SAMPLE_PERIOD)
-
-static void choose_layout(const struct stream *s, struct stream_event *ev)
-{
-	uint64_t type = sample_type_of(s, ev);
-	struct perf_event_attr *a;
-
-	if (!ev->sampling) {
-		if (s->has_lost_format)
-			ev->read_format |= PEV_FORMAT_LOST;
-		layout_from_format(&ev->layout, type, ev->read_format);
-		return;
-	}
-	a = &ev->sampling->attr.attr;
-	a->sample_type = type;
-	if (ev->callchain && ev->stack_bytes)
-		a->sample_regs_user = source_registers();
-	if (s->has_lost_format)
-		a->read_format |= PEV_FORMAT_LOST;
-	ev->sampling->decode = type & ~(uint64_t)PLAIN_PARTS;
-	layout_from_format(&ev->layout, type, a->read_format);
-	pev_format_from_attr(&ev->sampling->format, a);
-}
-
-static int choose_layouts(struct stream *s, struct fault *f)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < s->nevents; i++)
-		s->has_others |= !s->events[i].fmt;
-	s->mixed = need_identifiers(s);
-	s->each_counts_one = each_counts_one(s);
-	for (size_t i = 0; i < s->nevents; i++)
-		if (!s->events[i].maker)
-			choose_layout(s, &s->events[i]);
-	for (size_t i = 0; i < s->nevents && !rc; i++)
-		rc = s->events[i].maker ? 0 : choose_stack_format(&s->events[i]);
-	while (s->first + 1 < s->nevents && s->events[s->first].maker)
-		s->first++;
-	return rc ? no_memory(f) : 0;
-}
-
 int events_from_specs(struct stream *s, struct fault *f)
 {
 	int rc = events_parse(s, f);
@@ -498,7 +380,7 @@ int events_from_specs(struct stream *s, struct fault *f)
 	if (!rc)
 		rc = makers_watch(s, f);
 	if (!rc)
-		rc = choose_layouts(s, f);
+		rc = layouts_choose(s, f);
 	if (!rc)
 		useronly_tell(s);
 	return rc ? rc : makers_begin(s, f);

@@ -71,6 +71,19 @@ void layout_from_sample_type(struct layout *l, uint64_t sample_type)
 	layout_from_format(l, sample_type, 0);
 }
 
+uint64_t layout_parts_at(const struct layout *l, uint64_t places)
+{
+	uint64_t parts = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		uint8_t at = *((const uint8_t *)l + words[i].member);
+
+		if (at && places >> (at / 8) & 1)
+			parts |= words[i].bit;
+	}
+	return parts;
+}
+
 /* Bytes of a group's members, which stand between the fixed parts; false if they can't. */
 static bool group_bytes(const struct layout *l, const struct perf_event_header *rec, uint32_t *bytes)
 {

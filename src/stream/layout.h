@@ -27,6 +27,9 @@ void layout_from_format(struct layout *l, uint64_t sample_type, uint64_t read_fo
 /* The same for samples without counts (PERF_SAMPLE_READ). */
 void layout_from_sample_type(struct layout *l, uint64_t sample_type);
 
+/* The parts that lie in those 8 bytes of a record, a bit for each: PERF_SAMPLE_*. */
+uint64_t layout_parts_at(const struct layout *l, uint64_t places);
+
 /* The raw data of a sample; NULL if the record contradicts itself. */
 const void *layout_raw(const struct layout *l, const struct perf_event_header *rec,
 		       uint32_t *raw_size);

@@ -84,7 +84,7 @@ struct stream {
 	struct task_target everybody;   /* the target of events that are opened everywhere */
 	struct probes probes;       /* those of our own making */
 	struct targets targets;
-	bool mixed;                 /* samples carry IDENTIFIER: aliases or several layouts */
+	bool mixed;                 /* samples carry IDENTIFIER: aliases, several layouts, or no raw data */
 	bool strays;                /* some may carry another program's: strays.h */
 	bool each_counts_one;       /* samples carry no PERIOD */
 	bool has_others;            /* events that are no tracepoints: each has its own layout */
@@ -172,12 +172,16 @@ void events_free(struct stream *s);
 struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f);
 /* Names an event: 0, or -1 with f. */
 int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f);
-/* 0, or -1 without memory. */
-int event_set_stack_format(struct stream_event *ev, const struct pev_format *format);
 /* Two items with one name would share a handler without being told apart: -1 with f. */
 int events_check_names(const struct stream *s, struct fault *f);
 /* Takes -e apart, into s->specs: 0, or -1 with f. */
 int events_parse(struct stream *s, struct fault *f);
+
+/* layouts.c */
+/* What samples of each event have, by what is asked for and read: 0, or -1 with f. */
+int layouts_choose(struct stream *s, struct fault *f);
+/* 0, or -1 without memory. */
+int event_set_stack_format(struct stream_event *ev, const struct pev_format *format);
 
 /* eventattr.c */
 enum event_kind {

@@ -140,3 +140,9 @@ void schema_free(struct expr_schema *schema)
 	free((struct expr_field *)schema->fields);
 	*schema = (struct expr_schema){ 0 };
 }
+
+uint64_t schema_reads(const struct expr *expr, const struct stream_event *event)
+{
+	return (expr_places(expr, SCHEMA_RAW) ? PERF_SAMPLE_RAW : 0) |
+	       layout_parts_at(&event->layout, expr_places(expr, SCHEMA_RECORD));
+}

@@ -20,6 +20,8 @@ extern const struct schema_constants schema_constants;
 
 /* Fills a schema (without functions) that borrows names from the event. 0 or -ENOMEM. */
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event);
+/* What the expression, over the event's fields, reads of a sample: PERF_SAMPLE_*. */
+uint64_t schema_reads(const struct expr *expr, const struct stream_event *event);
 void schema_free(struct expr_schema *schema);
 
 /* The data of one sample; cpu has to stay where it is. */

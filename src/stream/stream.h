@@ -147,6 +147,7 @@ struct stream_sampling {
 	struct stream_limit limit;
 };
 
+#define STREAM_READS_ALL UINT64_MAX
 /* Of an event that was not recorded, or that is made here. */
 #define NO_TRACK UINT32_MAX
 /* Of an event in no group. */
@@ -209,6 +210,7 @@ struct stream_event {
 	uint32_t family;                /* index of the first one that counts the same, on other kinds of CPUs: their
 					 * weights have a sum. Mostly its own */
 	bool wanted;                    /* set by the consumer before stream_open() */
+	uint64_t reads;                 /* the same, for stream_narrow(): PERF_SAMPLE_* */
 	bool names_ip;                  /* the same: the consumer shows ip by its name */
 };
 
@@ -308,6 +310,9 @@ struct tracefmt_db *stream_formats(struct stream *s);
 /* Refuses events with call chains of which options leave nothing: 0, or -1 with f. */
 int stream_check_chains(const struct stream *s, struct fault *f);
 
+/* Of live events: what their `reads` does not name is not sampled, but who and when, and what filters and
+ * sources read. Before expressions are compiled. 0, or -1 with f. */
+int stream_narrow(struct stream *s, struct fault *f);
 /* Opens all wanted events on the targets, disabled, with their rings. 0, or -1 with f. */
 int stream_open(struct stream *s, struct fault *f);
 /* After a change of what is wanted, which may only have become less: it is not enabled. */

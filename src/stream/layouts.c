@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which parts the samples of each event have: what its item asks for and the consumer reads. Each
+ * part costs the watched program time, and the ring room.
+ *
+ * Samples without IDENTIFIER are told apart by the common_type in their raw data, which lies at the
+ * same place in all of them then; those of one event need not be told apart. So raw data that nobody
+ * reads costs the other events 8 bytes each, and spares 16 at least.
+ */
+#include "stream/private.h"
+
+#include "base/pidns.h"
+#include "stream/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left out where nobody reads it: by its size the kernel chooses nothing. */
+#define SPARED                                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |             \
+	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |          \
+	 PERF_SAMPLE_REGS_INTR)
+
+/* In a PID namespace the raw data pairs ids of tasks: ids.h. */
+static bool reads(const struct stream *s, const struct stream_event *ev, uint64_t part)
+{
+	return ev->reads & part || s->opts->record || (ev->fmt && part & PERF_SAMPLE_RAW && !pidns_is_initial());
+}
+
+static bool differ(const struct stream *s, const struct stream_event *a, const struct stream_event *b)
+{
+	return a->callchain != b->callchain || a->read_format != b->read_format || a->fmt == b->fmt ||
+	       !a->fmt || !b->fmt || !reads(s, a, PERF_SAMPLE_RAW) || !reads(s, b, PERF_SAMPLE_RAW);
+}
+
+/* Whether samples can be told apart by nothing else, or the identifier is a field of theirs. */
+static bool need_identifiers(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct stream_event *ev = &s->events[i];
+
+		if (ev->sampling && ev->reads & PERF_SAMPLE_IDENTIFIER)
+			return true;
+		for (size_t k = i + 1; k < s->nevents; k++)
+			if (!ev->maker && !s->events[k].maker && differ(s, ev, &s->events[k]))
+				return true;
+	}
+	return s->opts->record || groups_are_read(s);
+}
+
+/* Some tracepoints count other than events, sched_stat_runtime nanoseconds: without PERIOD, each would be
+ * a flood of samples. Of those of these systems it is known which do. */
+static bool counts_one(const struct stream_event *ev)
+{
+	static const struct {
+		const char *sys, *but;
+	} systems[] = { { "syscalls", NULL }, { "raw_syscalls", NULL }, { "sched", "sched_stat_" } };
+
+	for (size_t i = 0; ev->fmt && i < sizeof(systems) / sizeof(*systems); i++)
+		if (!strcmp(ev->sys, systems[i].sys))
+			return !systems[i].but || strncmp(ev->tracepoint, systems[i].but, strlen(systems[i].but)) != 0;
+	return false;
+}
+
+/* It is all or none: samples that differ need identifiers to be told apart. */
+static bool each_counts_one(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (!s->events[i].maker && !counts_one(&s->events[i]))
+			return false;
+	return !s->opts->record || s->opts->recording.only;
+}
+
+/* With PERIOD, the kernel samples each one of events that happen singly, whatever the period is. */
+static bool needs_period(const struct stream_event *ev)
+{
+	const struct perf_event_attr *a = &ev->sampling->attr.attr;
+
+	return !a->freq && a->sample_period != 1;
+}
+
+static uint64_t unread(const struct stream *s, const struct stream_event *ev)
+{
+	uint64_t parts = 0;
+
+	for (uint64_t part = 1; part && part <= SPARED; part <<= 1)
+		if (part & SPARED && !reads(s, ev, part))
+			parts |= part;
+	return ev->sampling && needs_period(ev) ? parts & ~(uint64_t)PERF_SAMPLE_PERIOD : parts;
+}
+
+static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
+{
+	bool no_period = s->each_counts_one || (s->mixed && !reads(s, ev, PERF_SAMPLE_PERIOD) && counts_one(ev));
+	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+
+	if (ev->sampling)
+		type |= ev->sampling->attr.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN & ~unread(s, ev);
+	else
+		type |= (reads(s, ev, PERF_SAMPLE_RAW) ? PERF_SAMPLE_RAW : 0) | (no_period ? 0 : PERF_SAMPLE_PERIOD) |
+			(ev->read_format & ~(uint64_t)PEV_FORMAT_LOST ? PERF_SAMPLE_READ : 0);
+	if (s->mixed)
+		type |= PERF_SAMPLE_IDENTIFIER;
+	if (s->opts->record)
+		type |= RECORDER_SAMPLE_TYPE;
+	if (ev->callchain)
+		type |= PERF_SAMPLE_CALLCHAIN;
+	if (ev->callchain && ev->stack_bytes)
+		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	return type;
+}
+
+int event_set_stack_format(struct stream_event *ev, const struct pev_format *format)
+{
+	if (!ev->stack_format)
+		ev->stack_format = malloc(sizeof(*ev->stack_format));
+	if (!ev->stack_format)
+		return -1;
+	*ev->stack_format = *format;
+	return 0;
+}
+
+/* How open.c opens it. */
+static int choose_stack_format(struct stream_event *ev)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,
+					.read_format = ev->read_format };
+	struct pev_format format;
+
+	if (!ev->callchain || !ev->stack_bytes)
+		return 0;
+	if (ev->sampling)
+		attr = ev->sampling->attr.attr;
+	attr.sample_regs_user = source_registers();
+	pev_format_from_attr(&format, &attr);
+	return event_set_stack_format(ev, &format);
+}
+
+/* The parts of a sample that have a place of their own, in every one. */
+#define PLAIN_PARTS                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD)
+
+static void choose_layout(const struct stream *s, struct stream_event *ev)
+{
+	uint64_t type = sample_type_of(s, ev);
+	struct perf_event_attr *a;
+
+	if (!ev->sampling) {
+		if (s->has_lost_format)
+			ev->read_format |= PEV_FORMAT_LOST;
+		layout_from_format(&ev->layout, type, ev->read_format);
+		return;
+	}
+	a = &ev->sampling->attr.attr;
+	a->sample_type = type;
+	if (ev->callchain && ev->stack_bytes)
+		a->sample_regs_user = source_registers();
+	if (s->has_lost_format)
+		a->read_format |= PEV_FORMAT_LOST;
+	ev->sampling->decode = type & ~(uint64_t)PLAIN_PARTS;
+	layout_from_format(&ev->layout, type, a->read_format);
+	pev_format_from_attr(&ev->sampling->format, a);
+}
+
+int layouts_choose(struct stream *s, struct fault *f)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->nevents; i++)
+		s->has_others |= !s->events[i].fmt;
+	s->mixed = need_identifiers(s);
+	s->each_counts_one = each_counts_one(s);
+	for (size_t i = 0; i < s->nevents; i++)
+		if (!s->events[i].maker)
+			choose_layout(s, &s->events[i]);
+	for (size_t i = 0; i < s->nevents && !rc; i++)
+		rc = s->events[i].maker ? 0 : choose_stack_format(&s->events[i]);
+	while (s->first + 1 < s->nevents && s->events[s->first].maker)
+		s->first++;
+	return rc ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+/* Expressions that are compiled know where the parts of a sample lie: filters, and those of sources. */
+static bool is_compiled(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].filter_here || s->events[i].taps)
+			return true;
+	return false;
+}
+
+int stream_narrow(struct stream *s, struct fault *f)
+{
+	if (s->opts->record || is_compiled(s))
+		return 0;
+	for (size_t i = 0; i < s->nevents; i++)
+		s->events[i].callchain &= (s->events[i].reads & PERF_SAMPLE_CALLCHAIN) != 0;
+	return layouts_choose(s, f);
+}
