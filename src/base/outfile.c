@@ -186,19 +186,58 @@ static const char *name_in(const struct way *w, const char *path)
 	return w->folder >= 0 ? w->name : path;
 }
 
+/* What others have laid where root writes: they would get what root writes, or choose, by another name of it, what
+ * root overwrites. The kernel refuses the same where fs.protected_regular and fs.protected_hardlinks are set. */
+static int check_owner(const struct way *w, const struct stat *st)
+{
+	struct stat folder;
+	bool open;
+
+	if (w->folder < 0 || w->is_magic || !(S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode)))
+		return 0;
+	if (fstat(w->folder, &folder))
+		return -errno;
+	open = folder.st_mode & (S_ISVTX | S_IWOTH);
+	if (open && st->st_uid != geteuid())
+		return -EEXIST;
+	return st->st_nlink > 1 && (open || folder.st_uid != geteuid()) ? -EEXIST : 0;
+}
+
+/* What is there by the name is only emptied when it is known to be ours. */
+static int open_checked(const struct way *w, const char *name, int flags, unsigned int mode)
+{
+	int fd = openat(w->folder, name, flags & ~O_TRUNC, mode), rc;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	rc = fstat(fd, &st) ? -errno : check_owner(w, &st);
+	if (!rc && flags & O_TRUNC && S_ISREG(st.st_mode) && ftruncate(fd, 0))
+		rc = -errno;
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+/* Nothing there is fine. */
+static int check_name(const struct way *w)
+{
+	struct stat st;
+
+	return w->folder < 0 || fstatat(w->folder, w->name, &st, AT_SYMLINK_NOFOLLOW) ? 0 : check_owner(w, &st);
+}
+
 static int open_it(const struct outfile_order *o)
 {
 	struct caller_rights rights;
 	struct way w;
-	int fd, rc;
+	int rc;
 
 	caller_begin(&rights);
 	rc = go_as(&w, o->path, !(o->flags & O_EXCL), &rights);
 	if (!rc) {
-		int flags = o->flags | O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW);
-
-		fd = openat(w.folder, name_in(&w, o->path), flags, o->mode);
-		rc = fd < 0 ? -errno : fd;
+		rc = open_checked(&w, name_in(&w, o->path),
+				  o->flags | O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW), o->mode);
 		leave(&w);
 	}
 	caller_end(&rights);
@@ -216,7 +255,10 @@ static int rename_it(const struct outfile_order *o)
 	if (!rc) {
 		rc = go_as(&b, o->to, false, &rights);
 		if (!rc) {
-			rc = renameat(a.folder, name_in(&a, o->path), b.folder, name_in(&b, o->to)) ? -errno : 0;
+			rc = check_name(&a);
+			rc = rc ? rc : check_name(&b);
+			if (!rc && renameat(a.folder, name_in(&a, o->path), b.folder, name_in(&b, o->to)))
+				rc = -errno;
 			leave(&b);
 		}
 		leave(&a);
@@ -351,5 +393,9 @@ int outfile_refused(const char *option, const char *path, int error, struct faul
 	if (error == -ELOOP && !geteuid())
 		return fault_set(f, EXIT_FAILED, "%s %s: root follows no symbolic link that belongs to another user, "
 				 "or is in a folder where others may lay one; name the file that it leads to", option, path);
+	if (error == -EEXIST && !geteuid())
+		return fault_set(f, EXIT_FAILED, "%s %s: this file belongs to another user, or is a hard link, in a folder "
+				 "where others may lay files, and root does not write to it; remove it, or name another "
+				 "file", option, path);
 	return fault_set(f, EXIT_FAILED, "%s %s: %s", option, path, strerror(-error));
 }

@@ -4,7 +4,8 @@
  * caller: the caller's links are followed, and what the caller may not write stays as it is.
  * As root itself no symbolic link is followed, wherever in the path, that belongs to somebody
  * else, or is in a folder that is sticky or that everybody may write to: who laid it there
- * would choose what root overwrites.
+ * would choose what root overwrites. Nor does root write to, or replace, a file of another user in
+ * such a folder, or one with several names there or in another user's folder.
  *
  * /dev/stdout, /dev/stderr, /dev/fd/N and "-" (stdout) are the descriptors themselves.
  */
@@ -20,7 +21,8 @@
 /* Whether the path is another name of a descriptor. */
 bool outfile_is_descriptor(const char *path);
 /* To write to, close-on-exec; `flags` as open(2) has them: O_CREAT, O_EXCL, O_TRUNC, O_APPEND. A new file
- * has `mode`, less the umask. A descriptor or -errno; -ELOOP: a link that root doesn't follow. */
+ * has `mode`, less the umask. A descriptor or -errno; -ELOOP: a link that root doesn't follow; -EEXIST: a
+ * file that root doesn't write to. */
 int outfile_open(const char *path, int flags, unsigned int mode);
 /* The same as a stream of an emptied file; NULL with errno. */
 FILE *outfile_stream(const char *path);

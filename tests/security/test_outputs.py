@@ -82,6 +82,42 @@ def test_root_follows_its_own_links(write, tmp_path, name):
 
 
 @pytest.mark.parametrize('name', COMMANDS)
+@pytest.mark.parametrize('kind', ['file', 'hard link', 'their folder'])
+def test_root_writes_to_no_file_of_a_strangers(write, sticky, tmp_path, name, kind):
+    """The stranger would read what root writes; by a hard link a file of root's would be overwritten."""
+    target, out = precious(tmp_path), sticky / 'out.svg'
+    if kind == 'file':
+        out.write_text('precious')
+        os.chown(out, STRANGER.pw_uid, STRANGER.pw_gid)
+    else:
+        try:
+            os.link(target, out)
+        except OSError as error:
+            pytest.skip(f'needs {tmp_path} and {sticky} on one file system ({error})')
+    if kind == 'their folder':
+        sticky.chmod(0o755)
+        os.chown(sticky, STRANGER.pw_uid, STRANGER.pw_gid)
+    done = write(name, out)
+    assert done.returncode == 1 and 'belongs to another user, or is a hard link' in done.stderr, done.stderr
+    assert target.read_text() == out.read_text() == 'precious' and not (sticky / 'out.svg.old').exists()
+    assert not [path for path in sticky.iterdir() if path.name.startswith('.out')]
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_root_writes_where_nobody_else_lays_files(write, tmp_path, name):
+    """To its own file with two names, and to a user's file in that user's folder."""
+    target, theirs = precious(tmp_path), tmp_path / 'theirs'
+    os.link(target, tmp_path / 'second.svg')
+    theirs.mkdir(mode=0o755)
+    (theirs / 'out.svg').write_text('old')
+    for path in theirs, theirs / 'out.svg':
+        os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
+    for out in tmp_path / 'second.svg', theirs / 'out.svg':
+        done = write(name, out)
+        assert done.returncode == 0 and out.read_bytes() != b'precious', done.stderr
+
+
+@pytest.mark.parametrize('name', COMMANDS)
 def test_the_caller_of_sudo_writes_nothing_of_roots(write, sticky, tmp_path, name):
     target = precious(tmp_path)
     tmp_path.chmod(0o755)
