@@ -47,7 +47,7 @@ static bool has_endless_lifetimes(const char *name)
 }
 
 /* A C++ name's first parts look like those of Rust's older scheme: that has to be tried first. */
-int demangle(const char *name, char buf[DEMANGLE_MAX])
+static int demangle_function(const char *name, char buf[DEMANGLE_MAX])
 {
 	struct text t = { .buf = buf };
 	int ok;
@@ -66,5 +66,26 @@ int demangle(const char *name, char buf[DEMANGLE_MAX])
 	if (!ok || !t.len)
 		return -EINVAL;
 	buf[t.len] = '\0';
+	return 0;
+}
+
+/* A stub has the name of what it calls, and this behind it: symfile_stubs.c. */
+int demangle(const char *name, char buf[DEMANGLE_MAX])
+{
+	static const char stub[] = "@plt";
+	size_t len = strnlen(name, MAX_MANGLED), behind = sizeof(stub) - 1;
+	char called[MAX_MANGLED];
+	int rc;
+
+	if (len == MAX_MANGLED || len <= behind || strcmp(name + len - behind, stub))
+		return demangle_function(name, buf);
+	memcpy(called, name, len - behind);
+	called[len - behind] = '\0';
+	rc = demangle_function(called, buf);
+	if (rc)
+		return rc;
+	if (strlen(buf) + sizeof(stub) > DEMANGLE_MAX)
+		return -E2BIG;
+	strcat(buf, stub);
 	return 0;
 }

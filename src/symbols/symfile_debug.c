@@ -93,6 +93,10 @@ static int replace_table(struct symfile *f, Elf *elf)
 	struct symtab *tab = symtab_new();
 	int rc = tab ? symfile_add_table_(f, tab, elf, SHT_SYMTAB) : -ENOMEM;
 
+	if (!rc && !symtab_count(tab))
+		rc = -ENOENT;
+	if (!rc && f->tab)
+		rc = symtab_copy_group(tab, f->tab, SYMFILE_STUBS);
 	if (!rc)
 		rc = symtab_finish(tab);
 	if (rc) {

@@ -10,6 +10,8 @@
 
 #define MAX_SECTION (512ull << 20)   /* bytes of a table of symbols or names */
 
+enum { SYMFILE_STUBS = 1 };      /* the group of symbols that no table has */
+
 struct segment {
 	uint64_t offset, filesz, vaddr, memsz;
 	uint64_t code;           /* 0 or not */
@@ -34,6 +36,9 @@ int symfile_read_symbols_(struct symfile *f, Elf *elf);
 /* Adds those of one table (SHT_SYMTAB, SHT_DYNSYM) of an ELF file of the same addresses to a
  * table that isn't finished. 0 or -ENOMEM. */
 int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, uint32_t type);
+
+/* symfile_stubs.c: adds names of the stubs of the file itself; a debug file has not got them. 0 or -ENOMEM. */
+int symfile_add_stubs_(struct symtab *tab, Elf *elf);
 
 /* symfile_debug.c: where a stripped file says that its debug file is. */
 void symfile_read_link_(struct symfile *f, Elf *elf);

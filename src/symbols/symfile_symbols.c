@@ -165,6 +165,8 @@ int symfile_read_symbols_(struct symfile *f, Elf *elf)
 	if (!rc && !f->complete)
 		rc = symfile_add_mini_(f, f->tab, elf);
 	if (!rc)
+		rc = symfile_add_stubs_(f->tab, elf);
+	if (!rc)
 		rc = symtab_finish(f->tab);
 	if (rc == -ENOENT) {
 		symtab_free(f->tab);

@@ -101,6 +101,17 @@ int symtab_add(struct symtab *t, const struct symtab_entry *e)
 	return 0;
 }
 
+int symtab_copy_group(struct symtab *t, const struct symtab *from, uint16_t group)
+{
+	int rc = 0;
+
+	for (const struct row *r = from->rows; r < from->rows + from->n && !rc; r++)
+		if (r->group == group)
+			rc = symtab_add(t, &(struct symtab_entry){ r->start, r->end, r->open, r->rank, r->group,
+								   from->names + r->name, strlen(from->names + r->name) });
+	return rc;
+}
+
 /* ---- finishing ------------------------------------------------------------ */
 
 static bool is_sorted(const struct symtab *t)

@@ -36,6 +36,8 @@ struct symtab *symtab_new(void);
 void symtab_free(struct symtab *t);
 /* 0 or -ENOMEM. Symbols without a length or a name are left out. */
 int symtab_add(struct symtab *t, const struct symtab_entry *e);
+/* Adds those of that group from a finished table. 0 or -ENOMEM. */
+int symtab_copy_group(struct symtab *t, const struct symtab *from, uint16_t group);
 /* Sorts and indexes. -ENOENT for an empty table, -ENOMEM. */
 int symtab_finish(struct symtab *t);
 /* The innermost symbol around addr; some 10 ns. */

@@ -6,6 +6,7 @@ address, entries of PLTs, which are left without a name, and addresses behind a 
 Requires: root, perf that may record, and for each language its compiler."""
 import collections
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -125,7 +126,7 @@ def judge(mine, perfs):
     if perfs[0] == '[unknown]':
         return 'perf has none'
     if mine[0] == '[unknown]':
-        return 'PLT' if perfs[0].endswith('@plt') else \
+        return 'PLT' if perfs[0].endswith('@plt') and platform.machine() != 'x86_64' else \
             'behind its end' if perfs[0] in ('_init', '_fini', '_start') else 'MISSING'
     return 'alias' if mine[1] == perfs[1] else 'WRONG'
 

@@ -19,6 +19,7 @@ static const struct {
 	{ "_ZNK3MapIiE4findERKi.cold", "Map<int>::find" },
 	{ "_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()" },
 	{ "_ZN12_GLOBAL__N_16hiddenEv", "(anonymous namespace)::hidden" },
+	{ "_ZN5outer5inner3runEv@plt", "outer::inner::run@plt" },
 	/* Rust: its first scheme, with a hash, and v0 */
 	{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
 	{ "_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE",
@@ -44,7 +45,7 @@ static void names(void **state)
 
 static void what_is_none(void **state)
 {
-	static const char *const none[] = { "", "_", "_Z", "_R", "main", "_Z1", "_RR", "__Z3addii", "Z3addii",
+	static const char *const none[] = { "", "_", "_Z", "_R", "main", "_Z1", "_RR", "__Z3addii", "Z3addii", "main@plt", "_Z@plt",
 					    "_ZN", "_ZN3", "_ZN99999999999999999999foo", "_R0", "_RNv" };
 	char buf[DEMANGLE_MAX];
 

@@ -213,6 +213,100 @@ static void what_is_no_program(void **state)
 	assert_null(symfile_open(-1));
 }
 
+/* ---- stubs of calls into other files ------------------------------------------ */
+
+enum { SEC_PLT = SEC_COUNT, SEC_RELA, SEC_STRINGS, SEC_ALL, POS_RELA = 0x1800, POS_STRINGS = 0x1c00, STUBS = 0x600,
+       SLOTS = IMAGE_VADDR + 0x10000 };
+
+/* jmp *slot(%rip) */
+static void put_jump(struct image *m, size_t at, uint64_t slot)
+{
+	int32_t d = (int32_t)(slot - (IMAGE_VADDR + at + 6));
+
+	memcpy(m->bytes + IMAGE_CODE + at, "\xff\x25", 2);
+	memcpy(m->bytes + IMAGE_CODE + at + 2, &d, sizeof(d));
+}
+
+/* As ld lays them: what finds the function at the first call, then a stub for each one. */
+static void image_stubs(struct image *m, uint32_t table)
+{
+	Elf64_Shdr *s = IMAGE_AT(m, Elf64_Shdr, POS_SHDR);
+	Elf64_Rela *rela = IMAGE_AT(m, Elf64_Rela, POS_RELA);
+
+	image_init(m, table, id, sizeof(id));
+	image_symbol(m, "main", 0x100, 0x40, FUNCTION);
+	image_symbol(m, "malloc", 0, 0, FUNCTION)->st_shndx = SHN_UNDEF;
+	image_symbol(m, "_ZN3std6vectorE", 0, 0, FUNCTION)->st_shndx = SHN_UNDEF;
+	put_jump(m, STUBS + 6, SLOTS + 16);
+	put_jump(m, STUBS + 0x10, SLOTS + 24);
+	memcpy(m->bytes + IMAGE_CODE + STUBS + 0x20, "\xf3\x0f\x1e\xfa\xf2", 5);
+	put_jump(m, STUBS + 0x25, SLOTS + 32);
+	put_jump(m, STUBS + 0x30, SLOTS + 40);
+	rela[0] = (Elf64_Rela){ SLOTS + 32, ELF64_R_INFO(3, R_X86_64_JUMP_SLOT), 0 };
+	rela[1] = (Elf64_Rela){ SLOTS + 24, ELF64_R_INFO(2, R_X86_64_JUMP_SLOT), 0 };
+	rela[2] = (Elf64_Rela){ SLOTS + 40, ELF64_R_INFO(77, R_X86_64_JUMP_SLOT), 0 };
+	s[SEC_PLT] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		.sh_addr = IMAGE_VADDR + STUBS, .sh_offset = IMAGE_CODE + STUBS, .sh_size = 0x40, .sh_entsize = 0x10 };
+	s[SEC_RELA] = (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_offset = POS_RELA, .sh_size = 3 * sizeof(*rela),
+		.sh_link = SEC_SYMS, .sh_entsize = sizeof(*rela) };
+	s[SEC_STRINGS] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = POS_STRINGS, .sh_size = 6 };
+	memcpy(m->bytes + POS_STRINGS, "\0.plt", 6);
+	IMAGE_AT(m, Elf64_Ehdr, 0)->e_shnum = SEC_ALL;
+	IMAGE_AT(m, Elf64_Ehdr, 0)->e_shstrndx = SEC_STRINGS;
+}
+
+static void are_named(const struct symfile *f)
+{
+	is(f, IMAGE_CODE + STUBS + 6, NULL, 0);
+	is(f, IMAGE_CODE + STUBS + 0x1f, "malloc@plt", 0xf);
+	is(f, IMAGE_CODE + STUBS + 0x20, "_ZN3std6vectorE@plt", 0);
+	is(f, IMAGE_CODE + STUBS + 0x30, NULL, 0);
+}
+
+static void stubs_have_the_names_of_what_they_call(void **state)
+{
+	int fd = memfd_create("debug", MFD_CLOEXEC);
+	struct image m, debug;
+	struct symfile *f;
+
+	image_stubs(&m, SHT_DYNSYM);
+	f = read_image(&m, sizeof(m.bytes));
+	are_named(f);
+	image_init(&debug, SHT_SYMTAB, id, sizeof(id));
+	IMAGE_AT(&debug, Elf64_Shdr, POS_SHDR)[SEC_DATA] = (Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = POS_NOTE,
+		.sh_size = sizeof(Elf64_Nhdr) + 4 + sizeof(id), .sh_addralign = 4 };
+	image_symbol(&debug, "static_one", 0x140, 0x40, STATIC_FUNCTION);
+	assert_int_equal(write(fd, debug.bytes, sizeof(debug.bytes)), sizeof(debug.bytes));
+	assert_int_equal(symfile_add_debug(f, fd, false), 0);
+	is(f, IMAGE_CODE + 0x140, "static_one", 0);
+	are_named(f);
+	symfile_free(f);
+	close(fd);
+}
+
+static void stubs_that_are_damaged(void **state)
+{
+	struct image good, m;
+	struct symfile *f;
+
+	image_stubs(&good, SHT_DYNSYM);
+	for (size_t at = POS_RELA; at < POS_SHDR + SEC_ALL * sizeof(Elf64_Shdr); at += 4)
+		for (int value = 0; value < 2; value++) {
+			m = good;
+			memset(m.bytes + at, value ? 0xff : 1, 4);
+			f = read_image(&m, sizeof(m.bytes));
+			if (f)
+				for (uint64_t code = STUBS; code < STUBS + 0x40; code += 8) {
+					const char *name;
+					uint64_t into;
+
+					if (symfile_find(f, IMAGE_CODE + code, &name, &into))
+						assert_true(strlen(name) < IMAGE_SIZE);
+				}
+			symfile_free(f);
+		}
+}
+
 /* Every length of the file, and every word of its headers made huge: no crash, and no name
  * from outside of the file. */
 static void damaged(void **state)
@@ -264,6 +358,8 @@ int main(void)
 		cmocka_unit_test(stripped),
 		cmocka_unit_test(marks_for_disassemblers),
 		cmocka_unit_test(what_is_no_program),
+		cmocka_unit_test(stubs_have_the_names_of_what_they_call),
+		cmocka_unit_test(stubs_that_are_damaged),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(from_a_file),
 	};
