@@ -45,13 +45,23 @@ void shares_free(struct shares *s)
 
 /* ---- stacks ---------------------------------------------------------------------------- */
 
-/* "/usr/lib/libz.so.1.2.13" is "libz.so". */
+/* perf-PID.map: another one in each run. */
+static bool is_perf_map(const char *name)
+{
+	size_t digits = strncmp(name, "perf-", 5) ? 0 : strspn(name + 5, "0123456789");
+
+	return digits && !strcmp(name + 5 + digits, ".map");
+}
+
+/* "/usr/lib/libz.so.1.2.13" is "libz.so", and code that was made while it ran "[JIT]". */
 static size_t short_dso(const char **dso)
 {
 	const char *slash = strrchr(*dso, '/'), *so;
 
 	if (slash && slash[1])
 		*dso = slash + 1;
+	if (is_perf_map(*dso))
+		*dso = "[JIT]";
 	so = strstr(*dso, ".so");
 	return so && (so[3] == '.' || !so[3]) ? (size_t)(so + 3 - *dso) : strlen(*dso);
 }

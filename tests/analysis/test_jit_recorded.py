@@ -93,6 +93,17 @@ def test_names_are_kept(record, analyse, tmp_path, how, options):
     assert b'jit_long' in content and b'never_ran' not in content
 
 
+def test_two_runs_are_compared_by_names(record, analyse, tmp_path):
+    """Their maps have other names."""
+    for name in 'before', 'after':
+        record('first')
+        (tmp_path / 'x.data').rename(tmp_path / name)
+    table, = analyse('diff', '--json', 'before', 'after').lines
+    rows = [r for r in table['rows'] if r['function'].startswith('jit_')]
+    assert {(r['function'], r['dso']) for r in rows} == {('jit_long', '[JIT]'), ('jit_short', '[JIT]')} and len(rows) == 2
+    assert not {'gone', 'new'} & {r['verdict'] for r in rows}
+
+
 def test_perf_reads_the_file(record, tmp_path, perf):
     record('late', '-g')
     script = subprocess.run([perf, 'script', '-f', '-i', 'x.data', '-F', 'ip,period'], cwd=tmp_path, capture_output=True,
