@@ -7,18 +7,20 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <limits.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, SECONDS = 30 };
+enum { SECONDS = 30, CPU_SECONDS = 30, LEVELS = 8 };
+
+/* As of programs. */
+#define MAX_FILE (4ull << 30)
 
 typedef struct debuginfod_client debuginfod_client;
 typedef debuginfod_client *begin_fn(void);
@@ -26,16 +28,6 @@ typedef int find_fn(debuginfod_client *c, const unsigned char *id, int n, char *
 typedef void end_fn(debuginfod_client *c);
 
 /* ---- the child -------------------------------------------------------------- */
-
-static int leave_privilege(void)
-{
-	if (geteuid())
-		return 0;
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !setuid(0))
-		return -EPERM;
-	return 0;
-}
 
 /* What the library would read from the environment else. */
 static void set_environment(const char *urls, const char *cache)
@@ -63,22 +55,30 @@ static int find(const uint8_t *id, size_t size)
 	return fd;
 }
 
-/* The cache is for this one file: who is nobody has no folder that is its own. */
-static void remove_cache(const char *cache)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-	char command[PATH_MAX];
-	char *argv[] = { "rm", "-rf", "--", command, NULL };
-
-	snprintf(command, sizeof(command), "%s", cache);
-	execv("/bin/rm", argv);
-	_exit(0);
+	return remove(path);
 }
 
-static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t *id, size_t size)
+/* No more than that, whatever comes. */
+static int enter_jail(const char *cache)
 {
-	char cache[] = "/tmp/perf-prof-debuginfod-XXXXXX";
-	int32_t rc = leave_privilege();
-	int fd = -1;
+	const struct rlimit seconds = { CPU_SECONDS, CPU_SECONDS };
+	uid_t uid = geteuid() ? 0 : parser_uid();
+	int rc;
+
+	setsid();                /* it has no terminal */
+	setrlimit(RLIMIT_CPU, &seconds);
+	if (uid && chown(cache, uid, uid))
+		return -errno;
+	rc = jail_leave_privilege(MAX_FILE);
+	return rc ? rc : jail_lock_fetching(cache);
+}
+
+static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t *id, size_t size, const char *cache)
+{
+	int32_t rc;
+	int fd;
 
 	/* no event, ring or file of root's is here; 0 to 2 are nowhere, as it tells its progress */
 	descriptors_close_but(socket, socket);
@@ -87,15 +87,14 @@ static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t
 	if (fd > 2)
 		close(fd);
 	fd = -1;
-	if (!rc && !mkdtemp(cache))
-		rc = -errno;
+	rc = enter_jail(cache);
 	if (!rc) {
 		set_environment(urls, cache);
 		fd = find(id, size);
 		rc = fd < 0 ? fd : 0;
 	}
 	wire_send_fds(socket, &rc, sizeof(rc), &fd, fd >= 0);
-	remove_cache(cache);
+	nftw(cache, remove_one, LEVELS, FTW_DEPTH | FTW_PHYS);
 	_exit(0);
 }
 
@@ -119,14 +118,20 @@ static int receive(int socket)
 
 int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, const struct helpers *helpers)
 {
+	/* for this one file: who is nobody has no folder that is its own */
+	char cache[] = "/tmp/perf-prof-debuginfod-XXXXXX";
 	int pair[2], fd;
 	pid_t child;
 
-	if (!size || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+	if (!size || !mkdtemp(cache))
 		return -EINVAL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+		rmdir(cache);
+		return -EINVAL;
+	}
 	child = fork();
 	if (child == 0)
-		fetch_and_send(pair[1], urls, build_id, size);
+		fetch_and_send(pair[1], urls, build_id, size, cache);
 	helpers_started(helpers, child);
 	close(pair[1]);
 	fd = child < 0 ? -errno : receive(pair[0]);
@@ -135,5 +140,6 @@ int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, con
 		kill(child, SIGKILL);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
+	rmdir(cache);            /* it was emptied */
 	return fd;
 }

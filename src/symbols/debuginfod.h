@@ -2,8 +2,9 @@
 /*
  * Debug files from a debuginfod server, for who asked for that: build ids tell others what
  * runs here. Through libdebuginfod, loaded when it is first needed, in a child process that
- * is nobody where this one is root: a network's answers are parsed without privilege, and
- * neither the environment's servers nor its folders are heard.
+ * is nobody where this one is root, runs nothing and writes only to its own folder: a network's
+ * answers are parsed without privilege, and neither the environment's servers nor its folders are
+ * heard.
  */
 #ifndef SYMBOLS_DEBUGINFOD_H
 #define SYMBOLS_DEBUGINFOD_H

@@ -9,6 +9,9 @@
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#if __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#endif
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/fsuid.h>
@@ -23,6 +26,9 @@ static const uid_t uids[] = { 2113929216, 65534 };
 enum { MAX_FILES = 64 };
 
 #define MAX_MEMORY (8ull << 30)
+
+/* Of an ABI that shares the numbers: x32. */
+#define FOREIGN_CALLS 0x40000000
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -47,10 +53,10 @@ static void set_limit(__rlimit_resource_t what, rlim_t max)
 	setrlimit(what, &rl);
 }
 
-static void set_limits(void)
+static void set_limits(uint64_t file_size)
 {
 	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_FSIZE, 0);
+	set_limit(RLIMIT_FSIZE, file_size);
 	set_limit(RLIMIT_NOFILE, MAX_FILES);
 #ifndef SANITIZED
 	set_limit(RLIMIT_AS, MAX_MEMORY);
@@ -88,13 +94,13 @@ static int become_another(void)
 }
 
 /* Of ids only who is root can change; others have no more than their own. */
-int jail_leave_privilege(void)
+int jail_leave_privilege(uint64_t file_size)
 {
 	int changed = 0;
 
 	if (chdir("/"))
 		return -errno;
-	set_limits();
+	set_limits(file_size);
 	for (int cap = 0; cap < 64; cap++)
 		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) > 0)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
@@ -126,6 +132,51 @@ int jail_leave_privilege(void)
 #define REFUSE(call)                                                                               \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ERRNO | EACCES)
 
+static int install(const struct sock_filter *filter, unsigned short n)
+{
+	const struct sock_fprog program = { n, (struct sock_filter *)(uintptr_t)filter };
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
+}
+
+#if __has_include(<linux/landlock.h>)
+/* Of the first version, and the bit of truncate(2) of the third. */
+static uint64_t writes(long version)
+{
+	return LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+	       LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+	       LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+	       LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | (version >= 3 ? 1 << 14 : 0);
+}
+
+static int write_only_below(const char *folder)
+{
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	struct landlock_ruleset_attr attr = { .handled_access_fs = writes(version) };
+	struct landlock_path_beneath_attr rule = { .allowed_access = writes(version) & ~LANDLOCK_ACCESS_FS_EXECUTE };
+	int set, rc = 0;
+
+	if (version < 0)
+		return 0;        /* Linux before 5.13, or it is turned off */
+	set = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	rule.parent_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (set < 0 || rule.parent_fd < 0 || syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) ||
+	    syscall(SYS_landlock_restrict_self, set, 0))
+		rc = -errno;
+	if (set >= 0)
+		close(set);
+	if (rule.parent_fd >= 0)
+		close(rule.parent_fd);
+	return rc;
+}
+#else
+static int write_only_below(const char *folder)
+{
+	(void)folder;
+	return 0;
+}
+#endif
+
 int jail_lock(void)
 {
 	const struct sock_filter filter[] = {
@@ -156,15 +207,48 @@ int jail_lock(void)
 		REFUSE(SYS_readlinkat), REFUSE(SYS_openat), REFUSE(SYS_faccessat),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter),
-					    (struct sock_filter *)(uintptr_t)filter };
 
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
+	return install(filter, sizeof(filter) / sizeof(*filter));
+}
+
+/* What libraries of networks need, and how they do it, is theirs: so this lists what none of them does. */
+int jail_lock_fetching(const char *folder)
+{
+	const struct sock_filter filter[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
+		RETURN(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FOREIGN_CALLS, 0, 1), RETURN(SECCOMP_RET_KILL_PROCESS),
+		/* programs */
+		REFUSE(SYS_execve), REFUSE(SYS_execveat),
+		/* other processes, by signals, too: parsers are of the same user */
+		REFUSE(SYS_ptrace), REFUSE(SYS_process_vm_readv), REFUSE(SYS_process_vm_writev), REFUSE(SYS_kill),
+		REFUSE(SYS_tkill), REFUSE(SYS_rt_sigqueueinfo), REFUSE(SYS_rt_tgsigqueueinfo), REFUSE(SYS_pidfd_open),
+		REFUSE(SYS_pidfd_send_signal), REFUSE(SYS_pidfd_getfd), REFUSE(SYS_kcmp),
+		/* the kernel's wide doors */
+		REFUSE(SYS_bpf), REFUSE(SYS_perf_event_open), REFUSE(SYS_userfaultfd), REFUSE(SYS_io_uring_setup),
+		REFUSE(SYS_keyctl), REFUSE(SYS_add_key), REFUSE(SYS_request_key), REFUSE(SYS_unshare), REFUSE(SYS_setns),
+		REFUSE(SYS_mount), REFUSE(SYS_umount2), REFUSE(SYS_chroot), REFUSE(SYS_pivot_root), REFUSE(SYS_fsopen),
+		REFUSE(SYS_open_tree), REFUSE(SYS_move_mount), REFUSE(SYS_open_by_handle_at), REFUSE(SYS_init_module),
+		REFUSE(SYS_finit_module), REFUSE(SYS_kexec_load),
+		IF(SYS_tgkill, 4), ARGUMENT(0), ALLOW((uint32_t)getpid()), RETURN(SECCOMP_RET_ERRNO | EACCES),
+		RETURN(SECCOMP_RET_ALLOW),
+	};
+	int rc = write_only_below(folder);
+
+	return rc ? rc : install(filter, sizeof(filter) / sizeof(*filter));
 }
 #else
-/* No parser runs without a filter: on such machines functions of programs have no names. */
+/* No parser runs without a filter, and nothing asks a network: on such machines functions of programs have no names. */
 int jail_lock(void)
 {
+	return -ENOSYS;
+}
+
+int jail_lock_fetching(const char *folder)
+{
+	(void)folder;
 	return -ENOSYS;
 }
 #endif

@@ -39,8 +39,11 @@ struct wire_worker {
 };
 _Noreturn void parser_serve(int control, const struct parser_row *rows);
 
-/* parser_jail.c: gives up what privilege there is. 0 or -errno. */
-int jail_leave_privilege(void);
+/* parser_jail.c: gives up what privilege there is. It may write files of that size. 0 or -errno. */
+int jail_leave_privilege(uint64_t file_size);
 /* From here on only reading, memory and answering. */
 int jail_lock(void);
+/* For one that asks a network: nothing is run, no other process is touched, and, where the kernel has Landlock,
+ * nothing is written but below that folder. 0 or -errno. */
+int jail_lock_fetching(const char *folder);
 #endif

@@ -134,7 +134,7 @@ void parser_serve(int control, const struct parser_row *rows)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);   /* what a library says when it aborts */
 	if (null >= 0)
 		dup2(null, 2);
-	if (jail_leave_privilege())
+	if (jail_leave_privilege(0))
 		_exit(1);
 	if (wire_send_fds(control, &self, sizeof(self), NULL, 0))
 		_exit(1);
