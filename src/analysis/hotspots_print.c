@@ -169,7 +169,7 @@ static double percent(uint64_t part, uint64_t all)
 
 /* ---- columns -------------------------------------------------------------------------- */
 
-enum { NAME = 64, PART_PERCENT = 1 };
+enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5 };
 
 /* self, total, time, count; of each other event two; ratios; function (as text with its addresses, else
  * these apart), dso. */
@@ -478,6 +478,20 @@ static void print_stacks(struct analysis *a, const struct hotspots *h, const str
 	}
 }
 
+/* In code that a program made while it ran, and gave no names. */
+static uint64_t made_weight(const struct hotspots *h)
+{
+	uint64_t sum = 0;
+
+	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next) {
+		const struct callstack *stack = hotspot_stack(spot);
+
+		if (stack->n && !stack->frames[0]->symbol && !strcmp(stack->frames[0]->dso, "//anon"))
+			sum += spot->weight;
+	}
+	return sum;
+}
+
 static void print_remarks(const struct hotspots *h, const struct hotspots_view *view)
 {
 	if (view->unseen)
@@ -487,6 +501,10 @@ static void print_remarks(const struct hotspots *h, const struct hotspots_view *
 		printf("%llu of %llu samples are in the kernel, though %s is of user space alone: the CPU is a little "
 		       "late to stop, and the kernel may run by then (skid)\n", (unsigned long long)view->skid,
 		       (unsigned long long)h->samples, view->what);
+	if (percent(made_weight(h), h->weight) >= MADE_PERCENT)
+		printf("%.0f %% of the samples are in code that a program made while it ran, and have no names "
+		       "(//anon); names come with node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
+		       percent(made_weight(h), h->weight));
 }
 
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to)

@@ -93,6 +93,13 @@ def test_names_are_kept(record, analyse, tmp_path, how, options):
     assert b'jit_long' in content and b'never_ran' not in content
 
 
+def test_what_gives_names_is_said(record, prof, tmp_path):
+    for how, wanted in ('none', True), ('first', False):
+        record(how)
+        text = subprocess.run([prof, 'report', 'x.data'], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
+        assert bool(re.search(r'% of the samples are in code .* node --perf-basic-prof', text)) == wanted, text
+
+
 def test_two_runs_are_compared_by_names(record, analyse, tmp_path):
     """Their maps have other names."""
     for name in 'before', 'after':
