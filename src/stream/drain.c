@@ -408,8 +408,7 @@ bool drain_round(struct stream *s)
 	bool more = false;
 
 	if (s->opts->recording.only) {
-		for (size_t i = 0; i < s->nrings && !s->stopping; i++)
-			recorder_drain(s, &s->rings[i]);
+		recorder_drain(s);
 		return s->draining && grow_is_pending(s);
 	}
 	for (size_t i = 0; i < s->nrings && !s->stopping; i++)

@@ -387,18 +387,55 @@ static void drain_piece(struct stream *s, struct ring *ring)
 	drain_check_damage(s, ring);
 }
 
-/* Up to the head of now and no further: then a round is over, and what comes with the next
- * one is no older than what came before this one. */
-void recorder_drain(struct stream *s, struct ring *ring)
+/* What was mapped before the samples up to the ring's end of now is known before they are looked at. */
+static void look_at_end(struct stream *s, struct ring *ring)
 {
-	struct pev_ring *bytes = ring->ring;
-
 	if (ring->backlog)
 		backlog_move(ring->backlog);
-	/* what was mapped before the samples up to there is known before they are looked at */
-	if (pev_ring_begin_(bytes) && s->sideband)
+	if (pev_ring_begin_(ring->ring) && s->sideband)
 		sideband_collect(s->sideband);
-	while (!s->stopping && bytes->pos != bytes->head)
+}
+
+/* When the ring's next sample was; another record is due at once. All that is recorded begins alike, up to
+ * the time. */
+static uint64_t next_time(const struct stream *s, const struct pev_ring *ring)
+{
+	const char *rec = ring->data + (ring->pos & ring->mask);
+	const uint64_t at = s->events[s->first].layout.time;
+
+	if (((const struct perf_event_header *)rec)->type != PERF_RECORD_SAMPLE || ring->head - ring->pos < at + 8)
+		return 0;
+	return *(const uint64_t *)(ring->data + ((ring->pos + at) & ring->mask));
+}
+
+static struct ring *earliest(const struct stream *s)
+{
+	struct ring *first = NULL;
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < s->nrings; i++) {
+		const struct pev_ring *ring = s->rings[i].ring;
+
+		if (ring->pos == ring->head || (first && next_time(s, ring) >= time))
+			continue;
+		first = &s->rings[i];
+		time = next_time(s, ring);
+	}
+	return first;
+}
+
+/* Each ring up to its end at its first turn and no further: then a round is over, and what comes with
+ * the next one is no older than what came before this one. A piece of each, then whichever is behind: who
+ * reads the file holds what one ring is ahead of the others, and a ring can hold more than he does. */
+void recorder_drain(struct stream *s)
+{
+	struct ring *ring;
+
+	for (size_t i = 0; i < s->nrings && !s->stopping; i++) {
+		look_at_end(s, &s->rings[i]);
+		drain_piece(s, &s->rings[i]);
+	}
+	while (!s->stopping && (ring = earliest(s)))
 		drain_piece(s, ring);
 }
 

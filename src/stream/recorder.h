@@ -28,8 +28,8 @@ int recorder_begin(struct stream *s, struct fault *f);
 /* What was taken out of a ring since `from`, up to its present position: without samples that
  * were refused (our own, or by filters here), so that a replay delivers what was delivered. */
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from);
-/* Writes what the ring holds by now, undecoded, and nothing else is done with it. */
-void recorder_drain(struct stream *s, struct ring *ring);
+/* Writes what the rings hold by now, undecoded, and nothing else is done with it. */
+void recorder_drain(struct stream *s);
 /* All rings were read to their end. */
 void recorder_round(struct stream *s);
 /* What is there goes into the recording. */
