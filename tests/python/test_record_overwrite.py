@@ -148,14 +148,14 @@ def test_nothing_triggers(record, storm):
 def test_a_source_triggers_and_what_it_is_made_of_is_there(record):
     """Five that want one CPU: somebody waits for longer than 1 ms."""
     work = 'for i in 1 2 3 4 5; do taskset -c 0 sh -c "i=0; while [ \\$i -lt 60000 ]; do i=\\$((i+1)); done" & done; wait'
-    record('-e', 'rundelay/--than 1ms/trigger/', '--overwrite', '-N', 1, '--', 'sh', '-c', work)
+    record('-e', 'rundelay/--than 1ms/trigger/', '-m', '16M', '--overwrite', '-N', 1, '--', 'sh', '-c', work)
     rows = record.same(least=3)
     assert {'sched:sched_switch', 'sched:sched_wakeup'} <= {row[3] for row in rows}
     waits = record.read('rundelay', '-I', 'perf.data', '--than', '1ms')
     assert re.search(r'[1-9]', waits)
     def switches():
-        record('-e', 'sched:sched_switch,rundelay/--than 1ms/trigger/', '--overwrite', '-N', 1, '-o', 'once.data', '--',
-               'sh', '-c', work)
+        record('-e', 'sched:sched_switch,rundelay/--than 1ms/trigger/', '-m', '16M', '--overwrite', '-N', 1,
+               '-o', 'once.data', '--', 'sh', '-c', work)
         return [row for row in record.same('once.data', least=1) if row[3] == 'sched:sched_switch']
     # the list has it: once; on a busy machine the first to run may have waited that long
     attempts(switches, lambda rows: len(set(rows)) == len(rows) > 1)
