@@ -630,6 +630,7 @@ static int watch(struct analysis *a, struct fault *f)
 	if (a->command)
 		stream_end_with(a->stream, a->workload.pidfd);
 	rc = stream_run(a->stream, &stream_callbacks, a, f);
+	names_finish(&a->names);
 	callstacks_name_late(a->stacks);
 	if (a->ops->end && (!rc || stream_replay(a->stream)))
 		rc |= a->ops->end(a, rc ? &second : f);   /* what a damaged recording gave is shown */

@@ -23,6 +23,8 @@ struct entry {
 	struct dso *dso;         /* of a user's address; NULL: none */
 	struct frame *inner;     /* with the calls that were put into it, innermost first */
 	uint32_t ninner;
+	bool late;               /* its name may come yet */
+	uint8_t back;            /* so many bytes before the frame's address it is looked up */
 	bool expanded;
 	bool marked;             /* callstacks_rest(): a stack has it */
 	UT_hash_handle hh;
@@ -169,18 +171,35 @@ static const char *keep(struct callstacks *s, const char *text)
 	return t->text;
 }
 
-static void name(struct callstacks *s, struct frame *frame, const struct chain_address *a,
+static void name(struct callstacks *s, struct entry *e, const struct chain_address *a,
 		 const struct resolve_site *site)
 {
 	struct resolve_words words;
 
 	resolve_words(s->names->symbolizer, a, site, &words);
-	*frame = (struct frame){
+	e->frame = (struct frame){
 		.addr = a->ip, .symbol = keep(s, words.symbol), .dso = keep(s, words.dso),
 		.offset = words.symbol ? words.offset : site->at, .kernel = words.kernel, .at = site->at,
+		.object = e->dso,
 	};
-	if (!frame->dso)
-		frame->dso = unknown;
+	e->late = words.late;
+	if (!e->frame.dso)
+		e->frame.dso = unknown;
+}
+
+static void name_again(struct callstacks *s, struct entry *e)
+{
+	const struct resolve_site site = { e->dso, e->key.at };
+	const struct chain_address a = { .ip = e->frame.addr, .at = e->frame.addr - e->back, .place = PLACE_USER };
+
+	name(s, e, &a, &site);
+}
+
+/* A ring is being read: nobody waits for a name that is not shown yet. */
+static void hurry(struct callstacks *s, bool on)
+{
+	if (s->names->symbolizer)
+		dsos_hurry(symbolizer_dsos(s->names->symbolizer), on);
 }
 
 static uint64_t kernel_serial(const struct callstacks *s)
@@ -204,8 +223,10 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 		return NULL;
 	e->key = key;
 	e->dso = site.dso && s->names->symbolizer ? dso_ref(site.dso) : NULL;
-	name(s, &e->frame, a, &site);
-	e->frame.object = e->dso;
+	e->back = (uint8_t)(a->ip - a->at);
+	hurry(s, true);
+	name(s, e, a, &site);
+	hurry(s, false);
 	HASH_ADD(hh, s->frames, key, sizeof(key), e);
 	return &e->frame;
 }
@@ -366,11 +387,22 @@ static uint64_t innermost(const uint64_t *ips, uint64_t nr)
 	return i;
 }
 
+/* With its name, if that comes soon. */
+static const struct frame *named_at(struct callstacks *s, const struct chain_address *a, pid_t pid, uint64_t time)
+{
+	const struct frame *frame = frame_at(s, a, pid, time);
+	struct entry *e = (struct entry *)(uintptr_t)frame;
+
+	if (e && e->late)
+		name_again(s, e);
+	return frame;
+}
+
 static bool is_same_function(struct callstacks *s, uint64_t ip, bool user, uint64_t leaf, pid_t pid, uint64_t time)
 {
 	enum chain_place place = user ? PLACE_USER : PLACE_KERNEL;
-	const struct frame *a = frame_at(s, &(struct chain_address){ ip, ip, place }, pid, time);
-	const struct frame *b = frame_at(s, &(struct chain_address){ leaf, leaf, place }, pid, time);
+	const struct frame *a = named_at(s, &(struct chain_address){ ip, ip, place }, pid, time);
+	const struct frame *b = named_at(s, &(struct chain_address){ leaf, leaf, place }, pid, time);
 
 	return a && b && a->symbol == b->symbol && a->dso == b->dso;
 }
@@ -411,12 +443,23 @@ static void add_inner(struct callstacks *s, struct entry *e, const struct inline
 	}
 }
 
+static void forget_inner(struct callstacks *s, struct entry *e)
+{
+	s->bytes -= e->ninner * sizeof(*e->inner);
+	free(e->inner);
+	e->inner = NULL;
+	e->ninner = 0;
+}
+
+/* What takes too long at present is tried again. */
 static void expand_entry(struct callstacks *s, struct entry *e)
 {
 	struct inline_frame in[INLINES_MAX_DEPTH];
 	size_t n = 0;
 
-	if (e->expanded)
+	if (e->late)
+		name_again(s, e);
+	if (e->expanded || e->late || !s->inlines)
 		return;
 	e->expanded = true;
 	if (e->dso)
@@ -426,6 +469,10 @@ static void expand_entry(struct callstacks *s, struct entry *e)
 	s->bytes += e->inner ? n * sizeof(*e->inner) : 0;
 	for (size_t i = 0; e->inner && i < n; i++)
 		add_inner(s, e, &in[i]);
+	if (!e->dso || !dso_is_late(e->dso))
+		return;
+	e->expanded = false;
+	forget_inner(s, e);
 }
 
 static bool is_entry(const struct frame *frame)
@@ -433,48 +480,69 @@ static bool is_entry(const struct frame *frame)
 	return frame != nameless();
 }
 
+/* How many frames there are with all calls, as far as they are known. */
+static size_t expand_entries(struct callstacks *s, struct chain *c)
+{
+	size_t n = 0;
+
+	c->expanded = true;
+	for (size_t i = 0; i < c->n; i++) {
+		struct entry *e = (struct entry *)(uintptr_t)c->frames[i];
+
+		if (is_entry(c->frames[i])) {
+			expand_entry(s, e);
+			c->expanded &= e->expanded || !s->inlines;
+			c->expanded &= !e->late;
+		}
+		n += is_entry(c->frames[i]) && e->ninner ? e->ninner : 1;
+	}
+	return n;
+}
+
+static void put_more(struct chain *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct entry *e = (const struct entry *)c->frames[i];
+
+		if (!is_entry(c->frames[i]) || !e->ninner)
+			c->more[n++] = c->frames[i];
+		for (uint32_t k = 0; is_entry(c->frames[i]) && k < e->ninner; k++)
+			c->more[n++] = &e->inner[k];
+	}
+	c->stack.frames = c->more;
+	c->stack.n = (uint32_t)n;
+}
+
+static void forget_more(struct callstacks *s, struct chain *c)
+{
+	s->bytes -= c->more ? more_bytes(c->stack.n) : 0;
+	free(c->more);
+	c->more = NULL;
+	c->stack.frames = c->frames;
+	c->stack.n = (uint32_t)c->n;
+}
+
 void callstacks_expand(struct callstacks *s, struct callstack *stack)
 {
 	struct chain *c = (struct chain *)stack;
-	size_t n = 0;
+	size_t n;
 
-	if (c->expanded || !s->inlines)
+	if (c->expanded)
 		return;
-	c->expanded = true;
-	for (uint32_t i = 0; i < stack->n; i++) {
-		struct entry *e = (struct entry *)(uintptr_t)stack->frames[i];
-
-		if (is_entry(stack->frames[i]))
-			expand_entry(s, e);
-		n += is_entry(stack->frames[i]) && e->ninner ? e->ninner : 1;
-	}
+	forget_more(s, c);
+	n = expand_entries(s, c);
+	if (!s->inlines)
+		return;
 	c->more = calloc(1, more_bytes(n));
 	if (!c->more)
 		return;
 	s->bytes += more_bytes(n);
-	n = 0;
-	for (uint32_t i = 0; i < stack->n; i++) {
-		const struct entry *e = (const struct entry *)stack->frames[i];
-
-		if (!is_entry(stack->frames[i]) || !e->ninner)
-			c->more[n++] = stack->frames[i];
-		for (uint32_t k = 0; is_entry(stack->frames[i]) && k < e->ninner; k++)
-			c->more[n++] = &e->inner[k];
-	}
-	stack->frames = c->more;
-	stack->n = (uint32_t)n;
+	put_more(c);
 }
 
 /* ---- names that come late ----------------------------------------------------------- */
-
-static void name_again(struct callstacks *s, struct entry *e)
-{
-	const struct resolve_site site = { e->dso, e->key.at };
-	const struct chain_address a = { .ip = e->frame.addr, .at = e->key.at, .place = PLACE_USER };
-
-	name(s, &e->frame, &a, &site);
-	e->frame.object = e->dso;
-}
 
 void callstacks_name_late(struct callstacks *s)
 {
@@ -482,7 +550,7 @@ void callstacks_name_late(struct callstacks *s)
 		return;
 	dsos_look_again(symbolizer_dsos(s->names->symbolizer));
 	for (struct entry *e = s->frames; e; e = e->hh.next)
-		if (!e->frame.symbol && e->dso && dso_is_jit(e->dso))
+		if (e->late || (!e->frame.symbol && e->dso && dso_is_jit(e->dso)))
 			name_again(s, e);
 }
 

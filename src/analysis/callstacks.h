@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Call chains, each kept once: folded by (what the process maps, addresses), before any
- * name is looked up. A frame is named when it is seen first, while its process is there.
+ * name is looked up. A frame's name is asked for when it is seen first, while its process is there; if it takes longer
+ * to come, the frame has it from the next callstacks_expand() or callstacks_name_late() on.
  */
 #ifndef ANALYSIS_CALLSTACKS_H
 #define ANALYSIS_CALLSTACKS_H
@@ -29,7 +30,7 @@ struct callstack {
 	void *user;              /* the caller's own; NULL at first */
 };
 
-/* The names outlive it; without `inlines` callstacks_expand() does nothing; max_bytes is what
+/* The names outlive it; without `inlines` callstacks_expand() only names; max_bytes is what
  * callstacks_rest() comes down to. NULL without memory. */
 struct callstacks *callstacks_new(struct names *names, bool inlines, size_t max_bytes);
 void callstacks_free(struct callstacks *s);
@@ -42,10 +43,11 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
  * chain's innermost function that is its place; in another one that is a frame before it, to which the sample counts. */
 struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user, const uint64_t *ips, uint64_t nr,
 				    pid_t pid, uint64_t time);
-/* Puts the calls that compilers put into others into the stack's frames, by the DWARF of the
- * files: slow at first, so to be called when a stack is shown. */
+/* Of a stack that is about to be shown: the names that came late, and the calls that compilers put into others, by
+ * the DWARF of the files. What takes too long while rings are read is missing. */
 void callstacks_expand(struct callstacks *s, struct callstack *stack);
-/* At the end: names of code that was made while programs ran, where they were written since they were asked for. */
+/* At the end: all names that came late, also of code that was made while programs ran, where they were written since
+ * they were asked for. */
 void callstacks_name_late(struct callstacks *s);
 /* All there are: the next behind `last`, the first one for NULL. */
 struct callstack *callstacks_next(struct callstacks *s, const struct callstack *last);

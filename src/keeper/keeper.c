@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED, REQUEST_PARSE, REQUEST_CACHED,
@@ -40,11 +41,14 @@ struct answer {
 };
 
 enum { REQUEST_HEAD = offsetof(struct request, text) };
+/* Who reads rings does not wait until a file has been parsed. */
+enum { PATIENCE_SECONDS = 1, PARSE_SECONDS = 10 };
 
 struct keeper {
 	struct opener opener;
 	int socket;
 	int32_t process;         /* its own id */
+	pthread_mutex_t lock;    /* a question and its answer: a thread asks for symbols */
 	pid_t pid;               /* whose it is: a forked child would take its parent's answers */
 };
 
@@ -218,12 +222,20 @@ static void keep(int socket, const struct keeper_opts *opts)
 
 static int ask_with(struct keeper *k, struct request *r, size_t n, const int *fds, unsigned int nfds, struct answer *a)
 {
+	struct timespec until;
 	int rc;
 
 	if (k->pid != getpid())
 		return -EPERM;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += r->kind == REQUEST_PROC || r->kind == REQUEST_PERF_MAP ? PATIENCE_SECONDS : PARSE_SECONDS;
+	rc = -pthread_mutex_timedlock(&k->lock, &until);
+	if (rc)
+		return rc;
 	rc = put(k->socket, r, REQUEST_HEAD + n + 1, fds, nfds);
-	return rc ? rc : receive_answer(k->socket, a);
+	rc = rc ? rc : receive_answer(k->socket, a);
+	pthread_mutex_unlock(&k->lock);
+	return rc;
 }
 
 static int ask(struct keeper *k, enum request_kind kind, pid_t pid, const char *text)
@@ -408,6 +420,7 @@ struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f)
 		ask_file, ask_proc, k, ask_perf_map, ask_mapped, NULL, ask_about_files, ask_cached,
 	};
 	k->pid = getpid();
+	pthread_mutex_init(&k->lock, NULL);
 	pthread_once(&once, watch_forks);
 	atomic_store(&of_the_run, k);
 	return k;

@@ -48,6 +48,12 @@ static inline uint64_t pev_ring_begin_(struct pev_ring *ring)
 	return ring->head - ring->pos;
 }
 
+/* Bytes that the kernel can't write to. */
+static inline uint64_t pev_ring_waiting_(const struct pev_ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->released;
+}
+
 static inline const struct perf_event_header *pev_ring_next_(struct pev_ring *ring)
 {
 	uint64_t left = ring->head - ring->pos, at = ring->pos & ring->mask;

@@ -40,6 +40,7 @@ struct frames {
 	struct stacks *stacks;
 	struct slot *slots;
 	uint32_t n, cap, hand;
+	bool late;                   /* a frame of the list that is made may have a name later */
 	PyObject *recent[RECENT];    /* names, by hash */
 	uint32_t buckets[BUCKETS];   /* index + 1, by ip */
 };
@@ -290,7 +291,8 @@ static PyObject *frame_at(struct frames *f, const struct chain_address *a, pid_t
 	}
 	resolve_words(f->opts.symbolizer, a, &site, &words);
 	frame = make_frame(f, a->ip, &words);
-	if (frame && !find(f, &key))
+	f->late |= words.late;
+	if (frame && !words.late && !find(f, &key))
 		remember(f, &key, frame);
 	return frame;
 }
@@ -345,8 +347,9 @@ PyObject *frames_list(struct frames *f, const uint64_t *ips, uint64_t nr, pid_t 
 	list = cached ? stacks_find(f->stacks, &key) : NULL;
 	if (list || PyErr_Occurred())
 		return list;
+	f->late = false;
 	list = make_list(f, ips, nr, pid, time);
-	if (list && cached)
+	if (list && cached && !f->late)
 		stacks_add(f->stacks, &key, list);
 	return list;
 }

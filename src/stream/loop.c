@@ -6,6 +6,8 @@
  */
 #include "stream/private.h"
 
+#include "perfevent/ring_private.h"
+
 #include "base/descriptors.h"
 #include "base/note.h"
 
@@ -176,6 +178,19 @@ bool stream_is_stopping(const struct stream *s)
 uint64_t stream_asked_to_stop(void *stream)
 {
 	return atomic_load(&((struct stream *)stream)->attn.stop_ns);
+}
+
+/* The rings of names are emptied meanwhile. */
+bool stream_is_pressed(void *stream)
+{
+	struct stream *s = stream;
+
+	if (s->sideband)
+		sideband_collect(s->sideband);
+	for (size_t i = 0; i < s->nrings; i++)
+		if (pev_ring_waiting_(s->rings[i].ring) > pev_ring_size(s->rings[i].ring) / 4)
+			return true;
+	return attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
 }
 
 static void last_words(void *ctx)

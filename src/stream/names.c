@@ -142,6 +142,12 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 	return unwinder_chain(n->unwinder, &sample, ips, nr);
 }
 
+void names_finish(struct names *n)
+{
+	if (n->symbolizer)
+		dsos_finish(symbolizer_dsos(n->symbolizer));
+}
+
 enum { FEW_STACKS = 10, MAX_STACK = 65528 };
 
 /* From one in a hundred on. */
@@ -207,6 +213,7 @@ static struct symbolizer_opts symbolizer_opts(const struct names *n)
 		.stopped = stream_asked_to_stop, .ctx = n->stream,
 	};
 
+	opts.is_pressed = replay ? NULL : stream_is_pressed;
 	if (replay) {
 		opts.base = replay_kernel(replay)->base;
 		opts.base_address = replay_kernel(replay)->base_address;

@@ -52,6 +52,8 @@ const char *names_comm(struct names *n, pid_t tid, uint64_t time);
  * or by branches where the event has these; NULL: it has none. Valid until the next call. */
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr);
-/* Tells what was lost. */
+/* Rings are read no more: from now on names are waited for. */
+void names_finish(struct names *n);
+/* Tells what was lost, when no name is asked any more. */
 void names_tell(const struct names *n, int verbose);
 #endif

@@ -337,6 +337,9 @@ void stream_finish(struct stream *s);
 void stream_stop(struct stream *s);
 /* When a signal asked it to (CLOCK_MONOTONIC, ns); 0: none did. Of a struct stream; for any thread. */
 uint64_t stream_asked_to_stop(void *stream);
+/* Whether who waits within a callback has to go on: a ring is a quarter full, or the run is to end. Of a struct
+ * stream. */
+bool stream_is_pressed(void *stream);
 /* Whether the run is about to end, for whatever reason. */
 bool stream_is_stopping(const struct stream *s);
 /* Whether the run ended because its targets did, not by a signal or its consumer. */

@@ -7,7 +7,8 @@
 
 #define MS UINT64_C(1000000)
 
-static const uint64_t own_file = 60000 * MS, file = 5000 * MS, owner = 10000 * MS, all = 30000 * MS, after_stop = 500 * MS;
+static const uint64_t own_file = 60000 * MS, file = 2000 * MS, owner = 5000 * MS, all = 15000 * MS;
+static const uint64_t after_stop = 500 * MS, own_after_stop = 10000 * MS;
 
 static uint64_t now(void)
 {
@@ -35,20 +36,20 @@ static struct budget_owner *find_owner(struct budget *b, uid_t uid)
 	return &b->owners[i];
 }
 
-static bool is_late(const struct budget *b, uint64_t time)
+static bool is_late(const struct budget *b, uint64_t time, uint64_t bound)
 {
 	uint64_t stopped = b->stopped ? b->stopped(b->ctx) : 0;
 
-	return stopped && time > stopped + after_stop;
+	return stopped && time > stopped + bound;
 }
 
 /* After another `ns`. */
 static bool is_used_up(struct budget *b, uint64_t ns, uint64_t time)
 {
 	if (is_own(b->owner))
-		return *b->file + ns >= own_file;
+		return *b->file + ns >= own_file || is_late(b, time, own_after_stop);
 	return *b->file + ns >= file || find_owner(b, b->owner)->ns + ns >= owner || b->strangers + ns >= all ||
-	       is_late(b, time);
+	       is_late(b, time, after_stop);
 }
 
 bool budget_is_over(void *budget)
@@ -56,7 +57,7 @@ bool budget_is_over(void *budget)
 	struct budget *b = budget;
 	uint64_t time = now();
 
-	return b->file && is_used_up(b, time - b->since, time);
+	return b->file && (b->ended || is_used_up(b, time - b->since, time));
 }
 
 bool budget_begin(struct budget *b, uid_t uid, uint64_t *ns)
@@ -64,7 +65,7 @@ bool budget_begin(struct budget *b, uid_t uid, uint64_t *ns)
 	b->owner = uid;
 	b->file = ns;
 	b->since = now();
-	if (!is_used_up(b, 0, b->since))
+	if (!b->ended && !is_used_up(b, 0, b->since))
 		return true;
 	b->file = NULL;
 	return false;

@@ -2,7 +2,8 @@
 /*
  * How long files may be read for names. A file of somebody else than root and who runs this has a bound of its
  * own; so have all files of its owner, and all such files together; and once the run is asked to stop,
- * none of them is read for longer than half a second. A file of ours may take longer, but not for ever.
+ * none of them is read for longer than half a second. Files of ours may take longer: a minute each, ten seconds all of
+ * them after that.
  */
 #ifndef SYMBOLS_BUDGET_H
 #define SYMBOLS_BUDGET_H
@@ -25,6 +26,7 @@ struct budget {
 	unsigned int nowners;
 	uint64_t strangers;          /* ns that all their files took */
 	uid_t owner;                 /* whose file is being read */
+	_Atomic bool ended;          /* nobody waits for anything any more */
 	uint64_t *file, since;       /* what that one took before; since when it is read; NULL: none is */
 };
 

@@ -50,46 +50,69 @@ static size_t bytes_of(const struct dso *dso)
 	       inlines_bytes(dso->inlines) + cfi_bytes(dso->cfi);
 }
 
-static void close_dwarf(struct dsos *d, struct dso *dso)
+static void close_descriptor(int *fd)
 {
-	if (dso->dwarf < 0)
-		return;
-	close(dso->dwarf);
-	dso->dwarf = -1;
-	d->dwarfs_open--;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
-static void close_code(struct dsos *d, struct dso *dso)
+static void close_dwarf(struct dso *dso)
+{
+	inlines_free(dso->inlines);
+	dso->inlines = NULL;
+	close_descriptor(&dso->dwarf);
+}
+
+static void close_code(struct dso *dso)
 {
 	cfi_free(dso->cfi);
 	dso->cfi = NULL;
 	dso->code_asked = false;
-	if (dso->code < 0)
-		return;
-	close(dso->code);
-	dso->code = -1;
-	d->dwarfs_open--;
+	close_descriptor(&dso->code);
+}
+
+static void count_descriptors(struct dsos *d, struct dso *dso)
+{
+	unsigned int open = (unsigned int)(dso->dwarf >= 0) + (dso->code >= 0);
+
+	d->dwarfs_open += open - dso->open;
+	dso->open = open;
+}
+
+void dso_account_(struct dsos *d, struct dso *dso)
+{
+	count_descriptors(d, dso);
+	if (d->dwarfs_open > DSO_MAX_OPEN) {
+		close_dwarf(dso);
+		close_code(dso);
+		count_descriptors(d, dso);
+	}
+	d->bytes += bytes_of(dso) - dso->bytes;
+	dso->bytes = bytes_of(dso);
+	dso_touch_(d, dso);
+	dso_keep_bound_(d);
 }
 
 void dso_forget_file_(struct dsos *d, struct dso *dso)
 {
-	d->bytes -= bytes_of(dso);
 	symfile_free(dso->file);
 	demangled_free(dso->names);
-	inlines_free(dso->inlines);
-	dso->inlines = NULL;
-	close_dwarf(d, dso);
-	close_code(d, dso);
+	close_dwarf(dso);
+	close_code(dso);
+	count_descriptors(d, dso);
 	dso_jit_forget_(d, dso);
 	dso->file = NULL;
 	dso->names = NULL;
 	dso->state = DSO_UNREAD;
+	d->bytes -= dso->bytes;
+	dso->bytes = 0;
 }
 
 void dso_keep_bound_(struct dsos *d)
 {
 	for (struct dso *dso = d->oldest; dso && d->bytes > d->max_bytes; dso = dso->newer)
-		if ((dso->file || dso->jit) && dso != d->newest)
+		if (!dso->late && (dso->file || dso->jit) && dso != d->newest)
 			dso_forget_file_(d, dso);
 }
 
@@ -144,8 +167,8 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose)
 
 void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx)
 {
-	d->budget.stopped = stopped;
-	d->budget.ctx = ctx;
+	d->budget.stopped = d->map_budget.stopped = stopped;
+	d->budget.ctx = d->map_budget.ctx = ctx;
 	parser_bound(d->parser, budget_is_over, &d->budget);
 }
 
@@ -154,13 +177,29 @@ void dsos_use_servers(struct dsos *d, const char *urls)
 	d->servers = urls;
 }
 
-void dsos_free(struct dsos *d)
+bool dsos_end_(struct dsos *d)
 {
-	if (!d)
-		return;
+	d->budget.ended = true;
+	if (!errands_free(d->errands))
+		return false;
+	d->errands = NULL;
+	return true;
+}
+
+struct helpers dsos_helpers(struct dsos *d, const struct helpers *helpers)
+{
+	d->helpers = *helpers;
+	return (struct helpers){ dsos_helper_started_, d };
+}
+
+bool dsos_free(struct dsos *d)
+{
+	if (!d || !dsos_end_(d))
+		return !d;
 	while (d->newest)
 		drop(d, d->newest);
 	free(d);
+	return true;
 }
 
 static void drop_unused(struct dsos *d)
@@ -169,7 +208,7 @@ static void drop_unused(struct dsos *d)
 
 	for (; dso && d->unused > MAX_UNUSED / 2; dso = newer) {
 		newer = dso->newer;
-		if (dso->refs)
+		if (dso->refs || dso->late)
 			continue;
 		drop(d, dso);
 		d->unused--;
@@ -233,7 +272,7 @@ struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, p
 {
 	struct dso *dso = find(d, path, id);
 
-	if (dso && dso_is_rewritten_(d, dso, pid)) {
+	if (dso && !dso->late && dso_is_rewritten_(d, dso, pid)) {
 		dso->serial = ++d->serials;
 		dso_forget_file_(d, dso);
 		clock_gettime(CLOCK_REALTIME, &dso->seen);
@@ -242,17 +281,17 @@ struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, p
 		dso = add(d, path, id);
 	if (!dso)
 		return NULL;
-	dso->pid = pid;
-	if (dso->state == DSO_NAMELESS)
+	dso->place.pid = pid;
+	if (!dso->late && dso->state == DSO_NAMELESS)
 		dso->state = DSO_UNREAD;   /* by this process's eyes it may be there */
 	return take(d, dso);
 }
 
 void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent)
 {
-	dso->start = start;
-	dso->end = end;
-	dso->parent = parent;
+	dso->place.start = start;
+	dso->place.end = end;
+	dso->place.parent = parent;
 }
 
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len)
@@ -285,17 +324,12 @@ uint64_t dso_serial(const struct dso *dso)
 	return dso->serial;
 }
 
-static const char *demangle_in(struct dsos *d, struct dso *dso, const char *name)
+/* As it is in the source, once that is known. */
+static const char *shown_name(struct dsos *d, struct dso *dso, const char *name)
 {
-	size_t before = demangled_bytes(dso->names);
-
-	if (!demangled_has(dso->names, name) && !dso_begin_reading_(d, dso))
+	if (!demangled_has(dso->names, name) && !dso_ask_(d, dso, ASK_NAME, 0, name))
 		return name;
-	name = demangled_name(&dso->names, d->parser, name);
-	dso_end_reading_(d, dso);
-	d->bytes += demangled_bytes(dso->names) - before;
-	dso_keep_bound_(d);
-	return name;
+	return demangled_has(dso->names, name) ? demangled_name(&dso->names, d->parser, name) : name;
 }
 
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
@@ -304,72 +338,63 @@ bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **nam
 		dso_touch_(d, dso);
 		return dso_jit_find_(d, dso, offset, name, into);
 	}
-	if (dso->state == DSO_UNREAD)
-		dso_read_(d, dso);
+	if (!dso_settle_(d, dso) || (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_SYMBOL, offset, NULL)))
+		return false;
 	if (dso->state != DSO_READ)
 		return false;
 	dso_touch_(d, dso);
 	if (!symfile_find(dso->file, offset, name, into))
 		return false;
 	if (is_mangled(*name))
-		*name = demangle_in(d, dso, *name);
+		*name = shown_name(d, dso, *name);
 	return true;
+}
+
+static bool has_lines(struct dsos *d, struct dso *dso, uint64_t offset, uint64_t *vaddr)
+{
+	return dso->state == DSO_READ && dso->dwarf >= 0 && d->parser && symfile_vaddr(dso->file, offset, vaddr);
 }
 
 size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inline_frame *out,
 		   size_t max)
 {
-	size_t before = inlines_bytes(dso->inlines), n;
 	uint64_t vaddr;
 
-	if (dso->jit)
+	if (dso->jit || !dso_settle_(d, dso))
 		return 0;
-	if (dso->state == DSO_UNREAD)
-		dso_read_(d, dso);
-	if (dso->state != DSO_READ || dso->dwarf < 0 || !d->parser || !symfile_vaddr(dso->file, offset, &vaddr))
+	if (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_INLINES, offset, NULL))
 		return 0;
-	if (!inlines_has(dso->inlines, vaddr) && !dso_begin_reading_(d, dso))
+	if (!has_lines(d, dso, offset, &vaddr))
 		return 0;
-	if (!dso->inlines) {
-		dso->inlines = inlines_new(d->parser, dso->dwarf);
-		dso_find_alt_(d, dso);
-	}
-	n = inlines_find(dso->inlines, vaddr, out, max);
-	dso_end_reading_(d, dso);
-	d->bytes += inlines_bytes(dso->inlines) - before;
+	if (!inlines_has(dso->inlines, vaddr) && !dso_ask_(d, dso, ASK_INLINES, offset, NULL))
+		return 0;
 	dso_touch_(d, dso);
-	dso_keep_bound_(d);
-	return n;
+	return inlines_has(dso->inlines, vaddr) ? inlines_find(dso->inlines, vaddr, out, max) : 0;
+}
+
+static bool has_code(const struct dso *dso, uint64_t offset, uint64_t *vaddr)
+{
+	return dso->state == DSO_READ && dso->code >= 0 && symfile_vaddr(dso->file, offset, vaddr);
 }
 
 /* A file that was read before anybody asked is read again, to keep it open. */
 bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr)
 {
-	size_t before;
-
-	if (dso->jit || !d->parser)
+	if (dso->jit || !d->parser || !dso_settle_(d, dso))
 		return false;
 	d->keeps_code = true;
 	if (dso->state == DSO_READ && dso->code < 0 && !dso->code_asked)
 		dso_forget_file_(d, dso);
-	if (dso->state == DSO_UNREAD)
-		dso_read_(d, dso);
+	if (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_CFI, offset, NULL))
+		return false;
 	dso->code_asked = true;
-	if (dso->state != DSO_READ || dso->code < 0 || !symfile_vaddr(dso->file, offset, vaddr))
+	if (!has_code(dso, offset, vaddr))
 		return false;
-	if (!cfi_has(dso->cfi, *vaddr) && !dso_begin_reading_(d, dso))
+	if (!cfi_has(dso->cfi, *vaddr) && !dso_ask_(d, dso, ASK_CFI, offset, NULL))
 		return false;
-	before = cfi_bytes(dso->cfi);
-	if (!dso->cfi)
-		dso->cfi = cfi_new(d->parser, dso->code);
-	if (dso->cfi)
-		cfi_find(dso->cfi, *vaddr);   /* what it takes is counted here */
-	dso_end_reading_(d, dso);
-	d->bytes += cfi_bytes(dso->cfi) - before;
 	*cfi = dso->cfi;
 	dso_touch_(d, dso);
-	dso_keep_bound_(d);
-	return true;
+	return cfi_has(dso->cfi, *vaddr);
 }
 
 bool dso_is_jit(const struct dso *dso)
@@ -379,7 +404,7 @@ bool dso_is_jit(const struct dso *dso)
 
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name)
 {
-	return name && is_mangled(name) ? demangle_in(d, dso, name) : name;
+	return name && is_mangled(name) && dso_settle_(d, dso) ? shown_name(d, dso, name) : name;
 }
 
 size_t dsos_bytes(const struct dsos *d)

@@ -29,13 +29,23 @@ struct dso_id {
 };
 
 struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
-void dsos_free(struct dsos *d);
+/* False: a thread is in the middle of something for long, and what it needs stays as it is. */
+bool dsos_free(struct dsos *d);
 /* Files are parsed by it (it outlives d); -v (verbose, as note()) tells which could not be. */
 void dsos_use(struct dsos *d, struct parser *parser, int verbose);
+/* From now on a thread reads files. Who asks what is not known yet waits as long as symbols/patience.h says, while
+ * dsos_hurry() not at all; after dsos_finish() for as long as it takes. */
+void dsos_live(struct dsos *d, bool (*is_pressed)(void *ctx), void *ctx);
+void dsos_hurry(struct dsos *d, bool hurried);
+void dsos_finish(struct dsos *d);
+/* Whether the last answer about it is not the last word: more is known later. */
+bool dso_is_late(const struct dso *dso);
+/* Processes that the parser starts are told to `helpers` by the thread that asks. */
+struct helpers dsos_helpers(struct dsos *d, const struct helpers *helpers);
 /* From now on files have bounds of time (symbols/budget.h); stopped(): when the run was asked to stop. */
 void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx);
-/* At the end: whether files took too long. */
-void dsos_tell(const struct dsos *d, int verbose);
+/* At the end, when nothing is asked any more: whether files took too long. */
+void dsos_tell(struct dsos *d, int verbose);
 /* Debug files that are not here are fetched from these servers (as in DEBUGINFOD_URLS; it
  * outlives d). Without this call nobody is asked for anything. */
 void dsos_use_servers(struct dsos *d, const char *urls);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_OPEN = 128, COST_SHARE = 20, PIECE = 4 << 20 };
+enum { MAX_OPEN = 128, COST_SHARE = 20, PIECE = 1 << 20 };
 
 #define JIT_LOOK_NS UINT64_C(200000000)
 #define SOON_NS UINT64_C(10000000)
@@ -127,19 +127,19 @@ static void tell(const struct dsos *d, struct jit *j)
 	j->told = true;
 }
 
-/* In pieces, as long as there is time. */
+/* In pieces, as long as there is time; live one piece a look. */
 static bool read_pieces(struct dsos *d, struct jit *j)
 {
 	uint64_t left = 0;
 	bool news = false;
 
-	if (!budget_begin(&d->budget, j->owner, &j->ns))
+	if (!budget_begin(&d->map_budget, j->owner, &j->ns))
 		return false;
-	while (!left && !budget_is_over(&d->budget)) {
+	do {
 		left = PIECE;
 		news |= perfmap_read(j->map, j->fd, &left) > 0;
-	}
-	budget_end(&d->budget);
+	} while (!left && !d->patience.is_pressed && !budget_is_over(&d->map_budget));
+	budget_end(&d->map_budget);
 	return news;
 }
 
@@ -174,6 +174,8 @@ static void look(struct dsos *d, struct jit *j)
 {
 	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), end, cost;
 
+	if (!patience_left(&d->patience, false) || (d->patience.is_pressed && d->patience.is_pressed(d->patience.ctx)))
+		return;          /* rings come first */
 	open_file(d, j);
 	if (j->fd >= 0 && read_file(d, j)) {
 		j->dso->serial = ++d->serials;
@@ -188,6 +190,7 @@ static void look(struct dsos *d, struct jit *j)
 	}
 	/* CPU time is a small share; a look that waits for its file is not made more than half the time */
 	end = now(CLOCK_MONOTONIC);
+	patience_end(&d->patience, start);
 	cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	cost = cost > end - start ? cost : end - start;
 	j->pause = 2 * j->pause < JIT_LOOK_NS ? 2 * j->pause : JIT_LOOK_NS;
@@ -311,6 +314,7 @@ void dsos_look_again(struct dsos *d)
 
 uint64_t dsos_answers(struct dsos *d)
 {
+	dsos_tell_started_(d);
 	/* a look may make others forget their names: those are passed over */
 	for (struct jit *j = d->jits_read, *next; j; j = next) {
 		next = j->next_read;

@@ -14,10 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum {
-	MAX_ASKED = 256,         /* files a run asks servers for */
-	MAX_DWARFS = 128,        /* descriptors that are kept open */
-};
+enum { MAX_ASKED = 256 };        /* files a run asks servers for */
 
 static bool later(const struct timespec *a, const struct timespec *b)
 {
@@ -89,12 +86,11 @@ static void tell(const struct dsos *d, struct dso *dso)
 		[DSO_UNREADABLE] = "it is empty, over 4 GiB, or not an ELF file",
 		[DSO_OTHER_INODE] = "what is there now is not what was mapped (inode, generation, or time of its "
 				    "last change)",
-		[DSO_TOO_LONG] = "reading it takes too long",
 		[DSO_DEADLY] = "the process that reads its symbols crashed",
 	};
 	char name[512];
 
-	if (dso->told || dso->refusal == DSO_WELCOME || (d->verbose <= 0 && dso->refusal < DSO_DEADLY))
+	if (dso->told || dso->refusal == DSO_WELCOME || dso->refusal == DSO_TOO_LONG || (d->verbose <= 0 && dso->refusal < DSO_DEADLY))
 		return;
 	dso->told = true;
 	escape_terminal(dso->name, strlen(dso->name), name, sizeof(name));
@@ -108,11 +104,16 @@ static void tell(const struct dsos *d, struct dso *dso)
 
 static void give_up(struct dsos *d, struct dso *dso)
 {
+	char name[sizeof(d->first_given_up)];
+
 	if (dso->given_up)
 		return;
 	dso->given_up = true;
+	escape_terminal(dso->name, strlen(dso->name), name, sizeof(name));
+	if (d->verbose > 0)
+		note(d->verbose, "%s: reading it takes too long; its functions have no names, or not all", name);
 	if (!d->given_up++)
-		escape_terminal(dso->name, strlen(dso->name), d->first_given_up, sizeof(d->first_given_up));
+		memcpy(d->first_given_up, name, sizeof(name));
 }
 
 bool dso_begin_reading_(struct dsos *d, struct dso *dso)
@@ -130,11 +131,12 @@ void dso_end_reading_(struct dsos *d, struct dso *dso)
 	budget_end(&d->budget);
 }
 
-void dsos_tell(const struct dsos *d, int verbose)
+void dsos_tell(struct dsos *d, int verbose)
 {
+	dsos_end_(d);
 	if (d->given_up)
-		note(verbose, "files that take too long to read have no names, or not all: %s%s (-v tells each)",
-		     d->first_given_up, d->given_up > 1 ? ", and others" : "");
+		note(verbose, "%zu files took too long to read and have no names, or not all: %s%s", d->given_up,
+		     d->first_given_up, d->given_up > 1 ? ", ... (-v tells each)" : "");
 }
 
 static int close_it(int fd)
@@ -145,32 +147,26 @@ static int close_it(int fd)
 }
 
 /* Its DWARF is read when somebody asks for lines or inlined calls. */
-static void keep_dwarf(struct dsos *d, struct dso *dso, int fd)
+static void keep_dwarf(struct dso *dso, int fd)
 {
-	if (dso->dwarf >= 0) {
-		close(dso->dwarf);
-		d->dwarfs_open--;
-	}
-	dso->dwarf = d->dwarfs_open < MAX_DWARFS ? fd : close_it(fd);
-	d->dwarfs_open += dso->dwarf >= 0;
+	close_it(dso->dwarf);
+	dso->dwarf = fd;
 }
 
 /* Its CFI is read when callers are asked for. */
-static void keep_code(struct dsos *d, struct dso *dso, int fd)
+static void keep_code(struct dso *dso, int fd)
 {
-	if (!d->keeps_code || dso->code >= 0 || d->dwarfs_open >= MAX_DWARFS)
-		return;
-	dso->code = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	d->dwarfs_open += dso->code >= 0;
+	if (dso->question.keeps_code && dso->code < 0)
+		dso->code = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static void keep_vdso(struct dsos *d, struct dso *dso)
+static void keep_vdso(const struct dsos *d, struct dso *dso)
 {
-	int fd = d->keeps_code ? vdso_file(&d->vdso) : -1;
+	int fd = dso->question.keeps_code ? vdso_file(&d->vdso) : -1;
 
 	if (fd < 0)
 		return;
-	keep_code(d, dso, fd);
+	keep_code(dso, fd);
 	close(fd);
 }
 
@@ -210,9 +206,9 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 		return NULL;
 	}
 	file = read_mapped(d, dso, pid, fd, &st, &dwarf);
-	keep_dwarf(d, dso, file ? dwarf : close_it(dwarf));
+	keep_dwarf(dso, file ? dwarf : close_it(dwarf));
 	if (file)
-		keep_code(d, dso, fd);
+		keep_code(dso, fd);
 	dso->mtime = st.st_mtim;
 	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
 		d->asked++;
@@ -237,7 +233,7 @@ static struct symfile *read_and_close(struct dsos *d, struct dso *dso, pid_t pid
 /* By its path as the process sees it, or its parent where it is gone, or we. */
 static struct symfile *read_path(struct dsos *d, struct dso *dso)
 {
-	const pid_t eyes[] = { dso->pid, dso->parent, 0 };
+	const pid_t eyes[] = { dso->question.place.pid, dso->question.place.parent, 0 };
 	struct symfile *file = NULL;
 
 	for (size_t i = 0; !file && i < sizeof(eyes) / sizeof(*eyes); i++)
@@ -253,14 +249,14 @@ static struct symfile *read_elsewhere(struct dsos *d, struct dso *dso)
 {
 	struct symfile *file = NULL;
 
-	if (dso->pid && dso->start)
-		file = read_and_close(d, dso, dso->pid,
-				      opener_mapped(d->opener, dso->pid, dso->start, dso->end));
-	if (!file && dso->pid)
-		file = read_and_close(d, dso, dso->pid, opener_mapped(d->opener, dso->pid, 0, 0));
+	if (dso->question.place.pid && dso->question.place.start)
+		file = read_and_close(d, dso, dso->question.place.pid,
+				      opener_mapped(d->opener, dso->question.place.pid, dso->question.place.start, dso->question.place.end));
+	if (!file && dso->question.place.pid)
+		file = read_and_close(d, dso, dso->question.place.pid, opener_mapped(d->opener, dso->question.place.pid, 0, 0));
 	if (!file && dso->id.build_id_size)
-		file = read_and_close(d, dso, dso->pid,
-				      symsource_find(d->opener, dso->pid, dso->id.build_id,
+		file = read_and_close(d, dso, dso->question.place.pid,
+				      symsource_find(d->opener, dso->question.place.pid, dso->id.build_id,
 						     dso->id.build_id_size));
 	return file;
 }
@@ -297,12 +293,8 @@ void dso_read_(struct dsos *d, struct dso *dso)
 		if (dso->file)
 			keep_vdso(d, dso);
 	}
-	if (!dso->file)
-		return;
-	dso->state = DSO_READ;
-	d->bytes += symfile_bytes(dso->file);
-	dso_touch_(d, dso);
-	dso_keep_bound_(d);
+	if (dso->file)
+		dso->state = DSO_READ;
 }
 
 /* By a path that the file tells, which is a stranger's word: only in the folder for such
@@ -311,7 +303,7 @@ void dso_find_alt_(struct dsos *d, struct dso *dso)
 {
 	static const char folder[] = "/usr/lib/debug/.dwz/";
 	const struct debug_alt *alt = dso->inlines ? inlines_alt(dso->inlines) : NULL;
-	const pid_t eyes[] = { dso->pid, 0 };
+	const pid_t eyes[] = { dso->question.place.pid, 0 };
 
 	for (int i = 0; alt && i < 2; i++) {
 		int fd = -1;

@@ -282,6 +282,12 @@ void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx)
 	p->ctx = ctx;
 }
 
+void parser_warm(struct parser *p)
+{
+	if (p->control >= 0 && getpid() == p->owner)
+		get_worker(p);
+}
+
 bool parser_is_apart(const struct parser *p, const struct parser_question *q)
 {
 	return p->apart || (p->opener && has_ticket(q));

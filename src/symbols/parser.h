@@ -101,6 +101,8 @@ void parser_free(struct parser *p);
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
 /* Questions end with -ETIME as soon as it is over, also one that is on: is_over() is asked now and then. */
 void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx);
+/* Starts the process that answers, if one does and there is none yet: before others may ask. */
+void parser_warm(struct parser *p);
 /* Whether another process answers that question. */
 bool parser_is_apart(const struct parser *p, const struct parser_question *q);
 /* Who is nobody else, as whom root's workers run; 0: this user namespace has no such user. */

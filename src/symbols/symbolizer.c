@@ -47,18 +47,24 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 	s->other_boot = opts->other_boot;
 	s->kallsyms_fd = opener_proc(opener, 0, "kallsyms");
 	s->dsos = dsos_new(opener, opts->max_bytes ? opts->max_bytes : DEFAULT_BYTES);
-	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = opts->helpers, .opener = opener });
+	if (!s->dsos) {
+		symbolizer_free(s);
+		return NULL;
+	}
+	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = dsos_helpers(s->dsos, &opts->helpers), .opener = opener });
 	if (!s->parser && errno != ENOMEM) {
 		note(opts->verbose, "the process that reads programs' files without privilege did "
 		     "not start (%s): this process reads them", strerror(errno));
-		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = opts->helpers,
+		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = dsos_helpers(s->dsos, &opts->helpers),
 							      .opener = opener });
 	}
-	if (!s->dsos || !s->parser) {
+	if (!s->parser) {
 		symbolizer_free(s);
 		return NULL;
 	}
 	dsos_use(s->dsos, s->parser, opts->verbose);
+	if (opts->is_pressed)
+		dsos_live(s->dsos, opts->is_pressed, opts->ctx);
 	dsos_bound(s->dsos, opts->stopped, opts->ctx);
 	dsos_use_servers(s->dsos, opts->debuginfod);
 	return s;
@@ -73,8 +79,8 @@ void symbolizer_free(struct symbolizer *s)
 	kallsyms_free(s->kallsyms);
 	ksymbols_free(&s->told);
 	ksymbols_free(&s->modules);
-	dsos_free(s->dsos);
-	parser_free(s->parser);
+	if (dsos_free(s->dsos))
+		parser_free(s->parser);
 	free(s);
 }
 

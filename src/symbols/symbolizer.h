@@ -21,6 +21,8 @@ struct symbolizer_opts {
 	uint64_t base_address;
 	bool other_boot;
 	int verbose;                     /* -v: tell which files could not be read */
+	/* NULL, or rings are read meanwhile: see dsos_live(). */
+	bool (*is_pressed)(void *ctx);
 	/* When the run was asked to stop (CLOCK_MONOTONIC, ns; 0: it was not): then strangers' files are given up. */
 	uint64_t (*stopped)(void *ctx);
 	void *ctx;

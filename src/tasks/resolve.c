@@ -35,6 +35,7 @@ static void user_words(struct symbolizer *s, const struct chain_address *a,
 	if (s && site->dso && dso_find(symbolizer_dsos(s), site->dso, site->at, &words->symbol, &into))
 		words->offset = into + (a->ip - a->at);
 	words->dso = site->dso ? dso_name(site->dso) : "[unknown]";
+	words->late = site->dso && dso_is_late(site->dso);
 }
 
 void resolve_words(struct symbolizer *s, const struct chain_address *a,

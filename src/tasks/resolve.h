@@ -19,6 +19,7 @@ struct resolve_words {
 	const char *dso;         /* "[kernel.kallsyms]", "[xfs]", "/usr/bin/cat", "[unknown]" */
 	uint64_t offset;         /* in the function */
 	bool kernel;
+	bool late;               /* it may have a name later */
 };
 
 /* maps may be NULL. The answer is valid until the next call of a function of maps.h. */

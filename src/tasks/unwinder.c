@@ -107,17 +107,19 @@ static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping
 	return rule ? rule : known_rule(w->u, w->s, m, addr);
 }
 
-static void look_up(const struct walk *w, uint64_t addr, struct step *step)
+/* False: what is known of it is not the last word. */
+static bool look_up(const struct walk *w, uint64_t addr, struct step *step)
 {
 	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
 	bool is_code = m && !m->data;
 	const struct cfi_rule *rule = is_code ? rule_at(w, m, addr) : NULL;
 
 	*step = (struct step){ .addr = addr, .is_code = is_code };
-	if (!rule)
-		return;
-	step->has_rule = true;
-	step->rule = *rule;
+	if (rule) {
+		step->has_rule = true;
+		step->rule = *rule;
+	}
+	return !is_code || !dso_is_late(m->dso);
 }
 
 static struct step *slot_of(const struct walk *w, uint64_t addr)
@@ -133,8 +135,8 @@ static bool code_at(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 	struct step *step = slot_of(w, addr);
 
 	if (!w->version || step->addr != addr || step->version != w->version) {
-		look_up(w, addr, step);
-		step->version = w->version;
+		if (look_up(w, addr, step))
+			step->version = w->version;
 	}
 	*rule = step->has_rule ? &step->rule : NULL;
 	return step->is_code;

@@ -39,12 +39,12 @@ static void a_file_has_a_bound(void **state)
 	struct budget b = { 0 };
 	uint64_t ns = 0;
 
-	assert_true(read_for(&b, STRANGER, 3, &ns));
-	assert_in_range(ns, 3 * SECOND, 4 * SECOND);
-	assert_true(read_for(&b, STRANGER, 3, &ns));
+	assert_true(read_for(&b, STRANGER, 1, &ns));
+	assert_in_range(ns, SECOND, 2 * SECOND - 1);
+	assert_true(read_for(&b, STRANGER, 1, &ns));
 	assert_false(read_for(&b, STRANGER, 0, &ns));
 	assert_false(is_over_after(&(struct budget){ 0 }, STRANGER, 1, 0));
-	assert_true(is_over_after(&(struct budget){ 0 }, STRANGER, 6, 0));
+	assert_true(is_over_after(&(struct budget){ 0 }, STRANGER, 3, 0));
 }
 
 static void an_owner_has_a_bound(void **state)
@@ -52,9 +52,9 @@ static void an_owner_has_a_bound(void **state)
 	struct budget b = { 0 };
 
 	for (int i = 0; i < 3; i++)
-		assert_true(read_for(&b, STRANGER, 4, &(uint64_t){ 0 }));
+		assert_true(read_for(&b, STRANGER, 2, &(uint64_t){ 0 }));
 	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, ANOTHER, 4, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, ANOTHER, 2, &(uint64_t){ 0 }));
 }
 
 static void all_strangers_have_a_bound(void **state)
@@ -62,7 +62,7 @@ static void all_strangers_have_a_bound(void **state)
 	struct budget b = { 0 };
 
 	for (uid_t uid = STRANGER; uid < STRANGER + 8; uid++)
-		assert_true(read_for(&b, uid, 4, &(uint64_t){ 0 }));
+		assert_true(read_for(&b, uid, 2, &(uint64_t){ 0 }));
 	assert_false(read_for(&b, STRANGER + 8, 0, &(uint64_t){ 0 }));
 	assert_true(read_for(&b, 0, 40, &(uint64_t){ 0 }));
 	assert_true(read_for(&b, getuid(), 40, &(uint64_t){ 0 }));
@@ -96,6 +96,8 @@ static void a_stop_ends_what_strangers_have(void **state)
 	ago = 1;
 	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
 	assert_true(read_for(&b, 0, 0, &(uint64_t){ 0 }));
+	ago = 11;
+	assert_false(read_for(&b, 0, 0, &(uint64_t){ 0 }));
 }
 
 int main(void)

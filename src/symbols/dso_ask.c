@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is not known of a file is asked for: by the thread, if there is one. Until it has answered, the dso
+ * is late, and nobody else touches what the question is about.
+ */
+#include "symbols/dso_private.h"
+
+/* ---- what the thread does --------------------------------------------------- */
+
+static void answer_symbol(struct dsos *d, struct dso *dso, uint64_t offset)
+{
+	const char *name;
+	uint64_t into;
+
+	if (dso->state == DSO_READ && symfile_find(dso->file, offset, &name, &into))
+		demangled_name(&dso->names, d->parser, name);
+}
+
+static void answer_inlines(struct dsos *d, struct dso *dso, uint64_t offset)
+{
+	struct inline_frame frame;
+	uint64_t vaddr;
+
+	if (dso->state != DSO_READ || dso->dwarf < 0 || !symfile_vaddr(dso->file, offset, &vaddr))
+		return;
+	if (!dso->inlines) {
+		dso->inlines = inlines_new(d->parser, dso->dwarf);
+		dso_find_alt_(d, dso);
+	}
+	inlines_find(dso->inlines, vaddr, &frame, 1);
+}
+
+static void answer_cfi(struct dsos *d, struct dso *dso, uint64_t offset)
+{
+	uint64_t vaddr;
+
+	if (dso->state != DSO_READ || dso->code < 0 || !symfile_vaddr(dso->file, offset, &vaddr))
+		return;
+	if (!dso->cfi)
+		dso->cfi = cfi_new(d->parser, dso->code);
+	if (dso->cfi)
+		cfi_find(dso->cfi, vaddr);
+}
+
+static void answer_name(struct dsos *d, struct dso *dso, const char *name)
+{
+	demangled_name(&dso->names, d->parser, name);
+}
+
+static void answer(struct errand *e)
+{
+	struct dso_question *q = (struct dso_question *)e;
+	struct dso *dso = q->dso;
+
+	if (dso->state == DSO_UNREAD)
+		dso_read_(q->d, dso);   /* in its own time */
+	if (!dso_begin_reading_(q->d, dso))
+		return;
+	if (q->what == ASK_SYMBOL)
+		answer_symbol(q->d, dso, q->offset);
+	else if (q->what == ASK_INLINES)
+		answer_inlines(q->d, dso, q->offset);
+	else if (q->what == ASK_CFI)
+		answer_cfi(q->d, dso, q->offset);
+	else
+		answer_name(q->d, dso, q->name);
+	dso_end_reading_(q->d, dso);
+}
+
+/* ---- processes of the parser -------------------------------------------------- */
+
+void dsos_helper_started_(void *ctx, pid_t pid)
+{
+	struct dsos *d = ctx;
+	unsigned int n = atomic_load(&d->nstarted);
+
+	if (!d->errands || !errands_is_thread(d->errands)) {
+		helpers_started(&d->helpers, pid);
+		return;
+	}
+	d->started[n % DSO_STARTED] = pid;
+	atomic_store(&d->nstarted, n + 1);
+}
+
+void dsos_tell_started_(struct dsos *d)
+{
+	while (d->told_started != atomic_load(&d->nstarted))
+		helpers_started(&d->helpers, d->started[d->told_started++ % DSO_STARTED]);
+}
+
+/* ---- what the asker does ---------------------------------------------------- */
+
+static bool is_done(struct dsos *d, struct dso *dso)
+{
+	struct errand *e = &dso->question.errand;
+	bool firm = dso->question.what == ASK_CFI;   /* callers that are missing don't come later */
+	uint64_t begin, ns;
+
+	if (d->hurried && d->patience.is_pressed)
+		return atomic_load(&e->done);
+	while (!atomic_load(&e->done) && (ns = patience_left(&d->patience, firm))) {
+		begin = patience_begin();
+		errands_wait(d->errands, e, ns);
+		patience_end(&d->patience, begin);
+	}
+	return atomic_load(&e->done);
+}
+
+bool dso_settle_(struct dsos *d, struct dso *dso)
+{
+	if (!dso->late)
+		return true;
+	if (!is_done(d, dso))
+		return false;
+	dsos_tell_started_(d);
+	dso->late = false;
+	dso_account_(d, dso);
+	return true;
+}
+
+bool dso_ask_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name)
+{
+	dso->question = (struct dso_question){
+		.errand.run = answer, .d = d, .dso = dso, .what = what, .offset = offset, .name = name,
+		.place = dso->place, .keeps_code = d->keeps_code,
+	};
+	if (d->errands && !d->warm && d->parser)
+		parser_warm(d->parser);   /* its processes are ours from their first breath */
+	d->warm = true;
+	dso->late = d->errands && errands_send(d->errands, &dso->question.errand);
+	if (!dso->late) {
+		answer(&dso->question.errand);
+		dso_account_(d, dso);
+	}
+	return dso_settle_(d, dso);
+}
+
+bool dso_is_late(const struct dso *dso)
+{
+	return dso->late;
+}
+
+void dsos_hurry(struct dsos *d, bool hurried)
+{
+	d->hurried = hurried;
+}
+
+void dsos_live(struct dsos *d, bool (*is_pressed)(void *ctx), void *ctx)
+{
+	d->errands = errands_new();
+	d->patience.is_pressed = is_pressed;
+	d->patience.ctx = ctx;
+}
+
+void dsos_finish(struct dsos *d)
+{
+	d->patience.is_pressed = NULL;
+}

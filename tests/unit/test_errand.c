@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread does for one that goes on; and how long that one waits. */
+#include "cmocka_all.h"
+
+#include "symbols/errand.h"
+#include "symbols/patience.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FOR_EVER UINT64_MAX
+
+enum { MANY = 100 };
+
+struct work {
+	struct errand errand;
+	struct errands *all;
+	sem_t *gate;             /* NULL: it takes no time */
+	int *turns, turn;
+	bool by_thread;
+};
+
+static void do_work(struct errand *e)
+{
+	struct work *w = (struct work *)e;
+
+	while (w->gate && sem_wait(w->gate))
+		;
+	w->turn = ++*w->turns;
+	w->by_thread = errands_is_thread(w->all);
+}
+
+static void one_after_another(void **state)
+{
+	struct errands *e = errands_new();
+	static struct work w[MANY];
+	int turns = 0;
+
+	assert_false(errands_is_thread(e));
+	for (int i = 0; i < MANY; i++) {
+		w[i] = (struct work){ .errand.run = do_work, .all = e, .turns = &turns };
+		assert_true(errands_send(e, &w[i].errand));
+	}
+	assert_true(errands_wait(e, &w[MANY - 1].errand, FOR_EVER));
+	for (int i = 0; i < MANY; i++) {
+		assert_true(errands_wait(e, &w[i].errand, 0));
+		assert_int_equal(w[i].turn, i + 1);
+		assert_true(w[i].by_thread);
+	}
+	assert_true(errands_free(e));
+}
+
+static void nobody_waits_longer(void **state)
+{
+	struct errands *e = errands_new();
+	int turns = 0;
+	sem_t gate;
+	struct work slow = { .errand.run = do_work, .all = e, .gate = &gate, .turns = &turns };
+	struct work next = { .errand.run = do_work, .all = e, .turns = &turns };
+
+	sem_init(&gate, 0, 0);
+	errands_send(e, &slow.errand);
+	errands_send(e, &next.errand);
+	assert_false(errands_wait(e, &slow.errand, 0));
+	assert_false(errands_wait(e, &next.errand, 1000000));
+	sem_post(&gate);
+	assert_true(errands_wait(e, &next.errand, FOR_EVER));
+	assert_true(errands_wait(e, &slow.errand, 0));
+	assert_true(errands_free(e));
+	sem_destroy(&gate);
+}
+
+/* The thread is the parent's. */
+static void a_child_does_it_itself(void **state)
+{
+	struct errands *e = errands_new();
+	int turns = 0, status;
+	struct work w = { .errand.run = do_work, .all = e, .turns = &turns };
+	pid_t child;
+
+	errands_send(e, &w.errand);
+	assert_true(errands_wait(e, &w.errand, FOR_EVER));
+	child = fork();
+	if (!child)
+		_exit(errands_send(e, &w.errand) || !errands_free(e));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_true(errands_free(e));
+	assert_true(errands_free(NULL));
+}
+
+static bool is_pressed(void *ctx)
+{
+	return *(bool *)ctx;
+}
+
+static void patience_is_used_up(void **state)
+{
+	bool pressed = false;
+	struct patience p = { 0 };
+
+	assert_true(patience_left(&p, false) == FOR_EVER);
+	p = (struct patience){ .is_pressed = is_pressed, .ctx = &pressed };
+	assert_in_range(patience_left(&p, false), 1, 1000000000);
+	pressed = true;
+	assert_in_range(patience_left(&p, false), 1, 100000000);
+	patience_end(&p, patience_begin() - UINT64_C(200000000));
+	assert_int_equal(patience_left(&p, false), 0);
+	assert_true(patience_left(&p, true) > 0);
+	pressed = false;
+	assert_true(patience_left(&p, false) > 0);
+	patience_end(&p, patience_begin() - UINT64_C(5000000000));
+	assert_int_equal(p.left, 0);
+	p.since -= UINT64_C(20000000000);    /* time brings it back */
+	assert_true(patience_left(&p, false) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_after_another),
+		cmocka_unit_test(nobody_waits_longer),
+		cmocka_unit_test(a_child_does_it_itself),
+		cmocka_unit_test(patience_is_used_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
