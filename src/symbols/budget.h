@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long files may be read for names. A file of somebody else than root and who runs this has a bound of its
- * own; so have all files of its owner, and all such files together; and once the run is asked to stop,
- * none of them is read for longer than half a second. Files of ours may take longer: a minute each, ten seconds all of
- * them after that.
+ * How long files may be read for names. Files of ours are those of root, of the user who runs perf-prof, and of the user
+ * who ran sudo. A file of anybody else has a bound of its own; so have all files of its owner, and all such files
+ * together. These bounds grow with the run, so that a long one may read many files. Once the run is asked to stop, no
+ * such file is read for longer than half a second. A file of ours has a minute; after the stop, all of them have ten seconds.
  */
 #ifndef SYMBOLS_BUDGET_H
 #define SYMBOLS_BUDGET_H
@@ -24,6 +24,7 @@ struct budget {
 		uint64_t ns;
 	} owners[BUDGET_OWNERS];     /* the last one is of all that have no place */
 	unsigned int nowners;
+	uint64_t began;              /* with the first file */
 	uint64_t strangers;          /* ns that all their files took */
 	uid_t owner;                 /* whose file is being read */
 	_Atomic bool ended;          /* nobody waits for anything any more */

@@ -4,6 +4,8 @@
 
 #include "symbols/budget.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,12 +41,12 @@ static void a_file_has_a_bound(void **state)
 	struct budget b = { 0 };
 	uint64_t ns = 0;
 
-	assert_true(read_for(&b, STRANGER, 1, &ns));
-	assert_in_range(ns, SECOND, 2 * SECOND - 1);
-	assert_true(read_for(&b, STRANGER, 1, &ns));
+	assert_true(read_for(&b, STRANGER, 3, &ns));
+	assert_in_range(ns, 3 * SECOND, 4 * SECOND);
+	assert_true(read_for(&b, STRANGER, 3, &ns));
 	assert_false(read_for(&b, STRANGER, 0, &ns));
 	assert_false(is_over_after(&(struct budget){ 0 }, STRANGER, 1, 0));
-	assert_true(is_over_after(&(struct budget){ 0 }, STRANGER, 3, 0));
+	assert_true(is_over_after(&(struct budget){ 0 }, STRANGER, 6, 0));
 }
 
 static void an_owner_has_a_bound(void **state)
@@ -52,9 +54,9 @@ static void an_owner_has_a_bound(void **state)
 	struct budget b = { 0 };
 
 	for (int i = 0; i < 3; i++)
-		assert_true(read_for(&b, STRANGER, 2, &(uint64_t){ 0 }));
+		assert_true(read_for(&b, STRANGER, 4, &(uint64_t){ 0 }));
 	assert_false(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
-	assert_true(read_for(&b, ANOTHER, 2, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, ANOTHER, 4, &(uint64_t){ 0 }));
 }
 
 static void all_strangers_have_a_bound(void **state)
@@ -62,11 +64,38 @@ static void all_strangers_have_a_bound(void **state)
 	struct budget b = { 0 };
 
 	for (uid_t uid = STRANGER; uid < STRANGER + 8; uid++)
-		assert_true(read_for(&b, uid, 2, &(uint64_t){ 0 }));
+		assert_true(read_for(&b, uid, 4, &(uint64_t){ 0 }));
 	assert_false(read_for(&b, STRANGER + 8, 0, &(uint64_t){ 0 }));
 	assert_true(read_for(&b, 0, 40, &(uint64_t){ 0 }));
 	assert_true(read_for(&b, getuid(), 40, &(uint64_t){ 0 }));
 	assert_false(read_for(&b, 0, 0, &(uint64_t){ 60 * SECOND }));
+}
+
+static void bounds_grow_with_the_run(void **state)
+{
+	struct budget b = { 0 };
+
+	for (uid_t uid = STRANGER; uid < STRANGER + 8; uid++)
+		assert_true(read_for(&b, uid, 4, &(uint64_t){ 0 }));
+	b.began -= 200 * SECOND;
+	assert_true(read_for(&b, STRANGER + 8, 9, &(uint64_t){ 6 * SECOND }));
+	assert_false(read_for(&b, STRANGER + 8, 0, &(uint64_t){ 0 }));
+}
+
+/* What root reads for the user who ran sudo. */
+static void the_caller_of_sudo_is_no_stranger(void **state)
+{
+	struct budget b = { 0 };
+	char uid[16];
+
+	if (geteuid())
+		skip();
+	snprintf(uid, sizeof(uid), "%d", STRANGER);
+	setenv("SUDO_UID", uid, 1);
+	assert_true(read_for(&b, STRANGER, 40, &(uint64_t){ 0 }));
+	assert_true(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
+	unsetenv("SUDO_UID");
+	assert_int_equal(b.strangers, 0);
 }
 
 /* Who has no place in the table shares the last one. */
@@ -106,6 +135,8 @@ int main(void)
 		cmocka_unit_test(a_file_has_a_bound),
 		cmocka_unit_test(an_owner_has_a_bound),
 		cmocka_unit_test(all_strangers_have_a_bound),
+		cmocka_unit_test(bounds_grow_with_the_run),
+		cmocka_unit_test(the_caller_of_sudo_is_no_stranger),
 		cmocka_unit_test(owners_are_bounded),
 		cmocka_unit_test(a_stop_ends_what_strangers_have),
 	};
