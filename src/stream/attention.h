@@ -46,7 +46,7 @@ struct attention {
 	int tell;                      /* eventfd for the watchdog */
 	int timer;                     /* timerfd of the interval, or -1 */
 	pthread_t watchdog;
-	bool running;
+	_Atomic bool running;
 	bool past_deadline;            /* the watchdog's own */
 	bool restart;                  /* system calls go on after a signal: what was written is whole */
 	void (*interrupt)(void *ctx);
