@@ -502,8 +502,8 @@ static void print_remarks(const struct hotspots *h, const struct hotspots_view *
 		       "late to stop, and the kernel may run by then (skid)\n", (unsigned long long)view->skid,
 		       (unsigned long long)h->samples, view->what);
 	if (percent(made_weight(h), h->weight) >= MADE_PERCENT)
-		printf("%.0f %% of the samples are in code that a program made while it ran, and have no names "
-		       "(//anon); names come with node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
+		printf("%.0f %% of the samples are in code that was generated at run time and has no names (//anon); "
+		       "to get names, use node --perf-basic-prof, python3 -X perf, or jcmd PID Compiler.perfmap\n",
 		       percent(made_weight(h), h->weight));
 }
 

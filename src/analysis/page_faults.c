@@ -327,9 +327,9 @@ static const char *const description[] = {
 	"twice), [stack], [anon] (memory without a file, such as large pieces of malloc and stacks "
 	"of other threads), or [unknown] if perf-prof did not see the mapping. In recordings, data "
 	"has names only with perf record -d.",
-	"There is no --by as in syscalls: the functions are those of all tasks together, and a range belongs to one "
-	"process, since another's addresses are other memory. `perf-prof top -e page-faults --only-comm` counts the "
-	"faults by name, with -k _pid instead by process.",
+	"Functions are those of all tasks together. There is no --by: a range belongs to one process, because another "
+	"process has different memory at the same address. To count faults by name, use `perf-prof top -e page-faults "
+	"--only-comm`; to count them by process, use `perf-prof top -e page-faults -k _pid`.",
 	NULL,
 };
 

@@ -442,8 +442,8 @@ static const char *const description[] = {
 	"it called, which needs -g. What a compiler inlined into a function is part of it; inlined functions with "
 	"at least 1 % are listed below it, indented (--inline-rows: all have rows of their own).",
 	"Symbols are read while samples are taken. Names that take longer to read come with the next "
-	"interval or at the end. Files of other users are read for 2 seconds at most; what has no name "
-	"then is \"[unknown]\" with its offset in the file.",
+	"interval or at the end. Reading a file of another user is limited to 5 seconds, or more in long "
+	"runs. A function without a name is \"[unknown]\" with its offset in the file.",
 	"Samples of idle CPUs are not in the tables; their share is reported above.",
 	"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
 	"tasks are sampled in user space only, and the name of the event ends in :u.",

@@ -393,8 +393,8 @@ static const struct opt format_opts[] = {
 		"all events together.",
 	  false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
-	  "Print CSV for a spreadsheet: text that begins with =, +, - or @ has an apostrophe before it, so that "
-		"it is no formula. Numbers stay.", false, NULL },
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it "
+		"is not taken for a formula. Numbers do not change.", false, NULL },
 };
 
 static const struct opt output_opts[] = {

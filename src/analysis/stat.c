@@ -78,8 +78,8 @@ static const struct opt output_opts[] = {
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
 	  "Print CSV with a title line and always the same columns.", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
-	  "Print CSV for a spreadsheet: text that begins with =, +, - or @ has an apostrophe before it, so that it is "
-	  "no formula. Numbers stay.", false, NULL },
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
+	  "not taken for a formula. Numbers do not change.", false, NULL },
 	{ "field-separator", 'x', NULL, OPT_CALL, AT(separator), "CHAR", "Print CSV with this "
 		"separator.",
 	  false, parse_separator },

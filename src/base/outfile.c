@@ -392,10 +392,11 @@ int outfile_refused(const char *option, const char *path, int error, struct faul
 				 path, strerror(-error), (unsigned int)uid);
 	if (error == -ELOOP && !geteuid())
 		return fault_set(f, EXIT_FAILED, "%s %s: root follows no symbolic link that belongs to another user, "
-				 "or is in a folder where others may lay one; name the file that it leads to", option, path);
+				 "or is in a folder where other users can create one; name the file that it leads to",
+				 option, path);
 	if (error == -EEXIST && !geteuid())
-		return fault_set(f, EXIT_FAILED, "%s %s: this file belongs to another user, or is a hard link, in a folder "
-				 "where others may lay files, and root does not write to it; remove it, or name another "
-				 "file", option, path);
+		return fault_set(f, EXIT_FAILED, "%s %s: root does not write to this file, because it "
+				 "belongs to another user, or is a hard link, in a folder where other users can create "
+				 "files; remove it, or name another file", option, path);
 	return fault_set(f, EXIT_FAILED, "%s %s: %s", option, path, strerror(-error));
 }

@@ -272,8 +272,8 @@ static const struct opt convert_opts[] = {
 	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
 	  "Leave out samples of idle CPUs (task 0).", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
-	  "With --to csv: put an apostrophe before text that begins with =, +, - or @, so that a spreadsheet takes "
-	  "it for no formula. Numbers stay.", false, NULL },
+	  "With --to csv: put an apostrophe before text that begins with =, +, - or @, so that a spreadsheet does "
+	  "not take it for a formula. Numbers do not change.", false, NULL },
 };
 
 static const struct opt_group groups[] = {

@@ -112,11 +112,11 @@ static int unpack_all(struct perfdata_reader *r, struct unpacking *u, struct fau
 	if (r->w.error)
 		return reading_failed(r, f);
 	if (zrc == Z_OK)
-		reading_fault(r, cut, window_at(&r->w), "the gzip file is cut here: what comes after the %" PRIu64
-			      " bytes that could be unpacked is missing", u->n);
+		reading_fault(r, cut, window_at(&r->w), "the gzip file is truncated here; only %" PRIu64 " bytes "
+			      "could be unpacked", u->n);
 	else if (zrc != Z_STREAM_END)
-		reading_fault(r, cut, window_at(&r->w), "the gzip file is damaged here (%s): what comes after the %"
-			      PRIu64 " bytes that could be unpacked is missing", u->z.msg ? u->z.msg : zError(zrc), u->n);
+		reading_fault(r, cut, window_at(&r->w), "the gzip file is damaged here (%s); only %" PRIu64 " bytes "
+			      "could be unpacked", u->z.msg ? u->z.msg : zError(zrc), u->n);
 	return 0;
 }
 

@@ -163,7 +163,8 @@ static void tell_cut(const struct names *n, int verbose)
 
 	if (is_worth_telling(torn, all))
 		note(verbose, "%.0f %% of the stacks are cut off at a page that is not in memory (never written, or swapped "
-		     "out), which the kernel does not copy; -g finds callers behind it if programs keep frame pointers",
+		     "out), because the kernel does not copy such pages; -g finds the callers of programs that keep "
+		     "frame pointers",
 		     100 * (double)torn / (double)all);
 	if (!is_worth_telling(cut, all))
 		return;

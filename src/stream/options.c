@@ -329,7 +329,8 @@ const struct opt stream_output_opts[] = {
 	{ "verbose", 'v', NULL, OPT_CALL, 0, NULL,
 	  "Print more: hints, ring sizes, a closing summary.", false, parse_verbose },
 	{ "quiet", 'q', NULL, OPT_CALL, 0, NULL,
-	  "Print no hints, not even on a terminal. Of -v and -q, the later one decides.", false, parse_quiet },
+	  "Print no hints, not even on a terminal. If -q and -v are both given, the last one counts.", false,
+	  parse_quiet },
 };
 
 void stream_opts_defaults(struct stream_opts *opts)

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/note.h"
 #include "base/ticket.h"
+#include "base/units.h"
 #include "symbols/dso_private.h"
 #include "symbols/symsource.h"
 
@@ -82,7 +83,7 @@ static void tell(const struct dsos *d, struct dso *dso)
 {
 	static const char *const reasons[] = {
 		[DSO_NOT_THERE] = "no such file is there now",
-		[DSO_UNIDENTIFIED] = "the recording has neither its build id nor an inode of this machine",
+		[DSO_UNIDENTIFIED] = "the recording has no build id of it, and no inode that is valid on this machine",
 		[DSO_UNREADABLE] = "it is empty, over 4 GiB, or not an ELF file",
 		[DSO_OTHER_INODE] = "what is there now is not what was mapped (inode, generation, or time of its "
 				    "last change)",
@@ -111,7 +112,7 @@ static void give_up(struct dsos *d, struct dso *dso)
 	dso->given_up = true;
 	escape_terminal(dso->name, strlen(dso->name), name, sizeof(name));
 	if (d->verbose > 0)
-		note(d->verbose, "%s: reading it takes too long; its functions have no names, or not all", name);
+		note(d->verbose, "%s: reading it takes too long; some or all of its functions have no names", name);
 	if (!d->given_up++)
 		memcpy(d->first_given_up, name, sizeof(name));
 }
@@ -135,8 +136,8 @@ void dsos_tell(struct dsos *d, int verbose)
 {
 	dsos_end_(d);
 	if (d->given_up)
-		note(verbose, "%zu files took too long to read and have no names, or not all: %s%s", d->given_up,
-		     d->first_given_up, d->given_up > 1 ? ", ... (-v tells each)" : "");
+		note(verbose, "reading %zu file%s took too long, and some functions have no names: %s%s", d->given_up,
+		     units_plural(d->given_up), d->first_given_up, d->given_up > 1 ? ", ... (-v lists all)" : "");
 }
 
 static int close_it(int fd)

@@ -481,7 +481,8 @@ def test_what_has_no_wakeups_is_said(recording):
 def test_why_files_of_another_machine_have_no_names(recording):
     """Their inode is a number of that machine's."""
     recording.write([(attr(0, 0), [12], 'cycles')], [sample(12, 1000)])
-    recording('report', '-v', errors='/bin/first: the recording has neither its build id nor an inode of this machine; its')
+    recording('report', '-v', errors='/bin/first: the recording has no build id of it, and no inode that is valid on this '
+              'machine; its')
 
 
 # ---- what is no recording, and what has no samples

@@ -78,13 +78,12 @@ def test_a_cut_one_is_read_as_far_as_it_goes(recording, layout):
     for part in (0.9, 0.5):
         compressed(recording, whole[:int(len(whole) * part)])
         there = len(zlib.decompressobj(31).decompress(recording.path.read_bytes()))
-        text = recording('script', check=1, errors=f'the gzip file is cut here: what comes after the {there} bytes that '
-                         'could be unpacked is missing')
+        text = recording('script', check=1, errors=f'the gzip file is truncated here; only {there} bytes could be unpacked')
         assert there / SIZE * 0.9 < samples(text) <= there / SIZE
     compressed(recording, whole[:-4])       # nothing but the length is missing
-    assert N <= samples(recording('script', check=1, errors='the gzip file is cut here')) < N + 3
+    assert N <= samples(recording('script', check=1, errors='the gzip file is truncated here')) < N + 3
     compressed(recording, whole[:40])
-    recording('script', check=1, errors='the gzip file is cut here')
+    recording('script', check=1, errors='the gzip file is truncated here')
 
 
 def test_a_cut_one_is_said_once(recording):
@@ -101,7 +100,7 @@ def test_a_cut_one_is_said_once(recording):
         compressed(recording, gzip.compress(whole[:there])[:-8])
         done = subprocess.run([recording.prof, 'script', recording.path], capture_output=True, text=True, timeout=60)
         *summary, said = done.stderr.splitlines()
-        assert done.returncode == 1 and f'the gzip file is cut here: what comes after the {there} bytes' in said, done
+        assert done.returncode == 1 and f'the gzip file is truncated here; only {there} bytes' in said, done
         assert summary == ([f'perf-prof: {N - 1000} events delivered, 1 lost at least'] if at else []), done
 
 
@@ -110,7 +109,7 @@ def test_damage_is_said_and_what_comes_before_it_is_read(recording):
     whole = bytearray(gzip.compress(data))
     whole[-8] ^= 1                          # of the check sum
     compressed(recording, whole)
-    text = recording('script', check=1, errors=f'gzip file is damaged here .incorrect data check.: .* after the {len(data)} bytes')
+    text = recording('script', check=1, errors=f'gzip file is damaged here .incorrect data check.; only {len(data)} bytes')
     assert N <= samples(text) < N + 3
     compressed(recording, gzip.compress(data) + b'something else')
     assert samples(recording('script', check=1, errors='gzip file is damaged here .incorrect header check.')) == samples(text)
