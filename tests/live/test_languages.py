@@ -120,14 +120,20 @@ def ours(names_at, keys, *options):
         yield (name, int(into, 16)) if name else ('[unknown]', 0)
 
 
+BORDERS = '_init', '_fini', '_start'      # perf takes them to reach to the next symbol
+
+
 def judge(mine, perfs):
     if mine == perfs:
         return 'same'
     if perfs[0] == '[unknown]':
         return 'perf has none'
     if mine[0] == '[unknown]':
-        return 'PLT' if perfs[0].endswith('@plt') and platform.machine() != 'x86_64' else \
-            'behind its end' if perfs[0] in ('_init', '_fini', '_start') else 'MISSING'
+        # stubs of calls that are resolved by a function (IFUNC) have no symbol
+        return 'PLT' if perfs[0].endswith('@plt') and (perfs[0] == '@plt' or platform.machine() != 'x86_64') else \
+            'behind its end' if perfs[0] in BORDERS else 'MISSING'
+    if mine[0].endswith('@plt') and perfs[0] in BORDERS:
+        return 'behind its end'      # perf has no stubs of some linkers
     return 'alias' if mine[1] == perfs[1] else 'WRONG'
 
 
