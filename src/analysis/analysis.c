@@ -625,7 +625,7 @@ static int watch(struct analysis *a, struct fault *f)
 	struct fault second = { 0 };
 	int rc;
 
-	if (output_start(&a->opts->stream.output, f) || open_all(a, f))
+	if (stream_start_output(&a->opts->stream, f) || open_all(a, f))
 		return -1;
 	if (a->command)
 		stream_end_with(a->stream, a->workload.pidfd);

@@ -62,6 +62,12 @@ static struct hotspot *spot_of(struct hotspots *h, const struct hotspot_key *key
 	return HASH_KEPT(spot);
 }
 
+static void refuse(struct hotspots *h, uint64_t weight, bool blocked)
+{
+	h->refused += weight;
+	h->refused_blocked += blocked ? weight : 0;
+}
+
 /* NULL: it is counted as refused. */
 static struct hotspot *add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight, bool blocked)
 {
@@ -78,7 +84,7 @@ static struct hotspot *add(struct hotspots *h, const char *comm, struct callstac
 	if (spot)
 		spot->weight += weight;
 	else
-		h->refused += weight;
+		refuse(h, weight, blocked);
 	return spot;
 }
 
@@ -115,7 +121,7 @@ void hotspots_add_asleep(struct hotspots *h, const char *comm, uint64_t ns)
 	if (spot)
 		spot->weight += ns;
 	else
-		h->refused += ns;
+		refuse(h, ns, true);
 }
 
 /* ---- time that was measured ----------------------------------------------------------- */
@@ -162,11 +168,11 @@ void hotspots_spread(struct hotspots *h)
 {
 	double usual = usual_rate(h);
 
-	h->weight = 0;
+	h->weight = h->refused_blocked;
 	for (struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		if (!spot->key.blocked)
 			spot->weight = (uint64_t)((double)spot->weight * rate_of(h, spot->key.comm, usual) + 0.5);
-	h->refused = 0;
+	h->refused = h->refused_blocked;
 	for (const struct task_name *name = h->names; name; name = name->hh.next)
 		name_unsampled(h, name);
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)

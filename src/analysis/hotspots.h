@@ -21,7 +21,8 @@ struct hotspots {
 	double squares;              /* of the samples' weights, summed up */
 	size_t nmore;                /* set before the first one: counts of other events beside each weight */
 	uint64_t blocked;            /* of the weight: off the CPU */
-	uint64_t refused;            /* weight for which there was no room */
+	uint64_t refused;            /* weight for which there was no room, or that has no stack */
+	uint64_t refused_blocked;    /* of that, time off CPUs */
 };
 
 void hotspots_free(struct hotspots *h);   /* and empty again */

@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -46,6 +49,32 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	_exit(code == ENOENT ? WORKLOAD_MISSING : WORKLOAD_REFUSED);
 }
 
+/* Whether exec will find it; so far, nothing was begun that could overwrite a file. */
+static bool is_there(const char *name)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (strchr(name, '/') || !folder)
+		return strchr(name, '/') ? !access(name, F_OK) || errno != ENOENT : true;
+	for (;; folder++) {
+		int n = (int)strcspn(folder, ":");
+
+		snprintf(path, sizeof(path), "%.*s%s%s", n, folder, n ? "/" : "", name);
+		if (!access(path, F_OK) || errno != ENOENT)
+			return true;
+		folder += n;
+		if (!*folder)
+			return false;
+	}
+}
+
+static int missing(const char *name, struct fault *f)
+{
+	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run a shell's built-in, or a command line in one "
+			 "word, with sh -c '...'", name);
+}
+
 int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,
 		     const struct rlimit *files, struct fault *f)
 {
@@ -53,6 +82,8 @@ int workload_prepare(struct workload *w, char *const *argv, const sigset_t *sign
 	char hint[256];
 
 	*w = (struct workload){ .pidfd = -1, .go = -1, .trouble = -1, .name = argv[0] };
+	if (!is_there(argv[0]))
+		return missing(argv[0], f);
 	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
 		goto failed;
 	w->pid = fork();
@@ -99,9 +130,7 @@ int workload_start(struct workload *w, struct fault *f)
 		return 0;
 	workload_abandon(w);
 	if (code == ENOENT)
-		return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run a shell's "
-				 "built-in, or a command line in one word, with sh -c '...'",
-				 w->name);
+		return missing(w->name, f);
 	return fault_set(f, WORKLOAD_REFUSED, "cannot execute %s: %s; expected a program, or a "
 			 "script that begins with #!", w->name, strerror(code));
 }

@@ -19,6 +19,7 @@ struct outbuf *outbuf_new(FILE *out)
 	b->out = out;
 	b->len = 0;
 	b->error = 0;
+	b->csv_safe = false;
 	return b;
 }
 

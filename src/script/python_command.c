@@ -62,7 +62,7 @@ static int open_events(struct host *h, int verbose, struct fault *f)
 static int load_script(struct python_config *config, struct host *h,
 		       const struct host_script *script, struct fault *f)
 {
-	return output_start(&config->stream.output, f) || host_start(h, script, f) ||
+	return stream_start_output(&config->stream, f) || host_start(h, script, f) ||
 	       host_attach(h, f) ? -1 : 0;
 }
 

@@ -530,8 +530,8 @@ const char *jitnames_missing(struct jitnames *j)
 		"more than 256 processes make code",
 		"the perf maps and jitdump files grew by more than 128 MiB since the last file",
 		"one perf map or jitdump has more functions than are read, or all names take more than 64 MiB",
-		"this user may not read the perf map of a process that was sampled; record as root, or as the user who runs "
-			"that process",
+		("this user may not read the perf map of a process that was sampled; record as root, or as the user who runs "
+		 "that process"),
 		"out of memory",
 		"the names of the functions that were sampled take more than 64 MiB",
 		"a perf map or jitdump file cannot be read",

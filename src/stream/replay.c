@@ -37,6 +37,17 @@ int stream_open_input(struct stream_opts *opts, struct fault *f)
 	return opts->input_fd < 0 ? -1 : 0;
 }
 
+int stream_start_output(struct stream_opts *opts, struct fault *f)
+{
+	const char *path = opts->output.path;
+	struct stat in, out;
+
+	if (path && opts->input && strcmp(opts->input, "-") && !stat(opts->input, &in) && !stat(path, &out) &&
+	    S_ISREG(out.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		return fault_usage(f, "-o %s is the recording that is read; name another file", path);
+	return output_start(&opts->output, f);
+}
+
 /* What asks for this machine has no meaning. */
 static int check_options(const struct stream_opts *o, struct fault *f)
 {

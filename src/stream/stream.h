@@ -295,6 +295,8 @@ struct stream_totals {
 
 /* Opens the descriptor of --input, if it was given: 0, or -1 with f. Before stream_new(). */
 int stream_open_input(struct stream_opts *opts, struct fault *f);
+/* What is printed goes to --output from here on, if it was given: 0, or -1 with f, as when that is the recording itself. */
+int stream_start_output(struct stream_opts *opts, struct fault *f);
 /* Takes the event list apart, expands globs, reads formats. Opens no event. The opts
  * must outlive the stream. NULL with f. */
 struct stream *stream_new(const struct stream_opts *opts, struct fault *f);

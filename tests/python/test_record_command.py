@@ -379,3 +379,24 @@ def test_under_sudo_it_belongs_to_the_caller(prof, storm):
         assert {os.stat(folder / p).st_uid for p in parts(record)} == {nobody.pw_uid}
     finally:
         shutil.rmtree(folder)
+
+
+def test_a_command_that_is_not_there_costs_no_recording(record, storm):
+    record('-e', EVENT, '--', storm, 'getppid', 100)
+    before = (record.folder / 'perf.data').read_bytes()
+    for _ in range(2):
+        record('--', './no-such-program', check=127, errors='there is no such program')
+        record('--', 'no-such-program-in-path', check=127, errors='there is no such program')
+    assert os.listdir(record.folder) == ['perf.data'] and (record.folder / 'perf.data').read_bytes() == before
+
+
+@pytest.mark.parametrize('command', [['report'], ['trace'], ['profile', '-q'], ['top', '-e', EVENT], ['python', 's.py']])
+def test_no_output_replaces_the_recording_that_is_read(record, storm, command):
+    record('-e', EVENT, '--', storm, 'getppid', 100)
+    (record.folder / 's.py').write_text('def __sample__(e): pass\n')
+    (record.folder / 'link').symlink_to('perf.data')
+    before = (record.folder / 'perf.data').read_bytes()
+    for name in 'perf.data', './perf.data', 'link':
+        record.read(command[0], '-I', 'perf.data', '-o', name, *command[1:], check=2,
+                    errors=f'-o {name} is the recording that is read')
+    assert (record.folder / 'perf.data').read_bytes() == before
