@@ -9,6 +9,10 @@ void gaps_add(struct gaps *g, const struct stream_loss *loss)
 	size_t cpu = (size_t)loss->cpu, room = cpu + 16;
 	uint64_t *bigger = g->ends;
 
+	if (loss->cpu < 0) {
+		g->everywhere = loss->count && loss->end > g->everywhere ? loss->end : g->everywhere;
+		return;
+	}
 	if (cpu >= g->ncpus) {
 		bigger = realloc(g->ends, room * sizeof(*bigger));
 		if (!bigger)
@@ -23,7 +27,7 @@ void gaps_add(struct gaps *g, const struct stream_loss *loss)
 
 bool gaps_since(const struct gaps *g, uint64_t cpu, uint64_t time)
 {
-	return cpu < g->ncpus && g->ends[cpu] > time;
+	return g->everywhere > time || (cpu < g->ncpus && g->ends[cpu] > time);
 }
 
 void gaps_free(struct gaps *g)

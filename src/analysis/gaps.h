@@ -8,6 +8,7 @@
 struct gaps {
 	uint64_t *ends;              /* by CPU; 0: there was none */
 	size_t ncpus;
+	uint64_t everywhere;         /* of a CPU that nobody knows: damage of a recording */
 };
 
 /* For analysis_ops.lost, with order of time. */

@@ -203,28 +203,28 @@ static int check_owner(const struct way *w, const struct stat *st)
 	return st->st_nlink > 1 && (open || folder.st_uid != geteuid()) ? -EEXIST : 0;
 }
 
-/* What is there by the name is only emptied when it is known to be ours. */
-static int open_checked(const struct way *w, const char *name, int flags, unsigned int mode)
-{
-	int fd = openat(w->folder, name, flags & ~O_TRUNC, mode), rc;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	rc = fstat(fd, &st) ? -errno : check_owner(w, &st);
-	if (!rc && flags & O_TRUNC && S_ISREG(st.st_mode) && ftruncate(fd, 0))
-		rc = -errno;
-	if (rc)
-		close(fd);
-	return rc ? rc : fd;
-}
-
 /* Nothing there is fine. */
 static int check_name(const struct way *w)
 {
 	struct stat st;
 
 	return w->folder < 0 || fstatat(w->folder, w->name, &st, AT_SYMLINK_NOFOLLOW) ? 0 : check_owner(w, &st);
+}
+
+/* What is there by the name is only emptied when it is known to be ours; before it is opened, too, which may wait. */
+static int open_checked(const struct way *w, const char *name, int flags, unsigned int mode)
+{
+	int rc = flags & O_EXCL ? 0 : check_name(w), fd = rc ? -1 : openat(w->folder, name, flags & ~O_TRUNC, mode);
+	struct stat st;
+
+	if (fd < 0)
+		return rc ? rc : -errno;
+	rc = fstat(fd, &st) ? -errno : check_owner(w, &st);
+	if (!rc && flags & O_TRUNC && S_ISREG(st.st_mode) && ftruncate(fd, 0))
+		rc = -errno;
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
 }
 
 static int open_it(const struct outfile_order *o)
@@ -390,11 +390,13 @@ int outfile_refused(const char *option, const char *path, int error, struct faul
 		return fault_set(f, EXIT_FAILED, "%s %s: %s for user %u, who ran sudo and would "
 				 "own the file; name a file that this user may write", option,
 				 path, strerror(-error), (unsigned int)uid);
+	if (error == -ENXIO)
+		return fault_set(f, EXIT_FAILED, "%s %s: nobody reads this FIFO; start what reads it first", option, path);
 	if (error == -ELOOP && !geteuid())
 		return fault_set(f, EXIT_FAILED, "%s %s: root follows no symbolic link that belongs to another user, "
 				 "or is in a folder where other users can create one; name the file that it leads to",
 				 option, path);
-	if (error == -EEXIST && !geteuid())
+	if (error == -EEXIST && (!geteuid() || hand))
 		return fault_set(f, EXIT_FAILED, "%s %s: root does not write to this file, because it "
 				 "belongs to another user, or is a hard link, in a folder where other users can create "
 				 "files; remove it, or name another file", option, path);

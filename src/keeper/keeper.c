@@ -449,8 +449,11 @@ void keeper_stop(struct keeper *k)
 	atomic_store(&of_the_run, NULL);
 	/* it reads the end, cleans up, and its own end ends this */
 	shutdown(k->socket, SHUT_WR);
+	if (pthread_mutex_trylock(&k->lock))
+		return;          /* a thread that was given up waits for an answer: it reads the end */
 	while (recv(k->socket, &c, 1, 0) > 0 || errno == EINTR)
 		errno = 0;
 	close(k->socket);
+	pthread_mutex_unlock(&k->lock);
 	free(k);
 }

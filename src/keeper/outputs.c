@@ -65,6 +65,28 @@ static bool is_fit(const char *name, const struct outfile_order *o)
 	}
 }
 
+/* A FIFO that nobody reads is -ENXIO: whoever asks can be interrupted, the keeper can't. */
+static int do_at_once(struct outfile_order *o)
+{
+	int rc;
+
+	if (o->op != OUTFILE_OPEN)
+		return outfile_do(o);
+	o->flags |= O_NONBLOCK;
+	rc = outfile_do(o);
+	if (rc >= 0)
+		fcntl(rc, F_SETFL, fcntl(rc, F_GETFL) & ~O_NONBLOCK);
+	return rc;
+}
+
+/* Not "" or "FOLDER/", of which every name in the folder would be a temporary one. */
+static bool is_file(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n && name[n - 1] != '/';
+}
+
 int outputs_do(const struct opt_strings *named, const char *bytes, size_t size, enum outfile_op *op)
 {
 	struct outfile_order o = { .path = bytes + sizeof(struct head) };
@@ -82,7 +104,7 @@ int outputs_do(const struct opt_strings *named, const char *bytes, size_t size, 
 	o.flags = (int)h.flags;
 	o.mode = h.mode & 0666;
 	for (size_t i = 0; i < named->n; i++)
-		if (is_fit(named->v[i], &o))
-			return outfile_do(&o);
+		if (is_file(named->v[i]) && is_fit(named->v[i], &o))
+			return do_at_once(&o);
 	return -EPERM;
 }

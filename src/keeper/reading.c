@@ -12,7 +12,8 @@ static bool is_roots_alone(int fd)
 {
 	struct stat st;
 
-	return fd < 0 || (!fstat(fd, &st) && !st.st_uid && !(st.st_mode & S_IWOTH && S_ISREG(st.st_mode)));
+	return fd < 0 || (!fstat(fd, &st) && !st.st_uid &&
+			  !(S_ISREG(st.st_mode) && st.st_mode & (S_IWOTH | (st.st_gid ? S_IWGRP : 0))));
 }
 
 static bool has_strangers(const struct reading_files *files)

@@ -145,7 +145,7 @@ static int ask(struct parser **parser, const struct parser_question *q)
 	int rc;
 
 	if (!*parser)
-		*parser = parser_new(&(struct parser_opts){ .place = PARSER_APART });
+		*parser = parser_new(&(struct parser_opts){ .place = PARSER_APART, .seconds = SECONDS });
 	rc = *parser ? parser_ask(*parser, q, &out) : -EPIPE;
 	rc = rc ? rc : put_bytes(&out);
 	parser_bytes_free(&out);

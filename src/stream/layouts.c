@@ -89,13 +89,19 @@ static uint64_t unread(const struct stream *s, const struct stream_event *ev)
 	return ev->sampling && needs_period(ev) ? parts & ~(uint64_t)PERF_SAMPLE_PERIOD : parts;
 }
 
+/* They are asked for anew, if call chains are. */
+static uint64_t chain_parts(const struct stream_event *ev)
+{
+	return PERF_SAMPLE_CALLCHAIN | (ev->stack_bytes ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0);
+}
+
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
 {
 	bool no_period = s->each_counts_one || (s->mixed && !reads(s, ev, PERF_SAMPLE_PERIOD) && counts_one(ev));
 	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 
 	if (ev->sampling)
-		type |= ev->sampling->attr.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN & ~unread(s, ev);
+		type |= ev->sampling->attr.attr.sample_type & ~chain_parts(ev) & ~unread(s, ev);
 	else
 		type |= (reads(s, ev, PERF_SAMPLE_RAW) ? PERF_SAMPLE_RAW : 0) | (no_period ? 0 : PERF_SAMPLE_PERIOD) |
 			(ev->read_format & ~(uint64_t)PEV_FORMAT_LOST ? PERF_SAMPLE_READ : 0);

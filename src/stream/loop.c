@@ -180,13 +180,13 @@ uint64_t stream_asked_to_stop(void *stream)
 	return atomic_load(&((struct stream *)stream)->attn.stop_ns);
 }
 
-/* The rings of names are emptied meanwhile. */
+/* Who asks is in the middle of a lookup: what the rings of names hold may not be handed over now. */
 bool stream_is_pressed(void *stream)
 {
 	struct stream *s = stream;
 
-	if (s->sideband)
-		sideband_collect(s->sideband);
+	if (s->sideband && sideband_is_pressed(s->sideband))
+		return true;
 	for (size_t i = 0; i < s->nrings; i++)
 		if (pev_ring_waiting_(s->rings[i].ring) > pev_ring_size(s->rings[i].ring) / 4)
 			return true;

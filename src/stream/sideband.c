@@ -3,6 +3,7 @@
 
 #include "perfdata/writer.h"
 #include "perfevent/body.h"
+#include "perfevent/ring_private.h"
 #include "stream/buildids.h"
 #include "stream/jitnames.h"
 #include "stream/own.h"
@@ -384,6 +385,16 @@ void sideband_collect(struct sideband *b)
 			queue_record(b, ring, h);
 		pev_ring_end(ring->ring);
 	}
+}
+
+bool sideband_is_pressed(const struct sideband *b)
+{
+	if (getpid() != b->pid)
+		return true;
+	for (size_t i = 0; i < b->nrings; i++)
+		if (pev_ring_waiting_(b->rings[i].ring) > pev_ring_size(b->rings[i].ring) / 4)
+			return true;
+	return false;
 }
 
 void sideband_take(struct sideband *b, uint64_t time)

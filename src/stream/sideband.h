@@ -48,6 +48,8 @@ void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);
 /* Takes what the kernel has written by now out of the rings. To be called before events
  * that were read later are delivered. */
 void sideband_collect(struct sideband *b);
+/* Whether a ring is a quarter full, or this is a forked child, which has none. */
+bool sideband_is_pressed(const struct sideband *b);
 /* Hands over the records up to `time` (ns of the perf clock), in order of time. */
 void sideband_take(struct sideband *b, uint64_t time);
 

@@ -21,11 +21,16 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static bool is_own(uid_t uid)
+void budget_init(struct budget *b, uint64_t (*stopped)(void *ctx), void *ctx)
 {
-	uid_t caller;
+	*b = (struct budget){ .stopped = stopped, .ctx = ctx };
+	if (!caller_ran_sudo(&b->caller))
+		b->caller = 0;
+}
 
-	return !uid || uid == getuid() || uid == geteuid() || (caller_ran_sudo(&caller) && uid == caller);
+static bool is_own(const struct budget *b, uid_t uid)
+{
+	return !uid || uid == getuid() || uid == geteuid() || uid == b->caller;
 }
 
 static struct budget_owner *find_owner(struct budget *b, uid_t uid)
@@ -53,7 +58,7 @@ static bool is_used_up(struct budget *b, uint64_t ns, uint64_t time)
 {
 	const uint64_t more = (time - b->began) / SHARE;
 
-	if (is_own(b->owner))
+	if (is_own(b, b->owner))
 		return *b->file + ns >= own_file || is_late(b, time, own_after_stop);
 	return *b->file + ns >= file + more || find_owner(b, b->owner)->ns + ns >= owner + more ||
 	       b->strangers + ns >= all + more || is_late(b, time, after_stop);
@@ -87,7 +92,7 @@ void budget_end(struct budget *b)
 		return;
 	*b->file += ns;
 	b->file = NULL;
-	if (is_own(b->owner))
+	if (is_own(b, b->owner))
 		return;
 	find_owner(b, b->owner)->ns += ns;
 	b->strangers += ns;

@@ -14,7 +14,6 @@
 
 enum { BUDGET_OWNERS = 64 };
 
-/* Zero at first, but for stopped and ctx. */
 struct budget {
 	/* When the run was asked to stop (CLOCK_MONOTONIC, ns); 0: it was not. May be NULL. */
 	uint64_t (*stopped)(void *ctx);
@@ -26,11 +25,14 @@ struct budget {
 	unsigned int nowners;
 	uint64_t began;              /* with the first file */
 	uint64_t strangers;          /* ns that all their files took */
+	uid_t caller;                /* who ran sudo; 0: nobody did */
 	uid_t owner;                 /* whose file is being read */
 	_Atomic bool ended;          /* nobody waits for anything any more */
 	uint64_t *file, since;       /* what that one took before; since when it is read; NULL: none is */
 };
 
+/* By the thread that starts others: it reads the environment. */
+void budget_init(struct budget *b, uint64_t (*stopped)(void *ctx), void *ctx);
 /* A file of that owner, which has taken *ns so far, is read from now on. False: its time is up. */
 bool budget_begin(struct budget *b, uid_t owner, uint64_t *ns);
 /* Whether the time of the file that is being read is up; for parser_bound(). */

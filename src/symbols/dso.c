@@ -86,6 +86,7 @@ void dso_account_(struct dsos *d, struct dso *dso)
 	if (d->dwarfs_open > DSO_MAX_OPEN) {
 		close_dwarf(dso);
 		close_code(dso);
+		dso->code_asked = true;          /* and there was no room: it is not read once more for that */
 		count_descriptors(d, dso);
 	}
 	d->bytes += bytes_of(dso) - dso->bytes;
@@ -167,8 +168,8 @@ void dsos_use(struct dsos *d, struct parser *parser, int verbose)
 
 void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx)
 {
-	d->budget.stopped = d->map_budget.stopped = stopped;
-	d->budget.ctx = d->map_budget.ctx = ctx;
+	budget_init(&d->budget, stopped, ctx);
+	budget_init(&d->map_budget, stopped, ctx);
 	parser_bound(d->parser, budget_is_over, &d->budget);
 }
 

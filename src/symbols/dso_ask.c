@@ -96,7 +96,7 @@ static bool is_done(struct dsos *d, struct dso *dso)
 	bool firm = dso->question.what == ASK_CFI;   /* callers that are missing don't come later */
 	uint64_t begin, ns;
 
-	if (d->hurried && d->patience.is_pressed)
+	if (!d->errands || (d->hurried && d->patience.is_pressed) || !errands_is_here(d->errands))
 		return atomic_load(&e->done);
 	while (!atomic_load(&e->done) && (ns = patience_left(&d->patience, firm))) {
 		begin = patience_begin();

@@ -174,8 +174,10 @@ static void look(struct dsos *d, struct jit *j)
 {
 	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), end, cost;
 
-	if (!patience_left(&d->patience, false) || (d->patience.is_pressed && d->patience.is_pressed(d->patience.ctx)))
-		return;          /* rings come first */
+	if (!patience_left(&d->patience, false) || (d->patience.is_pressed && d->patience.is_pressed(d->patience.ctx))) {
+		j->next_look = start + SOON_NS;          /* rings come first */
+		return;
+	}
 	open_file(d, j);
 	if (j->fd >= 0 && read_file(d, j)) {
 		j->dso->serial = ++d->serials;

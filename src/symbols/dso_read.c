@@ -211,11 +211,11 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 	if (file)
 		keep_code(dso, fd);
 	dso->mtime = st.st_mtim;
+	dso_end_reading_(d, dso);
 	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
 		d->asked++;
-		file = symsource_ask_servers(d->parser, file, fd, d->servers);
+		file = symsource_ask_servers(d->parser, file, fd, d->servers);   /* a slow one is not the file's fault */
 	}
-	dso_end_reading_(d, dso);
 	return file;
 }
 

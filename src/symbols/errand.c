@@ -123,6 +123,11 @@ bool errands_wait(struct errands *e, struct errand *errand, uint64_t ns)
 	return atomic_load(&errand->done);
 }
 
+bool errands_is_here(const struct errands *e)
+{
+	return e->owner == getpid();
+}
+
 bool errands_is_thread(const struct errands *e)
 {
 	return e->running && pthread_equal(pthread_self(), e->thread);

@@ -27,6 +27,8 @@ bool errands_free(struct errands *e);
 bool errands_send(struct errands *e, struct errand *errand);
 /* Whether it is done, now or within so many ns. */
 bool errands_wait(struct errands *e, struct errand *errand, uint64_t ns);
+/* False in a child of the process that made e: the thread is not there. */
+bool errands_is_here(const struct errands *e);
 /* Whether this is the thread. */
 bool errands_is_thread(const struct errands *e);
 #endif

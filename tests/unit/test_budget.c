@@ -85,13 +85,14 @@ static void bounds_grow_with_the_run(void **state)
 /* What root reads for the user who ran sudo. */
 static void the_caller_of_sudo_is_no_stranger(void **state)
 {
-	struct budget b = { 0 };
+	struct budget b;
 	char uid[16];
 
 	if (geteuid())
 		skip();
 	snprintf(uid, sizeof(uid), "%d", STRANGER);
 	setenv("SUDO_UID", uid, 1);
+	budget_init(&b, NULL, NULL);
 	assert_true(read_for(&b, STRANGER, 40, &(uint64_t){ 0 }));
 	assert_true(read_for(&b, STRANGER, 0, &(uint64_t){ 0 }));
 	unsetenv("SUDO_UID");

@@ -22,9 +22,22 @@ static void spans(void **state)
 	gaps_free(&g);
 }
 
+/* Damage of a recording: on which CPU, nobody knows. */
+static void no_cpu_is_every_cpu(void **state)
+{
+	struct gaps g = { 0 };
+
+	gaps_add(&g, &(struct stream_loss){ .count = 1, .cpu = 30, .end = 10 });
+	gaps_add(&g, &(struct stream_loss){ .count = 1, .cpu = -1, .start = 10, .end = 20 });
+	assert_true(gaps_since(&g, 0, 19));
+	assert_true(gaps_since(&g, 100000, 5));
+	assert_false(gaps_since(&g, 30, 20));
+	gaps_free(&g);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(spans) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(spans), cmocka_unit_test(no_cpu_is_every_cpu) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
