@@ -57,7 +57,7 @@ int key_compile(struct analysis *a, struct expr **key, const struct stream_event
 	return rc;
 }
 
-/* What is wrong with it is told when it is compiled to be kept. */
+/* An error in the text is reported later, when the key that is kept is compiled. */
 uint64_t key_reads(struct analysis *a, const struct stream_event *event, const char *text)
 {
 	struct fault why = { 0 };

@@ -91,7 +91,7 @@ static void count_error(struct syscalls *c, const struct pair_end *end, int64_t 
 		histogram_add(&d->durations, end->duration);
 }
 
-/* What is known of a beginning: the number of the call, or the CPU. */
+/* By what an end is compared with the beginning of its call: the call's number, if that is sampled, else the CPU. */
 static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
 {
 	return c->enter_id ? (uint64_t)trace_field_sint(c->enter_id, s->view.raw) : s->cpu;

@@ -27,9 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is watched: everybody, or processes (also by one of their threads) with the children that they start, and
- * those in control groups;
- * or nobody: it is a recording that is read. */
+/* Who is watched: everybody; or processes (also by one of their threads) with the children that they start, and those in
+ * control groups; or nobody, since a recording is read. */
 struct keeper_targets {
 	bool everybody, recorded;
 	const int *pids, *tids;

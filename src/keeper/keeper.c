@@ -27,8 +27,8 @@
 enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED, REQUEST_PARSE, REQUEST_CACHED,
 		    REQUEST_WRITE };
 
-/* One datagram; `text` ends with a NUL. REQUEST_WRITE has an order there (outputs.h). REQUEST_PARSE has descriptors, the kind of its question as `pid`, and before
- * the NUL the question's bytes. */
+/* One datagram. `text` ends with a NUL; before it are, for REQUEST_WRITE, an order (outputs.h), and for REQUEST_PARSE the
+ * bytes of a question, whose kind is in `pid` and which has descriptors. */
 struct request {
 	uint32_t kind;
 	int32_t pid;
