@@ -227,6 +227,14 @@ static void join_fields(struct script_event *e)
 			join(e, n, 3, &script_when_field);
 }
 
+/* As with perf script, dsoff is a part of dso; `-F +dsoff` adds no place to what shows none, such as tracepoints. */
+static bool brings_dso(const struct script_event *e, const struct script_choice *choice)
+{
+	const uint64_t places = SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(CALLCHAIN);
+
+	return e->shown & SCRIPT_BIT(DSOFF) && (choice->whole || e->shown & places);
+}
+
 void script_show(struct script_event *e, const struct script_choice *choice, bool data)
 {
 	uint64_t wanted = ((choice->whole ? choice->set : usual(e, data)) | choice->plus) & ~choice->minus;
@@ -236,7 +244,7 @@ void script_show(struct script_event *e, const struct script_choice *choice, boo
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
 		if (wanted & bit_of(i) && has(e, &script_fields[i]))
 			e->shown |= bit_of(i);
-	if (e->shown & SCRIPT_BIT(DSOFF) && !data)   /* as with perf script, it is a part of that */
+	if (brings_dso(e, choice) && !data)
 		e->shown |= SCRIPT_BIT(DSO);
 	e->has_chain = e->shown & SCRIPT_BIT(CALLCHAIN);
 	/* of a chain that is shown alone, everything is */

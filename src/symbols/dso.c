@@ -180,7 +180,7 @@ void dsos_use_servers(struct dsos *d, const char *urls)
 
 bool dsos_end_(struct dsos *d)
 {
-	d->budget.ended = true;
+	d->budget.ended = d->map_budget.ended = true;
 	if (!errands_free(d->errands))
 		return false;
 	d->errands = NULL;
@@ -335,7 +335,7 @@ static const char *shown_name(struct dsos *d, struct dso *dso, const char *name)
 
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
 {
-	if (dso->jit) {
+	if (dso->memory) {
 		dso_touch_(d, dso);
 		return dso_jit_find_(d, dso, offset, name, into);
 	}
@@ -361,7 +361,7 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 {
 	uint64_t vaddr;
 
-	if (dso->jit || !dso_settle_(d, dso))
+	if (dso->memory || !dso_settle_(d, dso))
 		return 0;
 	if (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_INLINES, offset, NULL))
 		return 0;
@@ -381,7 +381,7 @@ static bool has_code(const struct dso *dso, uint64_t offset, uint64_t *vaddr)
 /* A file that was read before anybody asked is read again, to keep it open. */
 bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr)
 {
-	if (dso->jit || !d->parser || !dso_settle_(d, dso))
+	if (dso->memory || !d->parser || !dso_settle_(d, dso))
 		return false;
 	d->keeps_code = true;
 	if (dso->state == DSO_READ && dso->code < 0 && !dso->code_asked)
@@ -400,12 +400,12 @@ bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi,
 
 bool dso_is_jit(const struct dso *dso)
 {
-	return dso->jit;
+	return dso->memory;
 }
 
 const char *dso_shown_name(struct dsos *d, struct dso *dso, const char *name)
 {
-	return name && is_mangled(name) && dso_settle_(d, dso) ? shown_name(d, dso, name) : name;
+	return name && is_mangled(name) && !dso->memory && dso_settle_(d, dso) ? shown_name(d, dso, name) : name;
 }
 
 size_t dsos_bytes(const struct dsos *d)

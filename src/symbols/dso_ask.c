@@ -52,6 +52,10 @@ static void answer(struct errand *e)
 	struct dso_question *q = (struct dso_question *)e;
 	struct dso *dso = q->dso;
 
+	if (q->what == ASK_MAP) {
+		dso_jit_answer_(q->d, dso);
+		return;
+	}
 	if (dso->state == DSO_UNREAD)
 		dso_read_(q->d, dso);   /* in its own time */
 	if (!dso_begin_reading_(q->d, dso))
@@ -106,38 +110,66 @@ static bool is_done(struct dsos *d, struct dso *dso)
 	return atomic_load(&e->done);
 }
 
+static void take_answer(struct dsos *d, struct dso *dso)
+{
+	dsos_tell_started_(d);
+	dso->late = false;
+	if (dso->question.what == ASK_MAP)
+		dso_jit_took_(d, dso);
+	else
+		dso_account_(d, dso);
+}
+
 bool dso_settle_(struct dsos *d, struct dso *dso)
 {
 	if (!dso->late)
 		return true;
 	if (!is_done(d, dso))
 		return false;
-	dsos_tell_started_(d);
-	dso->late = false;
-	dso_account_(d, dso);
+	take_answer(d, dso);
 	return true;
 }
 
-bool dso_ask_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name)
+bool dso_poll_(struct dsos *d, struct dso *dso)
+{
+	if (dso->late && atomic_load(&dso->question.errand.done))
+		take_answer(d, dso);
+	return !dso->late;
+}
+
+/* Processes of the parser are ours from their first breath. */
+static void warm(struct dsos *d, enum dso_asked what)
+{
+	if (d->warm || what == ASK_MAP)
+		return;
+	d->warm = true;
+	if (d->errands && d->parser)
+		parser_warm(d->parser);
+}
+
+void dso_send_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name)
 {
 	dso->question = (struct dso_question){
 		.errand.run = answer, .d = d, .dso = dso, .what = what, .offset = offset, .name = name,
 		.place = dso->place, .keeps_code = d->keeps_code,
 	};
-	if (d->errands && !d->warm && d->parser)
-		parser_warm(d->parser);   /* its processes are ours from their first breath */
-	d->warm = true;
+	warm(d, what);
 	dso->late = d->errands && errands_send(d->errands, &dso->question.errand);
-	if (!dso->late) {
-		answer(&dso->question.errand);
-		dso_account_(d, dso);
-	}
+	if (dso->late)
+		return;
+	answer(&dso->question.errand);
+	take_answer(d, dso);
+}
+
+bool dso_ask_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name)
+{
+	dso_send_(d, dso, what, offset, name);
 	return dso_settle_(d, dso);
 }
 
 bool dso_is_late(const struct dso *dso)
 {
-	return dso->late;
+	return dso->late && !dso_jit_has_names_(dso);
 }
 
 void dsos_hurry(struct dsos *d, bool hurried)

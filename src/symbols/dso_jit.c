@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that no file is behind: what a just-in-time compiler wrote there, by the perf map
- * of the process. The file is opened when such memory is first heard of and kept open, so
+ * of the process. The file is opened when code in such memory is first heard of and kept open, so
  * that it serves beyond the end of the process; until then it is looked for anew: after SOON_NS,
  * then less and less often, up to each JIT_LOOK_NS; and SOON_NS after the last look if an address
  * has no name and the file has grown. What a recording has kept of a process needs no looks.
+ *
+ * A look is a question (dso_ask.c): live, the thread opens the file and reads it into a table of its own, which
+ * takes the place of the old one when the asker takes the answer. Until then names come from the old one.
  */
 #include "base/note.h"
 #include "symbols/dso_private.h"
@@ -22,20 +25,36 @@ enum { MAX_OPEN = 128, COST_SHARE = 20, PIECE = 1 << 20 };
 #define JIT_LOOK_NS UINT64_C(200000000)
 #define SOON_NS UINT64_C(10000000)
 
-struct jit {
-	struct jit *next;        /* of all that there are */
-	struct jit *next_read;   /* of those whose file was read */
-	struct dso *dso;
-	pid_t pid;
-	bool gone;               /* whose number it was now runs something else, or nothing */
-	bool told;
-	bool kept;               /* its map is, in a recording */
-	uid_t owner;             /* of the file; and how long it was read */
-	uint64_t ns;
+/* While the dso is late, it is the thread's. */
+struct jit_file {
 	int fd;                  /* -1: not open */
 	dev_t dev;
 	ino_t ino;
 	off_t size;              /* when it was last read */
+	uid_t owner;             /* of the file; and how long it was read */
+	uint64_t ns;
+	/* what is asked: */
+	bool is_read;            /* the file; or else it is opened alone */
+	bool is_whole;           /* or else one piece of it */
+	bool gone;               /* the process is: what is open is all there will be */
+	/* and the answer: */
+	bool found_gone, found_other;
+	struct perfmap *map;     /* in the place of the old one; NULL: that is as good */
+	uint64_t cost;           /* ns of CPU time; or of all time, if that is more than COST_SHARE times as much */
+};
+
+struct jit {
+	struct jit *next;        /* of all that there are */
+	struct jit *next_read;   /* of those that are listed: somebody asks for their names */
+	bool listed;
+	struct dso *dso;
+	pid_t pid;
+	bool is_code;            /* code was heard of, and the file asked for */
+	bool gone;               /* whose number it was now runs something else, or nothing */
+	bool told;
+	bool kept;               /* its map is, in a recording */
+	bool open;               /* it counts in jits_open */
+	struct jit_file file;
 	struct perfmap *map;     /* NULL: not read */
 	uint64_t next_look;      /* CLOCK_MONOTONIC, ns; */
 	uint64_t soonest;        /* at least, if there is a reason; */
@@ -64,140 +83,195 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ---- the file --------------------------------------------------------------- */
+/* ---- what the thread does ---------------------------------------------------- */
+
+/* Another file by that path is another table. */
+static void open_file(const struct dsos *d, struct jit_file *f, pid_t pid)
+{
+	int fd = f->gone ? -ESRCH : opener_perf_map(d->opener, pid);
+	struct stat st;
+
+	f->found_gone = fd == -ESRCH;
+	if (fd < 0 || fstat(fd, &st)) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	f->found_other = st.st_dev != f->dev || st.st_ino != f->ino;
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = fd;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	f->owner = st.st_uid;
+}
+
+/* In pieces, as long as there is time. */
+static bool read_pieces(struct dsos *d, struct jit_file *f)
+{
+	uint64_t left = 0;
+	bool news = false;
+
+	if (!budget_begin(&d->map_budget, f->owner, &f->ns))
+		return false;
+	do {
+		left = PIECE;
+		news |= perfmap_read(f->map, f->fd, &left) > 0;
+	} while (!left && f->is_whole && !budget_is_over(&d->map_budget));
+	budget_end(&d->map_budget);
+	return news;
+}
+
+static void read_file(struct dsos *d, struct jit_file *f, const struct perfmap *old)
+{
+	bool is_first = !old || f->found_other;
+	struct stat st;
+
+	/* by another life of that number it was begun anew */
+	if (fstat(f->fd, &st) || (f->gone && st.st_size < f->size))
+		return;
+	f->size = st.st_size;
+	if (!is_first && perfmap_has_all(old, st.st_size))
+		return;
+	f->map = is_first ? perfmap_new() : perfmap_copy(old);
+	if (!f->map || read_pieces(d, f) || is_first)
+		return;
+	perfmap_free(f->map);
+	f->map = NULL;
+}
+
+void dso_jit_answer_(struct dsos *d, struct dso *dso)
+{
+	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), took;
+	struct jit *j = dso->jit;
+	struct jit_file *f = &j->file;
+
+	f->map = NULL;
+	f->found_gone = f->found_other = false;
+	open_file(d, f, j->pid);
+	if (f->fd >= 0 && f->is_read)
+		read_file(d, f, j->map);
+	took = now(CLOCK_MONOTONIC) - start;
+	f->cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
+	f->cost = f->cost > took ? f->cost : took;
+}
+
+/* ---- its answer --------------------------------------------------------------- */
 
 static void close_file(struct dsos *d, struct jit *j)
 {
-	if (j->fd < 0)
-		return;
-	close(j->fd);
-	j->fd = -1;
-	d->jits_open--;
+	if (j->file.fd >= 0)
+		close(j->file.fd);
+	j->file.fd = -1;
+	d->jits_open -= j->open;
+	j->open = false;
 }
 
-static void unlink_read(struct dsos *d, const struct jit *j)
+static void count_open(struct dsos *d, struct jit *j)
+{
+	bool open = j->file.fd >= 0;
+
+	d->jits_open += (unsigned int)open - j->open;
+	j->open = open;
+	if (d->jits_open > MAX_OPEN)
+		close_file(d, j);
+}
+
+static void list(struct dsos *d, struct jit *j)
+{
+	if (j->listed)
+		return;
+	j->listed = true;
+	j->next_read = d->jits_read;
+	d->jits_read = j;
+}
+
+static void unlist(struct dsos *d, struct jit *j)
 {
 	struct jit **at = &d->jits_read;
 
-	while (*at && *at != j)
+	if (!j->listed)
+		return;
+	j->listed = false;
+	while (*at != j)
 		at = &(*at)->next_read;
-	if (*at)
-		*at = j->next_read;
+	*at = j->next_read;
+}
+
+static void drop_map(struct dsos *d, struct jit *j)
+{
+	if (!j->map)
+		return;
+	d->bytes -= perfmap_bytes(j->map);
+	perfmap_free(j->map);
+	j->map = NULL;
 }
 
 static void forget_names(struct dsos *d, struct jit *j)
 {
 	if (!j->map)
 		return;
-	unlink_read(d, j);
-	d->bytes -= perfmap_bytes(j->map);
-	perfmap_free(j->map);
-	j->map = NULL;
+	unlist(d, j);
+	drop_map(d, j);
 	j->next_look = 0;
 }
 
-/* Another file by that path is another table. */
-static void open_file(struct dsos *d, struct jit *j)
+static void tell_if_cut(const struct dsos *d, struct jit *j)
 {
-	int fd = j->gone ? -ESRCH : opener_perf_map(d->opener, j->pid);
-	struct stat st;
-
-	if (fd == -ESRCH)
-		j->gone = true;
-	if (fd < 0 || fstat(fd, &st)) {
-		if (fd >= 0)
-			close(fd);
+	if (!perfmap_is_cut(j->map))
 		return;
-	}
-	if (st.st_dev != j->dev || st.st_ino != j->ino)
-		forget_names(d, j);
-	close_file(d, j);
-	j->fd = fd;
-	j->dev = st.st_dev;
-	j->ino = st.st_ino;
-	j->owner = st.st_uid;
-	d->jits_open++;
-}
-
-static void tell(const struct dsos *d, struct jit *j)
-{
 	if (!j->told)
 		note(d->verbose, "%s: the file is larger than what perf-prof reads of it: some of "
 		     "its functions have no names", j->path);
 	j->told = true;
 }
 
-/* In pieces, as long as there is time; live one piece a look. */
-static bool read_pieces(struct dsos *d, struct jit *j)
-{
-	uint64_t left = 0;
-	bool news = false;
-
-	if (!budget_begin(&d->map_budget, j->owner, &j->ns))
-		return false;
-	do {
-		left = PIECE;
-		news |= perfmap_read(j->map, j->fd, &left) > 0;
-	} while (!left && !d->patience.is_pressed && !budget_is_over(&d->map_budget));
-	budget_end(&d->map_budget);
-	return news;
-}
-
-static bool read_file(struct dsos *d, struct jit *j)
-{
-	bool news = false;
-	struct stat st;
-
-	if (!j->map) {
-		j->map = perfmap_new();
-		news = j->map;
-		d->bytes += j->map ? perfmap_bytes(j->map) : 0;
-		if (j->map) {
-			j->next_read = d->jits_read;
-			d->jits_read = j;
-		}
-	}
-	/* by another life of that number it was begun anew */
-	if (!j->map || (j->gone && (fstat(j->fd, &st) || st.st_size < j->size)))
-		return news;
-	j->size = fstat(j->fd, &st) ? j->size : st.st_size;
-	d->bytes -= perfmap_bytes(j->map);
-	news |= read_pieces(d, j);
-	d->bytes += perfmap_bytes(j->map);
-	if (perfmap_is_cut(j->map))
-		tell(d, j);
-	return news;
-}
-
 /* What was said of an address before may be wrong from now on. */
-static void look(struct dsos *d, struct jit *j)
+static void take_map(struct dsos *d, struct jit *j)
 {
-	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), end, cost;
+	drop_map(d, j);
+	j->map = j->file.map;
+	j->file.map = NULL;
+	d->bytes += j->map ? perfmap_bytes(j->map) : 0;
+	j->dso->serial = ++d->serials;
+	d->answers++;
+	dso_keep_bound_(d);
+}
 
-	if (!patience_left(&d->patience, false) || (d->patience.is_pressed && d->patience.is_pressed(d->patience.ctx))) {
-		j->next_look = start + SOON_NS;          /* rings come first */
+void dso_jit_took_(struct dsos *d, struct dso *dso)
+{
+	struct jit *j = dso->jit;
+	const struct jit_file *f = &j->file;
+	uint64_t end = now(CLOCK_MONOTONIC);
+
+	j->gone |= f->found_gone;
+	if (f->map || f->found_other)
+		take_map(d, j);
+	if (j->map)
+		tell_if_cut(d, j);
+	count_open(d, j);
+	if (!f->is_read)
 		return;
-	}
-	open_file(d, j);
-	if (j->fd >= 0 && read_file(d, j)) {
-		j->dso->serial = ++d->serials;
-		d->answers++;
-		dso_keep_bound_(d);
-	}
-	if (d->jits_open > MAX_OPEN)
-		close_file(d, j);
-	if (j->gone) {           /* that was its last word */
+	if (f->gone || f->found_gone) {  /* that was its last word */
 		j->next_look = UINT64_MAX;
 		return;
 	}
-	/* CPU time is a small share; a look that waits for its file is not made more than half the time */
-	end = now(CLOCK_MONOTONIC);
-	patience_end(&d->patience, start);
-	cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
-	cost = cost > end - start ? cost : end - start;
 	j->pause = 2 * j->pause < JIT_LOOK_NS ? 2 * j->pause : JIT_LOOK_NS;
-	j->next_look = end + (cost > j->pause ? cost : j->pause);
-	j->soonest = end + (cost > SOON_NS ? cost : SOON_NS);
+	j->next_look = end + (f->cost > j->pause ? f->cost : j->pause);
+	j->soonest = end + (f->cost > SOON_NS ? f->cost : SOON_NS);
+}
+
+/* ---- when to look --------------------------------------------------------------- */
+
+/* False: the answer is not there yet. */
+static bool look(struct dsos *d, struct jit *j, bool waits)
+{
+	list(d, j);
+	j->file.is_read = true;
+	j->file.is_whole = !d->patience.is_pressed;
+	j->file.gone = j->gone;
+	dso_send_(d, j->dso, ASK_MAP, 0, NULL);
+	return waits ? dso_settle_(d, j->dso) : dso_poll_(d, j->dso);
 }
 
 static void read_kept(struct dsos *d, struct jit *j)
@@ -215,17 +289,20 @@ static void read_kept(struct dsos *d, struct jit *j)
 	dso_keep_bound_(d);
 }
 
-/* Whether it was. */
-static bool look_if_due(struct dsos *d, struct jit *j)
+/* For an answer: before there are any names, and at the end. */
+static bool has_time(const struct dsos *d, const struct jit *j)
 {
-	if (j->kept && !j->map) {
+	return !j->map || !d->patience.is_pressed;
+}
+
+static void look_if_due(struct dsos *d, struct jit *j)
+{
+	if (j->kept && !j->map)
 		read_kept(d, j);
-		return true;
-	}
-	if (j->kept || (j->gone && j->fd < 0) || now(CLOCK_MONOTONIC_COARSE) < j->next_look)
-		return false;
-	look(d, j);
-	return true;
+	if (!(has_time(d, j) ? dso_settle_(d, j->dso) : dso_poll_(d, j->dso)))
+		return;
+	if (!j->kept && (!j->gone || j->file.fd >= 0) && now(CLOCK_MONOTONIC_COARSE) >= j->next_look)
+		look(d, j, has_time(d, j));
 }
 
 /* Of an address without a name: whether it may have one now. Unwinding needs that of a trampoline at once. */
@@ -233,35 +310,55 @@ static bool look_soon(struct dsos *d, struct jit *j)
 {
 	struct stat st;
 
-	if (j->fd < 0 || j->gone || j->next_look <= j->soonest || fstat(j->fd, &st) || st.st_size == j->size)
+	if (j->dso->late)
+		return dso_settle_(d, j->dso);
+	if (j->file.fd < 0 || j->gone || j->next_look <= j->soonest || fstat(j->file.fd, &st) ||
+	    st.st_size == j->file.size || now(CLOCK_MONOTONIC_COARSE) < j->soonest)
 		return false;
-	j->next_look = j->soonest;
-	return look_if_due(d, j);
+	return look(d, j, true);
 }
 
 /* ---- of a dso --------------------------------------------------------------- */
 
-struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life)
+/* NULL without memory. */
+static struct jit *jit_of(struct dsos *d, struct dso *dso)
+{
+	struct jit *j = dso->jit;
+	size_t size;
+
+	if (j || !(j = calloc(1, sizeof(*j))))
+		return j;
+	*j = (struct jit){ .next = d->jits, .dso = dso, .pid = dso->place.pid, .file.fd = -1, .pause = SOON_NS / 2 };
+	snprintf(j->path, sizeof(j->path), "/tmp/perf-%d.map", (int)j->pid);
+	d->jits = dso->jit = j;
+	j->kept = opener_kept_map(d->opener, j->pid, 0, &size);
+	return j;
+}
+
+/* The first time. */
+static void open_if_code(struct dsos *d, struct dso *dso)
+{
+	struct jit *j = jit_of(d, dso);
+
+	if (!j || j->is_code || j->kept || dso->late)
+		return;
+	j->is_code = true;
+	j->file.is_read = false;
+	j->file.gone = j->gone;
+	dso_send_(d, dso, ASK_MAP, 0, NULL);
+}
+
+struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life, bool is_code)
 {
 	/* no file has that number of a device */
 	struct dso_id id = { .has_inode = true, .maj = UINT32_MAX, .ino = life };
 	struct dso *dso = dso_get(d, name, &id, pid);
-	struct jit *j;
-	size_t size;
 
-	if (!dso || dso->jit)
-		return dso;
-	j = calloc(1, sizeof(*j));
-	if (!j)
-		return dso;
-	*j = (struct jit){ .next = d->jits, .dso = dso, .pid = pid, .fd = -1, .pause = SOON_NS / 2 };
-	snprintf(j->path, sizeof(j->path), "/tmp/perf-%d.map", (int)pid);
-	d->jits = dso->jit = j;
-	j->kept = opener_kept_map(d->opener, pid, 0, &size);
-	if (!j->kept)
-		open_file(d, j);
-	if (d->jits_open > MAX_OPEN)
-		close_file(d, j);
+	if (!dso)
+		return NULL;
+	dso->memory = true;
+	if (is_code)
+		open_if_code(d, dso);
 	return dso;
 }
 
@@ -274,7 +371,9 @@ void dso_jit_free_(struct dsos *d, struct dso *dso)
 	while (*at != j)
 		at = &(*at)->next;
 	*at = j->next;
-	forget_names(d, j);
+	unlist(d, j);
+	drop_map(d, j);
+	perfmap_free(j->file.map);       /* of an answer that nobody took */
 	close_file(d, j);
 	free(j);
 	dso->jit = NULL;
@@ -288,16 +387,23 @@ void dso_jit_forget_(struct dsos *d, struct dso *dso)
 
 bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into)
 {
-	struct jit *j = dso->jit;
+	struct jit *j = jit_of(d, dso);
 
+	if (!j)
+		return false;
 	look_if_due(d, j);
 	return (j->map && perfmap_find(j->map, addr, name, into)) ||
 	       (look_soon(d, j) && j->map && perfmap_find(j->map, addr, name, into));
 }
 
+bool dso_jit_has_names_(const struct dso *dso)
+{
+	return dso->jit && dso->jit->map;
+}
+
 const char *dso_jit_name_(const struct dso *dso)
 {
-	return dso->jit && dso->jit->map ? dso->jit->path : dso->name;
+	return dso_jit_has_names_(dso) ? dso->jit->path : dso->name;
 }
 
 void dsos_process_ended(struct dsos *d, pid_t pid)
@@ -309,9 +415,11 @@ void dsos_process_ended(struct dsos *d, pid_t pid)
 
 void dsos_look_again(struct dsos *d)
 {
-	for (struct jit *j = d->jits; j; j = j->next)
+	for (struct jit *j = d->jits; j; j = j->next) {
+		dso_settle_(d, j->dso);
 		if (j->next_look != UINT64_MAX)
 			j->next_look = 0;
+	}
 }
 
 uint64_t dsos_answers(struct dsos *d)
@@ -320,7 +428,7 @@ uint64_t dsos_answers(struct dsos *d)
 	/* a look may make others forget their names: those are passed over */
 	for (struct jit *j = d->jits_read, *next; j; j = next) {
 		next = j->next_read;
-		if (j->map)
+		if (dso_poll_(d, j->dso) && j->map)
 			look_if_due(d, j);
 	}
 	return d->answers;

@@ -35,7 +35,7 @@ struct dso_place {
 	uint64_t start, end;
 };
 
-enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME };
+enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME, ASK_MAP };
 
 struct dso_question {
 	struct errand errand;        /* first */
@@ -74,7 +74,8 @@ struct dso {
 	bool code_asked;             /* since it was read */
 	struct cfi *cfi;             /* * of it; or NULL */
 	struct demangled *names;     /* * of it, as far as they were asked for */
-	struct jit *jit;             /* no file is behind it; or NULL */
+	bool memory;                 /* no file is behind it */
+	struct jit *jit;             /* of such memory, once there is code in it or its names are asked for; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
 	struct timespec mtime;       /* * of the file that was read */
 	char name[];
@@ -117,9 +118,12 @@ void dso_forget_file_(struct dsos *d, struct dso *dso);
 void dso_keep_bound_(struct dsos *d);
 /* What it takes counts, as it is used last. */
 void dso_account_(struct dsos *d, struct dso *dso);
-/* dso_ask.c: false while it is late. */
+/* dso_ask.c: false while it is late. The first waits a little. */
 bool dso_settle_(struct dsos *d, struct dso *dso);
-/* Of a dso that is not late: has it read, and what is asked about. False: that takes longer. */
+bool dso_poll_(struct dsos *d, struct dso *dso);
+/* Of a dso that is not late: has it read, and what is asked about. It is late from then on, or answered. */
+void dso_send_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name);
+/* The same, and dso_settle_(). */
 bool dso_ask_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name);
 void dsos_helper_started_(void *ctx, pid_t pid);
 void dsos_tell_started_(struct dsos *d);
@@ -136,9 +140,13 @@ void dso_find_alt_(struct dsos *d, struct dso *dso);
 /* Whether what is mapped now is another file than was read, though the same by its inode. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
 
-/* dso_jit.c: of a dso that has a jit. */
+/* dso_jit.c: of a dso that is memory. */
 void dso_jit_free_(struct dsos *d, struct dso *dso);
 void dso_jit_forget_(struct dsos *d, struct dso *dso);
 bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into);
+bool dso_jit_has_names_(const struct dso *dso);
 const char *dso_jit_name_(const struct dso *dso);
+/* For the question ASK_MAP: what the thread does, and what the asker does with the answer. */
+void dso_jit_answer_(struct dsos *d, struct dso *dso);
+void dso_jit_took_(struct dsos *d, struct dso *dso);
 #endif

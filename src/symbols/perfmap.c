@@ -42,6 +42,33 @@ void perfmap_free(struct perfmap *m)
 	free(m);
 }
 
+static void *copy_of(const void *from, size_t size)
+{
+	void *to = malloc(size + 1);
+
+	if (to && size)
+		memcpy(to, from, size);
+	return to;
+}
+
+struct perfmap *perfmap_copy(const struct perfmap *m)
+{
+	struct perfmap *copy = perfmap_new();
+
+	if (!copy)
+		return NULL;
+	*copy = *m;
+	copy->marks = NULL;
+	copy->lines = copy_of(m->lines, m->n * sizeof(*m->lines));
+	copy->cap = m->n;
+	copy->names = copy_of(m->names, m->names_len);
+	copy->names_cap = m->names_len;
+	if (copy->lines && copy->names)
+		return copy;
+	perfmap_free(copy);
+	return NULL;
+}
+
 /* ---- lines ------------------------------------------------------------------ */
 
 /* More of an array, up to max elements of that size; false: there is no room. */
@@ -211,6 +238,16 @@ static int read_more(struct perfmap *m, int fd, uint64_t end, uint64_t *budget)
 	return rc;
 }
 
+static uint64_t bounded(uint64_t size)
+{
+	return size < PERFMAP_MAX_FILE ? size : PERFMAP_MAX_FILE;
+}
+
+bool perfmap_has_all(const struct perfmap *m, uint64_t size)
+{
+	return m->offset == bounded(size);
+}
+
 int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 {
 	uint32_t before = m->numbers;
@@ -220,7 +257,7 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 
 	if (fstat(fd, &st))
 		return -errno;
-	end = (uint64_t)st.st_size < PERFMAP_MAX_FILE ? (uint64_t)st.st_size : PERFMAP_MAX_FILE;
+	end = bounded((uint64_t)st.st_size);
 	if (end < m->offset) {
 		start_anew(m);
 		before = UINT32_MAX;

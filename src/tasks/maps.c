@@ -342,7 +342,7 @@ static struct dso *dso_of(struct maps *m, const struct process *p, const struct 
 	if (!strcmp(r->filename, VDSO_NAME) && !r->has_build_id)
 		return dso_get_vdso(m->opts.dsos, r->addr, r->len);
 	if (dso_is_anonymous(r->filename))
-		return dso_get_jit(m->opts.dsos, r->filename, p->pid, p->life);
+		return dso_get_jit(m->opts.dsos, r->filename, p->pid, p->life, !r->data);
 	if (id.build_id_size) {
 		memcpy(id.build_id, r->build_id, id.build_id_size);
 	} else if (r->ino) {
@@ -521,7 +521,7 @@ static void fill_line(struct maps *m, struct space *s, const struct process *p,
 	if (!strcmp(l->path, VDSO_NAME))
 		mapping.dso = dso_get_vdso(dsos, l->start, l->end - l->start);
 	else if (dso_is_anonymous(path))
-		mapping.dso = dso_get_jit(dsos, path, p->pid, p->life);
+		mapping.dso = dso_get_jit(dsos, path, p->pid, p->life, l->exec);
 	else
 		mapping.dso = get_file(m, p, path, &id, l->start, l->end);
 	if (dso_is_anonymous(path))

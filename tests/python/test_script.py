@@ -125,6 +125,14 @@ def test_places_of_samples_are_those_of_perf(script, sampled):
         sampled, '-F', 'ip,dso,dsoff,-callchain')]
 
 
+def test_offsets_are_added_to_places_alone(script):
+    """What shows no place, as tracepoints by default, shows none with -F +dsoff."""
+    plain, more = (script.lines(path_of('several'), '--no-inline', *args) for args in ((), ('-F', '+dsoff')))
+    traces = [line for line in plain if 'sched_switch: ' in line]
+    assert len(traces) > 10 and [line for line in more if 'sched_switch: ' in line] == traces
+    assert all(re.search(r'\(.*\)$', line) for line in script.lines(path_of('several'), '-F', 'dsoff'))
+
+
 # ---- the parts that only a PMU brings
 
 def write_recording(path, attr, ident, records, name):
