@@ -636,7 +636,7 @@ static int watch(struct analysis *a, struct fault *f)
 		rc |= a->ops->end(a, rc ? &second : f);   /* what a damaged recording gave is shown */
 	on_idle(a);
 	tell(a);
-	return rc;
+	return rc ? rc : stream_check_whole(a->stream, f);
 }
 
 static int broken_output(struct analysis *a, struct fault *f)

@@ -46,7 +46,6 @@ struct diff {
 	struct hotspots hot;
 	const struct stream_event *event;
 	bool all;
-	bool interrupted;
 	struct progress progress;
 };
 
@@ -135,7 +134,9 @@ static int end(struct analysis *a, struct fault *f)
 	struct stream_totals totals;
 
 	progress_end(&d->progress);
-	d->interrupted = stream_was_interrupted(a->stream);
+	if (stream_was_interrupted(a->stream))
+		return fault_set(f, EXIT_INTERRUPTED, "interrupted while reading %s: there is nothing to compare",
+				 d->side->path);
 	stream_totals(a->stream, &totals);
 	d->side->lost = totals.lost;
 	d->side->weight = d->hot.weight;
@@ -165,12 +166,7 @@ static int read_recording(struct diff *d, const struct opt_parser *args, struct 
 	d->common.stream.input = d->side->path;
 	d->common.stream.input_fd = d->side->fd;
 	d->side->fd = -1;
-	if (analysis_run(&ops, d, &none, f))
-		return -1;
-	if (d->interrupted)
-		return fault_set(f, EXIT_FAILED, "interrupted while reading %s: there is nothing to compare",
-				 d->side->path);
-	return 0;
+	return analysis_run(&ops, d, &none, f) ? -1 : 0;
 }
 
 /* ---- folded stacks --------------------------------------------------------------------- */

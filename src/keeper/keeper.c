@@ -228,7 +228,7 @@ static int ask_with(struct keeper *k, struct request *r, size_t n, const int *fd
 	if (k->pid != getpid())
 		return -EPERM;
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += r->kind == REQUEST_PROC || r->kind == REQUEST_PERF_MAP ? PATIENCE_SECONDS : PARSE_SECONDS;
+	until.tv_sec += r->kind == REQUEST_PROC ? PATIENCE_SECONDS : PARSE_SECONDS;
 	rc = -pthread_mutex_timedlock(&k->lock, &until);
 	if (rc)
 		return rc;

@@ -97,10 +97,11 @@ static int run_script(struct python_config *config, struct host *h,
 	if (rc || host_check_interrupt(f))
 		return -1;   /* nothing was traced: __exit__() has nothing to tell */
 	rc = stream_run(h->stream, &ops, h, f);
+	names_finish(&h->names);
 	host_exit(h);
 	names_tell(&h->names, config->stream.verbose);
 	summary_tell(h->stream);
-	return rc;
+	return rc ? rc : stream_check_whole(h->stream, f);
 }
 
 static void tell_broken_output(struct python_config *config, const struct host *h, struct fault *f)

@@ -348,6 +348,8 @@ bool stream_is_stopping(const struct stream *s);
 bool stream_ended_with_targets(const struct stream *s);
 /* Whether a signal ended it. */
 bool stream_was_interrupted(const struct stream *s);
+/* Of a recording that is a file: whether it was read to its end, if nothing but a signal kept it from that. */
+int stream_check_whole(const struct stream *s, struct fault *f);
 /* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
 void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
 void stream_totals(const struct stream *s, struct stream_totals *totals);

@@ -6,6 +6,7 @@ import pty
 import re
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -91,31 +92,69 @@ PICTURES = pytest.mark.parametrize('command, picture', [
 ])
 
 
-@PICTURES
-def test_half_a_file_is_no_picture(prof, storm, tmp_path_factory, tmp_path, command, picture):
-    """The table of what was read is shown; the picture's older file stays."""
-    path = tmp_path_factory.getbasetemp() / 'long.data'
-    if not path.exists():
-        subprocess.run([prof, 'record', '-q', '-m', '64M', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm,
-                        'getppid', '2000000'], stdout=subprocess.DEVNULL, check=True, timeout=60)
+@pytest.fixture(scope='module')
+def long_one(prof, storm, tmp_path_factory):
+    """A recording that takes a while to read."""
+    path = tmp_path_factory.mktemp('long') / 'long.data'
+    subprocess.run([prof, 'record', '-q', '-m', '64M', '-o', path, '-e', 'syscalls:sys_enter_getppid', '--', storm,
+                    'getppid', '2000000'], stdout=subprocess.DEVNULL, check=True, timeout=60)
+    return path
 
-    def interrupted():
-        (tmp_path / picture).write_text('older')
-        proc = subprocess.Popen([prof, *command.split(), picture, '-I', path], cwd=tmp_path, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
-        while read_by(proc.pid) < path.stat().st_size // 4 and proc.poll() is None:
+
+@pytest.fixture
+def interrupted(prof, long_one, tmp_path):
+    """A command, interrupted when it has read a part of that file: the process, stdout, stderr."""
+    def once(args):
+        proc = subprocess.Popen([prof, *args], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        drain = threading.Thread(target=lambda: out.append(proc.stdout.read()))
+        out = []
+        drain.start()
+        while read_by(proc.pid) < long_one.stat().st_size // 4 and proc.poll() is None:
             time.sleep(0.001)
-        in_time = proc.poll() is None and read_by(proc.pid) < path.stat().st_size // 2
+        in_time = proc.poll() is None and read_by(proc.pid) < long_one.stat().st_size // 2
         proc.send_signal(signal.SIGINT)
-        return in_time, proc, *proc.communicate(timeout=30)
+        errors = proc.stderr.read()
+        drain.join()
+        proc.stdout.close()
+        proc.stderr.close()
+        return in_time, (proc.wait(30), out[0], errors)
 
-    for _ in range(4):
-        in_time, proc, out, errors = interrupted()
-        if in_time or proc.returncode:      # else it had read all before the signal was sent
-            break
-    assert errors == f'perf-prof: interrupted: the picture {picture} was not written\n' and proc.returncode == 130
+    def run(*args):
+        for _ in range(4):
+            in_time, result = once(args)
+            if in_time or result[0]:        # else it had read all before the signal was sent
+                break
+        return result
+    return run
+
+
+@PICTURES
+def test_half_a_file_is_no_picture(interrupted, long_one, tmp_path, command, picture):
+    """The table of what was read is shown; the picture's older file stays."""
+    (tmp_path / picture).write_text('older')
+    code, out, errors = interrupted(*command.split(), picture, '-I', long_one)
+    assert errors == f'perf-prof: interrupted: the picture {picture} was not written\n' and code == 130
     assert 'getppid' in out or 'syscall ' in out
     assert os.listdir(tmp_path) == [picture] and (tmp_path / picture).read_text() == 'older'
+
+
+@pytest.mark.parametrize('command', ['report', 'report --json', 'trace', 'top', 'python s.py'])
+def test_half_a_file_is_said(interrupted, long_one, tmp_path, command):
+    """What was read is shown, with how much that is."""
+    (tmp_path / 's.py').write_text('n = 0\ndef __sample__(e):\n    global n\n    n += 1\n'
+                                   'def __exit__(): print("getppid", n)\n')
+    command, *args = command.split()
+    code, out, errors = interrupted(command, '-I', long_one, *args)
+    found = re.search(rf'perf-prof: interrupted after (\d+) % of {re.escape(str(long_one))}: the output is of that part\n\Z',
+                      errors)
+    assert code == 130 and found and 0 < int(found[1]) < 100, errors
+    assert 'getppid' in out
+
+
+def test_half_a_file_is_not_compared(interrupted, long_one):
+    code, out, errors = interrupted('diff', long_one, long_one)
+    assert errors == f'perf-prof: interrupted while reading {long_one}: there is nothing to compare\n'
+    assert (code, out) == (130, '')
 
 
 def read_by(pid):
