@@ -130,8 +130,9 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 				   a->ops->name, sys, tracepoint);
 	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
-	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with -e %s", a->ops->name, sys, tracepoint,
-			   o->input, list);
+	/* who wakes a task, and who runs meanwhile, are others */
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s-e %s", a->ops->name, sys, tracepoint,
+			   o->input, strcmp(sys, "sched") ? "" : "-a ", list);
 }
 
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,

@@ -25,6 +25,19 @@ const char *syscall_name(int64_t nr)
 	return names[nr];
 }
 
+int64_t syscall_left(int64_t nr)
+{
+#ifdef HAVE_LIBSECCOMP
+	static int back;
+
+	if (nr == -1 && !back)
+		back = seccomp_syscall_resolve_name("rt_sigreturn");
+	if (nr == -1 && back > 0)
+		return back;
+#endif
+	return nr;
+}
+
 char *call_name(int64_t nr, char *buf, size_t size)
 {
 	const char *name = syscall_name(nr);

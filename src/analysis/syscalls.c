@@ -108,7 +108,7 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 static void leave(struct analysis *a, const struct analysis_sample *s)
 {
 	struct syscalls *c = a->config;
-	int64_t id = trace_field_sint(c->leave_id, s->view.raw), ret = trace_field_sint(c->ret, s->view.raw);
+	int64_t id = syscall_left(trace_field_sint(c->leave_id, s->view.raw)), ret = trace_field_sint(c->ret, s->view.raw);
 	const char *comm = analysis_comm(a, s->tid, s->time);
 	struct distribution *d;
 	struct pair_end end;

@@ -5,11 +5,75 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- a signal that ends the process ------------------------------------------- */
+
+enum { MAX_TEMPORARY = 8 };
+
+static char *_Atomic temporaries[MAX_TEMPORARY];
+static pid_t owner;          /* a forked child leaves them alone */
+
+static void end_without_them(int sig)
+{
+	for (int i = 0; getpid() == owner && i < MAX_TEMPORARY; i++) {
+		const char *name = atomic_load(&temporaries[i]);
+
+		if (name)
+			unlink(name);
+	}
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Until somebody handles such signals, and afterwards, they leave no temporary file behind. */
+static void watch_signals(void)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction now, ours = { .sa_handler = end_without_them };
+
+	owner = getpid();
+	for (size_t i = 0; i < sizeof(sigs) / sizeof(*sigs); i++)
+		if (!sigaction(sigs[i], NULL, &now) && now.sa_handler == SIG_DFL)
+			sigaction(sigs[i], &ours, NULL);
+}
+
+static void replace_temporary(char *old, char *name)
+{
+	for (int i = 0; i < MAX_TEMPORARY; i++) {
+		char *expected = old;
+
+		if (atomic_compare_exchange_strong(&temporaries[i], &expected, name))
+			return;
+	}
+}
+
+static int open_temporary(const char *path, char **name)
+{
+	int fd;
+
+	watch_signals();
+	fd = outfile_temporary(path, name);
+	if (fd >= 0)
+		replace_temporary(NULL, *name);
+	return fd;
+}
+
+static void forget_temporary(struct artifact *a)
+{
+	if (a->temporary)
+		replace_temporary(a->temporary, NULL);
+	free(a->temporary);
+	a->temporary = NULL;
+}
+
+/* ---- the file ------------------------------------------------------------------- */
 
 /* stdio forgets why a write failed that it made on its own. */
 static ssize_t put(void *cookie, const char *bytes, size_t n)
@@ -45,7 +109,7 @@ int artifact_open(struct artifact *a, const char *option, const char *path, stru
 	int fd;
 
 	*a = (struct artifact){ .option = option, .path = path };
-	fd = outfile_kind(path) ? outfile_open(path, 0, 0) : outfile_temporary(path, &a->temporary);
+	fd = outfile_kind(path) ? outfile_open(path, 0, 0) : open_temporary(path, &a->temporary);
 	if (fd < 0) {
 		a->temporary = NULL;
 		return outfile_refused(option, path, fd, f);
@@ -87,8 +151,7 @@ int artifact_close(struct artifact *a, struct fault *f)
 		artifact_abandon(a);
 		return outfile_refused(a->option, a->path, rc, f);
 	}
-	free(a->temporary);
-	a->temporary = NULL;
+	forget_temporary(a);
 	return 0;
 }
 
@@ -111,8 +174,7 @@ void artifact_abandon(struct artifact *a)
 	a->out = NULL;
 	if (a->temporary)
 		outfile_unlink(a->temporary);
-	free(a->temporary);
-	a->temporary = NULL;
+	forget_temporary(a);
 }
 
 int artifact_check(const char *option, const char *path, struct fault *f)

@@ -50,6 +50,21 @@ def test_counts_are_those_of_perf_trace(analyse, works, perf, tmp_path):
     assert theirs and mine == theirs, text
 
 
+SIGNALS = '\n'.join(['import os, signal', 'signal.signal(signal.SIGUSR1, lambda *_: None)',
+                     'for _ in range(20): os.kill(os.getpid(), signal.SIGUSR1)'])
+
+
+def test_the_return_from_a_signal_has_its_name(analyse, prof, tmp_path):
+    """At its end the kernel has forgotten its number; a recording has the beginning, too."""
+    program = ['--', '/usr/bin/python3', '-c', SIGNALS]
+    got = analyse('syscalls', '--json', *RING, *program)
+    subprocess.run([prof, 'record', '-q', '-m', '16M', '-o', tmp_path / 'in', '-e', ','.join(PAIR[1::2]), *program], check=True)
+    recorded = analyse('syscalls', '--json', '-I', tmp_path / 'in')
+    for run in got, recorded:
+        calls = {name: row['calls'] for name, row in by_name(run.rows('syscalls', 'call')).items()}
+        assert calls['kill'] == calls['rt_sigreturn'] == 20 and 'syscall' not in calls
+
+
 def watched_by_both(watch, waiting, perf, folder):
     """{call: (calls, errors, ns)} of the same calls, by perf-prof and by perf."""
     folder.mkdir()

@@ -472,7 +472,7 @@ def test_sources_add_up_to_the_tables_of_perf_sched_record(recording, source, wh
 def test_what_has_no_wakeups_is_said(recording):
     for there, lacks in (('sched_wakeup_new',), 'sched_wakeup'), (('sched_waking',), 'sched_wakeup_new'):
         sched_record(recording, there)
-        recording('rundelay', '-I', check=2, errors=rf'needs sched:{lacks}, which \S+ lacks; record with -e')
+        recording('rundelay', '-I', check=2, errors=rf'needs sched:{lacks}, which \S+ lacks; record with -a -e')
         recording('trace', '-e', 'rundelay', '-I', check=2, errors=rf'needs samples of sched:{lacks}, which \S+ lacks')
 
 

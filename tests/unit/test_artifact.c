@@ -5,7 +5,9 @@
 #include "base/artifact.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/test-artifact-XXXXXX";
@@ -88,6 +90,49 @@ static void abandoned_leaves_nothing(void **state)
 	assert_int_equal(files(), 1);
 	assert_int_equal(artifact_check("--x", at("y"), &f), 0);
 	assert_int_equal(files(), 1);
+	unlink(at("x"));
+}
+
+/* Two of them are open when the signal comes; a child of before dies alone. */
+static void dies_of(int sig)
+{
+	struct fault f = { 0 };
+	struct artifact a, b;
+	int status;
+	pid_t pid;
+
+	signal(sig, SIG_DFL);
+	if (artifact_open(&a, "--x", at("x"), &f) || artifact_open(&b, "--y", at("y"), &f))
+		_exit(1);
+	pid = fork();
+	if (!pid) {
+		raise(sig);
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	if (!WIFSIGNALED(status) || files() != 3)
+		_exit(2);
+	raise(sig);
+	_exit(3);
+}
+
+static void a_signal_leaves_nothing(void **state)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	int status;
+
+	put("x", "old");
+	for (size_t i = 0; i < COUNT(sigs); i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			dies_of(sigs[i]);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), sigs[i]);
+		assert_int_equal(files(), 1);
+		holds("x", "old");
+	}
 	unlink(at("x"));
 }
 
@@ -208,6 +253,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(appears_as_a_whole),
 		cmocka_unit_test(abandoned_leaves_nothing),
+		cmocka_unit_test(a_signal_leaves_nothing),
 		cmocka_unit_test(a_full_disk_is_told),
 		cmocka_unit_test(a_disk_that_is_full_early_is_told),
 		cmocka_unit_test(what_can_not_be_opened_is_told),
