@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -158,10 +159,22 @@ static const struct analysis_ops ops = {
 	.name = "diff", .begin = begin, .sample = sample, .end = end, .release = release,
 };
 
+/* Reading a FIFO that nobody has written to yet would find its end. */
+static void wait_for_bytes(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0)
+		return;
+	poll(&p, 1, -1);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+}
+
 static int read_recording(struct diff *d, const struct opt_parser *args, struct fault *f)
 {
 	struct opt_parser none = *args;
 
+	wait_for_bytes(d->side->fd);
 	none.noperands = 0;
 	d->common.stream.input = d->side->path;
 	d->common.stream.input_fd = d->side->fd;
@@ -228,17 +241,18 @@ static bool is_magic(const char magic[MAGIC])
 static bool is_recording(int fd)
 {
 	char magic[MAGIC] = "";
+	ssize_t n = pread(fd, magic, sizeof(magic), 0);
 
-	return fd < 0 || (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && is_magic(magic));
+	return n < 0 || (n == sizeof(magic) && is_magic(magic));
 }
 
-/* Opened twice, a pipe's writer would meet nobody in between. */
+/* A FIFO is open before anybody writes to it: so one program may write to both, one after the other. */
 static int open_side(struct side *side, const char *path, struct fault *f)
 {
 	struct stat st;
 
 	*side = (struct side){ .path = path, .fd = -1 };
-	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)))
 		return 0;
 	side->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return side->fd < 0 ? fault_unreadable(f, path, errno) : 0;

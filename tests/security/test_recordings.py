@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import termios
 import time
@@ -282,6 +283,26 @@ def test_recordings_of_two_are_compared(prof, record, theirs, tmp_path):
     own.chmod(0o600)
     done = subprocess.run([prof, 'diff', own, theirs()], env=as_root(), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and 'cpu-clock' in done.stdout, done.stderr
+
+
+def test_a_pipe_of_roots_is_compared(prof, record, theirs, tmp_path):
+    """It is opened while there is the right to; and one program may write to both, one after the other."""
+    own = shutil.move(record('own.data', env=as_root()), tmp_path)
+    data, pipes = theirs(), [tmp_path / name for name in ('first', 'second')]
+    for pipe in pipes:
+        os.mkfifo(pipe, 0o600)
+    write = 'cat "$0" >"$1" && if [ "$2" ]; then cat "$0" >"$2"; fi'
+    for sides in [pipes[0], data], [data, pipes[0]], pipes:
+        with subprocess.Popen(['sh', '-c', write, own, *(side for side in sides if side in pipes)],
+                              start_new_session=True) as writer:
+            try:
+                done = subprocess.run([prof, 'diff', *sides], env=as_root(), capture_output=True, text=True,
+                                      timeout=PATIENCE)
+                assert done.returncode == 0 and 'cpu-clock' in done.stdout, done.stderr
+                assert not writer.wait(PATIENCE)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(writer.pid, signal.SIGKILL)
 
 
 @pytest.mark.skipif(bool(requires.why_not('tracefs')), reason=str(requires.why_not('tracefs')))
