@@ -87,6 +87,17 @@ def _not_for_us(folder, name):
     return ""
 
 
+def _shut(folder):
+    """Which folder on the way there this user may not enter; "" if there is none."""
+    at = _path.sep
+    for part in _path.abspath(folder).split(_path.sep):
+        at = _path.join(at, part)
+        if not _os.access(at, _os.X_OK, effective_ids=True) and _path.lexists(at):
+            return (f"; user {_os.geteuid()}, who runs the script, may not enter {at}: copy the script to a folder "
+                    "that this user can read")
+    return ""
+
+
 def is_extension_here(file):
     """Not name.cpython-36m-x86_64-linux-gnu.so, which ends in .so, too."""
     tag = ABI_TAG.search(file)
@@ -145,7 +156,7 @@ def _missing(typed, folder):
     where = [p for p in sys.path if p]
     base = typed.replace(".", "/")
     files = [typed, f"{base}/__init__.py"] + [base + s for s in SOURCE + EXTENSION + BYTECODE]
-    return LoadError(f"{typed}: there is no such script or module{_not_for_us(folder, typed)}"
+    return LoadError(f"{typed}: there is no such script or module{_not_for_us(folder, typed)}{_shut(folder)}"
                      f"{_near(typed)}\nlooked for {', '.join(files)}\nin {folder} (the current "
                      f"directory), then for the module in {', '.join(where)}")
 
@@ -180,6 +191,6 @@ def find(typed, add_folder):
         return _by_name(typed, add_folder)
     if not file:
         folder, base = _path.split(_path.abspath(typed))
-        raise LoadError(f"{typed}: there is no such script in {folder}{_not_for_us(folder, base)}"
+        raise LoadError(f"{typed}: there is no such script in {folder}{_not_for_us(folder, base)}{_shut(folder)}"
                         f"{_near(typed)}")
     return file, None

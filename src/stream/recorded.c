@@ -48,7 +48,9 @@ static int parse(void *ctx, struct opener_question *q)
 /* The end of the recording was later than this process began, if it is the same one. */
 static bool lives(const struct recorded *r, pid_t pid)
 {
-	return replay_is_same_machine(r->replay) && procstart_before(r->under, pid, replay_written(r->replay));
+	const struct timespec written = replay_written(r->replay);
+
+	return replay_is_same_machine(r->replay) && procstart_before(r->under, pid, &written);
 }
 
 /* As long as the process lives; where the recording has kept nothing, its map may be written late. */

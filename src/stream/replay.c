@@ -83,7 +83,6 @@ static void look_at_file(struct replay *p, int fd)
 {
 	struct stat st;
 
-	clock_gettime(CLOCK_REALTIME, &p->written);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	p->size = (uint64_t)st.st_size;
@@ -161,9 +160,13 @@ const struct perfdata_info *replay_info(const struct replay *p)
 	return perfdata_info(p->reader);
 }
 
-const struct timespec *replay_written(const struct replay *p)
+struct timespec replay_written(const struct replay *p)
 {
-	return &p->written;
+	struct timespec now = p->written;
+
+	if (!p->size)
+		clock_gettime(CLOCK_REALTIME, &now);
+	return now;
 }
 
 bool replay_is_same_machine(const struct replay *p)

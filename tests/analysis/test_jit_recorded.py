@@ -52,7 +52,7 @@ def functions(table):
 
 
 def is_named(found, pid):
-    assert found['jit_long'][0] > 40 and found['jit_short'][0] > 5, found
+    assert found.get('jit_long', (0,))[0] > 40 and found.get('jit_short', (0,))[0] > 5, found
     assert found['jit_long'][2] == f'/tmp/perf-{pid}.map'
     assert found.get('[unknown]', (0,))[0] < 5, found
 
@@ -176,8 +176,12 @@ def test_without_a_recording_names_come_at_the_end(prof, jit, tmp_path):
 
 
 def test_through_a_pipe_the_map_is_read_while_the_process_lives(prof, jit, tmp_path):
+    """The process begins after the reader, as in `record -o - -- node x.js | report -I -`."""
     reader = subprocess.Popen([prof, 'report', '-q', '--json', '-I', '-'], cwd=tmp_path, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
+    with open(f'/proc/{reader.pid}/wchan') as wchan:
+        wait_until(lambda: wchan.seek(0) or 'pipe' in wchan.read())
+    time.sleep(0.05)        # the start of a process is known to 10 ms
     with running(jit, 'late', prof, 'record', '-q', '-o', '-', *CLOCK, cwd=tmp_path, stdout=reader.stdin) as (process, watcher):
         reader.stdin.close()
         watcher.send_signal(signal.SIGINT)
