@@ -7,19 +7,17 @@ import threading
 
 import pytest
 
-from frame import requires
+from frame import again, requires
 
 for word in ('tracefs', 'root'):
     if requires.why_not(word):
         pytestmark = pytest.mark.skip(reason=requires.why_not(word))
 
 
-def test_names_of_tasks_that_are_gone(prof, tmp_path):
-    script = tmp_path / 's.py'
-    script.write_text('def __sample__(e): e.print(timestamp=False)\n'
-                      'def __interval__(): print("on", flush=True)\n')
+def names_of_exits(prof, script):
+    """What event.print() says, and stderr."""
     run = subprocess.Popen(
-        [prof, 'python', '--order', '-i', '50', '-e', 'sched:sched_process_exec,sched:sched_process_exit', script],
+        [prof, 'python', '-v', '--order', '-i', '50', '-e', 'sched:sched_process_exec,sched:sched_process_exit', script],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     limit = threading.Timer(20, run.kill)
     limit.start()
@@ -34,11 +32,22 @@ def test_names_of_tasks_that_are_gone(prof, tmp_path):
             assert line, out
             out += line
         run.send_signal(signal.SIGINT)
-        out += run.communicate(timeout=20)[0]
+        more, errors = run.communicate(timeout=20)
+        return out + more, errors
     finally:
         limit.cancel()
         run.kill()
+
+
+def test_names_of_tasks_that_are_gone(prof, tmp_path):
+    script = tmp_path / 's.py'
+    script.write_text('def __sample__(e): e.print(timestamp=False)\n'
+                      'def __interval__(): print("on", flush=True)\n')
+    for _ in range(again.TRIES):
+        out, errors = names_of_exits(prof, script)
+        if 'may bear an old name' not in errors:    # records of names were lost where others had the CPU
+            break
     assert '<...>' not in out
     exits = re.findall(r'^ *(\S+) +(\d+) .*sched_process_exit: comm=(\S+) pid=(\d+) ', out, re.M)
     assert exits
-    assert all(name == comm for name, _, comm, _ in exits if comm == 'sleep')
+    assert all(name == comm for name, _, comm, _ in exits if comm == 'sleep'), out + errors
