@@ -35,6 +35,17 @@ static void tell_throttled(const struct stream *s)
 	}
 }
 
+/* Of a recording: the ids of another day, or another machine, are easily given. */
+static void tell_absent(const struct stream *s, const struct stream_totals *t)
+{
+	const struct stream_opts *o = s->opts;
+
+	if (s->replay && t->counted && !t->delivered && !t->filtered && !o->time.from && !o->time.to &&
+	    (o->pids.n || o->tids.n || o->cpus.n))
+		fprintf(stderr, "perf-prof: %s has no event of what -p, -t and -C name; `perf-prof script -F pid,tid,cpu "
+			"-I %s` shows what it has\n", o->input, o->input);
+}
+
 void summary_tell(const struct stream *s)
 {
 	struct stream_totals t;
@@ -46,6 +57,7 @@ void summary_tell(const struct stream *s)
 			(unsigned long long)t.delivered, units_plural(t.delivered), (unsigned long long)t.lost,
 			t.lost_at_least ? " at least" : "");
 	tell_throttled(s);
+	tell_absent(s, &t);
 	if (t.limited)
 		note(verbose, "%llu events were dropped by --sampling-limit",
 		     (unsigned long long)t.limited);
