@@ -38,7 +38,7 @@ struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
 	bool total, names_alone, different;
-	bool of_folded;              /* a side is folded stacks, which don't say what was inlined */
+	bool of_folded;              /* a side is folded stacks, which have neither files nor inlined functions */
 	uint64_t confidence;         /* hundredths of a percent */
 	uint64_t least;              /* the same */
 	struct side sides[SHARES_SIDES];
@@ -125,7 +125,7 @@ static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (all || !stack->frames[i]->inlined)
 			shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
-				     d->names_alone ? "" : stack->frames[i]->dso);
+				     d->names_alone || d->of_folded ? "" : stack->frames[i]->dso);
 	shares_end_stack(d->shares, number_of(d), weight);
 }
 
@@ -535,7 +535,7 @@ static const struct opt diff_opts[] = {
 	  "Compare also different events of BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
 	  "Compare functions by name alone, whatever their files are called: for a program that "
-	  "was renamed.", false, NULL },
+	  "was renamed. Folded stacks are always compared so.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share in one of the two.", false, parse_least },
 };

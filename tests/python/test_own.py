@@ -2,9 +2,11 @@
 """perf-prof's own helpers are not watched; who gets the number of one that has ended is."""
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -67,6 +69,12 @@ def start_as(pid, argv):
     return None
 
 
+def run_a_new_program(folder):
+    path = tempfile.mktemp(dir=folder)
+    shutil.copy('/bin/true', path)
+    subprocess.run([path], check=True)
+
+
 def test_a_stranger_with_the_number_of_a_helper_that_ended(prof, tmp_path, monkeypatch):
     monkeypatch.setenv('MARK', str(tmp_path))
     with Session(prof, tmp_path, SCRIPT, '-e', 'page-faults/-g/', '-m', '16M', '-i', '50') as session:
@@ -76,7 +84,8 @@ def test_a_stranger_with_the_number_of_a_helper_that_ended(prof, tmp_path, monke
         os.kill(pid, signal.SIGKILL)
         until(lambda: not os.path.exists(f'/proc/{pid}') or open(f'/proc/{pid}/stat').read().split()[2] == 'Z')
         assert f'pid {pid}\n' not in session.out.data.decode()
-        until(lambda: not os.path.exists(f'/proc/{pid}'))
+        # its end is noticed with the next question about a program that was not seen yet
+        until(lambda: run_a_new_program(tmp_path) or not os.path.exists(f'/proc/{pid}'))
         stranger = until(lambda: start_as(pid, [sys.executable, '-c', FAULTS]))
         try:
             session.wait_for(f'^pid {pid}$')
