@@ -32,12 +32,14 @@ static void end_without_them(int sig)
 	raise(sig);
 }
 
-/* Until somebody handles such signals, and afterwards, they leave no temporary file behind. */
+/* Where nobody else handles such signals, they leave no temporary file behind. */
 static void watch_signals(void)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction now, ours = { .sa_handler = end_without_them };
 
+	for (int i = 0; owner != getpid() && i < MAX_TEMPORARY; i++)
+		atomic_store(&temporaries[i], NULL);
 	owner = getpid();
 	for (size_t i = 0; i < sizeof(sigs) / sizeof(*sigs); i++)
 		if (!sigaction(sigs[i], NULL, &now) && now.sa_handler == SIG_DFL)

@@ -92,7 +92,7 @@ def _shut(folder):
     at = _path.sep
     for part in _path.abspath(folder).split(_path.sep):
         at = _path.join(at, part)
-        if not _os.access(at, _os.X_OK, effective_ids=True) and _path.lexists(at):
+        if not _os.access(at, _os.X_OK, effective_ids=True) and _path.isdir(at):
             return (f"; user {_os.geteuid()}, who runs the script, may not enter {at}: copy the script to a folder "
                     "that this user can read")
     return ""

@@ -41,9 +41,9 @@ static void tell_absent(const struct stream *s, const struct stream_totals *t)
 	const struct stream_opts *o = s->opts;
 
 	if (s->replay && t->counted && !t->delivered && !t->filtered && !o->time.from && !o->time.to &&
-	    (o->pids.n || o->tids.n || o->cpus.n))
-		fprintf(stderr, "perf-prof: %s has no event of what -p, -t and -C name; `perf-prof script -F pid,tid,cpu "
-			"-I %s` shows what it has\n", o->input, o->input);
+	    !stream_was_interrupted(s) && (o->pids.n || o->tids.n || o->cpus.n))
+		fputs("perf-prof: the recording has no event of what -p, -t and -C name; `perf-prof script -F pid,tid,cpu` "
+		      "shows what it has\n", stderr);
 }
 
 void summary_tell(const struct stream *s)

@@ -209,7 +209,7 @@ static void drop_unused(struct dsos *d)
 
 	for (; dso && d->unused > MAX_UNUSED / 2; dso = newer) {
 		newer = dso->newer;
-		if (dso->refs || dso->late)
+		if (dso->refs || !dso_poll_(d, dso))
 			continue;
 		drop(d, dso);
 		d->unused--;

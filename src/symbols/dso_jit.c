@@ -30,27 +30,29 @@ struct jit_file {
 	int fd;                  /* -1: not open */
 	dev_t dev;
 	ino_t ino;
-	off_t size;              /* when it was last read */
+	off_t size;              /* when it was last read, */
+	bool all;                /* to its end */
 	uid_t owner;             /* of the file; and how long it was read */
 	uint64_t ns;
 	/* what is asked: */
 	bool is_read;            /* the file; or else it is opened alone */
-	bool is_whole;           /* or else one piece of it */
-	bool gone;               /* the process is: what is open is all there will be */
 	/* and the answer: */
-	bool found_gone, found_other;
+	bool gone;               /* the process is, from the beginning: what is open is all there will be; */
+	bool found_gone;         /* or in between */
+	bool found_other;        /* another file by that path */
 	struct perfmap *map;     /* in the place of the old one; NULL: that is as good */
 	uint64_t cost;           /* ns of CPU time; or of all time, if that is more than COST_SHARE times as much */
 };
 
 struct jit {
 	struct jit *next;        /* of all that there are */
-	struct jit *next_read;   /* of those that are listed: somebody asks for their names */
+	struct jit *next_read;   /* of those that are listed: they have names, or a question is on */
 	bool listed;
 	struct dso *dso;
 	pid_t pid;
 	bool is_code;            /* code was heard of, and the file asked for */
-	bool gone;               /* whose number it was now runs something else, or nothing */
+	_Atomic bool gone;       /* whose number it was now runs something else, or nothing: the asker says so */
+	bool answered;           /* the file was looked for, to be read */
 	bool told;
 	bool kept;               /* its map is, in a recording */
 	bool open;               /* it counts in jits_open */
@@ -106,19 +108,22 @@ static void open_file(const struct dsos *d, struct jit_file *f, pid_t pid)
 	f->owner = st.st_uid;
 }
 
-/* In pieces, as long as there is time. */
+/* In pieces, as long as there is time. Whether there are new lines. */
 static bool read_pieces(struct dsos *d, struct jit_file *f)
 {
 	uint64_t left = 0;
 	bool news = false;
+	int rc;
 
 	if (!budget_begin(&d->map_budget, f->owner, &f->ns))
 		return false;
 	do {
 		left = PIECE;
-		news |= perfmap_read(f->map, f->fd, &left) > 0;
-	} while (!left && f->is_whole && !budget_is_over(&d->map_budget));
+		rc = perfmap_read(f->map, f->fd, &left);
+		news |= rc > 0;
+	} while (!left && rc >= 0 && !budget_is_over(&d->map_budget));
 	budget_end(&d->map_budget);
+	f->all = left && rc >= 0;
 	return news;
 }
 
@@ -130,9 +135,10 @@ static void read_file(struct dsos *d, struct jit_file *f, const struct perfmap *
 	/* by another life of that number it was begun anew */
 	if (fstat(f->fd, &st) || (f->gone && st.st_size < f->size))
 		return;
-	f->size = st.st_size;
-	if (!is_first && perfmap_has_all(old, st.st_size))
+	if (!is_first && f->all && st.st_size == f->size)
 		return;
+	f->size = st.st_size;
+	f->all = false;
 	f->map = is_first ? perfmap_new() : perfmap_copy(old);
 	if (!f->map || read_pieces(d, f) || is_first)
 		return;
@@ -147,11 +153,14 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	struct jit_file *f = &j->file;
 
 	f->map = NULL;
+	f->gone = atomic_load(&j->gone);
 	f->found_gone = f->found_other = false;
 	open_file(d, f, j->pid);
 	if (f->fd >= 0 && f->is_read)
 		read_file(d, f, j->map);
 	took = now(CLOCK_MONOTONIC) - start;
+	if (f->found_other)              /* as each time by the keeper, for which somebody has read all of it anew */
+		took *= COST_SHARE;
 	f->cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	f->cost = f->cost > took ? f->cost : took;
 }
@@ -235,23 +244,13 @@ static void take_map(struct dsos *d, struct jit *j)
 	d->bytes += j->map ? perfmap_bytes(j->map) : 0;
 	j->dso->serial = ++d->serials;
 	d->answers++;
-	dso_keep_bound_(d);
 }
 
-void dso_jit_took_(struct dsos *d, struct dso *dso)
+static void set_next_look(struct jit *j)
 {
-	struct jit *j = dso->jit;
 	const struct jit_file *f = &j->file;
 	uint64_t end = now(CLOCK_MONOTONIC);
 
-	j->gone |= f->found_gone;
-	if (f->map || f->found_other)
-		take_map(d, j);
-	if (j->map)
-		tell_if_cut(d, j);
-	count_open(d, j);
-	if (!f->is_read)
-		return;
 	if (f->gone || f->found_gone) {  /* that was its last word */
 		j->next_look = UINT64_MAX;
 		return;
@@ -261,6 +260,27 @@ void dso_jit_took_(struct dsos *d, struct dso *dso)
 	j->soonest = end + (f->cost > SOON_NS ? f->cost : SOON_NS);
 }
 
+void dso_jit_took_(struct dsos *d, struct dso *dso)
+{
+	struct jit *j = dso->jit;
+	const struct jit_file *f = &j->file;
+
+	if (f->found_gone)
+		atomic_store(&j->gone, true);
+	if (f->map || (f->found_other && j->map))
+		take_map(d, j);
+	if (j->map)
+		tell_if_cut(d, j);
+	else
+		unlist(d, j);
+	count_open(d, j);
+	if (f->is_read) {
+		j->answered = true;
+		set_next_look(j);
+	}
+	dso_keep_bound_(d);              /* last: it may forget this one's names, too */
+}
+
 /* ---- when to look --------------------------------------------------------------- */
 
 /* False: the answer is not there yet. */
@@ -268,8 +288,6 @@ static bool look(struct dsos *d, struct jit *j, bool waits)
 {
 	list(d, j);
 	j->file.is_read = true;
-	j->file.is_whole = !d->patience.is_pressed;
-	j->file.gone = j->gone;
 	dso_send_(d, j->dso, ASK_MAP, 0, NULL);
 	return waits ? dso_settle_(d, j->dso) : dso_poll_(d, j->dso);
 }
@@ -289,10 +307,10 @@ static void read_kept(struct dsos *d, struct jit *j)
 	dso_keep_bound_(d);
 }
 
-/* For an answer: before there are any names, and at the end. */
+/* For an answer: the first time, and at the end. */
 static bool has_time(const struct dsos *d, const struct jit *j)
 {
-	return !j->map || !d->patience.is_pressed;
+	return !j->answered || !d->patience.is_pressed;
 }
 
 static void look_if_due(struct dsos *d, struct jit *j)
@@ -344,7 +362,7 @@ static void open_if_code(struct dsos *d, struct dso *dso)
 		return;
 	j->is_code = true;
 	j->file.is_read = false;
-	j->file.gone = j->gone;
+	list(d, j);
 	dso_send_(d, dso, ASK_MAP, 0, NULL);
 }
 
@@ -373,7 +391,8 @@ void dso_jit_free_(struct dsos *d, struct dso *dso)
 	*at = j->next;
 	unlist(d, j);
 	drop_map(d, j);
-	perfmap_free(j->file.map);       /* of an answer that nobody took */
+	if (!dso->late || atomic_load(&dso->question.errand.done))
+		perfmap_free(j->file.map);       /* of an answer that nobody took */
 	close_file(d, j);
 	free(j);
 	dso->jit = NULL;
@@ -387,10 +406,10 @@ void dso_jit_forget_(struct dsos *d, struct dso *dso)
 
 bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into)
 {
-	struct jit *j = jit_of(d, dso);
+	struct jit *j = dso->jit;
 
 	if (!j)
-		return false;
+		return false;            /* nothing but data was heard of */
 	look_if_due(d, j);
 	return (j->map && perfmap_find(j->map, addr, name, into)) ||
 	       (look_soon(d, j) && j->map && perfmap_find(j->map, addr, name, into));
@@ -410,13 +429,14 @@ void dsos_process_ended(struct dsos *d, pid_t pid)
 {
 	for (struct jit *j = d->jits; j; j = j->next)
 		if (j->pid == pid)
-			j->gone = true;
+			atomic_store(&j->gone, true);
 }
 
 void dsos_look_again(struct dsos *d)
 {
 	for (struct jit *j = d->jits; j; j = j->next) {
-		dso_settle_(d, j->dso);
+		if (j->file.is_read)
+			dso_settle_(d, j->dso);
 		if (j->next_look != UINT64_MAX)
 			j->next_look = 0;
 	}

@@ -75,7 +75,7 @@ struct dso {
 	struct cfi *cfi;             /* * of it; or NULL */
 	struct demangled *names;     /* * of it, as far as they were asked for */
 	bool memory;                 /* no file is behind it */
-	struct jit *jit;             /* of such memory, once there is code in it or its names are asked for; or NULL */
+	struct jit *jit;             /* of such memory, once there is code in it; or NULL */
 	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
 	struct timespec mtime;       /* * of the file that was read */
 	char name[];
@@ -107,7 +107,7 @@ struct dsos {
 	uint64_t serials;
 	uint64_t answers;            /* how often names of addresses have changed */
 	struct jit *jits;
-	struct jit *jits_read;       /* those of them whose file was read: somebody asks for their names */
+	struct jit *jits_read;       /* those of them that have names, or about which a question is on */
 	unsigned int jits_open;      /* descriptors */
 	struct vdso vdso;
 };

@@ -238,16 +238,6 @@ static int read_more(struct perfmap *m, int fd, uint64_t end, uint64_t *budget)
 	return rc;
 }
 
-static uint64_t bounded(uint64_t size)
-{
-	return size < PERFMAP_MAX_FILE ? size : PERFMAP_MAX_FILE;
-}
-
-bool perfmap_has_all(const struct perfmap *m, uint64_t size)
-{
-	return m->offset == bounded(size);
-}
-
 int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 {
 	uint32_t before = m->numbers;
@@ -257,7 +247,7 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 
 	if (fstat(fd, &st))
 		return -errno;
-	end = bounded((uint64_t)st.st_size);
+	end = (uint64_t)st.st_size < PERFMAP_MAX_FILE ? (uint64_t)st.st_size : PERFMAP_MAX_FILE;
 	if (end < m->offset) {
 		start_anew(m);
 		before = UINT32_MAX;

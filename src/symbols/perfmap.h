@@ -27,8 +27,6 @@ void perfmap_free(struct perfmap *m);
 /* Reads what the file has more than last time; a file that is shorter now is read anew. At most
  * *budget bytes (NULL: no matter), which become fewer. 1: there are new lines; 0: none; -errno. */
 int perfmap_read(struct perfmap *m, int fd, uint64_t *budget);
-/* Whether all of a file of that size was read. */
-bool perfmap_has_all(const struct perfmap *m, uint64_t size);
 /* The same from memory, whole lines and the beginning of one: returns how many bytes were
  * taken, or -ENOMEM. To be followed by perfmap_sort(). */
 int64_t perfmap_take(struct perfmap *m, const char *text, size_t n);
