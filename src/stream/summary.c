@@ -35,15 +35,15 @@ static void tell_throttled(const struct stream *s)
 	}
 }
 
-/* Of a recording: the ids of another day, or another machine, are easily given. */
+/* For a recording: users easily give a pid from another day or another machine. */
 static void tell_absent(const struct stream *s, const struct stream_totals *t)
 {
 	const struct stream_opts *o = s->opts;
 
 	if (s->replay && t->counted && !t->delivered && !t->filtered && !o->time.from && !o->time.to &&
 	    (o->pids.n || o->tids.n || o->cpus.n))
-		fprintf(stderr, "perf-prof: %s has no event of what -p, -t and -C name; `perf-prof script -F pid,tid,cpu "
-			"-I %s` shows what it has\n", o->input, o->input);
+		fprintf(stderr, "perf-prof: %s has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof script "
+			"-F pid,tid,cpu -I %s` shows its tasks and CPUs\n", o->input, o->input);
 }
 
 void summary_tell(const struct stream *s)

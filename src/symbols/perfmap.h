@@ -21,13 +21,13 @@ struct perfmap;
 enum { PERFMAP_MAX_FILE = 128 << 20, PERFMAP_MAX_LINES = 1 << 20, PERFMAP_MAX_NAMES = 32 << 20 };
 
 struct perfmap *perfmap_new(void);
-/* Another with the same in it, which can be read on; NULL without memory. */
+/* A copy, to which perfmap_read() can add new lines; NULL: out of memory. */
 struct perfmap *perfmap_copy(const struct perfmap *m);
 void perfmap_free(struct perfmap *m);
 /* Reads what the file has more than last time; a file that is shorter now is read anew. At most
  * *budget bytes (NULL: no matter), which become fewer. 1: there are new lines; 0: none; -errno. */
 int perfmap_read(struct perfmap *m, int fd, uint64_t *budget);
-/* Whether all of a file of that size was read. */
+/* Whether a file of that size has been read to its end, or as far as PERFMAP_MAX_FILE. */
 bool perfmap_has_all(const struct perfmap *m, uint64_t size);
 /* The same from memory, whole lines and the beginning of one: returns how many bytes were
  * taken, or -ENOMEM. To be followed by perfmap_sort(). */
