@@ -159,7 +159,7 @@ static const struct analysis_ops ops = {
 	.name = "diff", .begin = begin, .sample = sample, .end = end, .release = release,
 };
 
-/* Reading a FIFO that nobody has written to yet would find its end. */
+/* Waits until a FIFO has data: read(2) would return 0, as at the end, before a writer has opened it. */
 static void wait_for_bytes(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -246,7 +246,7 @@ static bool is_recording(int fd)
 	return n < 0 || (n == sizeof(magic) && is_magic(magic));
 }
 
-/* A FIFO is open before anybody writes to it: so one program may write to both, one after the other. */
+/* Opens a FIFO without waiting for a writer, so that one program can write to both sides, one after the other. */
 static int open_side(struct side *side, const char *path, struct fault *f)
 {
 	struct stat st;

@@ -227,7 +227,7 @@ static void join_fields(struct script_event *e)
 			join(e, n, 3, &script_when_field);
 }
 
-/* As with perf script, dsoff is a part of dso; `-F +dsoff` adds no place to what shows none, such as tracepoints. */
+/* As in perf script, dsoff shows dso, too. But `-F +dsoff` adds nothing to events without an address, such as tracepoints. */
 static bool brings_dso(const struct script_event *e, const struct script_choice *choice)
 {
 	const uint64_t places = SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(CALLCHAIN);

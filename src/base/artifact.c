@@ -18,7 +18,7 @@
 enum { MAX_TEMPORARY = 8 };
 
 static char *_Atomic temporaries[MAX_TEMPORARY];
-static pid_t owner;          /* a forked child leaves them alone */
+static pid_t owner;          /* a forked child removes none of them */
 
 static void end_without_them(int sig)
 {
@@ -32,7 +32,7 @@ static void end_without_them(int sig)
 	raise(sig);
 }
 
-/* Where nobody else handles such signals, they leave no temporary file behind. */
+/* A signal that nobody handles removes the temporary files before it ends the process. */
 static void watch_signals(void)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };

@@ -177,8 +177,8 @@ void command_man(const struct command *cmd, FILE *out)
 		}
 	}
 	fputs(".SH EXIT STATUS\n"
-	      "0 done (SIGINT is a way to be done); 1 failed while running; 2 wrong usage;\n"
-	      "130 on a second SIGINT, and on the first while a recording is read.\n", out);
+	      "0 success, also if SIGINT ended a live run; 1 failed while running; 2 wrong usage;\n"
+	      "130 on a second SIGINT, or on the first one while a recording file is read.\n", out);
 	if (cmd->examples)
 		fputs(".SH EXAMPLES\n", out);
 	for (const struct command_example *e = cmd->examples; e && e->line; e++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one door to files that are written. Under sudo it is passed with the rights of the
- * caller: the caller's links are followed, and what the caller may not write stays as it is.
- * As root itself no symbolic link is followed, wherever in the path, that belongs to somebody
- * else, or is in a folder that is sticky or that everybody may write to: who laid it there
- * would choose what root overwrites. Nor does root write to, or replace, a file of another user in
- * such a folder, or one with several names there or in another user's folder.
+ * All files that perf-prof writes are opened here. Under sudo, this is done with the rights of the user who ran sudo:
+ * that user's symbolic links are followed, and a file that the user may not write stays as it is.
+ *
+ * Root itself follows no symbolic link, anywhere in the path, that belongs to another user, or that is in a sticky or
+ * world-writable folder: whoever put it there would choose the file that root overwrites. In such folders, root does not
+ * write to or replace a file of another user. There, and in other users' folders, it does not write to or replace a file
+ * with several hard links.
  *
  * /dev/stdout, /dev/stderr, /dev/fd/N and "-" (stdout) are the descriptors themselves.
  */
@@ -18,36 +19,37 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Whether the path is another name of a descriptor. */
+/* Whether the path stands for a descriptor. */
 bool outfile_is_descriptor(const char *path);
-/* To write to, close-on-exec; `flags` as open(2) has them: O_CREAT, O_EXCL, O_TRUNC, O_APPEND. A new file
- * has `mode`, less the umask. A descriptor or -errno; -ELOOP: a link that root doesn't follow; -EEXIST: a
- * file that root doesn't write to. */
+/* Opens a file for writing, close-on-exec. `flags` are those of open(2): O_CREAT, O_EXCL, O_TRUNC, O_APPEND. A new file
+ * has `mode`, less the umask. A descriptor or -errno; -ELOOP: a link that root does not follow; -EEXIST: a
+ * file that root does not write to. */
 int outfile_open(const char *path, int flags, unsigned int mode);
-/* The same as a stream of an emptied file; NULL with errno. */
+/* Creates or empties a file, and opens it as a stream. NULL with errno. */
 FILE *outfile_stream(const char *path);
-/* A new file .NAME.XXXXXXXX beside it, whose name is in *name. A descriptor or -errno. */
+/* Creates .NAME.XXXXXXXX in the folder of `path`. Its path is in *name, to be freed. A descriptor or -errno. */
 int outfile_temporary(const char *path, char **name);
-/* What is a link itself is renamed or removed. 0 or -errno. */
+/* If the path is a symbolic link, the link itself is renamed or removed. 0 or -errno. */
 int outfile_rename(const char *from, const char *to);
 int outfile_unlink(const char *path);
-/* What is there and isn't replaced: S_IFIFO for a pipe or a descriptor, S_IFCHR, S_IFDIR. 0: nothing, or a file. */
+/* The type of what is at the path and is not replaced: S_IFIFO (also for a descriptor), S_IFCHR, S_IFDIR. 0: nothing is
+ * there, or a regular file. */
 mode_t outfile_kind(const char *path);
 
-/* What these do, one by one, in this process: for one that does it for another. */
+/* One call of the functions above, as data: a process can carry it out for another process. */
 enum outfile_op { OUTFILE_OPEN, OUTFILE_RENAME, OUTFILE_UNLINK, OUTFILE_KIND, OUTFILE_OPS };
 struct outfile_order {
 	enum outfile_op op;
-	const char *path, *to;         /* to: of a renaming */
-	int flags;                     /* of opening */
+	const char *path, *to;         /* to: for OUTFILE_RENAME */
+	int flags;                     /* for OUTFILE_OPEN */
 	unsigned int mode;
 };
-/* A descriptor, a kind, 0, or -errno. */
+/* Carries it out in this process. A descriptor, a kind, 0, or -errno. */
 int outfile_do(const struct outfile_order *order);
-/* From here on all of them are done by that one, for a process that has given up its rights. NULL: by itself. */
+/* From now on `hand` carries out all orders, for a process that has given up its rights. NULL: the process itself does. */
 typedef int outfile_hand(void *ctx, const struct outfile_order *order);
 void outfile_through(outfile_hand *hand, void *ctx);
 
-/* "OPTION PATH: why, and what to do", for an -errno of these. -1. */
+/* Sets f to "OPTION PATH: why, and what to do", for an -errno from these functions. Returns -1. */
 int outfile_refused(const char *option, const char *path, int error, struct fault *f);
 #endif

@@ -48,8 +48,8 @@ static void overview_man(FILE *out)
 	      "These users then see what all tasks and the kernel do. Scripts and commands that they start "
 	      "get no capability. Other capabilities of the file are given back at the start. Never install "
 	      "perf\\-prof setuid or setgid: it refuses to run.\n", out);
-	fputs(".SH EXIT STATUS\n0 done; 1 failed while running; 2 wrong usage; 130 on a second "
-	      "SIGINT, and on the first while a recording is read.\n", out);
+	fputs(".SH EXIT STATUS\n0 success, also if SIGINT ended a live run; 1 failed while running; 2 wrong usage; 130 on a "
+	      "second SIGINT, or on the first one while a recording file is read.\n", out);
 }
 
 static int help_run(void *config, const struct opt_parser *args, struct fault *f)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control groups that are watched, and which processes are in them or below them now. */
+/* The control groups that are watched, and whether a process is in one of them, or in a group below one, now. */
 #ifndef KEEPER_CGROUPS_H
 #define KEEPER_CGROUPS_H
 
@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 struct cgroups {
-	char mount[256];         /* of their hierarchy */
-	bool unified;            /* it is that of version 2 */
+	char mount[256];         /* where their hierarchy is mounted */
+	bool unified;            /* the hierarchy is that of cgroup v2 */
 	struct cgroup {
 		dev_t dev;
 		ino_t ino;
@@ -17,7 +17,7 @@ struct cgroups {
 	size_t n;
 };
 
-/* The group whose folder is open, below c->mount. 0 or -errno. */
+/* Adds the group whose open folder is `folder`, below c->mount. 0 or -errno. */
 int cgroups_add(struct cgroups *c, int folder);
 void cgroups_free(struct cgroups *c);
 bool cgroups_have(const struct cgroups *c, pid_t pid);

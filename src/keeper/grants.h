@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the keeper gives for the asking, and to whom it belongs:
+ * Which files the keeper gives to the run, whose user is not root:
  *
- *   - a program or library by a path, as some process sees it, or by a mapping, or as the
- *     program that a process runs: a regular ELF file of the types executable and shared
- *     object, never a core dump. The user who can open it by that path gets it, opened with
- *     the user's own rights. Else, where it is run by a target, or is a target's debug file
- *     that everybody may read, or was either before, a ticket (base/ticket.h), for names
- *     alone; where everybody is a target, also for all programs that everybody may read;
- *   - "maps" or "comm" of a target's folder in /proc;
- *   - for a recording: a ticket for any program by its path; /proc/kallsyms; root's own cache of
- *     perf, of which programs are tickets, too; and perf maps;
- *   - a target's perf map, as opener.h says: /tmp/perf-PID.map and no other name. If the user can't
- *     open it, a file with the functions that are in it, which a jailed parser has found.
+ *   - a program or library: by its path as a process sees it, by a mapping, or as the program that
+ *     a process runs. It has to be a regular ELF file of the types executable or shared object,
+ *     never a core dump. If the user can open it by that path, the run gets the file, opened with
+ *     the user's rights. If not, the run gets a ticket (base/ticket.h), which is only good for names,
+ *     in these cases: a target runs the file; it is a target's debug file, and everybody may read
+ *     it; there is a ticket for it already; everybody is a target, and everybody may read it;
+ *   - "maps" and "comm" in a target's folder in /proc;
+ *   - for a recording: a ticket for any program, by its path; /proc/kallsyms; files in root's cache
+ *     of perf (programs as tickets, too); and perf maps;
+ *   - a target's perf map, /tmp/perf-PID.map, under the conditions in base/opener.h. If the user
+ *     cannot open it, the run gets a file with the functions that a jailed parser found in it.
  *
- * -ENOENT is the answer for what isn't there, isn't for this user, or is no program; -ESRCH
- * for a process that isn't there or is no target.
+ * -ENOENT: there is no such file, it is no program, or this user may not have it. -ESRCH: there is
+ * no such process, or it is no target.
  */
 #ifndef KEEPER_GRANTS_H
 #define KEEPER_GRANTS_H
@@ -27,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is watched: everybody; or processes (also by one of their threads) with the children that they start, and those in
- * control groups; or nobody, since a recording is read. */
+/* Who is watched: everybody; or the processes in `pids`, those with a thread in `tids`, those in `cgroups`, and their
+ * children; or nobody, if a recording is read. */
 struct keeper_targets {
 	bool everybody, recorded;
 	const int *pids, *tids;
@@ -47,6 +47,6 @@ int grants_file(struct grants *g, pid_t pid, const char *path);
 int grants_mapped(struct grants *g, pid_t pid, const char *range);
 int grants_proc(struct grants *g, pid_t pid, const char *name);
 int grants_perf_map(struct grants *g, pid_t pid);
-/* `text` is a build id in hexadecimal digits, '/', and what is wanted: idfile_cached(). */
+/* `text`: a build id in hexadecimal digits, '/', and "elf" or "kallsyms", as idfile_cached() takes them. */
 int grants_cached(struct grants *g, const char *text);
 #endif

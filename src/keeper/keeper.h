@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that stays root when a run becomes its caller's: see identity.h. It parses
- * nothing, and answers nothing but what grants.h says, each with a descriptor for reading,
- * and questions about files of which it gave tickets (vault.h), with bytes.
+ * The process that stays root when the run changes to another user (identity.h). It parses
+ * nothing. It answers requests for the files in grants.h, each with a descriptor for reading,
+ * and questions about files for which it gave tickets (vault.h), with bytes. It writes the files
+ * in outputs.h. It answers nothing else.
  *
- * What is in a program that the user may not read stays so, and what may be known of it is
- * the names in it: whoever traces a process may see the names of its functions. When it has
- * ended, they can't be had any more.
+ * From a program that the user may not read, the run gets the names of functions and nothing
+ * else: whoever traces a process may see the names of its functions. When the process has ended,
+ * the run cannot get them any more.
  *
- * It answers the process that started it alone: to a child that this one forks, -EPERM. It
- * ends when the run does, however that ends, and cleans up after it.
+ * The keeper answers only the process that started it; a child which that process forks gets
+ * -EPERM. The keeper ends when the run ends, for whatever reason, and cleans up after it.
  */
 #ifndef KEEPER_KEEPER_H
 #define KEEPER_KEEPER_H
@@ -24,22 +25,22 @@
 struct keeper;
 
 struct keeper_opts {
-	const struct identity *who;      /* the run becomes */
+	const struct identity *who;      /* the user to whom the run changes */
 	struct keeper_targets targets;
-	struct opt_strings outputs;      /* that keeper_write() may write */
-	void (*clean_up)(void *ctx);     /* run by it when the run has ended; may be NULL */
+	struct opt_strings outputs;      /* the files that keeper_write() may write */
+	void (*clean_up)(void *ctx);     /* the keeper calls it when the run has ended; may be NULL */
 	void *ctx;
 };
 
-/* Forks it; to be called while there is one thread, before privilege is given up. NULL with f. */
+/* Forks the keeper. Call it while there is one thread, before privilege is given up. NULL with f. */
 struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f);
-/* Its process. */
+/* The keeper's process. */
 pid_t keeper_pid(const struct keeper *k);
-/* Opens through it. */
+/* Opens files through the keeper. */
 const struct opener *keeper_opener(struct keeper *k);
-/* Has it do that, as outfile_do(); -EPERM: it isn't about one of the outputs. */
+/* The keeper carries out the order, as outfile_do(). -EPERM: the order is not about one of the outputs. */
 int keeper_write(struct keeper *k, const struct outfile_order *order);
-/* Ends it, and waits until it has cleaned up. NULL is fine. */
+/* Ends the keeper, and waits until it has cleaned up. k may be NULL. */
 void keeper_stop(struct keeper *k);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that the keeper writes for a run that may not: those that the command line names, whole or
- * under their temporary names (outfile.h), and no others.
+ * Files that the keeper writes for a run that may not write them: those that the command line names, and
+ * their temporary files (outfile.h). It writes no others.
  */
 #ifndef KEEPER_OUTPUTS_H
 #define KEEPER_OUTPUTS_H
@@ -9,8 +9,8 @@
 #include "base/options.h"
 #include "base/outfile.h"
 
-/* An order as bytes, which end with a NUL: how many, or -errno. */
+/* Packs an order into bytes, of which the last is a NUL. Returns how many, or -errno. */
 ssize_t outputs_pack(const struct outfile_order *order, char *bytes, size_t size);
-/* Does what the bytes say, as outfile_do(); -EPERM: it is about another file. */
+/* Carries out the order in the bytes, as outfile_do(); its kind is in *op. -EPERM: the order is about another file. */
 int outputs_do(const struct opt_strings *named, const char *bytes, size_t size, enum outfile_op *op);
 #endif

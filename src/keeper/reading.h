@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that others have written, recordings above all, are not parsed with root's rights. Once
- * they are open, before the first byte is looked at, the process becomes, for good (identity.h),
+ * Files from other users, above all recordings, are not parsed with root's rights. When the files
+ * are open, before the first byte is read, the process changes to another user for good (identity.h):
  *
- *   - under sudo, the user who ran it: outputs are written as that user;
- *   - as root itself, where one of the files is not root's alone, nobody else: outputs that the
- *     command line names are written by a keeper.
+ *   - under sudo, to the user who ran sudo, who also writes the outputs;
+ *   - for root itself, if a file belongs to another user or others may write to it, to a user
+ *     without privilege. The outputs that the command line names are written by a keeper.
  *
- * What root alone may read for their sake (programs' symbols, the addresses of the kernel) comes
- * from the keeper, too: see grants.h.
+ * What only root may read, and the recording needs (symbols of programs, addresses of the kernel),
+ * comes from the keeper, too: see grants.h.
  */
 #ifndef KEEPER_READING_H
 #define KEEPER_READING_H
@@ -20,7 +20,7 @@
 
 struct keeper;
 
-/* All zero: it reads with the rights that there are. */
+/* All zero: the process keeps its rights. */
 struct reading {
 	struct identity who;
 	struct keeper *keeper;
@@ -32,9 +32,9 @@ struct reading_files {
 	struct opt_strings outputs;
 };
 
-/* To be called while there is one thread. 0, or -1 with f: then nothing may be read. */
+/* Call it while there is one thread. 0, or -1 with f: then read nothing. */
 int reading_begin(struct reading *r, const struct reading_files *files, struct fault *f);
-/* Of what belongs to the machine. */
+/* For files of this machine, such as programs and kallsyms: through the keeper, if there is one. */
 const struct opener *reading_opener(const struct reading *r);
 void reading_end(struct reading *r);
 #endif

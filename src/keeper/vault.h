@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper's files that the run may know the names of, and nothing else: programs that its
- * user can't open. The run has tickets (base/ticket.h); what it asks about them is answered
- * by a jailed parser of the keeper's, to which alone the files go.
+ * Programs that the user of the run cannot open. The run may know only the names in them. It gets
+ * tickets (base/ticket.h); the files go only to a jailed parser of the keeper, which answers the
+ * questions of the run about them.
  */
 #ifndef KEEPER_VAULT_H
 #define KEEPER_VAULT_H
@@ -14,15 +14,15 @@
 struct vault;
 
 struct vault *vault_new(void);
-/* Takes over the file. Its ticket, which stays the vault's, or -errno. */
+/* Takes over the descriptor. Its ticket, which belongs to the vault, or -errno. */
 int vault_ticket(struct vault *v, int file);
 /* Whether there is a ticket for that file already. */
 bool vault_has(const struct vault *v, const struct stat *st);
-/* As parser_ask(), of the files of which q has tickets. Others beside them belong to root or to the
- * owner of such a file, or the answer is -EACCES. A descriptor of a file with the answer, or -errno. */
+/* As parser_ask(), for the files for which q has tickets. -EACCES: q also has a file that belongs neither to root
+ * nor to the owner of the file with a ticket. A descriptor of a file with the answer, or -errno. */
 int vault_ask(struct vault *v, const struct parser_question *q);
-/* The same of the functions in a perf map (symbols/perfmap.h): lines of that format, and nothing else of it. */
+/* The same for a perf map (symbols/perfmap.h): the answer is its functions, as lines of a perf map, and nothing else. */
 int vault_functions(struct vault *v, int map);
-/* The process that answered last; -1: none. */
+/* The parser's process that answered last; -1: none. */
 pid_t vault_worker(const struct vault *v);
 #endif

@@ -88,7 +88,7 @@ def _not_for_us(folder, name):
 
 
 def _shut(folder):
-    """Which folder on the way there this user may not enter; "" if there is none."""
+    """For the error message: the first folder of the path that this user may not enter; "" if there is none."""
     at = _path.sep
     for part in _path.abspath(folder).split(_path.sep):
         at = _path.join(at, part)

@@ -115,7 +115,7 @@ static void measure(struct perf_clock *c)
 	}
 }
 
-/* A few ns: it is asked for with each event that a script takes whole. */
+/* Takes a few ns: it is called for each event of which a script gets all fields. */
 static uint64_t coarse_now(void)
 {
 	struct timespec ts;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which parts the samples of each event have: what its item asks for and the consumer reads. Each
- * part costs the watched program time, and the ring room.
+ * Chooses the parts (PERF_SAMPLE_*) of each event's samples: those that its item in -e asks for and the consumer reads.
+ * Each part costs time in the watched program and space in the ring.
  *
- * Samples without IDENTIFIER are told apart by the common_type in their raw data, which lies at the
- * same place in all of them then; those of one event need not be told apart. So raw data that nobody
- * reads costs the other events 8 bytes each, and spares 16 at least.
+ * To which event does a sample belong? If there is only one event, no part is needed for this. If all events are
+ * tracepoints with raw data, the raw data is at the same offset in all samples, and its common_type is the answer.
+ * Otherwise each sample has an IDENTIFIER (8 bytes). So if nobody reads an event's raw data and it is left out, samples of
+ * the other events grow by 8 bytes, and its own become at least 16 bytes smaller.
  */
 #include "stream/private.h"
 
@@ -15,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left out where nobody reads it: by its size the kernel chooses nothing. */
+/* Parts that are left out if nobody reads them. For PERIOD, see needs_period(). */
 #define SPARED                                                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |             \
 	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |          \
 	 PERF_SAMPLE_REGS_INTR)
 
-/* In a PID namespace the raw data pairs ids of tasks: ids.h. */
+/* In a PID namespace, raw data is always read: it pairs the kernel's ids of tasks with those of the namespace (ids.h). */
 static bool reads(const struct stream *s, const struct stream_event *ev, uint64_t part)
 {
 	return ev->reads & part || s->opts->record || (ev->fmt && part & PERF_SAMPLE_RAW && !pidns_is_initial());
@@ -33,7 +34,7 @@ static bool differ(const struct stream *s, const struct stream_event *a, const s
 	       !a->fmt || !b->fmt || !reads(s, a, PERF_SAMPLE_RAW) || !reads(s, b, PERF_SAMPLE_RAW);
 }
 
-/* Whether samples can be told apart by nothing else, or the identifier is a field of theirs. */
+/* Whether samples need IDENTIFIER: nothing else shows their event, or somebody reads it. */
 static bool need_identifiers(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
@@ -48,8 +49,8 @@ static bool need_identifiers(const struct stream *s)
 	return s->opts->record || groups_are_read(s);
 }
 
-/* Some tracepoints count other than events, sched_stat_runtime nanoseconds: without PERIOD, each would be
- * a flood of samples. Of those of these systems it is known which do. */
+/* Whether a tracepoint counts 1 each time it is hit. Some count something else: sched_stat_runtime counts nanoseconds.
+ * Without PERIOD, the kernel would then write many samples for one hit. For these systems it is known which ones do. */
 static bool counts_one(const struct stream_event *ev)
 {
 	static const struct {
@@ -62,7 +63,7 @@ static bool counts_one(const struct stream_event *ev)
 	return false;
 }
 
-/* It is all or none: samples that differ need identifiers to be told apart. */
+/* Whether all events do. Samples with different parts need IDENTIFIER, so without it PERIOD is left out of all or none. */
 static bool each_counts_one(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)
@@ -71,7 +72,8 @@ static bool each_counts_one(const struct stream *s)
 	return !s->opts->record || s->opts->recording.only;
 }
 
-/* With PERIOD, the kernel samples each one of events that happen singly, whatever the period is. */
+/* With PERIOD, the kernel samples each hit of a software event, whatever the period is (perf_swevent_event()). Without
+ * PERIOD, it would write other samples, except at a period of 1. */
 static bool needs_period(const struct stream_event *ev)
 {
 	const struct perf_event_attr *a = &ev->sampling->attr.attr;
@@ -89,7 +91,7 @@ static uint64_t unread(const struct stream *s, const struct stream_event *ev)
 	return ev->sampling && needs_period(ev) ? parts & ~(uint64_t)PERF_SAMPLE_PERIOD : parts;
 }
 
-/* They are asked for anew, if call chains are. */
+/* The parts for call chains. sample_type_of() adds them again if the event has call chains. */
 static uint64_t chain_parts(const struct stream_event *ev)
 {
 	return PERF_SAMPLE_CALLCHAIN | (ev->stack_bytes ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0);
@@ -126,7 +128,7 @@ int event_set_stack_format(struct stream_event *ev, const struct pev_format *for
 	return 0;
 }
 
-/* How open.c opens it. */
+/* With the attr with which open.c opens the event. */
 static int choose_stack_format(struct stream_event *ev)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,
@@ -142,7 +144,7 @@ static int choose_stack_format(struct stream_event *ev)
 	return event_set_stack_format(ev, &format);
 }
 
-/* The parts of a sample that have a place of their own, in every one. */
+/* The parts that are at the same offset in all samples of an event. */
 #define PLAIN_PARTS                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
@@ -188,7 +190,7 @@ int layouts_choose(struct stream *s, struct fault *f)
 	return rc ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
-/* Expressions that are compiled know where the parts of a sample lie: filters, and those of sources. */
+/* Whether expressions (of filters and sources) have been compiled: they contain the offsets of the parts. */
 static bool is_compiled(const struct stream *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)

@@ -162,7 +162,7 @@ int stream_check_whole(const struct stream *s, struct fault *f)
 
 	if (!s->replay || !stream_was_interrupted(s) || !replay_place(s->replay, &at, &size) || at >= size)
 		return 0;
-	return fault_set(f, EXIT_INTERRUPTED, "interrupted after %u %% of %s: the output is of that part",
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted after %u %% of %s: the output covers only that part",
 			 (unsigned int)(100 * (double)at / (double)size), s->opts->input);
 }
 

@@ -45,7 +45,7 @@ static int parse(void *ctx, struct opener_question *q)
 	return under->parse(under->ctx, q);
 }
 
-/* The end of the recording was later than this process began, if it is the same one. */
+/* Whether the recorded process still runs: a process with this pid began before the end of the recording. */
 static bool lives(const struct recorded *r, pid_t pid)
 {
 	const struct timespec written = replay_written(r->replay);

@@ -38,7 +38,7 @@ bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size);
  * the kernel that runs now, in the place where it is now. */
 bool replay_is_same_machine(const struct replay *p);
 bool replay_is_same_kernel(const struct replay *p);
-/* When the file was last written to; of a pipe, now: what writes to it may have begun after its reader. */
+/* When the file was last written to. For a pipe: now, because recorded processes may begin after perf-prof does. */
 struct timespec replay_written(const struct replay *p);
 
 struct replay_kernel {

@@ -348,7 +348,7 @@ bool stream_is_stopping(const struct stream *s);
 bool stream_ended_with_targets(const struct stream *s);
 /* Whether a signal ended it. */
 bool stream_was_interrupted(const struct stream *s);
-/* Of a recording that is a file: whether it was read to its end, if nothing but a signal kept it from that. */
+/* -1 with f if a signal ended the reading of a recording before the end of the file, else 0 (also for a pipe). */
 int stream_check_whole(const struct stream *s, struct fault *f);
 /* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
 void stream_ask_dump(struct stream *s, uint64_t time, const char *why);

@@ -35,15 +35,15 @@ static void tell_throttled(const struct stream *s)
 	}
 }
 
-/* Of a recording: the ids of another day, or another machine, are easily given. */
+/* For a recording: users easily give a pid from another day or another machine. */
 static void tell_absent(const struct stream *s, const struct stream_totals *t)
 {
 	const struct stream_opts *o = s->opts;
 
 	if (s->replay && t->counted && !t->delivered && !t->filtered && !o->time.from && !o->time.to &&
 	    !stream_was_interrupted(s) && (o->pids.n || o->tids.n || o->cpus.n))
-		fputs("perf-prof: the recording has no event of what -p, -t and -C name; `perf-prof script -F pid,tid,cpu` "
-		      "shows what it has\n", stderr);
+		fputs("perf-prof: the recording has no event from the tasks and CPUs that -p, -t and -C select; `perf-prof script "
+		      "-F pid,tid,cpu` shows its tasks and CPUs\n", stderr);
 }
 
 void summary_tell(const struct stream *s)

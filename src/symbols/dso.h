@@ -59,9 +59,9 @@ void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent);
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len);
 /* Whether memory that is mapped by this name has no file behind it. */
 bool dso_is_anonymous(const char *name);
-/* Such memory of a process, which may hold code that was made while it ran: names come
- * from its perf map, which is opened at once if the memory is code, and dso_find() takes an address for the
- * offset. `life` is a number that the process has alone, and from one exec(2) to the next. */
+/* Such memory of a process, which may hold code that was generated at run time. Names come from the perf map of the
+ * process, which is opened at once if is_code. The offset of dso_find() is then an address. `life` is a number that
+ * no other process has; exec(2) gives the process a new one. */
 struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life, bool is_code);
 /* Whether it is such memory. */
 bool dso_is_jit(const struct dso *dso);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is not known of a file is asked for: by the thread, if there is one. Until it has answered, the dso
- * is late, and nobody else touches what the question is about.
+ * Questions about files. If there is a thread, it reads the files to find the answers. Until a question is answered,
+ * the dso is late, and only the thread may touch the fields that are marked * in dso_private.h.
  */
 #include "symbols/dso_private.h"
 
@@ -52,12 +52,12 @@ static void answer(struct errand *e)
 	struct dso_question *q = (struct dso_question *)e;
 	struct dso *dso = q->dso;
 
-	if (q->what == ASK_MAP) {
+	if (q->what >= ASK_MAP) {
 		dso_jit_answer_(q->d, dso);
 		return;
 	}
 	if (dso->state == DSO_UNREAD)
-		dso_read_(q->d, dso);   /* in its own time */
+		dso_read_(q->d, dso);   /* calls dso_begin_reading_() itself */
 	if (!dso_begin_reading_(q->d, dso))
 		return;
 	if (q->what == ASK_SYMBOL)
@@ -97,7 +97,7 @@ void dsos_tell_started_(struct dsos *d)
 static bool is_done(struct dsos *d, struct dso *dso)
 {
 	struct errand *e = &dso->question.errand;
-	bool firm = dso->question.what == ASK_CFI;   /* callers that are missing don't come later */
+	bool firm = dso->question.what == ASK_CFI;   /* missing callers are not added to a stack later */
 	uint64_t begin, ns;
 
 	if (!d->errands || (d->hurried && d->patience.is_pressed) || !errands_is_here(d->errands))
@@ -114,7 +114,7 @@ static void take_answer(struct dsos *d, struct dso *dso)
 {
 	dsos_tell_started_(d);
 	dso->late = false;
-	if (dso->question.what == ASK_MAP)
+	if (dso->question.what >= ASK_MAP)
 		dso_jit_took_(d, dso);
 	else
 		dso_account_(d, dso);
@@ -137,10 +137,11 @@ bool dso_poll_(struct dsos *d, struct dso *dso)
 	return !dso->late;
 }
 
-/* Processes of the parser are ours from their first breath. */
+/* Starts the parser's process here, not in the thread: so `helpers` know at once that it is perf-prof's own. A perf map
+ * needs no parser. */
 static void warm(struct dsos *d, enum dso_asked what)
 {
-	if (d->warm || what == ASK_MAP)
+	if (d->warm || what >= ASK_MAP)
 		return;
 	d->warm = true;
 	if (d->errands && d->parser)
@@ -154,7 +155,7 @@ void dso_send_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t of
 		.place = dso->place, .keeps_code = d->keeps_code,
 	};
 	warm(d, what);
-	dso->late = d->errands && errands_send(d->errands, &dso->question.errand);
+	dso->late = d->errands && errands_send(d->errands, &dso->question.errand, what == ASK_OPEN);
 	if (dso->late)
 		return;
 	answer(&dso->question.errand);

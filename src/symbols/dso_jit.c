@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that no file is behind: what a just-in-time compiler wrote there, by the perf map
- * of the process. The file is opened when code in such memory is first heard of and kept open, so
- * that it serves beyond the end of the process; until then it is looked for anew: after SOON_NS,
- * then less and less often, up to each JIT_LOOK_NS; and SOON_NS after the last look if an address
- * has no name and the file has grown. What a recording has kept of a process needs no looks.
+ * Names of code in anonymous memory: a just-in-time compiler wrote the code there, and its names into the perf map of
+ * the process, /tmp/perf-PID.map.
  *
- * A look is a question (dso_ask.c): live, the thread opens the file and reads it into a table of its own, which
- * takes the place of the old one when the asker takes the answer. Until then names come from the old one.
+ * The perf map is opened when code in such memory is first seen. It stays open, so that it can be read after the end of
+ * the process. While the process lives, the file is opened again and read on (a "look"): after SOON_NS, then at longer
+ * and longer intervals, up to JIT_LOOK_NS. If an address has no name and the file has grown, the next look is SOON_NS
+ * after the last one. If the recording contains the perf map, no looks are needed.
+ *
+ * A look is a question (dso_ask.c). In a live run, the thread opens the file and reads it into a new table. The asker
+ * puts it in the place of the old table when it takes the answer. Until then, names come from the old table.
  */
 #include "base/note.h"
 #include "symbols/dso_private.h"
@@ -25,42 +27,39 @@ enum { MAX_OPEN = 128, COST_SHARE = 20, PIECE = 1 << 20 };
 #define JIT_LOOK_NS UINT64_C(200000000)
 #define SOON_NS UINT64_C(10000000)
 
-/* While the dso is late, it is the thread's. */
+/* While the dso is late, only the thread may touch it. */
 struct jit_file {
 	int fd;                  /* -1: not open */
 	dev_t dev;
 	ino_t ino;
-	off_t size;              /* when it was last read, */
-	bool all;                /* to its end */
-	uid_t owner;             /* of the file; and how long it was read */
-	uint64_t ns;
-	/* what is asked: */
-	bool is_read;            /* the file; or else it is opened alone */
-	/* and the answer: */
-	bool gone;               /* the process is, from the beginning: what is open is all there will be; */
-	bool found_gone;         /* or in between */
-	bool found_other;        /* another file by that path */
-	struct perfmap *map;     /* in the place of the old one; NULL: that is as good */
-	uint64_t cost;           /* ns of CPU time; or of all time, if that is more than COST_SHARE times as much */
+	off_t size;              /* when it was last read */
+	bool all;                /* it was read to the end then */
+	uid_t owner;             /* user who owns the file */
+	uint64_t ns;             /* total time spent on reading it */
+	/* the answer: */
+	bool gone;               /* the process had ended before the question: only the open file is read */
+	bool found_gone, found_other;    /* the process has ended; there is another file now */
+	struct perfmap *map;     /* the new table; NULL: there are no new lines */
+	uint64_t cost;           /* ns: elapsed time or, if that is more, CPU time times COST_SHARE */
 };
 
 struct jit {
-	struct jit *next;        /* of all that there are */
-	struct jit *next_read;   /* of those that are listed: they have names, or a question is on */
-	bool listed;
+	struct jit *next;        /* in dsos.jits */
+	struct jit *next_read;   /* in dsos.jits_read: those that have names, or about which a question is on */
+	bool listed;             /* it is in dsos.jits_read */
 	struct dso *dso;
 	pid_t pid;
-	bool is_code;            /* code was heard of, and the file asked for */
-	_Atomic bool gone;       /* whose number it was now runs something else, or nothing: the asker says so */
-	bool answered;           /* the file was looked for, to be read */
-	bool told;
-	bool kept;               /* its map is, in a recording */
-	bool open;               /* it counts in jits_open */
+	bool is_code;            /* code was seen, and the file asked for */
+	_Atomic bool gone;       /* the process has ended or called exec(2) */
+	bool answered;           /* ASK_MAP was, at least once */
+	bool told;               /* that the table is incomplete */
+	bool kept;               /* the recording contains its perf map */
+	bool open;               /* counted in dsos.jits_open */
 	struct jit_file file;
-	struct perfmap *map;     /* NULL: not read */
-	uint64_t next_look;      /* CLOCK_MONOTONIC, ns; */
-	uint64_t soonest;        /* at least, if there is a reason; */
-	uint64_t pause;          /* after the last look */
+	struct perfmap *map;     /* the table; NULL: not read */
+	uint64_t next_look;      /* CLOCK_MONOTONIC, ns */
+	uint64_t soonest;        /* the same, for an address without a name */
+	uint64_t pause;          /* ns from the last look to the next */
 	char path[40];
 };
 
@@ -87,7 +86,7 @@ static uint64_t now(clockid_t clock)
 
 /* ---- what the thread does ---------------------------------------------------- */
 
-/* Another file by that path is another table. */
+/* Opens the path again. If there is another file now, it needs another table: found_other. */
 static void open_file(const struct dsos *d, struct jit_file *f, pid_t pid)
 {
 	int fd = f->gone ? -ESRCH : opener_perf_map(d->opener, pid);
@@ -132,7 +131,7 @@ static void read_file(struct dsos *d, struct jit_file *f, const struct perfmap *
 	bool is_first = !old || f->found_other;
 	struct stat st;
 
-	/* by another life of that number it was begun anew */
+	/* a shorter file is that of a new process with the same pid */
 	if (fstat(f->fd, &st) || (f->gone && st.st_size < f->size))
 		return;
 	if (!is_first && f->all && st.st_size == f->size)
@@ -156,7 +155,7 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	f->gone = atomic_load(&j->gone);
 	f->found_gone = f->found_other = false;
 	open_file(d, f, j->pid);
-	if (f->fd >= 0 && f->is_read)
+	if (f->fd >= 0 && dso->question.what == ASK_MAP)
 		read_file(d, f, j->map);
 	took = now(CLOCK_MONOTONIC) - start;
 	if (f->found_other)              /* as each time by the keeper, for which somebody has read all of it anew */
@@ -165,7 +164,7 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	f->cost = f->cost > took ? f->cost : took;
 }
 
-/* ---- its answer --------------------------------------------------------------- */
+/* ---- taking its answer --------------------------------------------------------------- */
 
 static void close_file(struct dsos *d, struct jit *j)
 {
@@ -230,12 +229,12 @@ static void tell_if_cut(const struct dsos *d, struct jit *j)
 	if (!perfmap_is_cut(j->map))
 		return;
 	if (!j->told)
-		note(d->verbose, "%s: the file is larger than what perf-prof reads of it: some of "
-		     "its functions have no names", j->path);
+		note(d->verbose, "%s: the perf map is too large: perf-prof reads only a part of it, "
+		     "and some functions have no names", j->path);
 	j->told = true;
 }
 
-/* What was said of an address before may be wrong from now on. */
+/* Names that callers have cached may be wrong from now on: the new numbers show this. */
 static void take_map(struct dsos *d, struct jit *j)
 {
 	drop_map(d, j);
@@ -251,7 +250,7 @@ static void set_next_look(struct jit *j)
 	const struct jit_file *f = &j->file;
 	uint64_t end = now(CLOCK_MONOTONIC);
 
-	if (f->gone || f->found_gone) {  /* that was its last word */
+	if (f->gone || f->found_gone) {  /* nothing is written to it any more */
 		j->next_look = UINT64_MAX;
 		return;
 	}
@@ -274,7 +273,7 @@ void dso_jit_took_(struct dsos *d, struct dso *dso)
 	else
 		unlist(d, j);
 	count_open(d, j);
-	if (f->is_read) {
+	if (dso->question.what == ASK_MAP) {
 		j->answered = true;
 		set_next_look(j);
 	}
@@ -283,11 +282,10 @@ void dso_jit_took_(struct dsos *d, struct dso *dso)
 
 /* ---- when to look --------------------------------------------------------------- */
 
-/* False: the answer is not there yet. */
+/* False: there is no answer yet. */
 static bool look(struct dsos *d, struct jit *j, bool waits)
 {
 	list(d, j);
-	j->file.is_read = true;
 	dso_send_(d, j->dso, ASK_MAP, 0, NULL);
 	return waits ? dso_settle_(d, j->dso) : dso_poll_(d, j->dso);
 }
@@ -307,7 +305,7 @@ static void read_kept(struct dsos *d, struct jit *j)
 	dso_keep_bound_(d);
 }
 
-/* For an answer: the first time, and at the end. */
+/* Whether to wait for an answer: for the first one, and if there are no rings to read (a recording; dsos_finish()). */
 static bool has_time(const struct dsos *d, const struct jit *j)
 {
 	return !j->answered || !d->patience.is_pressed;
@@ -323,7 +321,7 @@ static void look_if_due(struct dsos *d, struct jit *j)
 		look(d, j, has_time(d, j));
 }
 
-/* Of an address without a name: whether it may have one now. Unwinding needs that of a trampoline at once. */
+/* For an address without a name: whether it may have one now. Unwinding needs the name of a trampoline at once. */
 static bool look_soon(struct dsos *d, struct jit *j)
 {
 	struct stat st;
@@ -336,9 +334,9 @@ static bool look_soon(struct dsos *d, struct jit *j)
 	return look(d, j, true);
 }
 
-/* ---- of a dso --------------------------------------------------------------- */
+/* ---- one dso --------------------------------------------------------------- */
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 static struct jit *jit_of(struct dsos *d, struct dso *dso)
 {
 	struct jit *j = dso->jit;
@@ -353,7 +351,7 @@ static struct jit *jit_of(struct dsos *d, struct dso *dso)
 	return j;
 }
 
-/* The first time. */
+/* Asks for the file when code is first seen. */
 static void open_if_code(struct dsos *d, struct dso *dso)
 {
 	struct jit *j = jit_of(d, dso);
@@ -361,14 +359,13 @@ static void open_if_code(struct dsos *d, struct dso *dso)
 	if (!j || j->is_code || j->kept || dso->late)
 		return;
 	j->is_code = true;
-	j->file.is_read = false;
 	list(d, j);
-	dso_send_(d, dso, ASK_MAP, 0, NULL);
+	dso_send_(d, dso, ASK_OPEN, 0, NULL);
 }
 
 struct dso *dso_get_jit(struct dsos *d, const char *name, pid_t pid, uint64_t life, bool is_code)
 {
-	/* no file has that number of a device */
+	/* no real device has this major number */
 	struct dso_id id = { .has_inode = true, .maj = UINT32_MAX, .ino = life };
 	struct dso *dso = dso_get(d, name, &id, pid);
 
@@ -392,7 +389,7 @@ void dso_jit_free_(struct dsos *d, struct dso *dso)
 	unlist(d, j);
 	drop_map(d, j);
 	if (!dso->late || atomic_load(&dso->question.errand.done))
-		perfmap_free(j->file.map);       /* of an answer that nobody took */
+		perfmap_free(j->file.map);       /* from an answer that was never taken */
 	close_file(d, j);
 	free(j);
 	dso->jit = NULL;
@@ -435,7 +432,7 @@ void dsos_process_ended(struct dsos *d, pid_t pid)
 void dsos_look_again(struct dsos *d)
 {
 	for (struct jit *j = d->jits; j; j = j->next) {
-		if (j->file.is_read)
+		if (j->dso->question.what == ASK_MAP)
 			dso_settle_(d, j->dso);
 		if (j->next_look != UINT64_MAX)
 			j->next_look = 0;
@@ -445,7 +442,7 @@ void dsos_look_again(struct dsos *d)
 uint64_t dsos_answers(struct dsos *d)
 {
 	dsos_tell_started_(d);
-	/* a look may make others forget their names: those are passed over */
+	/* a look may free the tables of others, to limit memory: dsos without a table are skipped */
 	for (struct jit *j = d->jits_read, *next; j; j = next) {
 		next = j->next_read;
 		if (dso_poll_(d, j->dso) && j->map)

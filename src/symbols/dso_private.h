@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of dso share: the table of them, and how their files are read. */
+/* What the files dso*.c share: the table of dsos, and how their files are read. */
 #ifndef SYMBOLS_DSO_PRIVATE_H
 #define SYMBOLS_DSO_PRIVATE_H
 
@@ -13,11 +13,11 @@
 
 #include <time.h>
 
-enum { DSO_BUCKETS = 1024, DSO_STARTED = 16, DSO_MAX_OPEN = 128 };   /* descriptors that are kept open */
+enum { DSO_BUCKETS = 1024, DSO_STARTED = 16, DSO_MAX_OPEN = 128 };   /* DSO_MAX_OPEN: descriptors */
 
 enum dso_state { DSO_UNREAD, DSO_READ, DSO_NAMELESS };
 
-/* Why what lies at its path was not taken: the further down, the more it says. */
+/* Why the file at the path was refused. If there are several reasons, the last one in this list is reported. */
 enum dso_refusal {
 	DSO_WELCOME,
 	DSO_NOT_THERE,
@@ -29,54 +29,54 @@ enum dso_refusal {
 	DSO_DEADLY,
 };
 
-/* Who mapped it last and where; 0: not known. */
+/* The process that mapped it last, its parent, and the addresses; 0: not known. */
 struct dso_place {
 	pid_t pid, parent;
 	uint64_t start, end;
 };
 
-enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME, ASK_MAP };
+enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME, ASK_MAP, ASK_OPEN };   /* the last two: a perf map is read, or only opened */
 
 struct dso_question {
-	struct errand errand;        /* first */
+	struct errand errand;        /* has to be first */
 	struct dsos *d;
 	struct dso *dso;
 	enum dso_asked what;
 	uint64_t offset;
-	const char *name;            /* of ASK_NAME */
+	const char *name;            /* for ASK_NAME */
 	struct dso_place place;
 	bool keeps_code;
 };
 
-/* While it is late, what is marked by * is the thread's. */
+/* While it is late, only the thread may touch the fields that are marked *. */
 struct dso {
-	struct dso *next;            /* of the bucket */
+	struct dso *next;            /* in the bucket */
 	struct dso *newer, *older;   /* by last use */
 	struct dso_id id;
 	uint64_t serial;
 	unsigned int refs;
 	struct dso_place place;
-	bool late;                   /* a question about it is on: */
+	bool late;                   /* this question has no answer yet: */
 	struct dso_question question;
-	size_t bytes;                /* of it that count in d->bytes */
-	unsigned int open;           /* of its descriptors that count in d->dwarfs_open */
+	size_t bytes;                /* its part of d->bytes */
+	unsigned int open;           /* its part of d->dwarfs_open */
 	enum dso_state state;        /* * */
-	enum dso_refusal refusal;    /* * of the last reading */
-	bool told;                   /* * it was */
-	bool given_up;               /* * its time was up */
-	uid_t owner;                 /* * of what was read last */
-	uint64_t ns;                 /* * that all reading took */
-	uint8_t found_id_size, found_id[BUILD_ID_MAX];   /* * of DSO_OTHER_ID: what is there */
-	struct symfile *file;        /* * while DSO_READ */
-	struct inlines *inlines;     /* * of it, from the first question on; or NULL */
-	int dwarf;                   /* * descriptor of what has its DWARF; -1: none */
-	int code;                    /* * descriptor of the file itself, if callers are asked for; -1 */
-	bool code_asked;             /* since it was read */
-	struct cfi *cfi;             /* * of it; or NULL */
-	struct demangled *names;     /* * of it, as far as they were asked for */
-	bool memory;                 /* no file is behind it */
-	struct jit *jit;             /* of such memory, once there is code in it; or NULL */
-	struct timespec seen;        /* CLOCK_REALTIME when it was first heard of */
+	enum dso_refusal refusal;    /* * when it was last read */
+	bool told;                   /* * the refusal was reported */
+	bool given_up;               /* * reading it took too long */
+	uid_t owner;                 /* * user who owns the file that was read last */
+	uint64_t ns;                 /* * total time spent on reading it */
+	uint8_t found_id_size, found_id[BUILD_ID_MAX];   /* * for DSO_OTHER_ID: that of the file */
+	struct symfile *file;        /* * if state is DSO_READ */
+	struct inlines *inlines;     /* * from `dwarf`; NULL before the first question */
+	int dwarf;                   /* * descriptor of the file with its DWARF; -1: none */
+	int code;                    /* * descriptor of the file itself, for unwinding; -1: none */
+	bool code_asked;             /* `code` was asked for since the file was read */
+	struct cfi *cfi;             /* * from `code`; or NULL */
+	struct demangled *names;     /* * those that were asked for */
+	bool memory;                 /* anonymous memory, not a file */
+	struct jit *jit;             /* for such memory, once code was seen in it; or NULL */
+	struct timespec seen;        /* CLOCK_REALTIME when it was first seen */
 	struct timespec mtime;       /* * of the file that was read */
 	char name[];
 };
@@ -84,31 +84,31 @@ struct dso {
 struct dsos {
 	const struct opener *opener;
 	struct parser *parser;       /* or NULL */
-	struct errands *errands;     /* the thread; NULL: who asks reads */
+	struct errands *errands;     /* the thread; NULL: the asker reads files itself */
 	struct patience patience;
-	bool hurried, warm;          /* warm: something was asked */
+	bool hurried, warm;          /* warm: dso_ask.c has asked the parser */
 	struct helpers helpers;
-	_Atomic unsigned int nstarted;   /* processes that were started by the thread; the last of them: */
+	_Atomic unsigned int nstarted;   /* processes that the thread started; the last ones: */
 	pid_t started[DSO_STARTED];
-	unsigned int told_started;
-	const char *servers;         /* of debuginfod; NULL: nobody is asked */
-	unsigned int asked;          /* how often they were: the thread's, as all to first_given_up */
+	unsigned int told_started;   /* how many of them `helpers` knows */
+	const char *servers;         /* debuginfod servers; NULL: none is asked */
+	unsigned int asked;          /* how often; only the thread may touch this and all to first_given_up */
 	int verbose;
 	struct budget budget;
-	size_t given_up;             /* files; the first of them: */
-	char first_given_up[256];    /* fit for a terminal */
-	struct budget map_budget;    /* of perf maps */
+	size_t given_up;             /* files that took too long; the first one: */
+	char first_given_up[256];    /* escaped for a terminal */
+	struct budget map_budget;    /* for perf maps */
 	size_t max_bytes, bytes;
 	struct dso *buckets[DSO_BUCKETS];
 	struct dso *newest, *oldest;
-	size_t unused;               /* without a reference */
-	unsigned int dwarfs_open;    /* descriptors */
-	bool keeps_code;             /* callers are asked for: files that are read stay open */
+	size_t unused;               /* dsos without a reference */
+	unsigned int dwarfs_open;    /* descriptors of files */
+	bool keeps_code;             /* stacks are unwound: files stay open after they are read */
 	uint64_t serials;
 	uint64_t answers;            /* how often names of addresses have changed */
 	struct jit *jits;
-	struct jit *jits_read;       /* those of them that have names, or about which a question is on */
-	unsigned int jits_open;      /* descriptors */
+	struct jit *jits_read;       /* those that have names, or about which a question is on */
+	unsigned int jits_open;      /* descriptors of perf maps */
 	struct vdso vdso;
 };
 
@@ -116,31 +116,32 @@ struct dsos {
 void dso_touch_(struct dsos *d, struct dso *dso);
 void dso_forget_file_(struct dsos *d, struct dso *dso);
 void dso_keep_bound_(struct dsos *d);
-/* What it takes counts, as it is used last. */
+/* Counts its memory and descriptors again, and makes it the dso used last. */
 void dso_account_(struct dsos *d, struct dso *dso);
-/* dso_ask.c: false while it is late. The first waits a little. */
+/* dso_ask.c: take the answer, if there is one. False: it is still late. dso_settle_() waits a little, dso_poll_() does not. */
 bool dso_settle_(struct dsos *d, struct dso *dso);
 bool dso_poll_(struct dsos *d, struct dso *dso);
-/* Of a dso that is not late: has it read, and what is asked about. It is late from then on, or answered. */
+/* Asks a question about a dso that is not late. Afterwards it is late, or has the answer. */
 void dso_send_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name);
-/* The same, and dso_settle_(). */
+/* dso_send_(), then dso_settle_(). */
 bool dso_ask_(struct dsos *d, struct dso *dso, enum dso_asked what, uint64_t offset, const char *name);
 void dsos_helper_started_(void *ctx, pid_t pid);
 void dsos_tell_started_(struct dsos *d);
-/* No thread is there any more. False: it does not end. */
+/* Ends the thread. False: it does not end. */
 bool dsos_end_(struct dsos *d);
-/* Around all that has its file read. False: its time is up. */
+/* Call these before and after its file is read. False: its time is up. */
 bool dso_begin_reading_(struct dsos *d, struct dso *dso);
 void dso_end_reading_(struct dsos *d, struct dso *dso);
 
-/* dso_read.c, for the question that is on: reads the file as the process sees the path or, when it is gone, as we do. */
+/* dso_read.c, for the present question: reads the file that the process sees at the path or, if it has ended, that
+ * perf-prof sees there. */
 void dso_read_(struct dsos *d, struct dso *dso);
-/* Gives its inlines the file that dwz made, if there is one. */
+/* Adds the file that dwz(1) made to dso->inlines, if there is one. */
 void dso_find_alt_(struct dsos *d, struct dso *dso);
-/* Whether what is mapped now is another file than was read, though the same by its inode. */
+/* Whether the file was written to since it was read: it has the same inode, and other contents. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid);
 
-/* dso_jit.c: of a dso that is memory. */
+/* dso_jit.c: for a dso that is anonymous memory. */
 void dso_jit_free_(struct dsos *d, struct dso *dso);
 void dso_jit_forget_(struct dsos *d, struct dso *dso);
 bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into);

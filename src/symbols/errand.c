@@ -84,15 +84,21 @@ static bool start(struct errands *e)
 	return e->running;
 }
 
-bool errands_send(struct errands *e, struct errand *errand)
+bool errands_send(struct errands *e, struct errand *errand, bool first)
 {
 	if (!start(e))
 		return false;
 	errand->next = NULL;
 	atomic_store(&errand->done, false);
 	pthread_mutex_lock(&e->lock);
-	*e->last = errand;
-	e->last = &errand->next;
+	if (first) {
+		errand->next = e->first;
+		e->first = errand;
+	} else {
+		*e->last = errand;
+	}
+	if (!errand->next)
+		e->last = &errand->next;
 	pthread_cond_signal(&e->sent);
 	pthread_mutex_unlock(&e->lock);
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may take long, done by a thread while the one that wants it goes on reading rings: one after
- * another, in the order in which they were sent. From errands_send() until errands_is_done() says so, what an
- * errand works on is the thread's alone.
+ * Slow work, done by a thread while the sender goes on reading rings. The thread runs errands one after another, in the
+ * order in which they were sent. From errands_send() until errand.done is true, only the thread may touch what the
+ * errand works on.
  */
 #ifndef SYMBOLS_ERRAND_H
 #define SYMBOLS_ERRAND_H
@@ -19,16 +19,17 @@ struct errand {
 	_Atomic bool done;
 };
 
-/* The thread begins with the first errand. NULL without memory. */
+/* The thread is started by the first errand. NULL: out of memory. */
 struct errands *errands_new(void);
-/* Those that wait are not done any more. False: the one that is on does not end, and what it works on has to stay. */
+/* Drops the errands that have not begun. False: the present one does not end; what it works on must not be freed. */
 bool errands_free(struct errands *e);
-/* False: there is no thread, and the caller has to do it. So it is in a child of the process that made e. */
-bool errands_send(struct errands *e, struct errand *errand);
-/* Whether it is done, now or within so many ns. */
+/* first: before those that wait. False: there is no thread (as in a child of the process that made e), and the caller
+ * has to run the errand. */
+bool errands_send(struct errands *e, struct errand *errand, bool first);
+/* Waits up to `ns`. Whether the errand is done. */
 bool errands_wait(struct errands *e, struct errand *errand, uint64_t ns);
-/* False in a child of the process that made e: the thread is not there. */
+/* False in a child of the process that made e: it has no thread. */
 bool errands_is_here(const struct errands *e);
-/* Whether this is the thread. */
+/* Whether the caller is the thread. */
 bool errands_is_thread(const struct errands *e);
 #endif

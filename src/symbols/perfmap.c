@@ -42,9 +42,9 @@ void perfmap_free(struct perfmap *m)
 	free(m);
 }
 
-static void *copy_of(const void *from, size_t size)
+static void *copy_of(const void *from, size_t size, size_t room)
 {
-	void *to = malloc(size + 1);
+	void *to = malloc(size + room);
 
 	if (to && size)
 		memcpy(to, from, size);
@@ -59,10 +59,10 @@ struct perfmap *perfmap_copy(const struct perfmap *m)
 		return NULL;
 	*copy = *m;
 	copy->marks = NULL;
-	copy->lines = copy_of(m->lines, m->n * sizeof(*m->lines));
-	copy->cap = m->n;
-	copy->names = copy_of(m->names, m->names_len);
-	copy->names_cap = m->names_len;
+	copy->lines = copy_of(m->lines, m->n * sizeof(*m->lines), FIRST_LINES * sizeof(*m->lines));
+	copy->cap = m->n + FIRST_LINES;
+	copy->names = copy_of(m->names, m->names_len, FIRST_NAMES);
+	copy->names_cap = m->names_len + FIRST_NAMES;
 	if (copy->lines && copy->names)
 		return copy;
 	perfmap_free(copy);

@@ -21,7 +21,7 @@ struct perfmap;
 enum { PERFMAP_MAX_FILE = 128 << 20, PERFMAP_MAX_LINES = 1 << 20, PERFMAP_MAX_NAMES = 32 << 20 };
 
 struct perfmap *perfmap_new(void);
-/* Another with the same in it, which can be read on; NULL without memory. */
+/* A copy, to which perfmap_read() can add new lines; NULL: out of memory. */
 struct perfmap *perfmap_copy(const struct perfmap *m);
 void perfmap_free(struct perfmap *m);
 /* Reads what the file has more than last time; a file that is shorter now is read anew. At most

@@ -181,7 +181,7 @@ def test_through_a_pipe_the_map_is_read_while_the_process_lives(prof, jit, tmp_p
                               stdout=subprocess.PIPE, text=True)
     with open(f'/proc/{reader.pid}/wchan') as wchan:
         wait_until(lambda: wchan.seek(0) or 'pipe' in wchan.read())
-    time.sleep(0.05)        # the start of a process is known to 10 ms
+    time.sleep(0.05)        # start times of processes have a resolution of 10 ms
     with running(jit, 'late', prof, 'record', '-q', '-o', '-', *CLOCK, cwd=tmp_path, stdout=reader.stdin) as (process, watcher):
         reader.stdin.close()
         watcher.send_signal(signal.SIGINT)

@@ -55,7 +55,7 @@ SIGNALS = '\n'.join(['import os, signal', 'signal.signal(signal.SIGUSR1, lambda 
 
 
 def test_the_return_from_a_signal_has_its_name(analyse, prof, tmp_path):
-    """At its end the kernel has forgotten its number; a recording has the beginning, too."""
+    """Its sys_exit event has the id -1. Live runs sample only sys_exit's id; a recording has that of sys_enter, too."""
     program = ['--', '/usr/bin/python3', '-c', SIGNALS]
     got = analyse('syscalls', '--json', *RING, *program)
     subprocess.run([prof, 'record', '-q', '-m', '16M', '-o', tmp_path / 'in', '-e', ','.join(PAIR[1::2]), *program], check=True)

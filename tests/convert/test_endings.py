@@ -103,7 +103,7 @@ def long_one(prof, storm, tmp_path_factory):
 
 @pytest.fixture
 def interrupted(prof, long_one, tmp_path):
-    """A command, interrupted when it has read a part of that file: the process, stdout, stderr."""
+    """Runs a command, interrupts it when it has read a part of long_one, and returns exit code, stdout, stderr."""
     def once(args):
         proc = subprocess.Popen([prof, *args], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         drain = threading.Thread(target=lambda: out.append(proc.stdout.read()))
@@ -140,13 +140,13 @@ def test_half_a_file_is_no_picture(interrupted, long_one, tmp_path, command, pic
 
 @pytest.mark.parametrize('command', ['report', 'report --json', 'trace', 'top', 'python s.py'])
 def test_half_a_file_is_said(interrupted, long_one, tmp_path, command):
-    """What was read is shown, with how much that is."""
+    """The output covers what was read, and the last line reports how much that is."""
     (tmp_path / 's.py').write_text('n = 0\ndef __sample__(e):\n    global n\n    n += 1\n'
                                    'def __exit__(): print("getppid", n)\n')
     command, *args = command.split()
     code, out, errors = interrupted(command, '-I', long_one, *args)
-    found = re.search(rf'perf-prof: interrupted after (\d+) % of {re.escape(str(long_one))}: the output is of that part\n\Z',
-                      errors)
+    found = re.search(rf'perf-prof: interrupted after (\d+) % of {re.escape(str(long_one))}: '
+                      r'the output covers only that part\n\Z', errors)
     assert code == 130 and found and 0 < int(found[1]) < 100, errors
     assert 'getppid' in out
 

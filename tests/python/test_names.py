@@ -15,7 +15,7 @@ for word in ('tracefs', 'root'):
 
 
 def names_of_exits(prof, script):
-    """What event.print() says, and stderr."""
+    """What event.print() printed, and stderr."""
     run = subprocess.Popen(
         [prof, 'python', '-v', '--order', '-i', '50', '-e', 'sched:sched_process_exec,sched:sched_process_exit', script],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -45,7 +45,7 @@ def test_names_of_tasks_that_are_gone(prof, tmp_path):
                       'def __interval__(): print("on", flush=True)\n')
     for _ in range(again.TRIES):
         out, errors = names_of_exits(prof, script)
-        if 'may bear an old name' not in errors:    # records of names were lost where others had the CPU
+        if 'may bear an old name' not in errors:    # COMM records were lost on a busy machine
             break
     assert '<...>' not in out
     exits = re.findall(r'^ *(\S+) +(\d+) .*sched_process_exit: comm=(\S+) pid=(\d+) ', out, re.M)

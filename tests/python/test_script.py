@@ -126,7 +126,7 @@ def test_places_of_samples_are_those_of_perf(script, sampled):
 
 
 def test_offsets_are_added_to_places_alone(script):
-    """What shows no place, as tracepoints by default, shows none with -F +dsoff."""
+    """-F +dsoff adds no address to events that show none, such as tracepoints by default."""
     plain, more = (script.lines(path_of('several'), '--no-inline', *args) for args in ((), ('-F', '+dsoff')))
     traces = [line for line in plain if 'sched_switch: ' in line]
     assert len(traces) > 10 and [line for line in more if 'sched_switch: ' in line] == traces

@@ -286,7 +286,7 @@ def test_recordings_of_two_are_compared(prof, record, theirs, tmp_path):
 
 
 def test_a_pipe_of_roots_is_compared(prof, record, theirs, tmp_path):
-    """It is opened while there is the right to; and one program may write to both, one after the other."""
+    """The FIFO is opened before root gives up its rights. One program may write to both FIFOs, one after the other."""
     own = shutil.move(record('own.data', env=as_root()), tmp_path)
     data, pipes = theirs(), [tmp_path / name for name in ('first', 'second')]
     for pipe in pipes:

@@ -93,7 +93,7 @@ static void abandoned_leaves_nothing(void **state)
 	unlink(at("x"));
 }
 
-/* Two of them are open when the signal comes; a child of before dies alone. */
+/* Two artifacts are open when the signal comes. A forked child that dies of the signal leaves both files. */
 static void dies_of(int sig)
 {
 	struct fault f = { 0 };

@@ -41,7 +41,7 @@ static void one_after_another(void **state)
 	assert_false(errands_is_thread(e));
 	for (int i = 0; i < MANY; i++) {
 		w[i] = (struct work){ .errand.run = do_work, .all = e, .turns = &turns };
-		assert_true(errands_send(e, &w[i].errand));
+		assert_true(errands_send(e, &w[i].errand, false));
 	}
 	assert_true(errands_wait(e, &w[MANY - 1].errand, FOR_EVER));
 	for (int i = 0; i < MANY; i++) {
@@ -61,13 +61,34 @@ static void nobody_waits_longer(void **state)
 	struct work next = { .errand.run = do_work, .all = e, .turns = &turns };
 
 	sem_init(&gate, 0, 0);
-	errands_send(e, &slow.errand);
-	errands_send(e, &next.errand);
+	errands_send(e, &slow.errand, false);
+	errands_send(e, &next.errand, false);
 	assert_false(errands_wait(e, &slow.errand, 0));
 	assert_false(errands_wait(e, &next.errand, 1000000));
 	sem_post(&gate);
 	assert_true(errands_wait(e, &next.errand, FOR_EVER));
 	assert_true(errands_wait(e, &slow.errand, 0));
+	assert_true(errands_free(e));
+	sem_destroy(&gate);
+}
+
+/* Those that can't wait come before those that do. */
+static void first_ones(void **state)
+{
+	struct errands *e = errands_new();
+	int turns = 0;
+	sem_t gate;
+	struct work w[4];
+
+	sem_init(&gate, 0, 0);
+	for (int i = 0; i < 4; i++) {
+		w[i] = (struct work){ .errand.run = do_work, .all = e, .turns = &turns, .gate = i ? NULL : &gate };
+		errands_send(e, &w[i].errand, i == 2);
+	}
+	sem_post(&gate);
+	for (int i = 0; i < 4; i++)
+		assert_true(errands_wait(e, &w[i].errand, FOR_EVER));
+	assert_true(w[2].turn < w[1].turn && w[1].turn < w[3].turn);
 	assert_true(errands_free(e));
 	sem_destroy(&gate);
 }
@@ -80,11 +101,11 @@ static void a_child_does_it_itself(void **state)
 	struct work w = { .errand.run = do_work, .all = e, .turns = &turns };
 	pid_t child;
 
-	errands_send(e, &w.errand);
+	errands_send(e, &w.errand, false);
 	assert_true(errands_wait(e, &w.errand, FOR_EVER));
 	child = fork();
 	if (!child)
-		_exit(errands_send(e, &w.errand) || !errands_free(e));
+		_exit(errands_send(e, &w.errand, false) || !errands_free(e));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_true(errands_free(e));
@@ -122,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_after_another),
 		cmocka_unit_test(nobody_waits_longer),
+		cmocka_unit_test(first_ones),
 		cmocka_unit_test(a_child_does_it_itself),
 		cmocka_unit_test(patience_is_used_up),
 	};

@@ -6,9 +6,11 @@
 #include "symbols/jitdump.h"
 #include "symbols/perfmap.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -359,7 +361,7 @@ static void of_a_process(void **state)
 		assert_true(comes(d, dso, addr, line));
 	}
 	assert_true(soon >= 2);              /* a busy machine may take longer than those 20 ms */
-	/* it ends: what it wrote before counts, and what its number stands for now doesn't */
+	/* it ends: lines that it wrote before count, those of a new process with its pid do not */
 	append(w.fd, "2000 10 last\n");
 	dsos_process_ended(d, 7);
 	w.looks = 0;
@@ -409,7 +411,7 @@ static void gate_shuts(struct gate *g)
 		;
 }
 
-/* Whoever asks goes on while a file is opened and read; names of before stay meanwhile. */
+/* The asker does not wait while a file is opened and read; the old names are used until then. */
 static void nobody_waits(void **state)
 {
 	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
@@ -423,7 +425,7 @@ static void nobody_waits(void **state)
 	d = dsos_new(&g.opener, 1 << 20);
 	dsos_live(d, pressed, NULL);
 	dso = dso_get_jit(d, "[heap]", 7, 1, false);
-	assert_int_equal(g.looks, 0);            /* data alone has no names */
+	assert_int_equal(g.looks, 0);            /* only code needs names */
 	assert_ptr_equal(dso_get_jit(d, "[heap]", 7, 1, true), dso);
 	assert_string_equal(name_of(d, dso, 0x1000), "none");
 	assert_true(dso_is_late(dso));
@@ -432,7 +434,7 @@ static void nobody_waits(void **state)
 	assert_true(comes(d, dso, 0x1000, "first"));
 	assert_false(dso_is_late(dso));
 	assert_int_not_equal(dsos_answers(d), answers);
-	/* the file grows, and who opens it is slow again */
+	/* the file grows, and opening it is slow again */
 	gate_shuts(&g);
 	append(g.fd, "2000 10 second\n");
 	for (int i = 0, looks = g.looks; i < 500 && g.looks == looks; i++, usleep(10000))
@@ -446,7 +448,7 @@ static void nobody_waits(void **state)
 		usleep(10000);
 	assert_int_not_equal(dsos_answers(d), answers);
 	assert_string_equal(name_of(d, dso, 0x2000), "second");
-	/* the last look is whole, and waited for */
+	/* the last look reads the whole file, and the asker waits for it */
 	append(g.fd, "3000 10 third\n");
 	dsos_finish(d);
 	dsos_look_again(d);
@@ -455,7 +457,7 @@ static void nobody_waits(void **state)
 	close(g.fd);
 }
 
-/* An answer that nobody took goes with the rest. */
+/* An answer that was never taken is freed, too. */
 static void nobody_takes_it(void **state)
 {
 	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
@@ -470,6 +472,47 @@ static void nobody_takes_it(void **state)
 	dso = dso_get_jit(d, "//anon", 7, 1, false);
 	assert_string_equal(name_of(d, dso, 0x1000), "none");
 	gate_opens(&g);
+	assert_true(dsos_free(d));
+	close(g.fd);
+}
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Of thousands of processes that nobody asks about, neither their files stay open nor anything else. */
+static void many_processes(void **state)
+{
+	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
+	int before = descriptors();
+	struct dsos *d;
+	size_t bytes;
+
+	assert_return_code(sem_init(&g.open, 0, 1 << 20), errno);
+	g.opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = &g, .perf_map = open_behind_gate };
+	d = dsos_new(&g.opener, 1 << 20);
+	dsos_live(d, pressed, NULL);
+	bytes = mallinfo2().uordblks;
+	for (uint64_t life = 1; life <= 20000; life++) {
+		dso_put(d, dso_get_jit(d, "//anon", 7, life, true));
+		if (!(life % 100)) {
+			dsos_answers(d);
+			usleep(1000);
+		}
+	}
+	for (int i = 0; i < 500 && descriptors() > before + 400; i++) {
+		dsos_answers(d);
+		usleep(10000);
+	}
+	assert_true(descriptors() <= before + 400);
+	assert_true(mallinfo2().uordblks - bytes < 4 << 20);
 	assert_true(dsos_free(d));
 	close(g.fd);
 }
@@ -523,6 +566,7 @@ int main(void)
 		cmocka_unit_test(of_a_process),
 		cmocka_unit_test(nobody_waits),
 		cmocka_unit_test(nobody_takes_it),
+		cmocka_unit_test(many_processes),
 		cmocka_unit_test(kept_of_a_process),
 	};
 
