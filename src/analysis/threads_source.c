@@ -62,7 +62,7 @@ static uint64_t call_value(struct threads_source *src, const struct analysis_sam
 static void call_ended(struct threads_source *src, const struct analysis_sample *s,
 		       const struct pair_end *end)
 {
-	int64_t nr = trace_field_sint(src->last_id, s->view.raw);
+	int64_t nr = syscall_left(trace_field_sint(src->last_id, s->view.raw));
 	struct made_call *e;
 	char name[64];
 
