@@ -351,6 +351,15 @@ static struct jit *jit_of(struct dsos *d, struct dso *dso)
 	return j;
 }
 
+/* Takes the answers that are there. Otherwise open files are not counted, and dsos that nobody uses are not dropped. */
+static void take_answers(struct dsos *d)
+{
+	for (struct jit *j = d->jits_read, *next; j; j = next) {
+		next = j->next_read;
+		dso_poll_(d, j->dso);
+	}
+}
+
 /* Asks for the file when code is first seen. */
 static void open_if_code(struct dsos *d, struct dso *dso)
 {
@@ -358,6 +367,7 @@ static void open_if_code(struct dsos *d, struct dso *dso)
 
 	if (!j || j->is_code || j->kept || dso->late)
 		return;
+	take_answers(d);
 	j->is_code = true;
 	list(d, j);
 	dso_send_(d, dso, ASK_OPEN, 0, NULL);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -493,26 +492,29 @@ static void many_processes(void **state)
 	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
 	int before = descriptors();
 	struct dsos *d;
-	size_t bytes;
+	struct dso *dso;
+	uint64_t first;
 
 	assert_return_code(sem_init(&g.open, 0, 1 << 20), errno);
 	g.opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = &g, .perf_map = open_behind_gate };
 	d = dsos_new(&g.opener, 1 << 20);
 	dsos_live(d, pressed, NULL);
-	bytes = mallinfo2().uordblks;
+	dso = dso_get_jit(d, "//anon", 7, 0, true);
+	first = dso_serial(dso);
+	dso_put(d, dso);
 	for (uint64_t life = 1; life <= 20000; life++) {
 		dso_put(d, dso_get_jit(d, "//anon", 7, life, true));
-		if (!(life % 100)) {
-			dsos_answers(d);
-			usleep(1000);
-		}
+		if (life % 100)
+			continue;
+		usleep(1000);
+		assert_true(descriptors() < before + 600);
 	}
 	for (int i = 0; i < 500 && descriptors() > before + 400; i++) {
 		dsos_answers(d);
 		usleep(10000);
 	}
 	assert_true(descriptors() <= before + 400);
-	assert_true(mallinfo2().uordblks - bytes < 4 << 20);
+	assert_int_not_equal(dso_serial(dso_get_jit(d, "//anon", 7, 0, true)), first);   /* it had been dropped */
 	assert_true(dsos_free(d));
 	close(g.fd);
 }
