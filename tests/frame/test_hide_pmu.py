@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from frame import hide_pmu, requires
+from frame import build, hide_pmu, requires
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -83,3 +83,9 @@ def test_perf_sees_none(why):
     code = ('import subprocess\ndone = subprocess.run(["perf", "stat", "-x,", "-e", "cycles,instructions", "true"], '
             'capture_output=True, text=True)\nprint(done.stderr.count("not supported"))')
     assert inside(hide_pmu.KEPT, code) == ['2']
+
+
+def test_builds_are_not_hidden_from(monkeypatch):
+    """A sanitized program, which a build runs, must be the first to be loaded."""
+    monkeypatch.setenv('LD_PRELOAD', '/nowhere/hide_pmu.so')
+    assert build.execute('nothing', ['sh', '-c', 'echo "[$LD_PRELOAD]"'], '.') == '[]\n'
