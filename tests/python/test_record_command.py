@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from frame import requires
+from frame import again, requires
 from frame.declared import without_lowered_rates
 from frame.session import EVENT, Storm
 
@@ -281,7 +281,10 @@ def test_a_full_disk_ends_it_and_the_file_opens(record, storm, more):
 
 @pytest.mark.parametrize('more', [[], ['-z']])
 def test_a_largest_size(record, storm, more):
-    done = record('-e', EVENT, '-v', '-m', '8M', *more, '--max-size', '1M', '--', storm, 'getppid', 3000000, errors=' events, ')
+    for _ in range(again.TRIES):
+        done = record('-e', EVENT, '-v', '-m', '8M', *more, '--max-size', '1M', '--', storm, 'getppid', 3000000, errors=' events, ')
+        if ' delivered, 0 lost' in done.stderr:     # else others had the CPU
+            break
     told = int(re.search(r'perf.data: (\d+) events', done.stderr).group(1))
     assert 1 << 20 <= os.stat(record.folder / 'perf.data').st_size < 64 << 20
     assert len(record.same()) == told < 3000000
