@@ -86,7 +86,8 @@ static int store_strings(struct opt_strings *s, const char *text, struct fault *
 static int store(struct opt_parser *p, const struct match *m, const char *text, struct fault *f)
 {
 	if (text && !*text && m->opt->arg && !strncmp(m->opt->arg, "FILE", 4))
-		return fault_usage(f, "%s: --%s: the name of the file is empty", p->command, m->opt->name);
+		return fault_usage(f, "%s: --%s '': the name of the file is empty; expected %s", p->command, m->opt->name,
+				   m->opt->arg);
 	switch (m->opt->kind) {
 	case OPT_FLAG:
 		*(bool *)m->field = !m->negated;

@@ -158,7 +158,7 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	if (f->fd >= 0 && dso->question.what == ASK_MAP)
 		read_file(d, f, j->map);
 	took = now(CLOCK_MONOTONIC) - start;
-	if (f->found_other)              /* as each time by the keeper, for which somebody has read all of it anew */
+	if (f->found_other && j->map)    /* the keeper gives a new file each time, for which its parser has read the whole map */
 		took *= COST_SHARE;
 	f->cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	f->cost = f->cost > took ? f->cost : took;
@@ -416,7 +416,7 @@ bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **
 	struct jit *j = dso->jit;
 
 	if (!j)
-		return false;            /* nothing but data was heard of */
+		return false;            /* no code was seen in it */
 	look_if_due(d, j);
 	return (j->map && perfmap_find(j->map, addr, name, into)) ||
 	       (look_soon(d, j) && j->map && perfmap_find(j->map, addr, name, into));

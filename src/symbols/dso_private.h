@@ -35,7 +35,8 @@ struct dso_place {
 	uint64_t start, end;
 };
 
-enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME, ASK_MAP, ASK_OPEN };   /* the last two: a perf map is read, or only opened */
+/* ASK_MAP: a perf map is opened and read; ASK_OPEN: it is only opened. */
+enum dso_asked { ASK_SYMBOL, ASK_INLINES, ASK_CFI, ASK_NAME, ASK_MAP, ASK_OPEN };
 
 struct dso_question {
 	struct errand errand;        /* has to be first */
@@ -147,7 +148,7 @@ void dso_jit_forget_(struct dsos *d, struct dso *dso);
 bool dso_jit_find_(struct dsos *d, struct dso *dso, uint64_t addr, const char **name, uint64_t *into);
 bool dso_jit_has_names_(const struct dso *dso);
 const char *dso_jit_name_(const struct dso *dso);
-/* For the question ASK_MAP: what the thread does, and what the asker does with the answer. */
+/* For the questions ASK_MAP and ASK_OPEN: what the thread does, and what the asker does with the answer. */
 void dso_jit_answer_(struct dsos *d, struct dso *dso);
 void dso_jit_took_(struct dsos *d, struct dso *dso);
 #endif

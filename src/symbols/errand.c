@@ -84,14 +84,14 @@ static bool start(struct errands *e)
 	return e->running;
 }
 
-bool errands_send(struct errands *e, struct errand *errand, bool first)
+bool errands_send(struct errands *e, struct errand *errand, bool urgent)
 {
 	if (!start(e))
 		return false;
 	errand->next = NULL;
 	atomic_store(&errand->done, false);
 	pthread_mutex_lock(&e->lock);
-	if (first) {
+	if (urgent) {
 		errand->next = e->first;
 		e->first = errand;
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slow work, done by a thread while the sender goes on reading rings. The thread runs errands one after another, in the
- * order in which they were sent. From errands_send() until errand.done is true, only the thread may touch what the
+ * order in which they were sent; urgent ones come first. From errands_send() until errand.done is true, only the thread may touch what the
  * errand works on.
  */
 #ifndef SYMBOLS_ERRAND_H
@@ -23,9 +23,9 @@ struct errand {
 struct errands *errands_new(void);
 /* Drops the errands that have not begun. False: the present one does not end; what it works on must not be freed. */
 bool errands_free(struct errands *e);
-/* first: before those that wait. False: there is no thread (as in a child of the process that made e), and the caller
+/* urgent: it runs before those that wait. False: there is no thread (as in a child of the process that made e), and the caller
  * has to run the errand. */
-bool errands_send(struct errands *e, struct errand *errand, bool first);
+bool errands_send(struct errands *e, struct errand *errand, bool urgent);
 /* Waits up to `ns`. Whether the errand is done. */
 bool errands_wait(struct errands *e, struct errand *errand, uint64_t ns);
 /* False in a child of the process that made e: it has no thread. */

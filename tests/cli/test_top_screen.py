@@ -236,7 +236,7 @@ def test_signals_that_kill(top, slow_and_fast, name):
     assert s.is_restored()
 
 
-# A shell with jobs: the program is in the foreground; stopped, it goes on after a while.
+# A shell with jobs: the program is in the foreground; stopped, it goes on once there is a file.
 JOBS = '''
 import os, signal, sys, time
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -245,24 +245,26 @@ if not pid:
     os.setpgid(0, 0)
     os.tcsetpgrp(0, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-    os.execv(sys.argv[1], sys.argv[1:])
+    os.execv(sys.argv[2], sys.argv[2:])
 _, status = os.waitpid(pid, os.WUNTRACED)
 print("stopped", os.WIFSTOPPED(status), flush=True)
-time.sleep(1)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
 os.kill(pid, signal.SIGCONT)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 '''
 
 
 @pytest.mark.slow
-def test_suspended_and_continued(prof, slow_and_fast):
-    argv = [sys.executable, '-c', JOBS, prof, 'top', '-e', EVENT, '-i', '200', '-p', str(slow_and_fast[1])]
+def test_suspended_and_continued(prof, slow_and_fast, tmp_path):
+    argv = [sys.executable, '-c', JOBS, tmp_path / 'go', prof, 'top', '-e', EVENT, '-i', '200', '-p', str(slow_and_fast[1])]
     with Screen(argv) as s:
         wait_rows(s, bool)
         s.press('\x1a')
         s.wait_for('stopped True')
         assert s.is_restored()
         s.screen.reset()
+        (tmp_path / 'go').touch()
         s.wait_for(r'^perf-prof top .*\n(.*\n)*q quit')
         s.press('q')
         assert s.ended() == 0 and s.is_restored()

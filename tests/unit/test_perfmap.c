@@ -398,6 +398,20 @@ static bool pressed(void *ctx)
 	return true;
 }
 
+/* A file of one function, which may be opened so often; in a live run whose rings are full. */
+static struct dsos *behind_gate(struct gate *g, unsigned int times)
+{
+	struct dsos *d;
+
+	g->fd = memfd_create("map", MFD_CLOEXEC);
+	append(g->fd, "1000 10 first\n");
+	assert_return_code(sem_init(&g->open, 0, times), errno);
+	g->opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = g, .perf_map = open_behind_gate };
+	d = dsos_new(&g->opener, 1 << 20);
+	dsos_live(d, pressed, NULL);
+	return d;
+}
+
 static void gate_opens(struct gate *g)
 {
 	for (int i = 0; i < 1000; i++)
@@ -413,16 +427,12 @@ static void gate_shuts(struct gate *g)
 /* The asker does not wait while a file is opened and read; the old names are used until then. */
 static void nobody_waits(void **state)
 {
-	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
+	struct gate g = { .looks = 0 };
 	struct dsos *d;
 	struct dso *dso;
 	uint64_t answers;
 
-	assert_return_code(sem_init(&g.open, 0, 0), errno);
-	append(g.fd, "1000 10 first\n");
-	g.opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = &g, .perf_map = open_behind_gate };
-	d = dsos_new(&g.opener, 1 << 20);
-	dsos_live(d, pressed, NULL);
+	d = behind_gate(&g, 0);
 	dso = dso_get_jit(d, "[heap]", 7, 1, false);
 	assert_int_equal(g.looks, 0);            /* only code needs names */
 	assert_ptr_equal(dso_get_jit(d, "[heap]", 7, 1, true), dso);
@@ -459,15 +469,11 @@ static void nobody_waits(void **state)
 /* An answer that was never taken is freed, too. */
 static void nobody_takes_it(void **state)
 {
-	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
+	struct gate g = { .looks = 0 };
 	struct dsos *d;
 	struct dso *dso;
 
-	assert_return_code(sem_init(&g.open, 0, 0), errno);
-	append(g.fd, "1000 10 first\n");
-	g.opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = &g, .perf_map = open_behind_gate };
-	d = dsos_new(&g.opener, 1 << 20);
-	dsos_live(d, pressed, NULL);
+	d = behind_gate(&g, 0);
 	dso = dso_get_jit(d, "//anon", 7, 1, false);
 	assert_string_equal(name_of(d, dso, 0x1000), "none");
 	gate_opens(&g);
@@ -489,16 +495,13 @@ static int descriptors(void)
 /* Of thousands of processes that nobody asks about, neither their files stay open nor anything else. */
 static void many_processes(void **state)
 {
-	struct gate g = { .fd = memfd_create("map", MFD_CLOEXEC) };
+	struct gate g = { .looks = 0 };
 	int before = descriptors();
 	struct dsos *d;
 	struct dso *dso;
 	uint64_t first;
 
-	assert_return_code(sem_init(&g.open, 0, 1 << 20), errno);
-	g.opener = (struct opener){ .file = no_file, .proc = no_file, .ctx = &g, .perf_map = open_behind_gate };
-	d = dsos_new(&g.opener, 1 << 20);
-	dsos_live(d, pressed, NULL);
+	d = behind_gate(&g, 1 << 20);
 	dso = dso_get_jit(d, "//anon", 7, 0, true);
 	first = dso_serial(dso);
 	dso_put(d, dso);
