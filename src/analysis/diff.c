@@ -9,13 +9,12 @@
 #include "analysis/progress.h"
 #include "analysis/shares.h"
 #include "base/escape.h"
+#include "keeper/reading.h"
 #include "report/flame.h"
 #include "report/json.h"
 #include "report/table.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -159,22 +158,11 @@ static const struct analysis_ops ops = {
 	.name = "diff", .begin = begin, .sample = sample, .end = end, .release = release,
 };
 
-/* Waits until a FIFO has data: read(2) would return 0, as at the end, before a writer has opened it. */
-static void wait_for_bytes(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	if (fd < 0)
-		return;
-	poll(&p, 1, -1);
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-}
-
 static int read_recording(struct diff *d, const struct opt_parser *args, struct fault *f)
 {
 	struct opt_parser none = *args;
 
-	wait_for_bytes(d->side->fd);
+	reading_wait(d->side->fd);
 	none.noperands = 0;
 	d->common.stream.input = d->side->path;
 	d->common.stream.input_fd = d->side->fd;
@@ -186,14 +174,10 @@ static int read_recording(struct diff *d, const struct opt_parser *args, struct 
 
 static int take_folded(struct side *side, struct folded *folded, struct fault *f)
 {
-	FILE *in = fdopen(side->fd, "r");
-	int rc = in ? folded_take(folded, in, side->path, f) : fault_set(f, EXIT_FAILED, "out of memory");
+	int fd = side->fd;
 
-	if (in) {
-		fclose(in);
-		side->fd = -1;
-	}
-	return rc;
+	side->fd = -1;
+	return folded_read_from(folded, fd, side->path, f);
 }
 
 static int read_folded(struct diff *d, struct fault *f)
@@ -246,7 +230,6 @@ static bool is_recording(int fd)
 	return n < 0 || (n == sizeof(magic) && is_magic(magic));
 }
 
-/* Opens a FIFO without waiting for a writer, so that one program can write to both sides, one after the other. */
 static int open_side(struct side *side, const char *path, struct fault *f)
 {
 	struct stat st;
@@ -254,8 +237,8 @@ static int open_side(struct side *side, const char *path, struct fault *f)
 	*side = (struct side){ .path = path, .fd = -1 };
 	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)))
 		return 0;
-	side->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return side->fd < 0 ? fault_unreadable(f, path, errno) : 0;
+	side->fd = reading_open(path, f);
+	return side->fd < 0 ? -1 : 0;
 }
 
 /* ---- the table ------------------------------------------------------------------------- */

@@ -5,7 +5,9 @@
 #include "report/flame.h"
 
 #include <stddef.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 struct flame_graph_config {
 	struct flame_config flame;       /* path: output, or the last operand */
@@ -28,48 +30,110 @@ static const struct opt opts[] = {
 	  "bytes, ... Default: samples.", false, NULL },
 };
 
-static int draw(struct flame_graph_config *c, const struct opt_parser *args, int inputs, struct folded *folded,
-		struct fault *f)
+/* The files of stacks: operands, and last --before's, if it is given. */
+struct inputs {
+	char *const *operands;
+	const char *before;
+	int n, *fds;                     /* -1: read */
+};
+
+static const char *path_of(const struct inputs *in, int i)
+{
+	return in->before && i == in->n - 1 ? in->before : in->operands[i];
+}
+
+/* All of them, before root gives up its rights. */
+static int open_inputs(struct inputs *in, struct fault *f)
+{
+	int n = in->n;
+
+	in->fds = malloc((size_t)n * sizeof(*in->fds));
+	if (!in->fds)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (int i = 0; i < n; i++) {
+		in->fds[i] = reading_open(path_of(in, i), f);
+		if (in->fds[i] < 0) {
+			in->n = i;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void close_inputs(struct inputs *in)
+{
+	for (int i = 0; in->fds && i < in->n; i++)
+		if (in->fds[i] >= 0)
+			close(in->fds[i]);
+	free(in->fds);
+}
+
+static int take(struct inputs *in, int i, struct folded *folded, struct fault *f)
+{
+	int fd = in->fds[i];
+
+	in->fds[i] = -1;
+	reading_wait(fd);
+	return folded_read_from(folded, fd, path_of(in, i), f);
+}
+
+static void make_title(char *title, size_t size, const struct inputs *in)
+{
+	int n = in->before ? in->n - 1 : in->n;
+	size_t len = 0;
+
+	for (int i = 0; i < n && len < size; i++)
+		len += (size_t)snprintf(title + len, size - len, "%s%s", i ? ", " : "", path_of(in, i));
+	if (in->before && len < size)
+		snprintf(title + len, size - len, " against %s", in->before);
+}
+
+static int draw(struct flame_graph_config *c, struct inputs *in, struct folded *folded, struct fault *f)
 {
 	char title[512] = "";
 
-	for (int i = 0; i < inputs; i++) {
-		size_t len = strlen(title);
-
-		if (folded_read(folded, args->operands[i], f))
-			return f->exit_code;
-		snprintf(title + len, sizeof(title) - len, "%s%s", len ? ", " : "", args->operands[i]);
-	}
-	if (c->flame.before && !c->title.title) {
-		size_t len = strlen(title);
-
-		snprintf(title + len, sizeof(title) - len, " against %s", c->flame.before);
-	}
-	if (!c->title.title)
+	if (flame_check(&c->flame, 0, f))
+		return -1;
+	for (int i = 0; i < in->n; i++)
+		if (take(in, i, in->before && i == in->n - 1 ? c->flame.old : folded, f))
+			return -1;
+	if (!c->title.title) {
+		make_title(title, sizeof(title), in);
 		c->title.title = title;
-	return flame_write(&c->flame, folded, &c->title, f) ? f->exit_code : 0;
+	}
+	return flame_write(&c->flame, folded, &c->title, f);
+}
+
+static int read_and_draw(struct flame_graph_config *c, struct inputs *in, struct fault *f)
+{
+	struct folded *folded = folded_new();
+	int rc;
+
+	c->flame.old = folded_new();
+	rc = folded && c->flame.old ? draw(c, in, folded, f) : fault_set(f, EXIT_FAILED, "out of memory");
+	folded_free(folded);
+	folded_free(c->flame.old);
+	return rc;
 }
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct flame_graph_config *c = config;
 	struct reading reading = { 0 };
-	struct folded *folded;
-	int code, inputs = c->output ? args->noperands : args->noperands - 1;
+	struct inputs in = { .operands = args->operands, .before = c->flame.before };
+	int rc, n = c->output ? args->noperands : args->noperands - 1;
 
-	if (inputs < 1)
+	if (n < 1)
 		return fault_usage(f, "flame-graph: expected files of folded stacks and, as the last or by -o, the "
 				   "picture: in.folded out.svg"), f->exit_code;
-	c->flame.path = c->output ? c->output : args->operands[inputs];
-	if (reading_begin(&reading, &(struct reading_files){ 0 }, f) || flame_check(&c->flame, 0, f))
-		return f->exit_code;
-	folded = folded_new();
-	if (!folded)
-		return fault_set(f, EXIT_FAILED, "out of memory"), f->exit_code;
-	code = draw(c, args, inputs, folded, f);
-	folded_free(folded);
+	c->flame.path = c->output ? c->output : args->operands[n];
+	in.n = n + !!in.before;
+	rc = open_inputs(&in, f) ||
+	     reading_begin(&reading, &(struct reading_files){ in.fds, (size_t)in.n, { &c->flame.path, 1 } }, f) ||
+	     read_and_draw(c, &in, f);
+	close_inputs(&in);
 	reading_end(&reading);
-	return code;
+	return rc ? f->exit_code : 0;
 }
 
 static const char *const description[] = {

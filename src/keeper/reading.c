@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/reading.h"
 
+#include "base/caller.h"
 #include "base/capabilities.h"
 #include "base/outfile.h"
 #include "keeper/keeper.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int reading_open(const char *path, struct fault *f)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	return fd < 0 ? fault_unreadable(f, path, errno) : fd;
+}
+
+void reading_wait(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0)
+		return;
+	poll(&p, 1, -1);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+}
 
 static bool is_roots_alone(int fd)
 {

@@ -32,6 +32,11 @@ struct reading_files {
 	struct opt_strings outputs;
 };
 
+/* Opens an input, before reading_begin(). A FIFO is opened without waiting for a writer, so that one program can write
+ * to several, one after the other. The descriptor, or -1 with f. */
+int reading_open(const char *path, struct fault *f);
+/* Waits until a FIFO has data: before a writer has opened it, read(2) would return 0, as at its end. -1: does nothing. */
+void reading_wait(int fd);
 /* Call it while there is one thread. 0, or -1 with f: then read nothing. */
 int reading_begin(struct reading *r, const struct reading_files *files, struct fault *f);
 /* For files of this machine, such as programs and kallsyms: through the keeper, if there is one. */

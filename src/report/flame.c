@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define AT(member) offsetof(struct flame_config, member)
 
@@ -55,6 +56,26 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
+static struct folded *read_before(const struct flame_config *c, struct fault *f)
+{
+	struct folded *before = folded_new();
+
+	if (before && !folded_read(before, c->before, f))
+		return before;
+	if (!before)
+		fault_set(f, EXIT_FAILED, "out of memory");
+	folded_free(before);
+	return NULL;
+}
+
+/* Whether its stacks can be read now and again at the end; a pipe's only once. */
+static bool is_to_be_read(const struct flame_config *c)
+{
+	struct stat st;
+
+	return c->before && !c->old && (stat(c->before, &st) || S_ISREG(st.st_mode));
+}
+
 int flame_check(const struct flame_config *c, int verbose, struct fault *f)
 {
 	struct picture_file file;
@@ -72,29 +93,26 @@ int flame_check(const struct flame_config *c, int verbose, struct fault *f)
 	if (!rc)
 		picture_tell(&picture, c->path, &file, verbose);
 	free(file.path);
-	if (rc || !c->before)
+	if (rc || !is_to_be_read(c))
 		return rc;
-	before = folded_new();
-	rc = before ? folded_read(before, c->before, f) : fault_set(f, EXIT_FAILED, "out of memory");
+	before = read_before(c, f);
 	folded_free(before);
-	return rc;
+	return before ? 0 : -1;
 }
 
 static int compare(const struct flame_config *c, struct folded *folded, struct fault *f)
 {
 	struct folded *before;
-	int rc;
 
 	if (!c->before)
 		return 0;
-	before = folded_new();
+	before = c->old ? c->old : read_before(c, f);
 	if (!before)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	rc = folded_read(before, c->before, f);
-	if (!rc)
-		folded_compare(folded, before);
-	folded_free(before);
-	return rc;
+		return -1;
+	folded_compare(folded, before);
+	if (before != c->old)
+		folded_free(before);
+	return 0;
 }
 
 int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,

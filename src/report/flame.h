@@ -23,6 +23,7 @@
 struct flame_config {
 	const char *path;            /* --flame-graph */
 	const char *before;          /* --flame-graph-before: a .folded to compare with */
+	struct folded *old;          /* the stacks of before, if the caller has read them */
 	bool compared;               /* stacks come with what was before: folded_compare() */
 };
 

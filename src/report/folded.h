@@ -92,6 +92,8 @@ int folded_print(const struct folded *f, FILE *out);
 /* Adds what folded_print() wrote, or another tool. 0, or -1 with f: not such a file. Of its
  * kinds only those that names show ("[k]", "_[k]" and the like) are known. */
 int folded_read(struct folded *folded, const char *path, struct fault *f);
+/* From a descriptor, which it closes. */
+int folded_read_from(struct folded *folded, int fd, const char *name, struct fault *f);
 int folded_take(struct folded *folded, FILE *in, const char *name, struct fault *f);
 
 /* ---- for pictures ------------------------------------------------------------------------ */

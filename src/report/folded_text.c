@@ -6,10 +6,12 @@
 #include "base/escape.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE = 1 << 20, MAX_FRAMES = 4096 };
 
@@ -148,18 +150,27 @@ int folded_take(struct folded *folded, FILE *in, const char *name, struct fault 
 	return rc;
 }
 
+int folded_read_from(struct folded *folded, int fd, const char *name, struct fault *f)
+{
+	FILE *in = fdopen(fd, "r");
+	int rc;
+
+	if (!in) {
+		close(fd);
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	rc = folded_take(folded, in, name, f);
+	fclose(in);
+	return rc;
+}
+
 int folded_read(struct folded *folded, const char *path, struct fault *f)
 {
 	struct caller_rights rights;
-	FILE *in;
-	int rc;
+	int fd;
 
 	caller_begin(&rights);
-	in = fopen(path, "re");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	caller_end(&rights);
-	if (!in)
-		return fault_unreadable(f, path, errno);
-	rc = folded_take(folded, in, path, f);
-	fclose(in);
-	return rc;
+	return fd < 0 ? fault_unreadable(f, path, errno) : folded_read_from(folded, fd, path, f);
 }

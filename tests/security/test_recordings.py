@@ -217,7 +217,7 @@ def as_root():
     return {name: value for name, value in os.environ.items() if not name.startswith('SUDO_')}
 
 
-@pytest.mark.parametrize('name', [name for name in COMMANDS if name not in ('python', 'flame-graph', 'before', 'diff')])
+@pytest.mark.parametrize('name', [name for name in COMMANDS if name not in ('python', 'before', 'diff')])
 def test_root_reads_a_strangers_as_nobody(prof, sticky, fifo, name):
     os.chown(fifo, STRANGER.pw_uid, STRANGER.pw_gid)
     rights = rights_of_the_reader(command_of(prof, name, sticky, fifo, None), fifo, as_root())
@@ -267,6 +267,22 @@ def test_roots_outputs_are_written(prof, theirs, tmp_path, name, packed):
         assert done.returncode == 0, done.stderr
         made, = folder.iterdir()
         assert made.stat().st_size > 100 and made.stat().st_uid == 0
+
+
+@pytest.mark.parametrize('option', [[], ['-o']], ids=['operand', '-o'])
+def test_stacks_of_a_stranger_are_drawn(prof, sticky, tmp_path, option):
+    """Both files are open before root gives up its rights, and the keeper writes the picture."""
+    folder = tmp_path / 'closed'
+    folder.mkdir(mode=0o700)
+    for name in 'old', 'new':
+        path = sticky / f'{name}.folded'
+        path.write_text(f'main;{name} 3\n')
+        path.chmod(0o600)
+        os.chown(path, STRANGER.pw_uid, STRANGER.pw_gid)
+    subprocess.run([prof, 'flame-graph', '--before', sticky / 'old.folded', sticky / 'new.folded', *option,
+                    folder / 'out.svg'], env=as_root(), check=True, timeout=PATIENCE)
+    made, = folder.iterdir()
+    assert 'new.folded against ' in made.read_text() and made.stat().st_uid == 0
 
 
 def test_a_pipe_of_roots_is_written_to(prof, theirs, tmp_path):
