@@ -14,7 +14,7 @@ from setuptools.command.sdist import sdist
 HERE = os.path.dirname(os.path.abspath(__file__))
 COPIED = ('include/perfevent.h', 'include/perfevent/*.h', 'src/perfevent/*.[ch]',
           'src/base/nearest.[ch]',
-          'src/script/pyperf/*.[ch]')
+          'src/pyperf/*.[ch]')
 # 3.9 lacks PyType_GetModuleState() in its stable ABI; free-threaded builds have none at all.
 STABLE = sys.version_info >= (3, 10) and not sysconfig.get_config_var('Py_GIL_DISABLED')
 
@@ -41,9 +41,9 @@ class Build(build_ext):
     def build_extension(self, ext):
         root = project()
         ext.sources = sorted(glob.glob(os.path.join(root, 'src/perfevent/*.c'))
-                             + glob.glob(os.path.join(root, 'src/script/pyperf/*.c')))
+                             + glob.glob(os.path.join(root, 'src/pyperf/*.c')))
         ext.depends = (glob.glob(os.path.join(root, 'src/*/*.h')) + [__file__]
-                       + glob.glob(os.path.join(root, 'src/script/pyperf/*.h'))
+                       + glob.glob(os.path.join(root, 'src/pyperf/*.h'))
                        + glob.glob(os.path.join(root, 'include/perfevent/*.h')))
         # src first: its perfevent/parse.h is not the installed one
         ext.include_dirs = [os.path.join(root, 'src'), os.path.join(root, 'include')]

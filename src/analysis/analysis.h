@@ -11,12 +11,12 @@
 #define ANALYSIS_ANALYSIS_H
 
 #include "analysis/callstacks.h"
-#include "analysis/workload.h"
 #include "base/command.h"
 #include "keeper/reading.h"
 #include "report/eventline.h"
 #include "stream/ids.h"
 #include "stream/names.h"
+#include "tasks/workload.h"
 
 /* The first member of each command's config. */
 struct analysis_opts {

@@ -7,5 +7,5 @@
 
 extern const struct command diff_command, flame_graph_command, kvm_exit_command, latency_command,
 	page_faults_command, profile_command, record_command, report_command, rundelay_command,
-	script_command, stat_command, syscalls_command, task_state_command, top_command, trace_command;
+	syscalls_command, task_state_command, top_command, trace_command;
 #endif

@@ -11,9 +11,9 @@
 #include "analysis/profile.h"
 #include "analysis/progress.h"
 #include "analysis/sources.h"
-#include "analysis/stat.h"
 #include "base/note.h"
 #include "report/flame.h"
+#include "stat/stat.h"
 #include "stream/rate.h"
 #include "stream/replay.h"
 

@@ -5,8 +5,9 @@
 
 #include "analysis/commands.h"
 #include "base/command.h"
-#include "convert/commands.h"
-#include "script/python_command.h"
+#include "export/commands.h"
+#include "pyhost/python_command.h"
+#include "stat/commands.h"
 
 extern const struct command list_command, check_command, version_command, help_command;
 

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 
 #include "build_config.h"
-#include "script/python_options.h"
+#include "pyhost/python_options.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/identity.h"
 
-#include "base/capabilities.h"
 #include "base/caller.h"
+#include "base/capabilities.h"
 #include "base/ttyfilter.h"
 #include "base/units.h"
 #include "symbols/parser.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "perfdata/private.h"
 #include "perfdata/compressor.h"
 #include "perfdata/flight.h"
+#include "perfdata/private.h"
 #include "perfdata/reader.h"
 #include "perfdata/writeback.h"
 

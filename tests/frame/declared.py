@@ -180,10 +180,11 @@ class Output:
             if not piece:
                 return
 
-    def wait_for(self, pattern, deadline):
+    def wait_for(self, pattern, deadline, since=0):
+        """Until the pattern is in what came, from byte `since` on."""
         compiled = re.compile(pattern.encode(), re.M)
         with self.changed:
-            while not compiled.search(self.data):
+            while not compiled.search(self.data, since):
                 left = deadline - time.monotonic()
                 if not self.open or left <= 0:
                     return False

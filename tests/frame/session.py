@@ -70,8 +70,8 @@ class Session:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def wait_for(self, pattern):
-        if not self.out.wait_for(pattern, time.monotonic() + PATIENCE):
+    def wait_for(self, pattern, since=0):
+        if not self.out.wait_for(pattern, time.monotonic() + PATIENCE, since):
             raise AssertionError(f'stdout never showed /{pattern}/ (returncode {self.process.poll()}): '
                                  f'{self.out.data!r}, stderr {self.err.data!r}')
 

@@ -35,7 +35,7 @@ def test_a_clean_tree_passes(tmp_path):
 
 
 BAD = {
-    'upward': ({'src/base/a.c': '#include "stream/b.h"\n'}, 'a.c:2: base (level 0) includes from stream'),
+    'upward': ({'src/base/a.c': '#include "stream/b.h"\n'}, 'a.c:2: base (floor 0) includes from stream (floor 3)'),
     'upward with brackets': ({'src/base/a.c': '# include <cli/b.h>\n'}, 'includes from cli'),
     'upward, relative': ({'src/cli/b.h': '', 'src/base/a.c': '#include "../cli/b.h"\n'},
                          'includes from cli'),
@@ -44,7 +44,7 @@ BAD = {
                             'circle: symbols -> tasks -> symbols'),
     'unknown room': ({'src/cellar/a.c': ''}, 'stands in no room'),
     'include from an unknown room': ({'src/cellar/x': '', 'src/base/a.c': '#include "cellar/a.h"\n'},
-                                     'which is no room'),
+                                     'which is in no room'),
     'file outside the rooms': ({'src/a.c': ''}, 'stands in no room'),
     'too long': ({'src/base/a.c': '\n' * 800}, '801 lines'),
 }

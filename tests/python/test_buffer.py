@@ -40,7 +40,8 @@ def counted(prof, storm, folder, *args):
                     *args) as session:
         session.wait_for('ready')
         one.run()
-        session.wait_for('settled')
+        # in between nothing was delivered, though the program had looked; what was there before had not all been made
+        session.wait_for('settled\nsettled', since=len(session.out.data))
         ended = session.stop()
     assert ended.code == 0
     return ended

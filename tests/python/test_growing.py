@@ -54,7 +54,7 @@ def let_go(folder, one):
 
 
 def run_while_blocked(session, folder, block, one):
-    """All calls are made while the script is busy with the one of `block`."""
+    """All calls are made while the script is busy with the one of `block`; the first of them is never lost."""
     block.run()
     session.wait_for(f'first of {block.pid}')
     one.run()
@@ -71,7 +71,7 @@ def run_once(session, folder, storms):
     *first, one_more, _, _ = storms
     session.wait_for('ready')
     run_while_blocked(session, folder, *first)
-    session.wait_for('settled')
+    session.wait_for(f'(?s)first of {first[1].pid}\n.*settled')
     let_go(folder, one_more)
     one_more.run()
     return storms[-2:]

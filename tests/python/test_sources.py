@@ -343,8 +343,9 @@ def test_print_a_plain_event(prof, tmp_path, busy):
 
 def test_kept_events_stay(prof, tmp_path, busy):
     script = ('import copy, pickle\nkept = []\n'
-              'def __sample__(e): kept.append((e, e.to_dict()))\n'
-              'def __exit__():\n    for e, d in kept:\n        assert e.to_dict() == d\n'
+              'def fields(e): return {k: v for k, v in e.to_dict().items() if k != "_realtime"}   # which drifts\n'
+              'def __sample__(e): kept.append((e, fields(e)))\n'
+              'def __exit__():\n    for e, d in kept:\n        assert fields(e) == d, (fields(e), d)\n'
               '        assert pickle.loads(pickle.dumps(e)) == e == copy.copy(e)\n'
               '    print(len({e for e, _ in kept}))\n')
     out = run(prof, tmp_path, '-e', 'page-faults/-g/,profile/-g/,sched:sched_switch', '-N', 300, script=script)

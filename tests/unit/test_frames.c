@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call chains that no kernel wrote: markers, caches and their bounds. */
-#include "script/frames.h"
-#include "script/stacks.h"
+#include "pyhost/frames.h"
+#include "pyhost/stacks.h"
 
 #include "cmocka_all.h"
 

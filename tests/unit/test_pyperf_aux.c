@@ -6,7 +6,7 @@
 #include "cmocka_all.h"
 
 #include "perfevent/aux.h"
-#include "script/pyperf/pyperf.h"
+#include "pyperf/pyperf.h"
 
 enum { SIZE = 64 };
 

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/convert.h"
+
+#include "base/escape.h"
+#include "base/nearest.h"
+#include "base/note.h"
+#include "base/outfile.h"
+#include "export/commands.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct convert_format *const formats[] = {
+	&convert_folded, &convert_speedscope, &convert_pprof, &convert_firefox,
+	&convert_perfetto,
+	&convert_csv, &convert_jsonl,
+};
+
+enum { FORMATS = sizeof(formats) / sizeof(*formats), LOOK_SAMPLES = 1 << 12 };
+
+/* ---- what formats ask ------------------------------------------------------------------ */
+
+bool convert_profiles(const struct convert *c, const struct stream_event *event)
+{
+	if (c->all)
+		return analysis_has_place(event);
+	return c->profile && event->family == c->profile->family;
+}
+
+void convert_tell_event(const struct convert *c, struct analysis *a)
+{
+	size_t n, sampled = 0, others = 0;
+	const struct stream_event *events = stream_events(a->stream, &n);
+	char name[256];
+
+	for (size_t i = 0; i < n; i++) {
+		sampled += events[i].sampling != NULL;
+		others += events[i].sampling && !convert_profiles(c, &events[i]);
+	}
+	if (c->profile && !c->all && others)
+		note(a->opts->stream.verbose, "--to %s converts %s, the first of %zu events; -e EVENT chooses another",
+		     c->format->name, analysis_family(a, c->profile, name, sizeof(name)), sampled);
+}
+
+uint64_t convert_interval(const struct convert *c)
+{
+	const struct perf_event_attr *attr = c->profile && c->profile->sampling && !c->all
+					     ? &c->profile->sampling->attr.attr : NULL;
+
+	if (!attr || !attr->sample_period)
+		return 0;
+	if (attr->freq)
+		return 1000000000 / attr->sample_freq;
+	return analysis_is_clock(c->profile) ? attr->sample_period : 0;
+}
+
+const char *convert_text(const char *text, char *buf, size_t size)
+{
+	escape_terminal(text, strlen(text), buf, size);
+	return buf;
+}
+
+const char *convert_fields(struct analysis *a, const struct analysis_sample *s)
+{
+	return s->event->fmt ? tracefmt_print(stream_formats(a->stream), s->event->fmt, s->view.raw,
+					      s->view.raw_size, NULL) : NULL;
+}
+
+/* ---- the run --------------------------------------------------------------------------- */
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct convert *c = a->config;
+
+	c->profile = analysis_profiled(a, &c->all);
+	if (artifact_open(&c->file, "--output", c->out, f))
+		return -1;
+	progress_begin(&c->progress, a);
+	return c->format->begin(c, a, f);
+}
+
+/* A disk that is full is no reason to read on. */
+static void look(struct convert *c, struct analysis *a)
+{
+	if (ferror(c->file.out) || c->no_memory)
+		stream_stop(a->stream);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct convert *c = a->config;
+
+	progress_step(&c->progress, a);
+	if (c->no_idle && !s->tid && !s->pid)
+		return;
+	if (!c->samples || s->time < c->first)
+		c->first = s->time;
+	if (s->time > c->last)
+		c->last = s->time;
+	c->format->sample(c, a, s);
+	if (convert_profiles(c, s->event))
+		c->profiled++;
+	else if (!c->other && analysis_has_place(s->event) && (s->event->sampling || !c->format->marks))
+		c->other = s->event;
+	if (!(++c->samples % LOOK_SAMPLES))
+		look(c, a);
+}
+
+static void lost(struct analysis *a, const struct stream_loss *loss)
+{
+	struct convert *c = a->config;
+
+	if (c->format->lost && loss->count)
+		c->format->lost(c, a, loss);
+}
+
+/* An empty picture beside samples that could be shown is none. */
+static int check_profiled(const struct convert *c, struct analysis *a, struct fault *f)
+{
+	char name[256];
+
+	if (!c->format->one || c->profiled || !c->other)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, but of others: -e %s", a->opts->stream.input,
+			 analysis_family(a, c->profile, name, sizeof(name)), analysis_counted(c->other));
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct convert *c = a->config;
+
+	progress_end(&c->progress);
+	if (c->file.temporary && stream_was_interrupted(a->stream))
+		return artifact_interrupt(&c->file, f);
+	if (check_profiled(c, a, f))
+		return -1;
+	if (!ferror(c->file.out) && !c->no_memory && c->format->end(c, a, f))
+		return -1;
+	if (c->no_memory)
+		return fault_set(f, EXIT_FAILED, "--output %s: out of memory; a part of the recording needs less: "
+				 "--time, -e, -p", c->out);
+	return stream_was_interrupted(a->stream) ? artifact_interrupt(&c->file, f) : artifact_close(&c->file, f);
+}
+
+static void release(struct analysis *a)
+{
+	struct convert *c = a->config;
+
+	progress_end(&c->progress);
+	if (c->format->release)
+		c->format->release(c);
+	artifact_abandon(&c->file);
+}
+
+/* The process ends at once. */
+static void abandon(struct analysis *a)
+{
+	struct convert *c = a->config;
+
+	if (c->file.temporary)
+		outfile_unlink(c->file.temporary);
+}
+
+static const struct analysis_ops ops = {
+	.name = "convert", .begin = begin, .sample = sample, .lost = lost, .end = end, .release = release,
+	.abandon = abandon,
+};
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+static int parse_format(const char *text, void *field, struct fault *f)
+{
+	struct nearest near;
+
+	nearest_begin(&near, text);
+	for (size_t i = 0; i < FORMATS; i++) {
+		if (!strcmp(formats[i]->name, text)) {
+			*(const struct convert_format **)field = formats[i];
+			return 0;
+		}
+		nearest_offer(&near, formats[i]->name);
+	}
+	if (nearest_get(&near))
+		return fault_usage(f, "--to %s: there is no such format; did you mean %s?", text, nearest_get(&near));
+	return fault_usage(f, "--to %s: there is no such format; `perf-prof convert -h` lists them", text);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len > n && !strcmp(text + len - n, end);
+}
+
+static const struct convert_format *format_of(const char *path)
+{
+	for (size_t i = 0; path && i < FORMATS; i++)
+		for (const char *const *suffix = formats[i]->suffixes; *suffix; suffix++)
+			if (ends_in(path, *suffix))
+				return formats[i];
+	return NULL;
+}
+
+static int check(struct convert *c, struct fault *f)
+{
+	if (!c->format)
+		c->format = format_of(c->out);
+	if (!c->format)
+		return fault_usage(f, "convert: no format: expected --to FORMAT; `perf-prof "
+				   "convert -h` lists them");
+	if (c->format->missing)
+		return fault_usage(f, "--to %s: this perf-prof was built without %s (see perf-prof version "
+				   "--build-options)", c->format->name, c->format->missing);
+	if (c->format->run && c->no_idle)
+		return fault_usage(f, "--to %s takes all events, so --no-idle has no effect; use a "
+				   "filter: -e 'EVENT/_pid!=0/'", c->format->name);
+	if (c->csv_safe && c->format != &convert_csv)
+		return fault_usage(f, "--csv-safe is for --to csv: this is --to %s", c->format->name);
+	if (!c->out)
+		c->out = "-";
+	if (c->format->binary && !strcmp(c->out, "-") && isatty(STDOUT_FILENO))
+		return fault_usage(f, "--to %s: this format is binary and stdout is a terminal: "
+				   "name a file with -o FILE",
+				   c->format->name);
+	return 0;
+}
+
+static bool is_input(const struct convert *c)
+{
+	const char *input = c->common.stream.input;
+	struct stat in, out;
+
+	return strcmp(input, "-") && !stat(input, &in) && !stat(c->out, &out) && S_ISREG(out.st_mode) &&
+	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+/* FILE may stand behind -I or alone. */
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct convert *c = config;
+	struct opt_parser none = *args;
+	struct stream_opts *o = &c->common.stream;
+
+	if (args->noperands > 1 || (args->noperands && o->input))
+		return fault_usage(f, "convert: one recording at a time: \"%s\" is one too many",
+				   args->operands[args->noperands - 1]);
+	if (check(c, f))
+		return f->exit_code;
+	if (args->noperands)
+		o->input = args->operands[0];
+	if (!o->input)
+		o->input = "perf.data";
+	if (is_input(c))
+		return fault_usage(f, "convert: --output %s is the recording itself", c->out), f->exit_code;
+	if (c->format->run)
+		return c->format->run(c, f);
+	none.noperands = 0;
+	o->keeps_ids = !c->format->names_tasks;
+	return analysis_run(&ops, config, &none, f);
+}
+
+#define AT(member) offsetof(struct convert, member)
+
+static const struct opt convert_opts[] = {
+	{ "to", 0, NULL, OPT_CALL, AT(format), "FORMAT",
+	  "Write folded, speedscope, pprof, firefox, perfetto, csv or jsonl. Default: by the "
+		"suffix of the output.",
+	  false, parse_format },
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(out), "OUT",
+	  "Write to OUT. Default: - (standard output).", false, NULL },
+	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
+	  "Leave out samples of idle CPUs (task 0).", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "With --to csv: put an apostrophe before text that begins with =, +, - or @, so that a spreadsheet does "
+	  "not take it for a formula. Numbers do not change.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Conversion", convert_opts, sizeof(convert_opts) / sizeof(*convert_opts), 0 },
+	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
+};
+
+static const char *const description[] = {
+	"Converts a recording of perf-prof record or perf record into the format of another program. "
+	"The output has the names of functions, so it can be opened anywhere. FILE is perf.data by "
+	"default; - is standard input.",
+	"folded: text, a line for each stack with its weight, for flame graphs. speedscope: the same "
+	"for speedscope. Both have one event: the first that is not a tracepoint, or the one of -e, "
+	"weighted by its period (ns for a clock), on CPUs of all kinds. If there are only "
+	"tracepoints, each event counts 1. Stacks begin with the name of the task.",
+	"pprof: a gzipped profile for pprof and tools that read its files. It has all events, each "
+	"with the number of samples and the sum of their periods (choose with -sample_index), "
+	"functions, inlined calls, lines and build ids; pid, tid and comm of each sample are tags. "
+	"Addresses are offsets in their file.",
+	"firefox: the processed profile of the Firefox Profiler as JSON. Samples of the event that "
+	"folded takes are on the time lines of the threads; other events are markers.",
+	"perfetto: a trace for ui.perfetto.dev and trace_processor: scheduling (sched_switch, "
+	"sched_waking, ...), interrupts and system calls as it draws them, samples with their "
+	"stacks, and all other events with their fields as instants on the line of their thread.",
+	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
+	"The file appears when it is complete; until then an older file of that name stays. Ctrl-C "
+	"ends the run with exit code 130 and leaves the older file unchanged; standard output has "
+	"what came before. Events that the recording lost are reported.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof convert --to pprof -o job.pb.gz", "of ./perf.data; then: go tool pprof -http=: job.pb.gz" },
+	{ "perf-prof convert --to firefox -I job.data -o job.json", "to be dropped on profiler.firefox.com" },
+	{ "perf-prof convert job.data -o job.pftrace", "to be opened in ui.perfetto.dev" },
+	{ "perf-prof convert --to folded --time 100,101 job.data | grep compress", "one second of it, as text" },
+	{ NULL, NULL },
+};
+
+const struct command convert_command = {
+	.name = "convert",
+	.summary = "convert a recording for pprof, Firefox Profiler, Perfetto, speedscope, ...",
+	.usage = "--to FORMAT [options] [-I] [FILE] -o OUT",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct convert),
+	.defaults = analysis_defaults,
+	.release = analysis_release,
+	.run = run,
+};

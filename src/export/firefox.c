@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Firefox Profiler's processed profile, version 60 (its docs-developer/CHANGELOG-formats.md):
+ * JSON with columns. Newer ones of its front end bring it up to date while loading. Samples are
+ * held by thread until the end; a sample's stack is the row of a tree that all threads share.
+ */
+#include "export/convert.h"
+
+#include "export/firefox_tables.h"
+#include "report/quote.h"
+#include "stream/replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROCESSED_VERSION = 60, GECKO_VERSION = 32 };
+
+struct moment {
+	uint64_t time;
+	struct callstack *stack;     /* NULL: none */
+	uint64_t weight;             /* of a sample */
+};
+
+struct marker {
+	struct moment at;
+	uint32_t event;              /* number of the stream's event */
+	uint32_t text;               /* word */
+};
+
+struct thread {
+	pid_t pid, tid;
+	uint32_t comm;               /* word: the last one */
+	struct moment *samples;
+	size_t nsamples, samples_room;
+	struct marker *markers;
+	size_t nmarkers, markers_room;
+};
+
+struct firefox {
+	struct firefox_tables tables;
+	struct numbers numbers;      /* of threads, by pid and tid */
+	struct thread *threads;
+	size_t nthreads;
+	bool *marks;                 /* of each event: whether it has markers */
+	double usual;                /* weight of a sample, in the mean */
+	struct stream_event *events;
+	size_t nevents;
+};
+
+/* ---- samples --------------------------------------------------------------------------- */
+
+static int begin(struct convert *c, struct analysis *a, struct fault *f)
+{
+	struct firefox *x = c->state = calloc(1, sizeof(*x));
+
+	if (!x)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	convert_tell_event(c, a);
+	firefox_tables_begin(&x->tables);
+	x->numbers.words = 1;
+	x->events = stream_events(a->stream, &x->nevents);
+	x->marks = calloc(x->nevents + 1, sizeof(*x->marks));
+	return x->marks ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+static uint32_t number_of(struct firefox *x, pid_t pid, pid_t tid, bool *fresh)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	return numbers_of(&x->numbers, &key, fresh);
+}
+
+static struct thread *thread_of(struct firefox *x, const struct analysis_sample *s)
+{
+	struct thread *bigger;
+	bool fresh;
+	uint32_t i = number_of(x, s->pid, s->tid, &fresh);
+
+	if (fresh) {
+		bigger = realloc(x->threads, (i + 1) * sizeof(*bigger));
+		if (!bigger)
+			return NULL;
+		x->threads = bigger;
+		x->threads[i] = (struct thread){ .pid = s->pid, .tid = s->tid };
+		x->nthreads = i + 1;
+	}
+	return i < x->nthreads ? &x->threads[i] : NULL;
+}
+
+/* The next one of an array that grows; NULL without memory. */
+static void *next(void *array, size_t *n, size_t *room, size_t size)
+{
+	void *all;
+
+	memcpy(&all, array, sizeof(all));
+	if (*n == *room) {
+		size_t more = *room ? 2 * *room : 64;
+
+		all = realloc(all, more * size);
+		if (!all)
+			return NULL;
+		memcpy(array, &all, sizeof(all));
+		*room = more;
+	}
+	return (char *)all + (*n)++ * size;
+}
+
+static bool add_marker(struct firefox *x, struct thread *t, struct analysis *a, const struct analysis_sample *s,
+		       struct callstack *stack)
+{
+	struct marker *m = next(&t->markers, &t->nmarkers, &t->markers_room, sizeof(*m));
+	uint32_t event = (uint32_t)(s->event - x->events);
+
+	if (!m)
+		return false;
+	*m = (struct marker){ { s->time, stack, 0 }, event, wordlist_of(&x->tables.words, convert_fields(a, s)) };
+	x->marks[event] = true;
+	return true;
+}
+
+static bool add_sample(struct thread *t, const struct analysis_sample *s, struct callstack *stack)
+{
+	struct moment *m = next(&t->samples, &t->nsamples, &t->samples_room, sizeof(*m));
+
+	if (m)
+		*m = (struct moment){ s->time, stack, analysis_weight(s) };
+	return m;
+}
+
+/* Tracepoints are markers, also where there are no other samples. */
+static void sample(struct convert *c, struct analysis *a, const struct analysis_sample *s)
+{
+	struct firefox *x = c->state;
+	struct thread *t = thread_of(x, s);
+	struct callstack *stack = analysis_where(a, s);
+	bool good = t;
+
+	if (t)
+		t->comm = wordlist_of(&x->tables.words, analysis_comm(a, s->tid, s->time));
+	if (t && convert_profiles(c, s->event))
+		good = add_sample(t, s, stack);
+	if (t && good && (c->all || !convert_profiles(c, s->event)))
+		good = add_marker(x, t, a, s, stack);
+	c->no_memory |= !good;
+}
+
+/* ---- threads --------------------------------------------------------------------------- */
+
+static void put_text(const char *text, FILE *out)
+{
+	char safe[1024];
+
+	quote_json(convert_text(text ? text : "", safe, sizeof(safe)), out);
+}
+
+static double ms(const struct convert *c, uint64_t time)
+{
+	return (double)(int64_t)(time - c->first) / 1e6;
+}
+
+static void put_stack(struct firefox *x, struct callstack *stack, FILE *out)
+{
+	int64_t row = firefox_stack(&x->tables, stack);
+
+	if (row < 0)
+		fputs("null", out);
+	else
+		fprintf(out, "%" PRId64, row);
+}
+
+/*
+ * A row of the sample table is how it was from the row before it to its own time, and its stack
+ * what ran from there to the next row. Samples of a clock come only while a thread runs: so one
+ * stands for the interval before it, and where there is none for long, two rows without a stack
+ * say that nothing ran.
+ */
+struct row {
+	uint64_t time;
+	struct callstack *stack;
+	uint64_t cpu;                /* ns since the row before */
+	uint64_t weight;
+};
+
+static size_t rows_of(const struct moment *m, size_t i, uint64_t interval, struct row rows[3])
+{
+	uint64_t gap = i && m[i].time > m[i - 1].time ? m[i].time - m[i - 1].time : 0;
+	size_t n = 0;
+
+	if (interval && gap > 3 * interval) {
+		rows[n++] = (struct row){ m[i - 1].time + interval, NULL, 0, 0 };
+		rows[n++] = (struct row){ m[i].time - interval, NULL, 0, 0 };
+		gap = interval;
+	}
+	rows[n++] = (struct row){ m[i].time, m[i].stack, gap < interval ? gap : interval, m[i].weight };
+	return n;
+}
+
+enum column { STACK, TIME, WEIGHT, CPU, COLUMNS };
+
+static bool is_timed(const struct convert *c)
+{
+	return !c->all && c->profile && analysis_is_clock(c->profile);
+}
+
+/* ms of a clock; of other events so many usual samples, as the front end knows no other unit. */
+static double shown_weight(const struct convert *c, uint64_t weight)
+{
+	const struct firefox *x = c->state;
+
+	return (double)weight / (is_timed(c) ? 1e6 : x->usual);
+}
+
+static void weigh(struct firefox *x)
+{
+	double weight = 0, samples = 0;
+
+	for (size_t i = 0; i < x->nthreads; i++)
+		for (size_t k = 0; k < x->threads[i].nsamples; k++, samples++)
+			weight += (double)x->threads[i].samples[k].weight;
+	x->usual = weight > 0 ? weight / samples : 1;
+}
+
+static size_t put_rows(const struct convert *c, const struct thread *t, enum column column, FILE *out)
+{
+	struct row rows[3];
+	size_t all = 0;
+
+	for (size_t i = 0; i < t->nsamples; i++) {
+		size_t n = rows_of(t->samples, i, convert_interval(c), rows);
+
+		for (size_t k = 0; k < n; k++, all++) {
+			if (all)
+				fputc(',', out);
+			if (column == STACK)
+				put_stack(c->state, rows[k].stack, out);
+			else if (column == TIME)
+				fprintf(out, "%.6f", ms(c, rows[k].time));
+			else if (column == WEIGHT)
+				fprintf(out, "%.6f", shown_weight(c, rows[k].weight));
+			else
+				fprintf(out, "%" PRIu64, rows[k].cpu);
+		}
+	}
+	return all;
+}
+
+static void put_samples(const struct convert *c, const struct thread *t, FILE *out)
+{
+	static const char *const names[COLUMNS] = { "stack", "time", "weight", "threadCPUDelta" };
+	size_t n = 0;
+
+	fprintf(out, "\"samples\":{\"weightType\":\"%s\"", is_timed(c) ? "tracing-ms" : "samples");
+	for (int k = 0; k < (convert_interval(c) ? COLUMNS : CPU); k++) {
+		fprintf(out, ",\n\"%s\":[", names[k]);
+		n = put_rows(c, t, k, out);
+		fputc(']', out);
+	}
+	fprintf(out, ",\"length\":%zu},\n", n);
+}
+
+static void put_marker_data(const struct convert *c, const struct marker *m, FILE *out)
+{
+	struct firefox *x = c->state;
+
+	fputs("{\"type\":", out);
+	put_text(x->events[m->event].name, out);
+	fprintf(out, ",\"fields\":%" PRIu32, m->text);
+	if (m->at.stack) {
+		fprintf(out, ",\"cause\":{\"time\":%.6f,\"stack\":", ms(c, m->at.time));
+		put_stack(x, m->at.stack, out);
+		fputc('}', out);
+	}
+	fputc('}', out);
+}
+
+static void put_markers(const struct convert *c, const struct thread *t, FILE *out)
+{
+	struct firefox *x = c->state;
+
+	fprintf(out, "\"markers\":{\"length\":%zu,\n\"name\":[", t->nmarkers);
+	for (size_t i = 0; i < t->nmarkers; i++)
+		fprintf(out, "%s%" PRIu32, i ? "," : "",
+			wordlist_of(&x->tables.words, x->events[t->markers[i].event].name));
+	fputs("],\n\"startTime\":[", out);
+	for (size_t i = 0; i < t->nmarkers; i++)
+		fprintf(out, "%s%.6f", i ? "," : "", ms(c, t->markers[i].at.time));
+	for (int k = 0; k < 3; k++) {
+		static const char *const same[][2] = { { "endTime", "null" }, { "phase", "0" }, { "category", "0" } };
+
+		fprintf(out, "],\n\"%s\":[", same[k][0]);
+		for (size_t i = 0; i < t->nmarkers; i++)
+			fprintf(out, "%s%s", i ? "," : "", same[k][1]);
+	}
+	fputs("],\n\"data\":[", out);
+	for (size_t i = 0; i < t->nmarkers; i++) {
+		fputs(i ? ",\n" : "", out);
+		put_marker_data(c, &t->markers[i], out);
+	}
+	fputs("]}", out);
+}
+
+/* What the process's first thread is called; else what this one is. */
+static uint32_t process_name(struct firefox *x, const struct thread *t)
+{
+	bool fresh;
+	uint32_t first = number_of(x, t->pid, t->pid, &fresh);
+
+	return first < x->nthreads ? x->threads[first].comm : t->comm;
+}
+
+static void put_thread(const struct convert *c, const struct thread *t, FILE *out)
+{
+	struct firefox *x = c->state;
+
+	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+	      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n"
+	      "\"name\":", out);
+	quote_json(wordlist_at(&x->tables.words, t->comm), out);
+	fputs(",\"processName\":", out);
+	quote_json(wordlist_at(&x->tables.words, process_name(x, t)), out);
+	fprintf(out, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,\n", t->pid == t->tid ? "true" : "false",
+		t->pid, pidmap_shown(t->tid));
+	put_samples(c, t, out);
+	put_markers(c, t, out);
+	fputc('}', out);
+}
+
+/* ---- the file -------------------------------------------------------------------------- */
+
+static void put_schemas(const struct firefox *x, FILE *out)
+{
+	bool more = false;
+
+	fputs("\"markerSchema\":[", out);
+	for (size_t i = 0; i < x->nevents; i++) {
+		if (!x->marks[i])
+			continue;
+		fputs(more ? ",\n{\"name\":" : "{\"name\":", out);
+		put_text(x->events[i].name, out);
+		fputs(",\"tooltipLabel\":\"{marker.name}\",\"chartLabel\":\"{marker.name}\",\"tableLabel\":"
+		      "\"{marker.data.fields}\",\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[{\"key\":"
+		      "\"fields\",\"label\":\"Fields\",\"format\":\"unique-string\"}]}", out);
+		more = true;
+	}
+	fputs("],\n", out);
+}
+
+static void put_command(const struct perfdata_info *info, FILE *out)
+{
+	char text[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < info->ncommand && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", i ? " " : "", info->command[i]);
+	fputs(",\"arguments\":", out);
+	put_text(text, out);
+}
+
+static void put_machine(const struct perfdata_info *info, FILE *out)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "Linux %s %s", info->osrelease ? info->osrelease : "",
+		 info->arch ? info->arch : "");
+	fputs(",\"oscpu\":", out);
+	put_text(text, out);
+	if (info->cpu) {
+		fputs(",\"CPUName\":", out);
+		put_text(info->cpu, out);
+	}
+	if (info->cpus_online)
+		fprintf(out, ",\"logicalCPUs\":%" PRIu32, info->cpus_online);
+	if (info->memory_kib)
+		fprintf(out, ",\"mainMemory\":%" PRIu64, info->memory_kib << 10);
+	put_command(info, out);
+}
+
+static void put_meta(const struct convert *c, struct analysis *a, FILE *out)
+{
+	const struct firefox *x = c->state;
+	const char *input = a->opts->stream.input, *slash = strrchr(input, '/');
+	uint64_t interval = convert_interval(c);
+
+	fprintf(out, "{\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\"processType\":0,"
+		"\"stackwalk\":1,\"debug\":false,\"platform\":\"X11\",\"importedFrom\":\"perf-prof\",\"symbolicated\":true,"
+		"\"sourceCodeIsNotOnSearchfox\":true,\"usesOnlyOneStackType\":true,\n\"product\":", GECKO_VERSION,
+		PROCESSED_VERSION);
+	put_text(slash && slash[1] ? slash + 1 : input, out);
+	fprintf(out, ",\"interval\":%.6f,\"startTime\":%.6f,\"profilingStartTime\":0,\"profilingEndTime\":%.6f",
+		interval ? (double)interval / 1e6 : 1.0,
+		(double)(int64_t)(c->first + (uint64_t)stream_realtime_offset(a->stream)) / 1e6, ms(c, c->last));
+	put_machine(replay_info(stream_replay(a->stream)), out);
+	fputs(",\n\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n\"categories\":["
+	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+	      "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}],\n", out);
+	put_schemas(x, out);
+	fputs("\"extensions\":{\"length\":0,\"id\":[],\"name\":[],\"baseURL\":[]}},\n", out);
+}
+
+/* All stacks become rows first, so that a lack of memory shows before anything is written. */
+static int end(struct convert *c, struct analysis *a, struct fault *f)
+{
+	struct firefox *x = c->state;
+	FILE *out = c->file.out;
+
+	for (struct callstack *s = NULL; (s = callstacks_next(a->stacks, s));) {
+		callstacks_expand(a->stacks, s);
+		firefox_stack(&x->tables, s);
+	}
+	for (size_t i = 0; i < x->nevents; i++)
+		wordlist_of(&x->tables.words, x->events[i].name);
+	if (firefox_tables_lost(&x->tables) || x->numbers.lost)
+		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
+	weigh(x);
+	put_meta(c, a, out);
+	firefox_put_files(&x->tables, replay_info(stream_replay(a->stream))->arch, out);
+	fputs("\"threads\":[", out);
+	for (size_t i = 0; i < x->nthreads; i++) {
+		fputs(i ? ",\n" : "", out);
+		put_thread(c, &x->threads[i], out);
+	}
+	fputs("],\n", out);
+	firefox_put_tables(&x->tables, out);
+	fputs("}\n", out);
+	return 0;
+}
+
+static void release(struct convert *c)
+{
+	struct firefox *x = c->state;
+
+	if (!x)
+		return;
+	for (size_t i = 0; i < x->nthreads; i++) {
+		free(x->threads[i].samples);
+		free(x->threads[i].markers);
+	}
+	firefox_tables_free(&x->tables);
+	numbers_free(&x->numbers);
+	free(x->threads);
+	free(x->marks);
+	free(x);
+}
+
+const struct convert_format convert_firefox = {
+	.name = "firefox", .suffixes = (const char *const[]){ ".firefox.json", ".profile.json", NULL }, .one = true, .marks = true,
+	.begin = begin, .sample = sample, .end = end, .release = release,
+};

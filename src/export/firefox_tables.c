@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/firefox_tables.h"
+
+#include "report/quote.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct firefox_stack {
+	uint32_t frame;
+	int64_t parent;              /* -1: none */
+};
+
+struct firefox_frame {
+	uint32_t function;
+	uint32_t depth;              /* of calls that were put into others; 0: the outermost */
+	unsigned int line;
+	int64_t address;             /* in the file; -1: none */
+	enum firefox_category category;
+};
+
+struct firefox_function {
+	uint32_t name;               /* words */
+	int64_t file, source;        /* -1: none */
+};
+
+struct firefox_file {
+	uint32_t path, name;         /* words; name: without folders */
+	const struct dso *object;    /* NULL: of the kernel */
+};
+
+void firefox_tables_begin(struct firefox_tables *t)
+{
+	*t = (struct firefox_tables){ 0 };
+	t->stacks.words = t->frames.words = 2;
+	t->functions.words = 3;
+	t->files.words = t->sources.words = 1;
+}
+
+void firefox_tables_free(struct firefox_tables *t)
+{
+	struct numbers *const numbers[] = { &t->stacks, &t->frames, &t->functions, &t->files, &t->sources };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		numbers_free(numbers[i]);
+	wordlist_free(&t->words);
+	free(t->stack);
+	free(t->frame);
+	free(t->function);
+	free(t->file);
+	free(t->source);
+}
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+/* Room for row i: at each power of two the array doubles. */
+static void *row(struct firefox_tables *t, void *array, uint32_t i, size_t size)
+{
+	void *all;
+
+	if (t->lost)
+		return NULL;
+	memcpy(&all, array, sizeof(all));
+	if (i && (i & (i - 1)))
+		return (char *)all + i * size;
+	all = realloc(all, (i ? 2 * (size_t)i : 1) * size);
+	if (!all) {
+		t->lost = true;
+		return NULL;
+	}
+	memcpy(array, &all, sizeof(all));
+	return (char *)all + i * size;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int64_t file_of(struct firefox_tables *t, const struct frame *frame)
+{
+	uint32_t path = wordlist_of(&t->words, frame->dso);
+	struct firefox_file *file;
+	uint64_t key = path;
+	bool fresh;
+	uint32_t i;
+
+	if (!frame->object && !frame->kernel)
+		return -1;
+	i = numbers_of(&t->files, &key, &fresh);
+	if (fresh && (file = row(t, &t->file, i, sizeof(*file))))
+		*file = (struct firefox_file){ path, wordlist_of(&t->words, base_name(frame->dso)), frame->object };
+	return i;
+}
+
+static int64_t source_of(struct firefox_tables *t, const struct frame *frame)
+{
+	uint32_t word = frame->file ? wordlist_of(&t->words, frame->file) : 0, i;
+	uint64_t key = word;
+	uint32_t *source;
+	bool fresh;
+
+	if (!frame->file)
+		return -1;
+	i = numbers_of(&t->sources, &key, &fresh);
+	if (fresh && (source = row(t, &t->source, i, sizeof(*source))))
+		*source = word;
+	return i;
+}
+
+/* Addresses without a name are one function for each file. */
+static uint32_t function_of(struct firefox_tables *t, const struct frame *frame)
+{
+	struct firefox_function fn = {
+		wordlist_of(&t->words, frame->symbol ? frame->symbol : "[unknown]"), file_of(t, frame),
+		source_of(t, frame),
+	}, *at;
+	uint64_t key[] = { fn.name, (uint64_t)fn.file, (uint64_t)fn.source };
+	bool fresh;
+	uint32_t i = numbers_of(&t->functions, key, &fresh);
+
+	if (fresh && (at = row(t, &t->function, i, sizeof(*at))))
+		*at = fn;
+	return i;
+}
+
+/* Addresses of the kernel are beyond what a JavaScript number holds. */
+static uint32_t frame_of(struct firefox_tables *t, const struct frame *frame, uint32_t depth)
+{
+	uint64_t key[] = { (uint64_t)(uintptr_t)frame, depth };
+	bool fresh;
+	uint32_t i = numbers_of(&t->frames, key, &fresh);
+	struct firefox_frame *at = fresh ? row(t, &t->frame, i, sizeof(*at)) : NULL;
+
+	if (at)
+		*at = (struct firefox_frame){
+			function_of(t, frame), depth, frame->line,
+			frame->object && frame->at < INT64_C(1) << 53 ? (int64_t)frame->at : -1,
+			frame->kernel ? FIREFOX_KERNEL : frame->symbol || frame->object ? FIREFOX_USER : FIREFOX_OTHER,
+		};
+	return i;
+}
+
+bool firefox_tables_lost(const struct firefox_tables *t)
+{
+	return t->lost || t->words.lost || t->stacks.lost || t->frames.lost || t->functions.lost ||
+	       t->files.lost || t->sources.lost;
+}
+
+int64_t firefox_stack(struct firefox_tables *t, struct callstack *stack)
+{
+	int64_t parent = -1;
+	uint32_t depth = 0;
+
+	if (!stack)
+		return -1;
+	if (stack->user)
+		return (int64_t)(uintptr_t)stack->user - 1;
+	for (uint32_t i = stack->n; i-- > 0;) {
+		struct firefox_stack one, *at;
+		uint64_t key[2];
+		bool fresh;
+		uint32_t n;
+
+		depth = stack->frames[i]->inlined ? depth + 1 : 0;
+		one = (struct firefox_stack){ frame_of(t, stack->frames[i], depth), parent };
+		key[0] = one.frame;
+		key[1] = (uint64_t)parent;
+		n = numbers_of(&t->stacks, key, &fresh);
+		if (fresh && (at = row(t, &t->stack, n, sizeof(*at))))
+			*at = one;
+		parent = n;
+	}
+	stack->user = (void *)(uintptr_t)(parent + 1);
+	return parent;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------ */
+
+/* A row of a column: its value. */
+typedef void put_row(const struct firefox_tables *t, uint32_t i, FILE *out);
+
+struct column {
+	const char *name, *same;     /* same: of all rows the same text */
+	put_row *put;
+};
+
+static void put_number(int64_t value, const char *none, FILE *out)
+{
+	if (value < 0)
+		fputs(none, out);
+	else
+		fprintf(out, "%" PRId64, value);
+}
+
+static void put_table(const struct firefox_tables *t, const char *name, const struct column *columns,
+		      uint32_t n, FILE *out)
+{
+	fprintf(out, "\"%s\":{\"length\":%" PRIu32, name, n);
+	for (; columns->name; columns++) {
+		fprintf(out, ",\n\"%s\":[", columns->name);
+		for (uint32_t i = 0; i < n; i++) {
+			if (i)
+				fputc(',', out);
+			if (columns->same)
+				fputs(columns->same, out);
+			else
+				columns->put(t, i, out);
+		}
+		fputc(']', out);
+	}
+	fputs("},\n", out);
+}
+
+static void stack_frame(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, t->stack[i].frame);
+}
+
+static void stack_parent(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	put_number(t->stack[i].parent, "null", out);
+}
+
+static void frame_address(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	put_number(t->frame[i].address, "-1", out);
+}
+
+static void frame_depth(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, t->frame[i].depth);
+}
+
+static void frame_category(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%d", t->frame[i].category);
+}
+
+static void frame_function(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, t->frame[i].function);
+}
+
+static void frame_line(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	put_number(t->frame[i].line ? (int64_t)t->frame[i].line : -1, "null", out);
+}
+
+static void function_name(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, t->function[i].name);
+}
+
+static void function_file(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	put_number(t->function[i].file, "-1", out);
+}
+
+static void function_source(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	put_number(t->function[i].source, "null", out);
+}
+
+static void resource_file(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, i);
+}
+
+static void resource_name(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, t->file[i].name);
+}
+
+static void source_name(const struct firefox_tables *t, uint32_t i, FILE *out)
+{
+	fprintf(out, "%" PRIu32, t->source[i]);
+}
+
+static const struct column stack_columns[] = {
+	{ "frame", NULL, stack_frame }, { "prefix", NULL, stack_parent }, { NULL, NULL, NULL },
+};
+
+static const struct column frame_columns[] = {
+	{ "address", NULL, frame_address }, { "inlineDepth", NULL, frame_depth },
+	{ "category", NULL, frame_category }, { "subcategory", "0", NULL }, { "func", NULL, frame_function },
+	{ "nativeSymbol", "null", NULL }, { "innerWindowID", "0", NULL }, { "line", NULL, frame_line },
+	{ "column", "null", NULL }, { NULL, NULL, NULL },
+};
+
+static const struct column function_columns[] = {
+	{ "name", NULL, function_name }, { "isJS", "false", NULL }, { "relevantForJS", "false", NULL },
+	{ "resource", NULL, function_file }, { "source", NULL, function_source },
+	{ "lineNumber", "null", NULL }, { "columnNumber", "null", NULL }, { NULL, NULL, NULL },
+};
+
+static const struct column resource_columns[] = {
+	{ "lib", NULL, resource_file }, { "name", NULL, resource_name }, { "host", "null", NULL },
+	{ "type", "1", NULL }, { NULL, NULL, NULL },
+};
+
+static const struct column symbol_columns[] = {
+	{ "libIndex", "", NULL }, { "address", "", NULL }, { "name", "", NULL }, { "functionSize", "", NULL },
+	{ NULL, NULL, NULL },
+};
+
+static const struct column source_columns[] = {
+	{ "uuid", "null", NULL }, { "filename", NULL, source_name }, { NULL, NULL, NULL },
+};
+
+void firefox_put_tables(const struct firefox_tables *t, FILE *out)
+{
+	fputs("\"shared\":{\n", out);
+	put_table(t, "stackTable", stack_columns, t->stacks.n, out);
+	put_table(t, "frameTable", frame_columns, t->frames.n, out);
+	put_table(t, "funcTable", function_columns, t->functions.n, out);
+	put_table(t, "resourceTable", resource_columns, t->files.n, out);
+	put_table(t, "nativeSymbols", symbol_columns, 0, out);
+	put_table(t, "sources", source_columns, t->sources.n, out);
+	fputs("\"stringArray\":[", out);
+	for (uint32_t i = 0; i < t->words.n; i++) {
+		fputs(i ? ",\n" : "", out);
+		quote_json(wordlist_at(&t->words, i), out);
+	}
+	fputs("]}", out);
+}
+
+/* Breakpad's form of a build id: its first 16 bytes as a GUID of little-endian numbers, and an
+ * age of 0. */
+static void put_breakpad_id(const uint8_t *id, size_t size, FILE *out)
+{
+	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+	fputs("\"breakpadId\":\"", out);
+	for (size_t i = 0; i < sizeof(order); i++)
+		fprintf(out, "%02X", order[i] < size ? id[order[i]] : 0);
+	fputs("0\",\"codeId\":", out);
+	for (size_t i = 0; i < size; i++)
+		fprintf(out, "%s%02x", i ? "" : "\"", id[i]);
+	fputs(size ? "\"" : "null", out);
+}
+
+static void put_file(const char *path, const struct dso *object, const char *arch, FILE *out)
+{
+	const char *name = base_name(path);
+	size_t size = 0;
+	const uint8_t *id = object ? dso_build_id(object, &size) : NULL;
+	const char *const parts[][2] = {
+		{ "arch", arch ? arch : "" }, { "name", name }, { "path", path }, { "debugName", name },
+		{ "debugPath", path },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		fprintf(out, "%s\"%s\":", i ? "," : "{", parts[i][0]);
+		quote_json(parts[i][1], out);
+	}
+	fputc(',', out);
+	put_breakpad_id(id, size, out);
+	fputc('}', out);
+}
+
+void firefox_put_files(const struct firefox_tables *t, const char *arch, FILE *out)
+{
+	fputs("\"libs\":[", out);
+	for (uint32_t i = 0; i < t->files.n; i++) {
+		fputs(i ? ",\n" : "", out);
+		put_file(wordlist_at(&t->words, t->file[i].path), t->file[i].object, arch, out);
+	}
+	fputs("],\n", out);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof script: the events of a recording as text, JSON lines or CSV. */
+#include "export/script.h"
+
+#include "analysis/sources.h"
+#include "base/artifact.h"
+#include "base/escape.h"
+#include "base/outfile.h"
+#include "export/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PROGRESS_NS = 200000000, MAX_TITLE = 2048 };
+
+struct script {
+	struct analysis_opts common;
+	const char *fields;              /* -F */
+	const char *output;              /* -o, or NULL */
+	bool csv, csv_safe, ns;
+	struct script_choice choice;
+	struct artifact artifact;
+	struct script_event *events;     /* one for each of the stream's, and its leaders */
+	size_t nevents, nleaders;
+	struct script_columns columns;
+	struct outbuf *out;
+	struct script_line *line;
+	void (*write)(struct script_line *l);
+	bool watched, shown;             /* by somebody at a terminal; progress was */
+	uint64_t shown_ns, written;
+};
+
+/* ---- output ------------------------------------------------------------------------ */
+
+static uint64_t monotonic(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void hide_progress(struct script *s)
+{
+	if (s->shown)
+		fputs("\r\033[K", stderr);
+	s->shown = false;
+}
+
+static void show_progress(struct script *s, struct analysis *a)
+{
+	uint64_t now = monotonic(), at, size;
+
+	if (now - s->shown_ns < PROGRESS_NS)
+		return;
+	if (s->shown_ns) {
+		fprintf(stderr, "\r%s: ", a->opts->stream.input);
+		if (replay_progress(stream_replay(a->stream), &at, &size))
+			fprintf(stderr, "%llu%%, ", (unsigned long long)(100.0 * (double)at / (double)size));
+		fprintf(stderr, "%llu events\033[K", (unsigned long long)s->written);
+		s->shown = true;
+	}
+	s->shown_ns = now;
+}
+
+/* Where nobody reads any more, or nothing can be written, there is no more to do. */
+static void flush(struct script *s, struct analysis *a)
+{
+	outbuf_flush(s->out);
+	if (s->watched)
+		show_progress(s, a);
+	if (!s->out->error)
+		return;
+	if (!s->artifact.out)
+		a->output_error = s->out->error;
+	stream_stop(a->stream);
+}
+
+/* A pipe has nothing now. */
+static void idle(struct analysis *a)
+{
+	struct script *s = a->config;
+
+	flush(s, a);
+	if (s->artifact.out)
+		fflush(s->artifact.out);
+}
+
+/* ---- samples ----------------------------------------------------------------------- */
+
+static void put(struct script *s, struct analysis *a, const struct analysis_sample *sample,
+		const struct script_event *event, uint64_t period)
+{
+	struct script_line *l = s->line;
+
+	l->s = sample;
+	l->event = event;
+	l->period = period;
+	l->decoded = l->named = false;
+	s->write(l);
+	s->written++;
+	if (s->out->len >= OUTBUF_FLUSH)
+		flush(s, a);
+}
+
+/* As perf has it: an event for each member, of what its counter went on by. */
+static void put_counts(struct script *s, struct analysis *a, const struct analysis_sample *sample,
+		       const struct stream_counts *counts)
+{
+	for (size_t i = 0; i < counts->n; i++) {
+		const struct script_event *event = counts->v[i].event ? counts->v[i].event->consumer : NULL;
+
+		/* leaders that are not shown are there for their members */
+		if (event && counts->v[i].delta && event < s->events + s->nevents)
+			put(s, a, sample, event, counts->v[i].delta);
+	}
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *sample)
+{
+	struct script *s = a->config;
+	const struct script_event *event = sample->event->consumer;
+
+	if (__builtin_expect(sample->event->counts != NULL, 0))
+		put_counts(s, a, sample, sample->event->counts);
+	else
+		put(s, a, sample, event, sample->event->layout.period
+		    ? layout_u64(sample->view.rec, sample->event->layout.period) : event->period);
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+static void begin_event(struct script *s, struct analysis *a, struct stream_event *ev, struct script_event *e)
+{
+	const struct perf_event_attr *attr = &replay_event(a->stream, ev)->attr.attr;
+	uint64_t names = SCRIPT_BIT(SYM) | SCRIPT_BIT(SYMOFF) | SCRIPT_BIT(DSO) | SCRIPT_BIT(SRCLINE);
+
+	e->event = ev;
+	e->parts = attr->sample_type;
+	e->period = attr->sample_period;
+	e->has_realtime = stream_has_realtime(a->stream);
+	replay_format(a->stream, ev, &e->format);
+	script_show(e, &s->choice, s->common.json || s->csv);
+	ev->consumer = e;
+	ev->names_ip = e->shown & names;
+	ev->callchain = e->has_chain;   /* what isn't shown needs no names */
+}
+
+static int title(struct script_event *e, size_t width, struct fault *f)
+{
+	char name[MAX_TITLE];
+
+	escape_terminal(e->event->name, strlen(e->event->name), name, sizeof(name));
+	/* padded, so that SCRIPT_SHORT bytes are there */
+	if (asprintf(&e->title, "%*s: %*s", (int)width, name, SCRIPT_SHORT, "") < 0) {
+		e->title = NULL;
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	e->title_len = strlen(e->title) - SCRIPT_SHORT;
+	return 0;
+}
+
+static int titles(struct script *s, struct fault *f)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < s->nevents; i++) {
+		size_t len = strlen(s->events[i].event->name);
+
+		width = len > width ? len : width;
+	}
+	for (size_t i = 0; i < s->nevents; i++)
+		if (title(&s->events[i], width, f))
+			return -1;
+	return 0;
+}
+
+/* What was named and is nowhere is a mistake; what only some events have is not. */
+static int check_choice(const struct script *s, const struct analysis *a, struct fault *f)
+{
+	uint64_t asked = s->choice.set | s->choice.plus, shown = 0;
+
+	for (size_t i = 0; i < s->nevents; i++)
+		shown |= s->events[i].shown;
+	if (asked & SCRIPT_BIT(IP))
+		asked &= ~SCRIPT_BIT(CALLCHAIN);   /* it came with ip */
+	for (int i = 0; i < SCRIPT_NFIELDS; i++)
+		if (asked & ~shown & UINT64_C(1) << i)
+			return fault_usage(f, "--fields: no event of %s was recorded with %s", a->opts->stream.input,
+					   script_fields[i].name);
+	return 0;
+}
+
+static int begin_events(struct script *s, struct analysis *a, struct fault *f)
+{
+	struct stream_event *events = stream_events(a->stream, &s->nevents);
+	struct stream_event *leaders = stream_leaders(a->stream, &s->nleaders);
+
+	for (size_t i = 0; i < s->nevents; i++)
+		if (events[i].maker)
+			return fault_usage(f, "script: perf-prof makes %s from recorded events, "
+					   "and script prints those as they are: use trace -I %s", events[i].name, a->opts->stream.input);
+	s->events = calloc(s->nevents + s->nleaders, sizeof(*s->events));
+	if (!s->events)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < s->nevents; i++)
+		begin_event(s, a, &events[i], &s->events[i]);
+	for (size_t i = 0; i < s->nleaders; i++)
+		begin_event(s, a, &leaders[i], &s->events[s->nevents + i]);
+	if (check_choice(s, a, f) || titles(s, f))
+		return -1;
+	return s->csv ? script_columns(&s->columns, s->events, s->nevents, f) : 0;
+}
+
+/* ---- the run ----------------------------------------------------------------------- */
+
+static int begin_output(struct script *s, struct analysis *a, struct fault *f)
+{
+	if (s->output && artifact_open(&s->artifact, "--output", s->output, f))
+		return -1;
+	s->out = outbuf_new(s->output ? s->artifact.out : stdout);
+	s->line = calloc(1, sizeof(*s->line));
+	if (!s->out || !s->line)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	s->out->csv_safe = s->csv_safe;
+	s->line->a = a;
+	s->line->out = s->out;
+	s->line->ns = s->ns;
+	s->line->inlines = a->opts->inlines >= 0;
+	s->line->columns = &s->columns;
+	s->write = s->csv ? script_csv : s->common.json ? script_json : script_text;
+	s->watched = a->opts->stream.verbose >= 0 && isatty(STDERR_FILENO) &&
+		     (s->output || !isatty(STDOUT_FILENO));
+	return 0;
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct script *s = a->config;
+
+	if (begin_events(s, a, f) || begin_output(s, a, f))
+		return -1;
+	if (s->csv)
+		script_csv_head(&s->columns, s->out);
+	return 0;
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct script *s = a->config;
+
+	flush(s, a);
+	hide_progress(s);
+	if (!stream_was_interrupted(a->stream))
+		return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
+	if (s->artifact.out)
+		return artifact_interrupt(&s->artifact, f);
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output has what came before");
+}
+
+/* Of a damaged recording what could be read is kept. */
+static void save(struct script *s)
+{
+	struct fault ignored = { 0 };
+
+	if (!s->artifact.out || !s->out || !s->written)
+		return;
+	outbuf_flush(s->out);
+	if (!s->out->error && artifact_close(&s->artifact, &ignored))
+		fault_print(&ignored);
+}
+
+static void release(struct analysis *a)
+{
+	struct script *s = a->config;
+
+	save(s);
+	if (s->out && !s->output)
+		outbuf_flush(s->out);
+	hide_progress(s);
+	artifact_abandon(&s->artifact);
+	for (size_t i = 0; i < s->nevents && s->events; i++) {
+		free(s->events[i].title);
+		free(s->events[i].cells);
+	}
+	free(s->events);
+	script_columns_free(&s->columns);
+	outbuf_free(s->out);
+	free(s->line);
+}
+
+/* Nothing is left behind. */
+static void abandon(struct analysis *a)
+{
+	const struct script *s = a->config;
+
+	if (s->artifact.temporary)
+		outfile_unlink(s->artifact.temporary);
+}
+
+static const struct analysis_ops ops = {
+	.name = "script", .begin = begin, .sample = sample, .idle = idle, .end = end, .release = release,
+	.abandon = abandon,
+};
+
+/* ---- the command ------------------------------------------------------------------- */
+
+static int check_output(const struct script *s, struct fault *f)
+{
+	const char *input = s->common.stream.input;
+	struct stat in, out;
+
+	if (!s->output)
+		return 0;
+	if (strcmp(input, "-") && !stat(input, &in) && !stat(s->output, &out) && S_ISREG(out.st_mode) &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		return fault_usage(f, "script: --output %s is the recording itself", s->output);
+	return artifact_check("--output", s->output, f);
+}
+
+/* FILE may stand behind -I or alone. */
+static int choose_input(struct stream_opts *o, const struct opt_parser *args, struct fault *f)
+{
+	if (args->noperands > 1 || (args->noperands && o->input))
+		return fault_usage(f, "script: one recording at a time: \"%s\" is one too many",
+				   args->operands[args->noperands - 1]);
+	if (args->noperands)
+		o->input = args->operands[0];
+	if (!o->input)
+		o->input = "perf.data";
+	return 0;
+}
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct script *s = config;
+	struct opt_parser none = *args;
+
+	if (s->fields && !strcmp(s->fields, "help")) {
+		script_list_fields(stdout);
+		return 0;
+	}
+	s->csv |= s->csv_safe;
+	if (s->csv && s->common.json)
+		return fault_usage(f, "script: --csv and --json: give one of them");
+	if (script_choose(&s->choice, s->fields, f) || choose_input(&s->common.stream, args, f) ||
+	    check_output(s, f))
+		return -1;
+	none.noperands = 0;
+	s->common.stream.takes_counts = true;
+	return analysis_run(&ops, config, &none, f);
+}
+
+int script_write(const struct analysis_opts *opts, enum script_rows rows, const char *output, struct fault *f)
+{
+	const struct opt_parser none = { .after_dashes = -1, .outputs = { &output, 1 } };
+	struct script s = {
+		.common = *opts, .csv = rows != SCRIPT_ROWS_JSON, .csv_safe = rows == SCRIPT_ROWS_CSV_SAFE,
+		.output = output,
+	};
+
+	s.common.json = !s.csv;
+	s.common.stream.takes_counts = true;
+	s.common.stream.sources = analysis_sources;
+	if (script_choose(&s.choice, NULL, f) || check_output(&s, f))
+		return -1;
+	return analysis_run(&ops, &s, &none, f);
+}
+
+#define AT(member) offsetof(struct script, member)
+
+static const struct opt script_opts[] = {
+	{ "fields", 'F', NULL, OPT_STRING, AT(fields), "NAME[,NAME...]",
+	  "Print these fields, as far as an event has them; +NAME and -NAME add to and remove from "
+	  "the default. -F help lists them.", false, NULL },
+	{ "ns", 0, NULL, OPT_FLAG, AT(ns), NULL, "Print times to the nanosecond, not the "
+		"microsecond.", false, NULL },
+	{ "exit-N", 'N', NULL, OPT_U64, offsetof(struct stream_opts, exit_n), "N",
+	  "Stop after N events that passed the filters.", false, NULL },
+	{ "order", 0, NULL, OPT_FLAG, offsetof(struct stream_opts, order), NULL,
+	  "Has no effect: recordings are always printed in order of time over all CPUs.", false, NULL },
+};
+
+static const struct opt format_opts[] = {
+	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL,
+	  "Print JSON lines: an object for each event.", false, NULL },
+	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
+	  "Print CSV (RFC 4180): a title line, then a row for each event; the columns are those of "
+		"all events together.",
+	  false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it "
+		"is not taken for a formula. Numbers do not change.", false, NULL },
+};
+
+static const struct opt output_opts[] = {
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(output), "FILE",
+	  "Write to FILE, which appears when it is complete; an older file of that name stays "
+		"until then.", false, NULL },
+};
+
+#define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
+
+static const struct opt_group groups[] = {
+	{ "Script", script_opts, ROWS(script_opts), 0 },
+	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "For programs", format_opts, ROWS(format_opts), 0 },
+	{ "Output", output_opts, ROWS(output_opts), 0 },
+	{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
+};
+
+static const char *const description[] = {
+	"Prints each event of a recording (of perf-prof record or perf record) in order of time: thread, CPU, "
+	"time, name and text of the event. If the event has a call chain, a line for each caller and an empty "
+	"line follow.",
+	"Each field looks as in perf script, so tools that read the output of perf script read this, too. "
+	"Control characters in names are escaped.",
+	"--json and --csv print everything that was recorded with an event. Values are numbers where "
+	"possible: times are in ns, addresses are decimal. The fields of a tracepoint are an object named "
+	"\"fields\" in JSON. In CSV each is a column; if -F has a field of the same name, the column is called "
+	"fields.NAME. The call chain is \"stack\": in JSON an array of objects, innermost first; in CSV "
+	"functions, outermost first, separated by ;.",
+	"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace their ids of "
+	"tasks (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
+	"namespace.",
+	"FILE is perf.data by default; - is standard input. Ctrl-C ends it with exit code 130 and "
+	"leaves a file of --output unchanged.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof script", "of ./perf.data" },
+	{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns", "when which task came" },
+	{ "perf-prof script -F +misc,-cpu --time 1234.5,1236", "a second and a half, one field more and one less" },
+	{ "perf-prof script --csv -o events.csv", "then: pandas.read_csv(\"events.csv\")" },
+	{ "perf-prof script --json | jq -c 'select(.fields.prev_prio < 100)'", "with a filter of jq" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	analysis_defaults(config);
+	((struct analysis_opts *)config)->stream.sources = analysis_sources;
+	((struct analysis_opts *)config)->stream.keeps_ids = true;
+}
+
+const struct command script_command = {
+	.name = "script",
+	.summary = "print the events of a recording as text, JSON or CSV",
+	.usage = "[options] [FILE]",
+	.description = description,
+	.groups = groups,
+	.ngroups = ROWS(groups),
+	.examples = examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct script),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of perf-prof script share: the fields of a sample by name, and the sample
+ * that is being written. A field knows its value; text, JSON lines and CSV are three ways to
+ * write the same fields.
+ *
+ *	-F -> script_choice -> for each event: script_event (what of it is shown, in order)
+ *	sample -> script_line -> script_text(), script_json() or script_csv()
+ */
+#ifndef EXPORT_SCRIPT_H
+#define EXPORT_SCRIPT_H
+
+#include "analysis/analysis.h"
+#include "report/outbuf.h"
+
+enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_NWHO = 256 };
+
+/* Indices into the table of fields, in the order in which they are written. */
+enum script_name {
+	SCRIPT_COMM, SCRIPT_PID, SCRIPT_TID, SCRIPT_CPU, SCRIPT_MISC, SCRIPT_REALTIME, SCRIPT_TIME,
+	SCRIPT_PERIOD, SCRIPT_EVENT, SCRIPT_TRACE, SCRIPT_ADDR, SCRIPT_DATA_SRC, SCRIPT_WEIGHT,
+	SCRIPT_INS_LAT, SCRIPT_IP, SCRIPT_SYM, SCRIPT_SYMOFF, SCRIPT_DSO, SCRIPT_DSOFF, SCRIPT_SRCLINE,
+	SCRIPT_CALLCHAIN, SCRIPT_IREGS, SCRIPT_UREGS, SCRIPT_BRSTACK, SCRIPT_PHYS_ADDR,
+	SCRIPT_DATA_PAGE_SIZE, SCRIPT_CODE_PAGE_SIZE, SCRIPT_TRANSACTION, SCRIPT_CGROUP, SCRIPT_ID,
+	SCRIPT_RAW, SCRIPT_NFIELDS,
+};
+
+#define SCRIPT_BIT(name) (UINT64_C(1) << SCRIPT_##name)
+
+enum script_kind {
+	SCRIPT_UNSIGNED, SCRIPT_SIGNED, /* number() */
+	SCRIPT_WORD,                   /* word() */
+	SCRIPT_OWN,                    /* json() and csv() */
+};
+
+/* Where a field is shown unless -F says otherwise. */
+enum {
+	SCRIPT_OF_TRACEPOINTS = 1,     /* in text, as perf script has it */
+	SCRIPT_OF_SAMPLES = 2,         /* the same, of other events */
+	SCRIPT_OF_CHAINS = 4,          /* the same, of any with call chains */
+	SCRIPT_OF_RAW = 8,             /* the same, of a PMU's own numbers */
+	SCRIPT_OF_DATA = 16,           /* in JSON and CSV */
+};
+
+struct script_line;
+struct script_columns;
+
+struct script_field {
+	const char *name;
+	const char *key;               /* in JSON and CSV; NULL: the name */
+	const char *help;
+	uint64_t parts;                /* of a sample; any of them brings it; 0: it is always there */
+	uint8_t shown;                 /* SCRIPT_OF_* */
+	enum script_kind kind;
+	int64_t (*number)(struct script_line *l);
+	const char *(*word)(struct script_line *l);   /* NULL: there is none now */
+	void (*text)(struct script_line *l);          /* as perf script writes it, with blanks around */
+	void (*json)(struct script_line *l);          /* the value */
+	void (*csv)(struct script_line *l);           /* the cell */
+};
+
+extern const struct script_field script_fields[SCRIPT_NFIELDS];
+/* comm, pid and tid in one, and cpu, time and event: for text. */
+extern const struct script_field script_who_field, script_when_field;
+
+/* What -F chose. */
+struct script_choice {
+	bool whole;                    /* `set` is all there is; else the default, changed */
+	uint64_t set, plus, minus;
+};
+
+/* 0, or -1 with f. */
+int script_choose(struct script_choice *choice, const char *text, struct fault *f);
+void script_list_fields(FILE *out);
+
+/* An event, as it is written. */
+struct script_event {
+	const struct stream_event *event;
+	struct pev_format format;      /* of its samples */
+	uint64_t parts;                /* of a sample, as recorded */
+	uint64_t period;               /* of samples that don't say theirs */
+	uint64_t shown;                /* bits of fields */
+	bool has_chain;                /* shown below the line */
+	bool has_realtime;             /* the recording relates its clock to the time of day */
+	char *title;                   /* "sched:sched_switch: ", as wide as all others, and padded */
+	size_t title_len;
+	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* ended by NULL */
+	struct script_cell *cells;     /* CSV: fields of a tracepoint, by column */
+	uint32_t ncells;
+};
+
+struct script_cell {
+	uint32_t column;
+	const struct trace_field *field;
+};
+
+/* Which fields an event shows: `choice` where it has them, by default those of text or data. */
+void script_show(struct script_event *e, const struct script_choice *choice, bool data);
+
+/* A thread as it was written before: "comm 123/124 ". */
+struct script_who {
+	int32_t pid, tid;
+	uint32_t shown;                /* which parts of it; 0: nobody yet */
+	uint32_t len;
+	uint64_t changes;              /* of names: none since then */
+	char text[SCRIPT_SHORT];
+};
+
+/* The sample that is being written, and what was found out about it meanwhile. */
+struct script_line {
+	struct analysis *a;
+	struct outbuf *out;
+	const struct script_columns *columns;   /* of CSV */
+	bool ns;                       /* --ns: times of text */
+	bool inlines;
+	const struct script_event *event;
+	const struct analysis_sample *s;
+	uint64_t period;
+	bool decoded, fits;            /* rec is there; is valid */
+	bool named;                    /* `words` and `place` are */
+	struct pev_record rec;
+	struct resolve_words words;    /* of ip; valid until another address is named */
+	struct resolve_site site;
+	struct chain_address ip;
+	uint64_t second;               /* whose digits `clock` has */
+	char clock[SCRIPT_SHORT];
+	size_t clock_len;
+	char srcline[512];
+	char unknown[16];
+	struct script_who who[SCRIPT_NWHO];
+	struct chain_address chain[SCRIPT_MAX_FRAMES];
+};
+
+/* script.c: the whole run of `perf-prof script --csv` or --json with these options into a file, for
+ * others that write rows. The exit code, or -1 with f. */
+enum script_rows { SCRIPT_ROWS_JSON, SCRIPT_ROWS_CSV, SCRIPT_ROWS_CSV_SAFE };
+int script_write(const struct analysis_opts *opts, enum script_rows rows, const char *output, struct fault *f);
+
+/* script_values.c */
+/* Decoded; NULL if the record contradicts itself. */
+const struct pev_sample *script_sample(struct script_line *l);
+/* The name of ip; l->words. */
+void script_name_ip(struct script_line *l);
+/* Whether an address is in a file of a process, or in the vdso; *offset is where. */
+bool script_file_offset(const struct chain_address *a, const struct resolve_site *site, uint64_t *offset);
+/* The call chain's addresses in l->chain: how many. */
+size_t script_chain(struct script_line *l);
+void script_name_address(struct script_line *l, const struct chain_address *a, struct resolve_site *site,
+			 struct resolve_words *words);
+/* With the calls that were put into it, innermost first; 0: there are none, or not wanted. */
+size_t script_inlines(struct script_line *l, const struct resolve_site *site, struct inline_frame *frames,
+		      size_t max);
+/* A name of these as it is in the source. */
+const char *script_inline_name(struct script_line *l, const struct resolve_site *site,
+			       const struct inline_frame *frame);
+/* For the table of fields. */
+int64_t script_tid(struct script_line *l);
+int64_t script_pid(struct script_line *l);
+int64_t script_cpu(struct script_line *l);
+int64_t script_time(struct script_line *l);
+int64_t script_realtime(struct script_line *l);
+int64_t script_period(struct script_line *l);
+int64_t script_addr(struct script_line *l);
+int64_t script_ip(struct script_line *l);
+int64_t script_symoff(struct script_line *l);
+int64_t script_data_src(struct script_line *l);
+int64_t script_weight(struct script_line *l);
+int64_t script_ins_lat(struct script_line *l);
+int64_t script_phys_addr(struct script_line *l);
+int64_t script_data_page_size(struct script_line *l);
+int64_t script_code_page_size(struct script_line *l);
+int64_t script_transaction(struct script_line *l);
+int64_t script_cgroup(struct script_line *l);
+int64_t script_id(struct script_line *l);
+const char *script_comm(struct script_line *l);
+const char *script_event_name(struct script_line *l);
+const char *script_sym(struct script_line *l);
+const char *script_dso(struct script_line *l);
+const char *script_misc(struct script_line *l);
+const char *script_srcline(struct script_line *l);
+
+/* script_text.c: one for each field, and a whole line. */
+void text_who(struct script_line *l);
+void text_when(struct script_line *l);
+void text_comm(struct script_line *l);
+void text_pid(struct script_line *l);
+void text_tid(struct script_line *l);
+void text_cpu(struct script_line *l);
+void text_misc(struct script_line *l);
+void text_time(struct script_line *l);
+void text_realtime(struct script_line *l);
+void text_period(struct script_line *l);
+void text_event(struct script_line *l);
+void text_trace(struct script_line *l);
+void text_addr(struct script_line *l);
+void text_data_src(struct script_line *l);
+void text_weight(struct script_line *l);
+void text_ins_lat(struct script_line *l);
+void text_ip(struct script_line *l);
+void text_sym(struct script_line *l);
+void text_dso(struct script_line *l);
+void text_srcline(struct script_line *l);
+void text_chain(struct script_line *l);
+void text_iregs(struct script_line *l);
+void text_uregs(struct script_line *l);
+/* Without the blank behind it. */
+void text_branch(struct script_line *l, const struct pev_branch *b);
+void text_brstack(struct script_line *l);
+void text_phys_addr(struct script_line *l);
+void text_data_page_size(struct script_line *l);
+void text_code_page_size(struct script_line *l);
+void text_transaction(struct script_line *l);
+void text_cgroup(struct script_line *l);
+void text_id(struct script_line *l);
+void text_raw(struct script_line *l);
+void script_text(struct script_line *l);
+
+/* script_json.c */
+void json_symoff(struct script_line *l);
+void json_dsoff(struct script_line *l);
+void json_trace(struct script_line *l);
+void json_chain(struct script_line *l);
+void json_iregs(struct script_line *l);
+void json_uregs(struct script_line *l);
+void json_brstack(struct script_line *l);
+void json_raw(struct script_line *l);
+void script_json(struct script_line *l);
+
+/* script_csv.c */
+void csv_symoff(struct script_line *l);
+void csv_dsoff(struct script_line *l);
+void csv_trace(struct script_line *l);
+void csv_chain(struct script_line *l);
+void csv_iregs(struct script_line *l);
+void csv_uregs(struct script_line *l);
+void csv_brstack(struct script_line *l);
+void csv_raw(struct script_line *l);
+
+struct script_column;
+
+/* The columns of all events together. */
+struct script_columns {
+	uint64_t shown;                /* fields that any event shows */
+	struct script_column *trace;   /* fields of tracepoints, each name once, in order */
+	uint32_t ntrace;
+};
+
+/* 0, or -1 with f. */
+int script_columns(struct script_columns *c, struct script_event *events, size_t n, struct fault *f);
+void script_columns_free(struct script_columns *c);
+void script_csv_head(const struct script_columns *c, struct outbuf *out);
+/* Of l->columns. */
+void script_csv(struct script_line *l);
+#endif

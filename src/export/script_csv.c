@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples as CSV (RFC 4180): one title line, and a row of the same columns for each. The
+ * columns are those of all events together: first fields that all may have, then the fields of
+ * tracepoints, where those of one name share a column. A cell that an event has nothing for is
+ * empty.
+ */
+#include "export/script.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct script_column {
+	const char *name;
+	uint32_t index;
+	UT_hash_handle hh;
+};
+
+/* ---- which columns ----------------------------------------------------------------- */
+
+static struct script_column *find_or_add(struct script_columns *c, const char *name)
+{
+	struct script_column *col = NULL;
+
+	HASH_FIND_STR(c->trace, name, col);
+	if (col)
+		return col;
+	col = calloc(1, sizeof(*col));
+	if (!col)
+		return NULL;
+	col->name = name;
+	col->index = c->ntrace++;
+	HASH_ADD_KEYPTR(hh, c->trace, col->name, strlen(col->name), col);
+	return HASH_KEPT(col);
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const struct script_cell *x = a, *y = b;
+
+	return x->column < y->column ? -1 : x->column > y->column;
+}
+
+static int add_event(struct script_columns *c, struct script_event *e)
+{
+	const struct tracefmt *fmt = e->event->fmt;
+
+	e->cells = calloc(fmt->nfields + 1, sizeof(*e->cells));
+	if (!e->cells)
+		return -1;
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++) {
+		struct script_column *col = find_or_add(c, fmt->fields[i].name);
+
+		if (!col)
+			return -1;
+		e->cells[e->ncells++] = (struct script_cell){ col->index, &fmt->fields[i] };
+	}
+	qsort(e->cells, e->ncells, sizeof(*e->cells), by_column);
+	return 0;
+}
+
+int script_columns(struct script_columns *c, struct script_event *events, size_t n, struct fault *f)
+{
+	for (size_t i = 0; i < n; i++) {
+		c->shown |= events[i].shown;
+		if (events[i].shown & SCRIPT_BIT(TRACE) && add_event(c, &events[i]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	return 0;
+}
+
+void script_columns_free(struct script_columns *c)
+{
+	HASH_FREE(c->trace);
+}
+
+/* ---- titles ------------------------------------------------------------------------ */
+
+static const char *key_of(int i)
+{
+	return script_fields[i].key ? script_fields[i].key : script_fields[i].name;
+}
+
+/* A tracepoint's own comm is not the thread's. */
+static bool is_taken(const char *name)
+{
+	for (int i = 0; i < SCRIPT_NFIELDS; i++)
+		if (!strcmp(key_of(i), name))
+			return true;
+	return false;
+}
+
+static void put_comma(struct outbuf *out, bool *first)
+{
+	if (!*first)
+		outbuf_char(out, ',');
+	*first = false;
+}
+
+void script_csv_head(const struct script_columns *c, struct outbuf *out)
+{
+	const struct script_column *col, *next;
+	bool first = true;
+
+	for (int i = 0; i < SCRIPT_NFIELDS; i++)
+		if (c->shown & UINT64_C(1) << i && i != SCRIPT_TRACE) {
+			put_comma(out, &first);
+			outbuf_word(out, key_of(i));
+		}
+	HASH_ITER(hh, c->trace, col, next) {
+		put_comma(out, &first);
+		if (is_taken(col->name))
+			outbuf_word(out, "fields.");
+		outbuf_csv(out, col->name, strlen(col->name));
+	}
+	outbuf_char(out, '\n');
+}
+
+/* ---- cells ------------------------------------------------------------------------- */
+
+static void put_hex(struct outbuf *out, const void *data, uint32_t len)
+{
+	const unsigned char *bytes = data;
+
+	for (uint32_t i = 0; i < len; i++) {
+		outbuf_hex(out, bytes[i] >> 4, 1);
+		outbuf_hex(out, bytes[i] & 15, 1);
+	}
+}
+
+static void put_trace_field(struct script_line *l, const struct trace_field *f)
+{
+	const struct sample_view *v = &l->s->view;
+	const char *data;
+	uint32_t len;
+
+	if (f->kind == FIELD_UINT)
+		outbuf_unsigned(l->out, trace_field_uint(f, v->raw), 0, ' ');
+	else if (f->kind == FIELD_SINT)
+		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
+	else if (trace_field_data(f, v->raw, v->raw_size, &data, &len))
+		return;
+	else if (f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR)
+		outbuf_csv(l->out, data, len);
+	else
+		put_hex(l->out, data, len);
+}
+
+static void put_trace(const struct script_columns *c, struct script_line *l, bool *first)
+{
+	const struct script_cell *cell = l->event->cells, *end = cell + l->event->ncells;
+
+	for (uint32_t i = 0; i < c->ntrace; i++) {
+		put_comma(l->out, first);
+		for (bool filled = false; cell < end && cell->column == i; cell++) {
+			if (!filled)
+				put_trace_field(l, cell->field);
+			filled = true;
+		}
+	}
+}
+
+/* Outermost first, as stacks are folded: main;run;work. */
+void csv_chain(struct script_line *l)
+{
+	size_t n = script_chain(l), first = n - 1;
+
+	outbuf_char(l->out, '"');
+	while (n-- > 0) {
+		struct resolve_site site;
+		struct resolve_words words;
+
+		script_name_address(l, &l->chain[n], &site, &words);
+		if (words.symbol) {
+			(n == first ? outbuf_csv_begin : outbuf_csv_inner)(l->out, words.symbol, strlen(words.symbol));
+		} else {
+			outbuf_bytes(l->out, "0x", 2);
+			outbuf_hex(l->out, l->chain[n].ip, 0);
+		}
+		if (n)
+			outbuf_char(l->out, ';');
+	}
+	outbuf_char(l->out, '"');
+	l->named = false;
+}
+
+static void put_registers(struct script_line *l, const struct pev_regs *regs)
+{
+	char name[16];
+	uint64_t value;
+
+	outbuf_printf(l->out, "abi=%llu", (unsigned long long)regs->abi);
+	for (unsigned int i = 0; i < 64; i++) {
+		if (!pev_regs_value(regs, i, &value))
+			continue;
+		sample_register_name(&l->event->format, regs->abi, i, name, sizeof(name));
+		outbuf_printf(l->out, " %s=0x%llx", name, (unsigned long long)value);
+	}
+}
+
+void csv_iregs(struct script_line *l)
+{
+	const struct pev_sample *s = script_sample(l);
+
+	if (s)
+		put_registers(l, &s->regs_intr);
+}
+
+void csv_uregs(struct script_line *l)
+{
+	const struct pev_sample *s = script_sample(l);
+
+	if (s)
+		put_registers(l, &s->regs_user);
+}
+
+/* As in the text. */
+void csv_brstack(struct script_line *l)
+{
+	const struct pev_sample *s = script_sample(l);
+	struct pev_branch b;
+
+	for (uint64_t i = 0; s && i < s->branches.nr; i++) {
+		if (i)
+			outbuf_char(l->out, ' ');
+		pev_branch_entry(&s->branches, i, &b);
+		text_branch(l, &b);
+	}
+}
+
+void csv_raw(struct script_line *l)
+{
+	put_hex(l->out, l->s->view.raw, l->s->view.raw_size);
+}
+
+/* Of no function there is none. */
+void csv_symoff(struct script_line *l)
+{
+	if (script_sym(l))
+		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
+}
+
+void csv_dsoff(struct script_line *l)
+{
+	uint64_t offset;
+
+	script_name_ip(l);
+	if (script_file_offset(&l->ip, &l->site, &offset))
+		outbuf_unsigned(l->out, offset, 0, ' ');
+}
+
+/* It has columns of its own. */
+void csv_trace(struct script_line *l)
+{
+	(void)l;
+}
+
+static void put_cell(struct script_line *l, const struct script_field *f)
+{
+	const char *word;
+
+	switch (f->kind) {
+	case SCRIPT_UNSIGNED:
+		outbuf_unsigned(l->out, (uint64_t)f->number(l), 0, ' ');
+		break;
+	case SCRIPT_SIGNED:
+		outbuf_signed(l->out, f->number(l), 0);
+		break;
+	case SCRIPT_WORD:
+		word = f->word(l);
+		if (word)
+			outbuf_csv(l->out, word, strlen(word));
+		break;
+	case SCRIPT_OWN:
+		f->csv(l);
+		break;
+	}
+}
+
+void script_csv(struct script_line *l)
+{
+	const struct script_columns *c = l->columns;
+	bool first = true;
+
+	for (int i = 0; i < SCRIPT_NFIELDS; i++) {
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (!(c->shown & bit) || i == SCRIPT_TRACE)
+			continue;
+		put_comma(l->out, &first);
+		if (l->event->shown & bit)
+			put_cell(l, &script_fields[i]);
+	}
+	put_trace(c, l, &first);
+	outbuf_char(l->out, '\n');
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples as JSON, an object a line, without a tree of objects in between. */
+#include "export/script.h"
+
+#include <string.h>
+
+static void put_key(struct outbuf *b, const char *key, bool first)
+{
+	if (!first)
+		outbuf_char(b, ',');
+	outbuf_char(b, '"');
+	outbuf_word(b, key);
+	outbuf_bytes(b, "\":", 2);
+}
+
+static void put_text(struct outbuf *b, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	put_key(b, key, false);
+	outbuf_json(b, text, strlen(text));
+}
+
+static void put_unsigned(struct outbuf *b, const char *key, uint64_t n, bool first)
+{
+	put_key(b, key, first);
+	outbuf_unsigned(b, n, 0, ' ');
+}
+
+static void put_bool(struct outbuf *b, const char *key, bool value)
+{
+	put_key(b, key, false);
+	outbuf_word(b, value ? "true" : "false");
+}
+
+static void put_hex(struct outbuf *b, const void *data, uint32_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *bytes = data;
+	uint32_t n = len < OUTBUF_TEXT ? len : OUTBUF_TEXT;
+	char *at = outbuf_room(b, 2 * (size_t)n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		*at++ = digits[bytes[i] >> 4];
+		*at++ = digits[bytes[i] & 15];
+	}
+	b->len += 2 * (size_t)n;
+}
+
+/* ---- fields of a tracepoint -------------------------------------------------------- */
+
+static bool is_text(const struct trace_field *f)
+{
+	return f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
+}
+
+/* What lies outside of the raw data is null. */
+static void put_value(struct script_line *l, const struct trace_field *f)
+{
+	const struct sample_view *v = &l->s->view;
+	const char *data;
+	uint32_t len;
+
+	if (f->kind == FIELD_UINT) {
+		outbuf_unsigned(l->out, trace_field_uint(f, v->raw), 0, ' ');
+	} else if (f->kind == FIELD_SINT) {
+		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
+	} else if (trace_field_data(f, v->raw, v->raw_size, &data, &len)) {
+		outbuf_word(l->out, "null");
+	} else if (is_text(f)) {
+		outbuf_json(l->out, data, len);
+	} else {
+		outbuf_char(l->out, '"');
+		put_hex(l->out, data, len);
+		outbuf_char(l->out, '"');
+	}
+}
+
+void json_trace(struct script_line *l)
+{
+	const struct tracefmt *fmt = l->event->event->fmt;
+
+	outbuf_char(l->out, '{');
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++) {
+		if (i > fmt->ncommon)
+			outbuf_char(l->out, ',');
+		outbuf_json(l->out, fmt->fields[i].name, strlen(fmt->fields[i].name));
+		outbuf_char(l->out, ':');
+		put_value(l, &fmt->fields[i]);
+	}
+	outbuf_char(l->out, '}');
+}
+
+/* ---- call chains ------------------------------------------------------------------- */
+
+struct shown_frame {
+	uint64_t addr, offset;
+	const char *symbol, *dso, *file;
+	unsigned int line;
+	bool kernel, inlined;
+};
+
+static void put_frame(struct script_line *l, const struct shown_frame *frame)
+{
+	struct outbuf *b = l->out;
+
+	if (b->len && b->buf[b->len - 1] == '}')
+		outbuf_char(b, ',');
+	outbuf_char(b, '{');
+	put_unsigned(b, "addr", frame->addr, true);
+	put_text(b, "symbol", frame->symbol);
+	put_unsigned(b, "offset", frame->offset, false);
+	put_text(b, "dso", frame->dso);
+	put_bool(b, "kernel", frame->kernel);
+	put_bool(b, "inlined", frame->inlined);
+	put_text(b, "file", frame->file);
+	if (frame->line)
+		put_unsigned(b, "line", frame->line, false);
+	outbuf_char(b, '}');
+}
+
+/* The calls that were put into it, and it: in l->srcline and *line where its source is. */
+static void put_inlined(struct script_line *l, const struct resolve_site *site, uint64_t addr,
+			unsigned int *line)
+{
+	struct inline_frame inner[INLINES_MAX_DEPTH];
+	size_t n = script_inlines(l, site, inner, INLINES_MAX_DEPTH);
+
+	for (size_t i = 0; i < n; i++) {
+		struct shown_frame frame = { .addr = addr, .inlined = true, .file = inner[i].file, .line = inner[i].line };
+
+		if (inner[i].inlined) {
+			frame.symbol = script_inline_name(l, site, &inner[i]);
+			frame.dso = dso_name(site->dso);
+			put_frame(l, &frame);
+		} else if (inner[i].file) {   /* the next question takes it away */
+			*line = inner[i].line;
+			snprintf(l->srcline, sizeof(l->srcline), "%s", inner[i].file);
+		}
+	}
+}
+
+static void put_address(struct script_line *l, const struct chain_address *a)
+{
+	struct resolve_site site = resolve_site(l->a->names.maps, a, l->s->pid, l->s->time);
+	struct resolve_words words;
+	struct shown_frame frame = { .addr = a->ip };
+
+	put_inlined(l, &site, a->ip, &frame.line);
+	resolve_words(l->a->names.symbolizer, a, &site, &words);
+	frame.symbol = words.symbol;
+	frame.dso = words.dso;
+	frame.offset = words.symbol ? words.offset : site.at;
+	frame.kernel = words.kernel;
+	frame.file = frame.line ? l->srcline : NULL;
+	put_frame(l, &frame);
+}
+
+void json_chain(struct script_line *l)
+{
+	size_t n = script_chain(l);
+
+	outbuf_char(l->out, '[');
+	for (size_t i = 0; i < n; i++)
+		put_address(l, &l->chain[i]);
+	outbuf_char(l->out, ']');
+	l->named = false;
+}
+
+/* ---- registers, branches, bytes ---------------------------------------------------- */
+
+static void put_registers(struct script_line *l, const struct pev_regs *regs)
+{
+	char name[16];
+	uint64_t value;
+
+	outbuf_char(l->out, '{');
+	put_unsigned(l->out, "abi", regs->abi, true);
+	for (unsigned int i = 0; i < 64; i++) {
+		if (!pev_regs_value(regs, i, &value))
+			continue;
+		sample_register_name(&l->event->format, regs->abi, i, name, sizeof(name));
+		put_unsigned(l->out, name, value, false);
+	}
+	outbuf_char(l->out, '}');
+}
+
+void json_iregs(struct script_line *l)
+{
+	static const struct pev_regs none;
+	const struct pev_sample *s = script_sample(l);
+
+	put_registers(l, s ? &s->regs_intr : &none);
+}
+
+void json_uregs(struct script_line *l)
+{
+	static const struct pev_regs none;
+	const struct pev_sample *s = script_sample(l);
+
+	put_registers(l, s ? &s->regs_user : &none);
+}
+
+static void put_branch(struct outbuf *b, const struct pev_branch *branch)
+{
+	outbuf_char(b, '{');
+	put_unsigned(b, "from", branch->from, true);
+	put_unsigned(b, "to", branch->to, false);
+	put_bool(b, "mispred", branch->mispred);
+	put_bool(b, "predicted", branch->predicted);
+	put_bool(b, "in_tx", branch->in_tx);
+	put_bool(b, "abort", branch->abort);
+	put_unsigned(b, "cycles", branch->cycles, false);
+	put_text(b, "type", branch->type ? pev_branch_type_name(branch) : NULL);
+	outbuf_char(b, '}');
+}
+
+void json_brstack(struct script_line *l)
+{
+	const struct pev_sample *s = script_sample(l);
+	struct pev_branch branch;
+
+	outbuf_char(l->out, '[');
+	for (uint64_t i = 0; s && i < s->branches.nr; i++) {
+		if (i)
+			outbuf_char(l->out, ',');
+		pev_branch_entry(&s->branches, i, &branch);
+		put_branch(l->out, &branch);
+	}
+	outbuf_char(l->out, ']');
+}
+
+void json_raw(struct script_line *l)
+{
+	outbuf_char(l->out, '"');
+	put_hex(l->out, l->s->view.raw, l->s->view.raw_size);
+	outbuf_char(l->out, '"');
+}
+
+/* Of no function there is none. */
+void json_symoff(struct script_line *l)
+{
+	if (script_sym(l))
+		outbuf_unsigned(l->out, (uint64_t)script_symoff(l), 0, ' ');
+	else
+		outbuf_word(l->out, "null");
+}
+
+void json_dsoff(struct script_line *l)
+{
+	uint64_t offset;
+
+	script_name_ip(l);
+	if (script_file_offset(&l->ip, &l->site, &offset))
+		outbuf_unsigned(l->out, offset, 0, ' ');
+	else
+		outbuf_word(l->out, "null");
+}
+
+/* ---- a line ------------------------------------------------------------------------ */
+
+static const char *key_of(const struct script_field *f)
+{
+	return f->key ? f->key : f->name;
+}
+
+static void put_field(struct script_line *l, const struct script_field *f, bool first)
+{
+	const char *word;
+
+	switch (f->kind) {
+	case SCRIPT_UNSIGNED:
+		put_unsigned(l->out, key_of(f), (uint64_t)f->number(l), first);
+		break;
+	case SCRIPT_SIGNED:
+		put_key(l->out, key_of(f), first);
+		outbuf_signed(l->out, f->number(l), 0);
+		break;
+	case SCRIPT_WORD:
+		word = f->word(l);
+		put_key(l->out, key_of(f), first);
+		if (word)
+			outbuf_json(l->out, word, strlen(word));
+		else
+			outbuf_word(l->out, "null");
+		break;
+	case SCRIPT_OWN:
+		put_key(l->out, key_of(f), first);
+		f->json(l);
+		break;
+	}
+}
+
+void script_json(struct script_line *l)
+{
+	const struct script_field *const *f = l->event->fields;
+
+	outbuf_char(l->out, '{');
+	for (; *f; f++)
+		put_field(l, *f, f == l->event->fields);
+	outbuf_bytes(l->out, "}\n", 2);
+}

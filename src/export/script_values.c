@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fields of a sample are: numbers and words, before anybody writes them. */
+#include "export/script.h"
+
+#include <string.h>
+
+static const struct layout *layout(const struct script_line *l)
+{
+	return &l->s->event->layout;
+}
+
+static uint64_t word_at(const struct script_line *l, uint8_t at)
+{
+	return at ? layout_u64(l->s->view.rec, at) : 0;
+}
+
+/* ---- what has a place of its own --------------------------------------------------- */
+
+int64_t script_pid(struct script_line *l)
+{
+	return l->s->pid;
+}
+
+int64_t script_tid(struct script_line *l)
+{
+	return pidmap_shown(l->s->tid);
+}
+
+int64_t script_cpu(struct script_line *l)
+{
+	return (int32_t)l->s->cpu;
+}
+
+int64_t script_time(struct script_line *l)
+{
+	return (int64_t)l->s->time;
+}
+
+int64_t script_realtime(struct script_line *l)
+{
+	return (int64_t)(l->s->time + (uint64_t)stream_realtime_offset(l->a->stream));
+}
+
+int64_t script_period(struct script_line *l)
+{
+	return (int64_t)l->period;
+}
+
+int64_t script_addr(struct script_line *l)
+{
+	return (int64_t)word_at(l, layout(l)->addr);
+}
+
+int64_t script_ip(struct script_line *l)
+{
+	return (int64_t)word_at(l, layout(l)->ip);
+}
+
+int64_t script_id(struct script_line *l)
+{
+	return (int64_t)word_at(l, layout(l)->identifier ? layout(l)->identifier : layout(l)->id);
+}
+
+/* As perf calls threads that nobody told of. */
+const char *script_comm(struct script_line *l)
+{
+	const char *comm = analysis_comm(l->a, l->s->tid, l->s->time);
+
+	if (__builtin_expect(*comm != '<' || strcmp(comm, "<...>"), 1))
+		return comm;
+	snprintf(l->unknown, sizeof(l->unknown), ":%d", (int)pidmap_shown(l->s->tid));
+	return l->unknown;
+}
+
+const char *script_event_name(struct script_line *l)
+{
+	return l->event->event->name;
+}
+
+const char *script_misc(struct script_line *l)
+{
+	static const char *const modes[] = { "", "K", "U", "H", "G", "g", "", "" };
+
+	return modes[l->s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK];
+}
+
+/* ---- what is decoded --------------------------------------------------------------- */
+
+const struct pev_sample *script_sample(struct script_line *l)
+{
+	const struct perf_event_header *rec = l->s->view.rec;
+	const struct script_event *own = l->s->event->consumer;   /* not the member of its group */
+
+	if (!l->decoded)
+		l->fits = !pev_decode(rec, rec->size, &own->format, &l->rec);
+	l->decoded = true;
+	return l->fits ? &l->rec.sample : NULL;
+}
+
+#define DECODED(name, member)                                                                      \
+	int64_t script_##name(struct script_line *l)                                               \
+	{                                                                                          \
+		const struct pev_sample *s = script_sample(l);                                     \
+                                                                                                   \
+		return s ? (int64_t)s->member : 0;                                                 \
+	}
+
+DECODED(data_src, data_src)
+DECODED(ins_lat, weight.var2)
+DECODED(phys_addr, phys_addr)
+DECODED(data_page_size, data_page_size)
+DECODED(code_page_size, code_page_size)
+DECODED(transaction, transaction)
+DECODED(cgroup, cgroup)
+
+/* WEIGHT_STRUCT has it in its first half. */
+int64_t script_weight(struct script_line *l)
+{
+	const struct pev_sample *s = script_sample(l);
+
+	if (!s)
+		return 0;
+	return (int64_t)(l->event->parts & PERF_SAMPLE_WEIGHT_STRUCT ? s->weight.var1 : s->weight.full);
+}
+
+/* ---- names of addresses ------------------------------------------------------------ */
+
+void script_name_address(struct script_line *l, const struct chain_address *a, struct resolve_site *site,
+			 struct resolve_words *words)
+{
+	const struct names *names = &l->a->names;
+
+	*site = resolve_site(names->maps, a, l->s->pid, l->s->time);
+	resolve_words(names->symbolizer, a, site, words);
+}
+
+static enum chain_place place_of(uint16_t misc)
+{
+	static const enum chain_place places[] = {
+		PLACE_KERNEL, PLACE_KERNEL, PLACE_USER, PLACE_HYPERVISOR, PLACE_GUEST_KERNEL, PLACE_GUEST_USER,
+		PLACE_KERNEL, PLACE_KERNEL,
+	};
+
+	return places[misc & PERF_RECORD_MISC_CPUMODE_MASK];
+}
+
+void script_name_ip(struct script_line *l)
+{
+	uint64_t ip = (uint64_t)script_ip(l);
+
+	if (l->named)
+		return;
+	l->named = true;
+	l->ip = (struct chain_address){ ip, ip, place_of(l->s->view.rec->misc) };
+	names_until(&l->a->names, l->s->time);
+	script_name_address(l, &l->ip, &l->site, &l->words);
+}
+
+const char *script_sym(struct script_line *l)
+{
+	script_name_ip(l);
+	return l->words.symbol;
+}
+
+const char *script_dso(struct script_line *l)
+{
+	script_name_ip(l);
+	return l->words.dso;
+}
+
+int64_t script_symoff(struct script_line *l)
+{
+	script_name_ip(l);
+	return (int64_t)l->words.offset;
+}
+
+bool script_file_offset(const struct chain_address *a, const struct resolve_site *site, uint64_t *offset)
+{
+	const char *name = site->dso ? dso_name(site->dso) : "";
+
+	*offset = site->at + (a->ip - a->at);
+	return (*name == '/' && !dso_is_anonymous(name)) || !strcmp(name, "[vdso]");
+}
+
+size_t script_inlines(struct script_line *l, const struct resolve_site *site, struct inline_frame *frames,
+		      size_t max)
+{
+	if (!l->inlines || !site->dso || !l->a->names.symbolizer)
+		return 0;
+	return dso_inlines(symbolizer_dsos(l->a->names.symbolizer), site->dso, site->at, frames, max);
+}
+
+const char *script_inline_name(struct script_line *l, const struct resolve_site *site,
+			       const struct inline_frame *frame)
+{
+	return frame->name ? dso_shown_name(symbolizer_dsos(l->a->names.symbolizer), site->dso, frame->name) : NULL;
+}
+
+const char *script_srcline(struct script_line *l)
+{
+	struct inline_frame frames[INLINES_MAX_DEPTH];
+
+	script_name_ip(l);
+	if (!script_inlines(l, &l->site, frames, INLINES_MAX_DEPTH) || !frames[0].file)
+		return NULL;
+	snprintf(l->srcline, sizeof(l->srcline), "%s:%u", frames[0].file, frames[0].line);
+	l->named = false;   /* the question took the names of before */
+	return l->srcline;
+}
+
+size_t script_chain(struct script_line *l)
+{
+	uint64_t nr = 0;
+	const uint64_t *ips = names_chain(&l->a->names, l->s->event, l->s->view.rec, &nr);
+
+	if (!ips)
+		return 0;
+	names_until(&l->a->names, l->s->time);
+	return chain_addresses(ips, nr < SCRIPT_MAX_FRAMES ? nr : SCRIPT_MAX_FRAMES, l->chain);
+}

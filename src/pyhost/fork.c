@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A script that forks (os.fork(), multiprocessing). Rings aren't mapped in a child, so an
+ * event that is being handled gets a copy of its record first; and a child whose function
+ * returns to us ends, for the run is its parent's.
+ */
+#include "pyhost/host.h"
+
+#include <unistd.h>
+
+static PyObject *before_fork(PyObject *capsule, PyObject *unused)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	(void)unused;
+	if (!h || !h->event || h->held)
+		Py_RETURN_NONE;
+	if (event_is_kept(h->event) && event_keep(h->event))
+		return NULL;
+	/* so that host_replace_event() is called behind the handler, in the child too */
+	Py_INCREF(h->event);
+	h->held = h->event;
+	Py_RETURN_NONE;
+}
+
+/* The parent goes on: only what was copied has to be replaced behind the handler. */
+static PyObject *after_in_parent(PyObject *capsule, PyObject *unused)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	(void)unused;
+	if (h && h->held && !h->event->owned)
+		Py_CLEAR(h->held);
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef after = { "after_in_parent", after_in_parent, METH_NOARGS, NULL };
+static PyMethodDef before = { "before_fork", before_fork, METH_NOARGS, NULL };
+
+int host_watch_forks(struct host *h)
+{
+	PyObject *os = PyImport_ImportModule("os"), *capsule = PyCapsule_New(h, NULL, NULL);
+	PyObject *hook = capsule ? PyCFunction_New(&before, capsule) : NULL;
+	PyObject *hook2 = capsule ? PyCFunction_New(&after, capsule) : NULL;
+	PyObject *args = PyTuple_New(0), *kwargs = hook && hook2 ?
+		Py_BuildValue("{s:O,s:O}", "before", hook, "after_in_parent", hook2) : NULL;
+	PyObject *register_ = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL, *rc = NULL;
+
+	h->pid = getpid();
+	if (register_ && args && kwargs)
+		rc = PyObject_Call(register_, args, kwargs);
+	Py_XDECREF(os);
+	Py_XDECREF(capsule);
+	Py_XDECREF(hook);
+	Py_XDECREF(hook2);
+	Py_XDECREF(args);
+	Py_XDECREF(kwargs);
+	Py_XDECREF(register_);
+	Py_XDECREF(rc);
+	return rc ? 0 : -1;
+}
+
+void host_end_forked(const struct host *h, int code)
+{
+	if (getpid() != h->pid)
+		_exit(Py_FinalizeEx() < 0 ? EXIT_FAILED : code);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyhost/handlers.h"
+
+#include "base/nearest.h"
+#include "base/note.h"
+#include "base/units.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const callbacks[] = {
+	"__init__", "__exit__", "__interval__", "__print_stat__", "__lost__", "__sample__",
+};
+enum { NCALLBACKS = sizeof(callbacks) / sizeof(*callbacks) };
+
+/* A module's functions that Python itself calls (PEP 562). */
+static const char *const pythons_own[] = { "__getattr__", "__dir__" };
+
+/* ---- what a function takes ------------------------------------------------ */
+
+/* Of functions and methods in Python (Cython's too, where it binds them); others, such as
+ * those of an extension module in C, don't say what they take. */
+struct signature {
+	bool known;
+	int least, most;       /* positional arguments */
+	int keywords;          /* keyword-only ones without a default */
+	int flags;             /* CO_* */
+	char where[512];       /* "/path/s.py:12: " */
+};
+
+/* An attribute as a number; 0 without one. */
+static int number(PyObject *o, const char *name)
+{
+	PyObject *v = PyObject_GetAttrString(o, name);
+	long n = v && PyLong_Check(v) ? PyLong_AsLong(v) : 0;
+
+	Py_XDECREF(v);
+	PyErr_Clear();
+	return (int)n;
+}
+
+/* Length of an attribute; 0 without one, or of None. */
+static int count(PyObject *o, const char *name)
+{
+	PyObject *v = PyObject_GetAttrString(o, name);
+	Py_ssize_t n = v && v != Py_None ? PyObject_Size(v) : 0;
+
+	Py_XDECREF(v);
+	PyErr_Clear();
+	return n < 0 ? 0 : (int)n;
+}
+
+static void read_place(PyObject *code, struct signature *s)
+{
+	PyObject *file = PyObject_GetAttrString(code, "co_filename"), *bytes = NULL;
+
+	if (file && PyUnicode_Check(file))
+		bytes = PyUnicode_EncodeFSDefault(file);
+	if (bytes)
+		snprintf(s->where, sizeof(s->where), "%s:%d: ", PyBytes_AS_STRING(bytes),
+			 number(code, "co_firstlineno"));
+	PyErr_Clear();
+	Py_XDECREF(file);
+	Py_XDECREF(bytes);
+}
+
+static void read_signature(PyObject *f, struct signature *s)
+{
+	PyObject *code = PyType_Check(f) ? NULL : PyObject_GetAttrString(f, "__code__");
+
+	memset(s, 0, sizeof(*s));
+	PyErr_Clear();
+	if (!code)
+		return;
+	s->known = true;
+	s->flags = number(code, "co_flags");
+	s->most = number(code, "co_argcount") - (PyMethod_Check(f) ? 1 : 0);
+	s->least = s->most - count(f, "__defaults__");
+	s->keywords = number(code, "co_kwonlyargcount") - count(f, "__kwdefaults__");
+	if (s->flags & CO_VARARGS)
+		s->most = INT_MAX;
+	read_place(code, s);
+	Py_DECREF(code);
+}
+
+/* ---- judging ---------------------------------------------------------------- */
+
+static const char *arguments(const struct signature *s, char *buf, size_t size)
+{
+	if (s->most == INT_MAX)
+		snprintf(buf, size, "%d or more arguments", s->least);
+	else if (s->least == s->most)
+		snprintf(buf, size, "%d argument%s", s->most, units_plural((uint64_t)s->most));
+	else
+		snprintf(buf, size, "%d to %d arguments", s->least, s->most);
+	return buf;
+}
+
+static int judge(const char *name, const struct signature *s, int least, int most,
+		 const char *usage, struct fault *f)
+{
+	char buf[64];
+
+	if (s->flags & (CO_COROUTINE | CO_ASYNC_GENERATOR))
+		return fault_usage(f, "%s%s() is an async def: it is called, but nothing awaits it, so its "
+				   "body would never run; write def %s", s->where, name, usage);
+	if (s->flags & CO_GENERATOR)
+		return fault_usage(f, "%s%s() has a yield, which makes it a generator: its body would "
+				   "never run; return instead", s->where, name);
+	if (s->keywords > 0)
+		return fault_usage(f, "%s%s() needs keyword arguments, which it is never given; expected "
+				   "def %s", s->where, name, usage);
+	if (s->least > most || s->most < least)
+		return fault_usage(f, "%s%s() takes %s, but is called with %d; expected def %s", s->where,
+				   name, arguments(s, buf, sizeof(buf)), least, usage);
+	return 0;
+}
+
+int handlers_find(PyObject *namespace, const char *name, int least, int most, const char *usage,
+		  PyObject **out, int *takes, struct fault *f)
+{
+	PyObject *function = PyDict_GetItemString(namespace, name);
+	struct signature s;
+
+	*out = NULL;
+	if (!function || function == Py_None)
+		return 0;
+	if (!PyCallable_Check(function))
+		return fault_usage(f, "%s is not a function but of type %s; expected def %s", name, Py_TYPE(function)->tp_name, usage);
+	read_signature(function, &s);
+	if (s.known && judge(name, &s, least, most, usage, f))
+		return -1;
+	if (takes)
+		*takes = !s.known ? least : s.most < most ? s.most : most;
+	Py_INCREF(function);
+	*out = function;
+	return 0;
+}
+
+/* Names of events that are words, too: `cycles = 0` is a script's own counter where
+ * __sample__() takes the events. */
+static bool is_own_variable(PyObject *namespace, const char *name)
+{
+	PyObject *value = PyDict_GetItemString(namespace, name);
+
+	return value && !PyCallable_Check(value) && !strstr(name, "__") &&
+	       PyDict_GetItemString(namespace, "__sample__");
+}
+
+int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
+			struct fault *f)
+{
+	char usage[300];
+
+	*out = NULL;
+	if (is_own_variable(namespace, event->word))
+		return 0;
+	snprintf(usage, sizeof(usage), "%s(event)", event->word);
+	return handlers_find(namespace, event->word, 1, 1, usage, out, NULL, f);
+}
+
+/* ---- did you mean ----------------------------------------------------------- */
+
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* A function, not a class or a module's constant. NULL for anything else. */
+static const char *function_name(PyObject *key, PyObject *value)
+{
+	const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
+
+	PyErr_Clear();
+	return name && PyCallable_Check(value) && !PyType_Check(value) ? name : NULL;
+}
+
+/* The function of the script that is most likely meant for `handler`: a slip of the pen
+ * would otherwise look like an event that never happens. */
+static bool near_function(PyObject *namespace, const char *handler, char *buf, size_t size)
+{
+	PyObject *key, *value;
+	struct nearest n;
+	Py_ssize_t i = 0;
+
+	nearest_begin(&n, handler);
+	while (PyDict_Next(namespace, &i, &key, &value)) {
+		const char *name = function_name(key, value);
+
+		if (name && strcmp(name, handler) && !is_one_of(name, callbacks, NCALLBACKS))
+			nearest_offer(&n, name);
+	}
+	if (!nearest_get(&n))
+		return false;
+	snprintf(buf, size, "%s", nearest_get(&n));
+	return true;
+}
+
+static bool has_callback(PyObject *namespace)
+{
+	for (size_t i = 0; i < NCALLBACKS; i++)
+		if (PyDict_GetItemString(namespace, callbacks[i]))
+			return true;
+	return false;
+}
+
+/* sched_wakeup() for sched__sched_wakeup(). */
+static bool lacks_system(PyObject *namespace, const char *handler, char *buf, size_t size)
+{
+	const char *event = strstr(handler, "__");
+	PyObject *value = event ? PyDict_GetItemString(namespace, event + 2) : NULL;
+
+	if (!value || !PyCallable_Check(value) || PyType_Check(value))
+		return false;
+	snprintf(buf, size, "%s", event + 2);
+	return true;
+}
+
+/* What to define, or which function was meant. */
+static void say_none(PyObject *namespace, const struct stream_event *events, size_t n,
+		     struct fault *f)
+{
+	char near[128], names[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < n && i < 8 && len < sizeof(names); i++) {
+		const char *name = events[i].word;
+
+		if (lacks_system(namespace, name, near, sizeof(near)) ||
+		    near_function(namespace, name, near, sizeof(near))) {
+			fault_usage(f, "the script has no handler for any event; its function %s() is not "
+				    "called: did you mean %s()?", near, name);
+			return;
+		}
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s %s(event)", i ? "," : "",
+					name);
+	}
+	fault_usage(f, "the script has no handler for any event; define __sample__(event) or%s%s", names,
+		    n > 8 ? ", ..." : "");
+}
+
+int handlers_none(PyObject *namespace, const struct stream_event *events, size_t n, struct fault *f)
+{
+	struct fault warning;
+
+	if (!has_callback(namespace)) {
+		say_none(namespace, events, n, f);
+		return -1;
+	}
+	say_none(namespace, events, n, &warning);
+	fault_print(&warning);
+	return 0;
+}
+
+/* Whether a function's name is that of a handler of some event. */
+static bool is_handler(const char *function, const struct stream_event *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(events[i].word, function))
+			return true;
+	return false;
+}
+
+void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
+			const struct stream_event *event, bool off, int verbose)
+{
+	const char *name = event->word;
+	char near[128];
+
+	if (!near_function(namespace, name, near, sizeof(near)) || is_handler(near, events, n))
+		return;
+	if (off)
+		fprintf(stderr, "perf-prof: %s has no handler and stays off; its function %s() is not "
+			"called: did you mean %s()?\n", event->name, near, name);
+	else
+		note(verbose, "%s goes to __sample__(); the script's function %s() is not called: did you "
+		     "mean %s()?", event->name, near, name);
+}
+
+void handlers_tell_slips(PyObject *namespace, int verbose)
+{
+	PyObject *key, *value;
+	Py_ssize_t i = 0;
+
+	while (PyDict_Next(namespace, &i, &key, &value)) {
+		const char *name = function_name(key, value);
+		struct nearest n;
+
+		if (!name || strncmp(name, "__", 2) || is_one_of(name, callbacks, NCALLBACKS) ||
+		    is_one_of(name, pythons_own, sizeof(pythons_own) / sizeof(*pythons_own)))
+			continue;
+		nearest_begin(&n, name);
+		for (size_t k = 0; k < NCALLBACKS; k++)
+			nearest_offer(&n, callbacks[k]);
+		if (nearest_get(&n))
+			note(verbose, "the script's function %s() is not called: did you mean %s()?", name,
+			     nearest_get(&n));
+	}
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyhost/host.h"
+
+#include "base/note.h"
+#include "perfevent.h"
+#include "pyhost/handlers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- set-up --------------------------------------------------------------- */
+
+/* The watchdog's interrupt() works through Python's own SIGINT handler, which has to be
+ * known to the interpreter; the process's handler is then replaced by the loop's. */
+static int teach_keyboard_interrupt(void)
+{
+	PyObject *module = PyImport_ImportModule("signal"), *handler = NULL, *rc = NULL;
+
+	if (module)
+		handler = PyObject_GetAttrString(module, "default_int_handler");
+	if (handler)
+		rc = PyObject_CallMethod(module, "signal", "iO", SIGINT, handler);
+	Py_XDECREF(module);
+	Py_XDECREF(handler);
+	Py_XDECREF(rc);
+	return rc ? 0 : -1;
+}
+
+/* ---- output that fails ---------------------------------------------------- */
+
+/* Whether sys.stdout can't be written any more: its flush() raises. */
+static bool output_is_broken(struct host *h)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
+
+	if (rc) {
+		Py_DECREF(rc);
+		/* the failed write may have emptied the buffer: ask the pipe itself */
+		return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
+	}
+	PyErr_Clear();
+	return true;
+}
+
+static void stop_broken_output(struct host *h, int error)
+{
+	if (!h->output_error)
+		h->output_error = error ? error : EIO;
+	if (h->stream)
+		stream_stop(h->stream);
+}
+
+static int os_error_number(void)
+{
+	PyObject *type, *value, *traceback, *number = NULL;
+	int n = 0;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	if (value)
+		number = PyObject_GetAttrString(value, "errno");
+	if (number && PyLong_Check(number))
+		n = (int)PyLong_AsLong(number);
+	PyErr_Clear();
+	Py_XDECREF(number);
+	PyErr_Restore(type, value, traceback);
+	return n;
+}
+
+/* Whether the current OSError comes from sys.stdout itself; takes it if so. */
+bool host_take_broken_output(struct host *h)
+{
+	PyObject *type, *value, *traceback;
+	int error;
+
+	if (!h->loader || !PyErr_ExceptionMatches(PyExc_OSError))
+		return false;
+	error = os_error_number();
+	PyErr_Fetch(&type, &value, &traceback);
+	if (!output_is_broken(h)) {
+		PyErr_Restore(type, value, traceback);
+		return false;
+	}
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(traceback);
+	stop_broken_output(h, error);
+	return true;
+}
+
+static int fetch_types(struct host *h)
+{
+	PyObject *module = PyImport_ImportModule("perf_prof");
+
+	if (module) {
+		h->event_type = (PyTypeObject *)PyObject_GetAttrString(module, "PerfEvent");
+		module_set_host(module, h);
+	}
+	if (h->event_type)
+		h->frame_type = (PyTypeObject *)PyObject_GetAttrString(module, "Frame");
+	Py_XDECREF(module);
+	return h->frame_type ? 0 : -1;
+}
+
+/* A Ctrl-C that comes meanwhile is heard behind it, not somewhere in the modules of Python: between
+ * two of an import's own steps, or in a callback, whose exceptions nobody gets. */
+static int set_up(struct host *h)
+{
+	sigset_t interrupt, before;
+	int rc;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+	rc = teach_keyboard_interrupt() || host_watch_forks(h) || fetch_types(h) ? -1 : 0;
+	if (!rc)
+		h->loader = host_import_loader();
+	if (!h->loader)
+		rc = -1;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc ? rc : PyErr_CheckSignals();
+}
+
+int host_start(struct host *h, const struct host_script *script, struct fault *f)
+{
+	host_tell_ignored(script);
+	if (host_start_interpreter(script, f))
+		return -1;
+	h->started = true;
+	h->verbose = script->verbose;
+	h->interval_ms = script->interval_ms;
+	if (set_up(h)) {
+		if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+			return host_interrupted(f);
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "setting up Python failed with the exception "
+				 "above");
+	}
+	return host_load(h, script, f);
+}
+
+/* What can't be written any more is not tried again, with another complaint, by the
+ * interpreter's last flush. */
+static void drop_output(void)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dup2(fd, STDOUT_FILENO);
+	close(fd);
+}
+
+void host_finish(struct host *h)
+{
+	if (!h->started) {
+		host_close_names(h);
+		return;
+	}
+	Py_CLEAR(h->on_init);
+	Py_CLEAR(h->on_sample);
+	Py_CLEAR(h->on_lost);
+	Py_CLEAR(h->on_interval);
+	Py_CLEAR(h->on_print_stat);
+	Py_CLEAR(h->on_exit);
+	Py_CLEAR(h->held);
+	Py_CLEAR(h->event);
+	if (h->output_error)
+		drop_output();
+	/* atexit functions and threads may still look at events: their classes and frames
+	 * live until after it, and what of them is Python's then is gone with Python */
+	if (Py_FinalizeEx() < 0 && !h->exit_code)
+		h->exit_code = EXIT_FAILED;
+	h->started = false;
+	host_close_names(h);
+}
+
+/* ---- handlers ------------------------------------------------------------- */
+
+static int find_callbacks(struct host *h, struct fault *f)
+{
+	PyObject *ns = h->namespace;
+
+	return handlers_find(ns, "__init__", 0, 0, "__init__()", &h->on_init, NULL, f) ||
+	       handlers_find(ns, "__exit__", 0, 0, "__exit__()", &h->on_exit, NULL, f) ||
+	       handlers_find(ns, "__interval__", 0, 0, "__interval__()", &h->on_interval, NULL, f) ||
+	       handlers_find(ns, "__print_stat__", 1, 1, "__print_stat__(indent)",
+			     &h->on_print_stat, NULL, f) ||
+	       handlers_find(ns, "__lost__", 2, 3, "__lost__(lost_start, lost_end)", &h->on_lost,
+			     &h->lost_takes, f) ||
+	       handlers_find(ns, "__sample__", 1, 1, "__sample__(event)", &h->on_sample, NULL, f);
+}
+
+static int attach_event(struct host *h, struct event_class *cls, struct stream_event *event,
+			struct fault *f)
+{
+	if (event_class_init(cls, event, h, h->event_type)) {
+		PyErr_Print();
+		return fault_set(f, EXIT_FAILED, "%s: out of memory", event->name);
+	}
+	if (handlers_find_event(h->namespace, event, &cls->handler, f))
+		return -1;
+	if (!cls->handler && h->on_sample)
+		cls->handler = (Py_INCREF(h->on_sample), h->on_sample);
+	if (cls->handler)
+		cls->call = PyVectorcall_Function(cls->handler);
+	if (!cls->call)
+		cls->call = PyObject_Vectorcall;
+	event->consumer = cls;
+	event->wanted = cls->handler != NULL;
+	return 0;
+}
+
+/* Functions that are there, but will not be called as their author thinks. */
+static void tell_hints(struct host *h, const struct stream_event *events)
+{
+	for (size_t i = 0; i < h->nclasses; i++)
+		if (!events[i].wanted || h->classes[i].handler == h->on_sample)
+			handlers_tell_near(h->namespace, events, h->nclasses, &events[i],
+					   !events[i].wanted, h->verbose);
+	handlers_tell_slips(h->namespace, h->verbose);
+	if (h->on_interval && !h->interval_ms)
+		note(h->verbose, "__interval__() is not called: give -i MILLISECONDS");
+}
+
+int host_begin(struct host *h, struct stream *stream, const struct opener *opener, struct fault *f)
+{
+	h->stream = stream;
+	return names_begin(&h->names, stream, opener, f);
+}
+
+int host_attach(struct host *h, struct fault *f)
+{
+	struct stream_event *events = stream_events(h->stream, &h->nclasses);
+	size_t handled = 0;
+
+	if (find_callbacks(h, f))
+		return -1;
+	h->classes = calloc(h->nclasses, sizeof(*h->classes));
+	h->event = event_new(h->event_type);
+	if (!h->classes || !h->event)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < h->nclasses; i++) {
+		if (attach_event(h, &h->classes[i], &events[i], f))
+			return -1;
+		handled += events[i].wanted;
+	}
+	if (!handled)
+		return handlers_none(h->namespace, events, h->nclasses, f);
+	tell_hints(h, events);
+	return 0;
+}
+
+/* ---- calls ------------------------------------------------------------------ */
+
+/* An exception left a function of the script. */
+static void call_failed(struct host *h, const char *where)
+{
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_code = trouble_take_exit();
+		host_end_forked(h, h->exit_code);
+		stream_stop(h->stream);
+		return;
+	}
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+		if (!stream_is_stopping(h->stream)) {   /* not the watchdog's: the script's own */
+			PyErr_Clear();
+			stream_stop(h->stream);
+			return;
+		}
+		trouble_take_interrupt(where);
+		return;
+	}
+	if (host_take_broken_output(h))
+		return;
+	trouble_take(&h->trouble, where);
+}
+
+static void call(struct host *h, PyObject *f, const char *where, PyObject *const *args, size_t n)
+{
+	PyObject *rc;
+
+	if (!f)
+		return;
+	rc = PyObject_Vectorcall(f, args, n, NULL);
+	if (rc)
+		Py_DECREF(rc);
+	else
+		call_failed(h, where);
+}
+
+int host_interrupted(struct fault *f)
+{
+	PyErr_Clear();
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted while the script was being set up; "
+			 "nothing was traced");
+}
+
+int host_check_interrupt(struct fault *f)
+{
+	return PyErr_CheckSignals() ? host_interrupted(f) : 0;
+}
+
+int host_init(struct host *h, struct fault *f)
+{
+	PyObject *rc = h->on_init ? PyObject_CallNoArgs(h->on_init) : (Py_INCREF(Py_None), Py_None);
+
+	if (rc) {
+		Py_DECREF(rc);
+		host_end_forked(h, 0);
+		return 0;
+	}
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_code = trouble_take_exit();
+		host_end_forked(h, h->exit_code);
+		return -1;
+	}
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		return host_interrupted(f);
+	PyErr_Print();
+	host_end_forked(h, EXIT_FAILED);
+	return fault_set(f, EXIT_FAILED, "__init__() raised the exception above, so the run ends; "
+			 "nothing was traced");
+}
+
+void host_exit(struct host *h)
+{
+	/* an interrupt that came just before delivery ended is not for __exit__() */
+	if (PyErr_CheckSignals())
+		PyErr_Clear();
+	call(h, h->on_exit, "__exit__", NULL, 0);
+	trouble_summary(&h->trouble);
+	host_idle(h);
+}
+
+/* The hot path: no allocation unless the script kept the event before. */
+void host_sample(void *ctx, const struct stream_event *event, const struct perf_event_header *rec,
+		 const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct host *h = ctx;
+	struct event_class *cls = event->consumer;
+	struct perf_event *e = h->event;
+	PyObject *args[2] = { NULL, (PyObject *)e }, *rc;
+
+	e->cls = cls;
+	e->rec = rec;
+	e->raw = raw;
+	e->raw_size = raw_size;
+	e->cpu = cpu;
+	rc = cls->call(cls->handler, args + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+	if (__builtin_expect(rc != NULL, 1))
+		Py_DECREF(rc);
+	else
+		call_failed(h, event->name);
+	if (__builtin_expect(event_is_kept(e), 0))
+		host_replace_event(h);
+}
+
+void host_replace_event(struct host *h)
+{
+	struct perf_event *fresh;
+
+	if (h->held)
+		host_end_forked(h, 0);
+	fresh = event_new(h->event_type);
+	if (!fresh || event_keep(h->event)) {
+		PyErr_Clear();
+		Py_FatalError("perf-prof: out of memory for an event that the script keeps");
+	}
+	Py_DECREF(h->event);
+	Py_CLEAR(h->held);
+	h->event = fresh;
+}
+
+/* 0 stays 0: not known. */
+static PyObject *loss_time(struct host *h, uint64_t time)
+{
+	return PyLong_FromUnsignedLongLong(time ? stream_time(h->stream, time) : 0);
+}
+
+static const char *const causes[] = {
+	[STREAM_LOSS_RING] = "ring", [STREAM_LOSS_TAIL] = "tail", [STREAM_LOSS_STOP] = "stop",
+	[STREAM_LOSS_DAMAGED] = "damaged", [STREAM_LOSS_THROTTLED] = "throttled",
+};
+
+static PyObject *loss_dict(const struct stream_loss *loss)
+{
+	PyObject *dict = Py_BuildValue("{s:K,s:i,s:s}", "count", (unsigned long long)loss->count, "cpu", loss->cpu,
+				       "cause", causes[loss->cause]);
+	PyObject *event = dict && loss->event ? PyUnicode_FromString(loss->event->name) : NULL;
+
+	if (dict && loss->event && (!event || PyDict_SetItemString(dict, "event", event)))
+		Py_CLEAR(dict);
+	Py_XDECREF(event);
+	return dict;
+}
+
+void host_lost(void *ctx, const struct stream_loss *loss)
+{
+	struct host *h = ctx;
+	PyObject *args[3] = { NULL };
+	size_t n = h->lost_takes > 2 ? 3 : 2;
+
+	if (!h->on_lost)
+		return;
+	args[0] = loss_time(h, loss->start);
+	args[1] = loss_time(h, loss->end);
+	if (n == 3)
+		args[2] = loss_dict(loss);
+	if (args[0] && args[1] && (n == 2 || args[2]))
+		call(h, h->on_lost, "__lost__", args, n);
+	host_end_forked(h, 0);
+	for (size_t i = 0; i < n; i++)
+		Py_XDECREF(args[i]);
+}
+
+void host_interval(void *ctx)
+{
+	struct host *h = ctx;
+
+	call(h, h->on_interval, "__interval__", NULL, 0);
+	host_idle(h);
+}
+
+enum { STAT_INDENT = 4 };
+
+void host_print_stat(void *ctx)
+{
+	struct host *h = ctx;
+	struct stream_totals t;
+	PyObject *indent = PyLong_FromLong(STAT_INDENT);
+
+	stream_totals(h->stream, &t);
+	PySys_WriteStdout("python: events %llu lost %llu malformed %llu exceptions %llu ring KiB %llu\n",
+			  (unsigned long long)t.delivered, (unsigned long long)t.lost,
+			  (unsigned long long)t.malformed, (unsigned long long)h->trouble.count,
+			  (unsigned long long)t.ring_bytes >> 10);
+	if (indent)
+		call(h, h->on_print_stat, "__print_stat__", &indent, 1);
+	Py_XDECREF(indent);
+	host_idle(h);
+}
+
+/* What the script printed is seen now, not when a buffer is full. */
+void host_idle(void *ctx)
+{
+	struct host *h = ctx;
+	PyObject *rc;
+
+	host_end_forked(h, 0);
+	rc = PyObject_CallMethod(h->loader, "flush", NULL);
+	if (rc) {
+		Py_DECREF(rc);
+		return;
+	}
+	if (PyErr_ExceptionMatches(PyExc_OSError)) {
+		int error = os_error_number();
+
+		PyErr_Clear();
+		stop_broken_output(h, error);
+		return;
+	}
+	PyErr_Clear();   /* the script replaced sys.stdout by something of its own */
+}
+
+/* While the loop waits, the script's other threads run. */
+void host_wait(void *ctx, bool begin)
+{
+	struct host *h = ctx;
+
+	if (begin) {
+		h->thread = PyEval_SaveThread();
+		return;
+	}
+	PyEval_RestoreThread(h->thread);
+	/* handlers of signals other than ours, which the script may have set */
+	if (PyErr_CheckSignals())
+		call_failed(h, "a signal handler");
+	host_end_forked(h, 0);
+}
+
+void host_interrupt(void *ctx)
+{
+	(void)ctx;
+	PyErr_SetInterrupt();   /* made for signal handlers; on the main thread only */
+}
+
+/* ---- for events ------------------------------------------------------------- */
+
+int64_t host_realtime(struct host *h, uint64_t time)
+{
+	/* a recorded time may be any number: it wraps */
+	return (int64_t)(time + (uint64_t)stream_realtime_offset(h->stream));
+}

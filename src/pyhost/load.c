@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The script on its way in: finder.py and loader.py do it, its failures are told here. */
+#include "pyhost/host.h"
+
+#include "finder_source.h"
+#include "loader_source.h"
+
+/* Both are modules of their own, whose code bears a name that no file can have. */
+static PyObject *import_own(const char *name, const char *file, const char *source)
+{
+	PyObject *code = Py_CompileString(source, file, Py_file_input);
+	PyObject *module = code ? PyImport_ExecCodeModule(name, code) : NULL;
+
+	Py_XDECREF(code);
+	return module;
+}
+
+PyObject *host_import_loader(void)
+{
+	PyObject *finder = import_own("_perf_prof_finder", "<perf-prof finder>", finder_source);
+
+	if (!finder)
+		return NULL;
+	Py_DECREF(finder);
+	return import_own("_perf_prof_loader", "<perf-prof loader>", loader_source);
+}
+
+static PyObject *argument_list(const struct host_script *script)
+{
+	PyObject *list = PyList_New(script->argc);
+
+	for (int i = 0; list && i < script->argc; i++) {
+		PyObject *s = PyUnicode_DecodeFSDefault(script->argv[i]);
+
+		if (!s)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, i, s);
+	}
+	return list;
+}
+
+/* Takes the current exception as the fault's text, if it is the loader's own. */
+static bool take_load_error(PyObject *loader, struct fault *f)
+{
+	PyObject *type, *value, *traceback, *error, *text = NULL, *bytes = NULL;
+	bool is;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	error = PyObject_GetAttrString(loader, "LoadError");
+	is = error && PyErr_GivenExceptionMatches(type, error);
+	if (is) {
+		text = PyObject_Str(value);
+		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* file names: any bytes */
+		fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script was not found");
+	}
+	Py_XDECREF(error);
+	Py_XDECREF(text);
+	Py_XDECREF(bytes);
+	PyErr_Restore(type, value, traceback);
+	if (is)
+		PyErr_Clear();
+	return is;
+}
+
+/* The exception is printed; what was not found may be where root does not look. */
+static int raised(const struct host_script *script, struct fault *f)
+{
+	char ignored[1024] = "";
+	bool missing = PyErr_ExceptionMatches(PyExc_ModuleNotFoundError) &&
+		       host_ignored_text(script, ignored, sizeof(ignored));
+
+	trouble_strip_own_frames();
+	PyErr_Print();
+	return fault_set(f, EXIT_FAILED, "loading %s raised the exception above; nothing was "
+			 "traced%s%s", script->module, missing ? ". " : "", ignored);
+}
+
+static int load_failed(struct host *h, const struct host_script *script, struct fault *f)
+{
+	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
+		h->exit_code = trouble_take_exit();
+		return -1;
+	}
+	if (h->loader && take_load_error(h->loader, f))
+		return -1;
+	if (host_take_broken_output(h))
+		return -1;
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		return host_interrupted(f);
+	return raised(script, f);
+}
+
+int host_load(struct host *h, const struct host_script *script, struct fault *f)
+{
+	PyObject *argv = argument_list(script), *name = NULL;
+	int rc = 0;
+
+	if (argv)
+		name = PyUnicode_DecodeFSDefault(script->module);
+	if (name)
+		h->module = PyObject_CallMethod(h->loader, "load", "OO", name, argv);
+	if (!h->module)
+		rc = load_failed(h, script, f);
+	else
+		h->namespace = PyModule_GetDict(h->module);
+	Py_XDECREF(argv);
+	Py_XDECREF(name);
+	return rc;
+}
+
+int host_try(const struct host_script *script)
+{
+	struct host h = {0};
+	struct fault f = {0};
+	PyObject *name = NULL, *rc = NULL;
+
+	if (!host_start_interpreter(script, &f)) {
+		h.loader = host_import_loader();
+		if (h.loader)
+			name = PyUnicode_DecodeFSDefault(script->module);
+		if (name)
+			rc = PyObject_CallMethod(h.loader, "check", "O", name);
+		if (rc)
+			return 0;
+		load_failed(&h, script, &f);
+	}
+	fault_print(&f);
+	return f.exit_code ? f.exit_code : EXIT_FAILED;
+}

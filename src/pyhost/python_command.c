@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof python: events into a script's functions. */
+#include "pyhost/python_command.h"
+
+#include "pyhost/python_options.h"
+
+#include "analysis/analysis.h"
+#include "base/artifact.h"
+#include "base/descriptors.h"
+#include "base/note.h"
+#include "pyhost/host.h"
+#include "pyhost/privilege.h"
+#include "pyhost/template.h"
+#include "stream/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct stream_ops ops = {
+	.sample = host_sample,
+	.lost = host_lost,
+	.interval = host_interval,
+	.task = host_task,
+	.print_stat = host_print_stat,
+	.idle = host_idle,
+	.interrupt = host_interrupt,
+	.wait = host_wait,
+};
+
+static int check_venv(const char *venv, struct fault *f)
+{
+	char python[4096];
+
+	if (!venv)
+		return 0;
+	snprintf(python, sizeof(python), "%s/bin/python3", venv);
+	if (access(python, X_OK))
+		return fault_usage(f, "--venv %s: %s: %s; expected a virtual environment, as `python3 -m "
+				   "venv %s` makes", venv, python, strerror(errno), venv);
+	return 0;
+}
+
+static void want_all(struct stream *stream)
+{
+	size_t n;
+	struct stream_event *events = stream_events(stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		events[i].wanted = true;
+}
+
+/* Everything that may need privilege. */
+static int open_events(struct host *h, int verbose, struct fault *f)
+{
+	return names_open(&h->names, verbose, f) || stream_open(h->stream, f) ||
+	       names_watch(&h->names, verbose, f) ? -1 : 0;
+}
+
+static int load_script(struct python_config *config, struct host *h,
+		       const struct host_script *script, struct fault *f)
+{
+	return stream_start_output(&config->stream, f) || host_start(h, script, f) ||
+	       host_attach(h, f) ? -1 : 0;
+}
+
+/* The script comes first: what it does not handle is not opened. */
+static int load_then_open(struct python_config *config, struct host *h,
+			  const struct host_script *script, struct fault *f)
+{
+	return load_script(config, h, script, f) || host_init(h, f) ||
+	       open_events(h, script->verbose, f) || host_open_frames(h, f) ? -1 : 0;
+}
+
+/* The script comes when no privilege is left: what it does not handle is never enabled. */
+static int open_then_load(struct python_config *config, struct host *h,
+			  const struct host_script *script, struct privilege *p, struct fault *f)
+{
+	want_all(h->stream);
+	if (open_events(h, script->verbose, f))
+		return -1;
+	stream_realtime_offset(h->stream);   /* opens its clock */
+	if (privilege_give_up(p, f) || load_script(config, h, script, f))
+		return -1;
+	stream_settle(h->stream);
+	return host_open_frames(h, f) || host_init(h, f) ? -1 : 0;
+}
+
+static int run_script(struct python_config *config, struct host *h,
+		      const struct host_script *script, struct privilege *p, struct fault *f)
+{
+	int rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
+				   : load_then_open(config, h, script, f);
+
+	if (rc || host_check_interrupt(f))
+		return -1;   /* nothing was traced: __exit__() has nothing to tell */
+	rc = stream_run(h->stream, &ops, h, f);
+	names_finish(&h->names);
+	host_exit(h);
+	names_tell(&h->names, config->stream.verbose);
+	summary_tell(h->stream);
+	return rc ? rc : stream_check_whole(h->stream, f);
+}
+
+static void tell_broken_output(struct python_config *config, const struct host *h, struct fault *f)
+{
+	const char *path = config->stream.output.path;
+
+	if (!h->output_error || h->output_error == EPIPE)
+		return;   /* a reader that goes away is a way to be done */
+	output_end(&config->stream.output);
+	fault_set(f, EXIT_FAILED, "cannot write to %s: %s; the run has ended", path ? path : "stdout",
+		  strerror(h->output_error));
+}
+
+/* What the interpreter and the event list have open at once, amply; and without which the
+ * interpreter can't load a module. */
+enum { OWN_FILES = 32, LEAST_FILES = 4 };
+
+static bool wants_help(const struct host_script *script)
+{
+	return !strcmp(script->module, "help");
+}
+
+static bool is_executable(const char *file)
+{
+	struct stat st;
+
+	return !stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK);
+}
+
+/* By execvp()'s rules. */
+static bool is_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+	size_t len;
+
+	if (strchr(name, '/') || !path)
+		return strchr(name, '/') && is_executable(name);
+	for (;; path += len + 1) {
+		len = strcspn(path, ":");
+		snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, name);
+		if (is_executable(file))
+			return true;
+		if (!path[len])
+			return false;
+	}
+}
+
+/* `python script.py -- ./job` looks as if it started the job, as other commands do. */
+static void tell_command(const struct opt_parser *args, int verbose)
+{
+	if (args->after_dashes == 1 && args->noperands > 1 && is_program(args->operands[1]))
+		note(verbose, "%s and what follows are arguments of the script, and python starts "
+		     "no command: watch a process with -p, or read a recording of `perf-prof "
+		     "record -e ... -- %s` with -I", args->operands[1],
+		     args->operands[1]);
+}
+
+int python_run(void *config_, const struct opt_parser *args, struct fault *f)
+{
+	struct python_config *config = config_;
+	struct host h = {0};
+	struct host_script script = {
+		.venv = config->venv,
+		.verbose = config->stream.verbose,
+		.interval_ms = config->stream.interval_ms,
+	};
+	struct privilege privilege = {0};
+	struct reading reading = {0};
+	struct stream *stream;
+	char remedy[256];
+	int rc;
+
+	if (!args->noperands)
+		return fault_usage(f, "python: no script: expected perf-prof python -e EVENT "
+				   "[options] script.py [args...]");
+	if (!descriptors_reserve(OWN_FILES) && !descriptors_reserve(LEAST_FILES))
+		return fault_set(f, EXIT_FAILED, "Python needs %d more open files, but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
+	if (check_venv(config->venv, f) || stream_check_operand(&config->stream, args, f))
+		return -1;
+	tell_command(args, script.verbose);
+	script.module = args->operands[0];
+	script.argv = args->operands + 1;
+	script.argc = args->noperands - 1;
+	if (config->stream.time.from + config->stream.time.to && !config->stream.input)
+		return fault_usage(f, "--time is for recordings: add --input FILE");
+	if (wants_help(&script) ? analysis_open_input(&config->stream, &reading, args, f) : stream_open_input(&config->stream, f))
+		return -1;
+	if (config->stream.record && !wants_help(&script) &&
+	    artifact_check("--record", config->stream.record, f))
+		return -1;   /* the file is made when events come; the script may take long to get there */
+	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &config->stream, &script, f);
+	if (rc) {
+		privilege_end(&privilege);
+		return rc;
+	}
+	/* a stranger's file is read without privilege: no event will be opened */
+	if (config->stream.input && privilege_give_up(&privilege, f)) {
+		privilege_end(&privilege);
+		return -1;
+	}
+	stream = stream_new(&config->stream, f);
+	if (!stream || stream_check_chains(stream, f)) {
+		privilege_end(&privilege);
+		stream_free(stream);
+		return -1;
+	}
+	if (privilege.keeper)
+		stream_add_own(stream, keeper_pid(privilege.keeper));
+	if (wants_help(&script)) {
+		size_t n;
+		struct stream_event *events = stream_events(stream, &n);
+
+		template_print(events, n, stdout);
+	} else if (!host_begin(&h, stream, privilege_opener(&privilege), f)) {
+		run_script(config, &h, &script, &privilege, f);
+	}
+	tell_broken_output(config, &h, f);
+	host_finish(&h);
+	output_end(&config->stream.output);
+	stream_free(stream);
+	privilege_end(&privilege);
+	reading_end(&reading);
+	return h.exit_code;
+}

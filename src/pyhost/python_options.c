@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyhost/python_options.h"
+
+#include "pyhost/python_command.h"
+
+#include "analysis/sources.h"
+
+static const struct opt script_opts[] = {
+	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
+	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
+	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
+	  "As root: open the events, then switch to this user for the rest of the run. Default: the user "
+	  "who ran sudo; without sudo, the script runs as root.", false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, offsetof(struct python_config, stream) },
+	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, offsetof(struct python_config, stream) },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, offsetof(struct python_config, stream) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct python_config, stream) },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
+	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
+	  offsetof(struct python_config, stream) },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
+	{ "Script", script_opts, 2, 0 },
+};
+
+static const char *const description[] = {
+	"Calls the functions of a Python script for kernel events, live or from a recording. Each "
+	"event is a PerfEvent object; its fields are read when the script asks for them.",
+	"The script is a file, a package (a folder with __init__.py), an extension module (of Cython "
+	"or any other), or a name, which is looked up in the current directory and then on sys.path. "
+	"The folder of the script is on the import path, after the standard library; the rest of the "
+	"current directory is not. A script can have the name of a standard module: io.py is loaded "
+	"as script_io. A name that fits two files is an error.",
+	"The first line of stdout is `Loaded module: PATH`. It is printed once the script's own text "
+	"has run; a script that raises or exits is not loaded. What the text prints on sys.stdout is "
+	"held back until then and follows that line. If it is more than 1 MiB, the line is printed "
+	"early and output is no longer held back. Output that is written to file descriptor 1 "
+	"directly, or by a child process, is not held back. The names perf_prof and PerfEvent need no "
+	"import.",
+	"As root, PYTHONPATH, PYTHONHOME and VIRTUAL_ENV are ignored: use --venv DIR, --user NAME, or "
+	"sys.path.append() in the script. The same holds for a program whose file has capabilities; the "
+	"script gets none of them.",
+	"The script can define: __init__(), called before events are delivered; an exception in it "
+	"ends the run with exit code 1. __exit__(), called at the end. __interval__(), every -i "
+	"milliseconds. __print_stat__(indent), on SIGUSR2. __lost__(start, end), when events were "
+	"lost; with a third parameter it also gets a dict of count, cpu and cause. The cause "
+	"\"throttled\" means that the kernel stopped an event from start to end, because its samples "
+	"came too fast: event is its name, count is 0 (not known). sys__name(event), "
+	"for the event sys:name (-, . and : become _). sys__alias(event), for an event with alias=. "
+	"__sample__(event), for all events without a handler of their own.",
+	"An event has _pid and _tid (of the task that was running), _time (ns of the perf clock; for "
+	"latencies), _cpu, _period, common_type, common_flags, common_preempt_count, common_pid, "
+	"_realtime (ns since the epoch; for display), _callchain (if call chains are sampled: a list "
+	"of dicts with addr, symbol, offset, kernel, dso), _event (its name), and the fields of its "
+	"tracepoint: int, str, or bytes for arrays. A pointer into user space, such as openat's "
+	"filename, is a number.",
+	"event.field, event[\"field\"], event.get(field, default), field in event, len(event), keys(), "
+	"values(), items(), iteration, to_dict(), print(timestamp=True, callchain=True), str(), "
+	"repr() and hash() work. You can keep an event after the handler returns. Events compare, "
+	"copy and pickle by content; a pickle can be read where the same event is traced with the "
+	"same fields. `perf-prof python -e EVENT help` writes a script to start from, with the fields "
+	"of each event.",
+	"A frame of _callchain has addr (the sampled address), symbol (the function, or \"Unknown\"), "
+	"offset (in the function), kernel (True or False) and dso ([kernel.kallsyms], [module], "
+	"[vdso], or the path of the program or library). Frames are shared and read-only; "
+	"frame.copy() makes a dict that can be changed. -g samples the kernel's part of the chain. "
+	"--user-callchain adds the user's part, for programs that were compiled with frame pointers. "
+	"--call-graph dwarf adds it for all programs and libraries that have unwind tables: each "
+	"sample then carries registers and a copy of the stack. Addresses are looked up in what was "
+	"mapped at the time of the event, so processes that have exited keep their names; a file that "
+	"was replaced or deleted before it was read has none.",
+	"Besides tracepoints, -e takes probes, sources, PMU events and perf events; a name is looked "
+	"up in this order (sw:page-faults forces the perf event). Their handlers are called by the "
+	"alias, or else by the name, with _ for characters that a function's name cannot have: "
+	"profile(event), cycles_u(event), uprobe_malloc(event).",
+	"Sources are commands, with their options in place of the filter. profile (cycles or the CPU "
+	"clock; -F HZ or -F max, default 997) and page-faults take samples. Their options are -g "
+	"(here: the kernel's and the user's part), --user-callchain, --kernel-callchain, "
+	"--exclude-user, --exclude-kernel, --exclude-guest, -G, -N (ends only the source) and -m. "
+	"Their events, and perf events, have _pid, _tid, _time, _cpu, _realtime, _event and the parts "
+	"of their samples: ip, addr, period, callchain, regs_intr and so on. sample=PART+PART adds "
+	"parts that are not sampled by default, such as sample=read. Perf events also take period=N "
+	"and freq=N (or max).",
+	"Probes are kprobe:FUNCTION, kretprobe:FUNCTION, uprobe:FUNCTION@\"PATH\", "
+	"uretprobe:FUNCTION@\"PATH\" and usdt:PROVIDER:NAME@\"PATH\". args=\"NAME=WHAT:TYPE ...\" adds "
+	"arguments as fields, in the kernel's syntax for fetch arguments; $arg1 to $arg6 are the "
+	"arguments of a function. See docs/events.md for details.",
+	"A tracepoint belongs to the task that runs when it is hit: a wake-up belongs to the waker. "
+	"So -p and -C select who wakes, not who is woken. To select who is woken, filter by a field: "
+	"sched:sched_wakeup/pid==PID/.",
+	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, "
+	"_period: comm==\"x\", comm~\"x*\" (a glob), and numbers with all operators of C. The kernel "
+	"evaluates what its filters support, which costs almost nothing; perf-prof evaluates the rest "
+	"for each event, and reports that with -v. Events for which the filter has no value (a "
+	"division by zero) are dropped, and this is reported.",
+	"If a handler raises an exception, its traceback is printed and the run continues: the first "
+	"ones in full, then a count per kind at most once a second, and the total at the end. "
+	"sys.exit(n) ends the run with exit code n after __exit__(); in __init__() or in the script's "
+	"own text it ends the run without __exit__(). Threads of the script run while perf-prof "
+	"waits; at the end it waits for threads that are not daemons. A forked child ends when its "
+	"function returns to perf-prof.",
+	"A handler that cannot work (too many or too few parameters, async, a generator, not a "
+	"function) is an error before anything is traced. A script without a handler for any of the "
+	"events is an error, too; if it has other callbacks, such as __interval__(), it is a warning.",
+	"-I FILE reads a recording instead of tracing; perf record, perf-prof record and --record "
+	"make them. It runs the same script with the same -e, filters (all evaluated by perf-prof), "
+	"-C, -p, -t and -N, in order of time; without -e it reads all events of the recording. -i "
+	"runs on the recording's clock. No privilege is needed. Fields are those of the kernel that "
+	"recorded, tasks have the names they had then, and functions are looked up in files with the "
+	"same build id; functions of the kernel only if it is the one that runs now. _cpu is -1 where "
+	"the CPU was not recorded. -I - reads the output of perf record -o - as it arrives. A damaged "
+	"or incomplete recording is read as far as possible; what could not be read is reported, and "
+	"the exit code is 1.",
+	"Options can be before or after the script. After the script, words that are not options of "
+	"perf-prof are passed to the script. After --, all words are the script and its arguments.",
+	"SIGINT or SIGTERM ends the run: events in the rings are delivered for at most 500 ms, the "
+	"rest is counted as lost, __exit__() runs, and the exit code is 0. A second one ends "
+	"perf-prof at once with 130.",
+	"When all CPUs are watched, perf-prof's own events are left out (except sched_switch), "
+	"because printing would cause more of them.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof python -e sched:sched_wakeup -i 1000 counter.py", "Count wake-ups per second." },
+	{ "perf-prof python -e sched:sched_wakeup,sched:sched_switch -i 1000 latency.py",
+	  "Two events in one script." },
+	{ "perf-prof python -e 'sched:sched_wakeup/pid>1000/' -C 0 filter_events.py",
+	  "Filtered in the kernel, on the first CPU." },
+	{ "perf-prof python -e sched:sched_wakeup,'profile/-F 997 -g/' -i 1000 combined.py",
+	  "Wake-ups, and samples of what the CPUs execute." },
+	{ "perf-prof python -e 'uprobe:main@\"/bin/ls\"//args=\"n=$arg1:s32\"/' -N 1 ls.py",
+	  "A probe in a program, with an argument." },
+	{ "perf record -e sched:* -a -- sleep 5; perf-prof python -I perf.data latency.py",
+	  "The same script, on a recording." },
+	{ "perf-prof python -e sched:sched_wakeup -- analyzer.py --threshold 100",
+	  "Arguments for the script." },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	struct python_config *c = config;
+
+	stream_opts_defaults(&c->stream);
+	c->stream.sources = analysis_sources;
+	c->stream.attrs = STREAM_ATTR_STACK;
+	c->stream.passes = STREAM_ATTR_KEY;
+}
+
+static void release(void *config)
+{
+	stream_opts_free(&((struct python_config *)config)->stream);
+}
+
+const struct command python_command = {
+	.name = "python",
+	.summary = "call functions of a Python script for events",
+	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] [--] script.py [args...]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(*groups),
+	.examples = examples,
+	.mode = OPT_MODE_SCRIPT,
+	.config_size = sizeof(struct python_config),
+	.defaults = defaults,
+	.release = release,
+	.run = python_run,
+};

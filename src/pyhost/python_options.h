@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `perf-prof python` takes; shared by the command and by builds without Python. */
+#ifndef PYHOST_PYTHON_OPTIONS_H
+#define PYHOST_PYTHON_OPTIONS_H
+
+#include "base/command.h"
+#include "stream/stream.h"
+
+struct python_config {
+	struct stream_opts stream;
+	const char *venv, *user;
+};
+
+/* Runs the script, or says that this build has no Python. */
+int python_run(void *config, const struct opt_parser *args, struct fault *f);
+/* "3.11.2 (/usr/bin/python3)", or "no". */
+const char *python_version(void);
+#endif

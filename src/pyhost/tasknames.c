@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names for the numbers in events: of tasks, and of the addresses in call chains. */
+#include "pyhost/host.h"
+
+#include "stream/ids.h"
+
+void host_task(void *ctx, const struct pev_record *rec)
+{
+	struct host *h = ctx;
+
+	names_take(&h->names, rec);
+}
+
+const char *host_comm(struct host *h, pid_t tid, uint64_t time)
+{
+	return names_comm(&h->names, tid, time);
+}
+
+const char *event_comm(const struct perf_event *e)
+{
+	if (e->owned && e->comm[0])
+		return e->comm;
+	return host_comm(e->cls->host, stream_tid(e->cls->event, e->rec, e->raw), event_time(e));
+}
+
+PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time)
+{
+	if (!h->frames)
+		return PyList_New(0);
+	return frames_list(h->frames, ips, nr, pid, time);
+}
+
+PyObject *host_callchain(struct host *h, const struct perf_event *e)
+{
+	const struct layout *l = &e->cls->event->layout;
+	const uint64_t *ips;
+	uint64_t nr = 0;
+
+	if (e->chain)
+		return PyList_GetSlice(e->chain, 0, PyList_GET_SIZE(e->chain));
+	ips = names_chain(&h->names, e->cls->event, e->rec, &nr);
+	return host_frames(h, ips, ips ? nr : 0, (pid_t)layout_u32(e->rec, l->tid), event_time(e));
+}
+
+static bool has_user_part(const uint64_t *ips, uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		if (ips[i] == (uint64_t)PERF_CONTEXT_USER)
+			return true;
+	return false;
+}
+
+PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
+{
+	uint64_t nr = 0;
+	const struct stream_event *event = e->cls->event;
+	const uint64_t *ips = layout_callchain(&event->layout, e->rec, &nr);
+	PyObject *chain;
+
+	if (!h->names.maps || !ips || (!event->stack_format && !has_user_part(ips, nr)))
+		return NULL;
+	chain = host_callchain(h, e);
+	if (!chain)
+		PyErr_Clear();
+	return chain;
+}
+
+/* ---- beginning and end ---------------------------------------------------- */
+
+static void until(void *ctx, uint64_t time)
+{
+	struct host *h = ctx;
+
+	names_until(&h->names, time);
+}
+
+static void drop_frames(PyObject *capsule)
+{
+	struct host *h = PyCapsule_GetPointer(capsule, NULL);
+
+	frames_free(h->frames);
+	h->frames = NULL;
+	Py_CLEAR(h->frame_type);
+}
+
+/* Functions of atexit may still look at events: the frames end with the modules, not with
+ * the run. */
+static int keep_until_finalization(struct host *h)
+{
+	PyObject *capsule = PyCapsule_New(h, NULL, drop_frames);
+	int rc = capsule ? PyObject_SetAttrString(h->loader, "_frames", capsule) : -1;
+
+	Py_XDECREF(capsule);
+	return rc;
+}
+
+static int open_frames(struct host *h)
+{
+	struct frames_opts opts = {
+		.symbolizer = h->names.symbolizer, .maps = h->names.maps, .type = h->frame_type,
+		.until = until, .ctx = h,
+	};
+
+	h->frames = frames_new(&opts);
+	if (h->frames && !keep_until_finalization(h))
+		return 0;
+	PyErr_Clear();
+	return -1;
+}
+
+int host_open_frames(struct host *h, struct fault *f)
+{
+	if (!h->names.symbolizer || !open_frames(h))
+		return 0;
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+void host_close_names(struct host *h)
+{
+	print_close(h);
+	names_end(&h->names);
+}

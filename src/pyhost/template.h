@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PYHOST_TEMPLATE_H
+#define PYHOST_TEMPLATE_H
+
+#include "stream/stream.h"
+
+#include <stdio.h>
+
+/* A whole script, ready to run, with a handler per event. */
+void template_print(const struct stream_event *events, size_t n, FILE *out);
+#endif

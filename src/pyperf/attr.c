@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_event_attr: an attribute per field of the library's table, so that what the library
+ * knows is here without a line of its own.
+ */
+#include "pyperf/pyperf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_signed(const struct pev_attr_field *f)
+{
+	return !strcmp(f->name, "clockid");
+}
+
+/* Fields that hold a pointer to text. */
+static bool is_text(const struct pev_attr_field *f)
+{
+	return !strcmp(f->name, "kprobe_func") || !strcmp(f->name, "uprobe_path");
+}
+
+static PyObject *attr_get(PyObject *self, void *closure)
+{
+	const struct pev_attr_field *f = closure;
+	uint64_t value;
+
+	pev_attr_get(&((struct attr_object *)self)->buf.attr, f->name, &value);
+	return is_signed(f) ? PyLong_FromLong((int32_t)value) : PyLong_FromUnsignedLongLong(value);
+}
+
+static int out_of_range(const struct pev_attr_field *f, PyObject *value)
+{
+	const char *least = is_signed(f) ? "-2**31" : "0";
+	unsigned int bits = is_signed(f) ? 31 : f->width;
+
+	if (bits == 1)
+		PyErr_Format(PyExc_OverflowError, "perf_event_attr.%s takes 0 or 1, not %R", f->name,
+			     value);
+	else
+		PyErr_Format(PyExc_OverflowError, "perf_event_attr.%s takes %s to 2**%u - 1, not %R",
+			     f->name, least, bits, value);
+	return -1;
+}
+
+static int set_text(struct attr_object *self, const struct pev_attr_field *f, PyObject *value)
+{
+	PyObject *bytes, *old = self->keep;
+	char *text;
+
+	if (!PyUnicode_FSConverter(value, &bytes))
+		return -1;
+	text = PyBytes_AsString(bytes);
+	pev_attr_set(&self->buf, f->name, (uint64_t)(uintptr_t)text);
+	self->keep = bytes;
+	Py_XDECREF(old);
+	return 0;
+}
+
+static int attr_set(PyObject *o, PyObject *value, void *closure)
+{
+	struct attr_object *self = (struct attr_object *)o;
+	const struct pev_attr_field *f = closure;
+	unsigned long long bits;
+	PyObject *number;
+
+	if (!value) {
+		PyErr_Format(PyExc_AttributeError, "cannot delete perf_event_attr.%s: set it to 0",
+			     f->name);
+		return -1;
+	}
+	if (is_text(f) && (PyUnicode_Check(value) || PyBytes_Check(value)))
+		return set_text(self, f, value);
+	number = PyNumber_Index(value);
+	if (!number) {
+		PyErr_Format(PyExc_TypeError, "perf_event_attr.%s takes an integer, not %R", f->name,
+			     value);
+		return -1;
+	}
+	if (is_signed(f))
+		bits = (unsigned long long)PyLong_AsLongLong(number);
+	else
+		bits = PyLong_AsUnsignedLongLong(number);
+	Py_DECREF(number);
+	if (PyErr_Occurred() || (is_signed(f) && (long long)bits != (int32_t)bits)) {
+		PyErr_Clear();
+		return out_of_range(f, value);
+	}
+	if (!strcmp(f->name, "size") && bits > PEV_ATTR_SIZE_MAX) {
+		PyErr_Format(PyExc_OverflowError, "perf_event_attr.size takes 0 to %d, not %R",
+			     PEV_ATTR_SIZE_MAX, value);
+		return -1;
+	}
+	return pev_attr_set(&self->buf, f->name, bits) ? out_of_range(f, value) : 0;
+}
+
+/* ---- making and copying --------------------------------------------------------- */
+
+static int set_all(PyObject *self, PyObject *kw)
+{
+	PyObject *name, *value;
+	Py_ssize_t pos = 0;
+
+	while (kw && PyDict_Next(kw, &pos, &name, &value))
+		if (PyObject_SetAttr(self, name, value))
+			return -1;
+	return 0;
+}
+
+static PyObject *attr_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+	struct attr_object *self = (struct attr_object *)PyType_GenericAlloc(type, 0);
+
+	if (self)
+		pev_attr_buf_init(&self->buf, PERF_TYPE_HARDWARE, 0);
+	return (PyObject *)self;
+}
+
+static int attr_init(PyObject *self, PyObject *args, PyObject *kw)
+{
+	if (PyTuple_Size(args)) {
+		PyErr_SetString(PyExc_TypeError, "perf_event_attr() takes fields by keyword: "
+						 "perf_event_attr(type=..., config=...)");
+		return -1;
+	}
+	return set_all(self, kw);
+}
+
+PyObject *attr_new_from(struct state *st, const struct perf_event_attr *attr, PyObject *keep)
+{
+	struct attr_object *self =
+		(struct attr_object *)PyType_GenericAlloc((PyTypeObject *)st->attr_type, 0);
+
+	if (!self)
+		return NULL;
+	pev_attr_buf_copy(&self->buf, attr);
+	self->keep = new_ref(keep);
+	return (PyObject *)self;
+}
+
+struct attr_object *attr_of(struct state *st, PyObject *o)
+{
+	int is = PyObject_IsInstance(o, st->attr_type);
+
+	if (is > 0)
+		return (struct attr_object *)o;
+	if (is == 0)
+		PyErr_Format(PyExc_TypeError, "a perf_event_attr is needed, not %R", o);
+	return NULL;
+}
+
+static PyObject *attr_copy(PyObject *o, PyObject *unused)
+{
+	struct attr_object *self = (struct attr_object *)o, *new;
+
+	new = (struct attr_object *)PyType_GenericAlloc(Py_TYPE(o), 0);
+	if (!new)
+		return NULL;
+	new->buf = self->buf;
+	new->keep = new_ref(self->keep);
+	return (PyObject *)new;
+}
+
+static PyObject *attr_bytes(PyObject *o, PyObject *unused)
+{
+	struct attr_object *self = (struct attr_object *)o;
+	uint32_t size = self->buf.attr.size;
+
+	/* a wrong size, set on purpose, is for the kernel to refuse */
+	if (size > sizeof(self->buf))
+		size = sizeof(self->buf);
+	return PyBytes_FromStringAndSize((char *)&self->buf, (Py_ssize_t)size);
+}
+
+/* ---- looks ---------------------------------------------------------------------- */
+
+
+/* The row that shows field f: the member of its union that the attr is about, else f. */
+static bool is_shown(const struct perf_event_attr *attr, const struct pev_attr_field *f)
+{
+	static const struct { const char *name; int other; } rows[] = {
+		{ "sample_period", 0 }, { "sample_freq", 1 },
+		{ "wakeup_events", 0 }, { "wakeup_watermark", 1 },
+		{ "bp_addr", 1 }, { "config1", 0 }, { "bp_len", 1 }, { "config2", 0 },
+		{ "kprobe_func", -1 }, { "uprobe_path", -1 }, { "kprobe_addr", -1 },
+		{ "probe_offset", -1 }, { "size", -1 },
+		{ "aux_start_paused", -1 }, { "aux_pause", -1 }, { "aux_resume", -1 },
+	};
+	int other = !strncmp(f->name, "sample_", 7) ? attr->freq :
+		    !strncmp(f->name, "wakeup_", 7) ? attr->watermark :
+						      attr->type == PERF_TYPE_BREAKPOINT;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!strcmp(rows[i].name, f->name))
+			return rows[i].other == other;
+	return true;
+}
+
+/* "perf_event_attr(type=1, config=2, inherit=1)": what is not 0, and the type. */
+static PyObject *attr_repr(PyObject *o)
+{
+	struct attr_object *self = (struct attr_object *)o;
+	char text[4096] = "perf_event_attr(";
+	size_t n = strlen(text);
+	const struct pev_attr_field *f;
+	uint64_t value;
+
+	for (unsigned int i = 0; (f = pev_attr_field_at(i)); i++) {
+		pev_attr_get(&self->buf.attr, f->name, &value);
+		if ((!value && strcmp(f->name, "type")) || !is_shown(&self->buf.attr, f))
+			continue;
+		if (is_signed(f))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%d, ", f->name,
+					      (int32_t)value);
+		else
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      f->width == 64 && value > 65535 ? "%s=%#llx, " : "%s=%llu, ",
+					      f->name, (unsigned long long)value);
+		if (n >= sizeof(text))
+			n = sizeof(text) - 1;
+	}
+	strcpy(text + n - 2, ")");
+	return text_of(text);
+}
+
+static PyObject *attr_compare(PyObject *a, PyObject *b, int op)
+{
+	struct attr_object *x = (struct attr_object *)a, *y = (struct attr_object *)b;
+	PyTypeObject *type = Py_TYPE(a);
+	bool same;
+
+	if ((op != Py_EQ && op != Py_NE) || !PyType_IsSubtype(Py_TYPE(b), type))
+		return new_ref(Py_NotImplemented);
+	same = !memcmp(&x->buf, &y->buf, sizeof(x->buf));
+	return PyBool_FromLong(same == (op == Py_EQ));
+}
+
+static PyObject *attr_dir(PyObject *o, PyObject *unused)
+{
+	const struct pev_attr_field *f;
+	PyObject *dict = PyDict_New(), *value;
+
+	for (unsigned int i = 0; dict && (f = pev_attr_field_at(i)); i++) {
+		value = PyObject_GetAttrString(o, f->name);
+		if (!value || PyDict_SetItemString(dict, f->name, value))
+			Py_CLEAR(dict);
+		Py_XDECREF(value);
+	}
+	return dict;
+}
+
+static void attr_dealloc(PyObject *o)
+{
+	PyTypeObject *type = Py_TYPE(o);
+	freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+	Py_XDECREF(((struct attr_object *)o)->keep);
+	release(o);
+	Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+	{ "copy", attr_copy, METH_NOARGS, "copy()\n--\n\nA copy that can be changed by itself." },
+	{ "__copy__", attr_copy, METH_NOARGS, NULL },
+	{ "__deepcopy__", attr_copy, METH_O, NULL },
+	{ "__bytes__", attr_bytes, METH_NOARGS, "The struct as the kernel gets it." },
+	{ "asdict", attr_dir, METH_NOARGS, "asdict()\n--\n\nAll fields and their values." },
+	{ NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_doc,
+	  "perf_event_attr(**fields)\n--\n\n"
+	  "The kernel's struct perf_event_attr: which event, and what to tell of it.\n\n"
+	  "Every field is an attribute, bit fields too; all are 0 unless given. A value that\n"
+	  "does not fit raises OverflowError. Fields of a union share their value, as in C." },
+	{ Py_tp_new, attr_new },
+	{ Py_tp_init, attr_init },
+	{ Py_tp_dealloc, attr_dealloc },
+	{ Py_tp_methods, methods },
+	{ Py_tp_repr, attr_repr },
+	{ Py_tp_richcompare, attr_compare },
+	{ Py_tp_hash, PyObject_HashNotImplemented },
+	{ Py_tp_getset, NULL },
+	{ 0, NULL },
+};
+
+static PyGetSetDef *fields_table(struct state *st)
+{
+	const struct pev_attr_field *f;
+	PyGetSetDef *table;
+	unsigned int n = 0;
+
+	while (pev_attr_field_at(n))
+		n++;
+	table = new_table(st, n);
+	for (unsigned int i = 0; table && (f = pev_attr_field_at(i)); i++)
+		table[i] = (PyGetSetDef){ f->name, attr_get, attr_set, f->what, (void *)f };
+	return table;
+}
+
+int add_attr(PyObject *module, struct state *st)
+{
+	enum { N = sizeof(slots) / sizeof(*slots) };
+	PyType_Slot own[N];
+	PyType_Spec spec = { "pyperf.perf_event_attr", sizeof(struct attr_object), 0,
+			     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, own };
+
+	memcpy(own, slots, sizeof(slots));
+	own[N - 2].pfunc = fields_table(st);
+	if (!own[N - 2].pfunc)
+		return -1;
+	st->attr_type = add_type(module, "perf_event_attr", &spec, NULL);
+	return st->attr_type ? 0 : -1;
+}

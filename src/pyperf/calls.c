@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bare system calls: perf_event_open(2), the ioctls of its descriptors, prctl(2). */
+#include "pyperf/pyperf.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int sys_open(union pev_attr_buf *buf, int pid, int cpu, int group_fd, unsigned long flags)
+{
+	long fd;
+
+	Py_BEGIN_ALLOW_THREADS
+	fd = syscall(SYS_perf_event_open, &buf->attr, pid, cpu, group_fd, flags);
+	Py_END_ALLOW_THREADS
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* A kernel that knows less writes its size; what it doesn't know may be cut off if it is 0. */
+static bool can_shorten(const union pev_attr_buf *before, const union pev_attr_buf *after)
+{
+	uint32_t size = after->attr.size, full = before->attr.size;
+
+	if (size < PERF_ATTR_SIZE_VER0 || size >= full || full > sizeof(*before))
+		return false;
+	for (uint32_t i = size; i < full; i++)
+		if (((const char *)before)[i])
+			return false;
+	return true;
+}
+
+/* Has the library open the same by itself, since it finds out and says what is wrong. */
+static PyObject *explain_open(struct state *st, union pev_attr_buf *buf, int pid, int cpu, int rc)
+{
+	struct pev_error err = { .code = 0 };
+	struct pev_target target;
+	struct pev_event *ev;
+
+	if (target_of(pid, cpu, -1, &target)) {
+		if (pev_event_open(&ev, &buf->attr, target, NULL, &err) == rc)
+			return raise_error(st, rc, &err);
+		pev_event_close(ev);
+	}
+	PyErr_Clear();
+	return raise_code(st, rc, "perf_event_open");
+}
+
+static PyObject *perf_event_open_(PyObject *module, PyObject *args, PyObject *kw)
+{
+	struct state *st = PyModule_GetState(module);
+	KEYWORDS("attr", "pid", "cpu", "group_fd", "flags");
+	int pid = 0, cpu = -1, group_fd = -1, rc;
+	unsigned long flags = 0;
+	union pev_attr_buf buf, full;
+	struct attr_object *attr;
+	PyObject *o, *keep;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|iiik:perf_event_open", keywords, &o, &pid, &cpu,
+					 &group_fd, &flags))
+		return NULL;
+	attr = attr_of(st, o);
+	if (!attr)
+		return NULL;
+	/* another thread may change attr meanwhile */
+	buf = full = attr->buf;
+	keep = new_ref(attr->keep);
+	/* as all descriptors of Python: not inherited by programs (PEP 446) */
+	rc = sys_open(&buf, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+	if (rc == -E2BIG && can_shorten(&full, &buf))
+		rc = sys_open(&buf, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+	o = rc < 0 ? explain_open(st, &full, pid, cpu, rc) : PyLong_FromLong(rc);
+	Py_XDECREF(keep);
+	return o;
+}
+
+/* ---- ioctl ------------------------------------------------------------------------ */
+
+/* One per kind of argument: fd, request, arg -> result. arg is NULL if not given. */
+typedef PyObject *ioc_fn(struct state *st, int fd, unsigned long op, PyObject *arg);
+
+static PyObject *ioctl_result(struct state *st, int fd, unsigned long op, unsigned long arg,
+			      const char *name)
+{
+	int rc;
+
+	Py_BEGIN_ALLOW_THREADS
+	rc = ioctl(fd, op, arg);
+	Py_END_ALLOW_THREADS
+	return rc < 0 ? raise_code(st, -errno, name) : PyLong_FromLong(rc);
+}
+
+static PyObject *ioc_number(struct state *st, int fd, unsigned long op, PyObject *arg)
+{
+	long value = arg ? PyLong_AsLong(arg) : 0;
+
+	if (value == -1 && PyErr_Occurred())
+		return NULL;
+	return ioctl_result(st, fd, op, (unsigned long)value, "ioctl of an event");
+}
+
+static PyObject *ioc_period(struct state *st, int fd, unsigned long op, PyObject *arg)
+{
+	uint64_t period = arg ? PyLong_AsUnsignedLongLong(arg) : 0;
+
+	if (PyErr_Occurred())
+		return NULL;
+	return ioctl_result(st, fd, op, (unsigned long)&period, "set the period of an event");
+}
+
+static PyObject *ioc_filter(struct state *st, int fd, unsigned long op, PyObject *arg)
+{
+	PyObject *bytes, *result;
+
+	if (!arg || !PyUnicode_FSConverter(arg, &bytes)) {
+		PyErr_SetString(PyExc_TypeError, "PERF_EVENT_IOC_SET_FILTER takes text");
+		return NULL;
+	}
+	result = ioctl_result(st, fd, op, (unsigned long)PyBytes_AsString(bytes), "set a filter");
+	Py_DECREF(bytes);
+	return result;
+}
+
+static PyObject *ioc_id(struct state *st, int fd, unsigned long op, PyObject *arg)
+{
+	uint64_t id = 0;
+
+	if (ioctl(fd, op, &id) < 0)
+		return raise_code(st, -errno, "ask for the id of an event");
+	return PyLong_FromUnsignedLongLong(id);
+}
+
+static PyObject *ioc_attr(struct state *st, int fd, unsigned long op, PyObject *arg)
+{
+	struct attr_object *attr = attr_of(st, arg ? arg : Py_None);
+	union pev_attr_buf buf;
+
+	if (!attr)
+		return NULL;
+	buf = attr->buf;
+	return ioctl_result(st, fd, op, (unsigned long)&buf, "modify an event");
+}
+
+enum { MAX_PROGRAMS = 64 };   /* BPF_TRACE_MAX_PROGS of the kernel */
+
+static PyObject *ioc_query(struct state *st, int fd, unsigned long op, PyObject *arg)
+{
+	struct { __u32 ids_len, prog_cnt, ids[MAX_PROGRAMS]; } query = { .ids_len = MAX_PROGRAMS };
+	PyObject *list, *id;
+
+	if (ioctl(fd, op, &query) < 0)
+		return raise_code(st, -errno, "ask for the BPF programs of an event");
+	list = PyList_New(0);
+	for (__u32 i = 0; list && i < query.prog_cnt && i < MAX_PROGRAMS; i++) {
+		id = PyLong_FromUnsignedLong(query.ids[i]);
+		if (!id || PyList_Append(list, id))
+			Py_CLEAR(list);
+		Py_XDECREF(id);
+	}
+	return list;
+}
+
+static const struct {
+	unsigned long op;
+	ioc_fn *run;
+} operations[] = {
+	{ PERF_EVENT_IOC_ENABLE, ioc_number },
+	{ PERF_EVENT_IOC_DISABLE, ioc_number },
+	{ PERF_EVENT_IOC_REFRESH, ioc_number },
+	{ PERF_EVENT_IOC_RESET, ioc_number },
+	{ PERF_EVENT_IOC_PERIOD, ioc_period },
+	{ PERF_EVENT_IOC_SET_OUTPUT, ioc_number },
+	{ PERF_EVENT_IOC_SET_FILTER, ioc_filter },
+	{ PERF_EVENT_IOC_ID, ioc_id },
+	{ PERF_EVENT_IOC_SET_BPF, ioc_number },
+	{ PERF_EVENT_IOC_PAUSE_OUTPUT, ioc_number },
+	{ PERF_EVENT_IOC_QUERY_BPF, ioc_query },
+	{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES, ioc_attr },
+};
+
+/* Only known operations: of another the kernel might take the number for an address. */
+static PyObject *ioc(PyObject *module, PyObject *args, PyObject *kw)
+{
+	KEYWORDS("fd", "op", "arg");
+	PyObject *file, *arg = NULL;
+	unsigned long op;
+	int fd;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "Ok|O:ioc", keywords, &file, &op, &arg))
+		return NULL;
+	fd = PyObject_AsFileDescriptor(file);
+	if (fd < 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (operations[i].op == op)
+			return operations[i].run(PyModule_GetState(module), fd, op,
+						 arg == Py_None ? NULL : arg);
+	PyErr_Format(PyExc_ValueError, "%lu is not a PERF_EVENT_IOC_ operation", op);
+	return NULL;
+}
+
+/* ---- prctl ------------------------------------------------------------------------ */
+
+static PyObject *prctl_(PyObject *module, PyObject *arg)
+{
+	long op = PyLong_AsLong(arg);
+
+	if (op == -1 && PyErr_Occurred())
+		return NULL;
+	if (op != PR_TASK_PERF_EVENTS_ENABLE && op != PR_TASK_PERF_EVENTS_DISABLE) {
+		PyErr_Format(PyExc_ValueError, "prctl() takes PR_TASK_PERF_EVENTS_ENABLE (%d) or "
+			     "PR_TASK_PERF_EVENTS_DISABLE (%d), not %ld", PR_TASK_PERF_EVENTS_ENABLE,
+			     PR_TASK_PERF_EVENTS_DISABLE, op);
+		return NULL;
+	}
+	return none_or_error(PyModule_GetState(module),
+			     op == PR_TASK_PERF_EVENTS_ENABLE ? pev_tasks_enable() : pev_tasks_disable(),
+			     "prctl");
+}
+
+PyMethodDef call_methods[] = {
+	{ "perf_event_open", (PyCFunction)(void (*)(void))perf_event_open_,
+	  METH_VARARGS | METH_KEYWORDS,
+	  "perf_event_open(attr, pid=0, cpu=-1, group_fd=-1, flags=0)\n--\n\n"
+	  "perf_event_open(2): opens an event and returns its descriptor, which os.read() reads\n"
+	  "and os.close() closes.\n\n"
+	  "  pid       0 the calling thread, > 0 that thread, -1 all tasks (then give a cpu)\n"
+	  "  cpu       -1 all (then give a pid), else that one\n"
+	  "  group_fd  descriptor of the group's leader, -1 for none\n"
+	  "  flags     PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added\n\n"
+	  "Raises Error with what is wrong and what to do." },
+	{ "ioc", (PyCFunction)(void (*)(void))ioc, METH_VARARGS | METH_KEYWORDS,
+	  "ioc(fd, op, arg=0)\n--\n\n"
+	  "ioctl(2) of an event's descriptor (or of what has a fileno()). op and arg are:\n\n"
+	  "  PERF_EVENT_IOC_ENABLE, DISABLE, RESET      0, or PERF_IOC_FLAG_GROUP for the group\n"
+	  "  PERF_EVENT_IOC_REFRESH            overflows until it is disabled again\n"
+	  "  PERF_EVENT_IOC_PERIOD             the new period\n"
+	  "  PERF_EVENT_IOC_SET_OUTPUT         descriptor of the event whose ring to use, or -1\n"
+	  "  PERF_EVENT_IOC_SET_FILTER         text\n"
+	  "  PERF_EVENT_IOC_ID                 none; returns the id\n"
+	  "  PERF_EVENT_IOC_SET_BPF            descriptor of a BPF program\n"
+	  "  PERF_EVENT_IOC_PAUSE_OUTPUT       1 or 0\n"
+	  "  PERF_EVENT_IOC_QUERY_BPF          none; returns the ids of the BPF programs\n"
+	  "  PERF_EVENT_IOC_MODIFY_ATTRIBUTES  a perf_event_attr" },
+	{ "prctl", prctl_, METH_O,
+	  "prctl(op)\n--\n\n"
+	  "prctl(2) with PR_TASK_PERF_EVENTS_ENABLE or PR_TASK_PERF_EVENTS_DISABLE: all events\n"
+	  "that the calling thread has opened." },
+	{ NULL },
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof stat --vs: two commands in turns, so that a machine that grows slower or
+ * warmer does it to both, and the difference of their means with its confidence interval.
+ *
+ * Both are started alike: where the second needs a shell, the first gets one, too, or the
+ * shell's own cost would be taken for a difference.
+ */
+#include "stat/stat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_RUNS = 10 };
+static const double confidence = 0.95;
+
+struct side {
+	char *const *argv;
+	struct stats *values;            /* one per event, then the elapsed time */
+	int status;                      /* the last that was not 0 */
+};
+
+static int run_side(struct stat *s, struct side *side, struct compared_row *rows,
+		    bool *interrupted, struct fault *f)
+{
+	struct stat_run_times times = { 0 };
+	int status = stat_run_once(s, side->argv, &times, interrupted, f);
+
+	if (status < 0)
+		return -1;
+	side->status = status ? status : side->status;
+	if (*interrupted)   /* half a run is none */
+		return 0;
+	for (size_t i = 0; i < s->nevents; i++) {
+		if (s->rows[i].state == COUNT_GOOD)
+			stats_add(&side->values[i], s->rows[i].value);
+		if (s->rows[i].share < rows[i].share)
+			rows[i].share = s->rows[i].share;
+	}
+	stats_add(&side->values[s->nevents], times.elapsed);
+	return 0;
+}
+
+static int run_in_turns(struct stat *s, struct side *sides, struct compared_row *rows,
+			struct fault *f)
+{
+	uint64_t runs = s->config->runs ? s->config->runs : DEFAULT_RUNS;
+	bool interrupted = false;
+
+	for (size_t i = 0; i <= s->nevents; i++)
+		rows[i].share = 1;
+	/* A B, B A, A B ...: neither is always the one that runs second */
+	for (uint64_t i = 0; i < 2 * runs && !interrupted; i++)
+		if (run_side(s, &sides[(i + 1) / 2 % 2], rows, &interrupted, f))
+			return -1;
+	return 0;
+}
+
+static size_t fill(const struct stat *s, const struct side *sides, struct compared_row *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i <= s->nevents; i++) {
+		bool time = i == s->nevents;
+		const struct stats *a = &sides[0].values[i], *b = &sides[1].values[i];
+		double share = rows[i].share;
+
+		if (!a->n || !b->n)
+			continue;
+		rows[n++] = (struct compared_row){
+			.event = time ? "elapsed" : s->events[i].label,
+			.unit = time ? "msec" : s->events[i].unit,
+			.scale = time ? 1000 : s->events[i].scale,
+			.a = *a, .b = *b, .share = share,
+			.difference = stats_compare(a, b, confidence),
+		};
+	}
+	return n;
+}
+
+static char *words_of(char *const *argv)
+{
+	size_t size = 1;
+	char *text;
+
+	for (size_t i = 0; argv[i]; i++)
+		size += strlen(argv[i]) + 1;
+	text = calloc(1, size);
+	for (size_t i = 0; text && argv[i]; i++)
+		strcat(strcat(text, i ? " " : ""), argv[i]);
+	return text;
+}
+
+static int print(const struct stat *s, const struct compared_table *t, FILE *out, struct fault *f)
+{
+	int rc = 0;
+
+	if (s->config->json)
+		rc = compared_json(t, out);
+	else if (s->config->csv)
+		compared_csv(t, (struct csv_form){ s->config->separator[0], s->config->csv_safe }, out);
+	else
+		compared_text(t, out);
+	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
+}
+
+static int compare(struct stat *s, struct side *sides, struct compared_row *rows, char *const *argv,
+		   FILE *out, struct fault *f)
+{
+	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows };
+	char *a;
+	int rc;
+
+	if (run_in_turns(s, sides, rows, f))
+		return -1;
+	a = words_of(argv);
+	t.a = a ? a : "";
+	t.n = fill(s, sides, rows);
+	rc = print(s, &t, out, f);
+	free(a);
+	return rc;
+}
+
+/* A file that can't be written is told before all the runs. */
+static int compare_into_file(struct stat *s, struct side *sides, struct compared_row *rows,
+			     char *const *argv, struct fault *f)
+{
+	struct stat_output to;
+	int rc;
+
+	if (stat_output_open(&to, s, true, f))
+		return -1;
+	rc = compare(s, sides, rows, argv, to.out, f);
+	return stat_output_close(&to, !rc, f) ? -1 : rc;
+}
+
+/* ---- the second command ---------------------------------------------------------- */
+
+/* Words parted by blanks, in place; NULL without memory. */
+static char **split(char *text)
+{
+	char **argv = calloc(strlen(text) / 2 + 2, sizeof(*argv)), *save = NULL;
+	size_t n = 0;
+
+	for (char *word = argv ? strtok_r(text, " \t", &save) : NULL; word;
+	     word = strtok_r(NULL, " \t", &save))
+		argv[n++] = word;
+	return argv;
+}
+
+/* sh -c 'exec "$0" "$@"' and the words of argv. */
+static char **through_shell(char **argv)
+{
+	static char shell[] = "/bin/sh", option[] = "-c", script[] = "exec \"$0\" \"$@\"";
+	size_t n = 0;
+	char **longer;
+
+	while (argv[n])
+		n++;
+	longer = calloc(n + 4, sizeof(*longer));
+	if (!longer)
+		return NULL;
+	longer[0] = shell;
+	longer[1] = option;
+	longer[2] = script;
+	memcpy(longer + 3, argv, n * sizeof(*argv));
+	return longer;
+}
+
+static char **shell_command(char *text)
+{
+	static char shell[] = "/bin/sh", option[] = "-c";
+	char **argv = calloc(4, sizeof(*argv));
+
+	if (!argv)
+		return NULL;
+	argv[0] = shell;
+	argv[1] = option;
+	argv[2] = text;
+	return argv;
+}
+
+/* As make has it: without any of these a shell would only split the words. */
+static bool needs_shell(const char *text)
+{
+	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n") || !text[strspn(text, " \t")];
+}
+
+/* argv: the first command as typed. */
+static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *const *argv,
+			 struct fault *f)
+{
+	struct compared_row *rows = calloc(s->nevents + 1, sizeof(*rows));
+	struct side sides[2] = {
+		{ a, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
+		{ b, calloc(s->nevents + 1, sizeof(struct stats)), 0 },
+	};
+	int rc = -1;
+
+	if (!a || !b || !rows || !sides[0].values || !sides[1].values)
+		fault_set(f, EXIT_FAILED, "stat: out of memory");
+	else
+		rc = compare_into_file(s, sides, rows, argv, f);
+	free(rows);
+	free(sides[0].values);
+	free(sides[1].values);
+	if (rc)
+		return f->exit_code;
+	if (sides[0].status || sides[1].status)
+		return sides[0].status ? sides[0].status : sides[1].status;
+	return stat_any_open(s) ? 0 : EXIT_FAILED;
+}
+
+int stat_compare(struct stat *s, char **argv, struct fault *f)
+{
+	bool shell = needs_shell(s->config->vs);
+	char *vs = strdup(s->config->vs);
+	char **a = shell ? through_shell(argv) : argv;
+	char **b = !vs ? NULL : shell ? shell_command(vs) : split(vs);
+	int code = compare_argvs(s, a, b, argv, f);
+
+	if (shell)
+		free(a);
+	free(b);
+	free(vs);
+	return code;
+}

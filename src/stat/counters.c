@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events × places: opened, switched, read, added up.
+ *
+ * What can't be opened costs only itself: its row says "not supported" or "not permitted",
+ * a line on stderr says why, and the rest is counted. Members of a group whose leader could not be opened
+ * follow the first one that could; a weak group that does not fit is broken up.
+ */
+#include "stat/stat.h"
+
+#include "base/descriptors.h"
+#include "base/note.h"
+#include "stream/useronly.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct stat_counter *counter(const struct stat *s, size_t event, size_t place)
+{
+	return &s->counters[event * s->nplaces + place];
+}
+
+enum { SPARE_FILES = 16 };
+
+/* ---- opening ------------------------------------------------------------------- */
+
+static bool runs_on(const struct stat_event *e, int cpu)
+{
+	if (!e->cpus || cpu < 0)
+		return true;
+	for (size_t i = 0; i < e->ncpus; i++)
+		if (e->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* The first member of the event's group that is open there. */
+static struct pev_event *leader_of(const struct stat *s, size_t event, size_t place)
+{
+	for (size_t i = s->events[event].leader; i < event; i++)
+		if (s->events[i].leader == s->events[event].leader && counter(s, i, place)->ev)
+			return counter(s, i, place)->ev;
+	return NULL;
+}
+
+static void fill_attr(const struct stat *s, const struct stat_event *e, bool leads,
+		      union pev_attr_buf *buf)
+{
+	bool tasks = s->on_command || s->config->common.pids.n || s->config->common.tids.n;
+
+	*buf = e->buf;
+	/* a member opened disabled would not follow its leader */
+	buf->attr.disabled = leads;
+	buf->attr.enable_on_exec = leads && s->on_command;
+	buf->attr.inherit = tasks && s->config->common.inherit >= 0;
+	if (e->user_only)
+		buf->attr.exclude_kernel = buf->attr.exclude_hv = 1;
+}
+
+static int try_open(const struct stat *s, size_t event, size_t place, struct pev_event *leader,
+		    struct pev_error *err)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_open_opts opts = { .size = sizeof(opts), .group = leader, .label = e->label };
+	union pev_attr_buf buf;
+
+	fill_attr(s, e, !leader, &buf);
+	return pev_event_open(&counter(s, event, place)->ev, &buf.attr, s->places[place].target, &opts,
+			      err);
+}
+
+static bool is_denial(int rc)
+{
+	return rc == -EACCES || rc == -EPERM;
+}
+
+/* What user space alone was refused with. A source that counts all alike says EINVAL to :u. */
+static bool takes_privilege(const struct stat_event *e, int rc)
+{
+	return is_denial(rc) || (rc == -EINVAL && e->buf.attr.type >= PERF_TYPE_MAX);
+}
+
+/* Without privilege the kernel's part is left out, and the name says so: ":u". */
+static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_event *leader,
+			 struct pev_error *err)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_error second;
+	char *label;
+	int rc;
+
+	if (e->opened || e->user_only || e->buf.attr.exclude_kernel || e->buf.attr.exclude_user ||
+	    e->buf.attr.type == PERF_TYPE_TRACEPOINT || !useronly_is_meant(e->label))
+		return -EACCES;
+	e->user_only = true;
+	rc = try_open(s, event, place, leader, &second);
+	label = rc ? NULL : useronly_label(e->label);
+	if (!label) {
+		e->user_only = false;
+		if (rc && takes_privilege(e, rc))   /* the first refusal tells it */
+			return -EACCES;
+		if (rc)
+			*err = second;
+		return rc ? rc : -ENOMEM;
+	}
+	free(e->label);
+	e->label = label;
+	return 0;
+}
+
+enum { BROKEN_UP = 1 };
+
+static void drop_event(struct stat *s, size_t event)
+{
+	s->events[event].opened = false;
+	for (size_t p = 0; p < s->nplaces; p++) {
+		pev_event_close(counter(s, event, p)->ev);
+		counter(s, event, p)->ev = NULL;
+	}
+}
+
+/* From here on each event of the group is its own. */
+static void break_up(struct stat *s, size_t leader)
+{
+	for (size_t i = leader; i < s->nevents; i++)
+		if (s->events[i].leader == leader) {
+			drop_event(s, i);
+			s->events[i].leader = i;
+		}
+}
+
+/* A member that opens alone does not fit into the group: with :W all of the group are
+ * counted one by one, without it this one is not. */
+static int on_misfit(struct stat *s, size_t event, size_t place, struct pev_error *err)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_error second;
+
+	if (try_open(s, event, place, NULL, &second))
+		return -EINVAL;
+	pev_event_close(counter(s, event, place)->ev);
+	counter(s, event, place)->ev = NULL;
+	if (e->weak) {
+		break_up(s, e->leader);
+		return BROKEN_UP;
+	}
+	snprintf(err->said, sizeof(err->said), "it does not fit into its group");
+	snprintf(err->remedy, sizeof(err->remedy), "make the group shorter, or let it be broken up: "
+		 "{...}:W");
+	return -EINVAL;
+}
+
+static int open_one(struct stat *s, size_t event, size_t place, struct pev_error *err)
+{
+	struct pev_event *leader = leader_of(s, event, place);
+	int rc = try_open(s, event, place, leader, err);
+
+	if (is_denial(rc))
+		return try_user_only(s, event, place, leader, err);
+	return rc == -EINVAL && leader ? on_misfit(s, event, place, err) : rc;
+}
+
+static void remember(struct stat_event *e, const struct pev_error *err)
+{
+	char *why;
+
+	if (!e->why && asprintf(&why, "%s%s%s", err->said, err->remedy[0] ? "; " : "",
+				err->remedy) >= 0)
+		e->why = why;
+}
+
+/* Trouble that belongs to one CPU, not to the event. */
+static bool is_of_place(const struct stat *s, size_t place, int rc)
+{
+	return rc == -ENODEV && s->places[place].cpu >= 0 && place;
+}
+
+/* Which events can be opened is only found out by trying, so this may ask for more than is
+ * needed, and a refusal means nothing yet. The command gets the limit that was. */
+static void reserve_descriptors(const struct stat *s)
+{
+	descriptors_reserve(s->nevents * s->nplaces + SPARE_FILES);
+}
+
+static int too_few_descriptors(const struct stat *s, const struct stat_event *e, struct fault *f)
+{
+	char remedy[256];
+
+	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
+			 "%zu open files beside stat's own, but %s, or count fewer events, threads or CPUs", e->label,
+			 s->nevents, s->nplaces, s->nevents * s->nplaces,
+			 descriptors_remedy(remedy, sizeof(remedy)));
+}
+
+/* 0, BROKEN_UP, or -1 with f. */
+static int open_event(struct stat *s, size_t event, struct fault *f)
+{
+	struct stat_event *e = &s->events[event];
+	struct pev_error err = { 0 };
+	size_t tried = 0, ended = 0;
+	char text[1200];
+
+	for (size_t p = 0; p < s->nplaces; p++) {
+		bool here = runs_on(e, s->places[p].cpu);
+		int rc = here ? open_one(s, event, p, &err) : 0;
+
+		tried += here;
+		if (!rc) {
+			e->opened |= counter(s, event, p)->ev != NULL;
+			continue;
+		}
+		if (rc == -ESRCH) {   /* of that thread */
+			ended++;
+			continue;
+		}
+		if (rc == BROKEN_UP)
+			return rc;
+		if (rc == -EMFILE)
+			return too_few_descriptors(s, e, f);
+		if (rc == -ENFILE || rc == -ENOMEM) {
+			pev_error_text(&err, text, sizeof(text));
+			return fault_set(f, EXIT_FAILED, "stat: %s", text);
+		}
+		remember(e, &err);
+		e->denied = is_denial(rc);
+		if (is_of_place(s, p, rc))
+			continue;
+		drop_event(s, event);   /* in some places only it would give half a sum */
+		break;
+	}
+	return ended == tried && (tried || !s->nplaces) ? targets_ended(f) : 0;
+}
+
+/* Of an event that nobody asked for by name and that isn't there, the row tells enough. */
+static bool is_to_tell(const struct stat_event *e, const char *fatal)
+{
+	return !e->opened && !e->told && e->why && (e->asked || e->denied) &&
+	       (!fatal || strcmp(e->why, fatal));
+}
+
+/* Events that share their reason share its line. */
+static void tell(struct stat *s, size_t first, const char *fatal)
+{
+	const char *why = s->events[first].why;
+	char names[512] = "";
+	size_t n = 0;
+
+	for (size_t i = first; i < s->nevents; i++) {
+		struct stat_event *e = &s->events[i];
+
+		if (!is_to_tell(e, fatal) || strcmp(e->why, why))
+			continue;
+		e->told = true;
+		if (n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
+					      e->label);
+	}
+	note(1, "%s%s: not counted: %s", names, n < sizeof(names) ? "" : "...", why);
+}
+
+static int make_tables(struct stat *s, struct fault *f)
+{
+	s->counters = calloc(s->nevents * s->nplaces + 1, sizeof(*s->counters));
+	if (!s->rows)
+		s->rows = calloc(s->nevents * s->nwheres + 1, sizeof(*s->rows));
+	if (s->counters && s->rows)
+		return 0;
+	return fault_set(f, EXIT_FAILED, "stat: out of memory");
+}
+
+static int open_events(struct stat *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct stat_event *e = &s->events[i];
+		size_t leader = e->leader;
+		int rc;
+
+		if (e->why && !e->opened)   /* an earlier run found out */
+			continue;
+		e->opened = false;
+		rc = open_event(s, i, f);
+		if (rc < 0)
+			return -1;
+		if (rc == BROKEN_UP)
+			i = leader - 1;
+	}
+	return 0;
+}
+
+bool stat_any_open(const struct stat *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].opened)
+			return true;
+	return false;
+}
+
+int stat_open(struct stat *s, bool needs_one, struct fault *f)
+{
+	const char *fatal;
+
+	if (make_tables(s, f))
+		return -1;
+	reserve_descriptors(s);
+	if (open_events(s, f))
+		return -1;
+	fatal = needs_one && !stat_any_open(s) ? s->nevents && s->events[0].why ? s->events[0].why
+			: "there is none" : NULL;
+	for (size_t i = 0; i < s->nevents; i++)
+		if (is_to_tell(&s->events[i], fatal))
+			tell(s, i, fatal);
+	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
+}
+
+static void each(struct stat *s, int (*control)(struct pev_event *))
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		for (size_t p = 0; p < s->nplaces; p++)
+			if (counter(s, i, p)->ev && !leader_of(s, i, p))
+				control(counter(s, i, p)->ev);
+}
+
+void stat_enable(struct stat *s)
+{
+	each(s, pev_event_enable);
+}
+
+void stat_disable(struct stat *s)
+{
+	each(s, pev_event_disable);
+}
+
+void stat_close(struct stat *s)
+{
+	if (s->counters)
+		for (size_t i = s->nevents * s->nplaces; i-- > 0;)
+			pev_event_close(s->counters[i].ev);
+	free(s->counters);
+	s->counters = NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------- */
+
+static void add_count(struct count_row *r, const struct pev_count *c)
+{
+	struct pev_estimate est;
+	int rc = pev_count_estimate(c, &est);
+
+	r->counters++;
+	r->counted += (double)c->value;
+	r->enabled += c->time_enabled;
+	r->running += c->time_running;
+	if (rc == -ENODATA)
+		r->state = COUNT_NEVER_RAN;   /* a sum with a part unknown is unknown */
+	else
+		r->value += rc ? (double)c->value : est.value;
+}
+
+static void begin_row(const struct stat *s, const struct stat_event *e, size_t where,
+		      struct count_row *r)
+{
+	*r = (struct count_row){
+		.event = e->label, .where = s->wheres[where], .unit = e->unit, .scale = e->scale,
+		.state = e->opened ? COUNT_GOOD : e->denied ? COUNT_NOT_PERMITTED : COUNT_NOT_SUPPORTED,
+		.share = 1,
+		.why = e->opened ? NULL : e->why, .runs = r->runs,
+	};
+}
+
+static void read_place(struct stat *s, size_t event, size_t place)
+{
+	struct stat_counter *c = counter(s, event, place);
+	struct count_row *r = &s->rows[event * s->nwheres + s->places[place].where];
+	struct pev_count now, since;
+	int rc;
+
+	if (!c->ev)
+		return;
+	rc = pev_event_read(c->ev, &now);
+	c->lost = rc || counter(s, s->events[event].leader, place)->lost;
+	if (c->lost) {   /* the kernel says it of the leader alone: members just stop */
+		r->state = COUNT_NEVER_RAN;
+		return;
+	}
+	since = pev_count_delta(&c->last, &now);
+	if (s->events[event].snapshot)
+		since.value = now.value;
+	c->last = now;
+	add_count(r, &since);
+}
+
+/* What is pinned and never ran had no counter; once its tasks have ended, the kernel tells
+ * that no more, and its count is 0. */
+static void judge_row(const struct stat *s, const struct stat_event *e, struct count_row *r)
+{
+	if (r->enabled > r->running)
+		r->share = (double)r->running / (double)r->enabled;
+	if (r->state == COUNT_GOOD && r->counters && !r->running &&
+	    s->events[e->leader].buf.attr.pinned)
+		r->state = COUNT_NEVER_RAN;
+}
+
+void stat_read(struct stat *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct count_row *rows = &s->rows[i * s->nwheres];
+
+		for (size_t w = 0; w < s->nwheres; w++)
+			begin_row(s, &s->events[i], w, &rows[w]);
+		for (size_t p = 0; p < s->nplaces; p++)
+			read_place(s, i, p);
+		for (size_t w = 0; w < s->nwheres; w++)
+			judge_row(s, &s->events[i], &rows[w]);
+	}
+}

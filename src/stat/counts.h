@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts of events as people and programs see them: one structure, three renderings. */
+#ifndef STAT_COUNTS_H
+#define STAT_COUNTS_H
+
+#include "report/stats.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum count_state {
+	COUNT_GOOD,
+	COUNT_NEVER_RAN,         /* multiplexed away: nothing can be said */
+	COUNT_NOT_SUPPORTED,     /* the event could not be opened; why says it */
+	COUNT_NOT_PERMITTED,     /* not by this user; why says what it takes */
+};
+
+struct count_metric {
+	double value;
+	const char *unit;        /* "insn per cycle", "/sec"; NULL: there is none */
+	char prefix;             /* 'K', 'M', 'G' before the unit, or 0 */
+};
+
+/* One event, added up over what `where` names. */
+struct count_row {
+	const char *event;
+	const char *where;       /* "CPU0", "S0-D0-C1", "bash-123"; NULL: all */
+	unsigned int counters;   /* how many were added */
+	enum count_state state;
+	const char *why;
+	const char *unit;        /* value * scale is in it; NULL: a number */
+	double scale;
+	double value;            /* estimate, unscaled; over several runs the mean */
+	double counted;          /* what the counters showed; equal unless multiplexed */
+	uint64_t enabled, running;   /* ns, of all counters */
+	double share;            /* of the time that was seen, 0..1; 1: value is exact */
+	struct stats runs;       /* n > 1: of value */
+	struct count_metric metric;
+};
+
+static inline bool count_was_open(const struct count_row *r)
+{
+	return r->state == COUNT_GOOD || r->state == COUNT_NEVER_RAN;
+}
+
+struct count_table {
+	const char *title;       /* "'sleep 1'", "system wide" */
+	const char *const *command;  /* NULL terminated, or NULL */
+	const char *where_word;  /* what rows' `where` is: "cpu", "core", "thread", "cgroup" */
+	struct count_row *rows;
+	size_t n;
+	bool is_interval;
+	double time;             /* s since the start, of an interval's end */
+	struct stats elapsed;    /* s; n = runs */
+	struct stats user, sys;  /* s, of a command */
+	int exit_status;         /* of the command, as the shell tells it; -1: none */
+};
+
+struct csv_form {
+	char separator;
+	bool safe;               /* for a spreadsheet: no text is a formula, quote_is_formula() */
+};
+
+/* For the first of several tables (intervals) `first` is true: titles. */
+void counts_text(const struct count_table *t, bool first, FILE *out);
+void counts_csv(const struct count_table *t, struct csv_form form, bool first, FILE *out);
+/* An interval is one line, anything else an indented document. 0 or -ENOMEM. */
+int counts_json(const struct count_table *t, FILE *out);
+
+/* ---- two commands ------------------------------------------------------------ */
+
+struct compared_row {
+	const char *event;
+	const char *unit;
+	double scale;
+	struct stats a, b;       /* of estimates, unscaled */
+	struct stats_difference difference;
+	double share;            /* the least of all runs */
+};
+
+struct compared_table {
+	const char *a, *b;       /* the commands, as typed */
+	double confidence;       /* 0.95 */
+	struct compared_row *rows;
+	size_t n;
+};
+
+void compared_text(const struct compared_table *t, FILE *out);
+void compared_csv(const struct compared_table *t, struct csv_form form, FILE *out);
+int compared_json(const struct compared_table *t, FILE *out);
+#endif

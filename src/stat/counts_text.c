@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts in the layout of perf stat, which its users know. */
+#include "stat/counts.h"
+
+#include "base/escape.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { VALUE = 18, UNIT = 4, NAME = 32, METRIC = 16, CELL = 256 };
+
+static const char *const states[] = {
+	[COUNT_NEVER_RAN] = "<not counted>", [COUNT_NOT_SUPPORTED] = "<not supported>",
+	[COUNT_NOT_PERMITTED] = "<not permitted>",
+};
+
+static const char *shown(const char *text, char *buf)
+{
+	escape_terminal(text ? text : "", text ? strlen(text) : 0, buf, CELL);
+	return buf;
+}
+
+/* Estimates of counts are whole numbers to a reader; what has a unit has two digits. */
+static void value_text(double value, const char *unit, char *buf, size_t size)
+{
+	snprintf(buf, size, unit ? "%.2f" : "%.0f", value);
+}
+
+static int where_width(const struct count_table *t)
+{
+	char buf[CELL];
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].where && strlen(shown(t->rows[i].where, buf)) > width)
+			width = strlen(buf);
+	return (int)width;
+}
+
+/* Trailing blanks never reach the output: a line is put together first. */
+struct line {
+	char text[4 * CELL];
+	size_t n;
+};
+
+static void put(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(l->text + l->n, sizeof(l->text) - l->n, fmt, ap);
+	va_end(ap);
+	l->n += n > 0 ? (size_t)n : 0;
+	if (l->n >= sizeof(l->text))
+		l->n = sizeof(l->text) - 1;
+}
+
+static void end_line(struct line *l, FILE *out)
+{
+	while (l->n && l->text[l->n - 1] == ' ')
+		l->n--;
+	fprintf(out, "%.*s\n", (int)l->n, l->text);
+	l->n = 0;
+}
+
+static void put_metric(struct line *l, const struct count_row *r)
+{
+	char unit[64] = "";
+
+	if (r->metric.unit)
+		snprintf(unit, sizeof(unit), "%.1s%s", &r->metric.prefix, r->metric.unit);
+	if (r->metric.unit)
+		put(l, " # %8.3f %-*s", r->metric.value, METRIC, unit);
+	else if (r->runs.n > 1 || r->share < 1)
+		put(l, "   %8s %-*s", "", METRIC, "");
+}
+
+static double percent(double part, double whole)
+{
+	return whole != 0 ? 100 * part / whole : 0;
+}
+
+static void print_row(const struct count_table *t, const struct count_row *r, int where, FILE *out)
+{
+	struct line l = { .n = 0 };
+	char name[CELL], text[64];
+
+	if (t->is_interval)
+		put(&l, "%16.9f ", t->time);
+	if (where)
+		put(&l, "%-*s ", where, shown(r->where, name));
+	if (where && !strcmp(t->where_word, "core"))
+		put(&l, "%5u ", r->counters);
+	value_text(r->value * r->scale, r->unit, text, sizeof(text));
+	put(&l, "%*s ", VALUE, r->state == COUNT_GOOD ? text : states[r->state]);
+	put(&l, "%-*s %-*s", UNIT, r->unit ? r->unit : "", NAME, shown(r->event, name));
+	if (r->state == COUNT_GOOD) {
+		put_metric(&l, r);
+		if (r->runs.n > 1)
+			put(&l, "  ( +- %5.2f%% )", percent(stats_error(&r->runs), fabs(r->value)));
+		/* an estimate, and from how much of the time it comes */
+		if (r->share < 1)
+			put(&l, "  (%.2f%%)", 100 * r->share);
+	}
+	end_line(&l, out);
+}
+
+static void print_times(const struct count_table *t, FILE *out)
+{
+	if (t->elapsed.n > 1) {
+		fprintf(out, "\n%18.*f +- %.*f seconds time elapsed  ( +- %5.2f%% )\n\n", 7,
+			t->elapsed.mean, 7, stats_error(&t->elapsed),
+			percent(stats_error(&t->elapsed), t->elapsed.mean));
+		return;
+	}
+	fprintf(out, "\n%18.9f seconds time elapsed\n\n", t->elapsed.mean);
+	if (t->user.n)
+		fprintf(out, "%18.9f seconds user\n%18.9f seconds sys\n\n", t->user.mean, t->sys.mean);
+}
+
+static bool is_estimated(const struct count_table *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->rows[i].state == COUNT_GOOD && t->rows[i].share < 1)
+			return true;
+	return false;
+}
+
+void counts_text(const struct count_table *t, bool first, FILE *out)
+{
+	int where = where_width(t);
+	char title[CELL];
+
+	if (t->is_interval && first)
+		fprintf(out, "#%15s %*s%*s unit events\n", "time", where ? where + 1 : 0,
+			where ? t->where_word : "", VALUE, "counts");
+	if (!t->is_interval) {
+		fprintf(out, "\n Performance counter stats for %s", shown(t->title, title));
+		if (t->elapsed.n > 1)
+			fprintf(out, " (%zu runs)", t->elapsed.n);
+		fputs(":\n\n", out);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		print_row(t, &t->rows[i], where, out);
+	if (t->is_interval)
+		return;
+	if (is_estimated(t))
+		fputs("\n (N%) behind a line: counters were shared; the value is an estimate from N% "
+		      "of the time\n", out);
+	print_times(t, out);
+}
+
+/* ---- two commands ------------------------------------------------------------ */
+
+static const char *verdict(const struct compared_row *r)
+{
+	if (isinf(r->difference.half))
+		return "";
+	if (fabs(r->difference.mean) > r->difference.half)
+		return r->difference.mean > 0 ? "more" : "less";
+	return "no difference shown";
+}
+
+/* Whole numbers, unless the means differ by less: then as many digits as their difference has. */
+static int digits_of(const struct compared_row *r)
+{
+	double a = r->a.mean * r->scale, b = r->b.mean * r->scale;
+
+	return r->unit || (a != b && rint(a) == rint(b)) ? 2 : 0;
+}
+
+static void put_mean(struct line *l, const struct compared_row *r, const struct stats *s)
+{
+	put(l, " %14.*f +- %-9.4g", digits_of(r), s->mean * r->scale, stats_stddev(s) * r->scale);
+}
+
+static void print_compared(const struct compared_row *r, FILE *out)
+{
+	struct line l = { .n = 0 };
+	char name[CELL];
+
+	put(&l, " %-24s %-4s", shown(r->event, name), r->unit ? r->unit : "");
+	put_mean(&l, r, &r->a);
+	put_mean(&l, r, &r->b);
+	put(&l, " %+14.2f", r->difference.mean * r->scale);
+	if (!isinf(r->difference.half))
+		put(&l, " +- %-9.4g", r->difference.half * r->scale);
+	if (r->a.mean != 0)
+		put(&l, " %+7.2f%%", percent(r->difference.mean, fabs(r->a.mean)));
+	put(&l, "  %s", verdict(r));
+	if (r->share < 1)
+		put(&l, "  (%.2f%%)", 100 * r->share);
+	end_line(&l, out);
+}
+
+void compared_text(const struct compared_table *t, FILE *out)
+{
+	char name[CELL];
+
+	fprintf(out, "\n A: %s\n", shown(t->a, name));
+	fprintf(out, " B: %s\n\n", shown(t->b, name));
+	fprintf(out, " %-29s %27s %27s   B - A, %.0f%% confidence\n\n", "event", "A, mean +- stddev",
+		"B, mean +- stddev", 100 * t->confidence);
+	for (size_t i = 0; i < t->n; i++)
+		print_compared(&t->rows[i], out);
+	fprintf(out, "\n %zu runs of each, in turns\n\n", t->n ? t->rows[0].a.n : 0);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of perf-prof stat: -e lists, or what perf stat counts without one. */
+#include "stat/stat.h"
+
+#include "stream/rate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char defaults[] = "task-clock,context-switches,cpu-migrations,page-faults,"
+			       "cycles,stalled-cycles-frontend,stalled-cycles-backend,instructions,"
+			       "branches,branch-misses";
+
+/* What each further -d adds, as with perf stat. */
+static const char *const details[] = {
+	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
+enum { NDETAILS = sizeof(details) / sizeof(*details) };
+
+/* All -e, or the default, and the details as one list; *asked: the length of what -e had. */
+static char *make_list(const struct stat_config *c, size_t *asked)
+{
+	const char *const *lists = c->events.n ? c->events.v : (const char *[]){ defaults };
+	size_t n = c->events.n ? c->events.n : 1, size = sizeof(defaults);
+	char *text;
+
+	for (size_t i = 0; i < c->events.n; i++)
+		size += strlen(c->events.v[i]) + 1;
+	for (size_t i = 0; i < NDETAILS; i++)
+		size += strlen(details[i]) + 1;
+	text = calloc(1, size);
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		strcat(strcat(text, i ? "," : ""), lists[i]);
+	*asked = c->events.n ? strlen(text) : 0;
+	for (int i = 0; i < c->detail && i < NDETAILS; i++)
+		strcat(strcat(text, ","), details[i]);
+	return text;
+}
+
+/* "cycles" stays so, where the event's own name is "cpu-cycles"; but only a plain name
+ * tells the whole event: no modifiers of a group, no wildcards. */
+static char *label_of(const struct pev_parsed *p, const char *text)
+{
+	if (strcspn(text + p->at, ":/*?[{},") == p->length && !strchr(p->label, ':') &&
+	    p->attr->type != PERF_TYPE_TRACEPOINT)
+		return strndup(text + p->at, p->length);
+	return strdup(p->label);
+}
+
+/* What a list may ask for that counting can't give. P and S, about samples as well, say how
+ * far to go where there are any: they change nothing here, as in perf stat. */
+static int check_meaning(const struct stat *s, const struct pev_parsed *p, struct pev_error *err)
+{
+	if (!p->percore || s->config->per_core)
+		return 0;
+	snprintf(err->asked, sizeof(err->asked), "%s", p->label);
+	snprintf(err->said, sizeof(err->said), "percore adds up the CPUs of a core");
+	snprintf(err->remedy, sizeof(err->remedy), "--per-core does so, for all events");
+	return -EINVAL;
+}
+
+/* By default the stalled cycles are there where the machine counts them. Any privilege will do. */
+static bool is_absent(const struct pev_parsed *p)
+{
+	union pev_attr_buf buf;
+	struct pev_event *ev;
+	int rc;
+
+	if (p->attr->type != PERF_TYPE_HARDWARE ||
+	    ((uint32_t)p->attr->config != PERF_COUNT_HW_STALLED_CYCLES_FRONTEND &&
+	     (uint32_t)p->attr->config != PERF_COUNT_HW_STALLED_CYCLES_BACKEND) ||
+	    pev_attr_buf_copy(&buf, p->attr))
+		return false;
+	buf.attr.disabled = buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
+	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
+	pev_event_close(ev);
+	return rc && rc != -EACCES && rc != -EPERM;
+}
+
+static int add_event(struct stat *s, size_t index, const char *text, bool asked,
+		     struct pev_error *err)
+{
+	const struct pev_parsed *p = pev_attr_list_at(s->list, index);
+	struct stat_event *e = &s->events[s->nevents];
+	int rc = check_meaning(s, p, err);
+
+	if (rc || (!asked && is_absent(p)))
+		return rc;
+	rc = pev_attr_buf_copy(&e->buf, p->attr);
+	if (rc)
+		return rc;
+	e->buf.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (p->precise_max)
+		e->buf.attr.precise_ip = 0;
+	e->label = label_of(p, text);
+	e->unit = p->unit;
+	e->scale = p->scale != 0 ? p->scale : 1;
+	if (rate_is_clock(p->attr) && !p->unit) {   /* ns, told in ms as perf stat does */
+		e->unit = "msec";
+		e->scale = 1e-6;
+	}
+	e->leader = s->nevents - (index - p->leader);
+	e->cpus = p->ncpus ? p->cpus : NULL;
+	e->ncpus = p->ncpus;
+	e->snapshot = p->snapshot;
+	e->weak = p->weak;
+	e->asked = asked;
+	s->nevents++;
+	return e->label ? 0 : -ENOMEM;
+}
+
+static int complain(const struct pev_error *err, int rc, struct fault *f)
+{
+	int code = rc == -EINVAL || rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
+	char text[1200];
+
+	if (rc == -ENOMEM)
+		return fault_set(f, EXIT_FAILED, "stat: out of memory");
+	pev_error_text(err, text, sizeof(text));
+	return fault_set(f, code, "stat -e: %s", text);
+}
+
+int stat_events_parse(struct stat *s, struct fault *f)
+{
+	struct pev_error err = { 0 };
+	size_t n, asked = 0;
+	char *text = make_list(s->config, &asked);
+	int rc;
+
+	rc = text ? pev_attr_parse(&s->list, text, NULL, &err) : -ENOMEM;
+	n = rc ? 0 : pev_attr_list_size(s->list);
+	s->events = calloc(n ? n : 1, sizeof(*s->events));
+	if (!rc && !s->events)
+		rc = -ENOMEM;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = add_event(s, i, text, pev_attr_list_at(s->list, i)->at < asked, &err);
+	if (rc)
+		rc = complain(&err, rc, f);
+	free(text);
+	return rc;
+}
+
+void stat_events_free(struct stat *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		free(s->events[i].label);
+		free(s->events[i].why);
+	}
+	free(s->events);
+	pev_attr_list_free(s->list);
+	s->events = NULL;
+	s->list = NULL;
+	s->nevents = 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where perf-prof stat counts, and what is added up. */
+#include "stat/stat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_number(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int n = -1;
+
+	if (f && fscanf(f, "%d", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n < 0 ? 0 : n;
+}
+
+/* perf stat's "S0-D0-C1": socket, die, core. */
+static void core_name(int cpu, char *buf, size_t size)
+{
+	static const char *const files[] = { "physical_package_id", "die_id", "core_id" };
+	char path[128];
+	int ids[3];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, files[i]);
+		ids[i] = read_number(path);
+	}
+	snprintf(buf, size, "S%d-D%d-C%d", ids[0], ids[1], ids[2]);
+}
+
+static void thread_name(pid_t tid, char *buf, size_t size)
+{
+	char path[64], comm[32] = "?";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	f = fopen(path, "re");
+	if (f) {
+		if (!fgets(comm, sizeof(comm), f))
+			comm[0] = '\0';
+		comm[strcspn(comm, "\n")] = '\0';
+		fclose(f);
+	}
+	snprintf(buf, size, "%s-%d", comm, (int)tid);
+}
+
+static void where_name(enum stat_by by, const struct task_target *task, int cpu, char *buf,
+		       size_t size)
+{
+	buf[0] = '\0';
+	switch (by) {
+	case BY_ALL:
+		break;
+	case BY_CPU:
+		snprintf(buf, size, "CPU%d", cpu);
+		break;
+	case BY_CORE:
+		core_name(cpu, buf, size);
+		break;
+	case BY_THREAD:
+		thread_name(task->tid, buf, size);
+		break;
+	case BY_CGROUP:
+		snprintf(buf, size, "%s", task->cgroup);
+		break;
+	}
+}
+
+/* The index of a where of that name, made if there is none; -1 without memory. */
+static int find_where(struct stat *s, const char *name)
+{
+	char **grown;
+
+	for (size_t i = 0; i < s->nwheres; i++)
+		if (!*name || (s->wheres[i] && !strcmp(s->wheres[i], name)))
+			return (int)i;
+	grown = reallocarray(s->wheres, s->nwheres + 1, sizeof(*grown));
+	if (!grown)
+		return -1;
+	s->wheres = grown;
+	grown[s->nwheres] = *name ? strdup(name) : NULL;
+	if (*name && !grown[s->nwheres])
+		return -1;
+	return (int)s->nwheres++;
+}
+
+static struct pev_target target_of(const struct task_target *task, int cpu)
+{
+	if (task->cgroup_fd >= 0)
+		return pev_target_cgroup(task->cgroup_fd, cpu);
+	if (task->tid < 0)
+		return pev_target_cpu(cpu);
+	return cpu < 0 ? pev_target_thread(task->tid) : pev_target_thread_on_cpu(task->tid, cpu);
+}
+
+static int add_place(struct stat *s, const struct task_target *task, int cpu, struct fault *f)
+{
+	struct stat_place *grown = s->places;
+	char name[512];
+	int where;
+
+	/* doubled whenever the number is a power of two */
+	if (!(s->nplaces & (s->nplaces - 1)))
+		grown = reallocarray(s->places, s->nplaces ? 2 * s->nplaces : 1, sizeof(*grown));
+	if (grown)
+		s->places = grown;
+	where_name(s->by, task, cpu, name, sizeof(name));
+	where = grown ? find_where(s, name) : -1;
+	if (where < 0)
+		return fault_set(f, EXIT_FAILED, "stat: out of memory");
+	grown[s->nplaces++] = (struct stat_place){ target_of(task, cpu), cpu, (size_t)where };
+	return 0;
+}
+
+/* A task is counted wherever it runs, unless CPUs were named or are told apart. */
+static bool on_any_cpu(const struct stat *s, const struct task_target *task)
+{
+	return task->tid >= 0 && !s->config->common.cpus.n && s->by != BY_CPU && s->by != BY_CORE;
+}
+
+static int add_task(struct stat *s, const struct task_target *task, struct fault *f)
+{
+	if (on_any_cpu(s, task))
+		return add_place(s, task, -1, f);
+	for (size_t i = 0; i < s->targets.cpus.n; i++)
+		if (add_place(s, task, s->targets.cpus.v[i], f))
+			return -1;
+	return 0;
+}
+
+int stat_places_make(struct stat *s, pid_t child, struct fault *f)
+{
+	struct task_target own = { .tid = child, .cgroup_fd = -1 };
+
+	stat_places_free(s);
+	if (s->on_command)
+		return add_task(s, &own, f);
+	for (size_t i = 0; i < s->targets.ntasks; i++)
+		if (add_task(s, &s->targets.tasks[i], f))
+			return -1;
+	return 0;
+}
+
+void stat_places_free(struct stat *s)
+{
+	for (size_t i = 0; i < s->nwheres; i++)
+		free(s->wheres[i]);
+	free(s->wheres);
+	free(s->places);
+	s->wheres = NULL;
+	s->places = NULL;
+	s->nwheres = s->nplaces = 0;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof stat at work: a command once or several times, or targets until they end. */
+#include "stat/wait.h"
+
+#include "base/note.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPEN_TRIES = 5 };
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* ---- what is printed ------------------------------------------------------------ */
+
+struct printing {
+	struct stat_output to;
+	bool printed;            /* titles were */
+	bool unread;             /* the reader of the pipe went away: a way to be done, and no error */
+	char *title;
+	const char *const *command;
+	double start;
+	double last;             /* end of the interval before */
+};
+
+static char *title_of_command(char *const *argv)
+{
+	size_t size = 3;
+	char *text;
+
+	for (size_t i = 0; argv[i]; i++)
+		size += strlen(argv[i]) + 1;
+	text = calloc(1, size);
+	if (!text)
+		return NULL;
+	text[0] = '\'';
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			strcat(text, " ");
+		strcat(text, argv[i]);
+	}
+	strcat(text, "'");
+	return text;
+}
+
+static char *title_of_targets(const struct stat *s)
+{
+	const struct stream_opts *o = &s->config->common;
+	const struct numlist *list = o->pids.n ? &o->pids : o->tids.n ? &o->tids : &o->cpus;
+	const char *what = o->pids.n ? "process id" : o->tids.n ? "thread id" : "CPU(s)";
+	char numbers[512], *text = NULL;
+
+	if (o->cgroups.n)
+		return asprintf(&text, "control group %s%s", o->cgroups.v[0],
+				o->cgroups.n > 1 ? " and others" : "") < 0 ? NULL : text;
+	if (!list->n)
+		return strdup("'system wide'");
+	numlist_text(list, numbers, sizeof(numbers));
+	return asprintf(&text, "%s '%s'", what, numbers) < 0 ? NULL : text;
+}
+
+static int print_table(const struct stat *s, struct printing *p, struct count_table *t,
+		       struct fault *f)
+{
+	static const char *const words[] = {
+		[BY_ALL] = "all", [BY_CPU] = "cpu", [BY_CORE] = "core", [BY_THREAD] = "thread",
+		[BY_CGROUP] = "cgroup",
+	};
+	const struct stat_config *c = s->config;
+	int rc = 0;
+
+	if (p->unread)
+		return 0;
+	errno = 0;
+	t->title = p->title;
+	t->command = p->command;
+	t->where_word = words[s->by];
+	t->n = s->nevents * s->nwheres;
+	if (c->json)
+		rc = counts_json(t, p->to.out);
+	else if (c->csv)
+		counts_csv(t, (struct csv_form){ c->separator[0], c->csv_safe }, !p->printed, p->to.out);
+	else
+		counts_text(t, !p->printed, p->to.out);
+	p->printed = true;
+	fflush(p->to.out);
+	p->unread = ferror(p->to.out) && errno == EPIPE;
+	if (ferror(p->to.out) && !p->unread)
+		return fault_set(f, EXIT_FAILED, "cannot write to %s: %s", p->to.path,
+				 strerror(errno));
+	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
+}
+
+/* Rows are gathered event by event; those of a core, thread or cgroup stand together. */
+static struct count_row *ordered(const struct stat *s, const struct count_row *rows)
+{
+	struct count_row *v = calloc(s->nevents * s->nwheres + 1, sizeof(*v));
+	bool by_event = s->by == BY_CPU || s->by == BY_ALL;
+
+	for (size_t i = 0; v && i < s->nevents; i++)
+		for (size_t w = 0; w < s->nwheres; w++)
+			v[by_event ? i * s->nwheres + w : w * s->nevents + i] =
+				rows[i * s->nwheres + w];
+	return v;
+}
+
+static int print_rows(const struct stat *s, struct printing *p, struct count_table *t,
+		      struct fault *f)
+{
+	int rc;
+
+	t->rows = ordered(s, s->rows);
+	if (!t->rows)
+		return fault_set(f, EXIT_FAILED, "stat: out of memory");
+	rc = print_table(s, p, t, f);
+	free(t->rows);
+	return rc;
+}
+
+/* Of the rows just read. */
+static int print_interval(struct stat *s, struct printing *p, struct fault *f)
+{
+	struct count_table t = { .is_interval = true, .exit_status = -1 };
+	double at = now();
+
+	stat_metrics(s, at - p->last);
+	p->last = at;
+	t.time = at - p->start;
+	return print_rows(s, p, &t, f);
+}
+
+/* ---- counting ---------------------------------------------------------------------- */
+
+/* Where counters are on CPUs; tasks are counted wherever they run. */
+static void tell_hotplug(struct stat *s)
+{
+	char line[600];
+
+	if (s->nplaces && s->places[0].cpu >= 0 &&
+	    hotplug_look(&s->hotplug, &s->targets.cpus, s->config->common.cpus.n,
+			 s->targets.tasks[0].tid >= 0, true, line, sizeof(line)))
+		note(1, "%s", line);
+}
+
+/* Waits for the end, printing intervals where p is given. *woke: what ended it. */
+static int count_until_end(struct stat *s, struct stat_wait *w, const struct workload *child,
+			   struct printing *p, enum stat_woke *woke, struct fault *f)
+{
+	for (;;) {
+		*woke = stat_wait(w, s, child);
+		if (*woke == WOKE_END || *woke == WOKE_SECOND_SIGNAL)
+			return 0;
+		/* a command decides itself what a signal means to it */
+		if (*woke == WOKE_SIGNAL && !child)
+			return 0;
+		if (*woke != WOKE_INTERVAL || !p)
+			continue;
+		stat_read(s);
+		tell_hotplug(s);
+		if (print_interval(s, p, f))
+			return -1;
+		if (p->unread && !child)
+			return 0;
+	}
+}
+
+/* A thread that is born while its process is being opened is inherited by some of the
+ * events only: then all is opened anew, a few times. */
+static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct fault *f)
+{
+	for (int tries = 1;; tries++) {
+		if (stat_places_make(s, child, f) || stat_open(s, needs_one, f))
+			return -1;
+		if (!s->config->common.pids.n || !targets_moved(&s->targets, &s->config->common))
+			return 0;
+		if (tries == OPEN_TRIES)
+			break;
+		stat_close(s);
+		free(s->rows);
+		s->rows = NULL;
+		targets_free(&s->targets);
+		if (targets_resolve(&s->targets, &s->config->common, f))
+			return -1;
+	}
+	note(1, "--pids: new threads kept starting while events were opened: some of their counts "
+	     "may be missing; --cgroups counts all");
+	return 0;
+}
+
+static int prepare(struct stat *s, struct workload *child, char *const *argv,
+		   const struct stat_wait *w, struct fault *f)
+{
+	if (argv && workload_prepare(child, argv, &w->before, &s->files, f))
+		return -1;
+	if (open_until_stable(s, child->pid, !argv, f))
+		return -1;
+	if (!s->on_command)
+		stat_enable(s);
+	return 0;
+}
+
+static void finish(struct workload *child, char *const *argv, double start,
+		   struct stat_run_times *times, int *status)
+{
+	struct rusage usage = { .ru_maxrss = 0 };
+
+	times->elapsed = now() - start;
+	if (!argv)
+		return;
+	*status = workload_collect(child, &usage);
+	times->user = seconds(usage.ru_utime);
+	times->sys = seconds(usage.ru_stime);
+}
+
+/* One run from the opening of the events to their closing; argv NULL: targets only. The
+ * status of the command, or -1 with f. */
+static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, struct printing *p,
+		    struct stat_run_times *times, enum stat_woke *woke, struct fault *f)
+{
+	struct workload child = { .pidfd = -1, .go = -1, .trouble = -1 };
+	double start = now();
+	int status = 0, rc;
+
+	hotplug_begin(&s->hotplug);
+	rc = prepare(s, &child, argv, w, f);
+	if (!rc) {
+		stat_wait_restart(w, s->config->interval_ms);
+		start = now();
+		if (p)
+			p->start = p->last = start;
+		rc = argv ? workload_start(&child, f) : 0;
+	}
+	if (!rc)
+		rc = count_until_end(s, w, argv ? &child : NULL, p, woke, f);
+	if (!rc && *woke == WOKE_SECOND_SIGNAL)
+		workload_abandon(&child);
+	if (!rc) {
+		if (!s->on_command)
+			stat_disable(s);
+		finish(&child, child.pid ? argv : NULL, start, times, &status);
+		stat_read(s);
+		tell_hotplug(s);
+		stat_metrics(s, times->elapsed);
+	}
+	hotplug_end(&s->hotplug);
+	workload_abandon(&child);
+	stat_close(s);
+	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
+}
+
+int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,
+		  bool *interrupted, struct fault *f)
+{
+	enum stat_woke woke = WOKE_END;
+	struct stat_wait w;
+	int status;
+
+	if (stat_wait_begin(&w, 0, f))
+		return -1;
+	status = run_once(s, argv, &w, NULL, times, &woke, f);
+	*interrupted = w.signaled > 0;
+	stat_wait_end(&w);
+	return status;
+}
+
+/* ---- several runs ---------------------------------------------------------------------- */
+
+static void add_run(struct stat *s, struct count_table *t, struct count_row *sum,
+		    const struct stat_run_times *times, bool command)
+{
+	for (size_t i = 0; i < s->nevents * s->nwheres; i++) {
+		struct count_row *r = &sum[i], old = *r;
+
+		*r = s->rows[i];
+		r->runs = old.runs;
+		r->counted += old.counted;
+		r->enabled += old.enabled;
+		r->running += old.running;
+		if (old.state != COUNT_GOOD)
+			r->state = old.state;
+		stats_add(&r->runs, r->value);
+	}
+	stats_add(&t->elapsed, times->elapsed);
+	if (command) {
+		stats_add(&t->user, times->user);
+		stats_add(&t->sys, times->sys);
+	}
+}
+
+static void average(struct stat *s, const struct count_table *t, struct count_row *sum)
+{
+	for (size_t i = 0; i < s->nevents * s->nwheres; i++) {
+		struct count_row *r = &sum[i];
+
+		r->value = r->runs.mean;
+		r->counted /= (double)t->elapsed.n;
+		if (r->enabled > r->running)
+			r->share = (double)r->running / (double)r->enabled;
+		s->rows[i] = *r;
+	}
+	stat_metrics(s, t->elapsed.mean);
+}
+
+/* The rows belong to the first run's places; those of each run are made alike. */
+static int run_all(struct stat *s, char **argv, struct stat_wait *w, struct printing *p,
+		   struct count_table *t, struct fault *f)
+{
+	uint64_t runs = s->config->runs ? s->config->runs : 1;
+	struct count_row *sum = NULL;
+	int status = 0, one = 0;
+
+	for (uint64_t i = 0; i < runs && one >= 0 && !w->signaled; i++) {
+		struct stat_run_times times = { 0 };
+		enum stat_woke woke = WOKE_END;
+
+		one = run_once(s, argv, w, s->config->interval_ms ? p : NULL, &times, &woke, f);
+		if (!sum)
+			sum = calloc(s->nevents * s->nwheres + 1, sizeof(*sum));
+		if (one < 0 || !sum)
+			break;
+		status = one ? one : status;
+		add_run(s, t, sum, &times, s->on_command);
+	}
+	if (one >= 0 && sum)
+		average(s, t, sum);
+	free(sum);
+	return one < 0 ? -1 : status;
+}
+
+static int report(struct stat *s, struct printing *p, struct count_table *t, int status,
+		  struct fault *f)
+{
+	t->exit_status = p->command ? status : -1;
+	if (s->config->interval_ms)
+		return print_interval(s, p, f);
+	return print_rows(s, p, t, f);
+}
+
+int stat_run(struct stat *s, char **argv, struct fault *f)
+{
+	struct printing p = { .command = (const char *const *)argv };
+	struct count_table t = { .n = 0 };
+	struct stat_wait w;
+	int status;
+
+	if (stat_output_open(&p.to, s, argv, f))
+		return f->exit_code;
+	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
+	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
+			  : stat_wait_begin(&w, s->config->interval_ms, f);
+	if (!status) {
+		status = run_all(s, argv, &w, &p, &t, f);
+		stat_wait_end(&w);
+		if (status >= 0 && report(s, &p, &t, status, f))
+			status = -1;
+	}
+	free(p.title);
+	stat_output_close(&p.to, status >= 0, f);
+	if (status < 0 || f->exit_code)
+		return f->exit_code;
+	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* why was told when they were opened */
+}

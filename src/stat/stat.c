@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof stat: its options, and what may stand beside what. */
+#include "stat/commands.h"
+#include "stat/stat.h"
+
+#include "base/descriptors.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------- */
+
+static int parse_interval(const char *text, void *field, struct fault *f)
+{
+	uint64_t n;
+
+	if (units_u64(text, &n) || !n || n > 366ULL * 24 * 3600 * 1000)
+		return fault_usage(f, "--interval %s: expected milliseconds, such as 1000", text);
+	*(uint64_t *)field = n;
+	return 0;
+}
+
+static int parse_runs(const char *text, void *field, struct fault *f)
+{
+	uint64_t n;
+
+	if (units_u64(text, &n) || !n || n > 1000000)
+		return fault_usage(f, "--repeat %s: expected a number of runs from 1 to 1000000", text);
+	*(uint64_t *)field = n;
+	return 0;
+}
+
+static int parse_separator(const char *text, void *field, struct fault *f)
+{
+	if (strlen(text) != 1 || strchr("\"\n\r", text[0]))
+		return fault_usage(f, "--field-separator %s: expected one character, such as ;", text);
+	*(const char **)field = text;
+	return 0;
+}
+
+#define AT(member) offsetof(struct stat_config, member)
+
+static const struct opt event_opts[] = {
+	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
+	  "Events as perf stat takes them: names, sys:name, pmu/terms/, rNNN, modifiers (:u), "
+	  "{groups}. Repeatable. Default: task-clock, context-switches, cpu-migrations, "
+	  "page-faults, cycles, instructions, branches, branch-misses, and the stalled cycles that "
+	  "this CPU counts.", false, NULL },
+	{ "detailed", 'd', NULL, OPT_COUNT, AT(detail), NULL,
+	  "Add loads and misses of the L1 data and last-level caches; -dd: L1 instruction cache and "
+	  "TLBs, too; -ddd: prefetches.", false, NULL },
+};
+
+static const struct opt measure_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(all_cpus), NULL,
+	  "Count all tasks on all CPUs, also with a command. This is the default without a command "
+	  "or target.", false, NULL },
+	{ "repeat", 'r', NULL, OPT_CALL, AT(runs), "N",
+	  "Run the command N times and print means +- their standard error (JSON and CSV: also the "
+	  "standard deviation of the runs).", false, parse_runs },
+	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
+	  "Compare with another command, run in turns with the first, N times each (-r, default "
+	  "10): print the difference of the means with its 95% confidence interval. If COMMAND "
+	  "needs a shell, both run in one.", false, NULL },
+	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
+	  "Print the counts every MS milliseconds.", false, parse_interval },
+};
+
+static const struct opt output_opts[] = {
+	{ "per-cpu", 'A', "no-aggr", OPT_FLAG, AT(per_cpu), NULL, "Print a line for each CPU.", false, NULL },
+	{ "per-core", 0, NULL, OPT_FLAG, AT(per_core), NULL,
+	  "Print a line for each core (S socket, D die, C core), with the number of its CPUs.", false,
+	  NULL },
+	{ "per-thread", 0, NULL, OPT_FLAG, AT(per_thread), NULL, "Print a line for each thread of "
+		"-p or -t.",
+	  false, NULL },
+	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
+	  "Print CSV with a title line and always the same columns.", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
+	  "not taken for a formula. Numbers do not change.", false, NULL },
+	{ "field-separator", 'x', NULL, OPT_CALL, AT(separator), "CHAR", "Print CSV with this "
+		"separator.",
+	  false, parse_separator },
+	{ "json", 'j', NULL, OPT_FLAG, AT(json), NULL,
+	  "Print JSON: one document, with -i one line per interval.", false, NULL },
+	{ "output", 'o', NULL, OPT_STRING, AT(common.output.path), "FILE",
+	  "Write the counts to FILE. Default: stdout; stderr with a command, as stdout belongs to "
+	  "the command.", false, NULL },
+};
+
+#define GROUP(title, opts, offset) { title, opts, sizeof(opts) / sizeof((opts)[0]), offset }
+
+static const struct opt_group groups[] = {
+	GROUP("Events", event_opts, 0),
+	{ "Targets", stream_target_opts, 5, AT(common) },
+	GROUP("Measuring", measure_opts, 0),
+	GROUP("Output", output_opts, 0),
+};
+
+/* ---- what goes with what --------------------------------------------------------- */
+
+static bool has_tasks(const struct stream_opts *o)
+{
+	return o->pids.n || o->tids.n;
+}
+
+/* Each row: what is asked for, what forbids it, and the words for it. */
+static int check_combination(const struct stat_config *c, bool command, struct fault *f)
+{
+	const struct stream_opts *o = &c->common;
+	bool on_cpus = c->all_cpus || o->cpus.n || (!command && !has_tasks(o));
+	const struct {
+		bool wrong;
+		const char *text;
+	} rules[] = {
+		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it does not go with -p or -t" },
+		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it behind --" },
+		{ c->vs && !command, "--vs compares with a command, and there is none; put it behind --" },
+		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it does not go with -r or "
+							    "--vs" },
+		{ c->per_thread && c->runs > 1, "--per-thread does not go with -r: threads come and go" },
+		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it does not "
+							   "go with -p, -t or --cgroup" },
+		{ c->json && (c->csv || c->csv_safe || c->separator), "--json or CSV: not both" },
+		{ c->per_cpu + c->per_core + c->per_thread > 1, "-A, --per-core, --per-thread: one of "
+								"them" },
+		{ c->per_thread && !has_tasks(o), "--per-thread needs -p or -t" },
+		{ (c->per_cpu || c->per_core) && !on_cpus, "-A and --per-core need -a or -C" },
+		{ (c->per_cpu || c->per_core || c->per_thread) && c->vs, "--vs compares whole commands: it "
+									 "does not go with -A, --per-core "
+									 "or --per-thread" },
+		{ (c->per_cpu || c->per_core) && o->cgroups.n, "-A and --per-core do not go with "
+							       "--cgroup" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].wrong)
+			return fault_usage(f, "stat: %s", rules[i].text);
+	return 0;
+}
+
+static enum stat_by chosen_by(const struct stat_config *c)
+{
+	if (c->per_cpu)
+		return BY_CPU;
+	if (c->per_core)
+		return BY_CORE;
+	if (c->per_thread)
+		return BY_THREAD;
+	return c->common.cgroups.n ? BY_CGROUP : BY_ALL;
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static int count(struct stat *s, char **argv, struct fault *f)
+{
+	if (stat_events_parse(s, f) || targets_resolve(&s->targets, &s->config->common, f))
+		return f->exit_code;
+	return s->config->vs ? stat_compare(s, argv, f) : stat_run(s, argv, f);
+}
+
+/* What stat itself has open, at most; events not counted. */
+enum { OWN_FILES = 16 };
+
+static int stat_command_run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct stat_config *c = config;
+	char **argv = args->noperands ? args->operands : NULL;
+	struct stat s = { .config = c, .by = chosen_by(c) };
+	int code;
+
+	getrlimit(RLIMIT_NOFILE, &s.files);
+	descriptors_reserve(OWN_FILES);
+	if (check_combination(c, argv, f)) {
+		code = f->exit_code;
+	} else {
+		c->csv |= c->separator || c->csv_safe;
+		if (!c->separator)
+			c->separator = ",";
+		s.on_command = argv && !c->all_cpus && !c->common.cpus.n &&
+			       targets_everybody(&c->common);
+		code = count(&s, argv, f);
+	}
+	stat_close(&s);
+	stat_places_free(&s);
+	stat_events_free(&s);
+	targets_free(&s.targets);
+	free(s.rows);
+	return code;
+}
+
+static void defaults(void *config)
+{
+	struct stat_config *c = config;
+
+	stream_opts_defaults(&c->common);
+}
+
+static void release(void *config)
+{
+	struct stat_config *c = config;
+
+	opt_strings_free(&c->events);
+	stream_opts_free(&c->common);
+}
+
+static const char *const description[] = {
+	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
+	"or a signal comes. If you name such a target, a command only sets how long to count: -p "
+	"1234 -- sleep 10.",
+	"The modifiers P and S are for samples and have no effect here. If a group does not fit the "
+	"counters, it is counted without the events that are too many; with W, each event of it is "
+	"counted alone.",
+	"If an event cannot be counted here, its line says <not supported>, or <not permitted> if "
+	"privilege is missing; a message gives the reason, and the other events are counted. An "
+	"event is <not counted> if others used all counters all the time; an event pinned with D, "
+	"from the moment when it lost its counter. Counts of events that shared a counter are "
+	"estimates, followed by the share of the time that was counted. Without the privilege to "
+	"count the kernel, only user space is counted, and the name ends in :u.",
+	"The exit status is that of the command: 128 + n if signal n ended it, 127 if there is no "
+	"such program, 126 if it cannot be executed. It is 1 if the command succeeded but no event "
+	"could be counted.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof stat -- make -j4", "the usual counts of a command" },
+	{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "a group, five times" },
+	{ "perf-prof stat --vs './job --fast' -- ./job", "which of two is faster, and is the difference significant" },
+	{ "perf-prof stat -a -A -i 1000 -e context-switches", "each CPU, each second" },
+	{ "perf-prof stat -p 1234 --per-thread -e task-clock", "the threads of a process, until Ctrl-C" },
+	{ "perf-prof stat -p 1234 -- sleep 10", "a process, for ten seconds" },
+	{ "perf-prof stat --json -o counts.json -- ./job", "as JSON, for programs" },
+	{ NULL, NULL },
+};
+
+const struct command stat_command = {
+	.name = "stat",
+	.summary = "count events",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct stat_config),
+	.defaults = defaults,
+	.release = release,
+	.run = stat_command_run,
+};

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/workload.h"
+
+#include "base/descriptors.h"
+#include "base/ttyfilter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 1000 };
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* In the child: waits for the byte, becomes the program. A parent that dies closes the
+ * pipe, and nothing is run. */
+static void become(int go, int trouble, char *const *argv, const sigset_t *signals,
+		   const struct rlimit *files)
+{
+	ssize_t n;
+	char byte;
+	int code;
+
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(WORKLOAD_REFUSED);
+	/* whoever root's program may become. Who has no right to a filter isn't root. */
+	ttyfilter_install_on_terminal();
+	setrlimit(RLIMIT_NOFILE, files);
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	execvp(argv[0], argv);
+	code = errno;
+	n = write(trouble, &code, sizeof(code));
+	(void)n;
+	_exit(code == ENOENT ? WORKLOAD_MISSING : WORKLOAD_REFUSED);
+}
+
+/* Whether exec will find it; so far, nothing was begun that could overwrite a file. */
+static bool is_there(const char *name)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (strchr(name, '/') || !folder)
+		return strchr(name, '/') ? !access(name, F_OK) || errno != ENOENT : true;
+	for (;; folder++) {
+		int n = (int)strcspn(folder, ":");
+
+		snprintf(path, sizeof(path), "%.*s%s%s", n, folder, n ? "/" : "", name);
+		if (!access(path, F_OK) || errno != ENOENT)
+			return true;
+		folder += n;
+		if (!*folder)
+			return false;
+	}
+}
+
+static int missing(const char *name, struct fault *f)
+{
+	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run a shell's built-in, or a command line in one "
+			 "word, with sh -c '...'", name);
+}
+
+int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,
+		     const struct rlimit *files, struct fault *f)
+{
+	int go[2] = { -1, -1 }, trouble[2] = { -1, -1 }, code;
+	char hint[256];
+
+	*w = (struct workload){ .pidfd = -1, .go = -1, .trouble = -1, .name = argv[0] };
+	if (!is_there(argv[0]))
+		return missing(argv[0], f);
+	if (pipe2(go, O_CLOEXEC) || pipe2(trouble, O_CLOEXEC))
+		goto failed;
+	w->pid = fork();
+	if (!w->pid) {
+		close(go[1]);
+		close(trouble[0]);
+		become(go[0], trouble[1], argv, signals, files);
+	}
+	close_fd(&go[0]);
+	close_fd(&trouble[1]);
+	if (w->pid < 0)
+		goto failed;
+	w->go = go[1];
+	w->trouble = trouble[0];
+	w->pidfd = (int)syscall(SYS_pidfd_open, w->pid, 0);
+	if (w->pidfd >= 0)
+		return 0;
+	workload_abandon(w);
+	return fault_set(f, EXIT_FAILED, "cannot watch the command: pidfd_open: %s; this needs "
+			 "Linux 5.3 or later",
+			 strerror(errno));
+failed:
+	code = errno;
+	w->pid = 0;
+	for (int i = 0; i < 2; i++) {
+		close_fd(&go[i]);
+		close_fd(&trouble[i]);
+	}
+	return fault_set(f, EXIT_FAILED, "cannot start %s: %s%s", argv[0], strerror(code),
+			 descriptors_hint(code, hint, sizeof(hint)));
+}
+
+int workload_start(struct workload *w, struct fault *f)
+{
+	int code = 0;
+	ssize_t n;
+
+	n = write(w->go, "g", 1);
+	close_fd(&w->go);
+	if (n == 1)
+		n = read(w->trouble, &code, sizeof(code));   /* 0: exec closed it */
+	close_fd(&w->trouble);
+	if (n == 0)
+		return 0;
+	workload_abandon(w);
+	if (code == ENOENT)
+		return missing(w->name, f);
+	return fault_set(f, WORKLOAD_REFUSED, "cannot execute %s: %s; expected a program, or a "
+			 "script that begins with #!", w->name, strerror(code));
+}
+
+int workload_collect(struct workload *w, struct rusage *usage)
+{
+	int status = 0;
+
+	while (wait4(w->pid, &status, 0, usage) < 0 && errno == EINTR)
+		;
+	w->pid = 0;
+	workload_abandon(w);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Who is asked to end may have reasons not to, which are no reason to wait for ever. */
+static void end(const struct workload *w)
+{
+	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
+	int ended;
+
+	kill(w->pid, SIGTERM);
+	kill(w->pid, SIGCONT);
+	do
+		ended = w->pidfd < 0 ? 1 : poll(&p, 1, PATIENCE_MS);
+	while (ended < 0 && errno == EINTR);
+	if (ended <= 0)
+		return;
+	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void workload_abandon(struct workload *w)
+{
+	close_fd(&w->go);
+	close_fd(&w->trouble);
+	if (w->pid > 0)
+		end(w);
+	close_fd(&w->pidfd);
+	w->pid = 0;
+}

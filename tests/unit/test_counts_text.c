@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Means, spreads and differences; counts as text, CSV and JSON. */
+#include "cmocka_all.h"
+
+#include "stat/counts.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+/* ---- statistics --------------------------------------------------------------- */
+
+static struct stats of(const double *v, size_t n)
+{
+	struct stats s = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		stats_add(&s, v[i]);
+	return s;
+}
+
+static void near(double a, double b, double within)
+{
+	if (!(fabs(a - b) <= within))
+		fail_msg("%.12g is not within %g of %.12g", a, within, b);
+}
+
+static void mean_and_spread(void **state)
+{
+	static const double v[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
+	struct stats s = of(v, COUNT(v)), none = { 0 }, one = of(v, 1);
+
+	near(s.mean, 5, 1e-12);
+	near(stats_stddev(&s), 2.13808993529940, 1e-12);
+	near(stats_error(&s), 2.13808993529940 / sqrt(8), 1e-12);
+	assert_true(s.min == 2 && s.max == 9);
+	assert_true(stats_stddev(&none) == 0 && stats_error(&none) == 0);
+	assert_true(one.mean == 2 && stats_stddev(&one) == 0);
+}
+
+static void large_numbers_keep_their_spread(void **state)
+{
+	static const double v[] = { 1e15 + 1, 1e15 + 2, 1e15 + 3 };
+	struct stats s = of(v, COUNT(v));
+
+	near(stats_stddev(&s), 1, 1e-3);
+}
+
+/* Quantiles as any table of Student's t has them. */
+static void students_t(void **state)
+{
+	static const struct {
+		double p, df, t, within;
+	} rows[] = {
+		{ 0.975, 1, 12.70620474, 1e-6 }, { 0.975, 2, 4.30265273, 1e-6 },
+		{ 0.975, 4, 2.77644511, 1e-6 }, { 0.975, 10, 2.22813885, 1e-6 },
+		{ 0.975, 30, 2.04227246, 1e-6 }, { 0.995, 5, 4.03214298, 1e-6 },
+		{ 0.95, 3, 2.35336343, 1e-6 }, { 0.975, 1e6, 1.95996635, 1e-5 },
+		{ 0.975, 7.5, 2.3327, 2e-3 }, { 0.5, 3, 0, 1e-9 },
+		{ 0.025, 4, -2.77644511, 1e-6 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		near(stats_t_quantile(rows[i].p, rows[i].df), rows[i].t, rows[i].within);
+}
+
+/* Welch's test of NIST's example with unequal spreads, computed by hand. */
+static void differences(void **state)
+{
+	static const double a[] = { 10, 12, 14 }, b[] = { 20, 21, 22, 23 }, same[] = { 3, 3 };
+	struct stats sa = of(a, 3), sb = of(b, 4), ss = of(same, 2), one = of(a, 1);
+	struct stats_difference d = stats_compare(&sa, &sb, 0.95);
+	double va = 4.0 / 3, vb = (5.0 / 3) / 4;
+	double df = (va + vb) * (va + vb) / (va * va / 2 + vb * vb / 3);
+
+	near(d.mean, 9.5, 1e-12);
+	near(d.half, stats_t_quantile(0.975, df) * sqrt(va + vb), 1e-9);
+	assert_true(isinf(stats_compare(&sa, &one, 0.95).half));
+	assert_true(stats_compare(&ss, &ss, 0.95).half == 0);
+}
+
+/* ---- renderings ----------------------------------------------------------------- */
+
+static struct count_row rows[] = {
+	{ .event = "task-clock", .unit = "msec", .scale = 1e-6, .value = 1234567, .counted = 1234567,
+	  .enabled = 1234567, .running = 1234567, .share = 1, .counters = 1,
+	  .metric = { 0.5, "CPUs utilized", 0 } },
+	{ .event = "cycles", .scale = 1, .value = 4000, .counted = 1000, .enabled = 100,
+	  .running = 25, .share = 0.25, .counters = 1, .metric = { 3.25, "GHz", 0 } },
+	{ .event = "faults", .scale = 1, .value = 61, .counted = 61, .share = 1, .counters = 1,
+	  .metric = { 72.882, "/sec", 'K' } },
+	{ .event = "instructions", .scale = 1, .state = COUNT_NOT_SUPPORTED, .why = "no, \"none\"" },
+	{ .event = "bad\033[1mname", .scale = 1, .state = COUNT_NEVER_RAN, .enabled = 9 },
+	{ .event = "migrations", .scale = 1, .state = COUNT_NOT_PERMITTED, .why = "paranoid" },
+};
+
+static struct count_table table(void)
+{
+	struct count_table t = { .title = "'x'", .where_word = "all", .rows = rows,
+				 .n = COUNT(rows), .exit_status = -1 };
+
+	stats_add(&t.elapsed, 0.25);
+	return t;
+}
+
+/* What fn writes; free it. */
+static char *written(void (*fn)(const struct count_table *, FILE *), const struct count_table *t)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	fn(t, out);
+	fclose(out);
+	return text;
+}
+
+static void as_text(const struct count_table *t, FILE *out)
+{
+	counts_text(t, true, out);
+}
+
+static void as_csv(const struct count_table *t, FILE *out)
+{
+	counts_csv(t, (struct csv_form){ ',', false }, true, out);
+}
+
+static void as_json(const struct count_table *t, FILE *out)
+{
+	assert_int_equal(counts_json(t, out), 0);
+}
+
+static void text_is_perf_stats(void **state)
+{
+	struct count_table t = table();
+	char *text = written(as_text, &t);
+
+	assert_string_equal(text,
+		"\n Performance counter stats for 'x':\n\n"
+		"              1.23 msec task-clock                       #    0.500 CPUs utilized\n"
+		"              4000      cycles                           #    3.250 GHz               "
+		"(25.00%)\n"
+		"                61      faults                           #   72.882 K/sec\n"
+		"   <not supported>      instructions\n"
+		"     <not counted>      bad\\x1b[1mname\n"
+		"   <not permitted>      migrations\n"
+		"\n (N%) behind a line: counters were shared; the value is an estimate from N% of the "
+		"time\n"
+		"\n       0.250000000 seconds time elapsed\n\n");
+	free(text);
+}
+
+static void csv_has_the_same_columns_everywhere(void **state)
+{
+	struct count_table t = table();
+	char *text = written(as_csv, &t), *save = NULL;
+	unsigned int lines = 0;
+
+	assert_non_null(strstr(text, "\"no, \"\"none\"\"\"\n"));
+	assert_non_null(strstr(text, ",,cycles,4000,,counted,1000,100,25,25,,3.25,GHz,\n"));
+	assert_non_null(strstr(text, ",,task-clock,1.234567,msec,counted,1234567,"));
+	assert_non_null(strstr(text, ",,migrations,,,not permitted,,,,,,,,paranoid\n"));
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		unsigned int commas = 0;
+		bool quoted = false;
+
+		for (const char *p = line; *p; p++) {
+			quoted ^= *p == '"';
+			commas += *p == ',' && !quoted;
+		}
+		assert_int_equal(commas, 13);
+		lines++;
+	}
+	assert_int_equal(lines, 1 + COUNT(rows) + 1);
+	free(text);
+}
+
+static json_object *member(json_object *o, const char *key)
+{
+	json_object *v = NULL;
+
+	assert_true(json_object_object_get_ex(o, key, &v));
+	return v;
+}
+
+static void json_tells_estimates(void **state)
+{
+	struct count_table t = table();
+	char *text = written(as_json, &t);
+	json_object *root = json_tokener_parse(text), *events, *e;
+
+	assert_non_null(root);
+	events = member(root, "events");
+	assert_int_equal(json_object_array_length(events), COUNT(rows));
+	e = json_object_array_get_idx(events, 1);
+	assert_int_equal(json_object_get_int64(member(e, "value")), 4000);
+	assert_int_equal(json_object_get_int64(member(e, "counted")), 1000);
+	assert_false(json_object_get_boolean(member(e, "exact")));
+	assert_true(json_object_get_double(member(e, "share")) == 0.25);
+	e = json_object_array_get_idx(events, 3);
+	assert_string_equal(json_object_get_string(member(e, "state")), "not supported");
+	assert_false(json_object_object_get_ex(e, "value", NULL));
+	e = json_object_array_get_idx(events, 5);
+	assert_string_equal(json_object_get_string(member(e, "state")), "not permitted");
+	assert_false(json_object_object_get_ex(e, "enabled_ns", NULL));
+	json_object_put(root);
+	free(text);
+}
+
+static void intervals_are_one_line_each(void **state)
+{
+	struct count_table t = table();
+	char *text;
+
+	t.is_interval = true;
+	t.time = 1.5;
+	text = written(as_json, &t);
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	free(text);
+	text = written(as_text, &t);
+	assert_non_null(strstr(text, "     1.500000000               1.23 msec task-clock"));
+	assert_null(strstr(text, "elapsed"));
+	free(text);
+}
+
+static void several_runs_show_their_spread(void **state)
+{
+	static const double v[] = { 90, 100, 110 };
+	struct count_row r = { .event = "faults", .scale = 1, .value = 100, .share = 1,
+			       .runs = of(v, 3) };
+	struct count_table t = { .title = "'x'", .where_word = "all", .rows = &r, .n = 1,
+				 .elapsed = of(v, 3), .exit_status = 0 };
+	char *text = written(as_text, &t);
+
+	assert_non_null(strstr(text, "'x' (3 runs):"));
+	assert_non_null(strstr(text, "faults"));
+	assert_non_null(strstr(text, "( +-  5.77% )\n"));
+	free(text);
+	text = written(as_json, &t);
+	assert_non_null(strstr(text, "\"stddev\": 10"));
+	free(text);
+}
+
+static void comparison(void **state)
+{
+	static const double a[] = { 100, 101, 99 }, b[] = { 150, 151, 149 };
+	static const double c[] = { 74.4, 75.4, 73.4 }, d[] = { 74.2, 75.2, 73.2 };
+	struct compared_row r[3] = {
+		{ .event = "faults", .scale = 1, .a = of(a, 3), .b = of(b, 3), .share = 1 },
+		{ .event = "other", .scale = 1, .a = of(a, 3), .b = of(a, 3), .share = 1 },
+		{ .event = "near", .scale = 1, .a = of(c, 3), .b = of(d, 3), .share = 1 },
+	};
+	struct compared_table t = { .a = "x", .b = "y", .confidence = 0.95, .rows = r, .n = 3 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (int i = 0; i < 3; i++)
+		r[i].difference = stats_compare(&r[i].a, &r[i].b, 0.95);
+	compared_text(&t, out);
+	fclose(out);
+	assert_non_null(strstr(text, "more"));
+	assert_non_null(strstr(text, "+50.00%"));
+	assert_non_null(strstr(text, "no difference shown"));
+	assert_non_null(strstr(text, " 100 +- "));
+	assert_non_null(strstr(text, " 74.40 +- "));   /* 74 and 74 would not differ by -0.20 */
+	assert_non_null(strstr(text, " 74.20 +- "));
+	assert_non_null(strstr(text, "3 runs of each"));
+	free(text);
+}
+
+/* Agresti and Caffo of 10 of 100 and 30 of 100, by hand. */
+static void shares(void **state)
+{
+	struct stats_share a = { 10, 100 }, b = { 30, 100 }, none = { 0, 50 };
+	struct stats_interval i = stats_compare_shares(&a, &b, 0.95);
+	double half = 1.959964 * sqrt(11.0 / 102 * 91 / 102 / 102 + 31.0 / 102 * 71 / 102 / 102);
+
+	near(i.difference, 0.2, 1e-12);
+	near(i.low, 20.0 / 102 - half, 1e-4);
+	near(i.high, 20.0 / 102 + half, 1e-4);
+	near(stats_evidence(&i), i.low, 1e-12);
+	i = stats_compare_shares(&b, &a, 0.95);
+	near(stats_evidence(&i), 20.0 / 102 - half, 1e-4);
+	i = stats_compare_shares(&none, &none, 0.99);
+	near(i.difference, 0, 1e-12);
+	assert_true(i.low < 0 && i.high > 0 && stats_evidence(&i) == 0);
+}
+
+/* A share drawn by a generator of its own. */
+static struct stats_share draw(double p, int n, uint64_t *state)
+{
+	struct stats_share s = { 0, n };
+
+	for (int i = 0; i < n; i++) {
+		*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		s.part += (double)(*state >> 11) / 9007199254740992.0 < p;
+	}
+	return s;
+}
+
+/* An interval that says 95 % holds the true difference that often, with small shares, too. */
+static void intervals_hold_what_they_say(void **state)
+{
+	static const struct {
+		double p, q;
+		int n, m;
+	} truths[] = { { 0.5, 0.6, 200, 300 }, { 0.02, 0.02, 300, 300 }, { 0.01, 0.05, 500, 200 }, { 0.9, 0.7, 60, 40 } };
+	enum { DRAWS = 4000 };
+	uint64_t seed = 1;
+
+	for (size_t k = 0; k < COUNT(truths); k++) {
+		int inside = 0;
+
+		for (int i = 0; i < DRAWS; i++) {
+			struct stats_share a = draw(truths[k].p, truths[k].n, &seed), b = draw(truths[k].q, truths[k].m, &seed);
+			struct stats_interval d = stats_compare_shares(&a, &b, 0.95);
+
+			inside += d.low <= truths[k].q - truths[k].p && truths[k].q - truths[k].p <= d.high;
+		}
+		assert_in_range(inside, DRAWS * 94 / 100, DRAWS * 985 / 1000);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares),
+		cmocka_unit_test(intervals_hold_what_they_say),
+		cmocka_unit_test(mean_and_spread),
+		cmocka_unit_test(large_numbers_keep_their_spread),
+		cmocka_unit_test(students_t),
+		cmocka_unit_test(differences),
+		cmocka_unit_test(text_is_perf_stats),
+		cmocka_unit_test(csv_has_the_same_columns_everywhere),
+		cmocka_unit_test(json_tells_estimates),
+		cmocka_unit_test(intervals_are_one_line_each),
+		cmocka_unit_test(several_runs_show_their_spread),
+		cmocka_unit_test(comparison),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
