@@ -33,13 +33,13 @@ struct opener {
 	/* Of files of which this process has tickets (ticket.h): 0 with the answer to a question about them, which
 	 * is the caller's to free(), and the process that found it; -errno. NULL: there are no tickets. */
 	int (*parse)(void *ctx, struct opener_question *q);
-	/* Of perf's cache, as idfile_cached() (symbols/idfile.h), of the user who started the run. NULL: there is
+	/* Of perf's cache, as idfile_cached() (symbols/elf/idfile.h), of the user who started the run. NULL: there is
 	 * no other than this process's. */
 	int (*cached)(void *ctx, const uint8_t *id, size_t size, const char *what);
 };
 
 struct opener_question {
-	int kind;                /* symbols/parser.h */
+	int kind;                /* symbols/jail/parser.h */
 	const int *fds;
 	unsigned int nfds;
 	const void *bytes;

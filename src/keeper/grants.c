@@ -2,8 +2,8 @@
 #include "keeper/grants.h"
 
 #include "base/opener.h"
-#include "symbols/elfid.h"
-#include "symbols/idfile.h"
+#include "symbols/elf/elfid.h"
+#include "symbols/elf/idfile.h"
 
 #include <ctype.h>
 #include <elf.h>

@@ -5,7 +5,7 @@
 #include "base/capabilities.h"
 #include "base/ttyfilter.h"
 #include "base/units.h"
-#include "symbols/parser.h"
+#include "symbols/jail/parser.h"
 
 #include <errno.h>
 #include <grp.h>

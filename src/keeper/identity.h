@@ -28,7 +28,7 @@ int identity_find(struct identity *who, const char *user, struct fault *f);
 int identity_own(struct identity *who, struct fault *f);
 /* The user who ran sudo, whom passwd(5) need not list. 1: found; 0: there is no sudo; -1 with f. */
 int identity_caller(struct identity *who, struct fault *f);
-/* A user without privilege, the one that root's parsers run as (symbols/parser.h). 1: found; 0: there is none; -1 with f. */
+/* A user without privilege, the one that root's parsers run as (symbols/jail/parser.h). 1: found; 0: there is none; -1 with f. */
 int identity_nobody(struct identity *who, struct fault *f);
 void identity_free(struct identity *who);
 

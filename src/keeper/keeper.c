@@ -3,7 +3,7 @@
 
 #include "base/descriptors.h"
 #include "keeper/outputs.h"
-#include "symbols/elfid.h"
+#include "symbols/elf/elfid.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,6 +2,7 @@
 #include "keeper/vault.h"
 
 #include "base/ticket.h"
+#include "symbols/parser_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,7 +146,7 @@ static int ask(struct parser **parser, const struct parser_question *q)
 	int rc;
 
 	if (!*parser)
-		*parser = parser_new(&(struct parser_opts){ .place = PARSER_APART, .seconds = SECONDS });
+		*parser = parser_new_all(&(struct parser_opts){ .place = PARSER_APART, .seconds = SECONDS });
 	rc = *parser ? parser_ask(*parser, q, &out) : -EPIPE;
 	rc = rc ? rc : put_bytes(&out);
 	parser_bytes_free(&out);

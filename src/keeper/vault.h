@@ -7,7 +7,7 @@
 #ifndef KEEPER_VAULT_H
 #define KEEPER_VAULT_H
 
-#include "symbols/parser.h"
+#include "symbols/jail/parser.h"
 
 #include <sys/stat.h>
 
@@ -21,7 +21,7 @@ bool vault_has(const struct vault *v, const struct stat *st);
 /* As parser_ask(), for the files for which q has tickets. -EACCES: q also has a file that belongs neither to root
  * nor to the owner of the file with a ticket. A descriptor of a file with the answer, or -errno. */
 int vault_ask(struct vault *v, const struct parser_question *q);
-/* The same for a perf map (symbols/perfmap.h): the answer is its functions, as lines of a perf map, and nothing else. */
+/* The same for a perf map (symbols/jit/perfmap.h): the answer is its functions, as lines of a perf map, and nothing else. */
 int vault_functions(struct vault *v, int map);
 /* The parser's process that answered last; -1: none. */
 pid_t vault_worker(const struct vault *v);

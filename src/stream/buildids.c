@@ -2,7 +2,7 @@
 #include "stream/buildids.h"
 
 #include "base/opener.h"
-#include "symbols/elfid.h"
+#include "symbols/elf/elfid.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "perfdata/writer.h"
 #include "stream/kerneladdr.h"
 #include "stream/private.h"
-#include "symbols/elfid.h"
+#include "symbols/elf/elfid.h"
 #include "tasks/procmaps.h"
 
 #include <ctype.h>

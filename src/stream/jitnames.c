@@ -7,7 +7,7 @@
 #include "stream/jitmarks.h"
 #include "stream/layout.h"
 #include "symbols/dso.h"
-#include "symbols/jitdump.h"
+#include "symbols/jit/jitdump.h"
 
 #include <errno.h>
 #include <inttypes.h>

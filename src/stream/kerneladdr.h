@@ -4,7 +4,7 @@
 #define STREAM_KERNELADDR_H
 
 #include "base/opener.h"
-#include "symbols/elfid.h"
+#include "symbols/elf/elfid.h"
 
 /* The address of a symbol, such as "_text", by /proc/kallsyms; 0: this user isn't told. */
 uint64_t kernel_address(const char *symbol, const struct opener *o);

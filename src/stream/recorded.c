@@ -4,7 +4,7 @@
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 #include "stream/procstart.h"
-#include "symbols/idfile.h"
+#include "symbols/elf/idfile.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,9 +12,9 @@
 #define SYMBOLS_DSO_H
 
 #include "base/opener.h"
-#include "symbols/cfi.h"
-#include "symbols/inlines.h"
-#include "symbols/symfile.h"
+#include "symbols/dwarf/cfi.h"
+#include "symbols/dwarf/inlines.h"
+#include "symbols/elf/symfile.h"
 
 struct dsos;
 struct dso;

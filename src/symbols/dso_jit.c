@@ -13,7 +13,7 @@
  */
 #include "base/note.h"
 #include "symbols/dso_private.h"
-#include "symbols/perfmap.h"
+#include "symbols/jit/perfmap.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,12 +4,12 @@
 #define SYMBOLS_DSO_PRIVATE_H
 
 #include "symbols/budget.h"
-#include "symbols/demangle.h"
 #include "symbols/dso.h"
+#include "symbols/dwarf/inlines.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/vdso.h"
 #include "symbols/errand.h"
-#include "symbols/inlines.h"
 #include "symbols/patience.h"
-#include "symbols/vdso.h"
 
 #include <time.h>
 

@@ -5,7 +5,7 @@
 #include "base/ticket.h"
 #include "base/units.h"
 #include "symbols/dso_private.h"
-#include "symbols/symsource.h"
+#include "symbols/elf/symsource.h"
 
 #include <errno.h>
 #include <fcntl.h>

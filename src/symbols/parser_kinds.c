@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of a parser: one row per kind. */
-#include "symbols/cfi.h"
-#include "symbols/demangle.h"
-#include "symbols/inlines.h"
-#include "symbols/perfmap.h"
-#include "symbols/symsource.h"
+#include "symbols/parser_kinds.h"
 
-const struct parser_row parser_rows[PARSER_KINDS] = {
+#include "symbols/dwarf/cfi.h"
+#include "symbols/dwarf/inlines.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/symsource.h"
+#include "symbols/jit/perfmap.h"
+
+static const struct parser_row rows[PARSER_KINDS] = {
 	[PARSER_SYMBOLS] = { symsource_answer, NULL },
 	[PARSER_DEMANGLE] = { demangle_answer, NULL },
 	[PARSER_CFI] = { cfi_answer, cfi_forget },
 	[PARSER_PERF_MAP] = { perfmap_answer, NULL },
 	[PARSER_INLINES] = { inlines_answer, inlines_forget },
 };
+
+struct parser *parser_new_all(const struct parser_opts *opts)
+{
+	struct parser_opts all = *opts;
+
+	all.rows = rows;
+	return parser_new(&all);
+}

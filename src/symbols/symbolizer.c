@@ -2,7 +2,8 @@
 #include "symbols/symbolizer.h"
 
 #include "base/note.h"
-#include "symbols/ksymbols.h"
+#include "symbols/kernel/ksymbols.h"
+#include "symbols/parser_kinds.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,11 +52,11 @@ struct symbolizer *symbolizer_new(const struct symbolizer_opts *opts)
 		symbolizer_free(s);
 		return NULL;
 	}
-	s->parser = parser_new(&(struct parser_opts){ .place = opts->parse, .helpers = dsos_helpers(s->dsos, &opts->helpers), .opener = opener });
+	s->parser = parser_new_all(&(struct parser_opts){ .place = opts->parse, .helpers = dsos_helpers(s->dsos, &opts->helpers), .opener = opener });
 	if (!s->parser && errno != ENOMEM) {
 		note(opts->verbose, "the process that reads programs' files without privilege did "
 		     "not start (%s): this process reads them", strerror(errno));
-		s->parser = parser_new(&(struct parser_opts){ .place = PARSER_HERE, .helpers = dsos_helpers(s->dsos, &opts->helpers),
+		s->parser = parser_new_all(&(struct parser_opts){ .place = PARSER_HERE, .helpers = dsos_helpers(s->dsos, &opts->helpers),
 							      .opener = opener });
 	}
 	if (!s->parser) {

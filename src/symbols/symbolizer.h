@@ -4,7 +4,7 @@
 #define SYMBOLS_SYMBOLIZER_H
 
 #include "symbols/dso.h"
-#include "symbols/kallsyms.h"
+#include "symbols/kernel/kallsyms.h"
 
 struct symbolizer;
 

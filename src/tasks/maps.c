@@ -7,7 +7,7 @@
  */
 #include "tasks/maps.h"
 
-#include "symbols/vdso.h"
+#include "symbols/elf/vdso.h"
 #include "tasks/procmaps.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/unwinder.h"
 
-#include "symbols/cfi_known.h"
-#include "symbols/vdso.h"
+#include "symbols/dwarf/cfi_known.h"
+#include "symbols/elf/vdso.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

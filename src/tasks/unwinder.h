@@ -7,7 +7,7 @@
 #ifndef TASKS_UNWINDER_H
 #define TASKS_UNWINDER_H
 
-#include "symbols/unwind.h"
+#include "symbols/dwarf/unwind.h"
 #include "tasks/maps.h"
 
 struct unwinder;

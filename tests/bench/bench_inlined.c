@@ -4,7 +4,8 @@
  * inlined functions and lines where the DWARF was read before, and "floor", the least that
  * finds an address again: a binary search in the sorted addresses. Medians; rounds alternate.
  */
-#include "symbols/inlines.h"
+#include "symbols/dwarf/inlines.h"
+#include "symbols/parser_kinds.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 2 ? atoi(argv[2]) : 15;
 	double known[MAX_ROUNDS], least[MAX_ROUNDS];
-	struct parser *parser = parser_new(&(struct parser_opts){ PARSER_HERE });
+	struct parser *parser = parser_new_all(&(struct parser_opts){ PARSER_HERE });
 	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	struct inlines *in = fd < 0 ? NULL : inlines_new(parser, fd);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/unwind.h"
+#include "symbols/dwarf/unwind.h"
 
 enum { MAX = 32 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/inline_unit.h"
-#include "symbols/unit_map.h"
+#include "symbols/dwarf/inline_unit.h"
+#include "symbols/dwarf/unit_map.h"
 
 enum { MAX = 64, MAX_UNITS_ASKED = 16 };
 

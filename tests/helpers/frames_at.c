@@ -5,7 +5,8 @@
  * a line with its name and one with FILE:LINE. With --apart the DWARF is read by a process
  * without privilege; with --time nothing but what it took, cold and warm.
  */
-#include "symbols/inlines.h"
+#include "symbols/dwarf/inlines.h"
+#include "symbols/parser_kinds.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
 		apart |= !strcmp(argv[i], "--apart");
 		timed |= !strcmp(argv[i], "--time");
 	}
-	parser = parser_new(&(struct parser_opts){ apart ? PARSER_APART : PARSER_HERE });
+	parser = parser_new_all(&(struct parser_opts){ apart ? PARSER_APART : PARSER_HERE });
 	fd = i < argc ? open(argv[i], O_RDONLY | O_CLOEXEC) : -1;
 	if (!parser || fd < 0)
 		return 1;

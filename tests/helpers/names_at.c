@@ -3,8 +3,9 @@
  * names_at [--apart] < LINES: for each line "FILE HEX", an offset in the file, prints
  * "name+0xinto" or "[unknown]"; with --apart by a process without privilege.
  */
-#include "symbols/demangle.h"
-#include "symbols/symsource.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/elf/symsource.h"
+#include "symbols/parser_kinds.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ int main(int argc, char **argv)
 	unsigned long long at;
 	char path[512];
 
-	parser = parser_new(&(struct parser_opts){ argc > 1 && !strcmp(argv[1], "--apart") ?
+	parser = parser_new_all(&(struct parser_opts){ argc > 1 && !strcmp(argv[1], "--apart") ?
 						   PARSER_APART : PARSER_HERE });
 	if (!parser)
 		return 1;

@@ -2,7 +2,8 @@
 /* Names as they are in the source; and those that are made to take all memory or time. */
 #include "cmocka_all.h"
 
-#include "symbols/demangle.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/parser_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static void kept(void **state)
 	char buf[DEMANGLE_MAX];
 
 	for (int place = PARSER_HERE; place <= PARSER_APART && !demangle("_Z3addii", buf); place++) {
-		struct parser *p = parser_new(&(struct parser_opts){ (enum parser_place)place });
+		struct parser *p = parser_new_all(&(struct parser_opts){ (enum parser_place)place });
 		struct demangled *d = NULL;
 		static const char wrong[] = "_Z1";
 
@@ -123,7 +124,7 @@ static void kept(void **state)
 static void bounded(void **state)
 {
 	enum { N = 20000, LEN = 600 };
-	struct parser *p = parser_new(&(struct parser_opts){ PARSER_HERE });
+	struct parser *p = parser_new_all(&(struct parser_opts){ PARSER_HERE });
 	char buf[DEMANGLE_MAX], (*many)[LEN + 32] = calloc(N, sizeof(*many));
 	struct demangled *d = NULL;
 

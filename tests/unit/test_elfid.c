@@ -2,7 +2,7 @@
 /* Build ids out of notes: whole ones, damaged ones, and those of files. */
 #include "cmocka_all.h"
 
-#include "symbols/elfid.h"
+#include "symbols/elf/elfid.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -4,9 +4,10 @@
  * tables that another process got wrong. */
 #include "cmocka_all.h"
 
-#include "symbols/inlines.h"
-#include "symbols/spans.h"
-#include "symbols/unit_map.h"
+#include "symbols/dwarf/inlines.h"
+#include "symbols/dwarf/spans.h"
+#include "symbols/dwarf/unit_map.h"
+#include "symbols/parser_kinds.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -188,7 +189,7 @@ static void test_truth(void **state)
 	NEED_COMPILER;
 	put_file("truth.cc", source);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		struct parser *here = parser_new(&(struct parser_opts){ PARSER_HERE });
+		struct parser *here = parser_new_all(&(struct parser_opts){ PARSER_HERE });
 
 		print_message("# %s %s\n", ways[i].compile, ways[i].link);
 		assert_int_equal(build(ways[i].compile, ways[i].link), 0);
@@ -203,7 +204,7 @@ static void test_truth(void **state)
 static void test_apart(void **state)
 {
 	NEED_COMPILER;
-	struct parser *p = parser_new(&(struct parser_opts){ PARSER_APART });
+	struct parser *p = parser_new_all(&(struct parser_opts){ PARSER_APART });
 
 	put_file("truth.cc", source);
 	assert_int_equal(build("-gdwarf-5", ""), 0);

@@ -2,7 +2,7 @@
 /* Made-up symbol tables: modules, BPF, aliases, hidden addresses, lines that are none. */
 #include "cmocka_all.h"
 
-#include "symbols/kallsyms.h"
+#include "symbols/kernel/kallsyms.h"
 
 #include <stdbool.h>
 #include <unistd.h>

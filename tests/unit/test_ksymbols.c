@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
-#include "symbols/ksymbols.h"
+#include "symbols/kernel/ksymbols.h"
 
 #include <string.h>
 

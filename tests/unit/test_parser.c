@@ -2,7 +2,7 @@
 /* The process that parses for us: what it may, what it may not, and what becomes of it. */
 #include "cmocka_all.h"
 
-#include "symbols/parser.h"
+#include "symbols/jail/parser.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #include "cmocka_all.h"
 
 #include "symbols/dso.h"
-#include "symbols/jitdump.h"
-#include "symbols/perfmap.h"
+#include "symbols/jit/jitdump.h"
+#include "symbols/jit/perfmap.h"
 
 #include <dirent.h>
 #include <errno.h>

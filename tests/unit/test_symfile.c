@@ -3,7 +3,7 @@
 #include "cmocka_all.h"
 
 #include "elf_image.h"
-#include "symbols/symfile.h"
+#include "symbols/elf/symfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
  * by objcopy, found by checksum, by build id and inside of the file; and what is another's. */
 #include "cmocka_all.h"
 
-#include "symbols/symsource.h"
+#include "symbols/elf/symsource.h"
+#include "symbols/parser_kinds.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +108,7 @@ static const char *name_at(struct symfile *f, uint64_t offset)
 static void has(uint64_t at, const char *name, uint64_t at_exported)
 {
 	for (int place = PARSER_HERE; place <= PARSER_APART; place++) {
-		struct parser *p = parser_new(&(struct parser_opts){ (enum parser_place)place });
+		struct parser *p = parser_new_all(&(struct parser_opts){ (enum parser_place)place });
 		struct symfile *f = open_program(p);
 
 		assert_non_null(f);
@@ -273,7 +274,7 @@ static void by_a_server(void **state)
 	}
 	assert_true(port);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", port);
-	p = parser_new(&(struct parser_opts){ PARSER_APART });
+	p = parser_new_all(&(struct parser_opts){ PARSER_APART });
 	f = open_program(p);
 	assert_string_equal(name_at(f, at), "none");
 	snprintf(path, sizeof(path), "%s/program", folder);

@@ -2,7 +2,7 @@
 /* Symbols at made-up addresses: nested, aliased, without a size, anywhere in 64 bits. */
 #include "cmocka_all.h"
 
-#include "symbols/symtab.h"
+#include "symbols/elf/symtab.h"
 
 #include <errno.h>
 #include <stdlib.h>

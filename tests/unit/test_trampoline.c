@@ -3,8 +3,8 @@
  * instruction by instruction. At each one it is known who called. */
 #include "cmocka_all.h"
 
-#include "symbols/cfi_known.h"
-#include "symbols/unwind.h"
+#include "symbols/dwarf/cfi_known.h"
+#include "symbols/dwarf/unwind.h"
 
 #include <signal.h>
 #include <string.h>

@@ -3,10 +3,11 @@
  * through the C library's qsort() and through a signal; and registers, stacks, tables that lie. */
 #include "cmocka_all.h"
 
-#include "symbols/cfi_known.h"
+#include "symbols/dwarf/cfi_known.h"
 #include "symbols/dso.h"
-#include "symbols/unwind.h"
-#include "symbols/vdso.h"
+#include "symbols/dwarf/unwind.h"
+#include "symbols/elf/vdso.h"
+#include "symbols/parser_kinds.h"
 
 #include <execinfo.h>
 #include <fcntl.h>
@@ -498,6 +499,6 @@ int main(void)
 		cmocka_unit_test(test_dso),
 	};
 
-	parser = parser_new(&(struct parser_opts){ PARSER_APART });
+	parser = parser_new_all(&(struct parser_opts){ PARSER_APART });
 	return parser ? cmocka_run_group_tests(tests, setup, teardown) : 1;
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of inline_unit share: a table in the making. */
+#ifndef SYMBOLS_DWARF_INLINE_PRIVATE_H
+#define SYMBOLS_DWARF_INLINE_PRIVATE_H
+
+#include "symbols/dwarf/inline_unit.h"
+#include "symbols/dwarf/spans.h"
+
+enum {
+	MAX_NODES = 1 << 22, MAX_RANGES = 1 << 22, MAX_ROWS_OF_UNIT = 1 << 22,
+	MAX_STRINGS = 64 << 20,      /* bytes */
+	UNIT_SECONDS = 10,
+};
+
+/* Strings of a table, each put in once. Keys are pointers that stay what they are while the
+ * unit is read: of names in the file, of entries that have names. */
+struct string_slot {
+	const void *key;         /* NULL: free */
+	uint32_t at;
+};
+
+struct strings {
+	struct parser_bytes text;    /* begins with an empty one */
+	struct string_slot *slots;
+	size_t n, cap;               /* cap: a power of two */
+};
+
+/* Where the string of that key is, which may have been found to be none (0). */
+bool strings_find(const struct strings *s, const void *key, uint32_t *at);
+/* Puts text in for that key; NULL: there is none. 0, -ENOMEM or -E2BIG. */
+int strings_put(struct strings *s, const void *key, const char *text, uint32_t *at);
+/* The same once more for another key. */
+int strings_alias(struct strings *s, const void *key, uint32_t at);
+void strings_free(struct strings *s);
+
+struct inline_address_row {
+	uint64_t addr;
+	struct inline_row row;
+};
+
+struct inline_maker {
+	struct dwarf_file *file;
+	struct dwarf_unit unit;
+	const struct abbrevs *abbrevs;
+	struct strings strings;
+	struct spans spans;
+	struct inline_node *nodes;
+	size_t nnodes, nodes_cap;
+	struct inline_address_row *rows;
+	size_t nrows, rows_cap;
+	struct inline_address_row ended;     /* the last end of a sequence, and its last row */
+	Dwarf_Files *files;      /* of its line table; NULL: none */
+	size_t nfiles, nranges;
+	uint64_t work, deadline; /* CLOCK_MONOTONIC, ns */
+};
+
+/* Each returns 0 or what inline_unit_pack() returns. */
+/* inline_lines.c: rows of the line table, and names of its files. */
+int inline_read_lines_(struct inline_maker *m);
+int inline_file_name_(struct inline_maker *m, uint64_t index, uint32_t *at);
+/* inline_names.c: the name of a function, or of what it is an instance of. */
+int inline_name_(struct inline_maker *m, struct die *die, uint32_t *at);
+/* inline_unit.c: counts steps, and the time that they take. */
+int inline_work_(struct inline_maker *m, unsigned int steps);
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built without libdw: no lines, no inlined functions, no callers but by frame pointers. */
+#include "symbols/dwarf/cfi.h"
+#include "symbols/dwarf/inlines.h"
+
+#include <errno.h>
+
+int inlines_answer(void **state, const struct parser_question *q, struct parser_bytes *out)
+{
+	return -ENODATA;
+}
+
+void inlines_forget(void *state)
+{
+}
+
+int cfi_answer(void **state, const struct parser_question *q, struct parser_bytes *out)
+{
+	return -ENODATA;
+}
+
+void cfi_forget(void *state)
+{
+}

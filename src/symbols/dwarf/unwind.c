@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols/dwarf/unwind.h"
+
+#include <string.h>
+
+/* Bits of a pointer that pointer authentication may use. */
+#define ARM64_ADDRESS ((UINT64_C(1) << 52) - 1)
+
+struct machine {
+	uint8_t sp, fp;          /* DWARF's numbers */
+	uint8_t pc;              /* where we keep it; on x86-64 that is its number */
+	uint8_t perf_pc;         /* perf's */
+	unsigned int nregs;
+	uint8_t perf[CFI_REGS];  /* by DWARF's number: perf's */
+};
+
+/* arch/x86/include/uapi/asm/perf_regs.h, and that of arm64 */
+static const struct machine machines[] = {
+	[UNWIND_X86_64] = { .sp = 7, .fp = 6, .pc = 16, .perf_pc = 8, .nregs = 16,
+			    .perf = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 } },
+	[UNWIND_ARM64] = { .sp = 31, .fp = 29, .pc = 32, .perf_pc = 32, .nregs = 32,
+			   .perf = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+				     20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 } },
+};
+
+struct frame {
+	uint64_t regs[CFI_REGS];
+	uint64_t known;          /* a bit per register */
+	bool interrupted;        /* it was there itself; others have called */
+};
+
+/* A word further behind what was copied is none of the stack, by the usual limit of one: the register
+ * that led there held something else. */
+enum { STACK_LIMIT = 8 << 20 };
+
+struct thread {
+	const struct machine *machine;
+	const struct unwind_sample *sample;
+	uint64_t stack;          /* address of its first byte that is there */
+	bool *cut;               /* the last word that was asked for lies behind the last that is there */
+};
+
+/* ---- what a sample has ------------------------------------------------------ */
+
+static bool perf_reg(const struct unwind_sample *s, unsigned int reg, uint64_t *value)
+{
+	if (!(s->mask >> reg & 1))
+		return false;
+	*value = s->regs[__builtin_popcountll(s->mask & ((UINT64_C(1) << reg) - 1))];
+	return true;
+}
+
+static void set(struct frame *f, unsigned int reg, uint64_t value)
+{
+	f->regs[reg] = value;
+	f->known |= UINT64_C(1) << reg;
+}
+
+static bool has(const struct frame *f, unsigned int reg)
+{
+	return f->known >> reg & 1;
+}
+
+static bool begin(struct thread *t, struct frame *f)
+{
+	const struct machine *m = t->machine;
+	uint64_t value;
+
+	*f = (struct frame){ .interrupted = true };
+	for (unsigned int i = 0; i < m->nregs; i++)
+		if (perf_reg(t->sample, m->perf[i], &value))
+			set(f, i, value);
+	if (perf_reg(t->sample, m->perf_pc, &value))
+		set(f, m->pc, value);
+	t->stack = f->regs[m->sp];
+	return has(f, m->pc) && has(f, m->sp);
+}
+
+static bool read_word(const struct thread *t, uint64_t addr, uint64_t *value)
+{
+	uint64_t at = addr - t->stack;
+
+	*t->cut = false;
+	if (addr < t->stack || t->sample->stack_size < sizeof(*value) ||
+	    at > t->sample->stack_size - sizeof(*value)) {
+		*t->cut = addr >= t->stack && at < t->sample->stack_size + STACK_LIMIT;
+		return false;
+	}
+	memcpy(value, (const char *)t->sample->stack + at, sizeof(*value));
+	return true;
+}
+
+/* ---- rules ------------------------------------------------------------------ */
+
+static bool evaluate(const struct thread *t, const struct frame *f, const struct cfi_place *p,
+		     uint64_t cfa, unsigned int self, uint64_t *value)
+{
+	uint64_t base = f->regs[p->reg] + (uint64_t)(int64_t)p->offset;
+
+	switch (p->kind) {
+	case CFI_SAME:
+		*value = f->regs[self];
+		return has(f, self);
+	case CFI_AT_CFA:
+		return read_word(t, cfa + (uint64_t)(int64_t)p->offset, value);
+	case CFI_CFA:
+		*value = cfa + (uint64_t)(int64_t)p->offset;
+		return true;
+	case CFI_IN_REG:
+		*value = f->regs[p->reg];
+		return has(f, p->reg);
+	case CFI_AT_REG:
+		return has(f, p->reg) && read_word(t, base, value);
+	case CFI_REG:
+		*value = base;
+		return has(f, p->reg);
+	case CFI_PUSHED:
+		*value = f->regs[self];
+		return has(f, self) && (f->regs[p->reg] != *value || read_word(t, *value, value));
+	case CFI_PLT:
+		*value = f->regs[p->reg] + 8 +
+			 ((f->regs[t->machine->pc] & 15) >= (uint64_t)p->offset ? 8 : 0);
+		return has(f, p->reg);
+	default:
+		return false;
+	}
+}
+
+static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const struct frame *f,
+		    struct frame *caller)
+{
+	const struct machine *m = t->machine;
+	uint64_t cfa, value;
+
+	caller->known = 0;       /* the others hold what nobody reads */
+	caller->interrupted = rule->signal;
+	if (!evaluate(t, f, &rule->cfa, 0, m->sp, &cfa))
+		return false;
+	for (unsigned int i = 0; i < m->nregs; i++) {
+		const struct cfi_place *p = &rule->regs[i];
+
+		if (p->kind == CFI_UNDEFINED)
+			continue;   /* most */
+		if (evaluate(t, f, p, cfa, i, &value))
+			set(caller, i, value);
+	}
+	/* it is what the stack pointer was before the call, unless there is a rule of its own */
+	if (rule->regs[m->sp].kind <= CFI_SAME)
+		set(caller, m->sp, cfa);
+	if (!evaluate(t, f, &rule->regs[rule->ra], cfa, rule->ra, &value))
+		return false;
+	set(caller, m->pc, value);
+	return true;
+}
+
+/* Both machines keep the caller's frame pointer, and behind it where to return to. */
+static bool by_frame_pointer(const struct thread *t, const struct frame *f, struct frame *caller)
+{
+	const struct machine *m = t->machine;
+	uint64_t at = f->regs[m->fp], fp, pc;
+
+	caller->known = 0;
+	caller->interrupted = false;
+	if (!has(f, m->fp) || at % 8 || at < f->regs[m->sp] || !read_word(t, at, &fp) ||
+	    !read_word(t, at + 8, &pc))
+		return false;
+	set(caller, m->fp, fp);
+	set(caller, m->sp, at + 16);
+	set(caller, m->pc, pc);
+	return true;
+}
+
+/* ---- the walk --------------------------------------------------------------- */
+
+/* A caller's stack begins above; a function that was interrupted at its first instruction
+ * may have no frame yet, and a signal may have its own stack. */
+static bool goes_on(const struct thread *t, const struct frame *f, const struct frame *caller)
+{
+	uint64_t before = f->regs[t->machine->sp], now = caller->regs[t->machine->sp];
+
+	if (!has(caller, t->machine->sp) || !caller->regs[t->machine->pc])
+		return false;
+	return caller->interrupted || now > before ||
+	       (now == before && f->interrupted && caller->regs[t->machine->pc] != f->regs[t->machine->pc]);
+}
+
+static bool step(const struct thread *t, const struct cfi_rule *rule, const struct frame *f,
+		 struct frame *caller)
+{
+	if (!(rule ? by_rule(t, rule, f, caller) : by_frame_pointer(t, f, caller)))
+		return false;
+	if (t->sample->machine == UNWIND_ARM64)
+		caller->regs[t->machine->pc] &= ARM64_ADDRESS;
+	return goes_on(t, f, caller);
+}
+
+/* Where the thread was counts, whatever is there; a caller's address has to be code. Behind a
+ * call that never returns another function may begin: it is looked up a byte before. */
+size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
+	      enum unwind_end *end)
+{
+	bool behind = false, ruled = true;
+	struct thread t = { &machines[s->machine], s, 0, &behind };
+	struct frame frames[2] = { 0 };
+	size_t n = 0;
+
+	if (!begin(&t, &frames[0]))
+		return 0;
+	while (n < max) {
+		const struct frame *f = &frames[n % 2];
+		const struct cfi_rule *rule = NULL;
+		uint64_t pc = f->regs[t.machine->pc];
+		bool is_code = code(ctx, f->interrupted ? pc : pc - 1, &rule);
+
+		if (is_code || !n)
+			ips[n++] = pc;
+		ruled &= rule != NULL;
+		if (!is_code || !step(&t, rule, f, &frames[n % 2]))
+			break;
+		behind = false;
+	}
+	if (end)
+		*end = !behind ? UNWIND_OUTERMOST : ruled ? UNWIND_SURELY_BEHIND : UNWIND_BEHIND;
+	return n;
+}

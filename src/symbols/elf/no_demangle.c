@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built without libiberty: names are shown as they are in the file. */
+#include "symbols/elf/demangle.h"
+
+#include <errno.h>
+
+int demangle(const char *name, char buf[DEMANGLE_MAX])
+{
+	return -EINVAL;
+}

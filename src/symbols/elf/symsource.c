@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols/elf/symsource.h"
+
+#include "base/ticket.h"
+
+#include "symbols/elf/debuginfod.h"
+#include "symbols/elf/idfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- through a parser ------------------------------------------------------- */
+
+static int read_both(struct symfile **f, int fd, int debug, bool by_link)
+{
+	int rc;
+
+	*f = symfile_open(fd);
+	if (!*f)
+		return -errno;
+	rc = debug < 0 ? 0 : symfile_add_debug(*f, debug, by_link);
+	if (!rc)
+		return 0;
+	symfile_free(*f);
+	*f = NULL;
+	return rc;
+}
+
+int symsource_answer(void **state, const struct parser_question *q, struct parser_bytes *out)
+{
+	struct symfile *f;
+	int rc;
+
+	if (!q->nfds || q->nfds > 2 || q->size != 1)
+		return -EINVAL;
+	rc = read_both(&f, q->fds[0], q->nfds > 1 ? q->fds[1] : -1, *(const char *)q->bytes);
+	if (!rc)
+		rc = symfile_pack(f, out);
+	symfile_free(f);
+	return rc;
+}
+
+struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link)
+{
+	char flag = by_link;
+	struct parser_question q = { .kind = PARSER_SYMBOLS, .fds = { fd, debug },
+				     .nfds = debug < 0 ? 1 : 2, .bytes = &flag, .size = 1 };
+	struct parser_bytes out = { 0 };
+	struct symfile *f = NULL;
+	int rc;
+
+	if (!p || !parser_is_apart(p, &q)) {
+		rc = read_both(&f, fd, debug, by_link);
+	} else {
+		rc = parser_ask(p, &q, &out);
+		f = rc ? NULL : symfile_unpack(out.data, out.size);
+		rc = rc ? rc : f ? 0 : -ENOEXEC;
+		parser_bytes_free(&out);
+	}
+	errno = -rc;
+	return f;
+}
+
+/* ---- where debug files are -------------------------------------------------- */
+
+struct search {
+	struct parser *parser;
+	const struct opener *opener;
+	struct symfile *file;    /* so far */
+	int fd;                  /* of it */
+	struct stat st;          /* of it */
+	pid_t pid;
+	int debug;               /* of the debug file whose names it has; -1: none */
+};
+
+/* Whether there is a file by that path in that root, and it is the right one. */
+static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
+{
+	int debug = opener_file(s->opener, pid, path);
+	struct symfile *f = NULL;
+	struct stat st;
+
+	if (debug < 0)
+		return false;
+	/* "program" may name itself, and a link by build id lead to the program */
+	if (!ticket_stat(debug, &st) && (uint64_t)st.st_size <= SYMSOURCE_MAX_FILE &&
+	    (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
+		f = symsource_read(s->parser, s->fd, debug, by_link);
+	if (!f) {
+		close(debug);
+		return false;
+	}
+	if (s->debug >= 0)
+		close(s->debug);
+	s->debug = debug;
+	symfile_free(s->file);
+	s->file = f;
+	return true;
+}
+
+static bool try_build_id(struct search *s, pid_t pid)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = symfile_build_id(s->file, id);
+	char path[128];
+
+	if (size < 2)
+		return false;
+	idfile_path(path, sizeof(path), "/usr/lib/debug", id, size, ".debug");
+	return try(s, pid, path, false);
+}
+
+/* As gdb looks for it: beside the file, in a folder there, and in one for all. */
+static bool try_link(struct search *s, pid_t pid, const char *path, const struct debug_link *link)
+{
+	static const char *const places[] = { "%s%.*s%s", "%s%.*s.debug/%s", "%s%.*s%s" };
+	const char *slash = strrchr(path, '/');
+	char candidate[PATH_MAX + DEBUG_LINK_MAX];
+
+	for (unsigned int i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		int n = snprintf(candidate, sizeof(candidate), places[i], i == 2 ? "/usr/lib/debug" : "",
+				 (int)(slash + 1 - path), path, link->name);
+
+		if (n > 0 && n < PATH_MAX && try(s, pid, candidate, true))
+			return true;
+	}
+	return false;
+}
+
+static bool try_root(struct search *s, pid_t pid, const char *path)
+{
+	const struct debug_link *link = symfile_debug_link(s->file);
+	struct debug_link copy;
+
+	if (try_build_id(s, pid))
+		return true;
+	if (!link)
+		return false;
+	copy = *link;
+	return try_link(s, pid, path, &copy);
+}
+
+struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
+			       const char *path, int *dwarf)
+{
+	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
+
+	s.file = symsource_read(p, fd, -1, false);
+	if (s.file && !symfile_is_complete(s.file) && !ticket_stat(fd, &s.st) &&
+	    (!pid || !try_root(&s, pid, path)))
+		try_root(&s, 0, path);
+	if (dwarf)
+		*dwarf = !s.file ? -1 : s.debug >= 0 ? s.debug : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	else if (s.debug >= 0)
+		close(s.debug);
+	return s.file;
+}
+
+struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls)
+{
+	uint8_t id[BUILD_ID_MAX];
+	size_t size = symfile_build_id(f, id);
+	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size, parser_helpers(p)) : -ENOENT;
+	struct symfile *more = debug < 0 ? NULL : symsource_read(p, fd, debug, false);
+
+	if (debug >= 0)
+		close(debug);
+	if (!more)
+		return f;
+	symfile_free(f);
+	return more;
+}
+
+int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)
+{
+	static const char *const folders[] = { "/usr/lib", "/usr/lib/debug" };
+	char path[128];
+	int fd;
+
+	for (unsigned int i = 0; size > 1 && i < 4; i++) {
+		idfile_path(path, sizeof(path), folders[i % 2], build_id, size, "");
+		fd = i < 2 && !pid ? -ESRCH : opener_file(o, i < 2 ? pid : 0, path);
+		if (fd >= 0)
+			return fd;
+	}
+	return idfile_find(o, build_id, size, "elf");
+}
+
+int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size)
+{
+	char path[128];
+
+	if (size < 2)
+		return -ENOENT;
+	idfile_path(path, sizeof(path), "/usr/lib/debug", build_id, size, ".debug");
+	return opener_file(o, pid, path);
+}

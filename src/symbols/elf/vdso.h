@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The code that the kernel maps into every process, read out of our own memory. */
+#ifndef SYMBOLS_ELF_VDSO_H
+#define SYMBOLS_ELF_VDSO_H
+
+#include "symbols/elf/symfile.h"
+
+#define VDSO_NAME "[vdso]"
+
+struct vdso {
+	uint64_t start, len;     /* our own; 0: none */
+};
+
+void vdso_find(struct vdso *v);
+/* Whether a mapping of another process holds the same as ours: processes of 32 bits have
+ * another one. */
+bool vdso_is_same(const struct vdso *v, uint64_t start, uint64_t len);
+/* NULL if this process has none. */
+struct symfile *vdso_read(const struct vdso *v);
+/* The same as a file, for those that want a descriptor; -1 where there is none. */
+int vdso_file(const struct vdso *v);
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbols/jail/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 50 };
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(PARSER_MAX_FDS * sizeof(int))];
+};
+
+/* Milliseconds that are left, rounded up, and no more than one may sleep at a time. */
+static int left(const struct wire_limit *limit)
+{
+	struct timespec now;
+	long long ms;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ms = (limit->deadline.tv_sec - now.tv_sec) * 1000ll + (limit->deadline.tv_nsec - now.tv_nsec) / 1000000 + 1;
+	return ms > 0 ? (int)(ms < LOOK_MS ? ms : LOOK_MS) : 0;
+}
+
+static int wait_for(int socket, short events, const struct wire_limit *limit)
+{
+	struct pollfd p = { .fd = socket, .events = events };
+	int ms, rc;
+
+	do {
+		ms = left(limit);
+		rc = poll(&p, 1, ms);
+		if (rc <= 0 && limit->is_over && limit->is_over(limit->ctx))
+			return -ETIME;
+	} while (!rc ? ms > 0 : rc < 0 && errno == EINTR);
+	return rc > 0 ? 0 : rc ? -EPIPE : -ETIME;
+}
+
+static bool is_soft(ssize_t rc)
+{
+	return rc < 0 && (errno == EINTR || errno == EAGAIN);
+}
+
+int wire_send(int socket, const void *data, size_t n, const struct wire_limit *limit)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t sent = send(socket, p, n, MSG_NOSIGNAL | (limit ? MSG_DONTWAIT : 0));
+		int rc;
+
+		if (sent > 0) {
+			p += sent;
+			n -= (size_t)sent;
+		} else if (!is_soft(sent)) {
+			return -EPIPE;
+		} else if (limit) {
+			rc = wait_for(socket, POLLOUT, limit);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int wire_receive(int socket, void *data, size_t n, const struct wire_limit *limit)
+{
+	char *p = data;
+
+	while (n) {
+		ssize_t got = recv(socket, p, n, limit ? MSG_DONTWAIT : 0);
+		int rc;
+
+		if (got > 0) {
+			p += got;
+			n -= (size_t)got;
+		} else if (!is_soft(got)) {
+			return -EPIPE;
+		} else if (limit) {
+			rc = wait_for(socket, POLLIN, limit);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsigned int nfds)
+{
+	union control control = { 0 };
+	struct iovec iov = { (void *)(uintptr_t)data, n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (nfds) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+		control.header = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(nfds * sizeof(int)), .cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+		};
+		memcpy(CMSG_DATA(&control.header), fds, nfds * sizeof(int));
+	}
+	do
+		sent = sendmsg(socket, &msg, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)n ? 0 : -EPIPE;
+}
+
+/* The descriptors of a message: as many as came, of which PARSER_MAX_FDS at most are let in. */
+static unsigned int take_fds(struct msghdr *msg, int *fds)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	unsigned int n;
+
+	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+		return 0;
+	n = (unsigned int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+	memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	return n;
+}
+
+int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *nfds,
+		     const struct wire_limit *limit)
+{
+	union control control;
+	struct iovec iov = { data, n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
+	ssize_t got;
+	int rc = 0;
+
+	*nfds = 0;
+	if (limit)
+		rc = wait_for(socket, POLLIN, limit);
+	if (rc)
+		return rc;
+	do
+		got = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+		*nfds = take_fds(&msg, fds);
+	if (got == (ssize_t)n)
+		return 0;
+	if (got > 0)             /* the rest of it is on its way */
+		rc = wire_receive(socket, (char *)data + got, n - (size_t)got, limit);
+	else
+		rc = -EPIPE;
+	for (unsigned int i = 0; rc && i < *nfds; i++)
+		close(fds[i]);
+	*nfds = rc ? 0 : *nfds;
+	return rc;
+}
