@@ -12,7 +12,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COPIED = ('include/perfevent.h', 'include/perfevent/*.h', 'src/perfevent/*.[ch]',
+COPIED = ('include/perfevent.h', 'include/perfevent/*.h', 'src/perfevent/*.[ch]', 'src/perfevent/*/*.[ch]',
           'src/base/nearest.[ch]',
           'src/pyperf/*.[ch]')
 # 3.9 lacks PyType_GetModuleState() in its stable ABI; free-threaded builds have none at all.
@@ -40,12 +40,11 @@ class Build(build_ext):
     makes lists of them."""
     def build_extension(self, ext):
         root = project()
-        ext.sources = sorted(glob.glob(os.path.join(root, 'src/perfevent/*.c'))
+        ext.sources = sorted(glob.glob(os.path.join(root, 'src/perfevent/**/*.c'), recursive=True)
                              + glob.glob(os.path.join(root, 'src/pyperf/*.c')))
-        ext.depends = (glob.glob(os.path.join(root, 'src/*/*.h')) + [__file__]
+        ext.depends = (glob.glob(os.path.join(root, 'src/**/*.h'), recursive=True) + [__file__]
                        + glob.glob(os.path.join(root, 'src/pyperf/*.h'))
                        + glob.glob(os.path.join(root, 'include/perfevent/*.h')))
-        # src first: its perfevent/parse.h is not the installed one
         ext.include_dirs = [os.path.join(root, 'src'), os.path.join(root, 'include')]
         super().build_extension(ext)
 

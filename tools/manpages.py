@@ -244,8 +244,8 @@ ROW = re.compile(r"""^\t(?:\w+\((?:\d+,\s*)?(?P<macro>\w+)|\{\s*"(?P<name>\w+)")
 
 
 def attr_fields():
-    """The rows of src/perfevent/attr_fields.c."""
-    with open(os.path.join(header.ROOT, 'src/perfevent/attr_fields.c')) as f:
+    """The rows of src/perfevent/attr/attr_fields.c."""
+    with open(os.path.join(header.ROOT, 'src/perfevent/attr/attr_fields.c')) as f:
         text = f.read()
     macro = re.search(r'define AUX_ACTION\(.*?"([\d.]+)"', text).group(1)
     table = text[text.index(' fields[] = {'):]

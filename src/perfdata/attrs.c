@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a recording, their ids, and where ids lie in records. */
 #include "perfdata/reading.h"
-#include "perfevent/body.h"
+#include "perfevent/decode/body.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * two of 32. Raw data stays: only a tracepoint's format knows what is in it.
  */
 #include "perfdata/reading.h"
-#include "perfevent/body.h"
+#include "perfevent/decode/body.h"
 
 struct turn {
 	char *p, *end;

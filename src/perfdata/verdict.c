@@ -5,8 +5,8 @@
  */
 #include "perfdata/reading.h"
 
-#include "perfevent/body.h"
-#include "perfevent/cursor.h"
+#include "perfevent/decode/body.h"
+#include "perfevent/decode/cursor.h"
 
 enum { USER_TYPES = 64, LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, MOST_TYPES = 1 << 16, MISC_FREE = 0x0ff8 };
 enum { MAX_TEXT = 4096 + 8, MAX_COMM = 16 };

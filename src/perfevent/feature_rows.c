@@ -2,8 +2,8 @@
 /* What is tried, row by row. Each trial is as small as the feature allows. */
 #include "perfevent/feature_rows.h"
 
-#include "perfevent/complain.h"
-#include "perfevent/kernel.h"
+#include "perfevent/attr/complain.h"
+#include "perfevent/machine/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>

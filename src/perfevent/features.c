@@ -5,7 +5,7 @@
  */
 #include "perfevent/feature_rows.h"
 
-#include "perfevent/complain.h"
+#include "perfevent/attr/complain.h"
 
 #include <errno.h>
 #include <stdio.h>

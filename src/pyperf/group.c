@@ -2,7 +2,7 @@
 /* Group: events that the kernel schedules and reads together. */
 #include "pyperf/pyperf.h"
 
-#include "perfevent/self.h"
+#include "perfevent/open/self.h"
 
 #include <errno.h>
 #include <stddef.h>

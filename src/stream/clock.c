@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/clock.h"
 
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "stream/private.h"
 #include "stream/strays.h"
 
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "stream/private.h"
 
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 
 #include "base/descriptors.h"
 #include "base/note.h"

@@ -3,7 +3,7 @@
 
 #include "base/note.h"
 #include "base/units.h"
-#include "perfevent/kernel.h"
+#include "perfevent/machine/kernel.h"
 #include "stream/private.h"
 
 #include <errno.h>

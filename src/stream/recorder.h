@@ -10,7 +10,7 @@
 #define STREAM_RECORDER_H
 
 #include "base/fault.h"
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "stream/replay_private.h"
 
 #include "base/nearest.h"
-#include "perfevent/parse.h"
+#include "perfevent/parse/parse.h"
 #include "stream/rate.h"
 #include "stream/source.h"
 

@@ -2,8 +2,8 @@
 #include "stream/sideband.h"
 
 #include "perfdata/writer.h"
-#include "perfevent/body.h"
-#include "perfevent/ring_private.h"
+#include "perfevent/decode/body.h"
+#include "perfevent/rings/ring_private.h"
 #include "stream/buildids.h"
 #include "stream/jitnames.h"
 #include "stream/own.h"

@@ -183,7 +183,7 @@ def test_a_bpf_program_that_is_gone(analyse, prof, perf, tmp_path, recorder):
         pytest.skip('needs BPF programs that are compiled (net.core.bpf_jit_enable)')
     with_what, no_cache = {'perf': (perf, ['-N']), 'perf-prof': (prof, [])}[recorder]
     # perf now and then misses the program's KSYMBOL record, or can't read it: beside others who listen, the kernel says
-    # too large a size of it (src/perfevent/body.h). Only a recording that perf can read can be compared
+    # too large a size of it (src/perfevent/decode/body.h). Only a recording that perf can read can be compared
     for _ in range(6 if recorder == 'perf' else 1):
         inside = samples_of_a_program([with_what, 'record', *no_cache], perf, tmp_path / 'x.data')
         if inside:

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfevent/parse.h"
+#include "perfevent/parse/parse.h"
 
 /* Labels of the first events are enough. */
 #define CHECKED 16

@@ -268,7 +268,7 @@ CHECKS = {
 
 
 # The kernel may say too large a size of them, beside others who listen: perf then takes what lies behind
-# their sample_id for it, or can't read them (src/perfevent/body.h).
+# their sample_id for it, or can't read them (src/perfevent/decode/body.h).
 OVERSTATED = 'KSYMBOL', 'BPF_EVENT', 'TEXT_POKE'
 
 

@@ -5,7 +5,7 @@
  */
 #include "live.h"
 
-#include "perfevent/self.h"
+#include "perfevent/open/self.h"
 
 #include <time.h>
 

@@ -2,7 +2,7 @@
 /* Attr helpers, software events by name, targets. */
 #include "cmocka_all.h"
 
-#include "perfevent/target.h"
+#include "perfevent/open/target.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* The AUX area and overwrite rings in plain memory. */
 #include "cmocka_all.h"
 
-#include "perfevent/aux.h"
+#include "perfevent/rings/aux.h"
 
 #include <errno.h>
 

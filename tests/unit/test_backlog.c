@@ -2,7 +2,7 @@
 /* Every byte that went into the small ring comes out of the large one, in order. */
 #include "cmocka_all.h"
 
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 #include "stream/backlog.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* Every errno of opening and mapping has its words. */
 #include "cmocka_all.h"
 
-#include "perfevent/explain.h"
+#include "perfevent/open/explain.h"
 
 #include <errno.h>
 

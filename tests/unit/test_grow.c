@@ -4,7 +4,7 @@
 
 #include "stream/private.h"
 
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#include "perfevent/parse.h"
+#include "perfevent/parse/parse.h"
 #include "tree.h"
 
 struct machine {

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "perfevent/pmu.h"
+#include "perfevent/machine/pmu.h"
 #include "tree.h"
 
 /* ---- format files ------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "cmocka_all.h"
 
-#include "perfevent/aux.h"
+#include "perfevent/rings/aux.h"
 #include "pyperf/pyperf.h"
 
 enum { SIZE = 64 };

@@ -3,7 +3,7 @@
 #include "cmocka_all.h"
 
 #include "perfdata/writer.h"
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 #include "stream/private.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* A ring in plain memory: wrapping, bounded drains, damaged records. */
 #include "cmocka_all.h"
 
-#include "perfevent/ring_private.h"
+#include "perfevent/rings/ring_private.h"
 
 enum { SIZE = 4096 };
 

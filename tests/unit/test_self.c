@@ -3,7 +3,7 @@
  * filters as text. */
 #include "cmocka_all.h"
 
-#include "perfevent/self.h"
+#include "perfevent/open/self.h"
 
 #include <errno.h>
 

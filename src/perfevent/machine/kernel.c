@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this kernel offers: the system call itself, its sysctls, tracefs. */
+#include "perfevent/machine/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int pev_read_file_(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	rc = n < 0 ? -errno : (int)n;
+	close(fd);
+	buf[n < 0 ? 0 : n] = '\0';
+	return rc;
+}
+
+static int read_number(const char *path, long long *value)
+{
+	char text[64], *end;
+	int rc = pev_read_file_(path, text, sizeof(text));
+
+	if (rc < 0)
+		return rc;
+	errno = 0;
+	*value = strtoll(text, &end, 10);
+	return end == text || errno ? -EINVAL : 0;
+}
+
+int pev_sysctl_(const char *name, long long *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	return read_number(path, value);
+}
+
+int pev_supported(void)
+{
+	/* size 1 is refused before anything else is looked at: E2BIG (or EINVAL on old
+	 * kernels) shows that the system call is there and may be called */
+	struct perf_event_attr attr = { .size = 1 };
+	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
+
+	if (fd >= 0) {
+		close((int)fd);
+		return 0;
+	}
+	return errno == ENOSYS || errno == EPERM || errno == EACCES ? -errno : 0;
+}
+
+int pev_max_stack(void)
+{
+	long long n;
+	int rc = pev_sysctl_("perf_event_max_stack", &n);
+
+	return rc ? rc : (int)n;
+}
+
+int pev_paranoid(int *level)
+{
+	long long n;
+	int rc = pev_sysctl_("perf_event_paranoid", &n);
+
+	if (!rc)
+		*level = (int)n;
+	return rc;
+}
+
+/* ---- tracefs ----------------------------------------------------------------- */
+
+static const char *const usual_places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+static int usable(const char *dir)
+{
+	char events[512];
+
+	snprintf(events, sizeof(events), "%s/events", dir);
+	if (access(events, R_OK | X_OK) == 0)
+		return 0;
+	return errno == EACCES ? -EACCES : -ENOENT;
+}
+
+static bool is_mounted(void)
+{
+	FILE *m = setmntent("/proc/self/mounts", "re");
+	struct mntent e;
+	char text[PEV_MOUNT_TEXT_];
+	bool found = false;
+
+	while (m && !found && getmntent_r(m, &e, text, sizeof(text)))
+		found = !strcmp(e.mnt_type, "tracefs");
+	if (m)
+		endmntent(m);
+	return found;
+}
+
+static void explain_tracefs(struct pev_error *err, int rc)
+{
+	if (!err)
+		return;
+	*err = (struct pev_error){ .code = -rc };
+	snprintf(err->asked, sizeof(err->asked), "look up tracepoints in tracefs");
+	if (rc == -EACCES) {
+		snprintf(err->said, sizeof(err->said), "this user may not read %s", usual_places[0]);
+		snprintf(err->remedy, sizeof(err->remedy), "run as root (sudo), or let a group read it: "
+			 "mount -o remount,gid=GROUP,mode=0750 %s", usual_places[0]);
+	} else {
+		snprintf(err->said, sizeof(err->said), "tracefs is not mounted");
+		snprintf(err->remedy, sizeof(err->remedy), "as root: mount -t tracefs nodev %s",
+			 usual_places[0]);
+	}
+}
+
+int pev_tracefs_path(char *buf, size_t size, struct pev_error *err)
+{
+	int worst = -ENOENT;
+
+	for (size_t i = 0; i < sizeof(usual_places) / sizeof(*usual_places); i++) {
+		int rc = usable(usual_places[i]);
+
+		if (!rc) {
+			snprintf(buf, size, "%s", usual_places[i]);
+			return 0;
+		}
+		if (rc == -EACCES)
+			worst = rc;
+	}
+	if (worst == -ENOENT && is_mounted())
+		worst = -EACCES;
+	explain_tracefs(err, worst);
+	return worst;
+}
+
+static int explain_unknown(struct pev_error *err, const char *sys, const char *name, int rc)
+{
+	if (err) {
+		*err = (struct pev_error){ .code = -rc };
+		snprintf(err->asked, sizeof(err->asked), "look up the tracepoint %s:%s", sys, name);
+		snprintf(err->said, sizeof(err->said), "%s", strerror(-rc));
+		snprintf(err->remedy, sizeof(err->remedy), "`perf-prof list '%s:*'` or the folder "
+			 "events/%s of tracefs shows what there is", sys, sys);
+	}
+	return rc;
+}
+
+int64_t pev_tracepoint_id(const char *sys, const char *name, struct pev_error *err)
+{
+	char root[256], path[1024];
+	long long id;
+	int rc = pev_tracefs_path(root, sizeof(root), err);
+
+	if (rc)
+		return rc;
+	/* a name is one folder: nothing that walks elsewhere */
+	if (strchr(sys, '/') || strchr(name, '/') || sys[0] == '.' || name[0] == '.')
+		return explain_unknown(err, sys, name, -ENOENT);
+	snprintf(path, sizeof(path), "%s/events/%s/%s/id", root, sys, name);
+	rc = read_number(path, &id);
+	return rc ? explain_unknown(err, sys, name, rc) : id;
+}
+
+int pev_attr_tracepoint(struct perf_event_attr *attr, const char *sys, const char *name,
+			struct pev_error *err)
+{
+	int64_t id = pev_tracepoint_id(sys, name, err);
+
+	if (id < 0)
+		return (int)id;
+	pev_attr_init(attr, PERF_TYPE_TRACEPOINT, (uint64_t)id);
+	return 0;
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfevent/open/explain.h"
+
+#include "perfevent/machine/kernel.h"
+#include "perfevent/open/target.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void remedy(struct pev_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void remedy(struct pev_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->remedy, sizeof(err->remedy), fmt, ap);
+	va_end(ap);
+}
+
+static void said_errno(struct pev_error *err, int code)
+{
+	const char *name = strerrorname_np(code);
+
+	snprintf(err->said, sizeof(err->said), "%s (%s)", strerror(code), name ? name : "?");
+}
+
+/* ---- one function per errno of the system call ------------------------------ */
+
+/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+static int level_needed(const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	if (ev->target.pid_ < 0)
+		return 0;
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+}
+
+/* What everybody may do comes before what takes an administrator. */
+static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
+{
+	const char *label = pev_event_label(ev);
+	char rest[sizeof(err->remedy)];
+	bool plain = !strpbrk(label, ":/");
+	int rc = pev_open_user_only_(ev);
+
+	snprintf(rest, sizeof(rest), "%s", err->remedy);
+	if (rc == -EINVAL && ev->attr.type >= PERF_TYPE_MAX)
+		remedy(err, "%.400s; user space only is no way here: this event source refuses it (EINVAL), as those "
+		       "do that count user space and the kernel together", rest);
+	if (rc)
+		return;
+	remedy(err, "user space only needs no privilege: %.64s%s (or --exclude-kernel, exclude_kernel=1); "
+	       "for the kernel's part, too: %.300s", plain ? label : "", plain ? ":u" : ":u behind the "
+	       "event", rest);
+}
+
+/* PROC_USER_INIT_INO of include/linux/proc_ns.h. */
+static bool in_user_namespace(void)
+{
+	static const char initial[] = "user:[4026531837]";
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/user", link, sizeof(link));
+
+	return n > 0 && ((size_t)n != strlen(initial) || memcmp(link, initial, (size_t)n) != 0);
+}
+
+static void on_access(struct pev_error *err, const struct pev_event *ev)
+{
+	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
+
+	if (pev_is_others_task_(ev)) {
+		remedy(err, "task %d is another user's, or one that nobody may look into (ptrace access is "
+		       "missing): run as its user or as root (sudo), or give the program CAP_PERFMON (Linux 5.8)",
+		       (int)ev->target.pid_);
+		return;
+	}
+	if (geteuid() == 0 && in_user_namespace()) {
+		remedy(err, "this process is in a user namespace, and root there has no privilege over the machine: "
+		       "run it as root outside of that namespace, or set kernel.perf_event_paranoid=%d there", need);
+		return;
+	}
+	if (!unknown && geteuid() == 0 && level < 3) {
+		remedy(err, "a container or security module forbids it: give the process CAP_PERFMON "
+		       "and allow perf_event_open in its seccomp profile (docker: --cap-add PERFMON "
+		       "--security-opt seccomp=unconfined)");
+		return;
+	}
+	if (unknown)
+		remedy(err, "run as root (sudo), give the program CAP_PERFMON, or, as root: "
+		       "sysctl kernel.perf_event_paranoid=%d", need);
+	else
+		remedy(err, "kernel.perf_event_paranoid is %d: run as root (sudo), give the program "
+		       "CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=%d", level, need);
+	suggest_user_only(err, ev);
+}
+
+static void on_perm(struct pev_error *err, const struct pev_event *ev)
+{
+	if (pev_supported()) {
+		remedy(err, "a seccomp filter refuses perf_event_open altogether, as containers do: "
+		       "allow it there (docker: --security-opt seccomp=unconfined --cap-add PERFMON)");
+		return;
+	}
+	on_access(err, ev);
+}
+
+static bool is_kprobe(const struct pev_event *ev)
+{
+	uint32_t type;
+
+	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
+}
+
+/* Does the CPU count anything? Found by trying what everybody may. */
+static bool has_pmu(void)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd != -ENOENT;
+}
+
+/* EINVAL is also what some combinations of cache, operation and result get. */
+static bool is_no_cache_event(const struct pev_event *ev)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (ev->attr.type != PERF_TYPE_HW_CACHE)
+		return false;
+	pev_attr_init(&attr, PERF_TYPE_HW_CACHE, ev->attr.config);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = pev_open_raw_(&attr, pev_target_self(), -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd == -EINVAL;
+}
+
+static void no_counter(struct pev_error *err)
+{
+	if (has_pmu())
+		remedy(err, "this machine's CPU counts other events, not this one: `perf-prof list hardware "
+		       "cache` shows which open");
+	else
+		remedy(err, "this machine has no such hardware counter (virtual machines often have "
+		       "none): use a software event such as cpu-clock");
+}
+
+static void on_noent(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[256];
+
+	if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)))
+		remedy(err, "the kernel refuses %s", culprit);
+	else if (ev->target.kind_ == TARGET_CGROUP)
+		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
+		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
+	else if (is_kprobe(ev))
+		remedy(err, "the kernel has no function \"%.100s\", or doesn't let it be probed: "
+		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
+	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
+		 ev->attr.type == PERF_TYPE_RAW)
+		no_counter(err);
+	else
+		remedy(err, "no event source of this kernel knows it: `perf-prof list` shows the "
+		       "events");
+}
+
+static void on_nodev(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.cpu_ >= 0)
+		remedy(err, "CPU %d is offline or does not exist (see "
+		       "/sys/devices/system/cpu/online), or lacks this counter", ev->target.cpu_);
+	else
+		remedy(err, "the counter does not exist on this machine");
+}
+
+/* EINVAL is also what a CPU number beyond the last possible one gets. */
+static bool no_such_cpu(int cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
+	return cpu >= 0 && access("/sys/devices/system/cpu", F_OK) == 0 && access(path, F_OK);
+}
+
+static void on_inval(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[256];
+
+	if (pev_target_args(ev->target, &(pid_t){ 0 }, &(int){ 0 }, &(unsigned long){ 0 }))
+		remedy(err, "the target is invalid: make it with a pev_target_ function, with a "
+		       "CPU number from 0 and a thread id from 0");
+	else if (no_such_cpu(ev->target.cpu_))
+		on_nodev(err, ev);
+	else if (is_no_cache_event(ev))
+		no_counter(err);
+	else if (pev_blame_uprobe_(ev, culprit, sizeof(culprit)) ||
+		 pev_blame_attr_(ev, culprit, sizeof(culprit)))
+		remedy(err, "the kernel refuses %s", culprit);
+	else
+		remedy(err, "the kernel refuses this combination of attributes and target");
+}
+
+static void on_mfile(struct pev_error *err, const struct pev_event *ev)
+{
+	struct rlimit rl = {0};
+
+	(void)ev;
+	getrlimit(RLIMIT_NOFILE, &rl);
+	remedy(err, "the limit of %llu open files is reached (one per event, task and CPU): raise it "
+	       "with ulimit -n, or watch fewer events, tasks or CPUs",
+	       (unsigned long long)rl.rlim_cur);
+}
+
+static void on_nfile(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "the whole system is out of file descriptors: sysctl fs.file-max");
+}
+
+static void on_nomem(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "the kernel has no memory for it: watch fewer events, or use smaller rings");
+}
+
+static void on_nospc(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_BREAKPOINT)
+		remedy(err, "all hardware breakpoint registers are taken: close another breakpoint");
+	else
+		remedy(err, "the counters are taken: close other events, or shorten the group");
+}
+
+static void on_nosys(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox hides the call");
+}
+
+static void on_opnotsupp(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[256];
+
+	if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+		remedy(err, "this hardware or event does not support %s: leave it out", culprit);
+	else
+		remedy(err, "this hardware has no interrupt for that event: count it, don't sample it");
+}
+
+static void on_overflow(struct pev_error *err, const struct pev_event *ev)
+{
+	remedy(err, "sample_max_stack %u is above kernel.perf_event_max_stack %d: ask for less, or, as "
+	       "root, with no call chain being sampled: sysctl kernel.perf_event_max_stack=%u",
+	       ev->attr.sample_max_stack, pev_max_stack(), ev->attr.sample_max_stack);
+}
+
+static void on_srch(struct pev_error *err, const struct pev_event *ev)
+{
+	remedy(err, "thread %d does not exist, or has ended meanwhile", (int)ev->target.pid_);
+}
+
+static void on_badf(struct pev_error *err, const struct pev_event *ev)
+{
+	if (ev->target.kind_ == TARGET_CGROUP)
+		remedy(err, "the descriptor is not that of a control group's folder: open one "
+		       "below /sys/fs/cgroup");
+	else
+		remedy(err, "the group's leader is closed");
+}
+
+static void on_busy(struct pev_error *err, const struct pev_event *ev)
+{
+	(void)ev;
+	remedy(err, "another user of the counter has it exclusively (an exclusive event, or the "
+	       "NMI watchdog: sysctl kernel.nmi_watchdog=0)");
+}
+
+static void on_toobig(struct pev_error *err, const struct pev_event *ev)
+{
+	char culprit[256];
+
+	if (ev->attr.size < PERF_ATTR_SIZE_VER0 || ev->attr.size > PEV_ATTR_SIZE_MAX)
+		remedy(err, "size = %u: expected %d to %d bytes of attr, or more if the rest is "
+		       "zero", ev->attr.size, PERF_ATTR_SIZE_VER0, PEV_ATTR_SIZE_MAX);
+	else if (pev_opens_alone_(ev))
+		remedy(err, "read(2) of this group would return 16 KiB or more: use shorter "
+		       "groups, or fewer bits of read_format");
+	else if (pev_blame_attr_(ev, culprit, sizeof(culprit)))
+		remedy(err, "this kernel does not know %s: leave it out", culprit);
+	else
+		remedy(err, "the attributes are from a newer kernel than this one");
+}
+
+static const struct {
+	int code;
+	void (*explain)(struct pev_error *err, const struct pev_event *ev);
+} open_errors[] = {
+	{ EACCES, on_access }, { EPERM, on_perm }, { ENOENT, on_noent }, { EINVAL, on_inval },
+	{ E2BIG, on_toobig }, { EMFILE, on_mfile }, { ENFILE, on_nfile }, { ENOMEM, on_nomem },
+	{ ENODEV, on_nodev }, { ENXIO, on_nodev }, { ENOSPC, on_nospc }, { ENOSYS, on_nosys },
+	{ EOPNOTSUPP, on_opnotsupp }, { EOVERFLOW, on_overflow }, { ESRCH, on_srch },
+	{ EBUSY, on_busy }, { EBADF, on_badf },
+};
+
+int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
+		     const struct pev_event *group, uint64_t flags, int code)
+{
+	char target[64];
+
+	(void)group;
+	(void)flags;
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	pev_target_text(ev->target, target, sizeof(target));
+	snprintf(err->asked, sizeof(err->asked), "open %s on %s", pev_event_label(ev), target);
+	said_errno(err, code);
+	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
+		if (open_errors[i].code == code)
+			open_errors[i].explain(err, ev);
+	if (!err->remedy[0])
+		remedy(err, "see perf_event_open(2)");
+	return -code;
+}
+
+/* ---- rings --------------------------------------------------------------------- */
+
+int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages, int code)
+{
+	struct rlimit rl = {0};
+	long long kb = 0;
+
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, pev_event_label(ev));
+	said_errno(err, code);
+	getrlimit(RLIMIT_MEMLOCK, &rl);
+	pev_sysctl_("perf_event_mlock_kb", &kb);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: kernel.perf_event_mlock_kb is %lld KiB per "
+		       "user and CPU, ulimit -l is %llu KiB; use smaller rings, raise one of them, or "
+		       "run with CAP_IPC_LOCK", kb, (unsigned long long)rl.rlim_cur >> 10);
+	else if (code == ENOMEM)
+		remedy(err, "the kernel has no memory for a ring of that size: use a smaller one");
+	else if (code == EBUSY)
+		remedy(err, "the event has a ring: unmap that first");
+	else if (code == EINVAL && ev->attr.inherit && ev->target.cpu_ < 0)
+		remedy(err, "the kernel gives no ring to an inherited event on any CPU: open one "
+		       "per CPU, or clear inherit");
+	else
+		remedy(err, "the kernel gives this event no ring of that size: try another size, "
+		       "or unmap the ring that it has");
+	return -code;
+}
+
+int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
+			const struct pev_event *to, int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+		 pev_event_label(ev), pev_event_label(to));
+	said_errno(err, code);
+	if (code == EINVAL)
+		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
+		       "write_backward, and the first must have no ring of its own");
+	return -code;
+}
+
+int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
+		     int code)
+{
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+		 pev_event_label(ev));
+	said_errno(err, code);
+	if (pages & (pages - 1))
+		remedy(err, "%u is no power of two", pages);
+	else if (code == EOPNOTSUPP)
+		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
+	else if (code == EPERM)
+		remedy(err, "over the limits on locked memory: use a smaller area, raise "
+		       "kernel.perf_event_mlock_kb or ulimit -l, or run with CAP_IPC_LOCK");
+	else
+		remedy(err, "see perf_event_open(2), aux_offset");
+	return -code;
+}
+
+/* ---- filters --------------------------------------------------------------------- */
+
+/* sys and name of a tracepoint from the label; false if it is not of that form. */
+static bool split_label(const struct pev_event *ev, char *sys, char *name, size_t size)
+{
+	const char *colon = strchr(pev_event_label(ev), ':');
+
+	if (ev->attr.type != PERF_TYPE_TRACEPOINT || !colon || strchr(pev_event_label(ev), '/'))
+		return false;
+	snprintf(sys, size, "%.*s", (int)(colon - pev_event_label(ev)), pev_event_label(ev));
+	snprintf(name, size, "%s", colon + 1);
+	return true;
+}
+
+/* "comm, pid, prio": names after the last blank of each "field:" declaration. */
+static void list_fields(const char *format, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (const char *p = format; (p = strstr(p, "field:")); p++) {
+		const char *semi = strchr(p, ';'), *start, *end;
+
+		if (!semi)
+			break;
+		end = memchr(p, '[', (size_t)(semi - p));
+		/* "__data_loc char[] name": the brackets belong to the type */
+		if (!end || memchr(end, ' ', (size_t)(semi - end)))
+			end = semi;
+		for (start = end; start > p && start[-1] != ' ' && start[-1] != '*'; start--)
+			;
+		if (!strncmp(start, "common_", 7))
+			continue;
+		n += (size_t)snprintf(buf + n, size - n, "%s%.*s", n ? ", " : "",
+				      (int)(end - start), start);
+		if (n >= size)
+			break;
+	}
+}
+
+/*
+ * The kernel says only EINVAL to the ioctl. Its complaint can be had by writing the
+ * filter to an event of a tracing instance of our own (as root), which disturbs nobody.
+ */
+static bool ask_kernel(const char *tracefs, const char *sys, const char *name, const char *filter,
+		       char *said, size_t size)
+{
+	char dir[320], path[640];
+	bool got = false;
+	FILE *f;
+
+	snprintf(dir, sizeof(dir), "%s/instances/perfevent.%d", tracefs, (int)getpid());
+	if (mkdir(dir, 0700))
+		return false;
+	snprintf(path, sizeof(path), "%s/events/%s/%s/filter", dir, sys, name);
+	f = fopen(path, "we");
+	if (f) {
+		fputs(filter, f);
+		fclose(f);
+		got = pev_read_file_(path, said, size) > 0 && strstr(said, "parse_error");
+	}
+	rmdir(dir);
+	if (got && said[strlen(said) - 1] == '\n')
+		said[strlen(said) - 1] = '\0';
+	return got;
+}
+
+int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const char *filter, int code)
+{
+	char root[256], sys[96], name[96], path[512], format[16384], fields[320] = "";
+
+	if (!err)
+		return -code;
+	*err = (struct pev_error){ .code = code };
+	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
+		 pev_event_label(ev));
+	said_errno(err, code);
+	if (code == EEXIST) {
+		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "
+		       "set the new one");
+		return -code;
+	}
+	remedy(err, "expected something like pid > 1000 && comm ~ \"java*\"");
+	if (!split_label(ev, sys, name, sizeof(sys)) || pev_tracefs_path(root, sizeof(root), NULL))
+		return -code;
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", root, sys, name);
+	if (pev_read_file_(path, format, sizeof(format)) <= 0)
+		return -code;
+	if (filter && !ask_kernel(root, sys, name, filter, err->said, sizeof(err->said)))
+		said_errno(err, code);
+	list_fields(format, fields, sizeof(fields));
+	remedy(err, "the event's fields are: %s; and common_pid, common_type, common_flags", fields);
+	return -code;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of real CPUs' events through libpfm4, where it was there at build time. libpfm
+ * keeps its own state, once per process: pthread_once() guards that it is set up once.
+ */
+#include "perfevent/parse/parse.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_LIBPFM
+#include <perfmon/pfmlib_perf_event.h>
+#include <pthread.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int status;
+
+static void start(void)
+{
+	status = pfm_initialize();
+}
+
+/* libpfm leaves out hypervisor and guests unless told otherwise; a name without letters counts
+ * all here. */
+static void take_levels(struct perf_event_attr *a, const char *name)
+{
+	if (a->exclude_user || a->exclude_kernel || strstr(name, ":mh") || strstr(name, ":mg"))
+		return;
+	a->exclude_hv = 0;
+	a->exclude_guest = a->exclude_host = 0;
+}
+
+int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)
+{
+	pfm_perf_encode_arg_t arg = { .attr = &buf->attr, .size = sizeof(arg), .cpu = -1 };
+
+	pthread_once(&once, start);
+	if (status != PFM_SUCCESS)
+		return -ENOENT;
+	pev_attr_buf_init(buf, 0, 0);
+	if (pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) !=
+	    PFM_SUCCESS)
+		return -ENOENT;
+	buf->attr.size = PERF_ATTR_SIZE_VER7;
+	take_levels(&buf->attr, name);
+	/* it looks for tracepoints in debugfs: what our own search refused stays refused */
+	return buf->attr.type == PERF_TYPE_TRACEPOINT ? -ENOENT : 0;
+}
+
+/* ---- all of them ------------------------------------------------------------------ */
+
+struct walk {
+	pev_vendor_fn *fn;
+	void *ctx;
+	pfm_pmu_info_t pmu;
+	bool prefix;           /* a name alone might be another PMU's */
+};
+
+static int offer(const struct walk *w, const char *event, const char *mask, const char *desc)
+{
+	char name[256];
+	int n = snprintf(name, sizeof(name), "%s%s%s%s%s", w->prefix ? w->pmu.name : "",
+			 w->prefix ? "::" : "", event, mask ? ":" : "", mask ? mask : "");
+
+	if (n < 0 || (size_t)n >= sizeof(name))
+		return 0;
+	return w->fn(w->pmu.name, name, desc ? desc : "", w->ctx);
+}
+
+/* An event and its unit masks. */
+static int offer_event(const struct walk *w, int index)
+{
+	pfm_event_info_t event = { .size = sizeof(event) };
+	int rc;
+
+	if (pfm_get_event_info(index, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
+		return 0;
+	rc = offer(w, event.name, NULL, event.desc);
+	for (int i = 0; !rc && i < event.nattrs; i++) {
+		pfm_event_attr_info_t mask = { .size = sizeof(mask) };
+
+		if (pfm_get_event_attr_info(index, i, PFM_OS_PERF_EVENT, &mask) == PFM_SUCCESS &&
+		    mask.type == PFM_ATTR_UMASK)
+			rc = offer(w, event.name, mask.name, mask.desc);
+	}
+	return rc;
+}
+
+/* The next PMU that is here, but for the kernel's generic names, which the library knows. */
+static bool next_pmu(int *number, pfm_pmu_info_t *pmu)
+{
+	while (++*number < PFM_PMU_MAX) {
+		*pmu = (pfm_pmu_info_t){ .size = sizeof(*pmu) };
+		if (pfm_get_pmu_info((pfm_pmu_t)*number, pmu) == PFM_SUCCESS && pmu->is_present &&
+		    pmu->pmu != PFM_PMU_PERF_EVENT && pmu->pmu != PFM_PMU_PERF_EVENT_RAW)
+			return true;
+	}
+	return false;
+}
+
+int pev_vendor_each(pev_vendor_fn *fn, void *ctx)
+{
+	struct walk w = { .fn = fn, .ctx = ctx };
+	int rc = 0, cores = 0;
+
+	pthread_once(&once, start);
+	if (status != PFM_SUCCESS)
+		return -ENOTSUP;
+	for (int n = PFM_PMU_NONE; next_pmu(&n, &w.pmu); )
+		cores += w.pmu.type == PFM_PMU_TYPE_CORE;
+	for (int n = PFM_PMU_NONE; !rc && next_pmu(&n, &w.pmu); ) {
+		w.prefix = w.pmu.type != PFM_PMU_TYPE_CORE || cores > 1;
+		for (int i = w.pmu.first_event; !rc && i != -1; i = pfm_get_event_next(i))
+			rc = offer_event(&w, i);
+	}
+	return rc;
+}
+#else
+int pev_vendor_each(pev_vendor_fn *fn, void *ctx)
+{
+	(void)fn;
+	(void)ctx;
+	return -ENOTSUP;
+}
+
+int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)
+{
+	(void)name;
+	(void)buf;
+	return -ENOENT;
+}
+#endif

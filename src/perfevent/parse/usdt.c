@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Static probes of user programs: <sys/sdt.h> leaves a note in .note.stapsdt for each,
+ * with three addresses (the probe, where .stapsdt.base was linked, the semaphore or 0) and
+ * three strings (provider, name, arguments). Prelink may have moved the file since: what
+ * .stapsdt.base has moved by, the probe has moved by, too.
+ */
+#include "perfevent/attr/complain.h"
+#include "perfevent/parse/elffile.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_TYPE 3
+#define PROBE_LIMIT (1u << 20)
+
+struct pev_usdt {
+	char *path;
+	char *notes;                     /* the strings of the probes lie in it */
+	struct pev_usdt_probe *probes;
+	size_t n, room;
+};
+
+struct reader {
+	struct pev_elf elf;
+	uint64_t base;                   /* address of .stapsdt.base; 0 = none */
+	struct pev_usdt *usdt;
+};
+
+/* A terminated string at *p that ends before end; NULL if there is none. */
+static const char *take_string(const char **p, const char *end)
+{
+	const char *text = *p, *zero = memchr(text, '\0', (size_t)(end - text));
+
+	if (!zero)
+		return NULL;
+	*p = zero + 1;
+	return text;
+}
+
+static int add(struct pev_usdt *u, const struct pev_usdt_probe *probe)
+{
+	if (u->n == u->room) {
+		size_t room = u->room ? 2 * u->room : 16;
+		struct pev_usdt_probe *grown = realloc(u->probes, room * sizeof(*grown));
+
+		if (!grown || room > PROBE_LIMIT) {
+			u->probes = grown ? grown : u->probes;
+			return grown ? -EBADMSG : -ENOMEM;
+		}
+		u->probes = grown;
+		u->room = room;
+	}
+	u->probes[u->n++] = *probe;
+	return 0;
+}
+
+static int read_note(struct reader *r, const char *p, const char *end)
+{
+	size_t word = r->elf.wide ? 8 : 4;
+	struct pev_usdt_probe probe = { 0 };
+	uint64_t base, semaphore;
+	int rc;
+
+	if ((size_t)(end - p) < 3 * word)
+		return -EBADMSG;
+	probe.address = pev_elf_word_(&r->elf, p);
+	base = pev_elf_word_(&r->elf, p + word);
+	semaphore = pev_elf_word_(&r->elf, p + 2 * word);
+	p += 3 * word;
+	probe.provider = take_string(&p, end);
+	probe.name = probe.provider ? take_string(&p, end) : NULL;
+	probe.args = probe.name ? take_string(&p, end) : NULL;
+	if (!probe.args)
+		return -EBADMSG;
+	if (r->base && base) {
+		probe.address += r->base - base;
+		if (semaphore)
+			semaphore += r->base - base;
+	}
+	rc = pev_elf_offset_(&r->elf, probe.address, &probe.offset);
+	if (!rc && semaphore)
+		rc = pev_elf_offset_(&r->elf, semaphore, &probe.ref_ctr_offset);
+	if (rc)
+		return rc == -ENOENT ? -EBADMSG : rc;
+	return add(r->usdt, &probe);
+}
+
+/* 4-byte aligned: name size, description size, type, name, description. */
+static int read_notes(struct reader *r, const char *p, size_t size)
+{
+	while (size >= 12) {
+		uint64_t name = pev_elf_u32_(&r->elf, p), desc = pev_elf_u32_(&r->elf, p + 4);
+		uint32_t type = pev_elf_u32_(&r->elf, p + 8);
+		uint64_t desc_at = 12 + ((name + 3) & ~3ull), all = desc_at + desc;
+		int rc = 0;
+
+		if (all > size)
+			return -EBADMSG;
+		if (type == NOTE_TYPE && name == sizeof("stapsdt") && !memcmp(p + 12, "stapsdt", 8))
+			rc = read_note(r, p + desc_at, p + all);
+		if (rc)
+			return rc;
+		all = (all + 3) & ~3ull;
+		if (all > size)
+			break;
+		p += all;
+		size -= all;
+	}
+	return 0;
+}
+
+static int read_file(struct reader *r)
+{
+	struct pev_elf_section s;
+	int rc = pev_elf_find_section_(&r->elf, ".stapsdt.base", &s);
+
+	if (!rc)
+		r->base = s.addr;
+	if (rc && rc != -ENOENT)
+		return rc;
+	rc = pev_elf_find_section_(&r->elf, ".note.stapsdt", &s);
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	rc = pev_elf_load_(&r->elf, &s, &r->usdt->notes);
+	return rc ? rc : read_notes(r, r->usdt->notes, s.size);
+}
+
+int pev_usdt_open(struct pev_usdt **out, const char *path, struct pev_error *err)
+{
+	struct reader r = { 0 };
+	int rc = pev_elf_open_(&r.elf, path);
+
+	*out = NULL;
+	if (!rc) {
+		r.usdt = calloc(1, sizeof(*r.usdt));
+		rc = r.usdt && (r.usdt->path = strdup(path)) ? read_file(&r) : -ENOMEM;
+		pev_elf_close_(&r.elf);
+	}
+	if (!rc) {
+		*out = r.usdt;
+		return 0;
+	}
+	pev_usdt_close(r.usdt);
+	pev_ask_(err, -rc, "read the USDT probes of %.200s", path);
+	if (rc == -EBADMSG)
+		pev_say_(err, "this is no ELF file, or its notes are damaged");
+	else
+		pev_say_errno_(err, -rc);
+	return rc;
+}
+
+void pev_usdt_close(struct pev_usdt *usdt)
+{
+	if (!usdt)
+		return;
+	free(usdt->probes);
+	free(usdt->notes);
+	free(usdt->path);
+	free(usdt);
+}
+
+const struct pev_usdt_probe *pev_usdt_at(const struct pev_usdt *usdt, size_t i)
+{
+	return i < usdt->n ? &usdt->probes[i] : NULL;
+}
+
+int pev_attr_usdt(struct perf_event_attr *attr, const struct pev_usdt *usdt, size_t i,
+		  struct pev_error *err)
+{
+	const struct pev_usdt_probe *p = pev_usdt_at(usdt, i);
+
+	if (!p) {
+		pev_ask_(err, ENOENT, "USDT probe %zu of %.200s", i, usdt->path);
+		pev_say_(err, "it has %zu", usdt->n);
+		return -ENOENT;
+	}
+	return pev_attr_uprobe(attr, usdt->path, p->offset, p->ref_ctr_offset, false, err);
+}
