@@ -2,7 +2,7 @@
 #include "analysis/fields.h"
 
 #include "analysis/analysis.h"
-#include "stream/parts.h"
+#include "events/parts.h"
 
 #include <stdio.h>
 #include <string.h>

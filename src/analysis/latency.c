@@ -5,7 +5,7 @@
 #include "analysis/pairs.h"
 #include "analysis/sources.h"
 #include "base/note.h"
-#include "stream/spec.h"
+#include "events/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "analysis/overwrite.h"
 
 #include "base/units.h"
+#include "events/spec.h"
 #include "report/json.h"
-#include "stream/spec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

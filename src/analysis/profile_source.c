@@ -3,9 +3,9 @@
 #include "analysis/profile.h"
 #include "analysis/sources.h"
 #include "base/units.h"
+#include "events/spec.h"
 #include "stream/rate.h"
 #include "stream/source.h"
-#include "stream/spec.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "analysis/profile.h"
 #include "analysis/sources.h"
 #include "base/units.h"
-#include "stream/spec.h"
+#include "events/spec.h"
 
 #include <string.h>
 #include <unistd.h>

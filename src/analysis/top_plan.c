@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/top_plan.h"
 
+#include "events/spec.h"
 #include "report/table.h"
-#include "stream/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/nearest.h"
 #include "base/note.h"
-#include "stream/spec.h"
+#include "events/spec.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
-#include "stream/catalog.h"
+#include "events/catalog.h"
 #include "tracefmt/tracefmt.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "pyhost/event.h"
 
 #include "base/nearest.h"
+#include "events/parts.h"
 #include "pyhost/host.h"
 #include "pyhost/sampleparts.h"
-#include "stream/parts.h"
 
 #include <inttypes.h>
 #include <stddef.h>

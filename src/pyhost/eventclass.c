@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pyhost/eventclass.h"
 
+#include "events/parts.h"
 #include "pyhost/host.h"
-#include "stream/parts.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 
 #include "pyhost/event.h"
 
-/* Of an event that is no tracepoint; bits as in stream/parts.h. None where the sample does
+/* Of an event that is no tracepoint; bits as in events/parts.h. None where the sample does
  * not say it: behind registers of an unknown ABI. NULL with an exception. */
 /* {name: count since the sample before}. */
 PyObject *sample_counts(const struct stream_counts *counts);

@@ -2,7 +2,7 @@
 /* `perf-prof python -e EVENT help`: a script to start from. */
 #include "pyhost/template.h"
 
-#include "stream/parts.h"
+#include "events/parts.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/artifact.h"
 #include "stat/counts.h"
-#include "stream/hotplug.h"
+#include "stream/live/hotplug.h"
 #include "stream/targets.h"
 #include "tasks/workload.h"
 

@@ -5,7 +5,7 @@
 #include "base/nearest.h"
 #include "base/note.h"
 #include "base/units.h"
-#include "stream/parts.h"
+#include "events/parts.h"
 #include "stream/source.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
 
 #include "base/nearest.h"
 #include "base/note.h"
-#include "stream/catalog.h"
+#include "events/catalog.h"
+#include "events/spec.h"
 #include "stream/source.h"
-#include "stream/spec.h"
 #include "stream/useronly.h"
 
 #include <ctype.h>

@@ -2,9 +2,9 @@
 #include "stream/inventory.h"
 
 #include "perfdata/writer.h"
-#include "stream/kerneladdr.h"
 #include "stream/private.h"
 #include "symbols/elf/elfid.h"
+#include "symbols/kernel/kerneladdr.h"
 #include "tasks/procmaps.h"
 
 #include <ctype.h>

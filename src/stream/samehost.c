@@ -3,8 +3,8 @@
  * Whether a recording is of this machine, of which kernel, and whether that one runs now, where it
  * lay then: it is laid elsewhere at each boot.
  */
-#include "stream/kerneladdr.h"
 #include "stream/replay_private.h"
+#include "symbols/kernel/kerneladdr.h"
 
 #include <string.h>
 #include <sys/utsname.h>

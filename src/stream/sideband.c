@@ -4,9 +4,9 @@
 #include "perfdata/writer.h"
 #include "perfevent/decode/body.h"
 #include "perfevent/rings/ring_private.h"
-#include "stream/buildids.h"
-#include "stream/jitnames.h"
-#include "stream/own.h"
+#include "stream/live/own.h"
+#include "stream/record/buildids.h"
+#include "stream/record/jitnames.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #define STREAM_SIDEBAND_H
 
 #include "perfevent.h"
-#include "stream/clock.h"
+#include "stream/live/clock.h"
 #include "stream/targets.h"
 
 #include <stdint.h>

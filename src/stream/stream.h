@@ -17,7 +17,7 @@
 #include "base/opener.h"
 #include "base/options.h"
 #include "base/output.h"
-#include "stream/layout.h"
+#include "events/layout.h"
 #include "tracefmt/tracefmt.h"
 
 #include <perfevent.h>

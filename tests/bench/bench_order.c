@@ -14,7 +14,7 @@
  *
  *   bench_order [ROUNDS]
  */
-#include "stream/order.h"
+#include "stream/order/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text is an event list or is refused with a caret inside it; nothing else happens. */
-#include "stream/spec.h"
+#include "events/spec.h"
 
 #include <assert.h>
 #include <errno.h>

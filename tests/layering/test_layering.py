@@ -35,7 +35,7 @@ def test_a_clean_tree_passes(tmp_path):
 
 
 BAD = {
-    'upward': ({'src/base/a.c': '#include "stream/b.h"\n'}, 'a.c:2: base (floor 0) includes from stream (floor 3)'),
+    'upward': ({'src/base/a.c': '#include "stream/b.h"\n'}, 'a.c:2: base (floor 0) includes from stream (floor 4)'),
     'upward with brackets': ({'src/base/a.c': '# include <cli/b.h>\n'}, 'includes from cli'),
     'upward, relative': ({'src/cli/b.h': '', 'src/base/a.c': '#include "../cli/b.h"\n'},
                          'includes from cli'),

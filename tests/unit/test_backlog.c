@@ -3,7 +3,7 @@
 #include "cmocka_all.h"
 
 #include "perfevent/rings/ring_private.h"
-#include "stream/backlog.h"
+#include "stream/live/backlog.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

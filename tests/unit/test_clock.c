@@ -2,7 +2,7 @@
 /* Which clock events are stamped with, and how a stamp is shown. */
 #include "cmocka_all.h"
 
-#include "stream/clock.h"
+#include "stream/live/clock.h"
 
 #include <time.h>
 

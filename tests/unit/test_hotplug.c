@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "stream/hotplug.h"
+#include "stream/live/hotplug.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -5,10 +5,10 @@
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 #include "perfevent.h"
-#include "stream/attention.h"
-#include "stream/jitmarks.h"
-#include "stream/jitnames.h"
-#include "stream/procstart.h"
+#include "stream/live/attention.h"
+#include "stream/record/jitmarks.h"
+#include "stream/record/jitnames.h"
+#include "tasks/procstart.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Where the parts of a sample lie, and samples that contradict themselves. */
 #include "records.h"
 
-#include "stream/layout.h"
+#include "events/layout.h"
 
 #define TRACE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW)
 

@@ -60,8 +60,8 @@ static void test_release(void *p)
 #define calloc test_allocate_zeroed
 #define free test_release
 #define reallocarray test_reallocate
-#include "stream/held.c"
-#include "stream/order.c"
+#include "stream/order/held.c"
+#include "stream/order/order.c"
 #undef reallocarray
 #undef malloc
 #undef calloc

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule of stream/barrier.h, tried on made-up CPUs: each takes a time, then publishes
+ * The rule of stream/live/barrier.h, tried on made-up CPUs: each takes a time, then publishes
  * the record later, and interrupts may come between. Rings are real ones in plain memory,
  * read by the real ordered.c; the membarrier ends once all sections have ended that were
  * open when it began. Then nothing may ever come late. That this simulation can bring

@@ -2,7 +2,7 @@
 /* Which processes are perf-prof's own: helpers that came before the events and after them, many. */
 #include "cmocka_all.h"
 
-#include "stream/own.h"
+#include "stream/live/own.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 /* Arguments of probes in the kernel's words; notes of files may say anything. */
 #include "cmocka_all.h"
 
-#include "stream/probes.h"
+#include "events/probes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "stream/spec.h"
+#include "events/spec.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "stream/stream.h"
-#include "stream/throttle.h"
+#include "stream/live/throttle.h"
 
 static struct stream_event cycles, clocks;
 

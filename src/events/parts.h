@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of a sample by name: what PERF_SAMPLE_* bits are called as fields of events
+ * that are no tracepoints, and in the attribute sample=.
+ */
+#ifndef EVENTS_PARTS_H
+#define EVENTS_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum part_kind {
+	PART_INT,
+	PART_LIST,             /* frames */
+	PART_DICT,
+	PART_BYTES,
+};
+
+struct sample_part {
+	const char *name;
+	uint64_t bits;         /* any of them brings it */
+	enum part_kind kind;
+};
+
+/* In the order of the fields; NULL past the end. TID has two rows. */
+const struct sample_part *sample_part_at(size_t i);
+/* Of a name as in the table, or "tid" and "pid"; 0: there is none. */
+uint64_t sample_part_bits(const char *name, size_t len);
+#endif

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parser of event lists works on offsets into the text, so that every complaint can
+ * show its place. One pass finds out whether quotes and parentheses are balanced; what
+ * comes after may then skip them without asking.
+ */
+#include "events/spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parser {
+	const char *text;
+	size_t pos;
+	struct spec_item *items;
+	size_t nitems;
+	bool in_filter;               /* the item before ended there, without a slash */
+	struct spec_group *groups;
+	size_t ngroups;
+	bool in_group;                /* the last one, whose brace is still to come */
+	struct spec_error *err;
+};
+
+/* What ends a name or a slot. */
+static const char *ends(const struct parser *p)
+{
+	return p->in_group ? ",/}" : ",/";
+}
+
+static int fail(struct parser *p, size_t at, const char *message, const char *expected)
+{
+	spec_complain_of(p->err, p->text, at, message, expected);
+	return -EINVAL;
+}
+
+/* ------------------------------------------------------------------------
+ * Quotes and parentheses
+ */
+
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* The offset behind the string that begins at i, or end if it is not closed. */
+static size_t skip_string(const char *text, size_t i, size_t end)
+{
+	char quote = text[i++];
+
+	while (i < end && text[i] != quote)
+		i += text[i] == '\\' && i + 1 < end ? 2 : 1;
+	return i < end ? i + 1 : end;
+}
+
+static bool string_closed(const char *text, size_t from, size_t behind)
+{
+	size_t i = from + 1;
+
+	while (i < behind && text[i] != text[from])
+		i += text[i] == '\\' ? 2 : 1;
+	return i + 1 == behind;
+}
+
+static int check_balance(struct parser *p)
+{
+	size_t len = strlen(p->text), depth = 0, outermost = 0;
+
+	for (size_t i = 0, next; i < len; i = next) {
+		next = i + 1;
+		if (is_quote(p->text[i])) {
+			next = skip_string(p->text, i, len);
+			if (!string_closed(p->text, i, next))
+				return fail(p, i, "this quote is not closed",
+					    "the same quote again; a backslash before a quote "
+					    "makes it part of the string");
+		} else if (p->text[i] == '(') {
+			outermost = depth++ ? outermost : i;
+		} else if (p->text[i] == ')' && !depth--) {
+			return fail(p, i, "this parenthesis closes nothing",
+				    "an opening parenthesis before it");
+		}
+	}
+	if (depth)
+		return fail(p, outermost, "this parenthesis is not closed", "\")\"");
+	return 0;
+}
+
+/* The offset of the first of seps in text[from, end) outside strings and parentheses,
+ * else end. */
+static size_t find_sep(const char *text, size_t from, size_t end, const char *seps)
+{
+	size_t depth = 0;
+
+	for (size_t i = from; i < end;) {
+		if (!depth && strchr(seps, text[i]))
+			return i;
+		depth += text[i] == '(';
+		depth -= text[i] == ')';
+		i = is_quote(text[i]) ? skip_string(text, i, end) : i + 1;
+	}
+	return end;
+}
+
+/* ------------------------------------------------------------------------
+ * Pieces of text
+ */
+
+struct piece {
+	size_t from, to;
+};
+
+static struct piece trim(const char *text, size_t from, size_t to)
+{
+	while (from < to && isspace((unsigned char)text[from]))
+		from++;
+	while (to > from && isspace((unsigned char)text[to - 1]))
+		to--;
+	return (struct piece){ from, to };
+}
+
+/* The offset of the comma before s, blanks between them. */
+static size_t trim_back(const char *text, size_t at)
+{
+	while (at && text[at - 1] != ',')
+		at--;
+	return at ? at - 1 : 0;
+}
+
+static char *copy_piece(const char *text, struct piece s)
+{
+	return strndup(text + s.from, s.to - s.from);
+}
+
+/* One quoted string and nothing else? */
+static bool wholly_quoted(const char *text, struct piece s)
+{
+	return s.from < s.to && is_quote(text[s.from]) && skip_string(text, s.from, s.to) == s.to;
+}
+
+/* Copies what stands between the quotes and moves s there. */
+static char *unquote(const char *text, struct piece *s)
+{
+	char quote = text[s->from++];
+	char *out = copy_piece(text, (struct piece){ s->from, --s->to });
+	char *w = out;
+
+	for (const char *r = out; r && *r; *w++ = *r++)
+		if (*r == '\\' && (r[1] == quote || r[1] == '\\'))
+			r++;
+	if (w)
+		*w = '\0';
+	return out;
+}
+
+/* A filter or value begins behind a slash or a "=" and blanks, or behind its quote. */
+size_t spec_place(const struct spec_item *item, size_t from, size_t offset)
+{
+	const char *text = item->text;
+	char quote = from && is_quote(text[from - 1]) ? text[from - 1] : '\0';
+
+	if (!quote)
+		return from + offset;
+	for (;; from++) {
+		if (text[from] == '\\' && (text[from + 1] == quote || text[from + 1] == '\\'))
+			from++;
+		if (!offset-- || !text[from])
+			break;
+	}
+	return from;
+}
+
+static char *copy_value(const char *text, struct piece *s)
+{
+	return wholly_quoted(text, *s) ? unquote(text, s) : copy_piece(text, *s);
+}
+
+/* ------------------------------------------------------------------------
+ * Names
+ */
+
+/* The second half of cpus=0-3,7 looks like this; no event's name does. */
+static bool only_numbers(const char *text, struct piece s)
+{
+	return strspn(text + s.from, "0123456789-") >= s.to - s.from;
+}
+
+/* The second half of name/pid>1,prio<3/ looks like this. */
+static bool looks_like_condition(const char *text, struct piece s)
+{
+	return find_sep(text, s.from, s.to, "<>=!~&|") < s.to;
+}
+
+static int check_name(struct parser *p, struct piece s)
+{
+	size_t space = find_sep(p->text, s.from, s.to, " \t\r\n\v\f");
+
+	if (p->in_filter && looks_like_condition(p->text, s))
+		return fail(p, trim_back(p->text, s.from), "a comma does not join conditions: it ends the "
+			    "event", "&& (and) or || (or) within a filter");
+	if (s.from == s.to && p->text[s.to] == '/')
+		return fail(p, s.from, "no event name before the slash",
+			    "sys:name[/filter/attribute/.../]");
+	if (s.from == s.to)
+		return fail(p, s.from, "an empty item in the event list", "the name of an event");
+	if (space < s.to)
+		return fail(p, trim(p->text, space, s.to).from, "a space in an event's name",
+			    "\",\" between events, \"/\" before a filter");
+	if (p->nitems && only_numbers(p->text, s))
+		return fail(p, s.from, "a number where an event's name should be",
+			    "quotes around a list within an event: name//cpus=\"0-3,7\"/");
+	return 0;
+}
+
+static int take_name(struct parser *p, struct spec_item *item)
+{
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p));
+	struct piece s = trim(p->text, p->pos, end);
+	size_t colon = find_sep(p->text, s.from, s.to, ":");
+	int err = check_name(p, s);
+
+	if (err)
+		return err;
+	item->at = s.from;
+	p->pos = end;
+	if (colon < s.to) {
+		if (colon == s.from)
+			return fail(p, colon, "nothing before the colon", "sys:name");
+		item->sys = copy_piece(p->text, (struct piece){ s.from, colon });
+		s.from = colon + 1;
+		if (s.from == s.to)
+			return fail(p, s.from, "no event name behind the colon", "sys:name");
+		if (!item->sys)
+			return -ENOMEM;
+	}
+	item->name = copy_piece(p->text, s);
+	return item->name ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------------
+ * Filter and attributes
+ */
+
+/* The next slot; moves on behind the slash that ends it, if one does. */
+static struct piece take_slot(struct parser *p)
+{
+	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p));
+	struct piece s = trim(p->text, p->pos, end);
+
+	p->pos = p->text[end] == '/' ? end + 1 : end;
+	return s;
+}
+
+/* The offset behind WORD or WORD=VALUE at i; i if there is none. */
+static size_t term_end(const char *text, size_t i, bool *has_value)
+{
+	size_t end = i;
+
+	while (isalnum((unsigned char)text[end]) || (text[end] && strchr("_-.", text[end])))
+		end++;
+	if (end == i || text[end] != '=')
+		return end;
+	*has_value = true;
+	if (text[end + 1] == '\'')
+		return skip_string(text, end + 1, strlen(text));
+	return end + 1 + strcspn(text + end + 1, ",/{}()<>=!&~\"' \t\n");
+}
+
+/* The offset of the slash behind terms; 0: none stand here. */
+static size_t terms_end(const struct parser *p, const struct spec_item *item)
+{
+	bool has_value = false, has_comma = false;
+
+	for (size_t i = p->pos;; i++) {
+		size_t end = term_end(p->text, i, &has_value);
+
+		if (end == i || p->text[end - 1] == '=')
+			return 0;
+		if (p->text[end] == '/')
+			return has_comma && item->sys && !has_value ? 0 : end;
+		if (p->text[end] != ',')
+			return 0;
+		has_comma = true;
+		i = end;
+	}
+}
+
+static struct piece take_first_slot(struct parser *p, struct spec_item *item)
+{
+	size_t end = terms_end(p, item);
+	struct piece s = { p->pos, end };
+
+	if (!end)
+		return take_slot(p);
+	item->terms = true;
+	p->pos = end + 1;
+	return s;
+}
+
+static int take_filter(struct parser *p, struct spec_item *item)
+{
+	struct piece s = take_first_slot(p, item);
+	char *filter = copy_value(p->text, &s);
+
+	p->in_filter = p->text[p->pos - 1] != '/';
+	item->filter_at = s.from;
+	if (!filter)
+		return -ENOMEM;
+	if (!filter[0]) {
+		free(filter);
+		return 0;
+	}
+	item->filter = filter;
+	return 0;
+}
+
+static size_t word_end(const char *text, struct piece s)
+{
+	size_t i = s.from;
+
+	if (i < s.to && (isalpha((unsigned char)text[i]) || text[i] == '_'))
+		while (i < s.to && (isalnum((unsigned char)text[i]) || strchr("_-.", text[i])))
+			i++;
+	return i;
+}
+
+/* Finds the parts of word[=value]; value.from is 0 where there is no "=". */
+static int split_attr(struct parser *p, struct piece s, struct piece *word, struct piece *value)
+{
+	size_t end = word_end(p->text, s);
+	size_t sign = trim(p->text, end, s.to).from;
+
+	*word = (struct piece){ s.from, end };
+	*value = (struct piece){ 0, 0 };
+	if (end == s.from)
+		return fail(p, s.from, "not an attribute",
+			    "word or word=value; a division needs quotes: top-by=\"runtime/1000\"");
+	if (sign == s.to)
+		return 0;
+	if (isalpha((unsigned char)p->text[sign]) || p->text[sign] == '_')
+		return fail(p, sign, "two attributes without a slash between them",
+			    "\"/\" before this one");
+	if (p->text[sign] != '=' || p->text[sign + 1] == '=')
+		return fail(p, sign, "not an attribute",
+			    "word or word=value; the filter is the first slot: name/filter/word/");
+	*value = trim(p->text, sign + 1, s.to);
+	if (value->from == value->to)
+		return fail(p, value->from, "an attribute without its value",
+			    "a value behind \"=\"; the empty one is \"\"");
+	return 0;
+}
+
+/* Room for one more element behind n: doubled whenever n reaches a power of two, so that
+ * a list of any length costs linear time. */
+static void *make_room(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * n : 1, size);
+}
+
+static struct spec_attr *add_attr(struct spec_item *item)
+{
+	struct spec_attr *grown = make_room(item->attrs, item->nattrs, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	item->attrs = grown;
+	grown += item->nattrs++;
+	*grown = (struct spec_attr){ 0 };
+	return grown;
+}
+
+#define MODIFIERS "ukhIGHpPDeSW"
+
+/* "u" or ":u", as the first slot behind the filter's. */
+static bool are_modifiers(const char *text, struct piece *s)
+{
+	size_t from = s->from + (text[s->from] == ':');
+
+	if (from == s->to || from + strspn(text + from, MODIFIERS) < s->to)
+		return false;
+	s->from = from;
+	return true;
+}
+
+static int take_attr(struct parser *p, struct spec_item *item)
+{
+	struct piece s = take_slot(p), word, value;
+	struct spec_attr *attr;
+	int err;
+
+	if (s.from == s.to)
+		return 0;
+	if (!item->nattrs && !item->modifiers && are_modifiers(p->text, &s)) {
+		item->modifiers_at = s.from;
+		item->modifiers = copy_piece(p->text, s);
+		return item->modifiers ? 0 : -ENOMEM;
+	}
+	err = split_attr(p, s, &word, &value);
+	if (err)
+		return err;
+	attr = add_attr(item);
+	if (!attr)
+		return -ENOMEM;
+	attr->name = copy_piece(p->text, word);
+	attr->at = word.from;
+	attr->value_at = word.to;
+	if (value.from) {
+		attr->value = copy_value(p->text, &value);
+		attr->value_at = value.from;
+	}
+	return attr->name && (attr->value || !value.from) ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------------
+ * Items and lists
+ */
+
+static struct spec_item *add_item(struct parser *p)
+{
+	struct spec_item *grown = make_room(p->items, p->nitems, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	p->items = grown;
+	grown += p->nitems;
+	*grown = (struct spec_item){ .text = p->text };
+	return grown;
+}
+
+static void free_item(struct spec_item *item)
+{
+	for (size_t i = 0; i < item->nattrs; i++) {
+		free(item->attrs[i].name);
+		free(item->attrs[i].value);
+	}
+	free(item->attrs);
+	free(item->sys);
+	free(item->name);
+	free(item->filter);
+	free(item->modifiers);
+}
+
+static bool at_item_end(const struct parser *p)
+{
+	return !p->text[p->pos] || p->text[p->pos] == ',' || (p->in_group && p->text[p->pos] == '}');
+}
+
+static int fill_item(struct parser *p, struct spec_item *item)
+{
+	int err = take_name(p, item);
+
+	p->in_filter = false;
+	item->filter_at = p->pos;
+	if (!err && p->text[p->pos] == '/') {
+		p->pos++;
+		err = take_filter(p, item);
+	}
+	while (!err && !at_item_end(p))
+		err = take_attr(p, item);
+	item->len = trim(p->text, item->at, p->pos).to - item->at;
+	return err;
+}
+
+/* ------------------------------------------------------------------------
+ * Groups
+ */
+
+/* "{" or "NAME:{" */
+static bool at_group(const struct parser *p, struct piece *name)
+{
+	size_t end = p->pos;
+
+	while (isalnum((unsigned char)p->text[end]) || (p->text[end] && strchr("_-.", p->text[end])))
+		end++;
+	*name = (struct piece){ p->pos, end };
+	return p->text[p->pos] == '{' || (end > p->pos && !strncmp(p->text + end, ":{", 2));
+}
+
+static int begin_group(struct parser *p, struct piece name)
+{
+	struct spec_group *grown = make_room(p->groups, p->ngroups, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	p->groups = grown;
+	grown += p->ngroups++;
+	*grown = (struct spec_group){ .at = p->pos };
+	p->in_group = true;
+	p->pos = name.to + (name.to > name.from) + 1;
+	if (name.to == name.from)
+		return 0;
+	grown->name = copy_piece(p->text, name);
+	return grown->name ? 0 : -ENOMEM;
+}
+
+/* "}" or "}:MODIFIERS" */
+static int end_group(struct parser *p)
+{
+	struct spec_group *g = &p->groups[p->ngroups - 1];
+	size_t from = ++p->pos, len;
+
+	p->in_group = false;
+	if (p->text[from] == ':') {
+		len = strspn(p->text + ++from, MODIFIERS);
+		if (!len)
+			return fail(p, from, "no modifier of a group", "letters of " MODIFIERS);
+		g->modifiers = strndup(p->text + from, len);
+		if (!g->modifiers)
+			return -ENOMEM;
+		p->pos = from + len;
+	}
+	p->pos = trim(p->text, p->pos, strlen(p->text)).from;
+	if (at_item_end(p))
+		return 0;
+	return fail(p, p->pos, "this does not belong behind a group", "\":\" and modifiers (" MODIFIERS
+		    "), a comma or the end");
+}
+
+static void free_group(struct spec_group *g)
+{
+	free(g->name);
+	free(g->modifiers);
+}
+
+/* ------------------------------------------------------------------------
+ * Lists
+ */
+
+static int take_item(struct parser *p)
+{
+	struct spec_item *item = add_item(p);
+	int err;
+
+	if (!item)
+		return -ENOMEM;
+	item->group = p->in_group ? p->ngroups : 0;
+	err = fill_item(p, item);
+	if (err) {
+		free_item(item);
+		return err;
+	}
+	p->nitems++;
+	return p->in_group && p->text[p->pos] == '}' ? end_group(p) : 0;
+}
+
+static int take_items(struct parser *p)
+{
+	size_t len = strlen(p->text);
+
+	for (;;) {
+		struct piece name;
+		int err = 0;
+
+		p->pos = trim(p->text, p->pos, len).from;
+		if (p->pos == len && p->in_group)
+			return fail(p, p->groups[p->ngroups - 1].at, "this group is not closed",
+				    "\"}\" behind its last event");
+		if (p->pos == len)
+			return p->nitems ? 0 : fail(p, p->pos, "no event", "the name of an event");
+		if (!at_group(p, &name))
+			err = take_item(p);
+		else if (p->in_group)
+			err = fail(p, p->pos, "a group within a group", "the name of an event");
+		else
+			err = begin_group(p, name);
+		if (err)
+			return err;
+		p->pos += p->text[p->pos] == ',';
+	}
+}
+
+/* Makes room in the list for what the parser found. */
+static int grow(const struct parser *p, struct spec_list *list)
+{
+	char **texts = realloc(list->texts, (list->ntexts + 1) * sizeof(*texts));
+	struct spec_item *items;
+	struct spec_group *groups;
+
+	if (!texts)
+		return -ENOMEM;
+	list->texts = texts;
+	items = realloc(list->items, (list->nitems + p->nitems) * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	list->items = items;
+	groups = realloc(list->groups, (list->ngroups + p->ngroups + 1) * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	list->groups = groups;
+	return 0;
+}
+
+/* Moves the parser's items and its text into the list: all or nothing. */
+static int hand_over(struct parser *p, struct spec_list *list, char *text)
+{
+	if (grow(p, list))
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nitems; i++)
+		p->items[i].group += p->items[i].group ? list->ngroups : 0;
+	memcpy(list->items + list->nitems, p->items, p->nitems * sizeof(*p->items));
+	if (p->ngroups)
+		memcpy(list->groups + list->ngroups, p->groups, p->ngroups * sizeof(*p->groups));
+	list->nitems += p->nitems;
+	list->ngroups += p->ngroups;
+	list->texts[list->ntexts++] = text;
+	p->nitems = p->ngroups = 0;
+	return 0;
+}
+
+int spec_parse(struct spec_list *list, const char *text, struct spec_error *err)
+{
+	char *own = strdup(text);
+	struct parser p = { .text = own, .err = err };
+	int ret;
+
+	if (err)
+		*err = (struct spec_error){ 0 };
+	if (!own)
+		return -ENOMEM;
+	ret = check_balance(&p);
+	if (!ret)
+		ret = take_items(&p);
+	if (!ret)
+		ret = hand_over(&p, list, own);
+	if (ret)
+		free(own);
+	for (size_t i = 0; i < p.nitems; i++)
+		free_item(&p.items[i]);
+	for (size_t i = 0; i < p.ngroups; i++)
+		free_group(&p.groups[i]);
+	free(p.items);
+	free(p.groups);
+	return ret;
+}
+
+void spec_free(struct spec_list *list)
+{
+	for (size_t i = 0; i < list->nitems; i++)
+		free_item(&list->items[i]);
+	for (size_t i = 0; i < list->ngroups; i++)
+		free_group(&list->groups[i]);
+	for (size_t i = 0; i < list->ntexts; i++)
+		free(list->texts[i]);
+	free(list->items);
+	free(list->groups);
+	free(list->texts);
+	*list = (struct spec_list){ 0 };
+}
+
+const char *spec_attr(const struct spec_item *item, const char *name)
+{
+	for (size_t i = item->nattrs; i-- > 0;)
+		if (!strcmp(item->attrs[i].name, name))
+			return item->attrs[i].value ? item->attrs[i].value : "";
+	return NULL;
+}
+
+bool spec_is_glob(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < len; i = is_quote(name[i]) ? skip_string(name, i, len) : i + 1)
+		if (strchr("*?[", name[i]))
+			return true;
+	return false;
+}

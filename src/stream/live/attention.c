@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/live/attention.h"
+
+#include "base/descriptors.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+enum { NHANDLED = sizeof(handled) / sizeof(*handled), SAME_REQUEST_NS = 200000000 };
+
+/* A signal handler has no argument of ours: the one place that needs a static. */
+static struct attention *_Atomic active;
+static struct sigaction previous[NHANDLED];
+
+uint64_t attention_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static void poke(int eventfd_)
+{
+	uint64_t one = 1;
+	ssize_t rc = write(eventfd_, &one, sizeof(one));
+
+	(void)rc;   /* full counter: it is awake already */
+}
+
+void attention_raise(struct attention *a, unsigned int bits)
+{
+	atomic_fetch_or(&a->bits, bits);
+	poke(a->kick);
+}
+
+void attention_nudge(struct attention *a)
+{
+	pthread_sigqueue(a->main, SIGINT, (union sigval){ .sival_ptr = a });
+}
+
+/* timeout(1) and terminals may send one request twice: what follows at once is the same. */
+static void stop_signal(struct attention *a)
+{
+	uint64_t now = attention_now(), first = 0;
+
+	/* the time stands before the count: the watchdog reads it once there is one */
+	if (!atomic_compare_exchange_strong(&a->stop_ns, &first, now) &&
+	    now < first + SAME_REQUEST_NS)
+		return;
+	atomic_fetch_add(&a->stops, 1);
+	attention_raise(a, ATTN_STOP);
+	poke(a->tell);
+}
+
+/* A nudge says itself that it is one: a flag beside it could be taken down by the one before,
+ * if that was slow to arrive, and the second nudge would count as a second Ctrl-C. */
+static bool is_nudge(const struct attention *a, const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_pid == getpid() && info->si_value.sival_ptr == a;
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	struct attention *a = atomic_load(&active);
+
+	if (a && sig == SIGINT && is_nudge(a, info))
+		a->nudge(a->ctx);
+	else if (a && sig != SIGUSR1 && sig != SIGUSR2)
+		stop_signal(a);
+	else if (a)
+		attention_raise(a, sig == SIGUSR1 ? ATTN_REOPEN : ATTN_STAT);
+	errno = saved;
+}
+
+static void watch_stop(struct attention *a, uint64_t *next_interrupt)
+{
+	int stops = atomic_load(&a->stops);
+
+	if (stops >= 2 && a->last_words)
+		a->last_words(a->ctx);   /* does not return */
+	if (stops && !*next_interrupt)
+		*next_interrupt = atomic_load(&a->stop_ns) + STOP_GRACE_MS * 1000000ull;
+	if (!*next_interrupt || attention_now() < *next_interrupt)
+		return;
+	if (!a->past_deadline) {
+		a->past_deadline = true;
+		attention_raise(a, ATTN_DEADLINE);
+		*next_interrupt = attention_now() + RETURN_GRACE_MS * 1000000ull;
+		return;
+	}
+	if (a->interrupt)
+		a->interrupt(a->ctx);
+	*next_interrupt = attention_now() + STOP_GRACE_MS * 1000000ull;
+}
+
+static void *watchdog(void *arg)
+{
+	struct attention *a = arg;
+	struct pollfd p[2] = {
+		{ .fd = a->tell, .events = POLLIN }, { .fd = a->timer, .events = POLLIN },
+	};
+	uint64_t next_interrupt = 0, n;
+
+	while (a->running) {
+		poll(p, 2, next_interrupt ? 50 : -1);
+		if (p[0].revents && read(a->tell, &n, sizeof(n)) < 0 && errno != EAGAIN)
+			break;
+		if (p[1].revents && read(a->timer, &n, sizeof(n)) == sizeof(n))
+			attention_raise(a, ATTN_INTERVAL);
+		watch_stop(a, &next_interrupt);
+	}
+	return NULL;
+}
+
+static int start_timer(struct attention *a, uint64_t interval_ms)
+{
+	struct itimerspec it = {
+		.it_interval = { (time_t)(interval_ms / 1000), (long)(interval_ms % 1000) * 1000000 },
+	};
+
+	it.it_value = it.it_interval;
+	a->timer = -1;
+	if (!interval_ms)
+		return 0;
+	a->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return a->timer < 0 ? -1 : timerfd_settime(a->timer, 0, &it, NULL);
+}
+
+static int start_thread(struct attention *a)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	a->running = true;
+	rc = pthread_create(&a->watchdog, NULL, watchdog, a);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		a->running = false;
+	errno = rc;
+	return rc ? -1 : 0;
+}
+
+static void restore_handlers(void)
+{
+	for (int i = 0; i < NHANDLED; i++)
+		sigaction(handled[i], &previous[i], NULL);
+	atomic_store(&active, NULL);
+}
+
+/* A child that a script forks (multiprocessing) is not the run: it dies of SIGTERM, also where that comes before the
+ * child has taken a step. So signals wait until the child has its own handlers. */
+static _Thread_local sigset_t before_fork;
+
+static void block_for_fork(void)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	for (int i = 0; i < NHANDLED; i++)
+		sigaddset(&ours, handled[i]);
+	pthread_sigmask(SIG_BLOCK, &ours, &before_fork);
+}
+
+static void unblock(void)
+{
+	pthread_sigmask(SIG_SETMASK, &before_fork, NULL);
+}
+
+static void forget_in_child(void)
+{
+	if (atomic_load(&active))
+		restore_handlers();
+	unblock();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(block_for_fork, unblock, forget_in_child);
+}
+
+static void install_handlers(struct attention *a)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct sigaction sa = {
+		.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (a->restart ? SA_RESTART : 0),
+	};
+
+	pthread_once(&once, watch_forks);
+	a->main = pthread_self();
+	atomic_store(&active, a);
+	sigemptyset(&sa.sa_mask);
+	for (int i = 0; i < NHANDLED; i++) {
+		sigaction(handled[i], &sa, &previous[i]);
+		if (handled[i] == SIGHUP && previous[i].sa_handler == SIG_IGN)
+			sigaction(SIGHUP, &previous[i], NULL);   /* nohup */
+	}
+}
+
+int attention_start(struct attention *a, uint64_t interval_ms, struct fault *f)
+{
+	char hint[256];
+
+	a->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	a->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (a->kick < 0 || a->tell < 0 || start_timer(a, interval_ms) || start_thread(a)) {
+		fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
+			  descriptors_hint(errno, hint, sizeof(hint)));
+		attention_stop(a);
+		return -1;
+	}
+	install_handlers(a);
+	return 0;
+}
+
+void attention_stop(struct attention *a)
+{
+	if (atomic_load(&active) == a)
+		restore_handlers();
+	if (a->running) {
+		a->running = false;
+		poke(a->tell);
+		pthread_join(a->watchdog, NULL);
+	}
+	if (a->timer >= 0)
+		close(a->timer);
+	if (a->kick >= 0)
+		close(a->kick);
+	if (a->tell >= 0)
+		close(a->tell);
+	a->timer = a->kick = a->tell = -1;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/live/hotplug.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define SECOND 1000000000ull
+
+void hotplug_begin(struct hotplug *h)
+{
+	*h = (struct hotplug){ 0 };
+	cpulist_online(&h->online);
+}
+
+void hotplug_end(struct hotplug *h)
+{
+	numlist_free(&h->online);
+}
+
+/* The numbers of a that b lacks and that are, or aren't, in c; as text. */
+static bool lacking(const struct numlist *a, const struct numlist *b, const struct numlist *c,
+		    bool in_c, char *buf, size_t size)
+{
+	struct numlist found = { 0 };
+	bool any;
+
+	for (size_t i = 0; i < a->n; i++)
+		if (!numlist_has(b, a->v[i]) && !numlist_has(c, a->v[i]) == !in_c)
+			numlist_add(&found, a->v[i]);
+	any = found.n;
+	numlist_text(&found, buf, size);
+	numlist_free(&found);
+	return any;
+}
+
+bool hotplug_compare(const struct numlist *before, const struct numlist *after,
+		     const struct numlist *watched, bool named, bool tasks, char *buf, size_t size)
+{
+	char gone[256], come[256];
+	bool went = !tasks && lacking(before, after, watched, true, gone, sizeof(gone));
+	bool came = !named && lacking(after, before, watched, false, come, sizeof(come));
+	int n = 0;
+
+	if (size)
+		buf[0] = '\0';
+	if (went)
+		n = snprintf(buf, size, "CPU %s went offline: nothing of it is seen from there on, even "
+			     "if it comes back", gone);
+	if (came && n >= 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, "%sCPU %s came online: it is not watched; start "
+			 "again to include it", went ? "; " : "", come);
+	return went || came;
+}
+
+static uint64_t monotonic(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+bool hotplug_look(struct hotplug *h, const struct numlist *watched, bool named, bool tasks,
+		  bool now, char *buf, size_t size)
+{
+	struct numlist after;
+	uint64_t time = monotonic();
+	bool changed;
+
+	if (!now && time - h->looked < SECOND)
+		return false;
+	h->looked = time;
+	if (cpulist_online(&after))
+		return false;
+	changed = hotplug_compare(&h->online, &after, watched, named, tasks, buf, size);
+	numlist_free(&h->online);
+	h->online = after;
+	return changed;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/replay_files.h"
+
+#include "perfdata/reader.h"
+#include "perfdata/writer.h"
+#include "symbols/elf/idfile.h"
+#include "tasks/procstart.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int open_file(void *ctx, pid_t pid, const char *path)
+{
+	const struct recorded *r = ctx;
+
+	return opener_file(r->under, 0, path);
+}
+
+/* The kernel's symbols: ours if it is the same one; of another boot what perf kept of it then, which
+ * may have its modules, too, before what this boot says. */
+static int open_proc(void *ctx, pid_t pid, const char *name)
+{
+	const struct recorded *r = ctx;
+	const struct replay_kernel *k = replay_kernel(r->replay);
+	bool same = replay_is_same_kernel(r->replay);
+	int fd;
+
+	if (pid || strcmp(name, "kallsyms") || (!same && !k->base))
+		return -ENOENT;
+	fd = same ? -ENOENT : idfile_find(r->under, k->build_id, k->build_id_size, name);
+	return fd >= 0 || !(same || k->runs) ? fd : opener_proc(r->under, 0, name);
+}
+
+static int find_cached(void *ctx, const uint8_t *id, size_t size, const char *what)
+{
+	const struct opener *under = ((const struct recorded *)ctx)->under;
+
+	return under->cached ? under->cached(under->ctx, id, size, what) : -ENOENT;
+}
+
+static int parse(void *ctx, struct opener_question *q)
+{
+	const struct opener *under = ((const struct recorded *)ctx)->under;
+
+	return under->parse(under->ctx, q);
+}
+
+/* Whether the recorded process still runs: a process with this pid began before the end of the recording. */
+static bool lives(const struct recorded *r, pid_t pid)
+{
+	const struct timespec written = replay_written(r->replay);
+
+	return replay_is_same_machine(r->replay) && procstart_before(r->under, pid, &written);
+}
+
+/* As long as the process lives; where the recording has kept nothing, its map may be written late. */
+static int open_perf_map(void *ctx, pid_t pid)
+{
+	const struct recorded *r = ctx;
+
+	return lives(r, pid) ? opener_perf_map(r->under, pid) : -ESRCH;
+}
+
+/* The i-th of that process; asked for one after the other, each is looked for behind the last. */
+static const char *kept_map(void *ctx, pid_t pid, size_t i, size_t *size)
+{
+	struct recorded *r = ctx;
+	const struct perfdata_info *info = replay_info(r->replay);
+	bool goes_on = r->kept.pid == pid && r->kept.n <= i;
+	size_t n = goes_on ? r->kept.n : 0;
+
+	for (size_t k = goes_on ? r->kept.at : 0; k < info->njit_maps; k++)
+		if (info->jit_maps[k].pid == pid && n++ == i) {
+			r->kept = (struct recorded_kept){ pid, n, k + 1 };
+			*size = info->jit_maps[k].size;
+			return info->jit_maps[k].text;
+		}
+	return NULL;
+}
+
+const struct opener *recorded_opener(struct recorded *r, const struct opener *under,
+				     const struct replay *replay)
+{
+	*r = (struct recorded){
+		.opener = {
+			.file = open_file, .proc = open_proc, .ctx = r, .perf_map = open_perf_map,
+			.kept_map = kept_map, .parse = under->parse ? parse : NULL, .cached = find_cached,
+		},
+		.under = under, .replay = replay,
+	};
+	return &r->opener;
+}
