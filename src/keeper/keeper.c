@@ -41,14 +41,21 @@ struct answer {
 };
 
 enum { REQUEST_HEAD = offsetof(struct request, text) };
-/* Who reads rings does not wait until a file has been parsed. */
-enum { PATIENCE_SECONDS = 1, PARSE_SECONDS = 10 };
 
-struct keeper {
-	struct opener opener;
+/* Two processes: who reads rings asks one of them, and never waits until the other has parsed a stranger's file. */
+enum lane_kind { LANE_AT_ONCE, LANE_FILES, LANES };
+
+struct lane {
 	int socket;
 	int32_t process;         /* its own id */
 	pthread_mutex_t lock;    /* a question and its answer: a thread asks for symbols */
+};
+
+enum { PATIENCE_SECONDS = 10 };
+
+struct keeper {
+	struct opener opener;
+	struct lane lanes[LANES];
 	pid_t pid;               /* whose it is: a forked child would take its parent's answers */
 };
 
@@ -222,19 +229,20 @@ static void keep(int socket, const struct keeper_opts *opts)
 
 static int ask_with(struct keeper *k, struct request *r, size_t n, const int *fds, unsigned int nfds, struct answer *a)
 {
+	struct lane *lane = &k->lanes[r->kind == REQUEST_PROC || r->kind == REQUEST_WRITE ? LANE_AT_ONCE : LANE_FILES];
 	struct timespec until;
 	int rc;
 
 	if (k->pid != getpid())
 		return -EPERM;
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += r->kind == REQUEST_PROC ? PATIENCE_SECONDS : PARSE_SECONDS;
-	rc = -pthread_mutex_timedlock(&k->lock, &until);
+	until.tv_sec += PATIENCE_SECONDS;
+	rc = -pthread_mutex_timedlock(&lane->lock, &until);
 	if (rc)
 		return rc;
-	rc = put(k->socket, r, REQUEST_HEAD + n + 1, fds, nfds);
-	rc = rc ? rc : receive_answer(k->socket, a);
-	pthread_mutex_unlock(&k->lock);
+	rc = put(lane->socket, r, REQUEST_HEAD + n + 1, fds, nfds);
+	rc = rc ? rc : receive_answer(lane->socket, a);
+	pthread_mutex_unlock(&lane->lock);
 	return rc;
 }
 
@@ -355,10 +363,10 @@ static void forget_in_child(void)
 {
 	struct keeper *k = atomic_exchange(&of_the_run, NULL);
 
-	if (!k)
-		return;
-	close(k->socket);
-	k->socket = -1;
+	for (int i = 0; k && i < LANES; i++) {
+		close(k->lanes[i].socket);
+		k->lanes[i].socket = -1;
+	}
 }
 
 static void watch_forks(void)
@@ -378,7 +386,7 @@ static int receive_own_id(int socket, int32_t *id)
 }
 
 /* A child of init: no wait() of the script ever meets it. */
-static int fork_it(struct keeper *k, const struct keeper_opts *opts)
+static int fork_lane(struct lane *lane, const struct keeper_opts *opts)
 {
 	int pair[2], rc;
 	pid_t child;
@@ -396,10 +404,25 @@ static int fork_it(struct keeper *k, const struct keeper_opts *opts)
 	rc = child < 0 ? -errno : wait_for(child);
 	close(pair[1]);
 	if (!rc)
-		rc = receive_own_id(pair[0], &k->process);
+		rc = receive_own_id(pair[0], &lane->process);
 	if (rc)
 		close(pair[0]);
-	k->socket = pair[0];
+	lane->socket = pair[0];
+	pthread_mutex_init(&lane->lock, NULL);
+	return rc;
+}
+
+static int fork_lanes(struct keeper *k, const struct keeper_opts *opts)
+{
+	struct keeper_opts files = *opts;
+	int rc = fork_lane(&k->lanes[LANE_AT_ONCE], opts);
+
+	if (rc)
+		return rc;
+	files.clean_up = NULL;
+	rc = fork_lane(&k->lanes[LANE_FILES], &files);
+	if (rc)
+		close(k->lanes[LANE_AT_ONCE].socket);
 	return rc;
 }
 
@@ -407,7 +430,7 @@ struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct keeper *k = calloc(1, sizeof(*k));
-	int rc = k ? fork_it(k, opts) : -ENOMEM;
+	int rc = k ? fork_lanes(k, opts) : -ENOMEM;
 
 	if (rc) {
 		fault_set(f, EXIT_FAILED, "cannot start the process that keeps privilege: %s; look "
@@ -420,15 +443,14 @@ struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f)
 		ask_file, ask_proc, k, ask_perf_map, ask_mapped, NULL, ask_about_files, ask_cached,
 	};
 	k->pid = getpid();
-	pthread_mutex_init(&k->lock, NULL);
 	pthread_once(&once, watch_forks);
 	atomic_store(&of_the_run, k);
 	return k;
 }
 
-pid_t keeper_pid(const struct keeper *k)
+pid_t keeper_pid(const struct keeper *k, size_t i)
 {
-	return k->process;
+	return i < LANES ? k->lanes[i].process : 0;
 }
 
 const struct opener *keeper_opener(struct keeper *k)
@@ -436,9 +458,25 @@ const struct opener *keeper_opener(struct keeper *k)
 	return &k->opener;
 }
 
-void keeper_stop(struct keeper *k)
+/* It reads the end, cleans up, and its own end ends this. False: a thread that was given up waits for an answer; it
+ * reads the end. */
+static bool stop_lane(struct lane *lane)
 {
 	char c;
+
+	shutdown(lane->socket, SHUT_WR);
+	if (pthread_mutex_trylock(&lane->lock))
+		return false;
+	while (recv(lane->socket, &c, 1, 0) > 0 || errno == EINTR)
+		errno = 0;
+	close(lane->socket);
+	pthread_mutex_unlock(&lane->lock);
+	return true;
+}
+
+void keeper_stop(struct keeper *k)
+{
+	bool all = true;
 
 	if (!k)
 		return;
@@ -447,13 +485,8 @@ void keeper_stop(struct keeper *k)
 		return;
 	}
 	atomic_store(&of_the_run, NULL);
-	/* it reads the end, cleans up, and its own end ends this */
-	shutdown(k->socket, SHUT_WR);
-	if (pthread_mutex_trylock(&k->lock))
-		return;          /* a thread that was given up waits for an answer: it reads the end */
-	while (recv(k->socket, &c, 1, 0) > 0 || errno == EINTR)
-		errno = 0;
-	close(k->socket);
-	pthread_mutex_unlock(&k->lock);
-	free(k);
+	for (int i = 0; i < LANES; i++)
+		all &= stop_lane(&k->lanes[i]);
+	if (all)
+		free(k);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that stays root when the run changes to another user (identity.h). It parses
+ * What stays root when the run changes to another user (identity.h): the keeper. It parses
  * nothing. It answers requests for the files in grants.h, each with a descriptor for reading,
  * and questions about files for which it gave tickets (vault.h), with bytes. It writes the files
- * in outputs.h. It answers nothing else.
+ * in outputs.h. It answers nothing else. It is two processes: one answers at once, for entries in
+ * /proc and outputs; the other waits for the jailed parser.
  *
  * From a program that the user may not read, the run gets the names of functions and nothing
  * else: whoever traces a process may see the names of its functions. When the process has ended,
@@ -34,8 +35,8 @@ struct keeper_opts {
 
 /* Forks the keeper. Call it while there is one thread, before privilege is given up. NULL with f. */
 struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f);
-/* The keeper's process. */
-pid_t keeper_pid(const struct keeper *k);
+/* The keeper's processes; 0 past the last. */
+pid_t keeper_pid(const struct keeper *k, size_t i);
 /* Opens files through the keeper. */
 const struct opener *keeper_opener(struct keeper *k);
 /* The keeper carries out the order, as outfile_do(). -EPERM: the order is not about one of the outputs. */

@@ -209,8 +209,8 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		stream_free(stream);
 		return -1;
 	}
-	if (privilege.keeper)
-		stream_add_own(stream, keeper_pid(privilege.keeper));
+	for (size_t i = 0; privilege.keeper && keeper_pid(privilege.keeper, i); i++)
+		stream_add_own(stream, keeper_pid(privilege.keeper, i));
 	if (wants_help(&script)) {
 		size_t n;
 		struct stream_event *events = stream_events(stream, &n);

@@ -9,9 +9,12 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static char folder[] = "/tmp/keeper-XXXXXX";
 static char shared[] = "/tmp/keeper-XXXXXX";   /* a program beside it */
@@ -235,11 +238,93 @@ static void it_outlives_a_kill(void **state)
 	assert_int_equal(access(cleaned, F_OK), 0);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct question {
+	const struct opener *o;
+	pid_t pid;
+	int fd;
+	atomic_bool done;
+};
+
+static void *ask_for_perf_map(void *arg)
+{
+	struct question *q = arg;
+
+	q->fd = opener_perf_map(q->o, q->pid);
+	atomic_store(&q->done, true);
+	return NULL;
+}
+
+/* The longest answer about /proc, by how long the file took; 2: the file was not given. */
+static double longest_beside(struct keeper *k, const struct identity *who)
+{
+	struct question q = { .o = keeper_opener(k), .pid = getppid() };
+	uint64_t began, before, now, longest = 0;
+	pthread_t thread;
+	struct fault f;
+
+	if (identity_become(who, &f) || pthread_create(&thread, NULL, ask_for_perf_map, &q))
+		return 2;
+	for (began = now = now_ns(); !atomic_load(&q.done);) {
+		before = now;
+		close(opener_proc(q.o, q.pid, "comm"));
+		now = now_ns();
+		longest = now - before > longest ? now - before : longest;
+	}
+	pthread_join(thread, NULL);
+	return q.fd < 0 || now == began ? 2 : (double)longest / (double)(now - began);
+}
+
+/* What the run asks of /proc is answered while a stranger's file is parsed. */
+static void a_long_file_holds_up_nobody(void **state)
+{
+	enum { LINES = 1500000 };
+	static const char line[] = "1000 10 some_function_of_a_compiler\n";
+	struct identity who;
+	struct fault f = {0};
+	int wstatus, target;
+	pid_t pid;
+	char map[64];
+	FILE *out;
+
+	(void)state;
+	if (geteuid())
+		SKIP("needs root");
+	assert_int_equal(identity_find(&who, "nobody", &f), 1);
+	target = getpid();
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", target);
+	write_file(map, "", 0);
+	out = fopen(map, "we");
+	assert_non_null(out);
+	for (int i = 0; i < LINES; i++)
+		fputs(line, out);
+	fclose(out);
+	pid = fork_child();
+	if (!pid) {
+		struct keeper *k = keeper_start(&(struct keeper_opts){ .who = &who, .targets = { .pids = &target, .npids = 1 } }, &f);
+
+		_exit(k ? (int)(100 * longest_beside(k, &who)) : 255);
+	}
+	assert_int_equal(waitpid(pid, &wstatus, 0), pid);
+	unlink(map);
+	identity_free(&who);
+	assert_true(WIFEXITED(wstatus));
+	assert_in_range(WEXITSTATUS(wstatus), 0, 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_gives),
 		cmocka_unit_test(it_outlives_a_kill),
+		cmocka_unit_test(a_long_file_holds_up_nobody),
 	};
 	int rc = needs_the_system_call(NULL);
 
