@@ -28,6 +28,8 @@ struct analysis_opts {
 	uint64_t cache;              /* --cache: bytes of tables of symbols, and of stacks */
 	bool everybody;                /* -a: all tasks are targets, also if a command is started */
 };
+/* For struct command, of a config that begins with analysis_opts. */
+#define ANALYSIS_SOURCES_AT offsetof(struct analysis_opts, stream.sources)
 
 /* Rows for the option groups of commands. Their fields are in struct analysis_opts. */
 enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */

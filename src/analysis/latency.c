@@ -3,7 +3,6 @@
 #include "analysis/commands.h"
 #include "analysis/keys.h"
 #include "analysis/pairs.h"
-#include "analysis/sources.h"
 #include "base/note.h"
 #include "events/spec.h"
 
@@ -307,7 +306,6 @@ static void defaults(void *config)
 
 	analysis_defaults(config);
 	o->order = true;
-	o->sources = analysis_sources;
 }
 
 const struct command latency_command = {
@@ -321,6 +319,7 @@ const struct command latency_command = {
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct latency),
 	.defaults = defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

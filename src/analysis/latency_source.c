@@ -2,7 +2,7 @@
 /* latency as a source: from one tracepoint to another of the same key, told when it ends. */
 #include "analysis/keys.h"
 #include "analysis/pairs.h"
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 #include "analysis/tapped.h"
 #include "stream/schema.h"
 

@@ -4,7 +4,6 @@
 
 #include "analysis/commands.h"
 #include "analysis/hotspots.h"
-#include "analysis/sources.h"
 #include "base/hash.h"
 #include "report/flame.h"
 #include "report/table.h"
@@ -340,12 +339,6 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-static void defaults(void *config)
-{
-	analysis_defaults(config);
-	((struct analysis_opts *)config)->stream.sources = analysis_sources;
-}
-
 const struct command page_faults_command = {
 	.name = "page-faults",
 	.summary = "show page faults: the address, and who touched it",
@@ -356,7 +349,8 @@ const struct command page_faults_command = {
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct page_faults),
-	.defaults = defaults,
+	.defaults = analysis_defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

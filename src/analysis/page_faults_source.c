@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page-faults: every page fault, with the address that was touched and who touched it. */
 #include "analysis/page_faults.h"
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 
 static const struct opt_group groups[] = {
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },

@@ -19,7 +19,6 @@
 #include "analysis/hotspots.h"
 #include "analysis/oncpu.h"
 #include "analysis/sleepers.h"
-#include "analysis/sources.h"
 #include "analysis/switches.h"
 #include "base/note.h"
 #include "base/pidns.h"
@@ -465,12 +464,6 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-static void defaults(void *config)
-{
-	analysis_defaults(config);
-	((struct analysis_opts *)config)->stream.sources = analysis_sources;
-}
-
 const struct command profile_command = {
 	.name = "profile",
 	.summary = "show where CPUs spend their time, by function and stack",
@@ -481,7 +474,8 @@ const struct command profile_command = {
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct profile),
-	.defaults = defaults,
+	.defaults = analysis_defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile: where CPUs spend their time, by samples taken at a frequency. */
 #include "analysis/profile.h"
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 #include "base/units.h"
 #include "events/spec.h"
 #include "stream/rate.h"

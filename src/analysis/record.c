@@ -4,7 +4,6 @@
 #include "analysis/commands.h"
 #include "analysis/overwrite.h"
 #include "analysis/profile.h"
-#include "analysis/sources.h"
 #include "base/units.h"
 #include "events/spec.h"
 
@@ -333,12 +332,6 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-static void defaults(void *config)
-{
-	analysis_defaults(config);
-	((struct analysis_opts *)config)->stream.sources = analysis_sources;
-}
-
 const struct command record_command = {
 	.name = "record",
 	.summary = "write events to a perf.data file",
@@ -349,7 +342,8 @@ const struct command record_command = {
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct record),
-	.defaults = defaults,
+	.defaults = analysis_defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

@@ -10,7 +10,6 @@
 #include "analysis/hotspots.h"
 #include "analysis/profile.h"
 #include "analysis/progress.h"
-#include "analysis/sources.h"
 #include "base/note.h"
 #include "report/flame.h"
 #include "stat/stat.h"
@@ -475,7 +474,6 @@ static void defaults(void *config)
 	struct stream_opts *o = config;
 
 	analysis_defaults(config);
-	o->sources = analysis_sources;
 	o->takes_counts = true;
 }
 
@@ -490,6 +488,7 @@ const struct command report_command = {
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct report),
 	.defaults = defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

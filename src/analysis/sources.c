@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 
 const struct source_ops *const analysis_sources[] = {
 	&kvm_exit_source, &latency_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task-state and rundelay as sources: each stretch of a task's life, told when it ends. */
 #include "analysis/processes.h"
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 #include "analysis/switches.h"
 #include "analysis/task_state.h"
 #include "base/pidns.h"

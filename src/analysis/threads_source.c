@@ -3,7 +3,7 @@
 #include "analysis/callnames.h"
 #include "analysis/exit_reasons.h"
 #include "analysis/pairs.h"
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

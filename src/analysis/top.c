@@ -5,7 +5,6 @@
  *	sample -> its key -> a row -> its values added up -> each interval a table, sorted
  */
 #include "analysis/commands.h"
-#include "analysis/sources.h"
 #include "analysis/top_rows.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -476,7 +475,6 @@ static void defaults(void *config)
 
 	analysis_defaults(config);
 	o->interval_ms = BY_DEFAULT;
-	o->sources = analysis_sources;
 }
 
 const struct command top_command = {
@@ -490,6 +488,7 @@ const struct command top_command = {
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct top),
 	.defaults = defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

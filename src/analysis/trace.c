@@ -5,7 +5,6 @@
 #include "analysis/fields.h"
 #include "analysis/hotspots.h"
 #include "analysis/overwrite.h"
-#include "analysis/sources.h"
 #include "report/eventjson.h"
 #include "report/flame.h"
 
@@ -217,12 +216,6 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-static void defaults(void *config)
-{
-	analysis_defaults(config);
-	((struct analysis_opts *)config)->stream.sources = analysis_sources;
-}
-
 const struct command trace_command = {
 	.name = "trace",
 	.summary = "print events as they come",
@@ -233,7 +226,8 @@ const struct command trace_command = {
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
 	.config_size = sizeof(struct trace),
-	.defaults = defaults,
+	.defaults = analysis_defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace as a source: a tracepoint's events as the text that trace prints of them. */
 #include "analysis/analysis.h"
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 #include "analysis/tapped.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@ static int run_parsed(const struct command *cmd, struct opt_parser *p, struct fa
 	return cmd->run(p->config, p, f);
 }
 
-int command_run(const struct command *cmd, int argc, char **argv)
+int command_run(const struct command *cmd, int argc, char **argv, const void *sources)
 {
 	struct opt_parser p = {
 		.groups = cmd->groups, .ngroups = cmd->ngroups, .mode = cmd->mode,
@@ -31,6 +31,8 @@ int command_run(const struct command *cmd, int argc, char **argv)
 	}
 	if (cmd->defaults)
 		cmd->defaults(p.config);
+	if (cmd->sources_at)
+		memcpy((char *)p.config + cmd->sources_at, &sources, sizeof(sources));
 	if (opt_parse(&p, argc, argv, &f))
 		code = f.exit_code;
 	else

@@ -23,14 +23,16 @@ struct command {
 	enum opt_mode mode;
 	size_t config_size;               /* zeroed config that run() gets */
 	void (*defaults)(void *config);   /* may be NULL */
+	size_t sources_at;                /* of the config's pointer to the sources of event lists; 0: none */
 	void (*release)(void *config);    /* frees what options put there; may be NULL */
 	/* Does the work; returns the exit code. Where it fails it fills f and the
 	 * caller prints it. */
 	int (*run)(void *config, const struct opt_parser *args, struct fault *f);
 };
 
-/* Parses argv (words after the command's name), runs, prints a fault. The exit code. */
-int command_run(const struct command *cmd, int argc, char **argv);
+/* Parses argv (words after the command's name), runs, prints a fault. `sources` (stream/source.h) goes where the
+ * command says. The exit code. */
+int command_run(const struct command *cmd, int argc, char **argv, const void *sources);
 void command_help(const struct command *cmd, FILE *out);
 void command_man(const struct command *cmd, FILE *out);
 #endif

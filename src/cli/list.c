@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/list.h"
 
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 #include "base/descriptors.h"
 #include "base/escape.h"
 #include "base/nearest.h"

@@ -80,7 +80,7 @@ static int run(int argc, char **argv, struct fault *f)
 		help_overview(stderr);
 		return EXIT_USAGE;
 	}
-	return command_run(cmd, argc - 2, argv + 2);
+	return command_run(cmd, argc - 2, argv + 2, analysis_sources);
 }
 
 int main(int argc, char **argv)

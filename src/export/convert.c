@@ -328,6 +328,7 @@ const struct command convert_command = {
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct convert),
 	.defaults = analysis_defaults,
+	.sources_at = offsetof(struct convert, sources),
 	.release = analysis_release,
 	.run = run,
 };

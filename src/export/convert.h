@@ -35,6 +35,7 @@ struct convert_format {
 
 struct convert {
 	struct analysis_opts common;
+	const struct source_ops *const *sources;     /* for formats that are rows */
 	const struct convert_format *format;
 	const char *out;             /* NULL: stdout */
 	bool no_idle, csv_safe;

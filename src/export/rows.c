@@ -6,12 +6,12 @@
 
 static int run_csv(struct convert *c, struct fault *f)
 {
-	return script_write(&c->common, c->csv_safe ? SCRIPT_ROWS_CSV_SAFE : SCRIPT_ROWS_CSV, c->out, f);
+	return script_write(&c->common, c->sources, c->csv_safe ? SCRIPT_ROWS_CSV_SAFE : SCRIPT_ROWS_CSV, c->out, f);
 }
 
 static int run_jsonl(struct convert *c, struct fault *f)
 {
-	return script_write(&c->common, SCRIPT_ROWS_JSON, c->out, f);
+	return script_write(&c->common, c->sources, SCRIPT_ROWS_JSON, c->out, f);
 }
 
 const struct convert_format convert_csv = {

@@ -2,7 +2,6 @@
 /* perf-prof script: the events of a recording as text, JSON lines or CSV. */
 #include "export/script.h"
 
-#include "analysis/sources.h"
 #include "base/artifact.h"
 #include "base/escape.h"
 #include "base/outfile.h"
@@ -355,7 +354,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	return analysis_run(&ops, config, &none, f);
 }
 
-int script_write(const struct analysis_opts *opts, enum script_rows rows, const char *output, struct fault *f)
+int script_write(const struct analysis_opts *opts, const struct source_ops *const *sources, enum script_rows rows,
+		 const char *output, struct fault *f)
 {
 	const struct opt_parser none = { .after_dashes = -1, .outputs = { &output, 1 } };
 	struct script s = {
@@ -365,7 +365,7 @@ int script_write(const struct analysis_opts *opts, enum script_rows rows, const 
 
 	s.common.json = !s.csv;
 	s.common.stream.takes_counts = true;
-	s.common.stream.sources = analysis_sources;
+	s.common.stream.sources = sources;
 	if (script_choose(&s.choice, NULL, f) || check_output(&s, f))
 		return -1;
 	return analysis_run(&ops, &s, &none, f);
@@ -447,7 +447,6 @@ static const struct command_example examples[] = {
 static void defaults(void *config)
 {
 	analysis_defaults(config);
-	((struct analysis_opts *)config)->stream.sources = analysis_sources;
 	((struct analysis_opts *)config)->stream.keeps_ids = true;
 }
 
@@ -462,6 +461,7 @@ const struct command script_command = {
 	.mode = OPT_MODE_PLAIN,
 	.config_size = sizeof(struct script),
 	.defaults = defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
 	.release = analysis_release,
 	.run = run,
 };

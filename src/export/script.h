@@ -134,7 +134,8 @@ struct script_line {
 /* script.c: the whole run of `perf-prof script --csv` or --json with these options into a file, for
  * others that write rows. The exit code, or -1 with f. */
 enum script_rows { SCRIPT_ROWS_JSON, SCRIPT_ROWS_CSV, SCRIPT_ROWS_CSV_SAFE };
-int script_write(const struct analysis_opts *opts, enum script_rows rows, const char *output, struct fault *f);
+int script_write(const struct analysis_opts *opts, const struct source_ops *const *sources, enum script_rows rows,
+		 const char *output, struct fault *f);
 
 /* script_values.c */
 /* Decoded; NULL if the record contradicts itself. */

@@ -3,8 +3,6 @@
 
 #include "pyhost/python_command.h"
 
-#include "analysis/sources.h"
-
 static const struct opt script_opts[] = {
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
@@ -145,7 +143,6 @@ static void defaults(void *config)
 	struct python_config *c = config;
 
 	stream_opts_defaults(&c->stream);
-	c->stream.sources = analysis_sources;
 	c->stream.attrs = STREAM_ATTR_STACK;
 	c->stream.passes = STREAM_ATTR_KEY;
 }
@@ -166,6 +163,7 @@ const struct command python_command = {
 	.mode = OPT_MODE_SCRIPT,
 	.config_size = sizeof(struct python_config),
 	.defaults = defaults,
+	.sources_at = offsetof(struct python_config, stream.sources),
 	.release = release,
 	.run = python_run,
 };

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/sources.h"
+#include "analysis/commands.h"
 #include "stream/stream.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

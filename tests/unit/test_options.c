@@ -421,7 +421,7 @@ static int run_quietly(const char *const *words)
 	for (; words[argc]; argc++)
 		argv[argc] = (char *)words[argc];
 	dup2(fileno(nowhere), STDERR_FILENO);
-	code = command_run(&command, argc, argv);
+	code = command_run(&command, argc, argv, NULL);
 	dup2(kept, STDERR_FILENO);
 	close(kept);
 	fclose(nowhere);
