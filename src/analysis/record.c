@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof record: events into a perf.data file, undecoded. */
-#include "analysis/analysis.h"
 #include "analysis/commands.h"
-#include "analysis/overwrite.h"
-#include "analysis/profile.h"
+#include "analysis/profiles/profile.h"
 #include "base/units.h"
+#include "engine/analysis.h"
+#include "engine/overwrite.h"
 #include "events/spec.h"
 
 #include <string.h>

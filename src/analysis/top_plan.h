@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_TOP_PLAN_H
 #define ANALYSIS_TOP_PLAN_H
 
-#include "analysis/keys.h"
+#include "engine/keys.h"
 
 enum { TOP_TEXT = 256 };                 /* bytes of a key that is text; what is longer is cut */
 

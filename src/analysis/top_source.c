@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top as a source: what a tracepoint adds up to by a key, told at the end of each interval, the largest first. */
-#include "analysis/keys.h"
 #include "analysis/commands.h"
-#include "analysis/tapped.h"
 #include "analysis/top_rows.h"
+#include "engine/keys.h"
+#include "engine/tapped.h"
 #include "stream/schema.h"
 
 #include <stdlib.h>

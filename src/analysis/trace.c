@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof trace: events as they come. */
-#include "analysis/analysis.h"
 #include "analysis/commands.h"
-#include "analysis/fields.h"
-#include "analysis/hotspots.h"
-#include "analysis/overwrite.h"
+#include "analysis/profiles/hotspots.h"
+#include "engine/analysis.h"
+#include "engine/fields.h"
+#include "engine/overwrite.h"
 #include "report/eventjson.h"
 #include "report/flame.h"
 

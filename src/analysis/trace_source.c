@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace as a source: a tracepoint's events as the text that trace prints of them. */
-#include "analysis/analysis.h"
 #include "analysis/commands.h"
-#include "analysis/tapped.h"
+#include "engine/analysis.h"
+#include "engine/tapped.h"
 
 #include <stdio.h>
 #include <stdlib.h>

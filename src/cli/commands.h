@@ -4,6 +4,8 @@
 #define CLI_COMMANDS_H
 
 #include "analysis/commands.h"
+#include "analysis/durations/commands.h"
+#include "analysis/profiles/commands.h"
 #include "base/command.h"
 #include "export/commands.h"
 #include "pyhost/python_command.h"

@@ -6,9 +6,9 @@
 #ifndef EXPORT_CONVERT_H
 #define EXPORT_CONVERT_H
 
-#include "analysis/analysis.h"
-#include "analysis/progress.h"
 #include "base/artifact.h"
+#include "engine/analysis.h"
+#include "engine/progress.h"
 
 struct convert;
 

@@ -6,7 +6,7 @@
 #ifndef EXPORT_FIREFOX_TABLES_H
 #define EXPORT_FIREFOX_TABLES_H
 
-#include "analysis/callstacks.h"
+#include "engine/callstacks.h"
 #include "export/wordlist.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Stacks with their weights: as text, and for speedscope. */
 #include "export/convert.h"
 
-#include "analysis/hotspots.h"
+#include "analysis/profiles/hotspots.h"
 #include "report/flame.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef EXPORT_PERFETTO_PRIVATE_H
 #define EXPORT_PERFETTO_PRIVATE_H
 
-#include "analysis/analysis.h"
+#include "engine/analysis.h"
 #include "export/protofile.h"
 #include "export/wordlist.h"
 #include "perfetto.pb-c.h"

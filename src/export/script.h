@@ -10,7 +10,7 @@
 #ifndef EXPORT_SCRIPT_H
 #define EXPORT_SCRIPT_H
 
-#include "analysis/analysis.h"
+#include "engine/analysis.h"
 #include "report/outbuf.h"
 
 enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_NWHO = 256 };

@@ -4,10 +4,10 @@
 
 #include "pyhost/python_options.h"
 
-#include "analysis/analysis.h"
 #include "base/artifact.h"
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "engine/analysis.h"
 #include "pyhost/host.h"
 #include "pyhost/privilege.h"
 #include "pyhost/template.h"

@@ -2,7 +2,7 @@
 /* Stacks, kept once and up to a bound: which go, which stay, and that what stays keeps its names. */
 #include "cmocka_all.h"
 
-#include "analysis/callstacks.h"
+#include "engine/callstacks.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -2,8 +2,8 @@
 /* What expressions of analyses may call: text in, text out. */
 #include "cmocka_all.h"
 
-#include "analysis/exitnames.h"
-#include "analysis/functions.h"
+#include "engine/exitnames.h"
+#include "engine/functions.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* What spans a time in which a CPU lost events. */
 #include "cmocka_all.h"
 
-#include "analysis/gaps.h"
+#include "analysis/durations/gaps.h"
 
 static void spans(void **state)
 {

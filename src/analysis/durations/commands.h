@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of this room: rows of main's table; and those that may stand in an event list. */
+#ifndef ANALYSIS_DURATIONS_COMMANDS_H
+#define ANALYSIS_DURATIONS_COMMANDS_H
+
+#include "base/command.h"
+#include "stream/source.h"
+
+extern const struct command kvm_exit_command, latency_command, rundelay_command, syscalls_command, task_state_command;
+extern const struct source_ops kvm_exit_source, latency_source, rundelay_source, syscalls_source, task_state_source;
+#endif

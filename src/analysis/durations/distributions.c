@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/distributions.h"
+
+#include "report/json.h"
+
+#include <stdlib.h>
+
+enum { MAX_ROWS = 65536, MAX_COLUMNS = 32 };
+
+struct distribution *distributions_get(struct distributions *all, uint64_t key0, uint64_t key1,
+				       bool *fresh)
+{
+	const uint64_t key[2] = { key0, key1 };
+	struct distribution *d;
+
+	*fresh = false;
+	HASH_FIND(hh, all->rows, key, sizeof(key), d);
+	if (d)
+		return d;
+	if (HASH_COUNT(all->rows) < MAX_ROWS)
+		d = calloc(1, sizeof(*d));
+	if (!d) {
+		all->refused++;
+		return NULL;
+	}
+	d->key[0] = key0;
+	d->key[1] = key1;
+	HASH_ADD(hh, all->rows, key, sizeof(d->key), d);
+	*fresh = !HASH_LOST(d);
+	if (*fresh)
+		return d;
+	free(d);
+	all->refused++;
+	return NULL;
+}
+
+void distributions_clear(struct distributions *all)
+{
+	struct distribution *d, *next;
+
+	HASH_ITER(hh, all->rows, d, next) {
+		HASH_DEL(all->rows, d);
+		histogram_free(&d->durations);
+		free(d);
+	}
+}
+
+/* ---- the table ------------------------------------------------------------------------ */
+
+static const struct table_column shown_columns[SHOWN] = {
+	[SHOW_CALLS] = { "calls", TABLE_INTEGER },
+	[SHOW_TOTAL] = { "total", TABLE_DURATION },
+	[SHOW_MIN] = { "min", TABLE_DURATION, .spare = 3 },
+	[SHOW_MEAN] = { "mean", TABLE_DURATION, .spare = 2 },
+	[SHOW_P50] = { "p50", TABLE_DURATION, .spare = 4 },
+	[SHOW_P95] = { "p95", TABLE_DURATION, .spare = 1 },
+	[SHOW_P99] = { "p99", TABLE_DURATION, .spare = 5 },
+	[SHOW_MAX] = { "max", TABLE_DURATION },
+	[SHOW_SHARE] = { "share", TABLE_PERCENT, .title = "%total" },
+	[SHOW_ERRORS] = { "errors", TABLE_INTEGER, .title = "err" },
+};
+
+struct numbers {
+	uint64_t v[SHOWN];
+	double share;
+};
+
+static void compute(const struct distribution *d, uint64_t all, struct numbers *n)
+{
+	static const double p[] = { 0.5, 0.95, 0.99 };
+	const struct histogram *h = &d->durations;
+
+	histogram_quantiles(h, p, 3, &n->v[SHOW_P50]);
+	n->v[SHOW_CALLS] = h->count;
+	n->v[SHOW_TOTAL] = h->sum;
+	n->v[SHOW_MIN] = h->min;
+	n->v[SHOW_MEAN] = (uint64_t)(histogram_mean(h) + 0.5);
+	n->v[SHOW_MAX] = h->max;
+	n->v[SHOW_ERRORS] = d->errors;
+	n->share = all ? 100.0 * (double)h->sum / (double)all : 0;
+}
+
+_Static_assert(SHOW_P95 == SHOW_P50 + 1 && SHOW_P99 == SHOW_P50 + 2, "in one pass");
+
+static void put_row(struct analysis *a, struct table *t, const struct distribution *d,
+		    const struct distribution_view *view, uint64_t all)
+{
+	struct numbers n;
+
+	compute(d, all, &n);
+	table_row(t);
+	view->put(a, d, t);
+	for (size_t i = 0; i < view->nshown; i++) {
+		if (view->shown[i] == SHOW_SHARE)
+			table_number(t, n.share);
+		else
+			table_unsigned(t, n.v[view->shown[i]]);
+	}
+}
+
+static void put_extra(struct analysis *a, struct table *t, uint64_t from, uint64_t to,
+		      struct json_object *extra)
+{
+	char text[64];
+
+	analysis_time_text(a, to, text, sizeof(text));
+	if (!a->opts->json) {
+		table_caption(t, "%s", text);
+		return;
+	}
+	table_extra(t, "time", json_object_new_string(text));
+	table_extra(t, "seconds", json_object_new_double((double)(to - from) / 1e9));
+	analysis_put_losses(a, t);
+	if (extra)
+		table_extra(t, "counts", extra);
+}
+
+static void fill(struct analysis *a, struct table *t, struct distributions *all,
+		 const struct distribution_view *view)
+{
+	uint64_t sum = view->whole ? view->whole(a) : 0;
+
+	for (struct distribution *d = all->rows; d && !view->whole; d = d->hh.next)
+		sum += d->durations.sum;
+	for (struct distribution *d = all->rows; d; d = d->hh.next)
+		put_row(a, t, d, view, sum);
+}
+
+void distributions_print(struct analysis *a, struct distributions *all,
+			 const struct distribution_view *view, uint64_t from, uint64_t to,
+			 struct json_object *extra)
+{
+	struct table_style style = { .terminal = terminal_of(stdout) };
+	struct table_column columns[MAX_COLUMNS];
+	size_t n = 0;
+	struct table t;
+
+	for (size_t i = 0; i < view->ncolumns && n < MAX_COLUMNS; i++)
+		columns[n++] = view->columns[i];
+	for (size_t i = 0; i < view->nshown && n < MAX_COLUMNS; i++)
+		columns[n++] = shown_columns[view->shown[i]];
+	for (size_t i = 0; i < n && view->share_title; i++)
+		if (columns[i].kind == TABLE_PERCENT)
+			columns[i].title = view->share_title;
+	table_init(&t, view->name, columns, n);
+	fill(a, &t, all, view);
+	table_sort(&t, "total", true);
+	put_extra(a, &t, from, to, extra);
+	if (a->opts->json ? table_json(&t, stdout) : table_print(&t, &style, stdout))
+		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", view->name);
+	table_free(&t);
+	if (all->refused)
+		fprintf(stderr, "perf-prof: %s: %llu durations are not in the table: it has %d rows\n",
+			view->name, (unsigned long long)all->refused, MAX_ROWS);
+	all->refused = 0;
+}

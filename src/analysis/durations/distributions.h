@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Durations by row, and the table of them: calls, total, quantiles. What a row is - a
+ * thread, a system call, a reason - the command knows, by two numbers.
+ */
+#ifndef ANALYSIS_DURATIONS_DISTRIBUTIONS_H
+#define ANALYSIS_DURATIONS_DISTRIBUTIONS_H
+
+#include "base/hash.h"
+#include "engine/analysis.h"
+#include "report/histogram.h"
+#include "report/table.h"
+
+struct distribution {
+	uint64_t key[2];
+	struct histogram durations;          /* ns */
+	uint64_t errors;                     /* the command's own counts */
+	char name[64];                       /* the command's own, set when the row is new */
+	UT_hash_handle hh;
+};
+
+struct distributions {
+	struct distribution *rows;
+	uint64_t refused;                    /* values of rows that had no room */
+};
+
+/* What is shown of each; in the order in which they are named. */
+enum shown {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
+	SHOW_SHARE,                          /* percent of the time of all rows */
+	SHOW_ERRORS,
+	SHOWN
+};
+
+/* How a command's table looks. */
+struct distribution_view {
+	const char *name;                    /* of the table */
+	const struct table_column *columns;  /* the command's own, to the left */
+	size_t ncolumns;
+	const enum shown *shown;
+	size_t nshown;
+	/* Puts the cells of the command's own columns. */
+	void (*put)(struct analysis *a, const struct distribution *d, struct table *t);
+	const char *share_title;             /* SHOW_SHARE is of whole(), under this title; or NULL */
+	uint64_t (*whole)(struct analysis *a);   /* ns that are 100 %; NULL: of all rows together */
+};
+
+/* The row of that key, made where there is none (*fresh); NULL beyond the bound. */
+struct distribution *distributions_get(struct distributions *all, uint64_t key0, uint64_t key1,
+				       bool *fresh);
+/* All rows, sorted by total, as text or JSON (a->opts->json) on stdout. from..to: the time that
+ * it is about, perf clock; extra: for JSON, is taken over, or NULL. */
+void distributions_print(struct analysis *a, struct distributions *all,
+			 const struct distribution_view *view, uint64_t from, uint64_t to,
+			 struct json_object *extra);
+void distributions_clear(struct distributions *all);
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/grouping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct grouped {
+	pid_t tid;
+	UT_hash_handle hh;
+};
+
+int grouping_parse(const char *text, void *field, struct fault *f)
+{
+	static const char *const words[] = { [BY_TASK] = "task", [BY_PID] = "pid", [BY_COMM] = "comm" };
+
+	for (size_t i = BY_TASK; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(text, words[i])) {
+			*(enum group_by *)field = (enum group_by)i;
+			return 0;
+		}
+	return fault_usage(f, "--by %s: expected task (a row for each thread), pid (for each process) or comm (for each "
+			   "name)", text);
+}
+
+void grouping_next(struct grouping *g)
+{
+	HASH_FREE(g->tasks);
+	g->news = false;
+}
+
+void grouping_free(struct grouping *g)
+{
+	grouping_next(g);
+	processes_free(&g->processes);
+}
+
+uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
+{
+	pid_t pid = processes_of(&g->processes, tid);
+
+	*comm = analysis_comm(a, pid, time);
+	return (uint64_t)pid;
+}
+
+/* ---- too many ------------------------------------------------------------------------ */
+
+static void add_up(struct distributions *all, const struct distribution *from)
+{
+	bool fresh;
+	struct distribution *to = distributions_get(all, analysis_hash(from->name), from->key[1], &fresh);
+
+	if (!to)
+		return;
+	memcpy(to->name, from->name, sizeof(to->name));
+	histogram_merge(&to->durations, &from->durations);
+	to->errors += from->errors;
+}
+
+/* Each task goes to the name that it has by now. */
+static void put_together(struct distributions *rows)
+{
+	struct distributions by_name = { .refused = rows->refused };
+
+	for (const struct distribution *d = rows->rows; d; d = d->hh.next)
+		add_up(&by_name, d);
+	distributions_clear(rows);
+	*rows = by_name;
+}
+
+bool grouping_count(struct grouping *g, struct distributions *rows, pid_t tid)
+{
+	struct grouped *t = NULL;
+
+	if (!g->automatic)
+		return false;
+	HASH_FIND(hh, g->tasks, &tid, sizeof(tid), t);
+	if (t || !(t = calloc(1, sizeof(*t))))
+		return false;
+	t->tid = tid;
+	HASH_ADD(hh, g->tasks, tid, sizeof(t->tid), t);
+	if (HASH_LOST(t))
+		free(t);
+	if (HASH_COUNT(g->tasks) <= GROUPING_TASKS)
+		return false;
+	grouping_next(g);
+	g->automatic = false;
+	g->by = BY_COMM;
+	g->news = true;
+	put_together(rows);
+	return true;
+}
+
+/* ---- columns ------------------------------------------------------------------------- */
+
+void grouping_put(const struct distribution *d, struct table *t)
+{
+	table_text(t, d->name);
+	if (d->key[0] >> 32)     /* of a name */
+		table_none(t);
+	else
+		table_integer(t, pidmap_shown((pid_t)d->key[0]));
+}
+
+const char *grouping_id(const struct grouping *g)
+{
+	return g->by == BY_PID ? "pid" : "tid";
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/processes.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_THREADS = 1 << 20 };
+
+struct thread_process {
+	pid_t tid, pid;
+	UT_hash_handle hh;
+};
+
+static struct thread_process *learn(struct processes *p, pid_t tid, pid_t pid)
+{
+	struct thread_process *t = NULL;
+
+	if (HASH_COUNT(p->all) < MAX_THREADS)
+		t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->tid = tid;
+	t->pid = pid;
+	HASH_ADD(hh, p->all, tid, sizeof(t->tid), t);
+	return HASH_KEPT(t);
+}
+
+static struct thread_process *find(struct processes *p, pid_t tid)
+{
+	struct thread_process *t;
+
+	HASH_FIND(hh, p->all, &tid, sizeof(tid), t);
+	return t;
+}
+
+/* The thread itself where /proc does not know it any more. */
+static pid_t read_process(pid_t tid)
+{
+	char path[64], line[128];
+	int pid = tid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+pid_t processes_of(struct processes *p, pid_t tid)
+{
+	struct thread_process *t = find(p, tid);
+
+	if (!t && !p->recorded)
+		t = learn(p, tid, read_process(tid));
+	return t ? t->pid : tid;
+}
+
+void processes_set(struct processes *p, pid_t tid, pid_t pid)
+{
+	struct thread_process *t = find(p, tid);
+
+	if (t)
+		t->pid = pid;
+	else
+		learn(p, tid, pid);
+}
+
+void processes_take(struct processes *p, const struct pev_record *rec)
+{
+	if (rec->type == PERF_RECORD_FORK)
+		processes_set(p, (pid_t)rec->task.tid, (pid_t)rec->task.pid);
+	else if (rec->type == PERF_RECORD_COMM)
+		processes_set(p, (pid_t)rec->comm.tid, (pid_t)rec->comm.pid);
+}
+
+void processes_free(struct processes *p)
+{
+	HASH_FREE(p->all);
+}

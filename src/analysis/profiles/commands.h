@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of this room: rows of main's table; and those that may stand in an event list. */
+#ifndef ANALYSIS_PROFILES_COMMANDS_H
+#define ANALYSIS_PROFILES_COMMANDS_H
+
+#include "base/command.h"
+#include "stream/source.h"
+
+extern const struct command diff_command, flame_graph_command, page_faults_command, profile_command, report_command;
+extern const struct source_ops page_faults_source, profile_source;
+#endif

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof diff: which functions changed between two profiles, and how sure that is. Each side
+ * is read alone, one after the other: of the first only shares (and folded stacks) are kept.
+ */
+#include "analysis/profiles/commands.h"
+#include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/shares.h"
+#include "base/escape.h"
+#include "engine/analysis.h"
+#include "engine/progress.h"
+#include "keeper/reading.h"
+#include "report/flame.h"
+#include "report/json.h"
+#include "report/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROWS = 30, MANY_PERCENT = 100 };
+
+/* What was read of one side. */
+struct side {
+	const char *path;
+	int fd;                      /* open, if it is a regular file; else -1 */
+	bool is_folded;              /* stacks; else a recording */
+	char what[128];              /* the event that is compared; "": it is not known */
+	uint64_t samples, weight, lost;   /* samples: 0 where nobody knows how many */
+	double squares;              /* sum of the squares of samples' weights */
+	struct folded *folded;
+};
+
+struct diff {
+	struct analysis_opts common;
+	struct flame_config flame;
+	bool total, names_alone, different;
+	bool of_folded;              /* a side is folded stacks, which have neither files nor inlined functions */
+	uint64_t confidence;         /* hundredths of a percent */
+	uint64_t least;              /* the same */
+	struct side sides[SHARES_SIDES];
+	struct side *side;           /* that is being read */
+	struct shares *shares;
+	struct hotspots hot;
+	const struct stream_event *event;
+	bool all;
+	struct progress progress;
+};
+
+static enum share_side number_of(const struct diff *d)
+{
+	return (enum share_side)(d->side - d->sides);
+}
+
+/* ---- a recording ----------------------------------------------------------------------- */
+
+static bool is_same(const char *a, const char *b)
+{
+	char x[256], y[256];
+
+	return !strcmp(analysis_event_key(a, x, sizeof(x)), analysis_event_key(b, y, sizeof(y)));
+}
+
+/* Of AFTER the event that BEFORE has, if there is one. */
+static const struct stream_event *same_event(struct analysis *a, const char *what)
+{
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
+	char name[sizeof(((struct side *)0)->what)];
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sampling && analysis_has_place(&events[i]) &&
+		    is_same(analysis_family(a, &events[i], name, sizeof(name)), what))
+			return &events[i];
+	return NULL;
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct diff *d = a->config;
+	const struct stream_event *same = NULL;
+	char name[sizeof(d->side->what)];
+	size_t n;
+
+	stream_events(a->stream, &n);
+	d->event = analysis_profiled(a, &d->all);
+	if (number_of(d) == SHARES_AFTER && *d->sides[SHARES_BEFORE].what)
+		same = same_event(a, d->sides[SHARES_BEFORE].what);
+	if (same) {
+		d->event = same;
+		d->all = false;
+	}
+	if (!d->event)
+		return fault_set(f, EXIT_FAILED, "%s: none of its events has a call chain or an "
+				 "address; record samples (`perf-prof record` without -e), or add "
+				 "-g",
+				 d->side->path);
+	snprintf(d->side->what, sizeof(d->side->what), "%s", d->all && n > 1 ? "all events" :
+		 analysis_family(a, d->event, name, sizeof(name)));
+	progress_begin(&d->progress, a);
+	return 0;
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct diff *d = a->config;
+	uint64_t weight = d->all ? 1 : analysis_weight(s);
+
+	progress_step(&d->progress, a);
+	if (d->all ? !analysis_has_place(s->event) : s->event->family != d->event->family || !s->tid)
+		return;
+	d->side->samples++;
+	d->side->squares += (double)weight * (double)weight;
+	hotspots_add(&d->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight, false);
+}
+
+static void take_stack(void *ctx, const struct callstack *stack, uint64_t weight)
+{
+	struct diff *d = ctx;
+	bool all = d->common.inline_rows || d->of_folded;
+
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (all || !stack->frames[i]->inlined)
+			shares_frame(d->shares, stack->frames[i]->symbol ? stack->frames[i]->symbol : "[unknown]",
+				     d->names_alone || d->of_folded ? "" : stack->frames[i]->dso);
+	shares_end_stack(d->shares, number_of(d), weight);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct diff *d = a->config;
+	struct stream_totals totals;
+
+	progress_end(&d->progress);
+	if (stream_was_interrupted(a->stream))
+		return fault_set(f, EXIT_INTERRUPTED, "interrupted while reading %s: there is nothing to compare",
+				 d->side->path);
+	stream_totals(a->stream, &totals);
+	d->side->lost = totals.lost;
+	d->side->weight = d->hot.weight;
+	hotspots_each(a, &d->hot, take_stack, d);
+	if (d->side->folded)
+		hotspots_fold(a, &d->hot, d->side->folded, NULL);
+	return 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct diff *d = a->config;
+
+	progress_end(&d->progress);
+	hotspots_free(&d->hot);
+}
+
+static const struct analysis_ops ops = {
+	.name = "diff", .begin = begin, .sample = sample, .end = end, .release = release,
+};
+
+static int read_recording(struct diff *d, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser none = *args;
+
+	reading_wait(d->side->fd);
+	none.noperands = 0;
+	d->common.stream.input = d->side->path;
+	d->common.stream.input_fd = d->side->fd;
+	d->side->fd = -1;
+	return analysis_run(&ops, d, &none, f) ? -1 : 0;
+}
+
+/* ---- folded stacks --------------------------------------------------------------------- */
+
+static int take_folded(struct side *side, struct folded *folded, struct fault *f)
+{
+	int fd = side->fd;
+
+	side->fd = -1;
+	return folded_read_from(folded, fd, side->path, f);
+}
+
+static int read_folded(struct diff *d, struct fault *f)
+{
+	struct folded *folded = d->side->folded ? d->side->folded : folded_new();
+	struct folded_stack *stacks = NULL;
+	struct folded_samples samples;
+	size_t n = 0;
+
+	if (!folded)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (!take_folded(d->side, folded, f) && !(stacks = folded_stacks(folded, &n)))
+		fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = stacks[i].n; k-- > 0;)
+			shares_frame(d->shares, folded_frame_name(folded, stacks[i].frames[k]), "");
+		shares_end_stack(d->shares, number_of(d), stacks[i].weight);
+	}
+	d->side->weight = folded_total(folded);
+	if (folded_samples(folded, &samples)) {
+		d->side->samples = samples.n;
+		d->side->squares = (double)d->side->weight * (double)d->side->weight / samples.alike;
+		snprintf(d->side->what, sizeof(d->side->what), "%s", samples.event);
+	}
+	free(stacks);
+	if (folded != d->side->folded)
+		folded_free(folded);
+	return f->exit_code ? -1 : 0;
+}
+
+enum { MAGIC = 7 };
+
+/* "PERFILE2", before Linux 3.3 "PERFFILE"; of the other byte order the word is turned. Or it is packed by gzip. */
+static bool is_magic(const char magic[MAGIC])
+{
+	static const char *const known[] = { "PERFILE", "2ELIFRE", "PERFFIL", "ELIFFRE", "\x1f\x8b" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strncmp(magic, known[i], strlen(known[i])))
+			return true;
+	return false;
+}
+
+/* A recording of perf, from its first bytes. What can't be looked at twice, as a pipe, is taken for one. */
+static bool is_recording(int fd)
+{
+	char magic[MAGIC] = "";
+	ssize_t n = pread(fd, magic, sizeof(magic), 0);
+
+	return n < 0 || (n == sizeof(magic) && is_magic(magic));
+}
+
+static int open_side(struct side *side, const char *path, struct fault *f)
+{
+	struct stat st;
+
+	*side = (struct side){ .path = path, .fd = -1 };
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)))
+		return 0;
+	side->fd = reading_open(path, f);
+	return side->fd < 0 ? -1 : 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+	{ "before", TABLE_PERCENT, .title = "before%" }, { "after", TABLE_PERCENT, .title = "after%" },
+	{ "shown", TABLE_TEXT, .title = "change", .where = TABLE_ONLY_TEXT, .align = TABLE_RIGHT },
+	{ "change", TABLE_NUMBER, .unit = "points", .digits = 2, .where = TABLE_ONLY_JSON },
+	{ "low", TABLE_NUMBER, .title = "from", .digits = 2 }, { "high", TABLE_NUMBER, .title = "to", .digits = 2 },
+	{ "verdict", TABLE_TEXT }, { "function", TABLE_TEXT }, { "dso", TABLE_TEXT },
+};
+
+static const char *verdict(const struct share *share, const uint64_t *weight)
+{
+	if (!(share->evidence > 0))
+		return "unclear";
+	if (share->change.difference > 0)
+		return weight[SHARES_BEFORE] ? "grew" : "new";
+	return weight[SHARES_AFTER] ? "shrank" : "gone";
+}
+
+/* The side of which nobody knows how many samples it is; NULL: there is none. */
+static const struct side *unjudged(const struct diff *d)
+{
+	for (int k = 0; k < SHARES_SIDES; k++)
+		if (!d->sides[k].samples)
+			return &d->sides[k];
+	return NULL;
+}
+
+static void put_row(const struct diff *d, struct table *t, const struct share *share)
+{
+	const uint64_t *weight = d->total ? share->total : share->self;
+
+	table_row(t);
+	for (int k = 0; k < SHARES_SIDES; k++)
+		table_number(t, shares_percent(d->shares, k, weight[k]));
+	table_printf(t, "%+.2f", 100 * share->change.difference);
+	table_number(t, 100 * share->change.difference);
+	if (unjudged(d)) {
+		for (int i = 0; i < 3; i++)
+			table_none(t);
+	} else {
+		table_number(t, 100 * share->change.low);
+		table_number(t, 100 * share->change.high);
+		table_text(t, verdict(share, weight));
+	}
+	table_text(t, share->function);
+	table_text(t, share->dso);
+	if (share->evidence > 0)
+		table_mark(t);
+}
+
+static bool is_shown(const struct diff *d, const struct share *share)
+{
+	const uint64_t *weight = d->total ? share->total : share->self;
+	double before = shares_percent(d->shares, SHARES_BEFORE, weight[SHARES_BEFORE]);
+	double after = shares_percent(d->shares, SHARES_AFTER, weight[SHARES_AFTER]);
+
+	return (before > 0 || after > 0) && 100 * (before > after ? before : after) >= (double)d->least;
+}
+
+static double confidence(const struct diff *d)
+{
+	return (double)d->confidence / 100 / MANY_PERCENT;
+}
+
+static const char *side_text(const struct side *side, char *buf, size_t size)
+{
+	if (side->samples)
+		snprintf(buf, size, "%s: %llu samples of %s, %llu lost", side->path, (unsigned long long)side->samples,
+			 side->what, (unsigned long long)side->lost);
+	else
+		snprintf(buf, size, "%s: folded stacks", side->path);
+	return buf;
+}
+
+static void describe_side(struct table *t, const struct side *side, const char *name)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s_samples", name);
+	if (side->samples)
+		table_extra(t, key, json_object_new_uint64(side->samples));
+	snprintf(key, sizeof(key), "%s_lost", name);
+	table_extra(t, key, json_object_new_uint64(side->lost));
+	snprintf(key, sizeof(key), "%s_event", name);
+	if (*side->what)
+		table_extra(t, key, json_object_new_string(side->what));
+}
+
+static void describe(const struct diff *d, struct table *t, size_t changed)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER], *unknown = unjudged(d);
+	char before[512], after[512], sure[600];
+
+	describe_side(t, a, "before");
+	describe_side(t, b, "after");
+	if (unknown) {
+		snprintf(sure, sizeof(sure), "no verdicts: %s doesn't say of how many samples it is", unknown->path);
+		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
+	} else {
+		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
+		table_extra(t, "confidence", json_number(100 * confidence(d)));
+		table_extra(t, "changed", json_object_new_uint64(changed));
+	}
+	table_extra(t, "of", json_object_new_string(d->total ? "total" : "self"));
+	table_caption(t, "%s; %s; %s share, %s", side_text(a, before, sizeof(before)), side_text(b, after, sizeof(after)),
+		      d->total ? "total" : "self", sure);
+}
+
+/* The same program under another name is not told apart from another program. */
+static void tell_moved(const struct diff *d)
+{
+	const struct shares_move move = shares_moved(d->shares, d->total);
+	char from[256], to[256];
+
+	if (!move.functions)
+		return;
+	escape_terminal(move.from, strlen(move.from), from, sizeof(from));
+	escape_terminal(move.to, strlen(move.to), to, sizeof(to));
+	printf("%zu function%s gone from %s and new in %s by the same name; --ignore-files compares by name alone\n",
+	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
+}
+
+static int show(struct diff *d, struct fault *f)
+{
+	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = ROWS };
+	struct table t;
+	size_t n, changed = 0;
+	struct share **shares = shares_compare(d->shares, d->total, confidence(d), &n);
+	int rc;
+
+	if (!shares)
+		return fault_set(f, EXIT_FAILED, "out of memory, or too many functions");
+	table_init(&t, "diff", columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < n; i++) {
+		if (is_shown(d, shares[i]))
+			put_row(d, &t, shares[i]);
+		changed += is_shown(d, shares[i]) && shares[i]->evidence > 0;
+	}
+	describe(d, &t, changed);
+	rc = d->common.json ? table_json(&t, stdout) : table_print(&t, &style, stdout);
+	table_free(&t);
+	if (!d->common.json)
+		tell_moved(d);
+	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+static int draw(struct diff *d, struct fault *f)
+{
+	char text[512];
+	const struct flame_title title = { text, NULL };
+
+	if (!d->flame.path)
+		return 0;
+	snprintf(text, sizeof(text), "%s against %s", d->sides[SHARES_AFTER].path, d->sides[SHARES_BEFORE].path);
+	folded_compare(d->sides[SHARES_AFTER].folded, d->sides[SHARES_BEFORE].folded);
+	return flame_write(&d->flame, d->sides[SHARES_AFTER].folded, &title, f);
+}
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+/* Where samples weigh differently they tell less: as much as so many alike (Kish). */
+static double effective(const struct side *side)
+{
+	return side->squares > 0 ? (double)side->weight * (double)side->weight / side->squares : 0;
+}
+
+/* What root alone can open is opened; then they are read as the user who ran sudo. */
+static int open_sides(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f)
+{
+	struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (open_side(a, args->operands[0], f) || open_side(b, args->operands[1], f) ||
+	    reading_begin(reading, &(struct reading_files){ (const int[]){ a->fd, b->fd }, 2, args->outputs }, f))
+		return -1;
+	d->common.stream.opener = reading_opener(reading);
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		d->sides[k].is_folded = !is_recording(d->sides[k].fd);
+		d->of_folded |= d->sides[k].is_folded;
+	}
+	return 0;
+}
+
+static void close_sides(struct diff *d)
+{
+	for (int k = 0; k < SHARES_SIDES; k++) {
+		folded_free(d->sides[k].folded);
+		if (d->sides[k].fd >= 0)
+			close(d->sides[k].fd);
+	}
+}
+
+static int read_side(struct diff *d, enum share_side side, const struct opt_parser *args, struct fault *f)
+{
+	d->side = &d->sides[side];
+	if (d->flame.path && !(d->side->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (d->side->is_folded ? read_folded(d, f) : read_recording(d, args, f))
+		return -1;
+	if (!d->side->weight)
+		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that the options "
+				 "choose", d->side->path);
+	shares_set(d->shares, side, d->side->weight, effective(d->side));
+	return 0;
+}
+
+static int check_events(const struct diff *d, struct fault *f)
+{
+	const struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];
+
+	if (d->different || !*a->what || !*b->what || is_same(a->what, b->what))
+		return 0;
+	return fault_usage(f, "diff: %s has samples of %s, %s of %s: shares of different events "
+			   "are not comparable; choose an event of both with -e EVENT, or compare "
+			   "them anyway with --different-events", a->path, a->what, b->path, b->what);
+}
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct diff *d = config;
+	struct reading reading = { 0 };
+	int rc;
+
+	if (args->noperands != 2)
+		return fault_usage(f, "diff: expected two recordings or files of folded stacks: BEFORE AFTER"),
+		       f->exit_code;
+	if (!strcmp(args->operands[0], "-") && !strcmp(args->operands[1], "-"))
+		return fault_usage(f, "diff: only one of the two can be standard input"), f->exit_code;
+	d->flame.compared = true;
+	d->sides[SHARES_BEFORE].fd = d->sides[SHARES_AFTER].fd = -1;
+	d->shares = shares_new();
+	rc = !d->shares ? fault_set(f, EXIT_FAILED, "out of memory") :
+	     flame_check(&d->flame, d->common.stream.verbose, f) ||
+	     open_sides(d, &reading, args, f) || read_side(d, SHARES_BEFORE, args, f) ||
+	     read_side(d, SHARES_AFTER, args, f) ||
+	     check_events(d, f) || show(d, f) || draw(d, f);
+	shares_free(d->shares);
+	close_sides(d);
+	reading_end(&reading);
+	return rc ? f->exit_code : 0;
+}
+
+static int parse_percent(const char *text, const char *option, double low, double high, uint64_t *field,
+			 struct fault *f)
+{
+	char *rest;
+	double percent = strtod(text, &rest);
+
+	if (rest == text || (*rest && strcmp(rest, "%")) || !(percent >= low && percent <= high))
+		return fault_usage(f, "%s %s: expected a percentage, %g to %g", option, text, low, high);
+	*field = (uint64_t)(percent * 100 + 0.5);
+	return 0;
+}
+
+static int parse_confidence(const char *text, void *field, struct fault *f)
+{
+	return parse_percent(text, "--confidence", 50, 99.99, field, f);
+}
+
+static int parse_least(const char *text, void *field, struct fault *f)
+{
+	return parse_percent(text, "--than", 0, 100, field, f);
+}
+
+#define AT(member) offsetof(struct diff, member)
+
+static const struct opt diff_opts[] = {
+	{ "total", 0, NULL, OPT_FLAG, AT(total), NULL,
+	  "Compare the shares of functions with all they called, which needs call chains. Default: "
+	  "of the functions themselves.", false, NULL },
+	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
+	  "Set the confidence of verdicts. Default: 99. With 95, five of 100 functions that did "
+	  "not change look as if they had.", false, parse_confidence },
+	{ "different-events", 0, NULL, OPT_FLAG, AT(different), NULL,
+	  "Compare also different events of BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
+	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
+	  "Compare functions by name alone, whatever their files are called: for a program that "
+	  "was renamed. Folded stacks are always compared so.", false, NULL },
+	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
+	  "Show only functions with at least this share in one of the two.", false, parse_least },
+};
+
+static const struct opt flame_rows[] = {
+	{ "flame-graph", 0, NULL, OPT_OUTFILE, offsetof(struct flame_config, path), "FILE",
+	  "Draw the stacks of AFTER as a picture, .svg or .html: red if a share grew, blue if it "
+		"shrank.",
+	  false, NULL },
+};
+
+static const struct opt_group groups[] = {
+	{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
+	{ "Pictures", flame_rows, 1, AT(flame) },
+	{ "Of recordings", stream_input_opts + 1, 1, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
+};
+
+static const char *const description[] = {
+	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings of "
+	"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
+	"convert --to folded). For each function it shows the share before and after, the change in "
+	"percentage points, and the confidence interval of the change, from-to.",
+	"A sample falls into a function or not, so a share is a proportion, and the change is the "
+	"difference of two proportions; the interval is that of Agresti and Caffo. If the interval "
+	"contains 0, the samples do not show whether the share changed: the verdict is \"unclear\", "
+	"and the row comes after all others. The other rows are sorted by the end of the interval "
+	"that is nearer to 0, so the largest certain changes come first. Verdicts are grew, shrank, "
+	"new (not seen before), gone and unclear.",
+	"The interval covers only the chance of sampling. It does not cover differences between two "
+	"runs of the same program, or samples that come in bursts. Samples of different weight count "
+	"as the number of equal samples that would be as precise. Files of folded stacks that "
+	"perf-prof wrote have the number of samples in a comment at their end; for others, and if "
+	"lines were removed, it is not known, and there are no verdicts.",
+	"Shares are shares of the samples of one event, which is shown above the table: the first of "
+	"BEFORE that is not a tracepoint, or the one of -e, and the same event of AFTER. Samples of "
+	"idle CPUs are left out. Functions are the same if their names and the names of their files "
+	"are, without folders and the version of a library; a name in folded stacks has no file. An "
+	"inlined function counts as part of the function that it was inlined into, unless "
+	"--inline-rows is given or a side is folded stacks, which don't say what was inlined. If "
+	"functions are gone from one file and new in another with the same names, a line below the "
+	"table says so, and --ignore-files compares by name alone.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof diff old.data new.data", "what changed" },
+	{ "perf-prof diff --total --than 1 old.data new.data", "with what functions call" },
+	{ "perf-prof diff --flame-graph diff.html old.data new.data", "as a picture, too" },
+	{ "perf-prof diff --json old.folded new.folded", "as JSON, for programs" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	struct diff *d = config;
+
+	analysis_defaults(config);
+	d->confidence = 9900;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.summary = "show which functions changed between two profiles, with confidence intervals",
+	.usage = "[options] BEFORE AFTER",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct diff),
+	.defaults = defaults,
+	.release = analysis_release,
+	.run = run,
+};

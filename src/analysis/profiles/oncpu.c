@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/profiles/oncpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CPUS = 1 << 16 };             /* a recording says what it likes */
+
+struct oncpu_cpu {
+	bool known;                      /* a switch was seen there */
+	pid_t tid;                       /* that runs */
+	uint64_t since;
+};
+
+static struct oncpu_cpu *cpu_of(struct oncpu *o, uint32_t cpu)
+{
+	size_t room = (size_t)cpu + 16;
+	struct oncpu_cpu *bigger;
+
+	if (cpu < o->ncpus)
+		return &o->cpus[cpu];
+	bigger = cpu < MAX_CPUS ? realloc(o->cpus, room * sizeof(*bigger)) : NULL;
+	if (!bigger)
+		return NULL;
+	memset(bigger + o->ncpus, 0, (room - o->ncpus) * sizeof(*bigger));
+	o->cpus = bigger;
+	o->ncpus = room;
+	return &o->cpus[cpu];
+}
+
+void oncpu_see(struct oncpu *o, uint64_t time)
+{
+	if (!o->start)
+		o->start = time;
+}
+
+uint64_t oncpu_take(struct oncpu *o, uint32_t cpu, pid_t tid, uint64_t time)
+{
+	struct oncpu_cpu *c = cpu_of(o, cpu);
+	uint64_t since;
+
+	if (!c)
+		return 0;
+	if (!c->known)   /* it runs since before the first event */
+		*c = (struct oncpu_cpu){ true, tid, o->start };
+	if (c->tid != tid || time <= c->since)
+		return 0;
+	since = c->since;
+	c->since = time;
+	return time - since;
+}
+
+bool oncpu_switch(struct oncpu *o, uint32_t cpu, pid_t prev, pid_t next, uint64_t time, uint64_t *ran)
+{
+	struct oncpu_cpu *c;
+	bool seen;
+
+	*ran = oncpu_take(o, cpu, prev, time);
+	c = cpu_of(o, cpu);
+	if (!c)
+		return false;
+	seen = c->tid == prev;
+	*c = (struct oncpu_cpu){ true, next, time };
+	return seen;
+}
+
+pid_t oncpu_task(const struct oncpu *o, uint32_t cpu)
+{
+	return o->cpus[cpu].known ? o->cpus[cpu].tid : -1;
+}
+
+void oncpu_free(struct oncpu *o)
+{
+	free(o->cpus);
+	*o = (struct oncpu){ 0 };
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof page-faults: who touches which memory for the first time. */
+#include "analysis/profiles/page_faults.h"
+
+#include "analysis/profiles/commands.h"
+#include "analysis/profiles/hotspots.h"
+#include "base/hash.h"
+#include "report/flame.h"
+#include "report/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A range of addresses of a process: as much as one page table maps, of one mapping. */
+enum { RANGE_SHIFT = 21, MAX_RANGES = 65536, SHOWN_ROWS = 30 };
+
+struct range_key {
+	uint64_t pid, base;
+	uint64_t what;                   /* what is mapped there: a dso's serial, or one of these */
+};
+enum { WHAT_UNKNOWN, WHAT_KERNEL = -1 };
+
+struct range {
+	struct range_key key;
+	uint64_t faults, first, last;    /* addresses */
+	char comm[64];
+	char *mapping;
+	UT_hash_handle hh;
+};
+
+struct page_faults {
+	struct page_faults_opts opts;
+	struct flame_config flame;
+	struct hotspots hot;
+	struct folded *folded;
+	const struct stream_event *faults;
+	struct range *ranges;
+	uint64_t beyond;                 /* faults of ranges that had no room */
+	uint64_t last;
+	bool prints_samples;
+};
+
+/* ---- ranges ------------------------------------------------------------------------- */
+
+/* Valid until the next question about mappings. */
+static const struct mapping *mapping_at(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
+{
+	if (addr >> 63 || !a->names.maps)
+		return NULL;
+	names_until(&a->names, s->time);
+	return maps_find(a->names.maps, s->pid, addr, s->time);
+}
+
+/* "/usr/lib/libc.so.6", "[heap]", "[stack]"; memory that is nobody's is what the kernel calls //anon. */
+static char *text_of(uint64_t what, const struct mapping *m)
+{
+	const char *name = m ? dso_mapped_name(m->dso) : NULL;
+
+	if (!name)
+		return strdup(what == (uint64_t)WHAT_KERNEL ? "[kernel]" : "[unknown]");
+	return strdup(strcmp(name, "//anon") ? name : "[anon]");
+}
+
+/* The kernel calls the heap so from its second growth on: what it told before counts no more. */
+static void settle(struct analysis *a, struct range *r)
+{
+	const struct page_faults *p = a->config;
+	const struct mapping *m = NULL;
+	char *text;
+
+	if (a->names.maps && !strcmp(r->mapping, "[anon]"))
+		m = maps_find(a->names.maps, (pid_t)r->key.pid, r->last, p->last);
+	if (!m || strcmp(dso_mapped_name(m->dso), "[heap]"))
+		return;
+	text = text_of(r->key.what, m);
+	if (!text)
+		return;
+	free(r->mapping);
+	r->mapping = text;
+}
+
+static void free_range(struct range *r)
+{
+	free(r->mapping);
+	free(r);
+}
+
+static struct range *range_of(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
+{
+	struct page_faults *p = a->config;
+	const struct mapping *m = mapping_at(a, s, addr);
+	struct range_key key = { (uint64_t)s->pid, addr >> RANGE_SHIFT,
+				 m ? dso_serial(m->dso) : addr >> 63 ? (uint64_t)WHAT_KERNEL : WHAT_UNKNOWN };
+	struct range *r;
+
+	HASH_FIND(hh, p->ranges, &key, sizeof(key), r);
+	if (r || HASH_COUNT(p->ranges) >= MAX_RANGES)
+		return r;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->key = key;
+	r->first = addr;
+	r->mapping = text_of(key.what, m);
+	if (!r->mapping) {
+		free_range(r);
+		return NULL;
+	}
+	HASH_ADD(hh, p->ranges, key, sizeof(key), r);
+	if (!HASH_LOST(r))
+		return r;
+	free_range(r);
+	return NULL;
+}
+
+static void count(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
+	struct page_faults *p = a->config;
+	uint64_t addr = layout_u64(s->view.rec, s->event->layout.addr);
+	struct range *r = range_of(a, s, addr);
+
+	if (!r) {
+		p->beyond++;
+		return;
+	}
+	r->faults++;
+	if (addr < r->first)
+		r->first = addr;
+	if (addr > r->last)
+		r->last = addr;
+	snprintf(r->comm, sizeof(r->comm), "%s", comm);
+}
+
+static const struct table_column columns[] = {
+	{ "faults", TABLE_INTEGER }, { "comm", TABLE_TEXT }, { "pid", TABLE_INTEGER },
+	{ "from", TABLE_HEX }, { "to", TABLE_HEX }, { "mapping", TABLE_TEXT },
+};
+
+static void forget_ranges(struct page_faults *p)
+{
+	struct range *r, *next;
+
+	HASH_ITER(hh, p->ranges, r, next) {
+		HASH_DEL(p->ranges, r);
+		free_range(r);
+	}
+	p->beyond = 0;
+}
+
+static void print_ranges(struct analysis *a)
+{
+	struct page_faults *p = a->config;
+	struct table_style style = { .terminal = terminal_of(stdout), .max_rows = SHOWN_ROWS };
+	struct table t;
+
+	table_init(&t, "page-fault ranges", columns, sizeof(columns) / sizeof(*columns));
+	for (struct range *r = p->ranges; r; r = r->hh.next) {
+		settle(a, r);
+		table_row(&t);
+		table_unsigned(&t, r->faults);
+		table_text(&t, r->comm);
+		table_unsigned(&t, r->key.pid);
+		table_unsigned(&t, r->first);
+		table_unsigned(&t, r->last);
+		table_text(&t, r->mapping);
+	}
+	table_sort(&t, "faults", true);
+	if (!a->opts->json && t.nrows)
+		printf("\n");
+	if (a->opts->json ? table_json(&t, stdout) : t.nrows ? table_print(&t, &style, stdout) : 0)
+		fprintf(stderr, "perf-prof: page-faults: out of memory for the table\n");
+	table_free(&t);
+	if (p->beyond)
+		fprintf(stderr, "perf-prof: page-faults: %llu faults are in no range: the table has %d\n",
+			(unsigned long long)p->beyond, MAX_RANGES);
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static struct callstack *stack_of(struct analysis *a, const struct analysis_sample *s)
+{
+	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
+			    layout_u64(s->view.rec, s->event->layout.ip) };
+
+	return s->event->layout.callchain ? analysis_stack(a, s)
+					  : callstacks_get(a->stacks, one, 2, s->pid, s->time);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct page_faults *p = a->config;
+	const char *comm = analysis_comm(a, s->tid, s->time);
+
+	if (s->event != p->faults)
+		return;
+	p->last = s->time;
+	count(a, s, comm);
+	hotspots_add(&p->hot, comm, stack_of(a, s), 1, false);
+	if (p->prints_samples)
+		analysis_print(a, s);
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	const struct levels *l = &((struct page_faults *)a->config)->opts.levels;
+
+	return analysis_add_event(a, f, "page-faults/%s%s%s%s%s/", a->opts->stream.call_graph ? "-g" : "",
+				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
+				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+}
+
+static bool prints_samples(const struct analysis *a)
+{
+	const struct page_faults *p = a->config;
+
+	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
+}
+
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | PERF_SAMPLE_ADDR;
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct page_faults *p = a->config;
+	size_t n;
+	const struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sampling && events[i].layout.addr && events[i].layout.ip)
+			p->faults = &events[i];
+	if (!p->faults)
+		return fault_usage(f, "page-faults: the recording has no page faults with their addresses: "
+				   "perf record -e page-faults -c 1 -d");
+	a->names.data = true;
+	if (flame_check(&p->flame, a->opts->stream.verbose, f))
+		return -1;
+	if (p->flame.path && !(p->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	p->prints_samples = prints_samples(a);
+	return 0;
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct page_faults *p = a->config;
+	const struct hotspots_view view = {
+		.name = "page-faults", .functions = SHOWN_ROWS,
+		.what = p->faults->sampling->attr.attr.exclude_kernel ? "page faults in user space" : "page faults",
+		.stacks = a->opts->stream.call_graph ? 5 : 0,
+	};
+	char when[64];
+
+	if (p->folded) {
+		if (a->opts->stream.interval_ms)
+			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
+		hotspots_fold(a, &p->hot, p->folded, "page-faults");
+	}
+	hotspots_print(a, &p->hot, &view, now);
+	print_ranges(a);
+	hotspots_free(&p->hot);
+	callstacks_rest(a->stacks, NULL, NULL);
+	forget_ranges(p);
+}
+
+static void interval(struct analysis *a)
+{
+	show(a, analysis_now(a));
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	static const struct flame_title title = { "perf-prof page-faults", "page faults" };
+	struct page_faults *p = a->config;
+
+	show(a, analysis_end(a, p->last));
+	if (analysis_may_draw(a, p->flame.path, f))
+		return -1;
+	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct page_faults *p = a->config;
+
+	hotspots_free(&p->hot);
+	folded_free(p->folded);
+	forget_ranges(p);
+}
+
+static const struct analysis_ops ops = {
+	.name = "page-faults", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
+	.end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	return analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+static const struct opt_group groups[] = {
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Who touches which memory for the first time? Prints each page fault: the address, the "
+	"instruction, and with -g registers and the call chain. At the end (with -i at each "
+	"interval, and nothing else) it prints who faulted most, and the ranges of addresses. -q "
+	"leaves out the single faults.",
+	"A range is the part of one mapping that was touched, within 2 MiB of a process's addresses. "
+	"The mapping is a file, [heap] (of brk; the kernel calls it [anon] until it has grown "
+	"twice), [stack], [anon] (memory without a file, such as large pieces of malloc and stacks "
+	"of other threads), or [unknown] if perf-prof did not see the mapping. In recordings, data "
+	"has names only with perf record -d.",
+	"Functions are those of all tasks together. There is no --by: a range belongs to one process, because another "
+	"process has different memory at the same address. To count faults by name, use `perf-prof top -e page-faults "
+	"--only-comm`; to count them by process, use `perf-prof top -e page-faults -k _pid`.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof page-faults -q -- ./program", "of a command: functions and ranges" },
+	{ "perf-prof page-faults -p 1234 -g", "of a process, each with its call chain" },
+	{ "perf-prof page-faults -p 1234 -g --flame-graph faults.svg", "as a picture, until Ctrl-C" },
+	{ NULL, NULL },
+};
+
+const struct command page_faults_command = {
+	.name = "page-faults",
+	.summary = "show page faults: the address, and who touched it",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct page_faults),
+	.defaults = analysis_defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
+	.release = analysis_release,
+	.run = run,
+};

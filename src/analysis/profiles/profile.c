@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof profile: where CPUs spend their time, and with --off-cpu what tasks wait for.
+ *
+ * With --off-cpu the scheduler measures both. A task is blocked from the switch that puts it to sleep to
+ * the next one that brings it back. (Waiting to run after a wake-up is part of that; who loses the CPU
+ * while it could run is in neither.) For how long it was on a CPU the kernel reports by sched_stat_runtime:
+ * the same account as CLOCK_THREAD_CPUTIME_ID, time(1) and top have. A recording without that has the
+ * switches alone: from the one that brings a task to the one that takes it off.
+ *
+ * Samples, of cycles or a clock, only say where the time on CPUs went: that of all tasks of a name is
+ * spread over their samples by weight. A sample's period is no time by itself: cycles pass at the CPU's
+ * present speed, and of a task that runs for less than the time between two samples most stretches have
+ * none.
+ */
+#include "analysis/profiles/profile.h"
+
+#include "analysis/durations/sleepers.h"
+#include "analysis/durations/switches.h"
+#include "analysis/profiles/commands.h"
+#include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/oncpu.h"
+#include "base/note.h"
+#include "base/pidns.h"
+#include "base/units.h"
+#include "report/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct profile {
+	struct profile_opts opts;
+	struct flame_config flame;
+	uint64_t least;                  /* --than, in hundredths of a percent */
+	bool off_cpu;
+	struct hotspots hot;
+	uint64_t idle;                   /* weight of samples of CPUs that had nothing to do */
+	uint64_t skid;                   /* samples of a user's event that are in the kernel */
+	struct folded *folded;
+	struct stream_event *clock;
+	char what[256];                  /* the samples are of: "cpu-clock" */
+	struct switches switches;
+	struct sleepers sleepers;
+	struct oncpu oncpu;
+	uint64_t unseen;                 /* stretches on CPUs of which the beginning wasn't reported */
+	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
+	uint64_t from, last;             /* the table's beginning; the newest sample */
+	bool prints_samples;
+	bool sampled;                    /* the event has samples; if not, another one may: */
+	const struct stream_event *other;
+	bool all;                        /* of a tracepoint, or several of one name of -e: each sample counts one */
+};
+
+/* Whose samples are weighed in ns. */
+static bool is_clock(const struct profile *p)
+{
+	return !p->all && analysis_is_clock(p->clock);
+}
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+static uint64_t weight_of(const struct profile *p, const struct analysis_sample *s)
+{
+	return p->all ? 1 : analysis_weight(s);
+}
+
+/* What a task has run for goes to the name that it has now. */
+static void measure(struct analysis *a, pid_t tid, uint64_t time, uint64_t ns)
+{
+	struct profile *p = a->config;
+
+	if (ns && switches_watch(&p->switches, tid))
+		hotspots_measure(&p->hot, analysis_comm(a, tid, time), ns);
+}
+
+/* What runs still does so till then. */
+static void measure_running(struct analysis *a, uint64_t time)
+{
+	struct profile *p = a->config;
+
+	for (uint32_t cpu = 0; cpu < p->oncpu.ncpus; cpu++) {
+		pid_t tid = oncpu_task(&p->oncpu, cpu);
+
+		if (tid > 0)
+			measure(a, tid, time, oncpu_take(&p->oncpu, cpu, tid, time));
+	}
+}
+
+static void take_clock(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+
+	if (p->off_cpu && !switches_watch(&p->switches, s->tid))
+		return;
+	if (!s->tid && !p->all) {
+		p->idle += weight_of(p, s);
+		p->sampled = true;
+		return;
+	}
+	if (p->off_cpu && !p->switches.on_runtime)
+		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
+	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
+	p->sampled = true;
+	p->skid += analysis_is_skid(s);
+	if (p->prints_samples)
+		analysis_print(a, s);
+}
+
+static void end_block(struct analysis *a, pid_t tid, uint64_t time)
+{
+	struct profile *p = a->config;
+	struct open_pair *slept = pairs_find(&p->pairs, (uint64_t)tid);
+
+	if (!slept)
+		return;
+	if (time > slept->start)
+		hotspots_add(&p->hot, analysis_comm(a, tid, time), (struct callstack *)(uintptr_t)slept->value,
+			     time - slept->start, true);
+	pairs_cancel(&p->pairs, slept);
+}
+
+/* Who has run for so long did not sleep then: some kernels leave out the switch of an idle CPU. */
+static void take_runtime(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+	pid_t tid;
+	uint64_t ns = switches_runtime(&p->switches, s, &tid);
+
+	end_block(a, tid, s->time > ns ? s->time - ns : 0);
+	measure(a, tid, s->time, ns);
+}
+
+static void take_switch(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+	struct switch_event e;
+	uint64_t ran;
+
+	if (s->event == p->switches.on_runtime)
+		take_runtime(a, s);
+	if (!switches_read(&p->switches, s, &e))
+		return;
+	if (!p->switches.on_runtime) {
+		if (!oncpu_switch(&p->oncpu, s->cpu, e.prev, e.next, s->time, &ran))
+			p->unseen += switches_watch(&p->switches, e.prev);
+		measure(a, e.prev, s->time, ran);
+	}
+	if (e.sleeps && switches_watch(&p->switches, e.prev))
+		pairs_start(&p->pairs, s, (uint64_t)e.prev, (uint64_t)(uintptr_t)analysis_stack(a, s));
+	end_block(a, e.next, s->time);
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct profile *p = a->config;
+
+	p->last = s->time;
+	if (!p->from)
+		p->from = s->time;
+	if (p->off_cpu)
+		oncpu_see(&p->oncpu, s->time);
+	if (p->all ? analysis_has_place(s->event) : s->event->family == p->clock->family)
+		take_clock(a, s);
+	else if (p->off_cpu)
+		take_switch(a, s);
+	else if (s->event->sampling)
+		p->other = s->event;
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static int events(struct analysis *a, struct fault *f)
+{
+	struct profile *p = a->config;
+	if (p->off_cpu) {
+		a->opts->stream.call_graph = true;
+		if (!a->opts->stream.user_callchain)
+			a->opts->stream.user_callchain = 1;
+		p->switches.measures = true;
+		if (switches_events(&p->switches, a, f))
+			return -1;
+	}
+	return profile_add(a, &p->opts, f);
+}
+
+/* What -e asks for is sampled alone: weights of two events have no sum. */
+static int check_asked(struct analysis *a, struct profile *p, const struct stream_event *all, size_t n,
+		       struct fault *f)
+{
+	for (size_t i = 1; i < n; i++)
+		if (all[i].item != all[0].item)
+			return fault_usage(f, "profile: -e %s and %s: expected one event; to see "
+					   "several, use `perf-prof record -e` and `perf-prof "
+					   "report`", all[0].name, all[i].name);
+	if (!analysis_has_place(&all[0]))
+		return fault_usage(f, "profile: samples of %s have no address: add -g", all[0].name);
+	return profile_set_levels(a, &p->opts, f);
+}
+
+static bool prints_samples(const struct analysis *a)
+{
+	const struct profile *p = a->config;
+
+	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
+}
+
+/* Of the scheduler's tracepoints, switches alone have a stack that is asked for. */
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	const struct profile *p = a->config;
+
+	if (p->off_cpu && event->fmt)
+		return PERF_SAMPLE_RAW | (event == analysis_event(a, "sched", "sched_switch") ? PERF_SAMPLE_CALLCHAIN : 0);
+	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
+}
+
+static bool is_usual(const struct stream_event *e)
+{
+	const struct perf_event_attr *attr = &e->sampling->attr.attr;
+
+	return analysis_is_clock(e) ||
+	       (attr->type == PERF_TYPE_HARDWARE && (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES);
+}
+
+/* Of a recording, which may have several: cycles or a clock, whatever comes before it. */
+static struct stream_event *choose(struct analysis *a, struct stream_event *all, size_t n)
+{
+	struct stream_event *best = NULL;
+	size_t sampled = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sampled += all[i].sampling != NULL;
+		if (all[i].sampling && (!best || (!is_usual(best) && is_usual(&all[i]))))
+			best = &all[i];
+	}
+	if (sampled > 1)
+		note(a->opts->stream.verbose, "the profile is of %s, one of %zu events; -e EVENT chooses another, "
+		     "report shows all", analysis_counted(best), sampled);
+	return best;
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	static const struct pair_ops pair_ops = { .states = true };
+	struct profile *p = a->config;
+	size_t n;
+	struct stream_event *all = stream_events(a->stream, &n);
+
+	if (p->opts.asked && !a->opts->stream.input && check_asked(a, p, all, n, f))
+		return -1;
+	p->clock = choose(a, all, n);
+	for (size_t i = 0; i < n && !p->clock && p->opts.asked; i++)
+		if (analysis_has_place(&all[i])) {
+			p->clock = &all[i];
+			p->all = true;
+		}
+	if (!p->clock)
+		return fault_usage(f, "%s: the recording has no samples of a clock or of cycles; "
+				   "`perf record` takes them without -e", a->ops->name);
+	p->clock->names_ip = true;
+	analysis_family(a, p->clock, p->what, sizeof(p->what));
+	if (flame_check(&p->flame, a->opts->stream.verbose, f) ||
+	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
+		return -1;
+	if (p->flame.path && !(p->folded = folded_new()))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (p->off_cpu)
+		sleepers_begin(&p->sleepers, &p->switches);
+	p->prints_samples = prints_samples(a);
+	return 0;
+}
+
+static void slept(void *ctx, pid_t tid, enum task_state state)
+{
+	struct analysis *a = ctx;
+	struct profile *p = a->config;
+	uint64_t now = analysis_end(a, p->last);
+
+	(void)state;
+	if (p->from && now > p->from)
+		hotspots_add_asleep(&p->hot, analysis_comm(a, tid, now), now - p->from);
+}
+
+/* Who sleeps does so in a stack of an earlier interval. */
+static void keep_sleepers(void *ctx)
+{
+	const struct profile *p = ctx;
+
+	for (const struct open_pair *o = p->pairs.all; o; o = o->hh.next)
+		if (o->is_open && o->value)
+			callstacks_keep((struct callstack *)(uintptr_t)o->value);
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct profile *p = a->config;
+	const struct perf_event_attr *attr = p->clock->sampling ? &p->clock->sampling->attr.attr : NULL;
+	char sampled[300];
+	struct hotspots_view view = {
+		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : p->what,
+		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
+		.event = p->all ? NULL : p->clock,
+		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
+		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
+		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
+		.has_outside = !a->opts->stream.input && !pidns_is_initial(),
+	};
+	char when[64];
+
+	if (p->off_cpu) {
+		measure_running(a, p->last);
+		sleepers_each(&p->sleepers, slept, a);
+		hotspots_spread(&p->hot);
+		view.unseen = p->unseen;
+		p->unseen = 0;
+	}
+	if (p->folded) {
+		if (a->opts->stream.interval_ms)
+			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
+		hotspots_fold(a, &p->hot, p->folded, p->off_cpu ? NULL : p->what);
+	}
+	hotspots_print(a, &p->hot, &view, now);
+	hotspots_free(&p->hot);
+	callstacks_rest(a->stacks, keep_sleepers, p);
+	p->idle = p->skid = 0;
+	p->from = now;
+}
+
+static void interval(struct analysis *a)
+{
+	show(a, analysis_now(a));
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct profile *p = a->config;
+	char text[400], sampled[300];
+	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : p->what };
+
+	show(a, analysis_end(a, p->last));
+	if (!p->sampled && p->other)
+		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, but of others: -e %s", a->ops->name,
+				 analysis_counted(p->clock), analysis_counted(p->other));
+	if (analysis_may_draw(a, p->flame.path, f))
+		return -1;
+	snprintf(text, sizeof(text), "perf-prof %s: %s%s", a->ops->name,
+		 p->all ? p->what : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
+		 p->off_cpu ? ", and time off the CPU" : "");
+	return p->folded ? flame_write(&p->flame, p->folded, &title, f) : 0;
+}
+
+static bool is_over(struct analysis *a)
+{
+	return switches_are_over(&((struct profile *)a->config)->switches);
+}
+
+static void release(struct analysis *a)
+{
+	struct profile *p = a->config;
+
+	hotspots_free(&p->hot);
+	folded_free(p->folded);
+	pairs_free(&p->pairs);
+	sleepers_free(&p->sleepers);
+	oncpu_free(&p->oncpu);
+	switches_free(&p->switches);
+}
+
+static void task(struct analysis *a, const struct pev_record *rec)
+{
+	switches_task(&((struct profile *)a->config)->switches, rec);
+}
+
+static const struct analysis_ops ops = {
+	.name = "profile", .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
+	.interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.attrs = STREAM_ATTR_STACK,
+};
+
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct profile *p = config;
+
+	p->opts.asked = p->opts.common.stream.events.n;
+	if (p->opts.asked && p->off_cpu)
+		return fault_usage(f, "profile: --off-cpu measures time, and -e %s samples "
+				   "something else: leave one of them out", p->opts.common.stream.events.v[0]);
+	return profile_take_rate(&p->opts, "profile", f) ? -1 : analysis_run(&ops, config, args, f);
+}
+
+/* ---- the command -------------------------------------------------------------------- */
+
+int profile_parse_percent(const char *text, void *field, struct fault *f)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+		return fault_usage(f, "--than %s: expected a percentage, 0 to 100", text);
+	*(uint64_t *)field = (uint64_t)(percent * 100);
+	return 0;
+}
+
+#define AT(member) offsetof(struct profile, member)
+
+static const struct opt profile_opts[] = {
+	{ "event", 'e', NULL, OPT_STRINGS, AT(opts.common.stream.events), "EVENT",
+	  "Sample this instead of the CPU's cycles or clock: a perf event (cache-misses, "
+	  "cpu-clock, cpu/event=0x64/u), or with -g any event of `perf-prof list`. In a recording: "
+	  "use this event.",
+	  false, NULL },
+	{ "off-cpu", 0, NULL, OPT_FLAG, AT(off_cpu), NULL,
+	  "Also show the time off the CPU: from the switch that puts a task to sleep to the one "
+	  "that lets it run, by the stack where it slept.", false, NULL },
+	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
+	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
+};
+
+static const struct opt_group groups[] = {
+	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
+	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
+	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by "
+	"cycles or, if the CPU has no such counter, by the CPU clock. Prints a line for each sample, "
+	"with -g its call chain, and at the end (with -i at each interval, and nothing else) the "
+	"hottest functions and stacks. -q leaves out the samples.",
+	"self% is the share of the samples in the function itself, total% the share in it and what "
+	"it called, which needs -g. What a compiler inlined into a function is part of it; inlined functions with "
+	"at least 1 % are listed below it, indented (--inline-rows: all have rows of their own).",
+	"Symbols are read while samples are taken. Names that take longer to read come with the next "
+	"interval or at the end. Reading a file of another user is limited to 5 seconds, or more in long "
+	"runs. A function without a name is \"[unknown]\" with its offset in the file.",
+	"Samples of idle CPUs are not in the tables; their share is reported above.",
+	"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
+	"tasks are sampled in user space only, and the name of the event ends in :u.",
+	"--off-cpu adds what tasks wait for: one picture of the time on and off the CPU. Both times "
+	"are measured from switches of the scheduler; samples only show where the time on CPUs went, "
+	"and the time of tasks without a sample is in a row \"[not sampled]\". The table also has "
+	"the time itself, and rows \"(blocked)\": a wait belongs to the function in user space that "
+	"made it (in the C library, such as poll); for kernel threads, to the first function that is "
+	"not the scheduler's.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof profile -q -g -- ./program", "a command: its hottest functions and stacks" },
+	{ "perf-prof profile -q -i 1000", "the whole machine, each second" },
+	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "a process, as a picture, until Ctrl-C" },
+	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program", "where it misses the cache" },
+	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "and what it waits for" },
+	{ NULL, NULL },
+};
+
+const struct command profile_command = {
+	.name = "profile",
+	.summary = "show where CPUs spend their time, by function and stack",
+	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_COMMAND,
+	.config_size = sizeof(struct profile),
+	.defaults = analysis_defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
+	.release = analysis_release,
+	.run = run,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile: where CPUs spend their time, by samples taken at a frequency. */
+#include "analysis/profiles/commands.h"
+#include "analysis/profiles/profile.h"
+#include "base/units.h"
+#include "events/spec.h"
+#include "stream/rate.h"
+#include "stream/source.h"
+
+#include <stdio.h>
+
+static int parse_freq(const char *text, void *field, struct fault *f)
+{
+	if (rate_parse(text, field))
+		return fault_usage(f, "profile: -F %s: expected " RATE_EXPECTED, text);
+	return 0;
+}
+
+static int parse_period(const char *text, void *field, struct fault *f)
+{
+	uint64_t *period = field;
+
+	if (units_u64(text, period) || *period < 1 || *period > INT64_MAX)
+		return fault_usage(f, "profile: -c %s: expected events per sample, 1 or more", text);
+	return 0;
+}
+
+const struct opt profile_freq_opts[] = {
+	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
+	  "Take HZ samples a second on each CPU. Default: 997. max: as many as "
+	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to it, and reported.", false, parse_freq },
+	{ "count", 'c', NULL, OPT_CALL, offsetof(struct profile_opts, period), "PERIOD",
+	  "Take a sample every PERIOD events (for cpu-clock: ns, at least 10000) instead.", false, parse_period },
+	{ "strict-freq", 0, NULL, OPT_FLAG, offsetof(struct profile_opts, common.stream.strict_freq), NULL,
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, rather than "
+	  "fit it.", false, NULL },
+};
+
+/* "-F 997", "-c 1000"; "" without either. */
+static char *rate_option(const struct profile_opts *o, char *buf, size_t size)
+{
+	char rate[32];
+
+	buf[0] = '\0';
+	if (o->freq || o->period)
+		snprintf(buf, size, "-%c %s", o->period ? 'c' : 'F',
+			 rate_text(o->period ? o->period : o->freq, rate, sizeof(rate)));
+	return buf;
+}
+
+int profile_take_rate(struct profile_opts *o, const char *command, struct fault *f)
+{
+	char rate[32];
+
+	if (o->freq && o->period)
+		return fault_usage(f, "%s: -F %s and -c %llu: give a frequency (-F) or a period "
+				   "(-c), not both", command, rate_text(o->freq, rate, sizeof(rate)),
+				   (unsigned long long)o->period);
+	o->common.stream.freq = o->freq;
+	o->common.stream.period = o->period;
+	return 0;
+}
+
+int profile_add(struct analysis *a, const struct profile_opts *o, struct fault *f)
+{
+	const struct levels *l = &o->levels;
+	char option[40];
+
+	/* without -F it is known to be the default */
+	return analysis_add_event(a, f, "profile/%s%s%s%s%s/", rate_option(o, option, sizeof(option)),
+				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
+				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
+}
+
+/* Whether the event is sampled as -F or -c says. */
+static bool takes_rate(const struct stream_event *ev, const struct profile_opts *o)
+{
+	const struct perf_event_attr *attr = &ev->sampling->attr.attr;
+
+	if (ev->sampling->source)
+		return false;
+	return o->period ? !attr->freq && attr->sample_period == o->period
+			 : attr->freq && ev->sampling->rate == o->freq;
+}
+
+static int refuse_rate(const struct analysis *a, const struct stream_event *all, size_t n, const char *option,
+		       struct fault *f)
+{
+	for (size_t i = 0; i < n; i++)
+		if (source_hides_event(a->stream, all[i].item->name))
+			return fault_usage(f, "%s: %s sets the rate of perf events, and %s is a source, which takes "
+					   "every one: -e sw:%s is the perf event", a->ops->name, option,
+					   all[i].item->name, all[i].item->name);
+	return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, unless they set their own, and "
+			   "-e has none that takes it: every hit of a tracepoint is a sample, and a source takes -e "
+			   "'profile/%s/'", a->ops->name, option, option);
+}
+
+int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct fault *f)
+{
+	const char *name = a->ops->name;
+	bool rates = false, levels = false;
+	char option[40];
+	size_t n;
+	struct stream_event *all = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!all[i].sampling)
+			continue;
+		levels = true;
+		rates |= takes_rate(&all[i], o);
+		if (levels_set(&o->levels, &all[i].sampling->attr.attr, f))
+			return -1;
+	}
+	if ((o->freq || o->period) && !rates)
+		return refuse_rate(a, all, n, rate_option(o, option, sizeof(option)), f);
+	return levels || !levels_any(&o->levels) ? 0 :
+	       fault_usage(f, "%s: --exclude-user and its kind apply to perf events, such as "
+			   "cycles, and to sources that sample; -e has none: add one, or leave the "
+			   "option out", name);
+}
+
+static const struct opt_group groups[] = {
+	{ "Sampling", profile_freq_opts, 2, 0 },
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
+};
+
+/* Whether the CPU counts its cycles for us. User space only: what every privilege allows. */
+static bool has_cycles(void)
+{
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+
+	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	pev_attr_sample_freq(&attr, 1);
+	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
+	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL))
+		return false;
+	pev_event_close(ev);
+	return true;
+}
+
+static int events(struct source *source, const void *config, struct fault *f)
+{
+	const struct profile_opts *p = config;
+	bool cycles = has_cycles();
+	struct source_event event = { .what = cycles ? "cycles" : "cpu-clock", .rate = p->freq };
+	struct perf_event_attr attr;
+
+	pev_attr_init(&attr, cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		      cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : (uint64_t)PERF_COUNT_SW_CPU_CLOCK);
+	if (p->period)
+		pev_attr_sample_period(&attr, p->period);
+	else
+		pev_attr_sample_freq(&attr, RATE_DEFAULT);
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			   PERF_SAMPLE_PERIOD;
+	if (levels_set(&p->levels, &attr, f))
+		return -1;
+	event.attr = &attr;
+	return source_add(source, &event, f);
+}
+
+const struct source_ops profile_source = {
+	.name = "profile",
+	.summary = "what CPUs execute, sampled 997 times a second",
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(*groups),
+	.config_size = sizeof(struct profile_opts),
+	.events = events,
+};

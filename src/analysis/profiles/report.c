@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf-prof report: where the time, or whatever else was sampled, went in a recording.
+ *
+ * Each event has a section: its functions and stacks, by the sum of its samples' periods. Members of a
+ * group whose leader alone was sampled are columns of the leader's section: what they counted from one
+ * sample to the next counts for the function that the latter was in.
+ */
+#include "analysis/profiles/commands.h"
+#include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/profile.h"
+#include "base/note.h"
+#include "engine/progress.h"
+#include "report/flame.h"
+#include "stat/stat.h"
+#include "stream/rate.h"
+#include "stream/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5 };
+
+struct section {
+	const struct stream_event *source;      /* whose samples it is of */
+	const struct stream_event **events;     /* that are counted: the first one weighs */
+	size_t nevents;
+	bool reads;                             /* periods are what counters went on by */
+	bool has_place, idles;                  /* task 0 is a CPU that has nothing to do */
+	struct hotspots hot;
+	uint64_t *counts;                       /* of the sample at hand */
+	uint64_t *sums, *idle;                  /* of all samples; those of idle CPUs */
+	uint64_t skid;
+	const char **names;                     /* of the events but the first */
+	struct hotspots_ratio *ratios;
+	size_t nratios;
+};
+
+/* An event's consumer. */
+struct place {
+	struct section *section;
+	size_t column;                          /* NO_COLUMN: it is there for what its samples say of others */
+};
+enum { NO_COLUMN = SIZE_MAX };
+
+struct report {
+	struct analysis_opts common;
+	struct flame_config flame;
+	uint64_t least;                         /* --than, in hundredths of a percent */
+	struct section *sections;
+	size_t nsections;
+	struct place *places;
+	struct folded *folded;
+	const struct section *drawn;            /* NULL: all of them, each sample as one */
+	const struct section *other;            /* has samples, and is not drawn */
+	uint64_t last;
+	struct progress progress;
+};
+
+/* ---- sections ------------------------------------------------------------------------- */
+
+/* Of what a CPU does: of one that has nothing to do it says so. Faults and switches are those of task 0. */
+static bool is_of_cpu(const struct perf_event_attr *attr)
+{
+	return attr->type != PERF_TYPE_TRACEPOINT &&
+	       (attr->type != PERF_TYPE_SOFTWARE || rate_is_clock(attr));
+}
+
+static struct section *add_section(struct report *r, struct analysis *a, const struct stream_event *source)
+{
+	struct section *s = &r->sections[r->nsections++];
+
+	*s = (struct section){ .source = source, .has_place = analysis_has_place(source) };
+	if (source->maker)
+		return s;
+	s->reads = stream_event_has_counts(source);
+	s->idles = is_of_cpu(&replay_event(a->stream, source)->attr.attr);
+	return s;
+}
+
+/* Those of the list, and leaders of theirs that are not in it. */
+struct all_events {
+	struct stream_event *shown, *leaders;
+	size_t nshown, nleaders;
+};
+
+static struct stream_event *event_at(const struct all_events *all, size_t i)
+{
+	return i < all->nshown ? &all->shown[i] : &all->leaders[i - all->nshown];
+}
+
+/* Whose samples it is in: its own, or of a member those of the leader, which recorders lay before it. */
+static struct stream_event *source_of(const struct all_events *all, struct stream_event *event)
+{
+	struct stream_event *leader = NULL;
+
+	if (!event->counted)
+		return event;
+	for (size_t i = 0; i < all->nshown + all->nleaders; i++) {
+		struct stream_event *e = event_at(all, i);
+
+		if (stream_event_has_counts(e) && e->track < event->track && (!leader || e->track > leader->track))
+			leader = e;
+	}
+	return leader ? leader : event;
+}
+
+static struct section *section_of(struct report *r, struct analysis *a, const struct stream_event *source)
+{
+	for (size_t i = 0; i < r->nsections; i++)
+		if (r->sections[i].source == source)
+			return &r->sections[i];
+	return add_section(r, a, source);
+}
+
+static bool add_event(struct section *s, const struct stream_event *event)
+{
+	const struct stream_event **bigger = realloc(s->events, (s->nevents + 1) * sizeof(struct stream_event *));
+
+	if (!bigger)
+		return false;
+	s->events = bigger;
+	s->events[s->nevents++] = event;
+	return true;
+}
+
+static void add_ratio(struct section *s, struct analysis *a, size_t of, size_t by)
+{
+	const struct perf_event_attr *x = &replay_event(a->stream, s->events[of])->attr.attr;
+	const struct perf_event_attr *y = &replay_event(a->stream, s->events[by])->attr.attr;
+	struct hotspots_ratio ratio = { of, by, 1, NULL };
+
+	ratio.unit = stat_ratio(x, y, &ratio.factor);
+	if (ratio.unit)
+		s->ratios[s->nratios++] = ratio;
+}
+
+enum { COMPARED = 64 };     /* events of a group: a hostile recording may have any number */
+
+/* What its events are beside each other. False: no memory. */
+static bool finish_section(struct section *s, struct analysis *a)
+{
+	const size_t n = s->nevents, compared = n < COMPARED ? n : COMPARED;
+
+	s->hot.nmore = n - 1;
+	s->counts = calloc(n, sizeof(*s->counts));
+	s->sums = calloc(n, sizeof(*s->sums));
+	s->idle = calloc(n, sizeof(*s->idle));
+	s->names = calloc(n, sizeof(char *));
+	s->ratios = calloc(compared * compared, sizeof(*s->ratios));
+	if (!s->counts || !s->sums || !s->idle || !s->names || !s->ratios)
+		return false;
+	for (size_t i = 1; i < n; i++)
+		s->names[i - 1] = analysis_counted(s->events[i]);
+	for (size_t i = 0; i < compared * compared; i++)
+		if (i / compared != i % compared)
+			add_ratio(s, a, i / compared, i % compared);
+	return true;
+}
+
+/* False: no memory. */
+static bool place_events(struct report *r, struct analysis *a, const struct all_events *all)
+{
+	for (size_t i = 0; i < all->nshown + all->nleaders; i++) {
+		struct stream_event *event = event_at(all, i);
+		struct section *s = section_of(r, a, source_of(all, event));
+
+		r->places[i] = (struct place){ s, i < all->nshown ? s->nevents : NO_COLUMN };
+		event->consumer = &r->places[i];
+		if (i < all->nshown && !add_event(s, event))
+			return false;
+	}
+	return true;
+}
+
+static int make_sections(struct report *r, struct analysis *a, struct fault *f)
+{
+	struct all_events all;
+	bool good;
+
+	all.shown = stream_events(a->stream, &all.nshown);
+	all.leaders = stream_leaders(a->stream, &all.nleaders);
+	r->sections = calloc(all.nshown + all.nleaders + 1, sizeof(*r->sections));
+	r->places = calloc(all.nshown + all.nleaders + 1, sizeof(*r->places));
+	good = r->sections && r->places && place_events(r, a, &all);
+	for (size_t i = 0; i < r->nsections && good; i++)
+		good = finish_section(&r->sections[i], a);
+	return good ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+static void free_sections(struct report *r)
+{
+	for (size_t i = 0; i < r->nsections; i++) {
+		struct section *s = &r->sections[i];
+
+		hotspots_free(&s->hot);
+		free(s->events);
+		free(s->counts);
+		free(s->sums);
+		free(s->idle);
+		free(s->names);
+		free(s->ratios);
+	}
+	free(r->sections);
+	free(r->places);
+}
+
+/* ---- samples -------------------------------------------------------------------------- */
+
+static void take_count(struct section *s, const struct stream_count *count)
+{
+	const struct place *place = count->event ? count->event->consumer : NULL;
+
+	if (place && place->section == s && place->column != NO_COLUMN)
+		s->counts[place->column] += count->delta;
+}
+
+/* Whether there is anything to be counted. */
+static bool read_counts(struct section *s, const struct analysis_sample *sample)
+{
+	uint64_t any = 0;
+
+	if (!s->reads) {
+		s->counts[0] = analysis_weight(sample);
+		return true;
+	}
+	memset(s->counts, 0, s->nevents * sizeof(*s->counts));
+	for (size_t i = 0; i < sample->event->counts->n; i++)
+		take_count(s, &sample->event->counts->v[i]);
+	for (size_t i = 0; i < s->nevents; i++)
+		any |= s->counts[i];
+	return any;
+}
+
+static void take_sample(struct report *r, struct analysis *a, struct section *s, const struct analysis_sample *sample)
+{
+	bool idle = !sample->tid && s->idles;
+
+	if (!read_counts(s, sample))
+		return;
+	for (size_t i = 0; i < s->nevents; i++)
+		*(idle ? &s->idle[i] : &s->sums[i]) += s->counts[i];
+	if (idle)
+		return;
+	s->skid += analysis_is_skid(sample);
+	if (s->has_place)
+		hotspots_add_counts(&s->hot, analysis_comm(a, sample->tid, sample->time), analysis_where(a, sample),
+				    s->counts);
+	else
+		s->hot.samples += s->counts[0] > 0;
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *sample)
+{
+	struct report *r = a->config;
+	const struct place *place = sample->event->consumer;
+
+	progress_step(&r->progress, a);
+	r->last = sample->time;
+	take_sample(r, a, place->section, sample);
+}
+
+/* ---- what is shown -------------------------------------------------------------------- */
+
+static void show_section(struct analysis *a, struct section *s, uint64_t now)
+{
+	struct report *r = a->config;
+	const struct perf_event_attr *attr = s->source->sampling ? &s->source->sampling->attr.attr : NULL;
+	const char *what = analysis_counted(s->events[0]);
+	char sampled[300];
+	const struct hotspots_view view = {
+		.name = a->ops->name, .what = what,
+		.sampled = s->source == s->events[0] ? analysis_sampled(s->source, what, sampled, sizeof(sampled)) : NULL,
+		.event = s->source,
+		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
+		.counted = true, .placeless = !s->has_place,
+		.functions = s->has_place && s->hot.all ? FUNCTIONS_SHOWN : 0,
+		.stacks = s->source->layout.callchain ? STACKS_SHOWN : 0,
+		.least = (double)r->least / 100, .skid = s->skid,
+		.count = s->sums[0] + s->idle[0], .in_ns = analysis_is_clock(s->events[0]), .idle = s->idle[0],
+		.more = s->names, .more_counts = s->sums + 1, .more_idle = s->idle + 1,
+		.ratios = s->ratios, .nratios = s->nratios,
+	};
+
+	hotspots_print(a, &s->hot, &view, now);
+	hotspots_free(&s->hot);
+	memset(s->sums, 0, s->nevents * sizeof(*s->sums));
+	memset(s->idle, 0, s->nevents * sizeof(*s->idle));
+	s->skid = 0;
+}
+
+static bool is_drawn(const struct report *r, const struct section *s)
+{
+	return !r->drawn || r->drawn->source->family == s->source->family;
+}
+
+/* NULL: it is of all events. */
+static const char *drawn_name(const struct report *r, struct analysis *a, char *buf, size_t size)
+{
+	if (!r->drawn)
+		return NULL;
+	/* of a group the first one weighs */
+	return r->drawn->source != r->drawn->events[0] ? analysis_counted(r->drawn->events[0])
+						       : analysis_family(a, r->drawn->source, buf, size);
+}
+
+static void fold(struct analysis *a, uint64_t now)
+{
+	struct report *r = a->config;
+	char when[64], name[256];
+
+	if (a->opts->stream.interval_ms)
+		folded_interval(r->folded, analysis_time_text(a, now, when, sizeof(when)));
+	for (size_t i = 0; i < r->nsections; i++) {
+		if (is_drawn(r, &r->sections[i]))
+			hotspots_fold(a, &r->sections[i].hot, r->folded, drawn_name(r, a, name, sizeof(name)));
+		else if (!r->other && r->sections[i].hot.all)
+			r->other = &r->sections[i];
+	}
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct report *r = a->config;
+
+	if (r->folded)
+		fold(a, now);
+	for (size_t i = 0; i < r->nsections; i++) {
+		if (i && !a->opts->json)
+			putchar('\n');
+		show_section(a, &r->sections[i], now);
+	}
+}
+
+static void interval(struct analysis *a)
+{
+	progress_end(&((struct report *)a->config)->progress);
+	show(a, analysis_now(a));
+}
+
+/* ---- the run -------------------------------------------------------------------------- */
+
+/* The picture is of one event, or of all tracepoints where there are no others. */
+static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
+{
+	bool all;
+	struct stream_event *event = analysis_profiled(a, &all);
+	int verbosity = a->opts->stream.verbose;
+	char name[256];
+
+	if (!event)
+		return fault_usage(f, "report: no event of %s has a call chain or an address; "
+				   "`perf record` without -e samples addresses", a->opts->stream.input);
+	if (flame_check(&r->flame, verbosity, f))
+		return -1;
+	if (!r->flame.path)
+		return 0;
+	r->folded = folded_new();
+	r->drawn = all && r->nsections > 1 ? NULL : ((struct place *)event->consumer)->section;
+	if (r->nsections > 1 && r->drawn)
+		note(verbosity, "--flame-graph %s shows %s, the first of %zu events; -e EVENT chooses another", r->flame.path,
+		     analysis_family(a, event, name, sizeof(name)), r->nsections);
+	return r->folded ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct report *r = a->config;
+
+	progress_begin(&r->progress, a);
+	return make_sections(r, a, f) || begin_picture(r, a, f) ? -1 : 0;
+}
+
+static int draw(struct report *r, struct analysis *a, struct fault *f)
+{
+	char text[600], name[256];
+	const char *event = drawn_name(r, a, name, sizeof(name));
+	struct flame_title title = { NULL, event ? event : "samples" };
+
+	if (r->other && !folded_total(r->folded))
+		return fault_set(f, EXIT_FAILED, "--flame-graph %s: there are no samples of %s, but of others: -e %s",
+				 r->flame.path, event, analysis_counted(r->other->events[0]));
+	if (r->drawn && analysis_is_clock(r->drawn->events[0]))
+		title.unit = "ns";
+	snprintf(text, sizeof(text), "perf-prof report %s: %s", a->opts->stream.input, event ? event : "all events");
+	title.title = text;
+	return flame_write(&r->flame, r->folded, &title, f);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct report *r = a->config;
+
+	progress_end(&r->progress);
+	show(a, analysis_end(a, r->last));
+	return analysis_may_draw(a, r->flame.path, f) || (r->folded && draw(r, a, f)) ? -1 : 0;
+}
+
+static void release(struct analysis *a)
+{
+	struct report *r = a->config;
+
+	progress_end(&r->progress);
+	free_sections(r);
+	folded_free(r->folded);
+}
+
+static const struct analysis_ops ops = {
+	.name = "report", .begin = begin, .sample = sample, .interval = interval, .end = end, .release = release,
+};
+
+/* ---- the command ---------------------------------------------------------------------- */
+
+/* FILE may stand behind -I or alone. */
+static int run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct opt_parser none = *args;
+	struct stream_opts *o = config;
+
+	if (args->noperands > 1 || (args->noperands && o->input))
+		return fault_usage(f, "report: one recording at a time: \"%s\" is one too many",
+				   args->operands[args->noperands - 1]);
+	if (args->noperands)
+		o->input = args->operands[0];
+	if (!o->input)
+		o->input = "perf.data";
+	none.noperands = 0;
+	return analysis_run(&ops, config, &none, f);
+}
+
+#define AT(member) offsetof(struct report, member)
+
+static const struct opt report_opts[] = {
+	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
+	  "Show only functions with at least this share of an event's sum.", false, profile_parse_percent },
+};
+
+static const struct opt_group groups[] = {
+	{ "Report", report_opts, sizeof(report_opts) / sizeof(*report_opts), 0 },
+	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
+	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+};
+
+static const char *const description[] = {
+	"Where was the time spent in a recording? Shows the hottest functions and stacks of a file "
+	"of perf-prof record or perf record. Each event has a section, in the order of the "
+	"recording, even without samples; -e chooses events by name. Percentages are shares of the "
+	"sum of the samples' periods, which is shown above the table. What a compiler inlined into a "
+	"function is part of it; inlined functions with at least 1 % are listed below it, indented "
+	"(--inline-rows: all have rows of their own). --flame-graph shows the first "
+	"event, on CPUs of all kinds.",
+	"If only the leader of a group was sampled (-e '{cycles,instructions}:S'), each member has a "
+	"column with its count between samples, and known ratios, such as instructions per cycle or "
+	"cache misses per reference, have one, too.",
+	"FILE is perf.data by default; - is standard input.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof report", "of ./perf.data" },
+	{ "perf-prof report -e cycles job.data", "one event of several" },
+	{ "perf-prof report -I job.data --flame-graph job.html", "as a picture, too" },
+	{ NULL, NULL },
+};
+
+static void defaults(void *config)
+{
+	struct stream_opts *o = config;
+
+	analysis_defaults(config);
+	o->takes_counts = true;
+}
+
+const struct command report_command = {
+	.name = "report",
+	.summary = "show the hottest functions and stacks of a recording",
+	.usage = "[options] [FILE]",
+	.description = description,
+	.groups = groups,
+	.ngroups = sizeof(groups) / sizeof(groups[0]),
+	.examples = examples,
+	.mode = OPT_MODE_PLAIN,
+	.config_size = sizeof(struct report),
+	.defaults = defaults,
+	.sources_at = ANALYSIS_SOURCES_AT,
+	.release = analysis_release,
+	.run = run,
+};

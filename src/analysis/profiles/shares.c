@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/profiles/shares.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
+
+struct entry {
+	struct share share;
+	uint64_t seen;               /* number of the stack that was counted last: recursion counts once */
+	UT_hash_handle hh;
+	char key[];                  /* function, NUL, dso, NUL */
+};
+
+struct shares {
+	struct entry *all;
+	struct share **sorted;
+	size_t nsorted;
+	struct entry **stack;        /* its functions, innermost first */
+	size_t depth, room;
+	uint64_t stacks;
+	uint64_t weight[SHARES_SIDES];
+	double n[SHARES_SIDES];
+	bool lost;
+};
+
+struct shares *shares_new(void)
+{
+	return calloc(1, sizeof(struct shares));
+}
+
+void shares_free(struct shares *s)
+{
+	if (!s)
+		return;
+	HASH_FREE(s->all);
+	free(s->sorted);
+	free(s->stack);
+	free(s);
+}
+
+/* ---- stacks ---------------------------------------------------------------------------- */
+
+/* perf-PID.map: another one in each run. */
+static bool is_perf_map(const char *name)
+{
+	size_t digits = strncmp(name, "perf-", 5) ? 0 : strspn(name + 5, "0123456789");
+
+	return digits && !strcmp(name + 5 + digits, ".map");
+}
+
+/* "/usr/lib/libz.so.1.2.13" is "libz.so", and code that was made while it ran "[JIT]". */
+static size_t short_dso(const char **dso)
+{
+	const char *slash = strrchr(*dso, '/'), *so;
+
+	if (slash && slash[1])
+		*dso = slash + 1;
+	if (is_perf_map(*dso))
+		*dso = "[JIT]";
+	so = strstr(*dso, ".so");
+	return so && (so[3] == '.' || !so[3]) ? (size_t)(so + 3 - *dso) : strlen(*dso);
+}
+
+static struct entry *entry_of(struct shares *s, const char *function, const char *dso)
+{
+	char key[MAX_KEY];
+	size_t dso_len = short_dso(&dso), len = strnlen(function, MAX_KEY / 2);
+	struct entry *e = NULL;
+
+	if (dso_len > MAX_KEY / 2 - 2)
+		dso_len = MAX_KEY / 2 - 2;
+	memcpy(key, function, len);
+	key[len] = '\0';
+	memcpy(key + len + 1, dso, dso_len);
+	key[len + 1 + dso_len] = '\0';
+	HASH_FIND(hh, s->all, key, len + dso_len + 2, e);
+	if (e || HASH_COUNT(s->all) >= MAX_FUNCTIONS)
+		return e;
+	e = calloc(1, sizeof(*e) + len + dso_len + 2);
+	if (!e)
+		return NULL;
+	memcpy(e->key, key, len + dso_len + 2);
+	e->share.function = e->key;
+	e->share.dso = e->key + len + 1;
+	HASH_ADD(hh, s->all, key, len + dso_len + 2, e);
+	return HASH_KEPT(e);
+}
+
+void shares_frame(struct shares *s, const char *function, const char *dso)
+{
+	struct entry *e = entry_of(s, function, dso);
+
+	if (s->depth == s->room) {
+		size_t room = s->room ? 2 * s->room : 128;
+		struct entry **bigger = realloc(s->stack, room * sizeof(struct entry *));
+
+		if (!bigger) {
+			s->lost = true;
+			return;
+		}
+		s->stack = bigger;
+		s->room = room;
+	}
+	s->lost |= !e;
+	s->stack[s->depth++] = e;
+}
+
+void shares_end_stack(struct shares *s, enum share_side side, uint64_t weight)
+{
+	s->stacks++;
+	for (size_t i = 0; i < s->depth; i++) {
+		struct entry *e = s->stack[i];
+
+		if (e && !i)
+			e->share.self[side] += weight;
+		if (e && e->seen != s->stacks)
+			e->share.total[side] += weight;
+		if (e)
+			e->seen = s->stacks;
+	}
+	s->depth = 0;
+}
+
+void shares_set(struct shares *s, enum share_side side, uint64_t weight, double n)
+{
+	s->weight[side] = weight;
+	s->n[side] = n;
+}
+
+double shares_percent(const struct shares *s, enum share_side side, uint64_t weight)
+{
+	return s->weight[side] ? 100.0 * (double)weight / (double)s->weight[side] : 0;
+}
+
+/* ---- comparing ------------------------------------------------------------------------- */
+
+static int by_evidence(const void *a_, const void *b_)
+{
+	const struct share *a = *(struct share *const *)a_, *b = *(struct share *const *)b_;
+	double x = fabs(a->change.difference), y = fabs(b->change.difference);
+	int order;
+
+	if (a->evidence > b->evidence || a->evidence < b->evidence)
+		return a->evidence < b->evidence ? 1 : -1;
+	if (x > y || x < y)
+		return x < y ? 1 : -1;
+	order = strcmp(a->function, b->function);
+	return order ? order : strcmp(a->dso, b->dso);
+}
+
+struct share **shares_compare(struct shares *s, bool total, double confidence, size_t *n)
+{
+	bool known = s->n[SHARES_BEFORE] > 0 && s->n[SHARES_AFTER] > 0;
+
+	*n = 0;
+	free(s->sorted);
+	s->sorted = calloc(HASH_COUNT(s->all) + 1, sizeof(struct share *));
+	if (!s->sorted || s->lost)
+		return NULL;
+	for (struct entry *e = s->all; e; e = e->hh.next) {
+		const uint64_t *weight = total ? e->share.total : e->share.self;
+		struct stats_share side[SHARES_SIDES];
+
+		for (int k = 0; k < SHARES_SIDES; k++) {
+			double samples = known ? s->n[k] : 1;
+
+			side[k] = (struct stats_share){ shares_percent(s, k, weight[k]) / 100 * samples, samples };
+		}
+		e->share.change = stats_compare_shares(&side[SHARES_BEFORE], &side[SHARES_AFTER], confidence);
+		e->share.evidence = known ? stats_evidence(&e->share.change) : 0;
+		s->sorted[(*n)++] = &e->share;
+	}
+	qsort(s->sorted, *n, sizeof(*s->sorted), by_evidence);
+	s->nsorted = *n;
+	return s->sorted;
+}
+
+/* ---- files that are called otherwise --------------------------------------------------- */
+
+enum { MAX_MOVES = 64 };
+
+/* Whether it is there on that side alone, for certain. */
+static bool is_only(const struct share *share, bool total, enum share_side side)
+{
+	const uint64_t *weight = total ? share->total : share->self;
+
+	return share->evidence > 0 && weight[side] && !weight[!side] && strcmp(share->function, "[unknown]");
+}
+
+static void count_move(struct shares_move *moves, size_t *n, const char *from, const char *to)
+{
+	size_t i = 0;
+
+	while (i < *n && (strcmp(moves[i].from, from) || strcmp(moves[i].to, to)))
+		i++;
+	if (i == MAX_MOVES)
+		return;
+	if (i == *n)
+		moves[(*n)++] = (struct shares_move){ from, to, 0 };
+	moves[i].functions++;
+}
+
+static int by_name(const void *a_, const void *b_)
+{
+	const struct share *a = *(struct share *const *)a_, *b = *(struct share *const *)b_;
+
+	return strcmp(a->function, b->function);
+}
+
+struct shares_move shares_moved(const struct shares *s, bool total)
+{
+	struct shares_move moves[MAX_MOVES], most = { 0 };
+	struct share **gone = calloc(s->nsorted + 1, sizeof(struct share *)), **found;
+	size_t n = 0, ngone = 0;
+
+	if (!gone)
+		return most;
+	for (size_t i = 0; i < s->nsorted; i++)
+		if (is_only(s->sorted[i], total, SHARES_BEFORE))
+			gone[ngone++] = s->sorted[i];
+	qsort(gone, ngone, sizeof(*gone), by_name);
+	for (size_t i = 0; i < s->nsorted; i++)
+		if (is_only(s->sorted[i], total, SHARES_AFTER) &&
+		    (found = bsearch(&s->sorted[i], gone, ngone, sizeof(*gone), by_name)))
+			count_move(moves, &n, (*found)->dso, s->sorted[i]->dso);
+	for (size_t i = 0; i < n; i++)
+		if (moves[i].functions > most.functions)
+			most = moves[i];
+	free(gone);
+	return most;
+}

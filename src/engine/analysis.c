@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/analysis.h"
+
+#include "base/cpulist.h"
+#include "base/descriptors.h"
+#include "base/escape.h"
+#include "base/note.h"
+#include "base/units.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "stream/rate.h"
+#include "stream/summary.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct analysis_opts, member)
+
+const struct opt analysis_json_opts[] = {
+	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "Print JSON, one object per line.", false, NULL },
+};
+
+/* Of what --cache allows, tables of symbols take at most a quarter, and stacks the rest. */
+enum { DEFAULT_CACHE = 64 << 20, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
+
+static int parse_cache(const char *text, void *field, struct fault *f)
+{
+	int has_unit;
+
+	if (units_size(text, field, &has_unit) || !has_unit || *(uint64_t *)field < LEAST_CACHE)
+		return fault_usage(f, "--cache %s: expected a size with a unit, from 1M, such as 64M", text);
+	return 0;
+}
+
+const struct opt analysis_callchain_opts[] = {
+	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
+	  "Sample call chains, of the kernel and of programs. fp (default): of programs with frame "
+	  "pointers; dwarf: of any program that has unwind tables, by registers and SIZE bytes of stack "
+	  "in each sample (default 8192).", false, stream_parse_call_graph },
+	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
+	  "Sample the user's part of call chains (default with -g; --no-user-callchain turns it off).", true, NULL },
+	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
+	  "Sample the kernel's part of call chains (default with -g; --no-kernel-callchain turns it "
+	  "off).", true, NULL },
+	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
+	  "Show inlined functions and source lines, if the program or its debug file has them (default; "
+	  "--no-inline turns it off).", true, NULL },
+	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
+	  "Fetch missing debug files from these servers, as in DEBUGINFOD_URLS. Default: no server is "
+	  "asked.", false, NULL },
+	{ "cache", 0, NULL, OPT_CALL, AT(cache), "SIZE",
+	  "Keep at most this much of symbols and stacks from one interval (-i) to the next; what was not used for "
+	  "longest goes, and is read again when it is needed. Default: 64M.", false, parse_cache },
+};
+
+const struct opt analysis_all_opts[] = {
+	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(everybody), NULL,
+	  "Watch the whole machine, also with a command. This is the default without a command.", false, NULL },
+};
+
+void analysis_defaults(void *config)
+{
+	struct analysis_opts *o = config;
+
+	stream_opts_defaults(&o->stream);
+	o->cache = DEFAULT_CACHE;
+}
+
+void analysis_release(void *config)
+{
+	struct analysis_opts *o = config;
+
+	stream_opts_free(&o->stream);
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...)
+{
+	struct opt_strings *events = &a->opts->stream.events;
+	char **added = realloc(a->added, (a->nadded + 1) * sizeof(*added));
+	const char **v = added ? realloc(events->v, (events->n + 1) * sizeof(*v)) : NULL;
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	if (added)
+		a->added = added;
+	if (v)
+		events->v = v;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0 || !v) {
+		free(n < 0 ? NULL : text);
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	}
+	a->added[a->nadded++] = text;
+	events->v[events->n++] = text;
+	return 0;
+}
+
+struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].sys && !strcmp(events[i].sys, sys) &&
+		    !strcmp(events[i].tracepoint, tracepoint))
+			return &events[i];
+	return NULL;
+}
+
+int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	char list[1024];
+	size_t n = 0;
+
+	if (!o->input || o->events.n)
+		return fault_usage(f, "%s: needs %s:%s, which -e does not list: add it, or leave "
+				   "-e out",
+				   a->ops->name, sys, tracepoint);
+	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
+	/* without -a, the tasks that wake the targets or run in their place are not recorded */
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s-e %s", a->ops->name, sys, tracepoint,
+			   o->input, strcmp(sys, "sched") ? "" : "-a ", list);
+}
+
+const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
+					 bool text, struct fault *f)
+{
+	for (size_t i = 0; event->fmt && i < event->fmt->nfields; i++) {
+		const struct trace_field *field = &event->fmt->fields[i];
+		bool is_number = field->kind == FIELD_UINT || field->kind == FIELD_SINT;
+
+		if (!strcmp(field->name, name) && is_number != text)
+			return field;
+	}
+	fault_set(f, EXIT_FAILED, "%s has no %s \"%s\" on this kernel; `perf-prof trace -e %s help` lists "
+		  "its fields", event->name, text ? "text" : "number", name, event->name);
+	return NULL;
+}
+
+static int name_events(struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+
+	if (a->ops->chains_of_users && o->call_graph && !o->user_callchain)
+		o->user_callchain = 1;
+	if (o->events.n || (o->input && !a->ops->events))
+		return 0;
+	if (!a->ops->events)
+		return fault_usage(f, "%s: no event: expected -e EVENT[,EVENT...]; `perf-prof "
+				   "list` shows the events",
+				   a->ops->name);
+	if (a->ops->events(a, f))
+		return -1;
+	if (o->input)
+		o->events.n = 0;   /* what the recording has; begin() looks for what it needs */
+	return 0;
+}
+
+int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f)
+{
+	if (!o->input)
+		return 0;
+	if (stream_open_input(o, f))
+		return -1;
+	if (o->opener != &opener_direct)
+		return 0;   /* it is one of several, and all are open */
+	if (reading_begin(reading, &(struct reading_files){ &o->input_fd, 1, args->outputs }, f))
+		return -1;
+	o->opener = reading_opener(reading);
+	return 0;
+}
+
+static int open_input(struct analysis *a, const struct opt_parser *args, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+
+	if (o->time.from + o->time.to && !o->input)
+		return fault_usage(f, "--time is for recordings: add --input FILE");
+	if (o->input && a->command)
+		return fault_usage(f, "--input FILE reads a recording and runs no command: leave "
+				   "one of them out");
+	return analysis_open_input(o, &a->reading, args, f);
+}
+
+/* ---- what a sample says ------------------------------------------------------------ */
+
+const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
+{
+	return names_comm(&a->names, tid, time);
+}
+
+struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s)
+{
+	uint64_t nr = 0;
+	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
+
+	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
+}
+
+/* The CPU says where an event happened; the chain begins where the kernel came to look, or the last call went to. */
+static bool has_own_place(const struct analysis_sample *s)
+{
+	return s->event->layout.ip && s->event->sampling &&
+	       (s->event->sampling->attr.attr.precise_ip || s->view.rec->misc & PERF_RECORD_MISC_EXACT_IP ||
+		branchchain_has(s->event));
+}
+
+static struct callstack *precise_stack(struct analysis *a, const struct analysis_sample *s, bool user)
+{
+	uint64_t nr = 0, ip = layout_u64(s->view.rec, s->event->layout.ip);
+	const uint64_t *ips = names_chain(&a->names, s->event, s->view.rec, &nr);
+
+	return ips ? callstacks_get_at(a->stacks, ip, user, ips, nr, s->pid, s->time) : NULL;
+}
+
+struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s)
+{
+	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
+
+	if (s->event->layout.callchain)
+		return has_own_place(s) ? precise_stack(a, s, user) : analysis_stack(a, s);
+	if (!s->event->layout.ip)
+		return NULL;
+	one[1] = layout_u64(s->view.rec, s->event->layout.ip);
+	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
+}
+
+/* NULL: its samples have none. */
+static const struct stream_count *own_count(const struct stream_event *event)
+{
+	const struct stream_counts *c = event->counts;
+
+	for (size_t i = 0; c && i < c->n; i++)
+		if (c->v[i].event == event)
+			return &c->v[i];
+	return NULL;
+}
+
+uint64_t analysis_weight(const struct analysis_sample *s)
+{
+	const struct perf_event_attr *attr = s->event->sampling ? &s->event->sampling->attr.attr : NULL;
+	const struct stream_count *count = attr ? own_count(s->event) : NULL;
+
+	if (!attr)
+		return 1;
+	if (count)
+		return count->delta;
+	if (s->event->layout.period)
+		return layout_u64(s->view.rec, s->event->layout.period);
+	return attr->freq || !attr->sample_period ? 1 : attr->sample_period;
+}
+
+uint64_t analysis_weight_part(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return attr && (attr->freq || attr->sample_period != 1) ? PERF_SAMPLE_PERIOD : 0;
+}
+
+char *analysis_sampled(const struct stream_event *event, const char *what, char *buf, size_t size)
+{
+	const struct stream_sampling *s = event->sampling;
+	const struct perf_event_attr *attr = s ? &s->attr.attr : NULL;
+
+	if (!s)
+		snprintf(buf, size, "%s", event->name);
+	else if (attr->freq)
+		snprintf(buf, size, "%s, %llu Hz", what, (unsigned long long)attr->sample_freq);
+	else if (attr->sample_period > 1)
+		snprintf(buf, size, "%s every %llu", what, (unsigned long long)attr->sample_period);
+	else
+		snprintf(buf, size, "%s", what);
+	return buf;
+}
+
+bool analysis_is_clock(const struct stream_event *event)
+{
+	const struct perf_event_attr *attr = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	return attr && rate_is_clock(attr);
+}
+
+void analysis_print(struct analysis *a, const struct analysis_sample *s)
+{
+	analysis_print_as(a, s, analysis_comm(a, s->tid, s->time));
+}
+
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm)
+{
+	size_t len;
+	const char *text = eventline_text(a->line, &s->view, comm, true, &len);
+
+	if (text)
+		fwrite(text, 1, len, stdout);
+	analysis_print_stack(a, analysis_stack(a, s));
+}
+
+static void print_frame(const struct frame *frame)
+{
+	const struct resolve_words words = { frame->symbol ? frame->symbol : "[unknown]", frame->dso,
+					     frame->offset, frame->kernel };
+	char text[1024], source[512] = "";
+
+	if (frame->file)
+		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
+	if (frame->inlined)
+		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
+	else if (!frame->symbol && !frame->object)   /* an offset is in a function or in a file */
+		snprintf(text, sizeof(text), "[unknown] (%s)", frame->dso);
+	else
+		sample_symbol_text(&words, text, sizeof(text));
+	printf("    %016llx %s%s", (unsigned long long)frame->addr, text, frame->inlined ? " (inlined)" : "");
+	if (frame->line)
+		printf(" %s:%u", source, frame->line);
+	putchar('\n');
+}
+
+void analysis_print_stack(struct analysis *a, struct callstack *stack)
+{
+	if (stack)
+		callstacks_expand(a->stacks, stack);
+	for (uint32_t i = 0; stack && i < stack->n; i++)
+		print_frame(stack->frames[i]);
+}
+
+char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size)
+{
+	int64_t ns = (int64_t)(time + (uint64_t)stream_realtime_offset(a->stream));
+	time_t second = (time_t)(ns / 1000000000);
+	struct tm tm;
+	size_t n;
+
+	if (!stream_has_realtime(a->stream)) {
+		snprintf(buf, size, "%llu.%06u", (unsigned long long)(time / 1000000000),
+			 (unsigned int)(time % 1000000000 / 1000));
+		return buf;
+	}
+	localtime_r(&second, &tm);
+	n = strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(buf + n, size - n, ".%06d", (int)(ns % 1000000000 / 1000));
+	return buf;
+}
+
+uint64_t analysis_hash(const char *text)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h | UINT64_C(1) << 63;
+}
+
+uint64_t analysis_now(struct analysis *a)
+{
+	const struct replay *replay = stream_replay(a->stream);
+
+	if (stream_reached(a->stream))
+		return stream_reached(a->stream);
+	return replay ? replay_info(replay)->last_ns : stream_now(a->stream);   /* of then, not of today */
+}
+
+uint64_t analysis_end(struct analysis *a, uint64_t last)
+{
+	return a->opts->stream.interval_ms || !last ? analysis_now(a) : last;
+}
+
+int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f)
+{
+	const struct replay *replay = stream_replay(a->stream);
+	uint64_t at, size;
+
+	/* a pipe ends with whom Ctrl-C ends, too: what came is all there is */
+	if (!path || !replay || !replay_place(replay, &at, &size) || !stream_was_interrupted(a->stream))
+		return 0;
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: the picture %s was not written", path);
+}
+
+/* ---- stream_ops -------------------------------------------------------------------- */
+
+static void on_sample(void *ctx, const struct stream_event *event,
+		      const struct perf_event_header *rec, const void *raw, uint32_t raw_size,
+		      uint32_t cpu)
+{
+	struct analysis *a = ctx;
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
+
+	a->ops->sample(a, &s);
+}
+
+static void put_throttled(json_object *list, const struct stream_throttled *t)
+{
+	json_object *one = json_object_new_object();
+
+	json_object_object_add(one, "event", json_object_new_string(t->event->name));
+	json_object_object_add(one, "cpu", json_object_new_int(t->cpu));
+	json_object_object_add(one, "times", json_object_new_uint64(t->times));
+	json_object_object_add(one, "time", json_object_new_uint64(t->ns));
+	json_object_object_add(one, "observed", json_object_new_uint64(t->observed));
+	json_object_object_add(one, "at_most", json_object_new_boolean(t->at_most));
+	json_object_array_add(list, one);
+}
+
+void analysis_put_losses(struct analysis *a, struct table *t)
+{
+	struct stream_throttled throttled;
+	struct stream_totals totals;
+	json_object *list;
+
+	stream_totals(a->stream, &totals);
+	table_extra(t, "lost", json_object_new_uint64(totals.lost));
+	if (!totals.throttled)
+		return;
+	list = json_object_new_array();
+	for (size_t i = 0; stream_throttled(a->stream, i, &throttled); i++)
+		put_throttled(list, &throttled);
+	table_extra(t, "throttled", list);
+}
+
+static void on_lost(void *ctx, const struct stream_loss *loss)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->lost)
+		a->ops->lost(a, loss);
+}
+
+/* What was printed is seen now; a reader who went away ends the run. */
+static void on_idle(void *ctx)
+{
+	struct analysis *a = ctx;
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	if (a->output_error)
+		return;
+	if (a->ops->is_over && a->ops->is_over(a))
+		stream_finish(a->stream);
+	if (a->ops->idle)
+		a->ops->idle(a);
+	if (fflush(stdout) || ferror(stdout))
+		a->output_error = errno ? errno : EIO;
+	else if (poll(&p, 1, 0) == 1 && p.revents & POLLERR)
+		a->output_error = EPIPE;
+	if (a->output_error)
+		stream_stop(a->stream);
+}
+
+static void on_interval(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->interval)
+		a->ops->interval(a);
+	on_idle(a);
+}
+
+static void on_task(void *ctx, const struct pev_record *rec)
+{
+	struct analysis *a = ctx;
+
+	names_take(&a->names, rec);
+	if (a->ops->task)
+		a->ops->task(a, rec);
+}
+
+static void on_print_stat(void *ctx)
+{
+	struct analysis *a = ctx;
+	struct stream_totals t;
+
+	if (a->ops->takes_signal && a->ops->takes_signal(a))
+		return;
+	stream_totals(a->stream, &t);
+	printf("%s: events %llu lost %llu malformed %llu ring KiB %llu\n", a->ops->name,
+	       (unsigned long long)t.delivered, (unsigned long long)t.lost,
+	       (unsigned long long)t.malformed, (unsigned long long)t.ring_bytes >> 10);
+	if (a->ops->print_stat)
+		a->ops->print_stat(a);
+	on_idle(a);
+}
+
+static int on_started(void *ctx, struct fault *f)
+{
+	struct analysis *a = ctx;
+
+	return a->command ? workload_start(&a->workload, f) : 0;
+}
+
+static void on_abandon(void *ctx)
+{
+	struct analysis *a = ctx;
+
+	if (a->ops->abandon)
+		a->ops->abandon(a);
+}
+
+static const struct stream_ops stream_callbacks = {
+	.started = on_started, .sample = on_sample, .lost = on_lost, .interval = on_interval,
+	.task = on_task, .print_stat = on_print_stat, .idle = on_idle,
+	.abandon = on_abandon,
+};
+
+/* ---- the run ----------------------------------------------------------------------- */
+
+enum { OWN_FILES = 32 };
+
+/* The command behind -- is the target, unless others are named. */
+static int prepare_command(struct analysis *a, struct fault *f)
+{
+	struct stream_opts *o = &a->opts->stream;
+	struct rlimit files;
+	sigset_t none;
+
+	if (!a->command)
+		return 0;
+	getrlimit(RLIMIT_NOFILE, &files);
+	sigprocmask(SIG_SETMASK, NULL, &none);
+	if (workload_prepare(&a->workload, a->command, &none, &files, f))
+		return -1;
+	if (a->opts->everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
+		return 0;
+	a->watches_command = true;
+	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+/* A program that reads JSON would meet the command's words in between. */
+static void tell_of_mixture(const struct analysis *a)
+{
+	const struct stream_opts *o = &a->opts->stream;
+
+	if (a->opts->json && a->command && !o->output.path && !isatty(STDOUT_FILENO))
+		note(o->verbose, "the command writes to the same stdout as --json does; -o FILE keeps "
+		     "them apart");
+}
+
+static void want_all(struct analysis *a)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	for (size_t i = 0; i < n; i++)
+		events[i].wanted = true;
+}
+
+static int narrow(struct analysis *a, struct fault *f)
+{
+	size_t n;
+	struct stream_event *events = stream_events(a->stream, &n);
+
+	if (!a->ops->reads || stream_replay(a->stream))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		events[i].reads = a->ops->reads(a, &events[i]);
+	return stream_narrow(a->stream, f);
+}
+
+static int open_all(struct analysis *a, struct fault *f)
+{
+	int verbose = a->opts->stream.verbose;
+
+	want_all(a);
+	if (narrow(a, f))
+		return -1;
+	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+		stream_begin_with_exec(a->stream);
+	if (a->command)
+		stream_is_to_exec(a->stream, a->workload.pid);
+	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
+		return -1;
+	a->names.debuginfod = a->opts->debuginfod;
+	a->names.max_symbols = a->opts->cache / SYMBOLS_SHARE;
+	a->stacks = callstacks_new(&a->names, a->opts->inlines >= 0,
+				   a->opts->cache - a->opts->cache / SYMBOLS_SHARE);
+	a->line = eventline_new(&a->names);
+	if (!a->stacks || !a->line)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (a->ops->begin && a->ops->begin(a, f))
+		return -1;
+	return names_open(&a->names, verbose, f) || stream_open(a->stream, f) ||
+	       names_watch(&a->names, verbose, f) ? -1 : 0;
+}
+
+enum { FEW_CHAINS = 10 };
+
+/* Frame pointers end where a function keeps none, or lead to what was in the register. */
+static void tell_chains(const struct analysis *a)
+{
+	const struct stream_opts *o = &a->opts->stream;
+	uint64_t all, cut = callstacks_cut(a->stacks, &all);
+
+	if (o->input || !o->call_graph || o->chains.stack_bytes || cut < FEW_CHAINS || cut < all / 4)
+		return;
+	note(o->verbose, "%llu of %llu user call chains end after one frame, or where "
+	     "nothing is mapped: --call-graph dwarf finds callers in programs without frame "
+	     "pointers", (unsigned long long)cut,
+	     (unsigned long long)all);
+}
+
+static void tell(struct analysis *a)
+{
+	uint64_t refused = callstacks_refused(a->stacks);
+
+	tell_chains(a);
+	names_tell(&a->names, a->opts->stream.verbose);
+	if (refused)
+		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "
+			"ones\n", (unsigned long long)refused);
+	summary_tell(a->stream);
+}
+
+static int watch(struct analysis *a, struct fault *f)
+{
+	struct fault second = { 0 };
+	int rc;
+
+	if (stream_start_output(&a->opts->stream, f) || open_all(a, f))
+		return -1;
+	if (a->command)
+		stream_end_with(a->stream, a->workload.pidfd);
+	rc = stream_run(a->stream, &stream_callbacks, a, f);
+	names_finish(&a->names);
+	callstacks_name_late(a->stacks);
+	if (a->ops->end && (!rc || stream_replay(a->stream)))
+		rc |= a->ops->end(a, rc ? &second : f);   /* what a damaged recording gave is shown */
+	on_idle(a);
+	tell(a);
+	return rc ? rc : stream_check_whole(a->stream, f);
+}
+
+static int broken_output(struct analysis *a, struct fault *f)
+{
+	const char *path = a->opts->stream.output.path;
+
+	if (!a->output_error)
+		return 0;
+	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+		fclose(stdout);
+	if (a->output_error == EPIPE)
+		return 0;   /* a reader that goes away is a way to be done */
+	return fault_set(f, EXIT_FAILED, "cannot write to %s: %s; the run has ended",
+			 path ? path : "stdout", strerror(a->output_error));
+}
+
+enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
+
+/* The command's own status, where it ended by itself. */
+static int collect_command(struct analysis *a)
+{
+	struct pollfd p = { .fd = a->workload.pidfd, .events = POLLIN };
+	struct rusage usage;
+
+	if (!a->command || a->workload.pid <= 0)
+		return 0;
+	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
+		return workload_collect(&a->workload, &usage);
+	workload_abandon(&a->workload);
+	return 0;
+}
+
+static void finish(struct analysis *a)
+{
+	if (a->ops->release)
+		a->ops->release(a);
+	callstacks_free(a->stacks);
+	eventline_free(a->line);
+	names_end(&a->names);
+	stream_free(a->stream);
+	output_end(&a->opts->stream.output);
+	workload_abandon(&a->workload);
+	reading_end(&a->reading);
+	for (size_t i = 0; i < a->nadded; i++)
+		free(a->added[i]);
+	free(a->added);
+}
+
+static int check_targets(const struct analysis *a, struct fault *f)
+{
+	const struct stream_opts *o = &a->opts->stream;
+
+	if (a->opts->everybody && (o->pids.n || o->tids.n))
+		return fault_usage(f, "%s: -a is the whole machine, -p and -t are some of its tasks: choose one",
+				   a->ops->name);
+	return 0;
+}
+
+int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
+		 struct fault *f)
+{
+	struct analysis a = {
+		.ops = ops, .config = config, .opts = config,
+		.workload = { .pidfd = -1, .go = -1, .trouble = -1 },
+		.command = args->noperands ? args->operands : NULL,
+	};
+	int rc, code = 0;
+
+	a.opts->stream.attrs = ops->attrs;
+	descriptors_reserve(OWN_FILES);
+	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
+	     prepare_command(&a, f) || name_events(&a, f);
+	if (!rc)
+		tell_of_mixture(&a);
+	if (!rc)
+		a.stream = stream_new(&a.opts->stream, f);
+	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&
+	    !broken_output(&a, f))
+		code = collect_command(&a);
+	finish(&a);
+	return f->exit_code ? -1 : code;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all commands have in common that watch events and report on them: analysis_run() opens
+ * the events on the targets, starts the workload, passes on each sample with its time, task and
+ * CPU, and prints losses at the end. A command adds a struct analysis_ops and its options; the
+ * run() of its struct command calls analysis_run().
+ *
+ *	config -> events named (by -e, or by the analysis) -> begin() -> samples, intervals -> end()
+ */
+#ifndef ENGINE_ANALYSIS_H
+#define ENGINE_ANALYSIS_H
+
+#include "base/command.h"
+#include "engine/callstacks.h"
+#include "keeper/reading.h"
+#include "report/eventline.h"
+#include "stream/ids.h"
+#include "stream/names.h"
+#include "tasks/workload.h"
+
+/* The first member of each command's config. */
+struct analysis_opts {
+	struct stream_opts stream;
+	bool json;
+	int inlines;                 /* OPT_TRI; on by default */
+	bool inline_rows;            /* inlined functions have rows of their own */
+	const char *debuginfod;      /* servers, or NULL */
+	uint64_t cache;              /* --cache: bytes of tables of symbols, and of stacks */
+	bool everybody;                /* -a: all tasks are targets, also if a command is started */
+};
+/* For struct command, of a config that begins with analysis_opts. */
+#define ANALYSIS_SOURCES_AT offsetof(struct analysis_opts, stream.sources)
+
+/* Rows for the option groups of commands. Their fields are in struct analysis_opts. */
+enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
+enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
+extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
+/* -a, for live events. */
+extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];
+/* Instead of stream_callchain_opts, for commands whose -g includes the user's part of call chains. */
+extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
+
+struct analysis;
+
+/* A sample, borrowed. */
+struct analysis_sample {
+	struct sample_view view;
+	const struct stream_event *event;   /* the view's */
+	uint64_t time;                      /* perf clock, ns */
+	pid_t pid, tid;                     /* of the task that ran; -1: it is exiting; tid: stream_tid() */
+	uint32_t cpu;
+};
+
+/* From the arguments of stream_ops.sample(). */
+static inline struct analysis_sample analysis_sample_of(const struct stream_event *event,
+							const struct perf_event_header *rec, const void *raw,
+							uint32_t raw_size, uint32_t cpu)
+{
+	return (struct analysis_sample){
+		.view = { event, rec, raw, raw_size, cpu, event->counts },
+		.event = event,
+		.time = layout_u64(rec, event->layout.time),
+		.pid = (pid_t)layout_u32(rec, event->layout.tid),
+		.tid = stream_tid(event, rec, raw),
+		.cpu = cpu,
+	};
+}
+
+struct analysis_ops {
+	const char *name;
+	/* Called if there is no -e: adds the events with analysis_add_event(). NULL: -e is needed.
+	 * 0, or -1 with f. */
+	int (*events)(struct analysis *a, struct fault *f);
+	/* The parts that it reads from that event's samples, besides task and time: PERF_SAMPLE_* bits, also for raw
+	 * data and call chains. Other parts of live events are not sampled. NULL: all parts. */
+	uint64_t (*reads)(struct analysis *a, const struct stream_event *event);
+	/* Called when the events are known, all of them `wanted`: looks up their fields. 0, or -1 with f. */
+	int (*begin)(struct analysis *a, struct fault *f);
+	void (*sample)(struct analysis *a, const struct analysis_sample *s);
+	void (*task)(struct analysis *a, const struct pev_record *rec);   /* stream_ops.task; may be NULL */
+	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
+	bool (*is_over)(struct analysis *a);               /* called 20 times a second; may be NULL */
+	void (*idle)(struct analysis *a);                  /* up to 20 times a second, if no events wait; may be NULL */
+	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */
+	void (*lost)(struct analysis *a, const struct stream_loss *loss);   /* may be NULL */
+	void (*print_stat)(struct analysis *a);            /* SIGUSR2; may be NULL */
+	/* True: SIGUSR2 has another meaning for this command. May be NULL */
+	bool (*takes_signal)(struct analysis *a);
+	/* Called when all samples have been delivered. 0, or -1 with f. May be NULL */
+	int (*end)(struct analysis *a, struct fault *f);
+	void (*release)(struct analysis *a);               /* frees what the other functions put into the config; may be NULL */
+	bool chains_of_users;      /* -g includes the user's part of call chains */
+	unsigned int attrs;        /* enum stream_attrs: the attributes in the list of events that it uses */
+};
+
+struct analysis {
+	const struct analysis_ops *ops;
+	void *config;                  /* of the command */
+	struct analysis_opts *opts;    /* the config's first member */
+	struct stream *stream;
+	struct names names;
+	struct callstacks *stacks;
+	struct eventline *line;
+	struct workload workload;
+	char *const *command;          /* after --; NULL: there is none */
+	bool watches_command;          /* the command is the target */
+	struct reading reading;        /* of a recording, if the command has not begun it itself */
+	int output_error;              /* errno, if stdout cannot be written */
+	char **added;                  /* texts of analysis_add_event() */
+	size_t nadded;
+};
+
+void analysis_defaults(void *config);   /* for struct command */
+void analysis_release(void *config);
+/* The whole run: for the run() of a struct command. Returns the exit code. */
+int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_parser *args,
+		 struct fault *f);
+
+/* Opens the recording of -I, if there is one, and begins to read it (reading_begin()). 0, or -1 with f. */
+int analysis_open_input(struct stream_opts *o, struct reading *reading, const struct opt_parser *args, struct fault *f);
+
+/* For ops->events: adds an item, as in -e. 0, or -1 with f. */
+int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The event of that tracepoint; NULL if it is not in the list. */
+struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint);
+/* Sets f: the analysis needs this tracepoint, but the recording, or the list of -e, lacks it. Returns -1. */
+int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f);
+/* A field of a tracepoint: with `text` a string, else a number. NULL with f (which may be
+ * NULL) if there is none of that name. */
+const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
+					 bool text, struct fault *f);
+
+/* What the event samples (`what`), and how often: "cpu-clock, 997 Hz", "cycles:u every 100000". Returns buf. */
+char *analysis_sampled(const struct stream_event *event, const char *what, char *buf, size_t size);
+/* Whether an event's samples have a place: a call chain or an address. */
+bool analysis_has_place(const struct stream_event *event);
+/* The name of what an event counts: for the source `profile`, this is "cycles". */
+const char *analysis_counted(const struct stream_event *event);
+/* The same for all events that count it, one for each kind of CPU: "cpu_core/cycles/+cpu_atom/cycles/". Returns buf. */
+char *analysis_family(struct analysis *a, const struct stream_event *event, char *buf, size_t size);
+/* The usual one of an event's names, with its levels (:u, :k), but not with modifiers for sampling: "cpu-cycles:uP" and
+ * "cycles:u" are both "cycles:u". Returns buf. */
+char *analysis_event_key(const char *name, char *buf, size_t size);
+/* Whether a sample is in the kernel although its event counts only user space: the CPU stopped too late. */
+bool analysis_is_skid(const struct analysis_sample *s);
+/* Whether an event counts ns: "cpu-clock", "task-clock". */
+bool analysis_is_clock(const struct stream_event *event);
+/* The event whose samples are the profile of a recording: its first perf event with a place
+ * (analysis_has_place()). If only tracepoints have one: the first of these, and *all is true (then
+ * the samples of all events with a place count, each as one). NULL: no event has a place. Also makes
+ * the addresses of all events have names. For begin(). */
+struct stream_event *analysis_profiled(struct analysis *a, bool *all);
+
+struct table;
+/* Adds "lost" to a table in JSON, and "throttled" if an event was throttled. */
+void analysis_put_losses(struct analysis *a, struct table *t);
+
+/* About one sample: */
+const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time);   /* valid until the next call */
+/* Its call chain; NULL: it has none. */
+struct callstack *analysis_stack(struct analysis *a, const struct analysis_sample *s);
+/* The same; if it has no chain, a stack of one frame, for its ip. NULL: it has neither. */
+struct callstack *analysis_where(struct analysis *a, const struct analysis_sample *s);
+/* The parts of a sample that analysis_where() reads, and the part that analysis_weight() reads. */
+#define ANALYSIS_WHERE (PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN)
+uint64_t analysis_weight_part(const struct stream_event *event);
+/* How much of what its event counts a sample stands for: the increase of its count if it has one, else its period. 1 for
+ * tracepoints. */
+uint64_t analysis_weight(const struct analysis_sample *s);
+/* The sample's line of text, as trace prints it, and the lines of its stack. */
+void analysis_print(struct analysis *a, const struct analysis_sample *s);
+/* The same, with the task's name. */
+void analysis_print_as(struct analysis *a, const struct analysis_sample *s, const char *comm);
+void analysis_print_stack(struct analysis *a, struct callstack *stack);
+/* The date and time for a time of the perf clock: "2026-01-15 10:30:45.123456". If a recording does not relate its clock
+ * to real time: seconds of that clock, "50527.123456". Returns buf. */
+char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
+/* The hash of a text. The highest bit is set, so that it differs from every tid. */
+uint64_t analysis_hash(const char *text);
+/* The time of the perf clock: live, now; in a recording, that of the present interval, or the recording's end. */
+uint64_t analysis_now(struct analysis *a);
+/* The end of the time that a table covers: `last`, the time of the last sample; with -i, or if it is 0, analysis_now(). */
+uint64_t analysis_end(struct analysis *a, uint64_t last);
+/* -1 with f if the reading of a recording was interrupted: then the picture would be incomplete. 0 otherwise, and if there
+ * is no picture (`path` is NULL). */
+int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f);
+#endif

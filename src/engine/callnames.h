@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of system calls and of errors. */
+#ifndef ENGINE_CALLNAMES_H
+#define ENGINE_CALLNAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "futex"; NULL: the number is not known. */
+const char *syscall_name(int64_t nr);
+/* The call's number, from the id of a raw_syscalls:sys_exit event. After a signal handler has returned, the kernel
+ * reports -1 there: this is rt_sigreturn. */
+int64_t syscall_left(int64_t nr);
+/* "futex(202)"; "syscall(999)" if the number is not known. Returns buf. */
+char *call_name(int64_t nr, char *buf, size_t size);
+/* "EAGAIN"; "error 4095". Returns buf. */
+char *error_name(int error, char *buf, size_t size);
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/keys.h"
+
+#include "stream/schema.h"
+
+#include <errno.h>
+#include <string.h>
+
+int key_fault(struct fault *f, const char *option, const char *text, const char *name, size_t at,
+	      const char *message, const char *expected)
+{
+	const char *blank = option[strlen(option) - 1] == '=' ? "" : " ";
+
+	return fault_usage(f, "%s%s%s, for %s: %s\n  %s\n  %*s^\nexpected: %s", option, blank, text,
+			   name, message, text, (int)at, "", expected);
+}
+
+int key_compile_over(struct expr **key, const struct expr_schema *schema, const char *name,
+		     const char *text, const char *option, struct fault *f)
+{
+	struct expr_error err = { 0 };
+	int rc = expr_new(key, text, schema, &err);
+
+	if (!rc)
+		return 0;
+	if (rc == -ENOMEM)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return key_fault(f, option, text, name, err.at, err.message, err.expected);
+}
+
+/* What only the kernel's filters have is nothing here. */
+static void leave_out_elsewhere(struct expr_schema *schema)
+{
+	struct expr_field *fields = (struct expr_field *)schema->fields;
+	size_t n = 0;
+
+	for (size_t i = 0; i < schema->nfields; i++)
+		if (fields[i].kind != EXPR_FIELD_ELSEWHERE)
+			fields[n++] = fields[i];
+	schema->nfields = n;
+}
+
+int key_compile(struct analysis *a, struct expr **key, const struct stream_event *event,
+		const char *text, const char *option, struct fault *f)
+{
+	struct expr_schema schema;
+	int rc;
+
+	if (schema_of_event(&schema, event))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	leave_out_elsewhere(&schema);
+	schema.funcs = analysis_functions;
+	schema.nfuncs = FUNCTIONS;
+	rc = key_compile_over(key, &schema, event->name, text, option, f);
+	schema_free(&schema);
+	a->names.kernel |= functions_need_kernel(text);
+	return rc;
+}
+
+/* An error in the text is reported later, when the key that is kept is compiled. */
+uint64_t key_reads(struct analysis *a, const struct stream_event *event, const char *text)
+{
+	struct fault why = { 0 };
+	struct expr *key;
+	uint64_t parts;
+
+	if (!text || key_compile(a, &key, event, text, "-k", &why))
+		return 0;
+	parts = schema_reads(key, event);
+	expr_free(key);
+	return parts;
+}
+
+static uint64_t hash(const char *text, uint32_t len)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (uint32_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+	return h;
+}
+
+void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s)
+{
+	run->ctx = (struct function_ctx){ a, s->time };
+	run->run.ctx = &run->ctx;
+	run->run.text = run->text;
+	run->run.text_size = sizeof(run->text);
+	schema_set_run(&run->run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
+}
+
+int key_eval(const struct expr *key, struct key_run *run, struct expr_value *value)
+{
+	run->run.text_used = 0;
+	return expr_eval(key, &run->run, value);
+}
+
+uint64_t key_number(const struct expr_value *value)
+{
+	return value->type == EXPR_TEXT ? hash(value->text, value->len) : value->u;
+}
+
+bool key_is_thread(const char *text)
+{
+	return !strcmp(text, "_tid");
+}
+
+bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value)
+{
+	struct key_run run;
+	struct expr_value v;
+
+	key_run_set(&run, a, s);
+	if (key_eval(key, &run, &v))
+		return false;
+	*value = key_number(&v);
+	return true;
+}
