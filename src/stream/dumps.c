@@ -2,8 +2,8 @@
 #include "stream/dumps.h"
 
 #include "base/artifact.h"
-#include "perfdata/flight.h"
-#include "perfdata/writer.h"
+#include "perfdata/write/flight.h"
+#include "perfdata/write/writer.h"
 #include "stream/private.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording that stays in memory, the newest in place of the oldest, until something asks for
- * it: then the last seconds up to that moment become a file. See perfdata/flight.h.
+ * it: then the last seconds up to that moment become a file. See perfdata/write/flight.h.
  *
  * What happened on other CPUs before the moment may not have been read when it is asked for, so
  * the file is written a little later, of what happened until then and no more.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/inventory.h"
 
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 #include "stream/private.h"
 #include "symbols/elf/elfid.h"
 #include "symbols/kernel/kerneladdr.h"

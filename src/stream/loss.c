@@ -10,7 +10,7 @@
 #include "stream/private.h"
 
 #include "base/units.h"
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "base/note.h"
 #include "base/outfile.h"
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 #include "stream/inventory.h"
 #include "stream/private.h"
 

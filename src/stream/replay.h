@@ -7,7 +7,7 @@
 #ifndef STREAM_REPLAY_H
 #define STREAM_REPLAY_H
 
-#include "perfdata/reader.h"
+#include "perfdata/read/reader.h"
 #include "stream/stream.h"
 
 struct replay;

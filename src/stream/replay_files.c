@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/replay_files.h"
 
-#include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/read/reader.h"
+#include "perfdata/write/writer.h"
 #include "symbols/elf/idfile.h"
 #include "tasks/procstart.h"
 

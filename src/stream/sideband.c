@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/sideband.h"
 
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 #include "perfevent/decode/body.h"
 #include "perfevent/rings/ring_private.h"
 #include "stream/live/own.h"

@@ -4,7 +4,7 @@
  * the mapped file that sums a field, which is the floor; "read", the same through src/perfdata;
  * "whose", and the event of each looked up. Medians; each round reads the whole file.
  */
-#include "perfdata/reader.h"
+#include "perfdata/read/reader.h"
 
 #include <fcntl.h>
 #include <stdio.h>

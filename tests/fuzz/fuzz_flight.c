@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfdata/flight.h"
+#include "perfdata/write/flight.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "perfdata/reader.h"
+#include "perfdata/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump_perfdata FILE - each record of a recording as "OFFSET TEXT", read by src/perfdata and
  * decoded by libperfevent. */
-#include "perfdata/reader.h"
+#include "perfdata/read/reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "cmocka_all.h"
 
-#include "perfdata/reader.h"
+#include "perfdata/read/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

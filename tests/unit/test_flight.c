@@ -2,9 +2,9 @@
 /* Records kept in memory: what is dropped, what stands, what is taken out. */
 #include "cmocka_all.h"
 
-#include "perfdata/flight.h"
-#include "perfdata/private.h"
-#include "perfdata/standing.h"
+#include "perfdata/write/flight.h"
+#include "perfdata/write/format.h"
+#include "perfdata/write/standing.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* Modules of the kernel as records. The rest is read by perf in tests/python/test_record_command.py. */
 #include "cmocka_all.h"
 
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 #include "perfevent.h"
 #include "stream/inventory.h"
 

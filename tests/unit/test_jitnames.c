@@ -2,8 +2,8 @@
 /* Names of code that this process pretends to have made, at the end of recordings that are written here. */
 #include "cmocka_all.h"
 
-#include "perfdata/reader.h"
-#include "perfdata/writer.h"
+#include "perfdata/read/reader.h"
+#include "perfdata/write/writer.h"
 #include "perfevent.h"
 #include "stream/live/attention.h"
 #include "stream/record/jitmarks.h"

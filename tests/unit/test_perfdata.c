@@ -2,7 +2,7 @@
 /* What is written can be read, however it ended. perf's own word: tests/python/test_record.py. */
 #include "cmocka_all.h"
 
-#include "perfdata/private.h"
+#include "perfdata/write/format.h"
 #include "perfevent.h"
 
 #include <errno.h>

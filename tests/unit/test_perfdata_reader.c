@@ -3,9 +3,9 @@
  * Whole ones, against perf script's word: tests/python/test_recordings.py. */
 #include "recording.h"
 
-#include "perfdata/reading.h"
-#include "perfdata/window.h"
-#include "perfdata/writer.h"
+#include "perfdata/read/reading.h"
+#include "perfdata/read/window.h"
+#include "perfdata/write/writer.h"
 
 /* ---- what is there ------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 /* In which order a recorder writes what rings hold. */
 #include "cmocka_all.h"
 
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 #include "perfevent/rings/ring_private.h"
 #include "stream/private.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/opener.h"
 #include "events/layout.h"
-#include "perfdata/writer.h"
+#include "perfdata/write/writer.h"
 #include "stream/live/attention.h"
 #include "stream/record/jitmarks.h"
 #include "symbols/dso.h"

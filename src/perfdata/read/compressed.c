@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records within compressed records: one stream of zstd over the whole recording, in which
+ * records go on from one compressed record to the next. A bounded piece is unpacked at a
+ * time, and only once what was unpacked before is used up: so a bomb costs time, which can be
+ * interrupted, and no memory.
+ */
+#include "perfdata/read/reading.h"
+#include "perfdata/read/resync.h"
+
+#include <stdlib.h>
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+
+enum { ROOM = 128 << 10 };
+
+struct decompressor {
+	ZSTD_DStream *stream;
+	ZSTD_inBuffer in;
+	size_t pos, len;               /* of buf */
+	bool more;                     /* the stream may hold output though its input is used up */
+	bool lost;                     /* it is not known where the next record begins */
+	const char *bad;               /* why the stream was given up */
+	_Alignas(8) char buf[ROOM];
+};
+
+static struct decompressor *decompressor_new(void)
+{
+	struct decompressor *z = malloc(sizeof(*z));
+
+	if (!z)
+		return NULL;
+	z->stream = ZSTD_createDStream();
+	z->in = (ZSTD_inBuffer){ 0 };
+	z->pos = z->len = 0;
+	z->more = z->lost = false;
+	z->bad = NULL;
+	if (!z->stream) {
+		free(z);
+		return NULL;
+	}
+	return z;
+}
+
+bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size)
+{
+	if (!r->z)
+		r->z = decompressor_new();
+	if (!r->z)
+		return false;
+	r->z->in = (ZSTD_inBuffer){ data, size, 0 };
+	return true;
+}
+
+bool decompressor_busy(const struct perfdata_reader *r)
+{
+	return r->z && (r->z->in.pos < r->z->in.size || r->z->more);
+}
+
+/* What is left lies at the beginning then, aligned. */
+static void move_down(struct decompressor *z)
+{
+	z->len -= z->pos;
+	memmove(z->buf, z->buf + z->pos, z->len);
+	z->pos = 0;
+}
+
+size_t decompressor_left(const struct perfdata_reader *r)
+{
+	return r->z ? r->z->len - r->z->pos : 0;
+}
+
+/* Unpacks as much as there is room for; false on an error: the frame is lost from there on, but what was
+ * unpacked before is used up first. */
+static bool unpack(struct perfdata_reader *r, struct decompressor *z)
+{
+	ZSTD_outBuffer out;
+	size_t rc;
+
+	move_down(z);
+	out = (ZSTD_outBuffer){ z->buf, ROOM, z->len };
+	rc = ZSTD_decompressStream(z->stream, &out, &z->in);
+	if (ZSTD_isError(rc)) {
+		z->bad = ZSTD_getErrorName(rc);
+		resync_count(r, z->in.size, true);
+		ZSTD_initDStream(z->stream);
+		z->in.pos = z->in.size;
+		z->more = false;
+		return false;
+	}
+	z->more = out.pos == ROOM;
+	z->len = out.pos;
+	return true;
+}
+
+static const char *see(struct perfdata_reader *r, size_t n)
+{
+	struct decompressor *z = r->z;
+
+	while (z->len - z->pos < n)
+		if (n > ROOM || !decompressor_busy(r) || !unpack(r, z))
+			return NULL;
+	return z->buf + z->pos;
+}
+
+/* Damage that zstd took for data: up to where records go on. False: that is not here yet. */
+static bool find_records(struct perfdata_reader *r, struct decompressor *z)
+{
+	struct judged judged;
+	const char *here;
+
+	while ((here = see(r, sizeof(judged.head)))) {
+		if (resync_begins(r, see, 0))
+			break;
+		here = see(r, sizeof(judged.head));
+		if (!here || (verdict_of(r, here, sizeof(judged.head), &judged) == CUT && !see(r, judged.head.size)))
+			return false;
+		z->pos++;
+		resync_count(r, 1, false);
+		if (window_is_stopped(&r->w))
+			return false;
+	}
+	z->lost = !here;
+	return here;
+}
+
+/* The record at the present place, whole and believed; NULL: more bytes are needed, or with *bad. */
+static struct perf_event_header *take_one(struct perfdata_reader *r, struct decompressor *z, const char **bad)
+{
+	struct perf_event_header *rec, head;
+	struct judged judged;
+	const char *here;
+
+	if (z->pos % 8)
+		move_down(z);
+	here = see(r, sizeof(head));
+	if (!here)
+		return NULL;
+	*bad = "a record within it has a head that no recorder writes";
+	if (verdict_of(r, here, sizeof(head), &judged) == BROKEN)
+		return NULL;
+	head = judged.head;
+	*bad = NULL;
+	if (!see(r, head.size))
+		return NULL;
+	*bad = resync_doubt(r, see, &head);
+	if (*bad)
+		return NULL;
+	if (z->pos % 8)
+		move_down(z);
+	rec = (void *)(z->buf + z->pos);
+	memcpy(rec, &head, sizeof(head));
+	return rec;
+}
+
+/* Where the next whole record lies. */
+static struct perf_event_header *find_next(struct perfdata_reader *r, struct decompressor *z, const char **bad)
+{
+	struct perf_event_header *rec;
+
+	if (z->lost && !find_records(r, z))
+		return NULL;
+	if (z->pos % 8)
+		move_down(z);
+	rec = (void *)(z->buf + z->pos);
+	if (!r->foreign && z->len - z->pos >= r->least && verdict_is_sound(r, rec, z->len - z->pos))
+		return rec;
+	return take_one(r, z, bad);
+}
+
+struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad)
+{
+	struct decompressor *z = r->z;
+	struct perf_event_header *rec;
+
+	*bad = NULL;
+	rec = find_next(r, z, bad);
+	if (rec) {
+		z->pos += rec->size;
+		return rec;
+	}
+	if (*bad) {
+		z->pos += 1;
+		z->lost = true;
+		resync_count(r, 1, true);
+	} else if (z->bad) {
+		*bad = z->bad;
+		z->bad = NULL;
+		z->pos = z->len = 0;
+		z->lost = true;
+	}
+	return NULL;
+}
+
+void decompressor_free(struct decompressor *z)
+{
+	if (!z)
+		return;
+	ZSTD_freeDStream(z->stream);
+	free(z);
+}
+
+#else
+
+bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size)
+{
+	return false;
+}
+
+bool decompressor_busy(const struct perfdata_reader *r)
+{
+	return false;
+}
+
+size_t decompressor_left(const struct perfdata_reader *r)
+{
+	return 0;
+}
+
+struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad)
+{
+	*bad = NULL;
+	return NULL;
+}
+
+void decompressor_free(struct decompressor *z)
+{
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and texts out of bytes that a recorder wrote, in its order; each step is checked
+ * against what is left. */
+#ifndef PERFDATA_READ_SCAN_H
+#define PERFDATA_READ_SCAN_H
+
+#include <byteswap.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct scan {
+	const char *p, *end;
+	bool foreign;                  /* the other byte order */
+};
+
+static inline size_t scan_left(const struct scan *s)
+{
+	return (size_t)(s->end - s->p);
+}
+
+static inline const char *scan_bytes(struct scan *s, uint64_t n)
+{
+	const char *p = s->p;
+
+	if (n > scan_left(s))
+		return NULL;
+	s->p += n;
+	return p;
+}
+
+static inline bool scan_u32(struct scan *s, uint32_t *v)
+{
+	const char *p = scan_bytes(s, 4);
+
+	if (!p)
+		return false;
+	memcpy(v, p, 4);
+	if (s->foreign)
+		*v = bswap_32(*v);
+	return true;
+}
+
+static inline bool scan_u64(struct scan *s, uint64_t *v)
+{
+	const char *p = scan_bytes(s, 8);
+
+	if (!p)
+		return false;
+	memcpy(v, p, 8);
+	if (s->foreign)
+		*v = bswap_64(*v);
+	return true;
+}
+
+/* Up to its NUL, which has to be there. */
+static inline const char *scan_text(struct scan *s)
+{
+	const char *nul = memchr(s->p, '\0', scan_left(s)), *text = s->p;
+
+	if (!nul)
+		return NULL;
+	s->p = nul + 1;
+	return text;
+}
+
+/* perf's own strings: u32 of the room, the text, zeros. The text may use all of the room. */
+static inline const char *scan_string(struct scan *s, size_t *len)
+{
+	uint32_t room;
+	const char *text = scan_u32(s, &room) ? scan_bytes(s, room) : NULL;
+
+	if (text)
+		*len = strnlen(text, room);
+	return text;
+}
+
+#endif

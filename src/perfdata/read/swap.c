@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of the other byte order, turned in place, field by field: a word of 64 bits is not
+ * two of 32. Raw data stays: only a tracepoint's format knows what is in it.
+ */
+#include "perfdata/read/reading.h"
+#include "perfevent/decode/body.h"
+
+struct turn {
+	char *p, *end;
+};
+
+static size_t turn_left(const struct turn *t)
+{
+	return (size_t)(t->end - t->p);
+}
+
+static bool turn16(struct turn *t, uint16_t *v)
+{
+	if (turn_left(t) < 2)
+		return false;
+	memcpy(v, t->p, 2);
+	*v = bswap_16(*v);
+	memcpy(t->p, v, 2);
+	t->p += 2;
+	return true;
+}
+
+static bool turn32(struct turn *t, uint32_t *v)
+{
+	if (turn_left(t) < 4)
+		return false;
+	memcpy(v, t->p, 4);
+	*v = bswap_32(*v);
+	memcpy(t->p, v, 4);
+	t->p += 4;
+	return true;
+}
+
+static bool turn64(struct turn *t, uint64_t *v)
+{
+	if (turn_left(t) < 8)
+		return false;
+	memcpy(v, t->p, 8);
+	*v = bswap_64(*v);
+	memcpy(t->p, v, 8);
+	t->p += 8;
+	return true;
+}
+
+static bool turn_words(struct turn *t, uint64_t n)
+{
+	uint64_t v;
+
+	if (n > turn_left(t) / 8)
+		return false;
+	while (n--)
+		turn64(t, &v);
+	return true;
+}
+
+static bool turn_pair(struct turn *t)
+{
+	uint32_t v;
+
+	return turn32(t, &v) && turn32(t, &v);
+}
+
+static bool pass(struct turn *t, uint64_t n)
+{
+	if (n > turn_left(t))
+		return false;
+	t->p += n;
+	return true;
+}
+
+void swap_header(struct perf_event_header *rec)
+{
+	rec->type = bswap_32(rec->type);
+	rec->misc = bswap_16(rec->misc);
+	rec->size = bswap_16(rec->size);
+}
+
+/* ---- attr ------------------------------------------------------------------- */
+
+static uint64_t reversed(uint64_t v, unsigned int bits)
+{
+	uint64_t out = 0;
+
+	for (unsigned int i = 0; i < bits; i++)
+		out |= (v >> i & 1) << (bits - 1 - i);
+	return out;
+}
+
+/* Bit-fields begin at the other end of the word; those of several bits keep their value. */
+enum { FLAGS_AT = 40, PRECISE_AT = 15 };
+
+static uint64_t turn_flags(uint64_t flags)
+{
+	flags = reversed(flags, 64);
+	return (flags & ~(UINT64_C(3) << PRECISE_AT)) |
+	       reversed(flags >> PRECISE_AT & 3, 2) << PRECISE_AT;
+}
+
+/* As struct perf_event_attr lays them: u32 or u64; what is newer than the table is left. */
+static const uint8_t attr_sizes[] = { 4, 4, 8, 8, 8, 8, 8, 4, 4, 8, 8, 8, 8, 4, 4, 8, 4, 2, 2, 4, 4, 8, 8, 8 };
+
+void swap_attr(struct perf_event_attr *attr, size_t size)
+{
+	struct turn t = { (char *)attr, (char *)attr + size };
+	uint64_t flags;
+
+	for (size_t i = 0; i < sizeof(attr_sizes); i++) {
+		uint16_t v2;
+		uint32_t v4;
+		uint64_t v8;
+
+		if (attr_sizes[i] == 2 ? !turn16(&t, &v2) : attr_sizes[i] == 4 ? !turn32(&t, &v4)
+									       : !turn64(&t, &v8))
+			break;
+	}
+	memcpy(&flags, (char *)attr + FLAGS_AT, 8);
+	flags = turn_flags(flags);
+	memcpy((char *)attr + FLAGS_AT, &flags, 8);
+}
+
+/* ---- samples ---------------------------------------------------------------- */
+
+static bool turn_read(struct turn *t, uint64_t format)
+{
+	unsigned int times = (unsigned int)__builtin_popcountll(
+		format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
+	unsigned int each = 1 + (unsigned int)__builtin_popcountll(format & (PERF_FORMAT_ID | 1u << 4));
+	uint64_t nr = 1;
+
+	if (format & PERF_FORMAT_GROUP && !turn64(t, &nr))
+		return false;
+	return nr <= turn_left(t) / 8 && turn_words(t, times + nr * each);
+}
+
+/* The flags of a branch begin at the other end, too. */
+static uint64_t turn_branch_flags(uint64_t v)
+{
+	static const uint8_t widths[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
+	unsigned int at = 0;
+	uint64_t out = 0;
+
+	for (size_t i = 0; i < sizeof(widths); i++) {
+		uint64_t mask = (UINT64_C(1) << widths[i]) - 1;
+
+		out |= (v >> (64 - at - widths[i]) & mask) << at;
+		at += widths[i];
+	}
+	return out;
+}
+
+static bool turn_branches(struct turn *t, const struct pev_format *fmt)
+{
+	uint64_t nr, v = 0;
+
+	if (!turn64(t, &nr) || (fmt->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX && !turn64(t, &v)) ||
+	    nr > turn_left(t) / 24)
+		return false;
+	for (uint64_t i = 0; i < nr; i++) {
+		turn_words(t, 2);
+		turn64(t, &v);
+		v = turn_branch_flags(v);
+		memcpy(t->p - 8, &v, 8);
+	}
+	return !(fmt->branch_sample_type & PEV_SAMPLE_BRANCH_COUNTERS) || turn_words(t, nr);
+}
+
+static bool turn_regs(struct turn *t, uint64_t mask)
+{
+	uint64_t abi;
+
+	if (!turn64(t, &abi))
+		return false;
+	return !abi || turn_words(t, (uint64_t)__builtin_popcountll(mask));
+}
+
+static bool turn_counted_bytes(struct turn *t, bool then_word)
+{
+	uint64_t size, v;
+
+	return turn64(t, &size) && (!size || (pass(t, size) && (!then_word || turn64(t, &v))));
+}
+
+static bool turn_raw(struct turn *t)
+{
+	uint32_t size;
+
+	if (!turn32(t, &size) || !pass(t, size))
+		return false;
+	size = (0u - (size + 4)) & 7;
+	return pass(t, size < turn_left(t) ? size : turn_left(t));
+}
+
+static bool turn_chain(struct turn *t)
+{
+	uint64_t nr;
+
+	return turn64(t, &nr) && turn_words(t, nr);
+}
+
+static bool turn_sample(struct turn *t, const struct pev_format *fmt)
+{
+	static const struct { uint64_t bit; bool pair; } head[] = {
+		{ PERF_SAMPLE_IDENTIFIER, false }, { PERF_SAMPLE_IP, false }, { PERF_SAMPLE_TID, true },
+		{ PERF_SAMPLE_TIME, false }, { PERF_SAMPLE_ADDR, false }, { PERF_SAMPLE_ID, false },
+		{ PERF_SAMPLE_STREAM_ID, false }, { PERF_SAMPLE_CPU, true }, { PERF_SAMPLE_PERIOD, false },
+	};
+	static const uint64_t single[] = { PERF_SAMPLE_PHYS_ADDR, PERF_SAMPLE_CGROUP,
+					   PERF_SAMPLE_DATA_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE };
+	uint64_t type = fmt->sample_type;
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
+		if (type & head[i].bit && !(head[i].pair ? turn_pair(t) : turn_words(t, 1)))
+			return false;
+	if ((type & PERF_SAMPLE_READ && !turn_read(t, fmt->read_format)) ||
+	    (type & PERF_SAMPLE_CALLCHAIN && !turn_chain(t)) ||
+	    (type & PERF_SAMPLE_RAW && !turn_raw(t)) ||
+	    (type & PERF_SAMPLE_BRANCH_STACK && !turn_branches(t, fmt)) ||
+	    (type & PERF_SAMPLE_REGS_USER && !turn_regs(t, fmt->regs_user)) ||
+	    (type & PERF_SAMPLE_STACK_USER && !turn_counted_bytes(t, true)) ||
+	    (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) && !turn_words(t, 1)) ||
+	    (type & PERF_SAMPLE_DATA_SRC && !turn_words(t, 1)) ||
+	    (type & PERF_SAMPLE_TRANSACTION && !turn_words(t, 1)) ||
+	    (type & PERF_SAMPLE_REGS_INTR && !turn_regs(t, fmt->regs_intr)))
+		return false;
+	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
+		if (type & single[i] && !turn_words(t, 1))
+			return false;
+	return !(type & PERF_SAMPLE_AUX) || turn_counted_bytes(t, false);
+}
+
+/* ---- others ----------------------------------------------------------------- */
+
+/* 2, 4, 8: a number of so many bytes; b: a file's identity; r: a read_format; w: words up to
+ * the end. What is behind are texts and bytes. */
+static const char *const bodies[] = {
+	[PERF_RECORD_MMAP] = "44888",
+	[PERF_RECORD_LOST] = "88",
+	[PERF_RECORD_COMM] = "44",
+	[PERF_RECORD_EXIT] = "44448",
+	[PERF_RECORD_THROTTLE] = "888",
+	[PERF_RECORD_UNTHROTTLE] = "888",
+	[PERF_RECORD_FORK] = "44448",
+	[PERF_RECORD_READ] = "44r",
+	[PERF_RECORD_MMAP2] = "44888b44",
+	[PERF_RECORD_AUX] = "888",
+	[PERF_RECORD_ITRACE_START] = "44",
+	[PERF_RECORD_LOST_SAMPLES] = "8",
+	[PERF_RECORD_SWITCH] = "",
+	[PERF_RECORD_SWITCH_CPU_WIDE] = "44",
+	[PERF_RECORD_NAMESPACES] = "44w",
+	[PERF_RECORD_KSYMBOL] = "8422",
+	[PERF_RECORD_BPF_EVENT] = "224",
+	[PERF_RECORD_CGROUP] = "8",
+	[PERF_RECORD_TEXT_POKE] = "822",
+	[PERF_RECORD_AUX_OUTPUT_HW_ID] = "8",
+	[PEV_RECORD_CALLCHAIN_DEFERRED] = "w",
+};
+
+static bool turn_identity(struct turn *t, uint16_t misc)
+{
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		return pass(t, 24);
+	return turn_pair(t) && turn_words(t, 2);
+}
+
+static bool turn_field(struct turn *t, char field, uint16_t misc, const struct pev_format *fmt)
+{
+	uint16_t v2;
+	uint32_t v4;
+
+	switch (field) {
+	case '2':
+		return turn16(t, &v2);
+	case '4':
+		return turn32(t, &v4);
+	case '8':
+		return turn_words(t, 1);
+	case 'b':
+		return turn_identity(t, misc);
+	case 'r':
+		return turn_read(t, fmt->read_format);
+	default:
+		return turn_words(t, turn_left(t) / 8);
+	}
+}
+
+static bool turn_trailer(struct turn *t, const struct pev_format *fmt)
+{
+	static const struct { uint64_t bit; bool pair; } parts[] = {
+		{ PERF_SAMPLE_TID, true }, { PERF_SAMPLE_TIME, false }, { PERF_SAMPLE_ID, false },
+		{ PERF_SAMPLE_STREAM_ID, false }, { PERF_SAMPLE_CPU, true }, { PERF_SAMPLE_IDENTIFIER, false },
+	};
+	size_t size = 0;
+	struct turn trailer;
+
+	for (size_t i = 0; fmt->sample_id_all && i < sizeof(parts) / sizeof(*parts); i++)
+		size += fmt->sample_type & parts[i].bit ? 8 : 0;
+	if (size > turn_left(t))
+		return false;
+	t->end -= size;
+	trailer = (struct turn){ t->end, t->end + size };
+	for (size_t i = 0; size && i < sizeof(parts) / sizeof(*parts); i++)
+		if (fmt->sample_type & parts[i].bit)
+			parts[i].pair ? turn_pair(&trailer) : turn_words(&trailer, 1);
+	return true;
+}
+
+bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt)
+{
+	struct turn t = { (char *)(rec + 1), (char *)rec + rec->size };
+	const char *body;
+
+	if (rec->type == PERF_RECORD_SAMPLE)
+		return turn_sample(&t, fmt);
+	if (rec->type >= sizeof(bodies) / sizeof(*bodies) || !bodies[rec->type])
+		return true;
+	t.end = (char *)rec + pev_true_size_(rec, rec->size, fmt, true);
+	if (!turn_trailer(&t, fmt))
+		return false;
+	for (body = bodies[rec->type]; *body; body++)
+		if (!turn_field(&t, *body, rec->misc, fmt))
+			return false;
+	return true;
+}

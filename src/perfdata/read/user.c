@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records that the recorder made, not the kernel. What is not known is passed over. */
+#include "perfdata/read/reading.h"
+#include "perfdata/read/resync.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Its body, in the recorder's order. */
+static struct scan body_of(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	const char *at = window_here(&r->w);
+
+	return (struct scan){ at + sizeof(*head), at + head->size, r->foreign };
+}
+
+static int pass_over(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+/* Recorders name events before they write of any: whose samples are whose does not change later. */
+static int take_attr(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint32_t type = 0, size = 0;
+	int rc;
+
+	if (r->settled)
+		return pass_over(r, head, f);
+	if (scan_left(&s) >= 8) {
+		struct scan peek = s;
+
+		scan_u32(&peek, &type);
+		scan_u32(&peek, &size);
+	}
+	size = size ? size : 64;   /* the first kernels did not say */
+	if (size > scan_left(&s) || size < 64)
+		return reading_fault(r, f, r->at, "an event of %u bytes in a record of %u: it is damaged", size,
+				     head->size);
+	rc = attrs_add(r, s.p, size, s.p + size, (scan_left(&s) - size) / 8, f);
+	window_skip(&r->w, head->size);
+	return rc;
+}
+
+/* The size is in the record, the bytes are behind it; simpleperf has them in the record. */
+static int take_tracing(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint32_t size = 0;
+	char piece[4096];
+
+	bytes_free(&r->tracing);
+	if (scan_u32(&s, &size) && size && scan_left(&s) >= size) {
+		bytes_add(&r->tracing, s.p, size);
+		size = 0;
+	}
+	window_skip(&r->w, head->size);
+	if (size > MAX_SECTION)
+		return reading_fault(r, f, r->at, "%u bytes of formats: more than %d are not taken", size,
+				     MAX_SECTION);
+	while (size && !r->tracing.failed) {
+		uint32_t n = size < sizeof(piece) ? size : (uint32_t)sizeof(piece);
+
+		if (!window_take(&r->w, piece, n))
+			return reading_fault(r, f, window_at(&r->w), "the recording ends within the formats of its "
+					     "tracepoints, %u bytes before their end", size);
+		bytes_add(&r->tracing, piece, n);
+		size -= n;
+	}
+	return r->tracing.failed ? reading_no_memory(f) : 0;
+}
+
+static int take_feature(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+	uint64_t feature = 0;
+
+	if (scan_u64(&s, &feature) && feature < 64) {
+		r->info.features |= UINT64_C(1) << feature;
+		if (!feature_take(r, (int)feature, s.p, scan_left(&s)))
+			r->info.unread |= UINT64_C(1) << feature;
+	}
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+static int take_update(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+
+	if (!feature_take_update(r, &s))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+static int take_event_type(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	struct scan s = body_of(r, head);
+
+	/* names of made code were read before, where that was possible */
+	if (!jitmaps_is_record(window_here(&r->w), head->size) && !feature_take_event_type(r, &s))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+static int take_build_id(struct perfdata_reader *r, const struct perf_event_header *head,
+			 struct fault *f)
+{
+	if (!feature_take_build_id(r, window_here(&r->w), head->size))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+static int pass_own(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	r->counts.own++;
+	window_skip(&r->w, head->size);
+	return 0;
+}
+
+/* ---- areas ----------------------------------------------------------------- */
+
+static uint64_t area_of(const struct perfdata_reader *r, const struct perf_event_header *head, const char *bytes)
+{
+	struct scan s = { bytes + sizeof(*head), bytes + head->size, r->foreign };
+	uint64_t size = 0;
+	uint32_t size32 = 0;
+
+	if (head->type == PERFDATA_AUXTRACE)
+		return scan_u64(&s, &size) ? size : 0;
+	scan_u32(&s, &size32);
+	return scan_left(&s) >= size32 ? 0 : size32;   /* simpleperf's lies in the record */
+}
+
+static bool is_beyond_end(const struct perfdata_reader *r, const struct perf_event_header *head, uint64_t area)
+{
+	uint64_t end = perfdata_end(r), at = window_at(&r->w) + head->size;
+
+	return at > end || area > end - at;
+}
+
+/* What a hardware tracer wrote lies behind the record. */
+static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	uint64_t size = area_of(r, head, window_here(&r->w)), there;
+
+	if (is_beyond_end(r, head, size) && resync_begins(r, resync_window, head->size))
+		return pass_own(r, head);
+	window_skip(&r->w, head->size);
+	there = window_skip(&r->w, size);
+	r->counts.aux_bytes += there;
+	if (size % 8)
+		r->grid = 1;
+	if (there < size)
+		return reading_fault(r, f, window_at(&r->w), "an AUX area of %" PRIu64 " bytes begins at %#"
+				     PRIx64 ", but %" PRIu64 " are there", size, r->at, there);
+	return 0;
+}
+
+bool user_area_ends(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	uint64_t at = window_at(&r->w) + head->size, area = area_of(r, head, window_here(&r->w));
+	char bytes[sizeof(*head)];
+	struct judged judged;
+
+	if (!r->w.seekable || is_beyond_end(r, head, area))
+		return true;
+	return header_read_at(r, at + area, bytes, sizeof(bytes)) || at + area + sizeof(bytes) > perfdata_end(r) ||
+	       verdict_of(r, bytes, sizeof(bytes), &judged) != BROKEN;
+}
+
+int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+{
+	if (head->size % 8)
+		r->grid = 1;
+	if (!user_fits(r, head, window_here(&r->w)))
+		return pass_own(r, head);
+	switch (head->type) {
+	case PERFDATA_HEADER_ATTR:
+		return take_attr(r, head, f);
+	case PERFDATA_EVENT_TYPE:
+		return take_event_type(r, head, f);
+	case PERFDATA_TRACING_DATA:
+		return take_tracing(r, head, f);
+	case PERFDATA_FEATURE:
+		return take_feature(r, head, f);
+	case PERFDATA_EVENT_UPDATE:
+		return take_update(r, head, f);
+	case PERFDATA_BUILD_ID:
+		return take_build_id(r, head, f);
+	case PERFDATA_AUXTRACE:
+		return skip_aux(r, head, f);
+	default:
+		return pass_over(r, head, f);
+	}
+}

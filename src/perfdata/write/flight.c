@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfdata/write/flight.h"
+
+#include "perfdata/write/format.h"
+#include "perfdata/write/standing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A sample's TIME is behind header, IDENTIFIER, IP and TID; in other records TIME, CPU, IDENTIFIER
+ * are at the end. */
+enum { TIME_IN_SAMPLE = 32, TIME_BEFORE_END = 24 };
+
+struct flight {
+	char *bytes;
+	size_t size;
+	uint64_t head, tail;             /* bytes that ever were put, and dropped */
+	uint64_t samples, overwritten;
+	struct standing *standing;
+	_Alignas(8) char record[UINT16_MAX + 1];   /* one that lies around the end */
+};
+
+struct flight *flight_new(size_t bytes)
+{
+	struct flight *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->size = bytes & ~(size_t)7;
+	f->bytes = malloc(f->size);
+	f->standing = standing_new();
+	if (f->bytes && f->standing)
+		return f;
+	flight_free(f);
+	return NULL;
+}
+
+void flight_free(struct flight *f)
+{
+	if (!f)
+		return;
+	free(f->bytes);
+	standing_free(f->standing);
+	free(f);
+}
+
+uint64_t flight_samples(const struct flight *f)
+{
+	return f->samples;
+}
+
+/* ---- records ---------------------------------------------------------------------- */
+
+static void copy_out(const struct flight *f, uint64_t at, void *to, size_t n)
+{
+	size_t begin = at % f->size, first = f->size - begin < n ? f->size - begin : n;
+
+	memcpy(to, f->bytes + begin, first);
+	memcpy((char *)to + first, f->bytes, n - first);
+}
+
+static void copy_in(struct flight *f, const void *from, size_t n)
+{
+	size_t begin = f->head % f->size, first = f->size - begin < n ? f->size - begin : n;
+
+	memcpy(f->bytes + begin, from, first);
+	memcpy(f->bytes, (const char *)from + first, n - first);
+	f->head += n;
+}
+
+/* In place, or made whole. Sizes are multiples of 8: a header is never cut. */
+static const struct perf_event_header *record_at(struct flight *f, uint64_t at)
+{
+	const struct perf_event_header *rec = (const void *)(f->bytes + at % f->size);
+
+	if (rec->size <= f->size - at % f->size)
+		return rec;
+	copy_out(f, at, f->record, rec->size);
+	return (const void *)f->record;
+}
+
+/* 0: it has none, or needs none. */
+static uint64_t time_of(const struct perf_event_header *rec)
+{
+	size_t at = rec->type == PERF_RECORD_SAMPLE ? TIME_IN_SAMPLE : rec->size - TIME_BEFORE_END;
+	uint64_t time;
+
+	if (rec->type >= PERFDATA_HEADER_ATTR || rec->size < TIME_IN_SAMPLE + sizeof(time))
+		return 0;
+	memcpy(&time, (const char *)rec + at, sizeof(time));
+	return time;
+}
+
+static void drop_oldest(struct flight *f)
+{
+	const struct perf_event_header *rec = record_at(f, f->tail);
+
+	if (rec->type == PERF_RECORD_SAMPLE) {
+		f->samples--;
+		f->overwritten++;
+	} else if (standing_takes(rec)) {
+		standing_put(f->standing, rec);
+	}
+	f->tail += rec->size;
+}
+
+/* ---- putting ------------------------------------------------------------------------ */
+
+static void put_record(struct flight *f, const struct perf_event_header *rec)
+{
+	if (rec->size > f->size)
+		return;
+	while (f->size - (f->head - f->tail) < rec->size)
+		drop_oldest(f);
+	copy_in(f, rec, rec->size);
+	f->samples += rec->type == PERF_RECORD_SAMPLE;
+}
+
+/* None that a ring has: what follows can't be told from it. */
+static bool is_broken(const struct perf_event_header *rec)
+{
+	return rec->size < sizeof(*rec) || rec->size % 8;
+}
+
+/* Returns where it stopped: before a record that is not whole, or broken. */
+static size_t put_whole(struct flight *f, const char *data, size_t n)
+{
+	size_t at = 0;
+
+	while (n - at >= sizeof(struct perf_event_header)) {
+		const struct perf_event_header *rec = (const void *)(data + at);
+
+		if (is_broken(rec) || rec->size > n - at)
+			break;
+		put_record(f, rec);
+		at += rec->size;
+	}
+	return at;
+}
+
+void flight_put2(struct flight *f, const void *first, size_t nfirst, const void *second, size_t nsecond)
+{
+	size_t at = put_whole(f, first, nfirst), rest = nfirst - at;
+	const struct perf_event_header *rec = (const void *)((const char *)first + at);
+	_Alignas(8) char whole[UINT16_MAX + 1];
+
+	if (rest) {
+		size_t more;
+
+		if (rest < sizeof(*rec) || is_broken(rec) || rec->size - rest > nsecond)
+			return;
+		more = rec->size - rest;
+		memcpy(whole, rec, rest);
+		memcpy(whole + rest, second, more);
+		put_record(f, (const void *)whole);
+		second = (const char *)second + more;
+		nsecond -= more;
+	}
+	put_whole(f, second, nsecond);
+}
+
+/* ---- taking -------------------------------------------------------------------------- */
+
+static void count(struct flight_taken *taken, uint64_t time)
+{
+	if (!taken->samples++ || time < taken->first)
+		taken->first = time;
+	if (time > taken->last)
+		taken->last = time;
+}
+
+struct span {
+	uint64_t from, to;
+	flight_fn *fn;
+	void *ctx;
+	bool in_round;                   /* something was handed over since the last */
+};
+
+/* What was there before all events has the time 0. */
+static bool is_older(const struct perf_event_header *rec, const struct span *s)
+{
+	return rec->type != PERFDATA_FINISHED_ROUND && time_of(rec) < s->from;
+}
+
+/* Those before the span: what stands then is handed over before anything else. */
+static void take_older(struct flight *f, uint64_t end, const struct span *s, struct flight_taken *taken)
+{
+	for (uint64_t at = f->tail; at < end;) {
+		const struct perf_event_header *rec = record_at(f, at);
+
+		at += rec->size;
+		if (!is_older(rec, s))
+			continue;
+		taken->older += rec->type == PERF_RECORD_SAMPLE;
+		if (standing_takes(rec))
+			standing_put(f->standing, rec);
+	}
+}
+
+/* Of the span: handed over, and kept as standing for the next time. Newer ones are put again. */
+static void take_one(struct flight *f, const struct perf_event_header *rec, struct span *s,
+		     struct flight_taken *taken)
+{
+	uint64_t time = time_of(rec);
+	bool round = rec->type == PERFDATA_FINISHED_ROUND;
+
+	if (is_older(rec, s) || (round && !s->in_round))
+		return;
+	if (time > s->to) {
+		put_record(f, memmove(f->record, rec, rec->size));
+		return;
+	}
+	s->fn(s->ctx, rec, rec->size);
+	s->in_round = !round;
+	if (rec->type == PERF_RECORD_SAMPLE)
+		count(taken, time);
+	else if (standing_takes(rec))
+		standing_put(f->standing, rec);
+}
+
+void flight_take(struct flight *f, uint64_t from, uint64_t to, flight_fn *fn, void *ctx,
+		 struct flight_taken *taken)
+{
+	struct span span = { from ? from : 1, to, fn, ctx, false };
+	uint64_t end = f->head;
+	const void *standing;
+	size_t size;
+
+	*taken = (struct flight_taken){ .overwritten = f->overwritten };
+	f->overwritten = 0;
+	take_older(f, end, &span, taken);
+	standing = standing_records(f->standing, &size);
+	if (size)
+		fn(ctx, standing, size);
+	while (f->tail < end) {
+		const struct perf_event_header *rec = record_at(f, f->tail);
+
+		f->samples -= rec->type == PERF_RECORD_SAMPLE;
+		f->tail += rec->size;   /* its room is free, for itself or one that came before it */
+		take_one(f, rec, &span, taken);
+	}
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perfdata/write/compressor.h"
+#include "perfdata/write/flight.h"
+#include "perfdata/write/format.h"
+#include "perfdata/write/writeback.h"
+
+#include "base/caller.h"
+#include "base/outfile.h"
+#include "base/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = COMPRESSOR_INPUT };
+
+struct perfdata_writer {
+	char *path;
+	int fd;                        /* -1: not created yet */
+	struct bytes head;             /* what was put before that */
+	size_t head_end;               /* what each file begins with; 0: there will be one file */
+	struct compressor *z;          /* NULL: nothing is compressed */
+	struct flight *flight;         /* where what is put goes; NULL: into the file */
+	struct writeback *back;        /* of a regular file, once it was flushed */
+	bool is_file;
+	int error;                     /* -errno of the first write that failed */
+	uint64_t written;              /* bytes that are whole records */
+	uint64_t ended;                /* of these, before which there is an end */
+	bool has_events;               /* a sample is among them */
+	size_t used;
+	char buffer[BUFFER];
+};
+
+/* ---- the file ------------------------------------------------------------- */
+
+static int keep_old(const char *path)
+{
+	char *old;
+	int rc;
+
+	if (asprintf(&old, "%s.old", path) < 0)
+		return -ENOMEM;
+	rc = outfile_rename(path, old);
+	free(old);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* What is there and no file that could be kept or replaced. */
+static bool is_special(const char *path)
+{
+	struct caller_rights rights;
+	struct stat st;
+	bool special;
+
+	caller_begin(&rights);
+	special = outfile_is_descriptor(path) ||
+		  (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode));
+	caller_end(&rights);
+	return special;
+}
+
+/* Never through a link that somebody laid there: O_EXCL. */
+static int open_file(const char *path)
+{
+	int rc;
+
+	if (is_special(path))
+		return outfile_open(path, 0, 0);
+	rc = keep_old(path);
+	return rc ? rc : outfile_open(path, O_CREAT | O_EXCL, 0600);
+}
+
+struct perfdata_writer *perfdata_new(const char *path)
+{
+	static const struct { char magic[8]; uint64_t size; } header = { "PERFILE2", 16 };
+	struct perfdata_writer *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->path = strdup(path);
+	if (!w || !w->path) {
+		free(w);
+		return NULL;
+	}
+	w->fd = -1;
+	perfdata_put(w, &header, sizeof(header));
+	return w;
+}
+
+/* How many bytes of n went there; w->error if not all. */
+static size_t write_some(struct perfdata_writer *w, const char *data, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && !w->error) {
+		ssize_t rc = write(w->fd, data + done, n - done);
+
+		if (rc > 0)
+			done += (size_t)rc;
+		else if (rc == 0 || errno != EINTR)
+			w->error = rc ? -errno : -ENOSPC;
+	}
+	return done;
+}
+
+/* What was written in part is taken back: the file ends with a whole record. */
+static void keep_whole(struct perfdata_writer *w, size_t n)
+{
+	w->written += n;
+	if (w->error && ftruncate(w->fd, (off_t)w->written))
+		return;   /* it says so itself: a reader stops at the last whole record */
+}
+
+/* Where the next record begins, 0 if this one isn't whole within n bytes. */
+static size_t next_record(const char *data, size_t at, size_t n, struct perf_event_header *header)
+{
+	if (n - at < sizeof(*header))
+		return 0;
+	memcpy(header, data + at, sizeof(*header));
+	return header->size < sizeof(*header) || header->size > n - at ? 0 : at + header->size;
+}
+
+static size_t whole_records(const char *data, size_t n)
+{
+	struct perf_event_header header;
+	size_t at = 0, next;
+
+	while ((next = next_record(data, at, n, &header)))
+		at = next;
+	return at;
+}
+
+static bool has_sample(const char *data, size_t n)
+{
+	struct perf_event_header header;
+
+	for (size_t at = 0; (at = next_record(data, at, n, &header));)
+		if (header.type == PERF_RECORD_SAMPLE)
+			return true;
+	return false;
+}
+
+/* Without its head, a file is none. */
+static void write_head(struct perfdata_writer *w)
+{
+	size_t done = write_some(w, w->head.data, w->head.n);
+
+	keep_whole(w, done == w->head.n ? done : 0);
+}
+
+/* packed: of data, or data itself. On a full disk stays what fits of it. */
+static void write_records(struct perfdata_writer *w, const char *data, size_t n, const char *packed,
+			  size_t npacked)
+{
+	size_t done = write_some(w, packed, npacked);
+
+	if (done < npacked)
+		done = whole_records(packed, done);
+	if (done && !w->has_events)
+		w->has_events = has_sample(data, packed == data ? done : n);
+	keep_whole(w, done);
+}
+
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b);
+
+int perfdata_open(struct perfdata_writer *w, struct fault *f)
+{
+	int fd = open_file(w->path);
+	struct stat st;
+
+	if (fd < 0)
+		return outfile_refused("cannot write", w->path, fd, f);
+	w->fd = fd;
+	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
+	if (w->head.failed)
+		w->error = -ENOMEM;
+	else
+		write_head(w);
+	if (w->head_end)
+		w->head.n = w->head_end;
+	else
+		bytes_free(&w->head);
+	return 0;
+}
+
+void perfdata_end_of_head(struct perfdata_writer *w)
+{
+	w->head_end = w->head.n;
+}
+
+void perfdata_divert(struct perfdata_writer *w, struct flight *flight)
+{
+	w->flight = flight;
+}
+
+bool perfdata_is_open(const struct perfdata_writer *w)
+{
+	return w->fd >= 0;
+}
+
+int perfdata_compress(struct perfdata_writer *w, struct fault *f)
+{
+	struct bytes b = {0};
+
+	w->z = compressor_new();
+	if (!w->z)
+		return fault_set(f, EXIT_FAILED, "cannot compress the recording: this perf-prof "
+				 "was built without libzstd (`perf-prof version --build-options`); "
+				 "leave -z out");
+	bytes_add_u64(&b, FEATURE_COMPRESSION);
+	compressor_describe(&b);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
+	return 0;
+}
+
+static void flush(struct perfdata_writer *w)
+{
+	size_t n = w->used;
+	const char *data = w->z && n ? compressor_run(w->z, w->buffer, w->used, &n) : w->buffer;
+
+	if (!data)
+		w->error = w->error ? w->error : -ENOMEM;
+	else
+		write_records(w, w->buffer, w->used, data, n);
+	w->used = 0;
+}
+
+void perfdata_flush(struct perfdata_writer *w)
+{
+	if (w->fd < 0 || w->error)
+		return;
+	flush(w);
+	if (w->is_file && !w->back)
+		w->back = writeback_new();
+	writeback_ask(w->back, w->fd);
+}
+
+uint64_t perfdata_size(const struct perfdata_writer *w)
+{
+	return w->written + w->used;
+}
+
+/* The file has a name of its own before the next one is created: so it becomes no FILE.old. */
+static int rename_aside(struct perfdata_writer *w, const char *name, struct fault *f)
+{
+	int rc = outfile_rename(w->path, name);
+
+	return rc ? fault_set(f, EXIT_FAILED, "cannot rename %s to %s: %s", w->path, name, strerror(-rc)) : 0;
+}
+
+int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f)
+{
+	int before = w->fd;
+	uint64_t written = w->written;
+
+	perfdata_put_end(w);
+	flush(w);
+	if (w->error)
+		return fault_set(f, EXIT_FAILED, "%s: %s", w->path, strerror(-w->error));
+	if (rename_aside(w, name, f))
+		return -1;
+	written = w->written;
+	w->written = w->ended = 0;
+	w->has_events = false;
+	if (perfdata_open(w, f)) {
+		w->written = written;   /* on, in the file that is called `name` now */
+		return -1;
+	}
+	close(before);
+	if (w->z)
+		compressor_restart(w->z);
+	return 0;
+}
+
+void perfdata_put(struct perfdata_writer *w, const void *records, size_t n)
+{
+	if (w->error || !n)
+		return;
+	if (w->flight) {
+		flight_put2(w->flight, records, n, NULL, 0);
+		return;
+	}
+	if (w->fd < 0) {
+		bytes_add(&w->head, records, n);
+		return;
+	}
+	if (n > BUFFER - w->used)
+		flush(w);
+	if (n > BUFFER) {
+		write_records(w, records, n, records, n);
+		return;
+	}
+	memcpy(w->buffer + w->used, records, n);
+	w->used += n;
+}
+
+void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, const void *second,
+		   size_t nsecond)
+{
+	if (w->flight) {
+		flight_put2(w->flight, first, nfirst, second, nsecond);
+		return;
+	}
+	if (w->fd >= 0 && nfirst + nsecond > BUFFER - w->used)
+		flush(w);   /* a file never ends between the parts of a record */
+	if (nfirst + nsecond <= BUFFER) {
+		perfdata_put(w, first, nfirst);
+		perfdata_put(w, second, nsecond);
+	}
+}
+
+void perfdata_put_plain(struct perfdata_writer *w, const void *records, size_t n)
+{
+	if (w->error || !n || w->fd < 0)
+		return;
+	flush(w);
+	write_records(w, records, n, records, n);
+}
+
+int perfdata_error(const struct perfdata_writer *w)
+{
+	return w->error;
+}
+
+int perfdata_close(struct perfdata_writer *w, struct fault *f)
+{
+	int rc = 0;
+
+	if (w->fd >= 0) {
+		perfdata_put_end(w);
+		flush(w);
+		if (close(w->fd) && !w->error)
+			w->error = -errno;
+	}
+	writeback_free(w->back);
+	bytes_free(&w->head);
+	compressor_free(w->z);
+	if (w->error && !w->written)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; nothing was recorded", w->path, strerror(-w->error));
+	else if (w->error)
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read%s",
+			       w->path, strerror(-w->error), (unsigned long long)w->written,
+			       w->has_events ? "" : ", but they hold 0 events");
+	free(w->path);
+	free(w);
+	return rc;
+}
+
+/* ---- records of our own --------------------------------------------------- */
+
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b)
+{
+	struct perf_event_header header = { .type = type, .misc = misc,
+					    .size = (uint16_t)(sizeof(header) + b->n) };
+
+	if (b->failed || b->n > UINT16_MAX - sizeof(header)) {
+		w->error = w->error ? w->error : -ENOMEM;
+		return;
+	}
+	perfdata_put2(w, &header, sizeof(header), b->data, b->n);
+}
+
+/* More ids than a record holds: the event comes several times. */
+void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
+		       const uint64_t *ids, size_t nids)
+{
+	do {
+		size_t n = nids < IDS_PER_RECORD ? nids : IDS_PER_RECORD;
+		struct bytes b = {0};
+
+		bytes_add(&b, attr, attr->size);
+		bytes_add(&b, ids, n * sizeof(*ids));
+		put_record(w, PERFDATA_HEADER_ATTR, 0, &b);
+		bytes_free(&b);
+		ids += n;
+		nids -= n;
+	} while (nids);
+}
+
+int perfdata_put_tracing(struct perfdata_writer *w, const char *tracefs, const char *const *names,
+			 size_t n, struct fault *f)
+{
+	struct { struct perf_event_header header; uint32_t size; } record = {
+		.header = { .type = PERFDATA_TRACING_DATA, .size = sizeof(record) },
+	};
+	struct bytes data = {0}, whole = {0};
+	int rc = tracing_data(&data, tracefs, names, n, f);
+
+	bytes_pad(&data, 8);
+	record.size = (uint32_t)data.n;
+	bytes_add(&whole, &record, sizeof(record));
+	bytes_add(&whole, data.data, data.n);
+	if (!rc && (data.failed || whole.failed || data.n > UINT32_MAX))
+		rc = fault_set(f, EXIT_FAILED, "out of memory");
+	if (!rc)
+		perfdata_put(w, whole.data, whole.n);
+	bytes_free(&data);
+	bytes_free(&whole);
+	return rc;
+}
+
+void perfdata_put_machine(struct perfdata_writer *w, const char *version, const char *const *argv,
+			  size_t argc)
+{
+	for (uint64_t feature = FEATURE_HOSTNAME; feature <= FEATURE_CMDLINE; feature++) {
+		struct bytes b = {0};
+
+		bytes_add_u64(&b, feature);
+		if (machine_feature(&b, (int)feature, version, argv, argc)) {
+			bytes_pad(&b, 8);
+			put_record(w, PERFDATA_FEATURE, 0, &b);
+		}
+		bytes_free(&b);
+	}
+}
+
+enum { UPDATE_NAME = 2, CLOCK_VERSION = 1 };
+
+void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
+{
+	struct bytes b = {0};
+
+	bytes_add_u64(&b, UPDATE_NAME);
+	bytes_add_u64(&b, id);
+	bytes_add_text(&b, name);
+	bytes_pad(&b, 8);
+	put_record(w, PERFDATA_EVENT_UPDATE, 0, &b);
+	bytes_free(&b);
+}
+
+enum { DESCRIPTIONS_MAX = 60000 };   /* bytes: a record's size has 16 bits */
+
+/* All attrs have one size there: what a shorter one lacks is 0. */
+void perfdata_put_descriptions(struct perfdata_writer *w, const struct perfdata_described *events, size_t n)
+{
+	static const char zeros[256];
+	struct bytes all = {0}, b = {0};
+	uint32_t size = 0, count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		size = events[i].attr->size > size ? events[i].attr->size : size;
+	for (; count < n && size <= sizeof(zeros) && all.n < DESCRIPTIONS_MAX - 1000; count++) {
+		bytes_add(&all, events[count].attr, events[count].attr->size);
+		bytes_add(&all, zeros, size - events[count].attr->size);
+		bytes_add_u32(&all, 1);
+		bytes_add_string(&all, events[count].what);
+		bytes_add_u64(&all, events[count].id);
+	}
+	bytes_add_u64(&b, FEATURE_EVENT_DESC);
+	bytes_add_u32(&b, count);
+	bytes_add_u32(&b, size);
+	bytes_add(&b, all.data, all.n);
+	bytes_pad(&b, 8);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&all);
+	bytes_free(&b);
+}
+
+void perfdata_put_groups(struct perfdata_writer *w, const struct perfdata_group *groups, size_t n)
+{
+	struct bytes b = {0};
+
+	bytes_add_u64(&b, FEATURE_GROUP_DESC);
+	bytes_add_u32(&b, (uint32_t)n);
+	for (size_t i = 0; i < n; i++) {
+		bytes_add_string(&b, groups[i].name ? groups[i].name : "{anon_group}");
+		bytes_add_u32(&b, groups[i].leader);
+		bytes_add_u32(&b, groups[i].members);
+	}
+	bytes_pad(&b, 8);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
+}
+
+void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
+			uint64_t realtime_ns)
+{
+	struct bytes b = {0};
+
+	bytes_add_u64(&b, FEATURE_CLOCK_DATA);
+	bytes_add_u32(&b, CLOCK_VERSION);
+	bytes_add_u32(&b, clockid);
+	bytes_add_u64(&b, realtime_ns);
+	bytes_add_u64(&b, clock_ns);
+	put_record(w, PERFDATA_FEATURE, 0, &b);
+	bytes_free(&b);
+}
+
+void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
+			   const char *path)
+{
+	/* 20 bytes, how many of them count, and the mark that this is said */
+	enum { HAS_SIZE = 1 << 15, ROOM = 20 };
+	uint8_t padded[ROOM + 4] = { 0 };
+	struct bytes b = {0};
+
+	memcpy(padded, id, size < ROOM ? size : ROOM);
+	padded[ROOM] = (uint8_t)(size < ROOM ? size : ROOM);
+	bytes_add_u32(&b, UINT32_MAX);   /* the host's, not a guest's */
+	bytes_add(&b, padded, sizeof(padded));
+	bytes_add_text(&b, path);
+	bytes_pad(&b, 8);                /* its header has 8 bytes */
+	put_record(w, PERFDATA_BUILD_ID, HAS_SIZE | misc, &b);
+	bytes_free(&b);
+}
+
+void perfdata_put_round(struct perfdata_writer *w)
+{
+	struct bytes nothing = {0};
+
+	put_record(w, PERFDATA_FINISHED_ROUND, 0, &nothing);
+}
+
+void perfdata_put_end(struct perfdata_writer *w)
+{
+	static const struct perf_event_header round = { .type = PERFDATA_FINISHED_ROUND, .size = sizeof(round) };
+	const struct perf_event_header rounds[] = { round, round };
+
+	if (w->ended && w->ended == w->written && !w->used)
+		return;
+	perfdata_put_plain(w, rounds, sizeof(rounds));
+	w->ended = w->written;
+}
