@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each command that README.md lists has -h, a manual page, a page in docs/ that shows what it prints, and
+"""Each command that docs/README.md lists has -h, a manual page, a page in docs/ that shows what it prints, and
 an example that the tests run."""
 import glob
 import os
@@ -16,8 +16,9 @@ def read(path):
         return f.read()
 
 
-ROWS = re.findall(r'^\| \[`([a-z-]+)`\]\((docs/[a-z-]+\.md)\) \|', read('README.md'), re.M)
-COMMANDS = ['trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency',
+ROWS = [(name, 'docs/' + page)
+        for name, page in re.findall(r'^\| \[`([a-z-]+)`\]\(([a-z-]+\.md)\) \|', read('docs/README.md'), re.M)]
+COMMANDS = ['python', 'trace', 'profile', 'top', 'task-state', 'kvm-exit', 'page-faults', 'syscalls', 'rundelay', 'latency',
             'record', 'report', 'script', 'diff', 'convert', 'stat', 'flame-graph']
 
 

@@ -189,9 +189,9 @@ def test_help_writes_a_script_that_runs(prof, tmp_path, event, handlers):
     assert again.stdout == f'Loaded module: {tmp_path}/my_script.py\n'
 
 
-def test_the_first_steps_of_readme(prof, tmp_path):
+def test_the_first_steps_of_the_page(prof, tmp_path):
     """As they stand there: template, a line of one's own, run. Something is seen each interval."""
-    with open(os.path.join(ROOT, 'README.md')) as f:
+    with open(os.path.join(ROOT, 'docs/python.md')) as f:
         steps = re.findall(r'^    (.*my_script\.py)$', f.read(), re.M)[:3]
     assert steps[0].endswith('help > my_script.py') and '-i 1000 ' in steps[2]
     steps[2] = 'timeout -s INT 3.4 ' + steps[2]
@@ -225,11 +225,22 @@ def test_help_that_cannot_be_written(prof, tmp_path):
     assert done.returncode == 1 and 'No space left' in done.stderr
 
 
-def test_the_recording_of_readme(prof, tmp_path):
+def test_the_recording_of_the_page(prof, tmp_path):
     """As it stands there: the script that was made above prints on a recording, too."""
-    with open(os.path.join(ROOT, 'README.md')) as f:
+    with open(os.path.join(ROOT, 'docs/python.md')) as f:
         steps = re.findall(r'^    (.*(?:my_script\.py|-- sleep 5 .*))$', f.read(), re.M)[:5]
     assert ' record ' in steps[3] and ' -I perf.data ' in steps[4]
     steps[3] = re.sub(r'sleep 5 .*', 'sleep 2.5', steps[3])
     done = run(['sh', '-c', '; '.join(steps[:2] + steps[3:])], tmp_path, prof)
     assert re.search(r'^[1-9]\d* events$', done.stdout, re.M), done
+
+
+def test_the_script_of_readme(prof, tmp_path):
+    """As it stands there, with its command: a line each interval."""
+    with open(os.path.join(ROOT, 'README.md')) as f:
+        text = f.read()
+    (tmp_path / 'counter.py').write_text(re.search(r'^```python\n(# counter\.py\n.*?)^```$', text, re.M | re.S)[1])
+    command = re.search(r'^# (perf-prof python .* counter\.py)$', text, re.M)[1]
+    done = run(['sh', '-c', 'timeout -s INT 2.4 ' + command], tmp_path, prof)
+    assert done.stderr == ''
+    assert re.search(r'\ALoaded module: .*/counter\.py\n(Events: \d+\n){2}', done.stdout), done
