@@ -12,6 +12,9 @@
 #   make soak             the machine's full rate of events for 30 s, twice (SOAK_SECONDS)
 #   make fuzz             each fuzzer for an hour (FUZZ_SECONDS)
 #   make install          into PREFIX under DESTDIR
+#   make uninstall        remove what the last make install put there
+#   make clean            remove all builds
+#   make help             print this list
 #
 # PYTHON=/path/to/python3 embeds another Python than the system's.
 
@@ -86,7 +89,13 @@ install: build
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 	$(if $(DESTDIR),,@meson introspect $(BUILD) --installed | tools/install-hints)
 
+uninstall:
+	@tools/uninstall $(BUILD)
+
+help:
+	@sed -n 's/^#   //p; s/^# PYTHON/\nPYTHON/p' Makefile
+
 clean:
 	rm -rf build build-*
 
-.PHONY: all build demo html test test-deep test-symbols test-kernels bench fuzz soak install clean
+.PHONY: all build demo html test test-deep test-symbols test-kernels bench fuzz soak install uninstall help clean

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""make uninstall: what was installed goes, what others have there stays."""
+import os
+
+from conftest import ROOT, run
+
+
+def uninstall(build):
+    return run([os.path.join(ROOT, 'tools/uninstall'), build])
+
+
+def test_what_others_have_stays(tmp_path):
+    lib, module, doc = (tmp_path / name for name in ('lib', 'lib/python/pyperf', 'share/doc/perf-prof'))
+    log = tmp_path / 'build/meson-logs/install-log.txt'
+    for folder in lib, module, doc, log.parent:
+        folder.mkdir(parents=True, exist_ok=True)
+    ours = [lib / 'libperfevent.so', module / '__init__.py', doc / 'NOTICE', lib / 'gone']
+    for path in *ours[:3], lib / 'theirs.so', doc / 'notes of the administrator':
+        path.write_text('')
+    (module / '__pycache__').mkdir()
+    (module / '__pycache__/__init__.pyc').write_text('')
+    log.write_text(''.join(f'{line}\n' for line in ('# List of files', *ours)))
+    for said in '3 files removed\n', '0 files removed\n':
+        done = uninstall(tmp_path / 'build')
+        assert (done.returncode, done.stdout) == (0, said), done.stderr
+    left = {path.name for path in tmp_path.rglob('*') if path.is_file()}
+    assert left == {'install-log.txt', 'theirs.so', 'notes of the administrator'}
+    assert doc.exists() and not module.exists()
+
+
+def test_nothing_was_installed(tmp_path):
+    done = uninstall(tmp_path)
+    assert done.returncode == 1 and 'nothing was installed' in done.stderr
+
+
+def test_help_names_every_target():
+    done = run(['make', '-C', ROOT, '--no-print-directory', 'help'])
+    with open(os.path.join(ROOT, 'Makefile'), encoding='utf-8') as f:
+        targets = next(line for line in f if line.startswith('.PHONY:')).split()[1:]
+    named = {line.split()[1] for line in done.stdout.splitlines() if line.startswith('make ')}
+    assert set(targets) - {'all', 'build'} <= named | {'build'}, done.stdout
