@@ -38,7 +38,6 @@ static int read_formats(struct stream *s, struct fault *f)
 {
 	struct formats x = { .s = s };
 
-	tracefmt_distrust(s->formats);
 	x.f.format = take_format;
 	x.f.ctx = &x;
 	return perfdata_each_format(s->replay->reader, &x.f, f);

@@ -5,10 +5,10 @@
 #include "tracefmt/printfmt.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace-seq.h>
 
 enum {
 	FIRST_TEXT = 4096,
@@ -16,10 +16,7 @@ enum {
 };
 
 struct printer {
-	struct tep_handle *tep;
 	struct tracefmt_symbols symbols;
-	struct trace_seq seq;
-	char *raw;              /* of the event that is printed, and zeroes behind it */
 	char *text;
 	size_t size;
 };
@@ -86,22 +83,17 @@ const char *tracefmt_not_compiled(const struct tracefmt *fmt)
 	return compiled(fmt)->program ? NULL : compiled(fmt)->why_not;
 }
 
-/* ---- by libtraceevent ------------------------------------------------------------- */
-
-struct printer *printer_new(struct tep_handle *tep)
+struct printer *printer_new(void)
 {
 	struct printer *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	p->tep = tep;
 	p->size = FIRST_TEXT;
 	p->text = malloc(p->size);
-	p->raw = calloc(1, GUARD_REACH);   /* the end of it is never touched */
-	trace_seq_init(&p->seq);
-	if (p->text && p->raw)
+	if (p->text)
 		return p;
-	printer_free(p);
+	free(p);
 	return NULL;
 }
 
@@ -109,8 +101,6 @@ void printer_free(struct printer *p)
 {
 	if (!p)
 		return;
-	trace_seq_destroy(&p->seq);
-	free(p->raw);
 	free(p->text);
 	free(p);
 }
@@ -118,60 +108,6 @@ void printer_free(struct printer *p)
 void printer_symbols(struct printer *p, const struct tracefmt_symbols *symbols)
 {
 	p->symbols = *symbols;
-}
-
-static void put_bytes(struct trace_seq *seq, const char *data, uint32_t len)
-{
-	for (uint32_t i = 0; i < len; i++)
-		trace_seq_printf(seq, "%s%02x", i ? " " : "", (unsigned char)data[i]);
-}
-
-/* What no "print fmt" can be trusted with. */
-static void put_field(struct trace_seq *seq, const struct trace_field *f, const char *raw,
-		      uint32_t raw_size)
-{
-	const char *data;
-	uint32_t len;
-
-	trace_seq_printf(seq, " %s=", f->name);
-	if (f->kind == FIELD_UINT)
-		trace_seq_printf(seq, "%" PRIu64, trace_field_uint(f, raw));
-	else if (f->kind == FIELD_SINT)
-		trace_seq_printf(seq, "%" PRId64, trace_field_sint(f, raw));
-	else if (trace_field_data(f, raw, raw_size, &data, &len))
-		return;
-	else if (f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR)
-		trace_seq_printf(seq, "%.*s", (int)len, data);
-	else
-		put_bytes(seq, data, len);
-}
-
-static void put_fields(struct printer *p, const struct tracefmt *fmt, uint32_t raw_size)
-{
-	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
-		put_field(&p->seq, &fmt->fields[i], p->raw, raw_size);
-}
-
-const char *printer_library_text(struct printer *p, const struct tracefmt *fmt, const void *raw,
-				 uint32_t raw_size, size_t *len)
-{
-	struct tep_record rec = {
-		.data = p->raw, .size = (int)raw_size, .record_size = (int)raw_size,
-	};
-
-	/* libtraceevent wants the last string to end, and numbers to be aligned */
-	memcpy(p->raw, raw, raw_size);
-	memset(p->raw + raw_size, 0, 8);
-	trace_seq_reset(&p->seq);
-	/* two formats of one id: the library would take either for it */
-	if (!fmt->distrusted && tep_find_event(p->tep, fmt->id) == fmt->tep_event &&
-	    guard_print_fmt(fmt->tep_event, p->raw, raw_size))
-		tep_print_event(p->tep, &p->seq, &rec, "%s", TEP_PRINT_INFO);
-	else
-		put_fields(p, fmt, raw_size);
-	trace_seq_terminate(&p->seq);
-	*len = strlen(p->seq.buffer);
-	return p->seq.buffer;
 }
 
 /* ---- by the program --------------------------------------------------------------- */
@@ -204,6 +140,49 @@ static const char *program_text(struct printer *p, const struct printfmt *progra
 	return p->text;
 }
 
+/* ---- field by field --------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static void put(struct printer *p, size_t *at, const char *format, ...)
+{
+	va_list args;
+	int n = 0;
+
+	do {
+		va_start(args, format);
+		n = vsnprintf(p->text + *at, p->size - *at, format, args);
+		va_end(args);
+	} while ((size_t)n >= p->size - *at && grow(p, *at + (size_t)n + 1));
+	*at += (size_t)n < p->size - *at ? (size_t)n : p->size - *at - 1;
+}
+
+static void put_field(struct printer *p, size_t *at, const struct trace_field *f, const void *raw, uint32_t raw_size)
+{
+	const char *data;
+	uint32_t len;
+
+	put(p, at, " %s=", f->name);
+	if (f->kind == FIELD_UINT)
+		put(p, at, "%" PRIu64, trace_field_uint(f, raw));
+	else if (f->kind == FIELD_SINT)
+		put(p, at, "%" PRId64, trace_field_sint(f, raw));
+	else if (trace_field_data(f, raw, raw_size, &data, &len))
+		return;
+	else if (f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR)
+		put(p, at, "%.*s", (int)len, data);
+	else
+		for (uint32_t i = 0; i < len; i++)
+			put(p, at, "%s%02x", i ? " " : "", (unsigned char)data[i]);
+}
+
+static const char *fields_text(struct printer *p, const struct tracefmt *fmt, const void *raw, uint32_t raw_size, size_t *len)
+{
+	*len = 0;
+	p->text[0] = '\0';
+	for (size_t i = fmt->ncommon; i < fmt->nfields; i++)
+		put_field(p, len, &fmt->fields[i], raw, raw_size);
+	return p->text;
+}
+
 static const char *trouble(struct printer *p, size_t *len, const char *text, const char *a,
 			   const char *b)
 {
@@ -227,7 +206,7 @@ const char *printer_text(struct printer *p, const struct tracefmt *fmt, const vo
 	const struct event_text *t = compiled(fmt);
 	const struct trace_field *beyond = NULL;
 
-	if (raw_size < fmt->min_size || raw_size > GUARD_MAX_RAW || fmt->min_size < 2)
+	if (raw_size < fmt->min_size || raw_size > UINT16_MAX || fmt->min_size < 2)
 		return trouble(p, len, "[truncated]", NULL, NULL);
 	if (t->ndynamic)
 		beyond = guard_dynamic(fmt, raw, raw_size);
@@ -237,5 +216,5 @@ const char *printer_text(struct printer *p, const struct tracefmt *fmt, const vo
 		return trouble(p, len, "[not of %s:%s]", fmt->sys, fmt->name);
 	if (t->program)
 		return program_text(p, t->program, raw, raw_size, len);
-	return printer_library_text(p, fmt, raw, raw_size, len);
+	return fields_text(p, fmt, raw, raw_size, len);
 }

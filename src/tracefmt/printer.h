@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of events: by the program of their "print fmt", else by libtraceevent. */
+/* The text of events: by the program of their "print fmt", else field by field. */
 #ifndef TRACEFMT_PRINTER_H
 #define TRACEFMT_PRINTER_H
 
 #include "tracefmt/tracefmt.h"
 
-#include <event-parse.h>
-
 struct printer;
 
-struct printer *printer_new(struct tep_handle *tep);
+struct printer *printer_new(void);
 void printer_free(struct printer *p);
 void printer_symbols(struct printer *p, const struct tracefmt_symbols *symbols);
 /* Valid until the next call; a NUL stands behind its *len bytes. */
 const char *printer_text(struct printer *p, const struct tracefmt *fmt, const void *raw,
 			 uint32_t raw_size, size_t *len);
-/* The same, always by libtraceevent. */
-const char *printer_library_text(struct printer *p, const struct tracefmt *fmt, const void *raw,
-				 uint32_t raw_size, size_t *len);
 
 /* A "print fmt", compiled when it is first needed. */
 struct event_text;

@@ -17,7 +17,6 @@ struct tracefmt_db {
 	struct printer *printer;
 	struct tracefmt **fmts;
 	size_t nfmts;
-	bool distrusts;
 };
 
 struct tracefmt_db *tracefmt_db_new(void)
@@ -28,7 +27,7 @@ struct tracefmt_db *tracefmt_db_new(void)
 		return NULL;
 	tep_set_loglevel(TEP_LOG_NONE);
 	db->tep = tep_alloc();
-	db->printer = db->tep ? printer_new(db->tep) : NULL;
+	db->printer = db->tep ? printer_new() : NULL;
 	if (!db->printer) {
 		if (db->tep)
 			tep_free(db->tep);
@@ -156,7 +155,8 @@ static const struct tracefmt *db_add(struct tracefmt_db *db, struct tracefmt *fm
 	return v[db->nfmts++] = fmt;
 }
 
-/* Without the "print fmt" of one that is not trusted. */
+/* libtraceevent is shown the fields alone: how an event prints is compiled here (printfmt.h), and of a recording
+ * the text may be anybody's. */
 static enum tep_errno parse(struct tracefmt_db *db, struct tep_event **ev, const char *text, size_t len,
 			    const char *sys)
 {
@@ -168,8 +168,6 @@ static enum tep_errno parse(struct tracefmt_db *db, struct tep_event **ev, const
 
 	if (!guard_format(text, len) || !print)
 		return rc;
-	if (!db->distrusts)
-		return tep_parse_format(db->tep, ev, text, len, sys);
 	n = (size_t)(print + 1 - text);
 	fields = malloc(n + sizeof(nothing));
 	if (!fields)
@@ -181,11 +179,6 @@ static enum tep_errno parse(struct tracefmt_db *db, struct tep_event **ev, const
 	return rc;
 }
 
-void tracefmt_distrust(struct tracefmt_db *db)
-{
-	db->distrusts = true;
-}
-
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f)
 {
@@ -193,7 +186,6 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 	struct tracefmt *fmt;
 	enum tep_errno rc = parse(db, &ev, text, len, sys);
 
-	/* An unparsable "print fmt" leaves the fields usable; only printing suffers. */
 	if (!ev) {
 		char why[128] = "";
 
@@ -202,8 +194,6 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 		return NULL;
 	}
 	fmt = fmt_from_tep(ev, text, len);
-	if (fmt)
-		fmt->distrusted = db->distrusts;
 	if (!fmt || !db_add(db, fmt)) {
 		fault_set(f, EXIT_FAILED, "out of memory");
 		return NULL;
@@ -344,14 +334,6 @@ const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, c
 	size_t unused;
 
 	return printer_text(db->printer, fmt, raw, raw_size, len ? len : &unused);
-}
-
-const char *tracefmt_library_print(struct tracefmt_db *db, const struct tracefmt *fmt,
-				   const void *raw, uint32_t raw_size, size_t *len)
-{
-	size_t unused;
-
-	return printer_library_text(db->printer, fmt, raw, raw_size, len ? len : &unused);
 }
 
 uint64_t trace_field_uint(const struct trace_field *field, const void *raw)

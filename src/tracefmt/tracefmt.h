@@ -41,10 +41,9 @@ struct tracefmt {
 	struct trace_field *fields;    /* the common_* first, then the event's own */
 	size_t nfields, ncommon;
 	uint16_t min_size;        /* raw data shorter than this lacks a field */
-	void *tep_event;          /* libtraceevent's, for printing */
+	void *tep_event;          /* libtraceevent's: its fields */
 	struct event_text *text;  /* how it prints */
 	uint16_t id_offset;       /* of common_type */
-	bool distrusted;          /* tep_event knows its fields, but not how it prints */
 };
 
 /* Names of the kernel's functions: NULL where there is none, else with the address's
@@ -67,9 +66,6 @@ const struct tracefmt *tracefmt_load(struct tracefmt_db *db, const char *tracefs
 const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, size_t len,
 				      const char *sys, struct fault *f);
 
-/* The formats to come are of a recording, and may be anybody's: what can't be printed by the
- * program of its "print fmt" prints as its fields, and libtraceevent is not shown that. */
-void tracefmt_distrust(struct tracefmt_db *db);
 /* The formats are those of another machine: bytes of its `long` (4 or 8), of its pages. */
 void tracefmt_set_machine(struct tracefmt_db *db, int long_size, int page_size);
 /* The known format of that id (common_type); NULL: there is none. */
@@ -86,10 +82,7 @@ bool tracefmt_prints_functions(const struct tracefmt *fmt);
  * prints as an error text. len may be NULL. */
 const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
 			   uint32_t raw_size, size_t *len);
-/* The same, always by libtraceevent: what that is held against. */
-const char *tracefmt_library_print(struct tracefmt_db *db, const struct tracefmt *fmt,
-				   const void *raw, uint32_t raw_size, size_t *len);
-/* Why an event's "print fmt" is left to libtraceevent, NULL if it isn't. */
+/* Why an event's "print fmt" can't be compiled, so that it prints as its fields (" a=1 b=2"); NULL: it can. */
 const char *tracefmt_not_compiled(const struct tracefmt *fmt);
 
 /* Where a string or byte field lies in raw: 0 with *data and *len (strings without

@@ -5,7 +5,7 @@
  *
  *   bench_print [ROUNDS]
  */
-#include "tracefmt/tracefmt.h"
+#include "../helpers/library_print.h"
 
 #include <perfevent.h>
 #include <stdio.h>
@@ -15,8 +15,13 @@
 
 enum { CALLS = 20000, MAX_ROUNDS = 64, RECORDS = 16 };
 
-typedef const char *print_fn(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
-			     uint32_t raw_size, size_t *len);
+struct printers {
+	struct tracefmt_db *db;
+	struct library *library;
+	const struct tracefmt *fmt;
+};
+
+typedef void print_fn(const struct printers *p, const void *raw, size_t *len);
 
 struct record {
 	uint64_t raw[32];
@@ -55,15 +60,24 @@ static void make_records(struct record *records, const struct tracefmt *fmt)
 	}
 }
 
-static double round_ns(struct tracefmt_db *db, const struct tracefmt *fmt,
-		       const struct record *records, print_fn *print)
+static void print_compiled(const struct printers *p, const void *raw, size_t *len)
+{
+	tracefmt_print(p->db, p->fmt, raw, p->fmt->min_size, len);
+}
+
+static void print_library(const struct printers *p, const void *raw, size_t *len)
+{
+	library_text(p->library, raw, p->fmt->min_size, len);
+}
+
+static double round_ns(const struct printers *p, const struct record *records, print_fn *print)
 {
 	static volatile size_t sink;
 	uint64_t begin = cpu_ns();
 	size_t len;
 
 	for (unsigned int i = 0; i < CALLS; i++) {
-		print(db, fmt, records[i % RECORDS].raw, fmt->min_size, &len);
+		print(p, records[i % RECORDS].raw, &len);
 		sink += len;
 	}
 	(void)sink;
@@ -79,33 +93,34 @@ static int by_size(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	static print_fn *const print[] = { tracefmt_print, tracefmt_library_print };
+	static print_fn *const print[] = { print_compiled, print_library };
 	static const char *const name[] = { "compiled", "libtraceevent" };
 	int rounds = argc > 1 ? atoi(argv[1]) : 9;
 	double ns[2][MAX_ROUNDS];
 	struct record records[RECORDS];
-	struct tracefmt_db *db = tracefmt_db_new();
+	struct printers p = { .db = tracefmt_db_new(), .library = library_new() };
 	struct pev_error err = { 0 };
-	const struct tracefmt *fmt;
 	struct fault f = { 0 };
 	char tracefs[256];
 
-	if (!db || rounds < 1 || rounds > MAX_ROUNDS ||
+	if (!p.db || !p.library || rounds < 1 || rounds > MAX_ROUNDS ||
 	    pev_tracefs_path(tracefs, sizeof(tracefs), &err))
 		return 1;
-	fmt = tracefmt_load(db, tracefs, "sched", "sched_switch", &f);
-	if (!fmt || fmt->min_size > sizeof(records->raw) || tracefmt_not_compiled(fmt)) {
+	p.fmt = tracefmt_load(p.db, tracefs, "sched", "sched_switch", &f);
+	if (!p.fmt || p.fmt->min_size > sizeof(records->raw) || tracefmt_not_compiled(p.fmt) ||
+	    !library_event(p.library, tracefs, p.fmt)) {
 		fprintf(stderr, "sched:sched_switch can't be printed here\n");
 		return 1;
 	}
-	make_records(records, fmt);
+	make_records(records, p.fmt);
 	for (int r = 0; r < rounds; r++)
 		for (int i = 0; i < 2; i++)
-			ns[i][r] = round_ns(db, fmt, records, print[i]);
+			ns[i][r] = round_ns(&p, records, print[i]);
 	for (int i = 0; i < 2; i++) {
 		qsort(ns[i], (size_t)rounds, sizeof(double), by_size);
 		printf("%s %.2f\n", name[i], ns[i][rounds / 2]);
 	}
-	tracefmt_db_free(db);
+	library_free(p.library);
+	tracefmt_db_free(p.db);
 	return 0;
 }

@@ -5,7 +5,7 @@
  */
 #include "live.h"
 
-#include "tracefmt/tracefmt.h"
+#include "../helpers/library_print.h"
 
 #include <dirent.h>
 #include <event-parse.h>
@@ -164,10 +164,8 @@ static void limit_counts(struct sample *s, const struct tep_print_arg *arg)
 		}
 }
 
-static void fill(struct sample *s, const struct tracefmt *fmt, enum pass pass)
+static void fill(struct sample *s, const struct tracefmt *fmt, const struct tep_event *ev, enum pass pass)
 {
-	const struct tep_event *ev = fmt->tep_event;
-
 	memset(s->raw, 0, sizeof(s->raw));
 	s->fmt = fmt;
 	s->size = (fmt->min_size + 3u) & ~3u;
@@ -234,6 +232,7 @@ static const char *excuse(const struct tracefmt *fmt, const char *print_fmt, enu
 
 struct tally {
 	struct tracefmt_db *db;
+	struct library *library;
 	char tracefs[256];
 	unsigned int events, compiled, both, differ[PASSES], unexcused;
 };
@@ -271,7 +270,7 @@ static void tell(struct tally *t, const struct tracefmt *fmt, enum pass pass, co
 	       (int)pass, ours, theirs, print_fmt);
 }
 
-static void compare(struct tally *t, const struct tracefmt *fmt, enum pass pass)
+static void compare(struct tally *t, const struct tracefmt *fmt, const struct tep_event *ev, enum pass pass)
 {
 	static char ours[1 << 16];
 	struct sample s;
@@ -280,11 +279,11 @@ static void compare(struct tally *t, const struct tracefmt *fmt, enum pass pass)
 	for (int i = 0; i < ROUNDS; i++) {
 		const char *theirs, *text;
 
-		fill(&s, fmt, pass);
+		fill(&s, fmt, ev, pass);
 		text = tracefmt_print(t->db, fmt, s.raw, s.size, &n);
 		assert_true(n < sizeof(ours));
 		memcpy(ours, text, n + 1);
-		theirs = tracefmt_library_print(t->db, fmt, s.raw, s.size, &m);
+		theirs = library_text(t->library, s.raw, s.size, &m);
 		if (n == m && !memcmp(ours, theirs, n))
 			continue;
 		tell(t, fmt, pass, ours, theirs);
@@ -297,19 +296,20 @@ static void take_event(struct tally *t, const char *sys, const char *name)
 	struct fault f = { 0 };
 	const struct tracefmt *fmt = tracefmt_load(t->db, t->tracefs, sys, name, &f);
 	const char *why = fmt ? tracefmt_not_compiled(fmt) : NULL;
-	const struct tep_event *ev = fmt ? fmt->tep_event : NULL;
+	const struct tep_event *ev;
 
 	if (!fmt || !strcmp(sys, "ftrace"))   /* those are no events of perf */
 		return;
 	t->events++;
 	t->compiled += !why;
 	if (why)
-		printf("# left to libtraceevent: %s:%s: %s\n", sys, name, why);
-	if (why || ev->flags & (int)TEP_EVENT_FL_FAILED)
+		printf("# prints as its fields: %s:%s: %s\n", sys, name, why);
+	ev = why ? NULL : library_event(t->library, t->tracefs, fmt);
+	if (!ev)
 		return;
 	t->both++;
 	for (enum pass pass = TAME; pass < PASSES; pass++)
-		compare(t, fmt, pass);
+		compare(t, fmt, ev, pass);
 }
 
 typedef void entry_fn(struct tally *t, const char *sys, const char *name);
@@ -337,14 +337,16 @@ static void take_system(struct tally *t, const char *unused, const char *sys)
 
 static void every_event_prints_as_by_libtraceevent(void **state)
 {
-	struct tally t = { .db = tracefmt_db_new() };
+	struct tally t = { .db = tracefmt_db_new(), .library = library_new() };
 	struct pev_error err = { 0 };
 	char path[300];
 
 	(void)state;
 	skip_if_refused(pev_tracefs_path(t.tracefs, sizeof(t.tracefs), &err), &err);
 	snprintf(path, sizeof(path), "%s/events", t.tracefs);
+	assert_true(t.db && t.library);
 	each_entry(&t, path, NULL, take_system);
+	library_free(t.library);
 	tracefmt_db_free(t.db);
 	printf("# %u events, %u compiled (%.2f %%), %u libtraceevent understands, too; it is wrong for "
 	       "%u with small numbers, %u with any that aren't negative, %u with any\n",

@@ -288,7 +288,7 @@ static void addresses(void **state)
 	check(rows, COUNT(rows));
 }
 
-/* All of that is left to libtraceevent, or to nobody. */
+/* Such events print as their fields. */
 static void what_is_not_understood(void **state)
 {
 	static const char *const texts[] = {
