@@ -607,6 +607,44 @@ static void sizes_that_lie(void **state)
 	a_size_that_lies(32, 9, 24, "24 bytes were passed over, at 5.000000001 s");
 }
 
+/* The size of the third sample lies, and the times of its neighbours are overwritten. */
+static void times_that_lie(uint64_t before, uint64_t behind, uint64_t from, uint64_t to)
+{
+	const uint64_t times[] = { 5000000000, before, 5000000002, behind, 5000000004, 5000000005 };
+	const uint16_t size = 3;
+	struct file f = { 0 };
+	struct perfdata_reader *r;
+	size_t at;
+	int rc;
+
+	put_recording(&f, 1);
+	at = f.n;
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+		put_sample(&f, 7, times[i]);
+	memcpy(f.bytes + at + 48 + 6, &size, 2);
+	r = open_bytes(&f);
+	assert_non_null(r);
+	assert_int_equal(read_samples(r, &rc), 6);
+	assert_int_equal(rc, -1);
+	assert_int_equal(perfdata_counts(r)->damaged.from, from);
+	assert_int_equal(perfdata_counts(r)->damaged.to, to);
+	assert_int_equal(strstr(fault.text, "passed over, ") != NULL, to != 0);
+	perfdata_reader_close(r);
+	free(f.bytes);
+}
+
+static void times_that_are_none(void **state)
+{
+	const uint64_t a = 5000000001, b = 5000000003, garbage = UINT64_C(0x4141414141414141);
+
+	(void)state;
+	times_that_lie(a, b, a, b);
+	times_that_lie(UINT64_MAX, b, b, b);
+	times_that_lie(a, UINT64_MAX, a, 5000000004);
+	times_that_lie(a, garbage, 0, 0);
+	times_that_lie(garbage, b, 0, 0);
+}
+
 static void a_file_that_shrinks(void **state)
 {
 	struct head h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48 + 24 * 100000);
@@ -737,6 +775,7 @@ int main(void)
 		cmocka_unit_test(damage_before_large_records),
 		cmocka_unit_test(types_of_other_recorders),
 		cmocka_unit_test(sizes_that_lie),
+		cmocka_unit_test(times_that_are_none),
 		cmocka_unit_test(a_file_that_shrinks),
 		cmocka_unit_test(what_is_pinned_stays),
 	};

@@ -97,6 +97,8 @@ void resync_count(struct perfdata_reader *r, uint64_t bytes, bool place)
 	uint64_t before = r->time_before, behind = r->time_behind;
 	uint64_t from = before && (!behind || before < behind) ? before : behind, to = before > behind ? before : behind;
 
+	if (to - from > HOUR)   /* one of them is damaged as well, and nothing says which */
+		from = to = 0;
 	r->counts.damaged_bytes += bytes;
 	if (!place)
 		return;

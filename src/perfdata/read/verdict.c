@@ -221,24 +221,25 @@ void verdict_settle(struct perfdata_reader *r)
 
 /* ---- time ---------------------------------------------------------------------- */
 
+/* What was there before is told without a time, or with all ones. No clock has run for 292 years. */
+static uint64_t believed(const char *p)
+{
+	return word(p) > INT64_MAX ? 0 : word(p);
+}
+
 uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	int event;
 	const struct pev_format *fmt = format_of(r, rec, &event);
 	size_t behind, size;
-	uint64_t time;
 
 	if (!fmt || rec->type >= USER_TYPES || !(fmt->sample_type & PERF_SAMPLE_TIME))
 		return 0;
 	if (rec->type == PERF_RECORD_SAMPLE)
-		return rec->size < r->shapes[event].time_at + 8u ? 0 : word((const char *)rec + r->shapes[event].time_at);
+		return rec->size < r->shapes[event].time_at + 8u ? 0 : believed((const char *)rec + r->shapes[event].time_at);
 	behind = trailer_size(fmt) - 8 * words(fmt->sample_type, PERF_SAMPLE_TID);
 	size = pev_true_size_(rec, rec->size, fmt, false);
-	if (!fmt->sample_id_all || size < sizeof(*rec) + behind)
-		return 0;
-	/* what was there before is told without a time, or with all ones */
-	time = word((const char *)rec + size - behind);
-	return time == UINT64_MAX ? 0 : time;
+	return !fmt->sample_id_all || size < sizeof(*rec) + behind ? 0 : believed((const char *)rec + size - behind);
 }
 
 /* ---- both ---------------------------------------------------------------------- */
