@@ -131,8 +131,8 @@ int analysis_lacks(const struct analysis *a, const char *sys, const char *tracep
 	for (size_t i = 0; i < a->nadded && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? "," : "", a->added[i]);
 	/* without -a, the tasks that wake the targets or run in their place are not recorded */
-	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s-e %s", a->ops->name, sys, tracepoint,
-			   o->input, strcmp(sys, "sched") ? "" : "-a ", list);
+	return fault_usage(f, "%s: needs %s:%s, which %s lacks; record with %s%s-e %s", a->ops->name, sys, tracepoint,
+			   o->input, strcmp(sys, "sched") ? "" : "-a ", o->call_graph ? "-g " : "", list);
 }
 
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,

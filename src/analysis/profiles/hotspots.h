@@ -64,6 +64,7 @@ struct hotspots_view {
 	bool counted;                /* the weights are counts, whose sum is reported: */
 	uint64_t count;              /* of all, idle CPUs included */
 	bool in_ns;                  /* it is a time */
+	const char *chainless;       /* an event whose samples lack the call chains that blocked time needs; or NULL */
 	bool placeless;              /* samples don't say where they were */
 	const char *const *more;     /* events, as many as hotspots.nmore */
 	const uint64_t *more_counts; /* what each counted in all but idle CPUs, */

@@ -517,7 +517,10 @@ void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspot
 		print_stacks(a, h, view);
 	if (!a->opts->json)
 		print_remarks(h, view);
-	if (h->refused)
+	if (h->refused && view->chainless)
+		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is in no table: %s was sampled without call "
+			"chains; record with -g\n", view->name, percent(h->refused, h->weight), view->chainless);
+	else if (h->refused)
 		fprintf(stderr, "perf-prof: %s: %.2f %% of the samples are in no table: too many different "
 			"stacks\n", view->name, percent(h->refused, h->weight));
 }

@@ -303,6 +303,7 @@ static void show(struct analysis *a, uint64_t now)
 		.event = p->all ? NULL : p->clock,
 		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
+		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
 		.has_outside = !a->opts->stream.input && !pidns_is_initial(),
 	};
