@@ -27,9 +27,9 @@ static int parse_numbers(const char *text, struct numlist *list, const char *wha
 	if (rc == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (rc)
-		return fault_usage(f, "%s %s: \"%s\" is not a list of numbers up to %d; expected "
-				   "something like 0-3,7%s", what, text, bad, max,
-				   *text && *text != '-' ? "" : ": is the $(...) before it empty?");
+		return fault_usage(f, "%s %s: unexpected %s%s%s; expected numbers up to %d and rising ranges, with commas "
+				   "between them, such as 0-3,7%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
+				   max, *text && *text != '-' ? "" : ": is the $(...) before it empty?");
 	for (size_t i = 0; i < more.n; i++)
 		if (numlist_add(list, more.v[i]))
 			rc = fault_set(f, EXIT_FAILED, "out of memory");
