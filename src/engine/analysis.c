@@ -718,5 +718,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	    !broken_output(&a, f))
 		code = collect_command(&a);
 	finish(&a);
+	if (f->exit_code == WORKLOAD_MISSING)
+		stream_doubt_operand(&a.opts->stream, args, f);
 	return f->exit_code ? -1 : code;
 }

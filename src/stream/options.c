@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -220,6 +221,18 @@ int stream_check_operand(const struct stream_opts *opts, const struct opt_parser
 	return fault_usage(f, "--call-graph %s: expected %s (if that is the program or script to "
 			   "run, put it behind --)",
 			   word, expected);
+}
+
+void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
+{
+	const char *expected;
+	size_t n = strlen(f->text);
+	uint32_t bytes;
+
+	if (!args->noperands || !args->after_dashes || !opts->call_graph || opts->chains.said || strchr(args->operands[0], '/'))
+		return;
+	stream_parse_chains("", &bytes, &expected);
+	snprintf(f->text + n, sizeof(f->text) - n, "; for --call-graph: expected %s", expected);
 }
 
 #define AT(member) offsetof(struct stream_opts, member)

@@ -118,6 +118,8 @@ int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
 /* The first operand, where it can only be meant as the word behind -g: -1 with f. */
 int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
+/* Of a first operand that is no program, f says so: adds what the word behind -g may be. */
+void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 
 /* How the samples of a source or a plain perf event print. */
 enum stream_shape {
