@@ -2,6 +2,7 @@
 /* The events of perf-prof stat: -e lists, or what perf stat counts without one. */
 #include "stat/stat.h"
 
+#include "events/spec.h"
 #include "stream/rate.h"
 
 #include <errno.h>
@@ -115,33 +116,43 @@ static int add_event(struct stat *s, size_t index, const char *text, bool asked,
 	return e->label ? 0 : -ENOMEM;
 }
 
-static int complain(const struct pev_error *err, int rc, struct fault *f)
+/* Where the list itself is wrong, it is shown there, as in other commands. at SIZE_MAX: not in the list. */
+static int complain(const struct pev_error *err, int rc, const char *list, size_t at, struct fault *f)
 {
+	static const char label[] = "expected: ";
 	int code = rc == -EINVAL || rc == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
-	char text[1200];
+	char text[1600];
+	struct spec_error shown;
 
 	if (rc == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "stat: out of memory");
-	pev_error_text(err, text, sizeof(text));
+	if (at != SIZE_MAX && code == EXIT_USAGE && !strncmp(err->remedy, label, strlen(label))) {
+		spec_complain_of(&shown, list, at, err->said, err->remedy + strlen(label));
+		spec_error_text(&shown, text, sizeof(text));
+	} else {
+		pev_error_text(err, text, sizeof(text));
+	}
 	return fault_set(f, code, "stat -e: %s", text);
 }
 
 int stat_events_parse(struct stat *s, struct fault *f)
 {
 	struct pev_error err = { 0 };
-	size_t n, asked = 0;
+	size_t n, asked = 0, at = SIZE_MAX;
 	char *text = make_list(s->config, &asked);
 	int rc;
 
-	rc = text ? pev_attr_parse(&s->list, text, NULL, &err) : -ENOMEM;
+	rc = text ? pev_attr_parse(&s->list, text, &at, &err) : -ENOMEM;
 	n = rc ? 0 : pev_attr_list_size(s->list);
 	s->events = calloc(n ? n : 1, sizeof(*s->events));
 	if (!rc && !s->events)
 		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_event(s, i, text, pev_attr_list_at(s->list, i)->at < asked, &err);
+	if (rc && asked)
+		text[asked] = '\0';   /* without the details of -d, which nobody wrote */
 	if (rc)
-		rc = complain(&err, rc, f);
+		rc = complain(&err, rc, text, at, f);
 	free(text);
 	return rc;
 }
