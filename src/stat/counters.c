@@ -234,31 +234,74 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 	return ended == tried && (tried || !s->nplaces) ? targets_ended(f) : 0;
 }
 
-/* Of an event that nobody asked for by name and that isn't there, the row tells enough. */
-static bool is_to_tell(const struct stat_event *e, const char *fatal)
+/* Of an event that nobody asked for by name and that isn't there, the row tells enough without -v. */
+static bool is_to_tell(const struct stat *s, const struct stat_event *e, const char *fatal)
 {
-	return !e->opened && !e->told && e->why && (e->asked || e->denied) &&
+	return !e->opened && !e->told && e->why && (e->asked || e->denied || s->config->common.verbose > 0) &&
 	       (!fatal || strcmp(e->why, fatal));
+}
+
+struct names {
+	char text[512];
+	size_t n;
+};
+
+static void add_name(struct names *names, const struct stat_event *e)
+{
+	if (names->n < sizeof(names->text))
+		names->n += (size_t)snprintf(names->text + names->n, sizeof(names->text) - names->n, "%s%s",
+					     names->n ? ", " : "", e->label);
+}
+
+static const char *dots(const struct names *names)
+{
+	return names->n < sizeof(names->text) ? "" : "...";
 }
 
 /* Events that share their reason share its line. */
 static void tell(struct stat *s, size_t first, const char *fatal)
 {
 	const char *why = s->events[first].why;
-	char names[512] = "";
-	size_t n = 0;
+	struct names names = { .n = 0 };
 
 	for (size_t i = first; i < s->nevents; i++) {
 		struct stat_event *e = &s->events[i];
 
-		if (!is_to_tell(e, fatal) || strcmp(e->why, why))
+		if (!is_to_tell(s, e, fatal) || strcmp(e->why, why))
 			continue;
 		e->told = true;
-		if (n < sizeof(names))
-			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
-					      e->label);
+		add_name(&names, e);
 	}
-	note(1, "%s%s: not counted: %s", names, n < sizeof(names) ? "" : "...", why);
+	note(1, "%s%s: not counted: %s", names.text, dots(&names), why);
+}
+
+/* The scheduler counts them, whose registers are the kernel's: perf_sw_event_sched() of linux/perf_event.h. */
+static bool is_of_kernel_alone(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		a->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+/* Once, whatever the number of runs. */
+static void hint(struct stat *s)
+{
+	struct names zero = { .n = 0 }, user_only = { .n = 0 };
+	int verbose = s->config->common.verbose;
+
+	for (size_t i = 0; i < s->nevents && !s->hinted; i++) {
+		const struct stat_event *e = &s->events[i];
+
+		if (e->opened && e->user_only)
+			add_name(&user_only, e);
+		if (e->opened && (e->user_only || e->buf.attr.exclude_kernel) && is_of_kernel_alone(&e->buf.attr))
+			add_name(&zero, e);
+	}
+	s->hinted = true;
+	if (zero.n)
+		note(verbose, "%s%s: always 0: this happens in the kernel only, which :u leaves out", zero.text, dots(&zero));
+	if (user_only.n && verbose > 0)
+		useronly_note(verbose, user_only.text, dots(&user_only));
 }
 
 static int make_tables(struct stat *s, struct fault *f)
@@ -310,8 +353,9 @@ int stat_open(struct stat *s, bool needs_one, struct fault *f)
 	fatal = needs_one && !stat_any_open(s) ? s->nevents && s->events[0].why ? s->events[0].why
 			: "there is none" : NULL;
 	for (size_t i = 0; i < s->nevents; i++)
-		if (is_to_tell(&s->events[i], fatal))
+		if (is_to_tell(s, &s->events[i], fatal))
 			tell(s, i, fatal);
+	hint(s);
 	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
 }
 

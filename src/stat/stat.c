@@ -97,6 +97,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, 5, AT(common) },
 	GROUP("Measuring", measure_opts, 0),
 	GROUP("Output", output_opts, 0),
+	{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, AT(common) },
 };
 
 /* ---- what goes with what --------------------------------------------------------- */

@@ -74,6 +74,7 @@ struct stat {
 	size_t nwheres;
 	struct stat_counter *counters;  /* event by event, nplaces each */
 	struct count_row *rows;         /* event by event, nwheres each */
+	bool hinted;                    /* what there is to say of events that are counted */
 	struct rlimit files;            /* RLIMIT_NOFILE as it was */
 	struct hotplug hotplug;
 };

@@ -79,9 +79,18 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 	return 0;
 }
 
+void useronly_note(int verbose, const char *names, const char *dots)
+{
+	int level = 2;
+
+	pev_paranoid(&level);
+	note(verbose, "%s%s: user space only, as kernel.perf_event_paranoid is %d; to see the kernel, too: run as root "
+	     "(sudo), with CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=1", names, dots, level);
+}
+
 void useronly_tell(const struct stream *s)
 {
-	int level = 2, verbose = s->opts->verbose;
+	int verbose = s->opts->verbose;
 	char names[256] = "";
 	size_t n = 0;
 
@@ -95,10 +104,6 @@ void useronly_tell(const struct stream *s)
 		if (n < sizeof(names))
 			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", sampling->what);
 	}
-	pev_paranoid(&level);
 	if (n)
-		note(verbose, "%s%s: user space only, as kernel.perf_event_paranoid is %d; to "
-		     "sample the kernel, too: run as root (sudo), with CAP_PERFMON, or, as root: "
-		     "sysctl kernel.perf_event_paranoid=1", names,
-		     n < sizeof(names) ? "" : "...", level);
+		useronly_note(verbose, names, n < sizeof(names) ? "" : "...");
 }

@@ -18,6 +18,8 @@ struct stream_event;
 int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f);
 /* One line for all events for which it is so: where somebody named them, else with -v. */
 void useronly_tell(const struct stream *s);
+/* The line; dots: "..." if there are more names. */
+void useronly_note(int verbose, const char *names, const char *dots);
 
 /* Whether the kernel's part may be left out: not where it was asked for, "cycles:uk". */
 bool useronly_is_meant(const char *label);
