@@ -707,6 +707,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	int rc, code = 0;
 
 	a.opts->stream.attrs = ops->attrs;
+	a.opts->stream.takes_command = true;
 	descriptors_reserve(OWN_FILES);
 	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
 	     prepare_command(&a, f) || name_events(&a, f);

@@ -224,6 +224,8 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			pev_error_text(&err, text, sizeof(text));
 			return fault_set(f, EXIT_FAILED, "stat: %s", text);
 		}
+		if (s->places[p].cpu >= 0 && !s->config->common.cgroups.n && s->targets.tasks[0].tid < 0)
+			useronly_advise(&err, &e->buf, true);
 		remember(e, &err);
 		e->denied = is_denial(rc);
 		if (is_of_place(s, p, rc))

@@ -17,6 +17,7 @@
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "base/units.h"
+#include "stream/useronly.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -371,6 +372,8 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 		return -ESRCH;
 	if (rc == -ERANGE && s->opts->strict_freq)
 		return rate_refuse(event, f);
+	if (rc && event->sampling && task->tid < 0 && task->cgroup_fd < 0)
+		useronly_advise(&err, &event->sampling->attr, s->opts->takes_command);
 	if (rc)
 		fault_from_pev(f, EXIT_FAILED, &err);
 	if (rc)

@@ -96,6 +96,7 @@ struct stream_opts {
 	struct output output;           /* -o */
 	int verbose;                    /* 1: -v, -1: -q, whichever came later; for note() */
 	bool quiet;                     /* -q, also before -v */
+	bool takes_command;             /* the command line can name a command to watch; for messages */
 };
 
 /* Rows for the option groups of commands. */

@@ -57,6 +57,17 @@ static bool only_user_is_allowed(const union pev_attr_buf *buf)
 	return (rc == -EACCES || rc == -EPERM) && !try_on_self(buf, true);
 }
 
+void useronly_advise(struct pev_error *err, const union pev_attr_buf *refused, bool command)
+{
+	char rest[sizeof(err->remedy)];
+
+	if ((err->code != EACCES && err->code != EPERM) || (try_on_self(refused, false) && try_on_self(refused, true)))
+		return;
+	snprintf(rest, sizeof(rest), "%s", err->remedy);
+	snprintf(err->remedy, sizeof(err->remedy), "user space of your own processes needs no privilege: -p PID%s; "
+		 "for whole CPUs: %.400s", command ? ", or -- COMMAND without -a and -C" : "", rest);
+}
+
 int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f)
 {
 	const struct stream_opts *o = s->opts;

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 
+#include <perfevent.h>
 #include <stdbool.h>
 
 struct stream;
@@ -20,6 +21,10 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 void useronly_tell(const struct stream *s);
 /* The line; dots: "..." if there are more names. */
 void useronly_note(int verbose, const char *names, const char *dots);
+
+/* Of an event that was refused on whole CPUs: puts what this user may watch, if that is so, before the remedy.
+ * command: the command line can name one. */
+void useronly_advise(struct pev_error *err, const union pev_attr_buf *refused, bool command);
 
 /* Whether the kernel's part may be left out: not where it was asked for, "cycles:uk". */
 bool useronly_is_meant(const char *label);
