@@ -2,16 +2,16 @@
 # A thin face over Meson and tests/run.
 #
 #   make                  build into build/
-#   make demo             what is missing, build, watch this machine's scheduler for 5 s
-#   make test             what is missing, build, every test that holds anywhere: minutes
-#   make test-deep        the rest: sanitizers, guests, fuzzing, the browser
-#   make html             fetch what pictures as .html need, and build with it
-#   make test-symbols     functions, also inlined ones, of 10,000 addresses against addr2line and perf
-#   make test-kernels     old and new kernels in guests: a table kernel x feature (KERNELS=...)
-#   make bench            what it costs on this machine, as ratios of one run, in three minutes
-#   make soak             the machine's full rate of events for 30 s, twice (SOAK_SECONDS)
-#   make fuzz             each fuzzer for an hour (FUZZ_SECONDS)
-#   make install          into PREFIX under DESTDIR
+#   make demo             install missing packages, build, watch the scheduler for 5 s
+#   make test             install missing packages, build, run the tests: at most 8 minutes
+#   make test-deep        run the other tests: sanitizers, guests, fuzzing, the browser
+#   make html             fetch what .html pictures need, and build with it
+#   make test-symbols     compare function names of 10,000 addresses with addr2line and perf
+#   make test-kernels     boot old and new kernels in guests, test each (KERNELS=...)
+#   make bench            measure the overhead on this machine, in four minutes
+#   make soak             trace at the machine's full rate for 30 s, twice (SOAK_SECONDS)
+#   make fuzz             run each fuzzer for an hour (FUZZ_SECONDS)
+#   make install          install into PREFIX under DESTDIR
 #   make uninstall        remove what the last make install put there
 #   make clean            remove all builds
 #   make help             print this list
@@ -87,6 +87,7 @@ soak:
 install: build
 	$(if $(filter command line,$(origin PREFIX)),@meson configure $(BUILD) --prefix=$(PREFIX))
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+	@cp $(BUILD)/meson-logs/install-log.txt $(BUILD)/installed.txt
 	$(if $(DESTDIR),,@meson introspect $(BUILD) --installed | tools/install-hints)
 
 uninstall:

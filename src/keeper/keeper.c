@@ -42,7 +42,8 @@ struct answer {
 
 enum { REQUEST_HEAD = offsetof(struct request, text) };
 
-/* Two processes: who reads rings asks one of them, and never waits until the other has parsed a stranger's file. */
+/* Two processes: who reads rings asks one of them, and never waits until the other has parsed a stranger's file;
+ * at most PATIENCE_SECONDS until an output is opened or renamed. */
 enum lane_kind { LANE_AT_ONCE, LANE_FILES, LANES };
 
 struct lane {
@@ -51,7 +52,7 @@ struct lane {
 	pthread_mutex_t lock;    /* a question and its answer: a thread asks for symbols */
 };
 
-enum { PATIENCE_SECONDS = 10 };
+enum { PATIENCE_SECONDS = 1, PARSE_SECONDS = 10 };
 
 struct keeper {
 	struct opener opener;
@@ -236,7 +237,7 @@ static int ask_with(struct keeper *k, struct request *r, size_t n, const int *fd
 	if (k->pid != getpid())
 		return -EPERM;
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += PATIENCE_SECONDS;
+	until.tv_sec += r->kind == REQUEST_PROC ? PATIENCE_SECONDS : PARSE_SECONDS;
 	rc = -pthread_mutex_timedlock(&lane->lock, &until);
 	if (rc)
 		return rc;
@@ -470,6 +471,7 @@ static bool stop_lane(struct lane *lane)
 	while (recv(lane->socket, &c, 1, 0) > 0 || errno == EINTR)
 		errno = 0;
 	close(lane->socket);
+	lane->socket = -1;       /* a thread that was given up may still ask */
 	pthread_mutex_unlock(&lane->lock);
 	return true;
 }

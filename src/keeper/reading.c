@@ -25,7 +25,8 @@ void reading_wait(int fd)
 
 	if (fd < 0)
 		return;
-	poll(&p, 1, -1);
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 }
 

@@ -10,8 +10,8 @@
  *
  * The GIL guards all objects. It is given up only to wait, to open, and to read.
  */
-#ifndef SCRIPT_PYPERF_H
-#define SCRIPT_PYPERF_H
+#ifndef PYPERF_PYPERF_H
+#define PYPERF_PYPERF_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define AT(member) offsetof(struct flame_config, member)
 
@@ -56,30 +55,27 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
-static struct folded *read_before(const struct flame_config *c, struct fault *f)
+/* Once, at the start: a pipe has it no second time, and later this may be another user. */
+static int read_before(struct flame_config *c, struct fault *f)
 {
-	struct folded *before = folded_new();
-
-	if (before && !folded_read(before, c->before, f))
-		return before;
-	if (!before)
-		fault_set(f, EXIT_FAILED, "out of memory");
-	folded_free(before);
-	return NULL;
+	c->old = folded_new();
+	if (!c->old)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (!folded_read(c->old, c->before, f))
+		return 0;
+	flame_free(c);
+	return -1;
 }
 
-/* Whether its stacks can be read now and again at the end; a pipe's only once. */
-static bool is_to_be_read(const struct flame_config *c)
+void flame_free(struct flame_config *c)
 {
-	struct stat st;
-
-	return c->before && !c->old && (stat(c->before, &st) || S_ISREG(st.st_mode));
+	folded_free(c->old);
+	c->old = NULL;
 }
 
-int flame_check(const struct flame_config *c, int verbose, struct fault *f)
+int flame_check(struct flame_config *c, int verbose, struct fault *f)
 {
 	struct picture_file file;
-	struct folded *before;
 	int rc;
 
 	if (!c->path)
@@ -93,29 +89,10 @@ int flame_check(const struct flame_config *c, int verbose, struct fault *f)
 	if (!rc)
 		picture_tell(&picture, c->path, &file, verbose);
 	free(file.path);
-	if (rc || !is_to_be_read(c))
-		return rc;
-	before = read_before(c, f);
-	folded_free(before);
-	return before ? 0 : -1;
+	return rc || !c->before || c->old ? rc : read_before(c, f);
 }
 
-static int compare(const struct flame_config *c, struct folded *folded, struct fault *f)
-{
-	struct folded *before;
-
-	if (!c->before)
-		return 0;
-	before = c->old ? c->old : read_before(c, f);
-	if (!before)
-		return -1;
-	folded_compare(folded, before);
-	if (before != c->old)
-		folded_free(before);
-	return 0;
-}
-
-int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
+int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f)
 {
 	const struct kind *kind;
@@ -128,8 +105,10 @@ int flame_write(const struct flame_config *c, struct folded *folded, const struc
 	if (picture_name(&picture, c->path, &file, f))
 		return -1;
 	kind = &kinds[file.kind];
-	rc = check_kind(c, kind, f) || compare(c, folded, f) ||
-	     artifact_open(&a, picture.option, file.path, f);
+	if (c->before && c->old)
+		folded_compare(folded, c->old);
+	flame_free(c);
+	rc = check_kind(c, kind, f) || artifact_open(&a, picture.option, file.path, f);
 	if (!rc && kind->print(folded, title, a.out)) {
 		rc = fault_set(f, EXIT_FAILED, "--flame-graph %s: out of memory", file.path);
 		artifact_abandon(&a);

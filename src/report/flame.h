@@ -23,7 +23,7 @@
 struct flame_config {
 	const char *path;            /* --flame-graph */
 	const char *before;          /* --flame-graph-before: a .folded to compare with */
-	struct folded *old;          /* the stacks of before, if the caller has read them */
+	struct folded *old;          /* the stacks of before, once they are read */
 	bool compared;               /* stacks come with what was before: folded_compare() */
 };
 
@@ -35,12 +35,14 @@ struct flame_title {
 	const char *unit;            /* of weights: "samples", "ns", "bytes"; NULL: samples */
 };
 
-/* Before the work is done: whether that kind can be made, and the file. 0, or -1 with f. verbose:
- * of the hint (base/note.h) where the file isn't called as c->path says. */
-int flame_check(const struct flame_config *c, int verbose, struct fault *f);
-/* Does nothing without c->path. c->before becomes folded's "before". 0, or -1 with f. */
-int flame_write(const struct flame_config *c, struct folded *folded, const struct flame_title *title,
+/* Before the work is done: whether that kind can be made, and the file; reads c->before, unless the caller has. 0, or
+ * -1 with f. verbose: of the hint (base/note.h) where the file isn't called as c->path says. */
+int flame_check(struct flame_config *c, int verbose, struct fault *f);
+/* Does nothing without c->path. c->old becomes folded's "before", and is freed. 0, or -1 with f. */
+int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);
+/* What was read of c->before, where flame_write() isn't reached. */
+void flame_free(struct flame_config *c);
 /* Kinds that somebody else's stream can take. */
 enum flame_kind { FLAME_FOLDED, FLAME_SPEEDSCOPE };
 /* 0 or -ENOMEM; what the stream says about writing is seen when it is closed. */

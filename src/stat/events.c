@@ -149,7 +149,7 @@ int stat_events_parse(struct stat *s, struct fault *f)
 		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_event(s, i, text, pev_attr_list_at(s->list, i)->at < asked, &err);
-	if (rc && asked)
+	if (rc && s->config->events.n && text)
 		text[asked] = '\0';   /* without the details of -d, which nobody wrote */
 	if (rc)
 		rc = complain(&err, rc, text, at, f);

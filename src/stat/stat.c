@@ -118,6 +118,7 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 	} rules[] = {
 		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it does not go with -p or -t" },
 		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it behind --" },
+		{ c->vs && !c->vs[strspn(c->vs, " \t\n")], "--vs \"\": expected a command, such as './job --fast'" },
 		{ c->vs && !command, "--vs compares with a command, and there is none; put it behind --" },
 		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it does not go with -r or "
 							    "--vs" },

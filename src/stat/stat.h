@@ -79,15 +79,15 @@ struct stat {
 	struct hotplug hotplug;
 };
 
-/* stat_events.c */
+/* events.c */
 int stat_events_parse(struct stat *s, struct fault *f);
 void stat_events_free(struct stat *s);
 
-/* stat_places.c: whom and where to count. child: of the command, or 0. */
+/* places.c: whom and where to count. child: of the command, or 0. */
 int stat_places_make(struct stat *s, pid_t child, struct fault *f);
 void stat_places_free(struct stat *s);
 
-/* stat_counters.c */
+/* counters.c */
 /* Opens all events in all places, off (on_command: on with exec). What can't be opened is
  * told and left out; needs_one: a fault if nothing is left. */
 int stat_open(struct stat *s, bool needs_one, struct fault *f);
@@ -99,14 +99,14 @@ void stat_close(struct stat *s);
 /* Fills s->rows with what was counted since the last time. */
 void stat_read(struct stat *s);
 
-/* stat_metrics.c: fills in the metrics of s->rows. seconds: of the time counted. */
+/* metrics.c: fills in the metrics of s->rows. seconds: of the time counted. */
 void stat_metrics(struct stat *s, double seconds);
 /* What one event's count is by another's, times *factor: "insn per cycle"; NULL: nothing known. */
 const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event_attr *by, double *factor);
 
-/* stat_compare.c: two commands in turns. The exit code. */
+/* compare.c: two commands in turns. The exit code. */
 int stat_compare(struct stat *s, char **argv, struct fault *f);
-/* stat_run.c */
+/* run.c */
 int stat_run(struct stat *s, char **argv, struct fault *f);
 /* One run of a command, without a word about it: rows are filled. Its exit status, or -1
  * with f. *interrupted: a signal asked to stop. */
@@ -115,7 +115,7 @@ struct stat_run_times {
 };
 int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
-/* stat_output.c: where results go: -o, else stderr beside a command (whose stdout is its own), else
+/* output.c: where results go: -o, else stderr beside a command (whose stdout is its own), else
  * stdout. What is told once makes a whole file or none; with -i the file grows. */
 struct stat_output {
 	FILE *out;

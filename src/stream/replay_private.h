@@ -57,7 +57,7 @@ struct replay {
 	_Alignas(8) char wide[UINT16_MAX + 1];
 };
 
-/* recording.c */
+/* replay_events.c */
 int recording_events(struct stream *s, struct fault *f);
 /* Whether the event tells of tasks and nothing else, in a ring of its own: so perf-prof records it. */
 bool recording_is_about_tasks(const struct replay *p, const struct perfdata_event *e);

@@ -61,7 +61,7 @@ void useronly_advise(struct pev_error *err, const union pev_attr_buf *refused, b
 {
 	char rest[sizeof(err->remedy)];
 
-	if ((err->code != EACCES && err->code != EPERM) || (try_on_self(refused, false) && try_on_self(refused, true)))
+	if ((err->code != EACCES && err->code != EPERM) || refused->attr.exclude_user || (try_on_self(refused, false) && try_on_self(refused, true)))
 		return;
 	snprintf(rest, sizeof(rest), "%s", err->remedy);
 	snprintf(err->remedy, sizeof(err->remedy), "user space of your own processes needs no privilege: -p PID%s; "

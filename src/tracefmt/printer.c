@@ -151,6 +151,8 @@ __attribute__((format(printf, 3, 4))) static void put(struct printer *p, size_t 
 		va_start(args, format);
 		n = vsnprintf(p->text + *at, p->size - *at, format, args);
 		va_end(args);
+		if (n < 0)
+			return;
 	} while ((size_t)n >= p->size - *at && grow(p, *at + (size_t)n + 1));
 	*at += (size_t)n < p->size - *at ? (size_t)n : p->size - *at - 1;
 }

@@ -4,8 +4,8 @@
  * straight from its raw bytes, as the kernel would. Numbers follow C's rules, where
  * libtraceevent takes every one for an unsigned word.
  *
- * What isn't understood (functions of the kernel, statements) isn't compiled: libtraceevent
- * has its try at that.
+ * What isn't understood (functions of the kernel, statements) isn't compiled: such an
+ * event prints as its fields.
  */
 #ifndef TRACEFMT_PRINTFMT_H
 #define TRACEFMT_PRINTFMT_H

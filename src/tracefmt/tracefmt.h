@@ -2,9 +2,8 @@
 /*
  * Formats of tracepoints: what lies where in the raw bytes of a sample.
  *
- * A format is read from tracefs (or, later, from a recording), parsed by
- * libtraceevent - whose plugins are never loaded: they are code from $HOME - and
- * turned into a table of fields with offset, size, sign and kind. Kernel layouts
+ * A format is read from tracefs or a recording. Its fields are parsed by libtraceevent, whose
+ * plugins are never loaded (they are code from $HOME), and turned into a table of fields with offset, size, sign and kind. Kernel layouts
  * move between versions, so nothing here knows a struct by heart.
  */
 #ifndef TRACEFMT_TRACEFMT_H

@@ -61,7 +61,7 @@ def schema(name, message, folder):
     if not shutil.which('protoc'):
         pytest.skip('there is no protoc')
     out = os.path.join(folder, 'schema')
-    subprocess.run(['protoc', '-I', os.path.join(ROOT, 'src', 'convert'), '-o', out, name], check=True)
+    subprocess.run(['protoc', '-I', os.path.join(ROOT, 'src', 'export'), '-o', out, name], check=True)
     pool = descriptor_pool.DescriptorPool()
     with open(out, 'rb') as file:
         for one in protobuf.FileDescriptorSet.FromString(file.read()).file:

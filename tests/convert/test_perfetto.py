@@ -101,7 +101,7 @@ def trace(convert, built_with_protobuf, tmp_path):
 def test_our_schema_is_a_part_of_theirs(tmp_path, built_with_protobuf):
     descriptor = pytest.importorskip('google.protobuf.descriptor_pb2', reason='there is no python3-protobuf')
     out = tmp_path / 'schema'
-    subprocess.run(['protoc', '-I', os.path.join(ROOT, 'src', 'convert'), '-o', out, 'perfetto.proto'], check=True)
+    subprocess.run(['protoc', '-I', os.path.join(ROOT, 'src', 'export'), '-o', out, 'perfetto.proto'], check=True)
     file = descriptor.FileDescriptorSet.FromString(out.read_bytes()).file[0]
     ours = {}
 

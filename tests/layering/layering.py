@@ -131,6 +131,8 @@ def check_table(root):
              if path.startswith('src' + os.sep) and path.endswith(('.c', '.h'))}
     for room in sorted(FLOOR.keys() - there):
         yield f'src/README.md: {room} is no folder of src/ with sources'
+    for folder in sorted(there - FLOOR.keys()):
+        yield f'src/{folder}: src/README.md does not name it'
 
 
 # ---- calls ----------------------------------------------------------------------------

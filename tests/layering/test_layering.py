@@ -12,6 +12,7 @@ HEAD = '/* SPDX-License-Identifier: Apache-2.0 */\n'
 
 def test_rooms():
     assert list(layering.check_rooms(ROOT)) == []
+    assert list(layering.check_table(ROOT)) == []
 
 
 def test_licence_lines_and_lengths():

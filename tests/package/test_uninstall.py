@@ -11,21 +11,21 @@ def uninstall(build):
 
 def test_what_others_have_stays(tmp_path):
     lib, module, doc = (tmp_path / name for name in ('lib', 'lib/python/pyperf', 'share/doc/perf-prof'))
-    log = tmp_path / 'build/meson-logs/install-log.txt'
-    for folder in lib, module, doc, log.parent:
+    log, made = tmp_path / 'build/installed.txt', tmp_path / 'lib/made'
+    for folder in lib, module, doc, made, log.parent:
         folder.mkdir(parents=True, exist_ok=True)
     ours = [lib / 'libperfevent.so', module / '__init__.py', doc / 'NOTICE', lib / 'gone']
     for path in *ours[:3], lib / 'theirs.so', doc / 'notes of the administrator':
         path.write_text('')
     (module / '__pycache__').mkdir()
     (module / '__pycache__/__init__.pyc').write_text('')
-    log.write_text(''.join(f'{line}\n' for line in ('# List of files', *ours)))
+    log.write_text(''.join(f'{line}\n' for line in ('# List of files', *ours, lib, made)))
     for said in '3 files removed\n', '0 files removed\n':
         done = uninstall(tmp_path / 'build')
         assert (done.returncode, done.stdout) == (0, said), done.stderr
     left = {path.name for path in tmp_path.rglob('*') if path.is_file()}
-    assert left == {'install-log.txt', 'theirs.so', 'notes of the administrator'}
-    assert doc.exists() and not module.exists()
+    assert left == {'installed.txt', 'theirs.so', 'notes of the administrator'}
+    assert doc.exists() and lib.exists() and not module.exists() and not made.exists()
 
 
 def test_nothing_was_installed(tmp_path):

@@ -46,8 +46,8 @@ def compiler(arch):
 
 def checks(root, arch):
     """Path of the program of tests/vm/check for `arch`."""
-    sources = [path for where in ('src/perfevent/*.c', 'tests/vm/check/*.c')
-               for path in sorted(glob.glob(os.path.join(root, where)))]
+    sources = [path for where in ('src/perfevent/**/*.c', 'tests/vm/check/*.c')
+               for path in sorted(glob.glob(os.path.join(root, where), recursive=True))]
     folder = os.path.join(root, 'build-test', 'vm')
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, f'check-{arch}')

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof flame-graph: pictures of stacks that were folded before, also by other tools. */
 #include "analysis/profiles/commands.h"
+#include "base/caller.h"
+#include "base/descriptors.h"
 #include "keeper/reading.h"
 #include "report/flame.h"
 
@@ -30,6 +32,8 @@ static const struct opt opts[] = {
 	  "bytes, ... Default: samples.", false, NULL },
 };
 
+enum { SPARE_FILES = 16 };
+
 /* The files of stacks: operands, and last --before's, if it is given. */
 struct inputs {
 	char *const *operands;
@@ -45,13 +49,17 @@ static const char *path_of(const struct inputs *in, int i)
 /* All of them, before root gives up its rights. */
 static int open_inputs(struct inputs *in, struct fault *f)
 {
+	struct caller_rights rights;
 	int n = in->n;
 
+	descriptors_reserve((size_t)n + SPARE_FILES);
 	in->fds = malloc((size_t)n * sizeof(*in->fds));
 	if (!in->fds)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (int i = 0; i < n; i++) {
+		caller_begin(&rights);
 		in->fds[i] = reading_open(path_of(in, i), f);
+		caller_end(&rights);
 		if (in->fds[i] < 0) {
 			in->n = i;
 			return -1;
@@ -112,7 +120,7 @@ static int read_and_draw(struct flame_graph_config *c, struct inputs *in, struct
 	c->flame.old = folded_new();
 	rc = folded && c->flame.old ? draw(c, in, folded, f) : fault_set(f, EXIT_FAILED, "out of memory");
 	folded_free(folded);
-	folded_free(c->flame.old);
+	flame_free(&c->flame);
 	return rc;
 }
 

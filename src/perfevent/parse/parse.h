@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parsing event lists, in four parts: parse.c walks the text, parse_names.c turns a name
- * into events, parse_terms.c puts /terms/ into them, parse_modifiers.c the letters.
+ * Parsing event lists, in four parts: parse.c walks the text, event_names.c turns a name
+ * into events, terms.c puts /terms/ into them, modifiers.c the letters.
  */
 #ifndef PERFEVENT_PARSE_PARSE_H
 #define PERFEVENT_PARSE_PARSE_H

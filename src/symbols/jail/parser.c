@@ -118,11 +118,13 @@ static int fork_nursery(struct parser *p)
 
 struct parser *parser_new(const struct parser_opts *opts)
 {
-	struct parser *p = calloc(1, sizeof(*p));
+	struct parser *p = opts->rows ? calloc(1, sizeof(*p)) : NULL;
 	int rc = 0;
 
-	if (!p)
+	if (!p) {
+		errno = opts->rows ? ENOMEM : EINVAL;
 		return NULL;
+	}
 	p->rows = opts->rows;
 	p->seconds = opts->seconds ? opts->seconds : SECONDS;
 	p->helpers = opts->helpers;

@@ -81,7 +81,7 @@ enum parser_place {
 
 struct parser_opts {
 	enum parser_place place;
-	const struct parser_row *rows;   /* PARSER_KINDS of them; symbols/parser_kinds.h has them all */
+	const struct parser_row *rows;   /* required: PARSER_KINDS of them; symbols/parser_kinds.h has them all */
 	unsigned int seconds;            /* that one question may take; 0: 20 */
 	const struct opener *opener;     /* where questions about tickets go (base/ticket.h); NULL: there are none */
 	struct helpers helpers;          /* is told of each process that is started */

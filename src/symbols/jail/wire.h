@@ -30,7 +30,7 @@ int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsign
 int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *nfds,
 		     const struct wire_limit *limit);
 
-/* parser_worker.c: what the process does that was forked to have workers: one at a time,
+/* worker.c: what the process does that was forked to have workers: one at a time,
  * on request (a byte). Never returns. */
 enum { WIRE_NEW_WORKER, WIRE_NO_WORKER };   /* the one before ends in any case */
 struct wire_worker {
@@ -39,7 +39,7 @@ struct wire_worker {
 };
 _Noreturn void parser_serve(int control, const struct parser_row *rows);
 
-/* parser_jail.c: gives up what privilege there is. It may write files of that size. 0 or -errno. */
+/* jail.c: gives up what privilege there is. It may write files of that size. 0 or -errno. */
 int jail_leave_privilege(uint64_t file_size);
 /* From here on only reading, memory and answering. */
 int jail_lock(void);
