@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library_print.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,28 @@ struct library {
 	char *raw;              /* of the event that is printed, and zeroes behind it */
 	char *format;
 };
+
+/* By what may be 0: it ends the process then. */
+static bool divides(const struct tep_print_arg *arg)
+{
+	for (; arg; arg = arg->next) {
+		if (arg->type == TEP_PRINT_OP) {
+			const struct tep_print_arg *by = arg->op.right;
+
+			if ((!strcmp(arg->op.op, "/") || !strcmp(arg->op.op, "%")) &&
+			    (by->type != TEP_PRINT_ATOM || !strtoull(by->atom.atom, NULL, 0)))
+				return true;
+			if (divides(arg->op.left) || divides(by))
+				return true;
+		}
+		if ((arg->type == TEP_PRINT_TYPE && divides(arg->typecast.item)) ||
+		    (arg->type == TEP_PRINT_FLAGS && divides(arg->flags.field)) ||
+		    (arg->type == TEP_PRINT_SYMBOL && divides(arg->symbol.field)) ||
+		    (arg->type == TEP_PRINT_FUNC && divides(arg->func.args)))
+			return true;
+	}
+	return false;
+}
 
 struct library *library_new(void)
 {
@@ -65,7 +88,9 @@ const struct tep_event *library_event(struct library *l, const char *tracefs, co
 		fclose(file);
 	}
 	tep_parse_format(l->tep, &ev, l->format, n, fmt->sys);
-	return ev && !(ev->flags & (int)TEP_EVENT_FL_FAILED) && tep_find_event(l->tep, fmt->id) == ev ? ev : NULL;
+	if (!ev || ev->flags & (int)TEP_EVENT_FL_FAILED || tep_find_event(l->tep, fmt->id) != ev || divides(ev->print_fmt.args))
+		return NULL;
+	return ev;
 }
 
 const char *library_text(struct library *l, const void *raw, uint32_t raw_size, size_t *len)

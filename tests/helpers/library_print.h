@@ -12,7 +12,8 @@ struct library;
 /* NULL without memory. */
 struct library *library_new(void);
 void library_free(struct library *l);
-/* The event as libtraceevent has it, from this kernel's format; NULL: it doesn't understand how the event prints. */
+/* The event as libtraceevent has it, from this kernel's format; NULL: it doesn't understand how the
+ * event prints, or could divide by 0. */
 const struct tep_event *library_event(struct library *l, const char *tracefs, const struct tracefmt *fmt);
 /* The text of raw data of such an event, valid until the next call. That counts and widths in it are small is the
  * caller's business: libtraceevent reads what they say. */
