@@ -202,7 +202,8 @@ static uint64_t function_of(struct pprof *p, const struct frame *frame)
 	return id;
 }
 
-/* One address: what was put into a function, and that function, `n` frames of a stack. */
+/* The location of one address. frames: the functions inlined there, innermost first, and last the function that contains
+ * them; n in all. */
 static void put_location(struct pprof *p, uint64_t id, const struct frame *const *frames, size_t n)
 {
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT, *locations[] = { &location };
