@@ -236,7 +236,7 @@ static int set(struct top_source *src, const struct top_source_opts *o, struct f
 	return 0;
 }
 
-static int events(struct source *source, const void *config, struct fault *f)
+static int events(struct source *source, void *config, struct fault *f)
 {
 	struct top_source *src = calloc(1, sizeof(*src));
 	struct source_made made = {

@@ -66,7 +66,7 @@ static void release(void *state)
 
 static const struct maker_ops ops = { .begin = begin, .sample = sample, .free = release };
 
-static int events(struct source *source, const void *config, struct fault *f)
+static int events(struct source *source, void *config, struct fault *f)
 {
 	const struct trace_source_opts *o = config;
 	struct trace_source *src = calloc(1, sizeof(*src));

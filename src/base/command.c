@@ -18,7 +18,7 @@ int command_run(const struct command *cmd, int argc, char **argv, const void *so
 {
 	struct opt_parser p = {
 		.groups = cmd->groups, .ngroups = cmd->ngroups, .mode = cmd->mode,
-		.command = cmd->name,
+		.command = cmd->name, .subject = cmd->subject,
 	};
 	struct fault f = {0};
 	int code;

@@ -24,11 +24,15 @@ struct command {
 	size_t config_size;               /* zeroed config that run() gets */
 	void (*defaults)(void *config);   /* may be NULL */
 	size_t sources_at;                /* of the config's pointer to the sources of event lists; 0: none */
+	const void *subject;              /* for run(), in args; or NULL */
 	void (*release)(void *config);    /* frees what options put there; may be NULL */
 	/* Does the work; returns the exit code. Where it fails it fills f and the
 	 * caller prints it. */
 	int (*run)(void *config, const struct opt_parser *args, struct fault *f);
 };
+
+/* In a struct command and in a struct source_ops: an array of groups. */
+#define OPT_GROUPS(array) .groups = array, .ngroups = sizeof(array) / sizeof(*(array))
 
 /* Parses argv (words after the command's name), runs, prints a fault. `sources` (stream/source.h) goes where the
  * command says. The exit code. */

@@ -67,6 +67,7 @@ struct opt_parser {
 	void *config;
 	enum opt_mode mode;
 	const char *command;   /* for messages */
+	const void *subject;   /* of that command (base/command.h) */
 	const char *listed;    /* where its options are listed; NULL: by `perf-prof COMMAND -h` */
 	/* results */
 	char **operands;       /* pointers into argv, NULL terminated; free() it */

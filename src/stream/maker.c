@@ -12,6 +12,8 @@ struct maker {
 	const char *name;             /* of its source */
 	const struct maker_ops *ops;
 	void *state;
+	struct stream_opts *config;   /* its source's options, */
+	char *words;                  /* and their text, or NULL */
 	const struct tracefmt *fmt;
 	void *fields;                 /* of the next event: raw data begins at half a u64 */
 	size_t size;                  /* of these */
@@ -115,14 +117,18 @@ static int make_record(struct maker *m, size_t size)
 static void maker_free(struct maker *m)
 {
 	m->ops->free(m->state);
+	stream_opts_free(m->config);
+	free(m->config);
+	free(m->words);
 	free(m->rec);
 	free(m->fields);
 	free(m);
 }
 
-struct maker *makers_add(struct makers *all, struct stream *s, const char *name,
-			 const struct source_made *made, struct fault *f)
+struct maker *makers_add(struct stream *s, const char *name, const struct source_made *made, struct stream_opts **config,
+			 char **words, struct fault *f)
 {
+	struct makers *all = &s->makers;
 	struct maker **v = realloc(all->v, (all->n + 1) * sizeof(*v));
 	struct maker *m = v ? calloc(1, sizeof(*m)) : NULL;
 
@@ -134,7 +140,11 @@ struct maker *makers_add(struct makers *all, struct stream *s, const char *name,
 		return NULL;
 	}
 	all->v[all->n++] = m;
-	*m = (struct maker){ .s = s, .name = name, .ops = made->ops, .state = made->state };
+	*m = (struct maker){
+		.s = s, .name = name, .ops = made->ops, .state = made->state, .config = *config, .words = *words,
+	};
+	*config = NULL;
+	*words = NULL;
 	m->fmt = make_format(s, name, made, f);
 	if (!m->fmt)
 		return NULL;
@@ -145,10 +155,10 @@ struct maker *makers_add(struct makers *all, struct stream *s, const char *name,
 	return m;
 }
 
-void maker_set_event(struct maker *m, struct stream_event *ev, uint64_t exit_n)
+void maker_set_event(struct maker *m, struct stream_event *ev)
 {
 	m->event = (size_t)(ev - m->s->events);
-	m->limit.exit_n = exit_n;
+	m->limit.exit_n = m->config->exit_n;
 	ev->maker = m;
 	ev->fmt = m->fmt;
 	ev->min_raw = m->fmt->min_size;

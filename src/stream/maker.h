@@ -18,10 +18,11 @@ struct makers {
 	size_t nwishes;
 };
 
-/* made->state is taken over in any case. NULL with f. */
-struct maker *makers_add(struct makers *all, struct stream *s, const char *name,
-			 const struct source_made *made, struct fault *f);
-void maker_set_event(struct maker *m, struct stream_event *ev, uint64_t exit_n);
+/* made->state is taken over in any case; so are the source's options and their text, unless a pointer to them stays.
+ * NULL with f. */
+struct maker *makers_add(struct stream *s, const char *name, const struct source_made *made, struct stream_opts **config,
+			 char **words, struct fault *f);
+void maker_set_event(struct maker *m, struct stream_event *ev);
 /* The consumer's list is complete: appends what is watched. 0, or -1 with f. */
 int makers_watch(struct stream *s, struct fault *f);
 /* Events have found their places: 0, or -1 with f. */

@@ -13,8 +13,8 @@ struct source {
 	struct stream *stream;
 	const struct source_ops *ops;
 	const struct spec_item *item;
-	const struct stream_opts *config;   /* what its own options say */
-	char *words;                        /* the options' text, cut up: config points into it */
+	struct stream_opts *config;         /* its own options; NULL: a maker has them now */
+	char *words;                        /* their text, cut up: config points into it */
 };
 
 const struct source_ops *source_find(const struct source_ops *const *table, const char *name)
@@ -86,6 +86,11 @@ int source_add(struct source *source, const struct source_event *event, struct f
 
 /* ---- events of its own making ---------------------------------------------- */
 
+const void *source_subject(const struct source *source)
+{
+	return source->ops->subject;
+}
+
 const struct stream_opts *source_targets(const struct source *source)
 {
 	return source->stream->opts;
@@ -109,7 +114,7 @@ static int name_made(struct source *source, struct stream_event *ev, struct faul
 struct maker *source_make(struct source *source, const struct source_made *made, struct fault *f)
 {
 	struct stream *s = source->stream;
-	struct maker *m = makers_add(&s->makers, s, source->ops->name, made, f);
+	struct maker *m = makers_add(s, source->ops->name, made, &source->config, &source->words, f);
 	struct stream_event *ev = m ? events_append(s, source->item, f) : NULL;
 
 	if (!ev)
@@ -119,7 +124,7 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 			    "make it from the recording with -I", source->ops->name);
 		return NULL;
 	}
-	maker_set_event(m, ev, source->config->exit_n);
+	maker_set_event(m, ev);
 	if (made->order)
 		((struct stream_opts *)s->opts)->order = true;
 	return name_made(source, ev, f) ? NULL : m;
@@ -242,14 +247,11 @@ static int add(struct source *source, void *config, struct fault *f)
 {
 	struct fault why = { 0 };
 
-	source->config = config;
 	stream_opts_defaults(config);
 	if (parse_options(source, config, f))
 		return -1;
-	if (source->ops->events(source, config, &why))
-		return complain_or_pass(source, &why, f);
-	take_ring_size(source->stream, source->config);
-	return 0;
+	take_ring_size(source->stream, config);
+	return source->ops->events(source, config, &why) ? complain_or_pass(source, &why, f) : 0;
 }
 
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f)
@@ -263,10 +265,11 @@ enum plain_answer source_add_item(struct stream *s, const struct spec_item *item
 	if (item->sys || !source.ops)
 		return PLAIN_NONE;
 	config = calloc(1, source.ops->config_size);
+	source.config = config;
 	rc = config ? add(&source, config, f) : fault_set(f, EXIT_FAILED, "out of memory");
-	if (config)
-		stream_opts_free(config);
-	free(config);
+	if (source.config)
+		stream_opts_free(source.config);
+	free(source.config);
 	free(source.words);
 	return rc ? PLAIN_FAILED : PLAIN_ADDED;
 }

@@ -37,8 +37,10 @@ struct source_ops {
 	/* What options fill in, zeroed; its head is a struct stream_opts, of which call
 	 * chains, ring.bytes and exit_n count. */
 	size_t config_size;
-	/* Adds its events by source_add(). 0, or -1 with f. */
-	int (*events)(struct source *source, const void *config, struct fault *f);
+	const void *subject;              /* source_subject(); or NULL */
+	/* Adds its events by source_add(), or makes one by source_make(): then `config` stays until the maker ends.
+	 * 0, or -1 with f. */
+	int (*events)(struct source *source, void *config, struct fault *f);
 };
 
 struct source_event {
@@ -103,6 +105,8 @@ struct maker *source_make(struct source *source, const struct source_made *made,
 int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f);
 /* Whether a recording has samples of that tracepoint; live ones are all there. */
 bool source_has(const struct maker *m, const char *sys, const char *name);
+/* Of the source's ops. */
+const void *source_subject(const struct source *source);
 /* Whom the stream is about: -p, -t and so on. */
 const struct stream_opts *source_targets(const struct source *source);
 

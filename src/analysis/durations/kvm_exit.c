@@ -2,14 +2,12 @@
 /* perf-prof kvm-exit: how long a host takes for what its guests can't do themselves. */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/exit_reasons.h"
-#include "analysis/durations/pairs.h"
+#include "rows/question.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct kvm_exit {
-	struct pair_opts opts;
-	struct pairs pairs;
+	struct question question;
 	const struct stream_event *leave, *enter;   /* the guest */
 	struct exit_reasons reasons;
 	struct vcpu *vcpus;
@@ -22,57 +20,32 @@ struct vcpu {
 	UT_hash_handle hh;
 };
 
-/* ---- the table ---------------------------------------------------------------------- */
-
-/* A row: reason, with --perins the thread of the virtual CPU. */
-static void put(struct analysis *a, const struct distribution *d, struct table *t)
+static const char *reason(struct question *q, uint64_t code, char *buf, size_t size)
 {
-	table_text(t, d->name);
-	if (d->key[1])
-		table_integer(t, pidmap_shown((pid_t)d->key[1]));
-	else
-		table_none(t);
+	return exit_reasons_name(&((struct kvm_exit *)q)->reasons, code);
 }
 
+enum { ROW_REASON, ROW_TID, REASON };
+static const struct column columns[] = {
+	[ROW_REASON] = { "exit_reason", COLUMN_TEXT, COLUMN_KEY, .text = reason },
+	[ROW_TID] = { "tid", COLUMN_TASK, COLUMN_PER_INSTANCE },
+	[REASON] = { "reason", COLUMN_TEXT, COLUMN_FIELD, 48, .text = reason },
+};
+static const enum shown shown[] = {
+	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P99, SHOW_MAX, SHOW_SHARE,
+};
+
 /* The time that virtual CPUs were seen, in the guest or out of it; then from now on. */
-static uint64_t seen(struct analysis *a)
+static uint64_t seen(struct question *q)
 {
-	struct kvm_exit *k = a->config;
 	uint64_t ns = 0;
 
-	for (struct vcpu *v = k->vcpus; v; v = v->hh.next) {
+	for (struct vcpu *v = ((struct kvm_exit *)q)->vcpus; v; v = v->hh.next) {
 		ns += v->last - v->first;
 		v->first = v->last;
 	}
 	return ns;
 }
-
-static const struct table_column columns[] = {
-	{ "exit_reason", TABLE_TEXT }, { "tid", TABLE_INTEGER },
-};
-static const enum shown shown[] = {
-	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P99, SHOW_MAX, SHOW_SHARE,
-};
-static const struct distribution_view view = {
-	"kvm-exit", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
-	.share_title = "%gsys", .whole = seen,
-};
-
-static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
-{
-	snprintf(buf, size, "virtual CPU of thread %d: exit %s", pidmap_shown((pid_t)key), d->name);
-}
-
-static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
-{
-	return (uint64_t)s->tid == key;
-}
-
-static const struct pair_ops pair_ops = {
-	.view = &view, .title = title, .between = between, .history = true,
-};
-
-/* ---- samples ------------------------------------------------------------------------ */
 
 static void see_vcpu(struct kvm_exit *k, const struct analysis_sample *s)
 {
@@ -94,91 +67,70 @@ static void see_vcpu(struct kvm_exit *k, const struct analysis_sample *s)
 	v->last = s->time;
 }
 
-static void sample(struct analysis *a, const struct analysis_sample *s)
+static void sample(struct question *q, const struct analysis_sample *s)
 {
-	struct kvm_exit *k = a->config;
-	struct pair_end end;
+	struct kvm_exit *k = (struct kvm_exit *)q;
+	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid };
 
-	pairs_see(&k->pairs, s);
 	see_vcpu(k, s);
 	if (s->event == k->leave) {
-		pairs_start(&k->pairs, s, (uint64_t)s->tid,
-			    exit_reasons_code(&k->reasons, stream_formats(a->stream), s));
-	} else if (s->event == k->enter && pairs_end(&k->pairs, s, (uint64_t)s->tid, &end)) {
-		pairs_add(&k->pairs, s, &end, exit_reasons_name(&k->reasons, end.value), (uint64_t)s->tid, end.value,
-			  k->opts.per_instance ? (uint64_t)s->tid : 0);
+		pairs_start(&q->pairs, s, (uint64_t)s->tid, exit_reasons_code(&k->reasons, question_formats(q), s));
+	} else if (s->event == k->enter && pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end)) {
+		h.cells[ROW_REASON].number = h.cells[REASON].number = h.end.value;
+		h.cells[ROW_TID].number = (uint64_t)s->tid;
+		question_emit(q, &h);
 	}
 }
 
-static int events(struct analysis *a, struct fault *f)
+static int events(struct question *q, struct fault *f)
 {
-	a->opts->stream.order = true;   /* a guest may go on on another CPU */
-	return analysis_add_event(a, f, "kvm:kvm_exit,kvm:kvm_entry");
+	return question_watch(q, "kvm", "kvm_exit", false, f) || question_watch(q, "kvm", "kvm_entry", false, f) ? -1 : 0;
 }
 
 /* Of the entry, that it came. */
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
+static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	return pairs_read(a, event == analysis_event(a, "kvm", "kvm_entry") ? 0 : PERF_SAMPLE_RAW);
+	return event == question_event(q, "kvm", "kvm_entry") ? 0 : PERF_SAMPLE_RAW;
 }
 
-static int begin(struct analysis *a, struct fault *f)
+static int begin(struct question *q, struct fault *f)
 {
-	struct kvm_exit *k = a->config;
+	struct kvm_exit *k = (struct kvm_exit *)q;
 
-	k->leave = analysis_event(a, "kvm", "kvm_exit");
-	k->enter = analysis_event(a, "kvm", "kvm_entry");
-	if (!k->leave || !k->enter)
-		return analysis_lacks(a, "kvm", k->leave ? "kvm_entry" : "kvm_exit", f);
-	if (exit_reasons_begin(&k->reasons, k->leave, f))
-		return -1;
-	return pairs_begin(&k->pairs, a, &pair_ops, f);
+	return question_need(q, "kvm", "kvm_exit", &k->leave, f) || question_need(q, "kvm", "kvm_entry", &k->enter, f) ||
+	       exit_reasons_begin(&k->reasons, k->leave, f) ? -1 : 0;
 }
 
-static void interval(struct analysis *a)
+static void release(struct question *q)
 {
-	pairs_print(&((struct kvm_exit *)a->config)->pairs);
-}
+	struct kvm_exit *k = (struct kvm_exit *)q;
 
-static int end(struct analysis *a, struct fault *f)
-{
-	interval(a);
-	return pairs_picture(&((struct kvm_exit *)a->config)->pairs, f);
-}
-
-static void release(struct analysis *a)
-{
-	struct kvm_exit *k = a->config;
-
-	pairs_free(&k->pairs);
 	HASH_FREE(k->vcpus);
 	exit_reasons_free(&k->reasons);
 }
 
-static const struct analysis_ops ops = {
-	.name = "kvm-exit", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
-	.end = end, .release = release, .chains_of_users = true,
-	.attrs = STREAM_ATTR_STACK,
-};
-
-static int run(void *config, const struct opt_parser *args, struct fault *f)
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
 {
-	return analysis_run(&ops, config, args, f);
+	snprintf(buf, size, "virtual CPU of thread %d: exit %s", pidmap_shown(h->tid), reason(q, h->end.value, NULL, 0));
 }
 
-/* ---- the command -------------------------------------------------------------------- */
+static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
+{
+	return s->tid == h->tid;
+}
+
+static const struct question_ops question = {
+	.name = "kvm-exit", QUESTION_COLUMNS_ARE(columns), .shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
+	.share_title = "%gsys", .whole = seen,
+	.print = "\"%s took %llu.%03llu us\", REC->reason, REC->duration / 1000, REC->duration % 1000",
+	.events = events, .reads = reads, .begin = begin, .sample = sample, .release = release, .title = title,
+	.between = between,
+};
+
+/* ---- the command ------------------------------------------------------------------------ */
 
 static const struct opt_group groups[] = {
-	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
-	PAIR_PICTURE_GROUP,
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS,
 };
 
 static const char *const description[] = {
@@ -202,16 +154,11 @@ static const struct command_example examples[] = {
 };
 
 const struct command kvm_exit_command = {
-	.name = "kvm-exit",
-	.summary = "measure how long a host takes for the exits of its guests",
-	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(groups[0]),
-	.examples = examples,
-	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct kvm_exit),
-	.defaults = analysis_defaults,
-	.release = analysis_release,
-	.run = run,
+	QUESTION_COMMAND(question, struct kvm_exit), OPT_GROUPS(groups), .name = "kvm-exit", .usage = QUESTION_USAGE,
+	.description = description, .summary = "measure how long a host takes for the exits of its guests", .examples = examples,
+};
+
+const struct source_ops kvm_exit_source = {
+	QUESTION_SOURCE(question, struct kvm_exit), OPT_GROUPS(question_source_groups), .name = "kvm-exit",
+	.summary = "each exit of a guest, when the guest is entered again",
 };

@@ -1,130 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof latency: from one event to another of the same key. */
 #include "analysis/durations/commands.h"
-#include "analysis/durations/pairs.h"
 #include "base/note.h"
 #include "engine/keys.h"
+#include "engine/tapped.h"
 #include "events/spec.h"
+#include "rows/question.h"
+#include "stream/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum role { ROLE_START, ROLE_END, ROLE_BOTH, ROLE_SHOWN };
 
+struct key {
+	struct expr *expr;               /* NULL: none is needed */
+	bool thread;                     /* it is the thread: the sample's tid */
+};
+
 /* An event's part. */
 struct part {
+	const struct stream_event *event;
 	enum role role;
-	struct expr *key;
-	bool thread;                     /* the key is the thread */
-	unsigned int pair;               /* which start it belongs to */
+	struct key key;
+	struct key end_key;              /* of a source, where it ends */
 };
 
 struct latency {
-	struct pair_opts opts;
+	struct question question;
 	const char *key;                 /* -k */
-	struct pairs pairs;
+	const char *start, *end, *end_key;   /* options of a source, */
+	struct tapped taps[2];               /* and the two tracepoints */
 	bool any;                        /* a pair was complete */
-	struct part *parts;              /* as many as events */
-	struct stream_event *events;
+	struct part *parts;              /* of a command, one for each event of its list; of a source, one or two */
 	size_t n;
 };
 
-/* ---- the table ---------------------------------------------------------------------- */
-
-static int64_t shown_key(const struct latency *l, const struct distribution *d, uint64_t key)
+static const char *pair_text(struct question *q, uint64_t pair, char *buf, size_t size)
 {
-	return l->parts[d->key[0] >> 32].thread ? pidmap_shown((pid_t)key) : (int64_t)key;
+	const struct part *parts = ((struct latency *)q)->parts;
+
+	snprintf(buf, size, "%s=>%s", parts[pair >> 32].event->name, parts[(uint32_t)pair].event->name);
+	return buf;
 }
 
-/* A row: both events, and the key with --perins. */
-static void put(struct analysis *a, const struct distribution *d, struct table *t)
-{
-	struct latency *l = a->config;
-
-	if (l->opts.per_instance)
-		table_integer(t, shown_key(l, d, d->key[1]));
-	else
-		table_none(t);
-	table_printf(t, "%s=>%s", l->events[d->key[0] >> 32].name, l->events[(uint32_t)d->key[0]].name);
-}
-
-static const struct table_column columns[] = {
-	{ "key", TABLE_INTEGER }, { "pair", TABLE_TEXT, .title = "start=>end" },
-};
-static const enum shown shown[] = {
-	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
-};
-static const struct distribution_view view = {
-	"latency", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
+enum { KEY, PAIR };
+static const struct column columns[] = {
+	[KEY] = { "key", COLUMN_UNSIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
+	[PAIR] = { "pair", COLUMN_TEXT, COLUMN_KEY, 0, "start=>end", pair_text },
 };
 
-static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
-{
-	struct latency *l = a->config;
-
-	snprintf(buf, size, "%s=>%s of key %llu", l->events[d->key[0] >> 32].name,
-		 l->events[(uint32_t)d->key[0]].name, (unsigned long long)shown_key(l, d, key));
-}
+/* ---- samples ---------------------------------------------------------------------------- */
 
 static struct part *part_of(struct latency *l, const struct stream_event *event)
 {
-	return &l->parts[event - l->events];
+	return &l->parts[l->question.maker ? event != l->parts[0].event : event - l->parts[0].event];
 }
 
-static bool key_at(struct analysis *a, const struct analysis_sample *s, uint64_t *key)
+static bool evaluate(struct question *q, const struct expr *key, const struct analysis_sample *s, uint64_t *value)
 {
-	struct part *part = part_of(a->config, s->event);
+	struct expr_run run = { .ctx = NULL };
+	struct expr_value v;
 
-	if (!part->thread)
-		return key_of(a, part->key, s, key);
-	*key = (uint64_t)s->tid;
+	if (q->a)
+		return key_of(q->a, key, s, value);
+	schema_set_run(&run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
+	if (expr_eval(key, &run, &v))
+		return false;
+	*value = key_number(&v);
 	return true;
 }
 
-/* Events of the same key, and those that are only shown: all, or by their own key. */
-static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
+static bool key_at(struct question *q, const struct key *key, const struct analysis_sample *s, uint64_t *value)
 {
-	struct latency *l = a->config;
-	struct part *part = part_of(l, s->event);
-	uint64_t own;
-
-	return !part->key || (key_at(a, s, &own) && own == key);
+	if (!key->thread)
+		return evaluate(q, key->expr, s, value);
+	*value = (uint64_t)s->tid;
+	return true;
 }
 
-static const struct pair_ops pair_ops = {
-	.view = &view, .title = title, .between = between, .history = true,
-};
-
-/* ---- samples ------------------------------------------------------------------------ */
-
-static void ends(struct analysis *a, const struct analysis_sample *s, uint64_t key)
+static const struct key *end_key(const struct part *part)
 {
-	struct latency *l = a->config;
-	struct pair_end end;
+	return part->end_key.expr ? &part->end_key : &part->key;
+}
 
-	if (!pairs_end(&l->pairs, s, key, &end))
+static void ends(struct question *q, const struct analysis_sample *s, const struct part *part, uint64_t key)
+{
+	struct latency *l = (struct latency *)q;
+	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid, .key = key };
+
+	if (!pairs_end(&q->pairs, s, key, &h.end))
 		return;
 	l->any = true;
-	pairs_add(&l->pairs, s, &end, "", key, end.value << 32 | (uint64_t)(s->event - l->events),
-		  l->opts.per_instance ? key : 0);
+	h.cells[KEY].number = l->parts[h.end.value].key.thread ? (uint64_t)pidmap_shown((pid_t)key) : key;
+	h.cells[PAIR].number = h.end.value << 32 | (uint64_t)(part - l->parts);
+	question_emit(q, &h);
 }
 
-static void sample(struct analysis *a, const struct analysis_sample *s)
+static void sample(struct question *q, const struct analysis_sample *s)
 {
-	struct latency *l = a->config;
-	struct part *part = part_of(l, s->event);
+	struct latency *l = (struct latency *)q;
+	const struct part *part = part_of(l, s->event);
 	uint64_t key;
 
-	pairs_see(&l->pairs, s);
-	if (part->role == ROLE_SHOWN || !key_at(a, s, &key))
+	if (part->role == ROLE_SHOWN)
 		return;
-	if (part->role == ROLE_END || (part->role == ROLE_BOTH && pairs_find(&l->pairs, key)))
-		ends(a, s, key);
-	if (part->role == ROLE_START || part->role == ROLE_BOTH)
-		pairs_start(&l->pairs, s, key, (uint64_t)(s->event - l->events));
+	if (part->role != ROLE_START && key_at(q, end_key(part), s, &key) &&
+	    (part->role == ROLE_END || pairs_find(&q->pairs, key)))
+		ends(q, s, part, key);
+	if (part->role != ROLE_END && key_at(q, &part->key, s, &key))
+		pairs_start(&q->pairs, s, key, (uint64_t)(part - l->parts));
 }
 
-/* ---- what begins, what ends --------------------------------------------------------- */
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
+{
+	char pair[200];
+
+	snprintf(buf, size, "%s of key %llu", pair_text(q, h->cells[PAIR].number, pair, sizeof(pair)),
+		 (unsigned long long)h->cells[KEY].number);
+}
+
+/* Events of the same key, and those that are only shown: all, or by their own key. */
+static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
+{
+	const struct part *part = part_of((struct latency *)q, s->event);
+	uint64_t own;
+
+	return !part->key.expr || (key_at(q, &part->key, s, &own) && own == h->key);
+}
+
+/* ---- a command's parts: by its event list ----------------------------------------------- */
 
 static int role_of(const struct stream_event *event, bool last, struct part *part, struct fault *f)
 {
@@ -157,101 +162,133 @@ static const char *key_text(const struct latency *l, const struct stream_event *
 	return own ? own : l->key ? l->key : "_tid";
 }
 
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
+static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	return pairs_read(a, key_reads(a, event, key_text(a->config, event)));
+	return key_reads(q->a, event, key_text((struct latency *)q, event));
 }
 
-static int compile_key(struct analysis *a, const struct stream_event *event, struct part *part,
-		       struct fault *f)
+static int compile_key(struct question *q, struct part *part, struct fault *f)
 {
-	const char *own = key_text(a->config, event);
+	const char *text = key_text((struct latency *)q, part->event), *own = spec_attr(part->event->item, "key");
 
-	if (!spec_attr(event->item, "key") && part->role == ROLE_SHOWN)
+	if (!own && part->role == ROLE_SHOWN)
 		return 0;
-	part->thread = key_is_thread(own);
-	return key_compile(a, &part->key, event, own, spec_attr(event->item, "key") ? "key=" : "-k", f);
+	part->key.thread = key_is_thread(text);
+	return key_compile(q->a, &part->key.expr, part->event, text, own ? "key=" : "-k", f);
 }
 
-/* Two -e at least: those of the last one are the ends; or role= says it. */
-static int begin(struct analysis *a, struct fault *f)
+/* Two -e at least: the events of the last one are the ends; or role= says it. */
+static int take_list(struct latency *l, struct fault *f)
 {
-	struct latency *l = a->config;
-	const char *last_text = NULL;
+	const struct stream_event *events = stream_events(l->question.a->stream, &l->n);
+	const char *last = NULL;
 	bool starts = false, ends_too = false;
 
-	l->events = stream_events(a->stream, &l->n);
 	l->parts = calloc(l->n, sizeof(*l->parts));
 	if (!l->parts)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < l->n; i++)
-		if (!spec_attr(l->events[i].item, "untraced"))
-			last_text = l->events[i].item->text;
+		if (!spec_attr(events[i].item, "untraced"))
+			last = events[i].item->text;
 	for (size_t i = 0; i < l->n; i++) {
 		struct part *part = &l->parts[i];
 
-		if (role_of(&l->events[i], l->events[i].item->text == last_text, part, f) ||
-		    compile_key(a, &l->events[i], part, f))
+		part->event = &events[i];
+		if (role_of(part->event, part->event->item->text == last, part, f) || compile_key(&l->question, part, f))
 			return -1;
 		starts |= part->role == ROLE_START || part->role == ROLE_BOTH;
 		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;
 	}
-	if (!starts || !ends_too)
-		return fault_usage(f, "latency: nothing %s: expected two -e, -e START -e END, or role=start and "
-				   "role=end", starts ? "ends" : "begins");
-	return pairs_begin(&l->pairs, a, &pair_ops, f);
-}
-
-static int events(struct analysis *a, struct fault *f)
-{
-	return fault_usage(f, "latency: no events: -e START -e END; `perf-prof list` shows what there is");
-}
-
-static void interval(struct analysis *a)
-{
-	pairs_print(&((struct latency *)a->config)->pairs);
+	return starts && ends_too ? 0 :
+	       fault_usage(f, "latency: nothing %s: expected two -e, -e START -e END, or role=start and role=end",
+			   starts ? "ends" : "begins");
 }
 
 /* Much of what a task causes happens in others: requests of disks end in interrupts, and are issued by workers. */
-static void tell_if_nothing(const struct analysis *a)
+static void end(struct question *q)
 {
-	const struct stream_opts *o = &a->opts->stream;
-	const struct latency *l = a->config;
-
-	if (!o->input && (o->pids.n || o->tids.n) && !l->any)
-		note(o->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks: kernel "
+	if (!q->targets->input && q->has_targets && !((struct latency *)q)->any)
+		note(q->targets->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks: kernel "
 		     "threads and interrupts may have done that work for them, which -a watches, too");
 }
 
-static int end(struct analysis *a, struct fault *f)
+/* ---- a source's parts: --start, --end --------------------------------------------------- */
+
+static int compile_over(struct key *key, const struct stream_event *event, const char *text, const char *option,
+			struct fault *f)
 {
-	interval(a);
-	tell_if_nothing(a);
-	return pairs_picture(&((struct latency *)a->config)->pairs, f);
+	struct expr_schema schema;
+	int rc;
+
+	if (schema_of_event(&schema, event))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	key->thread = key_is_thread(text);
+	rc = key_compile_over(&key->expr, &schema, event->name, text, option, f);
+	schema_free(&schema);
+	return rc;
 }
 
-static void release(struct analysis *a)
+/* A tracepoint that is both ends the pair that it began last. */
+static int take_options(struct latency *l, struct fault *f)
 {
-	struct latency *l = a->config;
+	const struct stream_event *start = question_event(&l->question, l->taps[0].sys, l->taps[0].name);
+	const struct stream_event *end = question_event(&l->question, l->taps[1].sys, l->taps[1].name);
+	const char *key = l->key ? l->key : "_tid";
 
-	pairs_free(&l->pairs);
-	for (size_t i = 0; l->parts && i < l->n; i++)
-		expr_free(l->parts[i].key);
+	l->n = start == end ? 1 : 2;
+	l->parts = calloc(l->n, sizeof(*l->parts));
+	if (!l->parts)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	l->parts[l->n - 1] = (struct part){ .event = end, .role = ROLE_END };
+	l->parts[0].event = start;
+	l->parts[0].role = start == end ? ROLE_BOTH : ROLE_START;
+	return compile_over(&l->parts[0].key, start, key, "-k", f) ||
+	       compile_over(&l->parts[l->n - 1].end_key, end, l->end_key ? l->end_key : key, l->end_key ? "--end-key" : "-k", f)
+	       ? -1 : 0;
+}
+
+static int tap(struct question *q, struct tapped *t, const char *option, const char *text, struct fault *f)
+{
+	return tapped_set(t, "latency", option, text,
+			  "latency/--start block:block_rq_issue --end block:block_rq_complete -k sector/", f) ||
+	       question_watch(q, t->sys, t->name, false, f) ? -1 : 0;
+}
+
+static int events(struct question *q, struct fault *f)
+{
+	struct latency *l = (struct latency *)q;
+
+	if (!q->maker)
+		return fault_usage(f, "latency: no events: -e START -e END; `perf-prof list` shows what there is");
+	return tap(q, &l->taps[0], "--start", l->start, f) || tap(q, &l->taps[1], "--end", l->end, f) ? -1 : 0;
+}
+
+static int begin(struct question *q, struct fault *f)
+{
+	return q->maker ? take_options((struct latency *)q, f) : take_list((struct latency *)q, f);
+}
+
+static void release(struct question *q)
+{
+	struct latency *l = (struct latency *)q;
+
+	for (size_t i = 0; l->parts && i < l->n; i++) {
+		expr_free(l->parts[i].key.expr);
+		expr_free(l->parts[i].end_key.expr);
+	}
 	free(l->parts);
+	for (size_t i = 0; i < 2; i++)
+		tapped_free(&l->taps[i]);
 }
 
-static const struct analysis_ops ops = {
-	.name = "latency", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
-	.end = end, .release = release, .chains_of_users = true,
-	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_KEY | STREAM_ATTR_PAIR,
+static const struct question_ops question = {
+	.name = "latency", QUESTION_COLUMNS_ARE(columns), .attrs = STREAM_ATTR_KEY | STREAM_ATTR_PAIR,
+	.print = "\"key %llu took %llu.%03llu us\", REC->key, REC->duration / 1000, REC->duration % 1000",
+	.events = events, .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title,
+	.between = between,
 };
 
-static int run(void *config, const struct opt_parser *args, struct fault *f)
-{
-	return analysis_run(&ops, config, args, f);
-}
-
-/* ---- the command -------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------ */
 
 static const struct opt key_opts[] = {
 	{ "key", 'k', NULL, OPT_STRING, offsetof(struct latency, key), "EXPR",
@@ -260,17 +297,8 @@ static const struct opt key_opts[] = {
 };
 
 static const struct opt_group groups[] = {
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Pairs", key_opts, 1, 0 },
-	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
-	PAIR_PICTURE_GROUP,
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	QUESTION_EVENTS_GROUP, { "Pairs", key_opts, 1, 0 }, { "Durations", question_opts, QUESTION_NOPTS, 0 },
+	QUESTION_RUN_GROUPS,
 };
 
 static const char *const description[] = {
@@ -300,26 +328,31 @@ static const struct command_example examples[] = {
 	{ NULL, NULL },
 };
 
-static void defaults(void *config)
-{
-	struct stream_opts *o = config;
-
-	analysis_defaults(config);
-	o->order = true;
-}
-
 const struct command latency_command = {
-	.name = "latency",
-	.summary = "measure how long it takes from one event to another",
-	.usage = "-e START -e END [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(groups[0]),
-	.examples = examples,
-	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct latency),
-	.defaults = defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
-	.run = run,
+	QUESTION_COMMAND(question, struct latency), OPT_GROUPS(groups), .name = "latency", .description = description,
+	.summary = "measure how long it takes from one event to another", .examples = examples,
+	.usage = "-e START -e END [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]", .sources_at = ANALYSIS_SOURCES_AT,
+};
+
+/* ---- the source ------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct latency, member)
+
+static const struct opt source_opts[] = {
+	{ "start", 0, NULL, OPT_STRING, AT(start), "EVENT", "The tracepoint that begins it.", false, NULL },
+	{ "end", 0, NULL, OPT_STRING, AT(end), "EVENT",
+	  "The tracepoint that ends it; the same one: from each to the next.", false, NULL },
+	{ "key", 'k', NULL, OPT_STRING, AT(key), "EXPR",
+	  "What belongs together: an expression over the fields of both. Default: the thread, _tid.", false, NULL },
+	{ "end-key", 0, NULL, OPT_STRING, AT(end_key), "EXPR",
+	  "The same for --end alone, where its fields have other names.", false, NULL },
+};
+
+static const struct opt_group source_groups[] = {
+	{ "Pairs", source_opts, sizeof(source_opts) / sizeof(*source_opts), 0 }, QUESTION_SOURCE_GROUPS,
+};
+
+const struct source_ops latency_source = {
+	QUESTION_SOURCE(question, struct latency), OPT_GROUPS(source_groups), .name = "latency",
+	.summary = "from one tracepoint to another of the same key, when it ends",
 };

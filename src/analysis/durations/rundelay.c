@@ -1,152 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof rundelay: from being woken, or preempted, to running. */
 #include "analysis/durations/commands.h"
-#include "analysis/durations/switches.h"
+#include "analysis/durations/states.h"
 
-#include <stdlib.h>
-
-struct rundelay {
-	struct pair_opts opts;
-	struct switches switches;
-	struct pairs pairs;
+enum { CPU, PREV_PID, PREV_COMM };
+static const struct column columns[] = {
+	[CPU] = { "cpu", COLUMN_SIGNED, COLUMN_PER_INSTANCE },
+	[PREV_PID] = { "prev_pid", COLUMN_TASK, COLUMN_FIELD },
+	[PREV_COMM] = { "prev_comm", COLUMN_TEXT, COLUMN_FIELD, 16 },
 };
 
-/* ---- the table ---------------------------------------------------------------------- */
-
-/* A row: task, or tasks, and with --perins CPU + 1. */
-static void put(struct analysis *a, const struct distribution *d, struct table *t)
+static void ended(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
-	grouping_put(d, t);
-	if (d->key[1])
-		table_integer(t, (int64_t)d->key[1] - 1);
-	else
-		table_none(t);
+	struct happening h = { .s = s, .end = *end, .tid = tid, .cells = { [CPU] = { s->cpu } } };
+	char prev[16];
+
+	if (end->value != STATE_RUNNABLE)
+		return;
+	h.comm = states_comm(q, s, tid);
+	h.cells[PREV_PID].number = (uint64_t)states_prev(q, s, prev);
+	h.cells[PREV_COMM].text = prev;
+	question_emit(q, &h);
 }
 
-static const struct table_column columns[] = {
-	GROUPING_COLUMNS, { "cpu", TABLE_INTEGER },
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s %d: from %s to running", h->comm, pidmap_shown(h->tid),
+		 ((struct states *)q)->preempted ? "preemption" : "wake-up");
+}
+
+static const struct question_ops question = {
+	STATES_QUESTION, .name = "rundelay", QUESTION_COLUMNS_ARE(columns), .usual = BY_TASK, .ended = ended, .title = title,
+	.print = "\"%s:%d waited %llu.%03llu us for %s:%d\", REC->comm, REC->tid, REC->duration / 1000, "
+		 "REC->duration % 1000, REC->prev_comm, REC->prev_pid",
 };
-static const enum shown shown[] = {
-	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
-};
-static const struct distribution_view view = {
-	"rundelay", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
-};
-
-static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
-{
-	const struct rundelay *r = a->config;
-
-	snprintf(buf, size, "%s %d: from %s to running", d->name, pidmap_shown((pid_t)key),
-		 r->switches.preempted ? "preemption" : "wake-up");
-}
-
-static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
-{
-	struct rundelay *r = a->config;
-
-	return switches_concern(&r->switches, s, (pid_t)key, cpu);
-}
-
-static const struct pair_ops pair_ops = {
-	.view = &view, .title = title, .between = between, .history = true, .states = true,
-};
-
-/* ---- the run ------------------------------------------------------------------------ */
-
-static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
-{
-	struct analysis *a = ctx;
-	struct rundelay *r = a->config;
-
-	if (end->value == STATE_RUNNABLE)
-		pairs_add_task(&r->pairs, s, end, analysis_comm(a, tid, s->time), tid,
-			       r->opts.per_instance ? s->cpu + 1 : 0);
-}
-
-static void sample(struct analysis *a, const struct analysis_sample *s)
-{
-	struct rundelay *r = a->config;
-
-	switches_take(&r->switches, &r->pairs, s, ended);
-}
-
-static int events(struct analysis *a, struct fault *f)
-{
-	return switches_events(&((struct rundelay *)a->config)->switches, a, f);
-}
-
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
-{
-	return pairs_read(a, PERF_SAMPLE_RAW);
-}
-
-static int begin(struct analysis *a, struct fault *f)
-{
-	struct rundelay *r = a->config;
-
-	if (switches_begin(&r->switches, a, f) || pairs_begin(&r->pairs, a, &pair_ops, f))
-		return -1;
-	pairs_group(&r->pairs, BY_TASK);
-	return 0;
-}
-
-static void interval(struct analysis *a)
-{
-	pairs_print(&((struct rundelay *)a->config)->pairs);
-}
-
-static int end(struct analysis *a, struct fault *f)
-{
-	interval(a);
-	return pairs_picture(&((struct rundelay *)a->config)->pairs, f);
-}
-
-static bool is_over(struct analysis *a)
-{
-	return switches_are_over(&((struct rundelay *)a->config)->switches);
-}
-
-static void release(struct analysis *a)
-{
-	struct rundelay *r = a->config;
-
-	pairs_free(&r->pairs);
-	switches_free(&r->switches);
-}
-
-static void task(struct analysis *a, const struct pev_record *rec)
-{
-	struct rundelay *r = a->config;
-
-	switches_task(&r->switches, rec);
-	pairs_task(&r->pairs, rec);
-}
-
-static const struct analysis_ops ops = {
-	.name = "rundelay", .events = events, .reads = reads, .begin = begin, .sample = sample,
-	.task = task, .interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
-	.attrs = STREAM_ATTR_STACK,
-};
-
-static int run(void *config, const struct opt_parser *args, struct fault *f)
-{
-	return analysis_run(&ops, config, args, f);
-}
-
-/* ---- the command -------------------------------------------------------------------- */
 
 static const struct opt_group groups[] = {
-	{ "Run delay", pair_opts_rows, PAIR_NOPTS, 0 },
-	{ "Rows", pair_by_opts, PAIR_BY_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
-	PAIR_PICTURE_GROUP,
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	{ "Run delay", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
 };
 
 static const char *const description[] = {
@@ -173,16 +63,11 @@ static const struct command_example examples[] = {
 };
 
 const struct command rundelay_command = {
-	.name = "rundelay",
-	.summary = "measure how long threads wait for a CPU",
-	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(groups[0]),
-	.examples = examples,
-	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct rundelay),
-	.defaults = analysis_defaults,
-	.release = analysis_release,
-	.run = run,
+	QUESTION_COMMAND(question, struct states), OPT_GROUPS(groups), .name = "rundelay", .usage = QUESTION_USAGE,
+	.description = description, .summary = "measure how long threads wait for a CPU", .examples = examples,
+};
+
+const struct source_ops rundelay_source = {
+	QUESTION_SOURCE(question, struct states), OPT_GROUPS(question_source_groups), .name = "rundelay",
+	.summary = "each time a thread waited for a CPU, when it runs",
 };

@@ -8,15 +8,13 @@
  */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
-#include "analysis/durations/pairs.h"
 #include "engine/callnames.h"
-#include "report/json.h"
+#include "rows/question.h"
 
 #include <string.h>
 
 struct syscalls {
-	struct pair_opts opts;
-	struct pairs pairs;
+	struct question question;
 	struct distributions errors;     /* by call and errno: the time that failed calls took */
 	const struct stream_event *enter, *leave;
 	const struct trace_field *enter_id, *leave_id, *ret;   /* enter_id: NULL where it isn't sampled */
@@ -25,28 +23,33 @@ struct syscalls {
 
 enum { MAX_ERRNO = 4095 };
 
-/* ---- the tables --------------------------------------------------------------------- */
-
-/* A row: task, or tasks, and call. */
-static void put(struct analysis *a, const struct distribution *d, struct table *t)
+/* "futex(202)"; in events "futex". */
+static const char *call_text(struct question *q, uint64_t nr, char *buf, size_t size)
 {
-	char call[64];
-
-	grouping_put(d, t);
-	table_text(t, call_name((int64_t)d->key[1], call, sizeof(call)));
+	return call_name((int64_t)nr, buf, size);
 }
 
-static const struct table_column columns[] = {
-	GROUPING_COLUMNS, { "call", TABLE_TEXT },
+static const char *call_word(struct question *q, uint64_t nr, char *buf, size_t size)
+{
+	call_name((int64_t)nr, buf, size);
+	buf[strcspn(buf, "(")] = '\0';
+	return buf;
+}
+
+enum { CALL, WORD, NR, RET };
+static const struct column columns[] = {
+	[CALL] = { "call", COLUMN_TEXT, COLUMN_KEY, .text = call_text },
+	[WORD] = { "call", COLUMN_TEXT, COLUMN_FIELD, 32, .text = call_word },
+	[NR] = { "nr", COLUMN_SIGNED, COLUMN_FIELD },
+	[RET] = { "ret", COLUMN_SIGNED, COLUMN_FIELD },
 };
 static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX, SHOW_ERRORS,
 };
-static const struct distribution_view view = {
-	"syscalls", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown), put,
-};
 
-static void put_error(struct analysis *a, const struct distribution *d, struct table *t)
+/* ---- the table of errors ---------------------------------------------------------------- */
+
+static void put_error(void *ctx, const struct distribution *d, struct table *t)
 {
 	char call[64], error[32];
 
@@ -60,36 +63,29 @@ static const struct table_column error_columns[] = {
 static const enum shown error_shown[] = { SHOW_CALLS, SHOW_TOTAL, SHOW_MAX };
 static const struct distribution_view error_view = {
 	"errors", error_columns, sizeof(error_columns) / sizeof(*error_columns), error_shown,
-	sizeof(error_shown) / sizeof(*error_shown), put_error,
+	sizeof(error_shown) / sizeof(*error_shown), .put = put_error,
 };
-
-static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
-{
-	char call[64];
-
-	snprintf(buf, size, "%s %d %s", d->name, pidmap_shown((pid_t)key),
-		 call_name((int64_t)d->key[1], call, sizeof(call)));
-}
-
-static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
-{
-	return (uint64_t)s->tid == key;
-}
-
-static const struct pair_ops pair_ops = {
-	.view = &view, .title = title, .between = between, .history = true,
-};
-
-/* ---- samples ------------------------------------------------------------------------ */
 
 static void count_error(struct syscalls *c, const struct pair_end *end, int64_t ret)
 {
+	const uint64_t key[DISTRIBUTION_KEYS] = { end->value, (uint64_t)-ret };
 	bool fresh;
-	struct distribution *d = distributions_get(&c->errors, end->value, (uint64_t)-ret, &fresh);
+	struct distribution *d = distributions_get(&c->errors, key, &fresh);
 
 	if (d)
 		histogram_add(&d->durations, end->duration);
 }
+
+static void after_table(struct question *q, uint64_t from)
+{
+	struct syscalls *c = (struct syscalls *)q;
+
+	if (c->errors.rows)
+		distributions_print(q->a, &c->errors, &error_view, from, q->from, NULL);
+	distributions_clear(&c->errors);
+}
+
+/* ---- samples ---------------------------------------------------------------------------- */
 
 /* By what an end is compared with the beginning of its call: the call's number, if that is sampled, else the CPU. */
 static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
@@ -105,127 +101,101 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
 }
 
-static void leave(struct analysis *a, const struct analysis_sample *s)
+static void leave(struct question *q, const struct analysis_sample *s)
 {
-	struct syscalls *c = a->config;
+	struct syscalls *c = (struct syscalls *)q;
 	int64_t id = syscall_left(trace_field_sint(c->leave_id, s->view.raw)), ret = trace_field_sint(c->ret, s->view.raw);
-	const char *comm = analysis_comm(a, s->tid, s->time);
-	struct distribution *d;
-	struct pair_end end;
+	struct happening h = {
+		.s = s, .pid = s->pid, .tid = s->tid, .comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL,
+		.failed = ret < 0 && ret >= -MAX_ERRNO,
+		.cells = { [CALL] = { (uint64_t)id }, [WORD] = { (uint64_t)id }, [NR] = { (uint64_t)id }, [RET] = { (uint64_t)ret } },
+	};
 
-	if (!pairs_end(&c->pairs, s, (uint64_t)s->tid, &end))
+	if (!pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end))
 		return;
-	if (!belongs(c, s, &end, id)) {
-		c->pairs.unbegun++;
+	if (!belongs(c, s, &h.end, id)) {
+		q->pairs.unbegun++;
 		return;
 	}
-	end.value = (uint64_t)id;
-	d = pairs_add_task(&c->pairs, s, &end, comm, s->tid, end.value);
-	if (ret >= 0 || ret < -MAX_ERRNO)
-		return;
-	if (d)
-		d->errors++;
-	count_error(c, &end, ret);
+	h.end.value = (uint64_t)id;
+	question_emit(q, &h);
+	if (h.failed && q->a)
+		count_error(c, &h.end, ret);
 }
 
-static void sample(struct analysis *a, const struct analysis_sample *s)
+static void sample(struct question *q, const struct analysis_sample *s)
 {
-	struct syscalls *c = a->config;
+	struct syscalls *c = (struct syscalls *)q;
 
-	pairs_see(&c->pairs, s);
 	if (s->event == c->enter)
-		pairs_start(&c->pairs, s, (uint64_t)s->tid, beginning(c, s));
+		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
 	else if (s->event == c->leave)
-		leave(a, s);
+		leave(q, s);
 }
 
-static int events(struct analysis *a, struct fault *f)
+static int events(struct question *q, struct fault *f)
 {
-	a->opts->stream.order = true;   /* a call may return on another CPU */
-	return analysis_add_event(a, f, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
+	return question_watch(q, "raw_syscalls", "sys_enter", false, f) ||
+	       question_watch(q, "raw_syscalls", "sys_exit", false, f) ? -1 : 0;
 }
 
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
+static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	return pairs_read(a, event == analysis_event(a, "raw_syscalls", "sys_enter") ? 0 : PERF_SAMPLE_RAW);
+	return event == question_event(q, "raw_syscalls", "sys_enter") ? 0 : PERF_SAMPLE_RAW;
 }
 
-static void lost(struct analysis *a, const struct stream_loss *loss)
+static void lost(struct question *q, const struct stream_loss *loss)
 {
-	gaps_add(&((struct syscalls *)a->config)->gaps, loss);
+	gaps_add(&((struct syscalls *)q)->gaps, loss);
 }
 
-static int begin(struct analysis *a, struct fault *f)
+static int begin(struct question *q, struct fault *f)
 {
-	struct syscalls *c = a->config;
-	const struct stream_opts *o = &a->opts->stream;
+	struct syscalls *c = (struct syscalls *)q;
 
-	c->enter = analysis_event(a, "raw_syscalls", "sys_enter");
-	c->leave = analysis_event(a, "raw_syscalls", "sys_exit");
-	if (!c->enter || !c->leave)
-		return analysis_lacks(a, "raw_syscalls", c->enter ? "sys_exit" : "sys_enter", f);
+	if (question_need(q, "raw_syscalls", "sys_enter", &c->enter, f) ||
+	    question_need(q, "raw_syscalls", "sys_exit", &c->leave, f))
+		return -1;
 	c->enter_id = analysis_field(c->enter, "id", false, f);
 	c->leave_id = c->enter_id ? analysis_field(c->leave, "id", false, f) : NULL;
 	c->ret = c->leave_id ? analysis_field(c->leave, "ret", false, f) : NULL;
 	if (!c->enter->layout.raw)
 		c->enter_id = NULL;
-	if (!c->ret || pairs_begin(&c->pairs, a, &pair_ops, f))
-		return -1;
-	pairs_group(&c->pairs, o->pids.n || o->tids.n ? BY_TASK : BY_COMM);
-	return 0;
+	return c->ret ? 0 : -1;
 }
 
-static void interval(struct analysis *a)
+static void release(struct question *q)
 {
-	struct syscalls *c = a->config;
-	uint64_t from = c->pairs.from;
+	struct syscalls *c = (struct syscalls *)q;
 
-	pairs_print(&c->pairs);
-	if (c->errors.rows)
-		distributions_print(a, &c->errors, &error_view, from, c->pairs.from, NULL);
-	distributions_clear(&c->errors);
-}
-
-static int end(struct analysis *a, struct fault *f)
-{
-	interval(a);
-	return pairs_picture(&((struct syscalls *)a->config)->pairs, f);
-}
-
-static void release(struct analysis *a)
-{
-	struct syscalls *c = a->config;
-
-	pairs_free(&c->pairs);
 	distributions_clear(&c->errors);
 	gaps_free(&c->gaps);
 }
 
-static const struct analysis_ops ops = {
-	.name = "syscalls", .events = events, .reads = reads, .begin = begin, .sample = sample, .lost = lost,
-	.interval = interval, .end = end, .release = release, .chains_of_users = true,
-	.attrs = STREAM_ATTR_STACK,
-};
-
-static int run(void *config, const struct opt_parser *args, struct fault *f)
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
 {
-	return analysis_run(&ops, config, args, f);
+	char call[64];
+
+	snprintf(buf, size, "%s %d %s", h->comm, pidmap_shown(h->tid), call_name((int64_t)h->end.value, call, sizeof(call)));
 }
 
-/* ---- the command -------------------------------------------------------------------- */
+static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
+{
+	return s->tid == h->tid;
+}
+
+static const struct question_ops question = {
+	.name = "syscalls", QUESTION_COLUMNS_ARE(columns), .tasks = true,
+	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
+	.print = "\"%s = %lld after %llu.%03llu us\", REC->call, REC->ret, REC->duration / 1000, REC->duration % 1000",
+	.events = events, .reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table,
+	.release = release, .title = title, .between = between,
+};
+
+/* ---- the command ------------------------------------------------------------------------ */
 
 static const struct opt_group groups[] = {
-	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
-	{ "Rows", pair_by_opts, PAIR_BY_NOPTS, 0 },
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
-	PAIR_PICTURE_GROUP,
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_EVENTS_GROUP, QUESTION_RUN_GROUPS,
 };
 
 static const char *const description[] = {
@@ -250,16 +220,11 @@ static const struct command_example examples[] = {
 };
 
 const struct command syscalls_command = {
-	.name = "syscalls",
-	.summary = "measure how long system calls take, and count their errors",
-	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(groups[0]),
-	.examples = examples,
-	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct syscalls),
-	.defaults = analysis_defaults,
-	.release = analysis_release,
-	.run = run,
+	QUESTION_COMMAND(question, struct syscalls), OPT_GROUPS(groups), .name = "syscalls", .usage = QUESTION_USAGE,
+	.description = description, .summary = "measure how long system calls take, and count their errors", .examples = examples,
+};
+
+const struct source_ops syscalls_source = {
+	QUESTION_SOURCE(question, struct syscalls), OPT_GROUPS(question_source_groups), .name = "syscalls",
+	.summary = "each system call, when it returns",
 };

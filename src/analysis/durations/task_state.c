@@ -2,126 +2,85 @@
 /* perf-prof task-state: how long tasks run, wait to run, sleep. */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/sleepers.h"
-#include "analysis/durations/switches.h"
-#include "analysis/durations/task_state.h"
+#include "analysis/durations/states.h"
 #include "base/note.h"
 #include "expr/expr.h"
 
 #include <string.h>
 
-struct states {
-	struct task_state_opts opts;
-	uint64_t told;                   /* the state whose story is told */
-	struct switches switches;
+struct task_states {
+	struct states states;
+	const char *filter;              /* glob of comm */
+	bool only_sleeping, only_blocked;
 	struct sleepers sleepers;
-	struct pairs pairs;
 	unsigned int explained;          /* states whose letters were: a bit for each */
+	char legend[256];
 };
 
-/* ---- the table ---------------------------------------------------------------------- */
-
-/* A row: task, or tasks, and state. */
-static void put(struct analysis *a, const struct distribution *d, struct table *t)
+static const char *letter(struct question *q, uint64_t state, char *buf, size_t size)
 {
-	grouping_put(d, t);
-	table_text(t, task_state_letter((enum task_state)d->key[1]));
+	return task_state_letter((enum task_state)state);
 }
 
-static const struct table_column columns[] = {
-	GROUPING_COLUMNS, { "state", TABLE_TEXT, .title = "St" },
-};
-static const enum shown shown[] = {
-	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
-};
-static const struct distribution_view view = {
-	"task-state", columns, sizeof(columns) / sizeof(*columns), shown, sizeof(shown) / sizeof(*shown),
-	put,
+enum { STATE, WAKER };
+static const struct column columns[] = {
+	[STATE] = { "state", COLUMN_TEXT, COLUMN_KEY | COLUMN_FIELD, 4, "St", letter },
+	[WAKER] = { "waker", COLUMN_TASK, COLUMN_FIELD },
 };
 
-static void title(struct analysis *a, const struct distribution *d, uint64_t key, char *buf, size_t size)
+static bool is_shown(const struct task_states *t, const char *comm, uint64_t state)
 {
-	snprintf(buf, size, "%s %d %s", d->name, pidmap_shown((pid_t)key),
-		 task_state_words((enum task_state)d->key[1]));
-}
-
-static bool between(struct analysis *a, const struct analysis_sample *s, uint64_t key, uint32_t cpu)
-{
-	struct states *t = a->config;
-
-	/* who had the CPU matters to who wanted it */
-	return switches_concern(&t->switches, s, (pid_t)key, t->told == STATE_RUNNABLE ? cpu : UINT32_MAX);
-}
-
-static const struct pair_ops pair_ops = {
-	.view = &view, .title = title, .between = between, .history = true, .states = true,
-};
-
-/* ---- the run ------------------------------------------------------------------------ */
-
-bool task_state_is_shown(const struct task_state_opts *o, const char *comm, uint64_t state)
-{
-	if ((o->only_sleeping || o->only_blocked) &&
-	    !(o->only_sleeping && state == STATE_SLEEPING) && !(o->only_blocked && state == STATE_BLOCKED))
+	if ((t->only_sleeping || t->only_blocked) &&
+	    !(t->only_sleeping && state == STATE_SLEEPING) && !(t->only_blocked && state == STATE_BLOCKED))
 		return false;
-	return !o->filter || expr_glob(o->filter, strlen(o->filter), comm, strlen(comm));
+	return !t->filter || expr_glob(t->filter, strlen(t->filter), comm, strlen(comm));
 }
 
-static void ended(void *ctx, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
+static void ended(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end)
 {
-	struct analysis *a = ctx;
-	struct states *t = a->config;
-	const char *comm = analysis_comm(a, tid, s->time);
+	const struct happening h = {
+		.s = s, .end = *end, .tid = tid, .comm = states_comm(q, s, tid),
+		.cells = { [STATE] = { end->value }, [WAKER] = { (uint64_t)states_waker(q, s) } },
+	};
 
-	t->told = end->value;
-	if (task_state_is_shown(&t->opts, comm, end->value))
-		pairs_add_task(&t->pairs, s, end, comm, tid, end->value);
+	if (is_shown((struct task_states *)q, h.comm, end->value))
+		question_emit(q, &h);
 }
 
-static void sample(struct analysis *a, const struct analysis_sample *s)
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
 {
-	struct states *t = a->config;
-
-	switches_take(&t->switches, &t->pairs, s, ended);
+	snprintf(buf, size, "%s %d %s", h->comm, pidmap_shown(h->tid), task_state_words((enum task_state)h->end.value));
 }
 
-static int events(struct analysis *a, struct fault *f)
-{
-	return switches_events(&((struct states *)a->config)->switches, a, f);
-}
+/* ---- the table -------------------------------------------------------------------------- */
 
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
+static int begin(struct question *q, struct fault *f)
 {
-	return pairs_read(a, PERF_SAMPLE_RAW);
-}
+	struct task_states *t = (struct task_states *)q;
 
-static int begin(struct analysis *a, struct fault *f)
-{
-	struct states *t = a->config;
-
-	if (switches_begin(&t->switches, a, f) || pairs_begin(&t->pairs, a, &pair_ops, f))
+	if (states_begin(q, f))
 		return -1;
-	pairs_group(&t->pairs, t->switches.everybody ? BY_COMM : BY_TASK);
-	sleepers_begin(&t->sleepers, &t->switches);
+	if (q->a)
+		sleepers_begin(&t->sleepers, &t->states.switches);
 	return 0;
 }
 
 static void slept(void *ctx, pid_t tid, enum task_state state)
 {
-	struct analysis *a = ctx;
-	struct states *t = a->config;
-	const char *comm = analysis_comm(a, tid, t->pairs.last);
+	struct question *q = ctx;
+	const char *comm = analysis_comm(q->a, tid, q->last);
 
-	if (task_state_is_shown(&t->opts, comm, state))
-		pairs_add_asleep(&t->pairs, comm, tid, state);
+	if (is_shown((struct task_states *)q, comm, state))
+		question_add_asleep(q, comm, tid, state);
 }
 
 /* What letters mean that have not been in a table before: "R running, S asleep". */
-static void explain(struct states *t, char *text, size_t size)
+static void explain(struct task_states *t, char *text, size_t size)
 {
 	unsigned int seen = 0;
 	size_t n = 0;
 
-	for (const struct distribution *d = t->pairs.rows.rows; d; d = d->hh.next)
+	for (const struct distribution *d = t->states.question.rows.rows; d; d = d->hh.next)
 		seen |= 1u << d->key[1];
 	*text = '\0';
 	for (int i = 0; i < TASK_STATES && n < size; i++)
@@ -131,62 +90,40 @@ static void explain(struct states *t, char *text, size_t size)
 	t->explained |= seen;
 }
 
-static void interval(struct analysis *a)
+static void before_table(struct question *q)
 {
-	struct states *t = a->config;
-	char legend[256];
+	struct task_states *t = (struct task_states *)q;
 
-	sleepers_each(&t->sleepers, slept, a);
-	explain(t, legend, sizeof(legend));
-	pairs_print(&t->pairs);
-	if (*legend && !a->opts->json)
-		note(a->opts->stream.verbose, "St: %s", legend);
+	sleepers_each(&t->sleepers, slept, q);
+	explain(t, t->legend, sizeof(t->legend));
 }
 
-static int end(struct analysis *a, struct fault *f)
+static void after_table(struct question *q, uint64_t from)
 {
-	interval(a);
-	return pairs_picture(&((struct states *)a->config)->pairs, f);
+	const struct task_states *t = (struct task_states *)q;
+
+	if (*t->legend && !q->common.json)
+		note(q->common.stream.verbose, "St: %s", t->legend);
 }
 
-static bool is_over(struct analysis *a)
+static void release(struct question *q)
 {
-	return switches_are_over(&((struct states *)a->config)->switches);
+	states_release(q);
+	sleepers_free(&((struct task_states *)q)->sleepers);
 }
 
-static void release(struct analysis *a)
-{
-	struct states *t = a->config;
-
-	pairs_free(&t->pairs);
-	sleepers_free(&t->sleepers);
-	switches_free(&t->switches);
-}
-
-static void task(struct analysis *a, const struct pev_record *rec)
-{
-	struct states *t = a->config;
-
-	switches_task(&t->switches, rec);
-	pairs_task(&t->pairs, rec);
-}
-
-static const struct analysis_ops ops = {
-	.name = "task-state", .events = events, .reads = reads, .begin = begin, .sample = sample,
-	.task = task, .interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
-	.attrs = STREAM_ATTR_STACK,
+static const struct question_ops question = {
+	STATES_QUESTION_WITH(begin, release), .name = "task-state", QUESTION_COLUMNS_ARE(columns), .ended = ended,
+	.title = title, .before_table = before_table, .after_table = after_table,
+	.print = "\"%s:%d %s for %llu.%03llu us\", REC->comm, REC->tid, REC->state, REC->duration / 1000, "
+		 "REC->duration % 1000",
 };
 
-static int run(void *config, const struct opt_parser *args, struct fault *f)
-{
-	return analysis_run(&ops, config, args, f);
-}
+/* ---- the command ------------------------------------------------------------------------ */
 
-/* ---- the command -------------------------------------------------------------------- */
+#define AT(member) offsetof(struct task_states, member)
 
-#define AT(member) offsetof(struct task_state_opts, member)
-
-const struct opt task_state_opts[TASK_STATE_NOPTS] = {
+static const struct opt state_opts[] = {
 	{ "interruptible", 'S', NULL, OPT_FLAG, AT(only_sleeping), NULL,
 	  "Show only interruptible sleep (S); with -D both.", false, NULL },
 	{ "uninterruptible", 'D', NULL, OPT_FLAG, AT(only_blocked), NULL,
@@ -195,19 +132,13 @@ const struct opt task_state_opts[TASK_STATE_NOPTS] = {
 	  "Show only tasks with this name; globs work: 'kworker*'.", false, NULL },
 };
 
+#define STATE_GROUP { "States", state_opts, sizeof(state_opts) / sizeof(*state_opts), 0 }
+
 static const struct opt_group groups[] = {
-	{ "States", task_state_opts, TASK_STATE_NOPTS, 0 },
-	{ "Durations", pair_opts_rows, PAIR_NOPTS, 0 },
-	{ "Rows", pair_by_opts, PAIR_BY_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
-	PAIR_PICTURE_GROUP,
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	STATE_GROUP, { "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
 };
+
+static const struct opt_group source_groups[] = { STATE_GROUP, QUESTION_SOURCE_GROUPS };
 
 static const char *const description[] = {
 	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "
@@ -236,16 +167,11 @@ static const struct command_example examples[] = {
 };
 
 const struct command task_state_command = {
-	.name = "task-state",
-	.summary = "measure how long tasks run, wait to run, and sleep",
-	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
-	.description = description,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(groups[0]),
-	.examples = examples,
-	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct states),
-	.defaults = analysis_defaults,
-	.release = analysis_release,
-	.run = run,
+	QUESTION_COMMAND(question, struct task_states), OPT_GROUPS(groups), .name = "task-state", .usage = QUESTION_USAGE,
+	.description = description, .summary = "measure how long tasks run, wait to run, and sleep", .examples = examples,
+};
+
+const struct source_ops task_state_source = {
+	QUESTION_SOURCE(question, struct task_states), OPT_GROUPS(source_groups), .name = "task-state",
+	.summary = "each stretch that a task ran, waited or slept, when it ends",
 };

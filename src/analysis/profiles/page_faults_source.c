@@ -9,7 +9,7 @@ static const struct opt_group groups[] = {
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
 
-static int events(struct source *source, const void *config, struct fault *f)
+static int events(struct source *source, void *config, struct fault *f)
 {
 	const struct page_faults_opts *p = config;
 	struct source_event event = { .what = "page-faults", .shape = SHAPE_FAULT };

@@ -24,6 +24,7 @@
 #include "base/pidns.h"
 #include "base/units.h"
 #include "report/flame.h"
+#include "rows/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +178,6 @@ static int events(struct analysis *a, struct fault *f)
 		a->opts->stream.call_graph = true;
 		if (!a->opts->stream.user_callchain)
 			a->opts->stream.user_callchain = 1;
-		p->switches.measures = true;
 		if (switches_events(&p->switches, a, f))
 			return -1;
 	}
@@ -242,7 +242,6 @@ static struct stream_event *choose(struct analysis *a, struct stream_event *all,
 
 static int begin(struct analysis *a, struct fault *f)
 {
-	static const struct pair_ops pair_ops = { .states = true };
 	struct profile *p = a->config;
 	size_t n;
 	struct stream_event *all = stream_events(a->stream, &n);
@@ -261,7 +260,7 @@ static int begin(struct analysis *a, struct fault *f)
 	p->clock->names_ip = true;
 	analysis_family(a, p->clock, p->what, sizeof(p->what));
 	if (flame_check(&p->flame, a->opts->stream.verbose, f) ||
-	    (p->off_cpu && switches_begin(&p->switches, a, f)) || pairs_begin(&p->pairs, a, &pair_ops, f))
+	    (p->off_cpu && switches_begin(&p->switches, a, f)))
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");

@@ -142,7 +142,7 @@ static bool has_cycles(void)
 	return true;
 }
 
-static int events(struct source *source, const void *config, struct fault *f)
+static int events(struct source *source, void *config, struct fault *f)
 {
 	const struct profile_opts *p = config;
 	bool cycles = has_cycles();

@@ -3,11 +3,11 @@
  * Which tasks share a row: each has its own, or those of a process, or those of a name do (--by). Without --by a
  * command says which, and where each has its own, text changes to names when there are too many.
  */
-#ifndef ANALYSIS_DURATIONS_GROUPING_H
-#define ANALYSIS_DURATIONS_GROUPING_H
+#ifndef ROWS_GROUPING_H
+#define ROWS_GROUPING_H
 
-#include "analysis/durations/distributions.h"
-#include "analysis/durations/processes.h"
+#include "rows/distributions.h"
+#include "rows/processes.h"
 
 enum group_by { BY_DEFAULT, BY_TASK, BY_PID, BY_COMM };
 

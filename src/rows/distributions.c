@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/durations/distributions.h"
+#include "rows/distributions.h"
 
 #include "report/json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_ROWS = 65536, MAX_COLUMNS = 32 };
 
-struct distribution *distributions_get(struct distributions *all, uint64_t key0, uint64_t key1,
-				       bool *fresh)
+struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh)
 {
-	const uint64_t key[2] = { key0, key1 };
 	struct distribution *d;
 
 	*fresh = false;
-	HASH_FIND(hh, all->rows, key, sizeof(key), d);
+	HASH_FIND(hh, all->rows, key, sizeof(d->key), d);
 	if (d)
 		return d;
 	if (HASH_COUNT(all->rows) < MAX_ROWS)
@@ -23,8 +22,7 @@ struct distribution *distributions_get(struct distributions *all, uint64_t key0,
 		all->refused++;
 		return NULL;
 	}
-	d->key[0] = key0;
-	d->key[1] = key1;
+	memcpy(d->key, key, sizeof(d->key));
 	HASH_ADD(hh, all->rows, key, sizeof(d->key), d);
 	*fresh = !HASH_LOST(d);
 	if (*fresh)
@@ -82,14 +80,13 @@ static void compute(const struct distribution *d, uint64_t all, struct numbers *
 
 _Static_assert(SHOW_P95 == SHOW_P50 + 1 && SHOW_P99 == SHOW_P50 + 2, "in one pass");
 
-static void put_row(struct analysis *a, struct table *t, const struct distribution *d,
-		    const struct distribution_view *view, uint64_t all)
+static void put_row(struct table *t, const struct distribution *d, const struct distribution_view *view, uint64_t all)
 {
 	struct numbers n;
 
 	compute(d, all, &n);
 	table_row(t);
-	view->put(a, d, t);
+	view->put(view->ctx, d, t);
 	for (size_t i = 0; i < view->nshown; i++) {
 		if (view->shown[i] == SHOW_SHARE)
 			table_number(t, n.share);
@@ -115,15 +112,14 @@ static void put_extra(struct analysis *a, struct table *t, uint64_t from, uint64
 		table_extra(t, "counts", extra);
 }
 
-static void fill(struct analysis *a, struct table *t, struct distributions *all,
-		 const struct distribution_view *view)
+static void fill(struct table *t, const struct distributions *all, const struct distribution_view *view)
 {
-	uint64_t sum = view->whole ? view->whole(a) : 0;
+	uint64_t sum = view->whole;
 
-	for (struct distribution *d = all->rows; d && !view->whole; d = d->hh.next)
+	for (struct distribution *d = all->rows; d && !view->share_title; d = d->hh.next)
 		sum += d->durations.sum;
 	for (struct distribution *d = all->rows; d; d = d->hh.next)
-		put_row(a, t, d, view, sum);
+		put_row(t, d, view, sum);
 }
 
 void distributions_print(struct analysis *a, struct distributions *all,
@@ -143,7 +139,7 @@ void distributions_print(struct analysis *a, struct distributions *all,
 		if (columns[i].kind == TABLE_PERCENT)
 			columns[i].title = view->share_title;
 	table_init(&t, view->name, columns, n);
-	fill(a, &t, all, view);
+	fill(&t, all, view);
 	table_sort(&t, "total", true);
 	put_extra(a, &t, from, to, extra);
 	if (a->opts->json ? table_json(&t, stdout) : table_print(&t, &style, stdout))

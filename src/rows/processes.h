@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which process a thread belongs to, as samples and records of tasks say it. */
-#ifndef ANALYSIS_DURATIONS_PROCESSES_H
-#define ANALYSIS_DURATIONS_PROCESSES_H
+#ifndef ROWS_PROCESSES_H
+#define ROWS_PROCESSES_H
 
 #include "perfevent.h"
 

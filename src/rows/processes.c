@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/durations/processes.h"
+#include "rows/processes.h"
 
 #include "base/hash.h"
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Durations by row, and the table of them: calls, total, quantiles. What a row is - a
- * thread, a system call, a reason - the command knows, by two numbers.
+ * thread, a system call, a reason - the caller knows, by up to three numbers.
  */
-#ifndef ANALYSIS_DURATIONS_DISTRIBUTIONS_H
-#define ANALYSIS_DURATIONS_DISTRIBUTIONS_H
+#ifndef ROWS_DISTRIBUTIONS_H
+#define ROWS_DISTRIBUTIONS_H
 
 #include "base/hash.h"
 #include "engine/analysis.h"
 #include "report/histogram.h"
 #include "report/table.h"
 
+enum { DISTRIBUTION_KEYS = 3 };
+
 struct distribution {
-	uint64_t key[2];
+	uint64_t key[DISTRIBUTION_KEYS];
 	struct histogram durations;          /* ns */
 	uint64_t errors;                     /* the command's own counts */
 	char name[64];                       /* the command's own, set when the row is new */
@@ -39,15 +41,15 @@ struct distribution_view {
 	size_t ncolumns;
 	const enum shown *shown;
 	size_t nshown;
+	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
-	void (*put)(struct analysis *a, const struct distribution *d, struct table *t);
-	const char *share_title;             /* SHOW_SHARE is of whole(), under this title; or NULL */
-	uint64_t (*whole)(struct analysis *a);   /* ns that are 100 %; NULL: of all rows together */
+	void (*put)(void *ctx, const struct distribution *d, struct table *t);
+	const char *share_title;             /* SHOW_SHARE is of `whole`, under this title; NULL: of all rows together */
+	uint64_t whole;                      /* ns that are 100 % */
 };
 
 /* The row of that key, made where there is none (*fresh); NULL beyond the bound. */
-struct distribution *distributions_get(struct distributions *all, uint64_t key0, uint64_t key1,
-				       bool *fresh);
+struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh);
 /* All rows, sorted by total, as text or JSON (a->opts->json) on stdout. from..to: the time that
  * it is about, perf clock; extra: for JSON, is taken over, or NULL. */
 void distributions_print(struct analysis *a, struct distributions *all,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/durations/grouping.h"
+#include "rows/grouping.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +46,9 @@ uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uin
 
 static void add_up(struct distributions *all, const struct distribution *from)
 {
+	const uint64_t key[DISTRIBUTION_KEYS] = { analysis_hash(from->name), from->key[1], from->key[2] };
 	bool fresh;
-	struct distribution *to = distributions_get(all, analysis_hash(from->name), from->key[1], &fresh);
+	struct distribution *to = distributions_get(all, key, &fresh);
 
 	if (!to)
 		return;

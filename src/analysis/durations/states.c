@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/durations/states.h"
+
+#include "base/pidns.h"
+
+#include <string.h>
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+static int choose(struct states *st, struct fault *f)
+{
+	struct question *q = &st->question;
+
+	return q->maker ? switches_choose(&st->switches, q->targets, f) : switches_take_targets(&st->switches, q->a, f);
+}
+
+/* The event of wake-ups. `perf sched record` has sched_waking instead: from a moment earlier on. */
+static const char *wakeup_name(const struct question *q)
+{
+	return q->maker && !source_has(q->maker, "sched", "sched_wakeup") && source_has(q->maker, "sched", "sched_waking")
+	       ? "sched_waking" : "sched_wakeup";
+}
+
+/* A fork adds a child of the targets; its samples pair the ids of new tasks, too. A source needs no exits: they end a
+ * command. */
+static int watch_family(struct question *q, const struct switches *w, struct fault *f)
+{
+	if ((w->everybody && pidns_is_initial()) || (q->maker && w->recorded))
+		return 0;
+	return question_watch(q, "sched", "sched_process_fork", false, f) ||
+	       (!w->everybody && !q->maker && question_watch(q, "sched", "sched_process_exit", false, f)) ? -1 : 0;
+}
+
+int states_events(struct question *q, struct fault *f)
+{
+	struct states *st = (struct states *)q;
+
+	return choose(st, f) || watch_family(q, &st->switches, f) || question_watch(q, "sched", "sched_switch", true, f) ||
+	       question_watch(q, "sched", wakeup_name(q), true, f) ||
+	       question_watch(q, "sched", "sched_wakeup_new", true, f) ? -1 : 0;
+}
+
+static int find_wakeups(struct states *st, struct fault *f)
+{
+	struct question *q = &st->question;
+	const char *name = !question_event(q, "sched", "sched_wakeup") && question_event(q, "sched", "sched_waking")
+			   ? "sched_waking" : "sched_wakeup";
+
+	if (question_need(q, "sched", "sched_wakeup_new", &st->on_wakeup_new, f) ||
+	    question_need(q, "sched", name, &st->on_wakeup, f))
+		return -1;
+	for (size_t i = 0; i < 2; i++) {
+		const struct stream_event *woken = i ? st->on_wakeup_new : st->on_wakeup;
+
+		st->woken[i] = analysis_field(woken, "pid", false, f);
+		st->woken_comm[i] = st->woken[i] ? analysis_field(woken, "comm", true, f) : NULL;
+		if (!st->woken_comm[i])
+			return -1;
+	}
+	return 0;
+}
+
+int states_begin(struct question *q, struct fault *f)
+{
+	struct states *st = (struct states *)q;
+	struct switches *w = &st->switches;
+
+	w->comms = q->a ? q->a->names.comms : NULL;
+	w->on_fork = question_event(q, "sched", "sched_process_fork");
+	st->on_exit = question_event(q, "sched", "sched_process_exit");
+	if (question_need(q, "sched", "sched_switch", &w->on_switch, f) || find_wakeups(st, f) ||
+	    switches_read_fields(w, f))
+		return -1;
+	st->gone = st->on_exit ? analysis_field(st->on_exit, "pid", false, f) : NULL;
+	return st->on_exit && !st->gone ? -1 : 0;
+}
+
+void states_task(struct question *q, const struct pev_record *rec)
+{
+	switches_task(&((struct states *)q)->switches, rec);
+}
+
+bool states_are_over(struct question *q)
+{
+	return switches_are_over(&((struct states *)q)->switches);
+}
+
+void states_release(struct question *q)
+{
+	switches_free(&((struct states *)q)->switches);
+}
+
+/* ---- states ----------------------------------------------------------------------------- */
+
+/* Beside the state, in a pair's value: no wake-up began it, the task could have run on. */
+enum { PREEMPTED = 1 << 8 };
+
+static enum task_state state_in(const struct open_pair *o)
+{
+	return (enum task_state)(o->value & ~(uint64_t)PREEMPTED);
+}
+
+/* include/linux/sched.h, TASK_REPORT since Linux 4.14: the states of sched_switch. */
+static enum task_state state_of(uint64_t prev_state)
+{
+	static const struct {
+		uint64_t bit;
+		enum task_state state;
+	} bits[] = {
+		{ 0x01, STATE_SLEEPING }, { 0x02, STATE_BLOCKED }, { 0x04, STATE_STOPPED },
+		{ 0x08, STATE_TRACED }, { 0x40, STATE_PARKED }, { 0x80, STATE_IDLE },
+	};
+
+	if (!(prev_state & 0xff))
+		return STATE_RUNNABLE;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++)
+		if (prev_state & bits[i].bit)
+			return bits[i].state;
+	return STATE_OTHER;
+}
+
+/* A task that leaves a CPU was running, a task that gets one was not. If this one was otherwise, the kernel has left out
+ * a switch (it may, while a task is inside perf itself): nothing is known about that state. */
+static struct open_pair *check(struct pairs *p, struct open_pair *o, bool ran)
+{
+	if (!o || (state_in(o) == STATE_RUNNING) == ran)
+		return o;
+	if (ran)
+		p->unbegun++;
+	else
+		p->restarted++;
+	pairs_cancel(p, o);
+	return NULL;
+}
+
+static void report(struct states *st, const struct analysis_sample *s, pid_t tid, struct pair_end *end)
+{
+	st->preempted = end->value & PREEMPTED;
+	end->value &= ~(uint64_t)PREEMPTED;
+	st->question.ops->ended(&st->question, s, tid, end);
+}
+
+/* o: the task's present state; NULL: it is not known. */
+static void leave(struct states *st, struct open_pair *o, const struct analysis_sample *s, pid_t tid)
+{
+	struct pair_end end;
+
+	if (!o)
+		return;
+	pairs_close(&st->question.pairs, o, s, &end);
+	report(st, s, tid, &end);
+}
+
+static void change(struct states *st, struct open_pair *o, const struct analysis_sample *s, pid_t tid, uint64_t to)
+{
+	struct pair_end end;
+
+	if (!o) {
+		pairs_start(&st->question.pairs, s, (uint64_t)tid, to);
+		return;
+	}
+	pairs_turn(o, s, to, &end);
+	report(st, s, tid, &end);
+}
+
+static void take_prev(struct states *st, const struct analysis_sample *s, pid_t tid, uint64_t prev_state)
+{
+	struct pairs *p = &st->question.pairs;
+	struct open_pair *o = check(p, pairs_find(p, (uint64_t)tid), true);
+	enum task_state to = state_of(prev_state);
+
+	if (prev_state & SWITCH_LEAVES)
+		leave(st, o, s, tid);
+	else
+		change(st, o, s, tid, to == STATE_RUNNABLE ? (uint64_t)to | PREEMPTED : (uint64_t)to);
+}
+
+static void take_switch(struct states *st, const struct analysis_sample *s)
+{
+	struct switches *w = &st->switches;
+	struct pairs *p = &st->question.pairs;
+	uint64_t state = (uint64_t)trace_field_sint(w->prev_state, s->view.raw);
+	pid_t prev = switches_task_in(s, w->prev_pid), next = switches_task_in(s, w->next_pid);
+
+	switches_name(w, s, prev, w->prev_comm);
+	switches_name(w, s, next, w->next_comm);
+	if (switches_watch(w, prev))
+		take_prev(st, s, prev, state);
+	if (switches_watch(w, next))
+		change(st, check(p, pairs_find(p, (uint64_t)next), false), s, next, STATE_RUNNING);
+	if (state & SWITCH_LEAVES)
+		stream_task_ended(s->event, (pid_t)trace_field_sint(w->prev_pid, s->view.raw));
+}
+
+/* A wake-up of a task that runs, or waits to, changes nothing. */
+static void take_wakeup(struct states *st, const struct analysis_sample *s, bool new)
+{
+	pid_t tid = switches_task_in(s, st->woken[new]);
+	struct open_pair *o;
+
+	switches_name(&st->switches, s, tid, st->woken_comm[new]);
+	if (!switches_watch(&st->switches, tid))
+		return;
+	o = pairs_find(&st->question.pairs, (uint64_t)tid);
+	if (!o || (state_in(o) != STATE_RUNNING && state_in(o) != STATE_RUNNABLE))
+		change(st, o, s, tid, STATE_RUNNABLE);
+}
+
+/* The run ends with the last watched task, perhaps before that task's last switch. */
+static void take_exit(struct states *st, const struct analysis_sample *s)
+{
+	struct pairs *p = &st->question.pairs;
+	pid_t tid = switches_task_in(s, st->gone);
+
+	if (switches_watch(&st->switches, tid))
+		leave(st, check(p, pairs_find(p, (uint64_t)tid), true), s, tid);
+}
+
+static bool is_wakeup(const struct states *st, const struct analysis_sample *s)
+{
+	return s->event == st->on_wakeup || s->event == st->on_wakeup_new;
+}
+
+void states_sample(struct question *q, const struct analysis_sample *s)
+{
+	struct states *st = (struct states *)q;
+
+	if (s->event == st->switches.on_switch)
+		take_switch(st, s);
+	else if (is_wakeup(st, s))
+		take_wakeup(st, s, s->event == st->on_wakeup_new);
+	else if (s->event == st->switches.on_fork)
+		switches_take_fork(&st->switches, s);
+	else if (s->event == st->on_exit)
+		take_exit(st, s);
+}
+
+/* ---- what a sample says ----------------------------------------------------------------- */
+
+/* The CPU that a task had or waited for: who had it meanwhile matters to a task that waited. */
+bool states_concern(struct question *q, const struct analysis_sample *s, const struct happening *h)
+{
+	const struct states *st = (const struct states *)q;
+	const struct switches *w = &st->switches;
+
+	if (s->event == w->on_switch)
+		return (h->end.value == STATE_RUNNABLE && s->cpu == h->s->cpu) ||
+		       switches_task_in(s, w->prev_pid) == h->tid || switches_task_in(s, w->next_pid) == h->tid;
+	if (is_wakeup(st, s))
+		return switches_task_in(s, st->woken[s->event == st->on_wakeup_new]) == h->tid;
+	if (s->event == st->on_exit)
+		return switches_task_in(s, st->gone) == h->tid;
+	return !w->recorded && s->event != w->on_fork;
+}
+
+static const char *read_comm(const struct trace_field *field, const struct analysis_sample *s, char comm[16])
+{
+	const char *text;
+	uint32_t len;
+
+	memset(comm, 0, 16);
+	if (!trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
+		memcpy(comm, text, len < 16 ? len : 15);
+	return comm;
+}
+
+const char *states_comm(struct question *q, const struct analysis_sample *s, pid_t tid)
+{
+	struct states *st = (struct states *)q;
+	const struct switches *w = &st->switches;
+
+	if (q->a)
+		return analysis_comm(q->a, tid, s->time);
+	if (is_wakeup(st, s))
+		return read_comm(st->woken_comm[s->event == st->on_wakeup_new], s, st->comm);
+	return read_comm(switches_task_in(s, w->prev_pid) == tid ? w->prev_comm : w->next_comm, s, st->comm);
+}
+
+pid_t states_prev(struct question *q, const struct analysis_sample *s, char comm[16])
+{
+	const struct switches *w = &((struct states *)q)->switches;
+
+	read_comm(w->prev_comm, s, comm);
+	return switches_task_in(s, w->prev_pid);
+}
+
+pid_t states_waker(struct question *q, const struct analysis_sample *s)
+{
+	return is_wakeup((struct states *)q, s) ? s->tid : 0;
+}

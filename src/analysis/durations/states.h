@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions about the states of tasks: run, wait to run, sleep. A switch or a wake-up ends one state of a task and begins
+ * another; a pair (rows/pairs.h) is a state, its key the tid. The scheduler's tracepoints are hit by the task that
+ * switches or wakes, not by the task that they are about: see switches.h.
+ */
+#ifndef ANALYSIS_DURATIONS_STATES_H
+#define ANALYSIS_DURATIONS_STATES_H
+
+#include "analysis/durations/switches.h"
+#include "rows/question.h"
+
+/* At the head of a config. */
+struct states {
+	struct question question;
+	struct switches switches;
+	const struct stream_event *on_wakeup, *on_wakeup_new, *on_exit;   /* on_exit: NULL where it isn't watched */
+	const struct trace_field *woken[2], *woken_comm[2], *gone;        /* [1]: of on_wakeup_new */
+	bool preempted;              /* the wait to run that has ended began by losing the CPU, not by a wake-up */
+	char comm[16];
+};
+
+/* In struct question_ops: what these questions share. ended() is called for each state that ends, with that state (enum
+ * task_state) as end->value. */
+#define STATES_QUESTION STATES_QUESTION_WITH(states_begin, states_release)
+/* The same with functions of its own, which call these two. */
+#define STATES_QUESTION_WITH(begin_fn, release_fn) \
+	.tasks = true, .names = true, .states = true, .events = states_events, .begin = begin_fn, \
+	.sample = states_sample, .task = states_task, .is_over = states_are_over, .release = release_fn, \
+	.between = states_concern
+int states_events(struct question *q, struct fault *f);
+int states_begin(struct question *q, struct fault *f);
+void states_sample(struct question *q, const struct analysis_sample *s);
+void states_task(struct question *q, const struct pev_record *rec);
+bool states_are_over(struct question *q);
+void states_release(struct question *q);
+bool states_concern(struct question *q, const struct analysis_sample *s, const struct happening *h);
+
+/* Of the sample that ended a state: the task's name, and the task that had the CPU before it (0: it was no switch) with its
+ * name. Valid until the next sample. */
+const char *states_comm(struct question *q, const struct analysis_sample *s, pid_t tid);
+pid_t states_prev(struct question *q, const struct analysis_sample *s, char comm[16]);
+/* The task that woke it; 0: it was no wake-up. */
+pid_t states_waker(struct question *q, const struct analysis_sample *s);
+#endif

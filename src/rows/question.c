@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rows/question.h"
+
+#include "base/units.h"
+#include "rows/sinks.h"
+
+enum { HISTORY_BYTES = 16 << 20 };
+
+static int parse_than(const char *text, void *field, struct fault *f)
+{
+	uint64_t *than = field;
+
+	if (units_duration(text, than) || !*than)
+		return fault_usage(f, "--than %s: expected a time above 0, such as 10ms, 500us or 1s; a bare "
+				   "number is ns", text);
+	return 0;
+}
+
+const struct opt question_opts[] = {
+	{ "than", 0, NULL, OPT_CALL, offsetof(struct question, than), "TIME",
+	  "Print each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare "
+	  "number is ns.", false, parse_than },
+	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct question, per_instance), NULL,
+	  "Print a row for each instance: a thread; with rundelay a thread on a CPU; with latency a key.", false, NULL },
+};
+
+const struct opt question_by_opts[] = {
+	{ "by", 0, NULL, OPT_CALL, offsetof(struct question, by), "task|pid|comm",
+	  "Print a row for each thread, for each process, or for all tasks with the same name. Default: task; without a "
+	  "target comm (rundelay: task). Without --by, the text changes to comm above 200 tasks, and a line below the "
+	  "table says so.", false, grouping_parse },
+};
+
+const struct opt_group question_source_groups[] = { QUESTION_SOURCE_GROUPS };
+
+/* ---- for questions ---------------------------------------------------------------------- */
+
+int question_watch(struct question *q, const char *sys, const char *name, bool everywhere, struct fault *f)
+{
+	return q->maker ? source_watch(q->maker, sys, name, everywhere, f) : analysis_add_event(q->a, f, "%s:%s", sys, name);
+}
+
+struct stream_event *question_event(struct question *q, const char *sys, const char *name)
+{
+	return q->maker ? maker_event(q->maker, sys, name) : analysis_event(q->a, sys, name);
+}
+
+int question_need(struct question *q, const char *sys, const char *name, const struct stream_event **event, struct fault *f)
+{
+	*event = question_event(q, sys, name);
+	return *event ? 0 : analysis_lacks(q->a, sys, name, f);
+}
+
+struct tracefmt_db *question_formats(struct question *q)
+{
+	return q->maker ? maker_formats(q->maker) : stream_formats(q->a->stream);
+}
+
+static void group(struct question *q)
+{
+	enum group_by usual = q->ops->usual ? q->ops->usual : q->has_targets ? BY_TASK : BY_COMM;
+
+	q->grouping.by = q->by ? q->by : q->per_instance ? BY_TASK : usual;
+	q->grouping.automatic = !q->by && !q->per_instance && usual == BY_TASK && !q->common.json;
+	q->grouping.processes.recorded = q->targets->input;
+}
+
+void question_emit(struct question *q, const struct happening *h)
+{
+	if (!q->maker)
+		rows_add(q, h);
+	else if (h->end.duration >= q->than)
+		made_emit(q, h);
+}
+
+static void release_run(struct question *q)
+{
+	if (q->ops->release)
+		q->ops->release(q);
+	pairs_free(&q->pairs);
+	distributions_clear(&q->rows);
+	grouping_free(&q->grouping);
+	history_free(q->history);
+	heatmap_free(q->heatmap);
+}
+
+/* ---- as a command ----------------------------------------------------------------------- */
+
+static struct question *question_of(struct analysis *a)
+{
+	struct question *q = a->config;
+
+	q->a = a;
+	return q;
+}
+
+static int events(struct analysis *a, struct fault *f)
+{
+	struct question *q = question_of(a);
+
+	q->has_targets = q->targets->pids.n || q->targets->tids.n;
+	return q->ops->events(q, f);
+}
+
+/* --than prints whole samples. */
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	struct question *q = question_of(a);
+
+	return q->than ? STREAM_READS_ALL : q->ops->reads ? q->ops->reads(q, event) : PERF_SAMPLE_RAW;
+}
+
+static int begin(struct analysis *a, struct fault *f)
+{
+	struct question *q = question_of(a);
+
+	q->has_targets |= q->targets->pids.n || q->targets->tids.n;
+	if (q->ops->tasks)
+		group(q);
+	if (q->ops->begin(q, f) || heatmap_check(&q->heatmap_opts, a->opts->stream.verbose, f))
+		return -1;
+	q->heatmap = q->heatmap_opts.path ? heatmap_new() : NULL;
+	q->history = q->than && q->ops->title ? history_new(HISTORY_BYTES) : NULL;
+	if ((q->heatmap_opts.path && !q->heatmap) || (q->than && q->ops->title && !q->history))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return 0;
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct question *q = a->config;
+
+	if (!q->from)
+		q->from = s->time;
+	if (s->time > q->last)
+		q->last = s->time;
+	grouping_see(&q->grouping, s);
+	if (q->history)
+		history_add(q->history, s, NULL);
+	q->ops->sample(q, s);
+}
+
+static void task(struct analysis *a, const struct pev_record *rec)
+{
+	struct question *q = a->config;
+
+	if (q->grouping.by == BY_PID)
+		processes_take(&q->grouping.processes, rec);
+	if (q->ops->task)
+		q->ops->task(q, rec);
+}
+
+static void lost(struct analysis *a, const struct stream_loss *loss)
+{
+	struct question *q = a->config;
+
+	if (q->ops->lost)
+		q->ops->lost(q, loss);
+}
+
+static void interval(struct analysis *a)
+{
+	struct question *q = a->config;
+	uint64_t from = q->from;
+
+	if (q->ops->before_table)
+		q->ops->before_table(q);
+	rows_print(q);
+	if (q->ops->after_table)
+		q->ops->after_table(q, from);
+}
+
+static bool is_over(struct analysis *a)
+{
+	struct question *q = a->config;
+
+	return q->ops->is_over && q->ops->is_over(q);
+}
+
+static int end(struct analysis *a, struct fault *f)
+{
+	struct question *q = a->config;
+
+	interval(a);
+	if (q->ops->end)
+		q->ops->end(q);
+	return rows_draw(q, f);
+}
+
+static void release(struct analysis *a)
+{
+	release_run(a->config);
+}
+
+int question_run(void *config, const struct opt_parser *args, struct fault *f)
+{
+	struct question *q = config;
+	const struct question_ops *ops = args->subject;
+	const struct analysis_ops analysis = {
+		.name = ops->name, .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
+		.lost = lost, .interval = interval, .is_over = is_over, .end = end, .release = release,
+		.chains_of_users = true, .attrs = STREAM_ATTR_STACK | ops->attrs,
+	};
+
+	q->ops = ops;
+	q->targets = &q->common.stream;
+	q->common.stream.order = true;   /* a task may go on on another CPU */
+	return analysis_run(&analysis, config, args, f);
+}
+
+/* ---- as a source ------------------------------------------------------------------------ */
+
+static int source_begin(void *state, struct maker *m, struct fault *f)
+{
+	struct question *q = state;
+
+	return q->ops->begin(q, f);
+}
+
+static void source_sample(void *state, struct maker *m, const struct stream_event *event,
+			  const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct question *q = state;
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
+
+	if (q->ops->names && s.pid > 0 && s.tid > 0)
+		processes_set(&q->grouping.processes, s.tid, s.pid);
+	q->ops->sample(q, &s);
+}
+
+static void source_task(void *state, const struct pev_record *rec)
+{
+	struct question *q = state;
+
+	if (q->ops->names)
+		processes_take(&q->grouping.processes, rec);
+	if (q->ops->task)
+		q->ops->task(q, rec);
+}
+
+static void source_release(void *state)
+{
+	release_run(state);
+}
+
+int question_source_events(struct source *source, void *config, struct fault *f)
+{
+	static const struct maker_ops ops = {
+		.begin = source_begin, .sample = source_sample, .task = source_task, .free = source_release,
+	};
+	struct question *q = config;
+
+	q->ops = source_subject(source);
+	q->targets = source_targets(source);
+	q->grouping.processes.recorded = q->targets->input;
+	return made_begin(q, source, &ops, f) || q->ops->events(q, f) ? -1 : 0;
+}

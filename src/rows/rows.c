@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rows/sinks.h"
+
+#include "base/escape.h"
+#include "report/json.h"
+
+#include <string.h>
+
+/* ---- rows above --than ------------------------------------------------------------------ */
+
+static void print_meanwhile(struct analysis *a, const struct analysis_sample *s, const char *comm, void *ctx)
+{
+	const struct happening *h = ctx;
+	struct question *q = a->config;
+
+	if (!q->ops->between || q->ops->between(q, s, h))
+		analysis_print(a, s);
+}
+
+static void print_json(struct question *q, const struct happening *h, const char *title)
+{
+	json_object *root = json_object_new_object();
+	char when[64];
+
+	json_line(root, json_put_text(root, "slow", q->ops->name) && json_put_text(root, "what", title) &&
+		  json_put_text(root, "time", analysis_time_text(q->a, h->end.start, when, sizeof(when))) &&
+		  json_put_unsigned(root, "start", h->end.start) &&
+		  json_put_unsigned(root, "duration", h->end.duration), stdout);
+}
+
+static void print_slow(struct question *q, struct happening *h)
+{
+	char title[256], safe[4 * sizeof(title)], when[64];
+
+	q->reported++;
+	q->ops->title(q, h, title, sizeof(title));
+	if (q->common.json) {
+		print_json(q, h, title);
+		return;
+	}
+	escape_terminal(title, strlen(title), safe, sizeof(safe));   /* a task's name may be anything */
+	printf("%s %s took %.3f us\n", analysis_time_text(q->a, h->end.start, when, sizeof(when)), safe,
+	       (double)h->end.duration / 1000);
+	if (q->history && !history_each(q->history, q->a, h->end.start, h->s->time, print_meanwhile, h))
+		printf("    (what happened first is not kept any more)\n");
+}
+
+/* ---- rows of the table ------------------------------------------------------------------ */
+
+static bool is_key(const struct question *q, const struct column *c)
+{
+	return c->places & COLUMN_KEY || (c->places & COLUMN_PER_INSTANCE && q->per_instance);
+}
+
+/* key[0] is the task's. */
+static void set_keys(const struct question *q, const struct happening *h, uint64_t key[DISTRIBUTION_KEYS])
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < q->ops->ncolumns; i++)
+		if (is_key(q, &q->ops->columns[i]))
+			key[n++] = h->cells[i].number;
+}
+
+/* NULL: the table is full. */
+static struct distribution *add_duration(struct question *q, const char *name, const uint64_t key[DISTRIBUTION_KEYS],
+					 uint64_t duration, bool *fresh)
+{
+	struct distribution *d = distributions_get(&q->rows, key, fresh);
+
+	if (!d)
+		return NULL;
+	if (strcmp(d->name, name))
+		snprintf(d->name, sizeof(d->name), "%s", name);
+	histogram_add(&d->durations, duration);
+	return d;
+}
+
+void rows_add(struct question *q, const struct happening *h)
+{
+	uint64_t key[DISTRIBUTION_KEYS] = { 0 };
+	struct happening slow = *h;
+	struct distribution *d;
+	bool fresh;
+
+	if (q->ops->tasks)
+		key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &slow.comm);
+	set_keys(q, h, key);
+	d = add_duration(q, q->ops->tasks ? slow.comm : "", key, h->end.duration, &fresh);
+	if (!d)
+		return;
+	d->errors += h->failed;
+	if (q->heatmap)
+		heatmap_add(q->heatmap, h->s->time, h->end.duration);
+	if (q->than && h->end.duration > q->than)
+		print_slow(q, &slow);
+	if (fresh && q->ops->tasks)
+		grouping_count(&q->grouping, &q->rows, h->tid);
+}
+
+void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64_t value)
+{
+	uint64_t now = analysis_end(q->a, q->last);
+	const uint64_t key[DISTRIBUTION_KEYS] = { grouping_key(&q->grouping, q->a, tid, now, &comm), value };
+	bool fresh;
+
+	if (q->from && now > q->from && add_duration(q, comm, key, now - q->from, &fresh) && fresh)
+		grouping_count(&q->grouping, &q->rows, tid);
+}
+
+/* ---- the table -------------------------------------------------------------------------- */
+
+static void put_cell(struct question *q, const struct column *c, uint64_t number, struct table *t)
+{
+	char text[256];
+
+	if (c->text)
+		table_text(t, c->text(q, number, text, sizeof(text)));
+	else
+		table_integer(t, c->kind == COLUMN_TASK ? pidmap_shown((pid_t)number) : (int64_t)number);
+}
+
+static void put_row(void *ctx, const struct distribution *d, struct table *t)
+{
+	struct question *q = ctx;
+	size_t n = 1;
+
+	if (q->ops->tasks)
+		grouping_put(d, t);
+	for (size_t i = 0; i < q->ops->ncolumns; i++) {
+		const struct column *c = &q->ops->columns[i];
+
+		if (is_key(q, c))
+			put_cell(q, c, d->key[n++], t);
+		else if (c->places & COLUMN_PER_INSTANCE)
+			table_none(t);
+	}
+}
+
+/* Text has the columns that a row has values for; JSON has all. */
+static size_t task_columns(const struct question *q, struct table_column *columns)
+{
+	columns[0] = (struct table_column){ "comm", TABLE_TEXT };
+	columns[1] = (struct table_column){
+		grouping_id(&q->grouping), TABLE_INTEGER,
+		.where = q->grouping.by == BY_COMM ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+	};
+	return 2;
+}
+
+static size_t own_columns(const struct question *q, struct table_column *columns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->ops->ncolumns; i++) {
+		const struct column *c = &q->ops->columns[i];
+
+		if (c->places & (COLUMN_KEY | COLUMN_PER_INSTANCE))
+			columns[n++] = (struct table_column){
+				c->name, c->text ? TABLE_TEXT : TABLE_INTEGER, .title = c->title,
+				.where = q->ops->tasks && !is_key(q, c) ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
+			};
+	}
+	return n;
+}
+
+static struct json_object *counts(const struct question *q)
+{
+	json_object *root = json_object_new_object();
+
+	if (json_put_unsigned(root, "open", q->pairs.nopen) &&
+	    json_put_unsigned(root, "restarted", q->pairs.restarted) &&
+	    json_put_unsigned(root, "unbegun", q->pairs.unbegun) && json_put_unsigned(root, "told", q->reported))
+		return root;
+	json_object_put(root);
+	return NULL;
+}
+
+static void print_table(struct question *q, uint64_t now)
+{
+	static const enum shown usual[] = {
+		SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
+	};
+	struct table_column columns[2 + QUESTION_COLUMNS];
+	struct distribution_view view = {
+		.name = q->ops->name, .columns = columns, .shown = usual, .nshown = sizeof(usual) / sizeof(*usual),
+		.ctx = q, .put = put_row, .share_title = q->ops->share_title,
+		.whole = q->ops->whole ? q->ops->whole(q) : 0,
+	};
+
+	view.ncolumns = q->ops->tasks ? task_columns(q, columns) : 0;
+	view.ncolumns += own_columns(q, columns + view.ncolumns);
+	if (q->ops->shown) {
+		view.shown = q->ops->shown;
+		view.nshown = q->ops->nshown;
+	}
+	distributions_print(q->a, &q->rows, &view, q->from, now, q->common.json ? counts(q) : NULL);
+}
+
+static void print_counts(const struct question *q)
+{
+	const struct pairs *p = &q->pairs;
+	const uint64_t unknown = p->restarted + p->unbegun;
+
+	if (q->grouping.news)
+		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
+	if (q->ops->states && unknown)
+		printf("not counted: %llu stretch%s whose beginning or end the kernel did not report\n",
+		       (unsigned long long)unknown, unknown == 1 ? "" : "es");
+	if (!q->ops->states && (p->restarted || p->unbegun || p->nopen))
+		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
+		       (unsigned long long)p->nopen, (unsigned long long)p->restarted,
+		       (unsigned long long)p->unbegun);
+	if (p->refused)
+		fprintf(stderr, "perf-prof: %s: left out %llu: at most %d may be open at once\n", q->ops->name,
+			(unsigned long long)p->refused, PAIRS_MAX_OPEN);
+}
+
+void rows_print(struct question *q)
+{
+	uint64_t now = analysis_end(q->a, q->last);
+
+	if (!q->from)
+		q->from = now;
+	print_table(q, now);
+	if (!q->common.json)
+		print_counts(q);
+	distributions_clear(&q->rows);
+	grouping_next(&q->grouping);
+	q->pairs.restarted = q->pairs.unbegun = q->pairs.refused = q->reported = 0;
+	q->from = now;
+}
+
+int rows_draw(struct question *q, struct fault *f)
+{
+	char text[64];
+	const struct heatmap_title title = { text, "ns" };
+
+	if (!q->heatmap)
+		return 0;
+	if (analysis_may_draw(q->a, q->heatmap_opts.path, f))
+		return -1;
+	snprintf(text, sizeof(text), "perf-prof %s", q->ops->name);
+	return heatmap_write(&q->heatmap_opts, q->heatmap, &title, f);
+}
