@@ -4,6 +4,6 @@
 #include "analysis/profiles/commands.h"
 
 const struct source_ops *const analysis_sources[] = {
-	&kvm_exit_source, &latency_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,
+	&kvm_exit_source, &latency_source, &migrations_source, &page_faults_source, &profile_source, &rundelay_source, &syscalls_source,
 	&task_state_source, &top_source, &trace_source, NULL,
 };

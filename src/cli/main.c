@@ -15,7 +15,7 @@
 static const struct command *const commands[] = {
 	&python_command, &trace_command, &profile_command, &top_command,
 	&task_state_command, &rundelay_command, &syscalls_command, &latency_command,
-	&kvm_exit_command, &page_faults_command, &record_command, &report_command,
+	&migrations_command, &kvm_exit_command, &page_faults_command, &record_command, &report_command,
 	&diff_command, &convert_command, &script_command, &stat_command, &flame_graph_command, &list_command,
 	&check_command, &version_command, &help_command,
 };

@@ -23,7 +23,7 @@
 #define AT(member) offsetof(struct analysis_opts, member)
 
 const struct opt analysis_json_opts[] = {
-	{ "json", 0, NULL, OPT_FLAG, AT(json), NULL, "Print JSON, one object per line.", false, NULL },
+	ANALYSIS_JSON_OPT,
 };
 
 /* Of what --cache allows, tables of symbols take at most a quarter, and stacks the rest. */

@@ -34,6 +34,8 @@ struct analysis_opts {
 /* Rows for the option groups of commands. Their fields are in struct analysis_opts. */
 enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
 enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
+#define ANALYSIS_JSON_OPT \
+	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL, "Print JSON, one object per line.", false, NULL }
 extern const struct opt analysis_json_opts[ANALYSIS_JSON_NOPTS];
 /* -a, for live events. */
 extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table as people and programs see it: one structure, two renderings. Text fits the
+ * A table as people and programs see it: one structure, three renderings. Text fits the
  * terminal, numbers stand to the right, units in the titles; JSON is one line of one shape
- * for every table (docs/json.md).
+ * for every table (docs/json.md), CSV has the values of JSON.
  *
  *	static const struct table_column columns[] = {
  *		{ "thread", TABLE_TEXT },
@@ -31,6 +31,7 @@
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
 
+#include "report/csv.h"
 #include "report/terminal.h"
 
 #include <stdbool.h>
@@ -138,4 +139,7 @@ int table_print(struct table *t, const struct table_style *style, FILE *out);
  * {"table":NAME, EXTRA..., "columns":[{"name":..,"kind":..,"unit":..}], "rows":[{NAME:VALUE}]}
  * with all rows. 0, -ENOMEM, or -EIO. */
 int table_json(const struct table *t, FILE *out);
+/* The columns and values of JSON as rows of CSV, with the table's time in the first column; titles: after a line of titles.
+ * 0, or -ENOMEM. */
+int table_csv(const struct table *t, const char *time, bool titles, struct csv_form form, FILE *out);
 #endif

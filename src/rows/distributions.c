@@ -95,17 +95,10 @@ static void put_row(struct table *t, const struct distribution *d, const struct 
 	}
 }
 
-static void put_extra(struct analysis *a, struct table *t, uint64_t from, uint64_t to,
+static void put_extra(struct analysis *a, struct table *t, const char *time, uint64_t from, uint64_t to,
 		      struct json_object *extra)
 {
-	char text[64];
-
-	analysis_time_text(a, to, text, sizeof(text));
-	if (!a->opts->json) {
-		table_caption(t, "%s", text);
-		return;
-	}
-	table_extra(t, "time", json_object_new_string(text));
+	table_extra(t, "time", json_object_new_string(time));
 	table_extra(t, "seconds", json_object_new_double((double)(to - from) / 1e9));
 	analysis_put_losses(a, t);
 	if (extra)
@@ -122,11 +115,27 @@ static void fill(struct table *t, const struct distributions *all, const struct 
 		put_row(t, d, view, sum);
 }
 
+static int print(struct analysis *a, struct table *t, const struct distribution_view *view, uint64_t from, uint64_t to,
+		 struct json_object *extra)
+{
+	struct table_style style = { .terminal = terminal_of(stdout) };
+	char time[64];
+
+	analysis_time_text(a, to, time, sizeof(time));
+	if (view->csv)
+		return table_csv(t, time, view->titles, *view->csv, stdout);
+	if (a->opts->json) {
+		put_extra(a, t, time, from, to, extra);
+		return table_json(t, stdout);
+	}
+	table_caption(t, "%s", time);
+	return table_print(t, &style, stdout);
+}
+
 void distributions_print(struct analysis *a, struct distributions *all,
 			 const struct distribution_view *view, uint64_t from, uint64_t to,
 			 struct json_object *extra)
 {
-	struct table_style style = { .terminal = terminal_of(stdout) };
 	struct table_column columns[MAX_COLUMNS];
 	size_t n = 0;
 	struct table t;
@@ -141,8 +150,7 @@ void distributions_print(struct analysis *a, struct distributions *all,
 	table_init(&t, view->name, columns, n);
 	fill(&t, all, view);
 	table_sort(&t, "total", true);
-	put_extra(a, &t, from, to, extra);
-	if (a->opts->json ? table_json(&t, stdout) : table_print(&t, &style, stdout))
+	if (print(a, &t, view, from, to, extra))
 		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", view->name);
 	table_free(&t);
 	if (all->refused)

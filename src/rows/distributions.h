@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Durations by row, and the table of them: calls, total, quantiles. What a row is - a
- * thread, a system call, a reason - the caller knows, by up to three numbers.
+ * thread, a system call, a reason - the caller knows, by up to four numbers.
  */
 #ifndef ROWS_DISTRIBUTIONS_H
 #define ROWS_DISTRIBUTIONS_H
@@ -11,7 +11,7 @@
 #include "report/histogram.h"
 #include "report/table.h"
 
-enum { DISTRIBUTION_KEYS = 3 };
+enum { DISTRIBUTION_KEYS = 4 };
 
 struct distribution {
 	uint64_t key[DISTRIBUTION_KEYS];
@@ -44,13 +44,15 @@ struct distribution_view {
 	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
+	const struct csv_form *csv;          /* CSV, with titles if `titles`; NULL: text or JSON, as a->opts->json says */
+	bool titles;
 	const char *share_title;             /* SHOW_SHARE is of `whole`, under this title; NULL: of all rows together */
 	uint64_t whole;                      /* ns that are 100 % */
 };
 
 /* The row of that key, made where there is none (*fresh); NULL beyond the bound. */
 struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh);
-/* All rows, sorted by total, as text or JSON (a->opts->json) on stdout. from..to: the time that
+/* All rows, sorted by total, on stdout. from..to: the time that
  * it is about, perf clock; extra: for JSON, is taken over, or NULL. */
 void distributions_print(struct analysis *a, struct distributions *all,
 			 const struct distribution_view *view, uint64_t from, uint64_t to,

@@ -46,7 +46,7 @@ uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uin
 
 static void add_up(struct distributions *all, const struct distribution *from)
 {
-	const uint64_t key[DISTRIBUTION_KEYS] = { analysis_hash(from->name), from->key[1], from->key[2] };
+	const uint64_t key[DISTRIBUTION_KEYS] = { analysis_hash(from->name), from->key[1], from->key[2], from->key[3] };
 	bool fresh;
 	struct distribution *to = distributions_get(all, key, &fresh);
 

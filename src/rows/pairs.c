@@ -59,7 +59,7 @@ static struct open_pair *add(struct pairs *p, uint64_t key)
 	return NULL;
 }
 
-void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value)
+static struct open_pair *begin(struct pairs *p, uint64_t key, uint64_t start, uint64_t value)
 {
 	struct open_pair *o = find(p, key);
 
@@ -67,13 +67,26 @@ void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key,
 		o = add(p, key);
 	if (!o) {
 		p->refused++;
-		return;
+		return NULL;
 	}
 	p->restarted += o->is_open;
 	p->nopen += !o->is_open;
 	o->is_open = true;
-	o->start = s->time;
+	o->start = start;
 	o->value = value;
+	return o;
+}
+
+void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value)
+{
+	begin(p, key, s->time, value);
+}
+
+struct open_pair *pairs_open(struct pairs *p, uint64_t key, uint64_t since)
+{
+	struct open_pair *o = pairs_find(p, key);
+
+	return o ? o : begin(p, key, since, 0);
 }
 
 void pairs_cancel(struct pairs *p, struct open_pair *o)

@@ -32,6 +32,8 @@ struct pairs {
 void pairs_free(struct pairs *p);
 /* value: the caller's own, returned when the pair ends. */
 void pairs_start(struct pairs *p, const struct analysis_sample *s, uint64_t key, uint64_t value);
+/* The open pair with that key; if there is none, one that began at `since` with value 0. NULL: there is no room. */
+struct open_pair *pairs_open(struct pairs *p, uint64_t key, uint64_t since);
 /* The open pair with that key, or NULL. Valid until it is closed. */
 struct open_pair *pairs_find(struct pairs *p, uint64_t key);
 

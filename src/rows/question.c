@@ -4,6 +4,8 @@
 #include "base/units.h"
 #include "rows/sinks.h"
 
+#include <string.h>
+
 enum { HISTORY_BYTES = 16 << 20 };
 
 static int parse_than(const char *text, void *field, struct fault *f)
@@ -31,6 +33,18 @@ const struct opt question_by_opts[] = {
 	  "table says so.", false, grouping_parse },
 };
 
+const struct opt question_format_opts[] = {
+	ANALYSIS_JSON_OPT,
+	{ "csv", 0, NULL, OPT_FLAG, offsetof(struct question, csv), NULL,
+	  "Print CSV (RFC 4180): a title line, then the rows of the table, times in ns.", false, NULL },
+	{ "csv-safe", 0, NULL, OPT_FLAG, offsetof(struct question, csv_safe), NULL,
+	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
+	  "not taken for a formula. Numbers do not change.", false, NULL },
+};
+
+const struct opt_group question_task_groups[] = {
+	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
+};
 const struct opt_group question_source_groups[] = { QUESTION_SOURCE_GROUPS };
 
 /* ---- for questions ---------------------------------------------------------------------- */
@@ -51,6 +65,53 @@ int question_need(struct question *q, const char *sys, const char *name, const s
 	return *event ? 0 : analysis_lacks(q->a, sys, name, f);
 }
 
+static int watch_all(struct question *q, struct fault *f)
+{
+	const struct question_ops *ops = q->ops;
+	int rc = ops->watch ? ops->watch(q, f) : 0;
+
+	for (size_t i = 0; i < ops->nevents && !rc; i++)
+		rc = question_watch(q, ops->events[i].sys, ops->events[i].name, ops->everywhere, f);
+	return rc;
+}
+
+static int find_fields(struct question *q, size_t i, struct fault *f)
+{
+	const struct question_event *e = &q->ops->events[i];
+
+	if (question_need(q, e->sys, e->name, &q->events[i], f))
+		return -1;
+	for (size_t j = 0; j < QUESTION_FIELDS && e->fields[j]; j++) {
+		q->fields[i][j] = analysis_field(q->events[i], e->fields[j], true, NULL);
+		if (!q->fields[i][j])
+			q->fields[i][j] = analysis_field(q->events[i], e->fields[j], false, f);
+		if (!q->fields[i][j])
+			return -1;
+	}
+	return 0;
+}
+
+static int begin_all(struct question *q, struct fault *f)
+{
+	for (size_t i = 0; i < q->ops->nevents; i++)
+		if (find_fields(q, i, f))
+			return -1;
+	return q->ops->begin ? q->ops->begin(q, f) : 0;
+}
+
+const char *question_comm(struct question *q, const struct analysis_sample *s, pid_t tid, const struct trace_field *field)
+{
+	const char *text;
+	uint32_t len;
+
+	if (q->a)
+		return analysis_comm(q->a, tid, s->time);
+	memset(q->comm, 0, sizeof(q->comm));
+	if (!trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
+		memcpy(q->comm, text, len < sizeof(q->comm) ? len : sizeof(q->comm) - 1);
+	return q->comm;
+}
+
 struct tracefmt_db *question_formats(struct question *q)
 {
 	return q->maker ? maker_formats(q->maker) : stream_formats(q->a->stream);
@@ -61,7 +122,7 @@ static void group(struct question *q)
 	enum group_by usual = q->ops->usual ? q->ops->usual : q->has_targets ? BY_TASK : BY_COMM;
 
 	q->grouping.by = q->by ? q->by : q->per_instance ? BY_TASK : usual;
-	q->grouping.automatic = !q->by && !q->per_instance && usual == BY_TASK && !q->common.json;
+	q->grouping.automatic = !q->by && !q->per_instance && usual == BY_TASK && !q->common.json && !q->csv;
 	q->grouping.processes.recorded = q->targets->input;
 }
 
@@ -99,7 +160,7 @@ static int events(struct analysis *a, struct fault *f)
 	struct question *q = question_of(a);
 
 	q->has_targets = q->targets->pids.n || q->targets->tids.n;
-	return q->ops->events(q, f);
+	return watch_all(q, f);
 }
 
 /* --than prints whole samples. */
@@ -117,7 +178,7 @@ static int begin(struct analysis *a, struct fault *f)
 	q->has_targets |= q->targets->pids.n || q->targets->tids.n;
 	if (q->ops->tasks)
 		group(q);
-	if (q->ops->begin(q, f) || heatmap_check(&q->heatmap_opts, a->opts->stream.verbose, f))
+	if (begin_all(q, f) || heatmap_check(&q->heatmap_opts, a->opts->stream.verbose, f))
 		return -1;
 	q->heatmap = q->heatmap_opts.path ? heatmap_new() : NULL;
 	q->history = q->than && q->ops->title ? history_new(HISTORY_BYTES) : NULL;
@@ -126,14 +187,19 @@ static int begin(struct analysis *a, struct fault *f)
 	return 0;
 }
 
-static void sample(struct analysis *a, const struct analysis_sample *s)
+static void see(struct question *q, const struct analysis_sample *s)
 {
-	struct question *q = a->config;
-
 	if (!q->from)
 		q->from = s->time;
 	if (s->time > q->last)
 		q->last = s->time;
+}
+
+static void sample(struct analysis *a, const struct analysis_sample *s)
+{
+	struct question *q = a->config;
+
+	see(q, s);
 	grouping_see(&q->grouping, s);
 	if (q->history)
 		history_add(q->history, s, NULL);
@@ -204,6 +270,9 @@ int question_run(void *config, const struct opt_parser *args, struct fault *f)
 
 	q->ops = ops;
 	q->targets = &q->common.stream;
+	q->csv |= q->csv_safe;
+	if (q->csv && (q->common.json || q->than))
+		return fault_usage(f, "%s: --csv and %s: give one of them", ops->name, q->common.json ? "--json" : "--than");
 	q->common.stream.order = true;   /* a task may go on on another CPU */
 	return analysis_run(&analysis, config, args, f);
 }
@@ -214,7 +283,7 @@ static int source_begin(void *state, struct maker *m, struct fault *f)
 {
 	struct question *q = state;
 
-	return q->ops->begin(q, f);
+	return begin_all(q, f);
 }
 
 static void source_sample(void *state, struct maker *m, const struct stream_event *event,
@@ -223,6 +292,7 @@ static void source_sample(void *state, struct maker *m, const struct stream_even
 	struct question *q = state;
 	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
 
+	see(q, &s);
 	if (q->ops->names && s.pid > 0 && s.tid > 0)
 		processes_set(&q->grouping.processes, s.tid, s.pid);
 	q->ops->sample(q, &s);
@@ -253,5 +323,5 @@ int question_source_events(struct source *source, void *config, struct fault *f)
 	q->ops = source_subject(source);
 	q->targets = source_targets(source);
 	q->grouping.processes.recorded = q->targets->input;
-	return made_begin(q, source, &ops, f) || q->ops->events(q, f) ? -1 : 0;
+	return made_begin(q, source, &ops, f) || watch_all(q, f) ? -1 : 0;
 }

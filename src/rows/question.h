@@ -34,7 +34,7 @@ enum column_kind {
 
 /* Where a column is seen. */
 enum column_place {
-	COLUMN_KEY = 1 << 0,         /* in the table, where it identifies a row */
+	COLUMN_KEY = 1 << 0,         /* in the table, where it identifies a row; up to DISTRIBUTION_KEYS - 1 of these do */
 	COLUMN_PER_INSTANCE = 1 << 1,   /* likewise, but with --perins only */
 	COLUMN_FIELD = 1 << 2,       /* in the event */
 };
@@ -49,6 +49,13 @@ struct column {
 	/* The text of a number; NULL: the cell is the text itself, which only events can have. Returns buf or a text that
 	 * stays. */
 	const char *(*text)(struct question *q, uint64_t number, char *buf, size_t size);
+};
+
+/* A tracepoint that it needs, and fields of it. */
+enum { QUESTION_EVENTS = 6, QUESTION_FIELDS = 4 };
+struct question_event {
+	const char *sys, *name;
+	const char *fields[QUESTION_FIELDS];   /* without those that are left: NULL */
 };
 
 union cell {
@@ -73,6 +80,9 @@ struct question_ops {
 	const char *name;            /* of the command, the source and the table */
 	const struct column *columns;
 	size_t ncolumns;             /* QUESTION_COLUMNS_ARE() sets both */
+	const struct question_event *events;   /* QUESTION_EVENTS_ARE() sets both; or none, and watch() says it all */
+	size_t nevents;
+	bool everywhere;             /* as a source it sees these also of tasks that are not its targets */
 	bool tasks;                  /* rows are tasks: comm and tid, or as --by says */
 	enum group_by usual;         /* without --by. BY_DEFAULT: BY_TASK with targets, else BY_COMM */
 	bool names;                  /* events have the task's name, and its process is looked up */
@@ -84,16 +94,16 @@ struct question_ops {
 	uint64_t (*whole)(struct question *q);
 	unsigned int attrs;          /* enum stream_attrs: besides stack */
 
-	/* Names the events that it needs: question_watch(). 0, or -1 with f. */
-	int (*events)(struct question *q, struct fault *f);
+	/* Other events: question_watch(). 0, or -1 with f. May be NULL, like all but sample(). */
+	int (*watch)(struct question *q, struct fault *f);
 	/* Parts of an event's samples that it reads (analysis_ops.reads); NULL: raw data. */
 	uint64_t (*reads)(struct question *q, const struct stream_event *event);
-	/* Finds events and their fields: question_event(), question_need(). 0, or -1 with f. */
+	/* Events and fields are known: of others, question_event(), question_need(). 0, or -1 with f. */
 	int (*begin)(struct question *q, struct fault *f);
 	void (*sample)(struct question *q, const struct analysis_sample *s);
 	/* A state of that task has ended, for state machines that questions share. */
 	void (*ended)(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end);
-	void (*task)(struct question *q, const struct pev_record *rec);    /* may be NULL, like all below */
+	void (*task)(struct question *q, const struct pev_record *rec);
 	void (*lost)(struct question *q, const struct stream_loss *loss);
 	void (*before_table)(struct question *q);   /* adds rows that no sample reports */
 	void (*after_table)(struct question *q, uint64_t from);   /* the table began at that time */
@@ -106,6 +116,7 @@ struct question_ops {
 };
 
 #define QUESTION_COLUMNS_ARE(array) .columns = array, .ncolumns = sizeof(array) / sizeof(*(array))
+#define QUESTION_EVENTS_ARE(array) .events = array, .nevents = sizeof(array) / sizeof(*(array))
 
 /* ---- one that is asked ----------------------------------------------------------------- */
 
@@ -117,11 +128,14 @@ struct question {
 	bool per_instance;           /* --perins */
 	enum group_by by;            /* --by */
 	struct heatmap_config heatmap_opts;
+	bool csv, csv_safe;
 	/* the run */
 	const struct question_ops *ops;
 	struct analysis *a;          /* NULL: it is a source */
 	struct maker *maker;         /* NULL: it is a command */
 	const struct stream_opts *targets;
+	const struct stream_event *events[QUESTION_EVENTS];   /* in the order of ops->events, */
+	const struct trace_field *fields[QUESTION_EVENTS][QUESTION_FIELDS];   /* and their fields */
 	struct pairs pairs;
 	struct distributions rows;
 	struct grouping grouping;
@@ -131,12 +145,32 @@ struct question {
 	uint64_t from;               /* perf clock: the interval's beginning, */
 	uint64_t last;               /* and the newest sample */
 	uint64_t reported;           /* rows above --than */
+	bool has_titles;             /* CSV: the titles have been printed */
 	struct made_layout {         /* of a source's event: where its fields lie, in bytes */
 		uint16_t comm, cells[QUESTION_COLUMNS], start;   /* comm: 0 if it has none */
 	} layout;
+	char comm[16];               /* of question_comm() */
 };
 
-/* For ops->events: watches a tracepoint. everywhere: as a source also of tasks that are not its targets. 0, or -1 with f. */
+/* Which of ops->events it is of; ops->nevents: of none. */
+static inline size_t question_index(const struct question *q, const struct analysis_sample *s)
+{
+	size_t i = 0;
+
+	while (i < q->ops->nevents && s->event != q->events[i])
+		i++;
+	return i;
+}
+
+/* The number in a field of its sample, by the numbers of event and field. */
+static inline uint64_t question_number(const struct question *q, const struct analysis_sample *s, size_t event, size_t field)
+{
+	return trace_field_uint(q->fields[event][field], s->view.raw);
+}
+
+/* The task's name at the time of the sample; a source knows it from that field. Valid until the next sample. */
+const char *question_comm(struct question *q, const struct analysis_sample *s, pid_t tid, const struct trace_field *field);
+/* For ops->watch: watches a tracepoint. everywhere: as a source also of tasks that are not its targets. 0, or -1 with f. */
 int question_watch(struct question *q, const char *sys, const char *name, bool everywhere, struct fault *f);
 /* For ops->begin: the event of that tracepoint, or NULL; with need: a missing event is an error. 0, or -1 with f. */
 struct stream_event *question_event(struct question *q, const char *sys, const char *name);
@@ -149,9 +183,10 @@ void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64
 
 /* ---- commands and sources -------------------------------------------------------------- */
 
-enum { QUESTION_NOPTS = 2, QUESTION_SOURCE_NOPTS = 1, QUESTION_BY_NOPTS = 1 };
+enum { QUESTION_NOPTS = 2, QUESTION_SOURCE_NOPTS = 1, QUESTION_BY_NOPTS = 1, QUESTION_FORMAT_NOPTS = 3 };
 extern const struct opt question_opts[QUESTION_NOPTS];   /* --than, which sources have, too, and --perins */
 extern const struct opt question_by_opts[QUESTION_BY_NOPTS];   /* --by */
+extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --csv, --csv-safe */
 
 /* Groups of options, before and behind those of the question. */
 #define QUESTION_BY_GROUP { "Rows", question_by_opts, QUESTION_BY_NOPTS, 0 }
@@ -163,13 +198,14 @@ extern const struct opt question_by_opts[QUESTION_BY_NOPTS];   /* --by */
 	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 }, \
 	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 }, \
 	{ "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct question, heatmap_opts) }, \
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 }, \
+	{ "For programs", question_format_opts, QUESTION_FORMAT_NOPTS, 0 }, \
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
 /* Groups of a source: behind its own, or alone. */
 #define QUESTION_SOURCE_GROUPS \
 	{ "Durations", question_opts, QUESTION_SOURCE_NOPTS, 0 }, \
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }
 
+extern const struct opt_group question_task_groups[10];   /* of a command without own options, whose rows are tasks */
 extern const struct opt_group question_source_groups[2];
 
 #define QUESTION_USAGE "[options] [[--] COMMAND [ARGUMENT...]]"

@@ -58,7 +58,7 @@ static void set_keys(const struct question *q, const struct happening *h, uint64
 	size_t n = 1;
 
 	for (size_t i = 0; i < q->ops->ncolumns; i++)
-		if (is_key(q, &q->ops->columns[i]))
+		if (is_key(q, &q->ops->columns[i]) && n < DISTRIBUTION_KEYS)
 			key[n++] = h->cells[i].number;
 }
 
@@ -130,7 +130,7 @@ static void put_row(void *ctx, const struct distribution *d, struct table *t)
 	for (size_t i = 0; i < q->ops->ncolumns; i++) {
 		const struct column *c = &q->ops->columns[i];
 
-		if (is_key(q, c))
+		if (is_key(q, c) && n < DISTRIBUTION_KEYS)
 			put_cell(q, c, d->key[n++], t);
 		else if (c->places & COLUMN_PER_INSTANCE)
 			table_none(t);
@@ -181,10 +181,11 @@ static void print_table(struct question *q, uint64_t now)
 	static const enum shown usual[] = {
 		SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
 	};
+	const struct csv_form form = { ',', q->csv_safe };
 	struct table_column columns[2 + QUESTION_COLUMNS];
 	struct distribution_view view = {
 		.name = q->ops->name, .columns = columns, .shown = usual, .nshown = sizeof(usual) / sizeof(*usual),
-		.ctx = q, .put = put_row, .share_title = q->ops->share_title,
+		.ctx = q, .put = put_row, .csv = q->csv ? &form : NULL, .titles = !q->has_titles, .share_title = q->ops->share_title,
 		.whole = q->ops->whole ? q->ops->whole(q) : 0,
 	};
 
@@ -195,6 +196,7 @@ static void print_table(struct question *q, uint64_t now)
 		view.nshown = q->ops->nshown;
 	}
 	distributions_print(q->a, &q->rows, &view, q->from, now, q->common.json ? counts(q) : NULL);
+	q->has_titles = true;
 }
 
 static void print_counts(const struct question *q)
@@ -223,7 +225,7 @@ void rows_print(struct question *q)
 	if (!q->from)
 		q->from = now;
 	print_table(q, now);
-	if (!q->common.json)
+	if (!q->common.json && !q->csv)
 		print_counts(q);
 	distributions_clear(&q->rows);
 	grouping_next(&q->grouping);

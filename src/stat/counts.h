@@ -3,6 +3,7 @@
 #ifndef STAT_COUNTS_H
 #define STAT_COUNTS_H
 
+#include "report/csv.h"
 #include "report/stats.h"
 
 #include <stdbool.h>
@@ -55,11 +56,6 @@ struct count_table {
 	struct stats elapsed;    /* s; n = runs */
 	struct stats user, sys;  /* s, of a command */
 	int exit_status;         /* of the command, as the shell tells it; -1: none */
-};
-
-struct csv_form {
-	char separator;
-	bool safe;               /* for a spreadsheet: no text is a formula, quote_is_formula() */
 };
 
 /* For the first of several tables (intervals) `first` is true: titles. */

@@ -8,7 +8,6 @@
 
 struct kvm_exit {
 	struct question question;
-	const struct stream_event *leave, *enter;   /* the guest */
 	struct exit_reasons reasons;
 	struct vcpu *vcpus;
 };
@@ -18,6 +17,12 @@ struct vcpu {
 	pid_t tid;
 	uint64_t first, last;
 	UT_hash_handle hh;
+};
+
+enum { LEAVE, ENTER };   /* the guest */
+static const struct question_event events[] = {
+	[LEAVE] = { "kvm", "kvm_exit" },
+	[ENTER] = { "kvm", "kvm_entry" },
 };
 
 static const char *reason(struct question *q, uint64_t code, char *buf, size_t size)
@@ -73,32 +78,24 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	struct happening h = { .s = s, .pid = s->pid, .tid = s->tid };
 
 	see_vcpu(k, s);
-	if (s->event == k->leave) {
+	if (s->event == q->events[LEAVE]) {
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, exit_reasons_code(&k->reasons, question_formats(q), s));
-	} else if (s->event == k->enter && pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end)) {
+	} else if (s->event == q->events[ENTER] && pairs_end(&q->pairs, s, (uint64_t)s->tid, &h.end)) {
 		h.cells[ROW_REASON].number = h.cells[REASON].number = h.end.value;
 		h.cells[ROW_TID].number = (uint64_t)s->tid;
 		question_emit(q, &h);
 	}
 }
 
-static int events(struct question *q, struct fault *f)
-{
-	return question_watch(q, "kvm", "kvm_exit", false, f) || question_watch(q, "kvm", "kvm_entry", false, f) ? -1 : 0;
-}
-
 /* Of the entry, that it came. */
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	return event == question_event(q, "kvm", "kvm_entry") ? 0 : PERF_SAMPLE_RAW;
+	return event == question_event(q, events[ENTER].sys, events[ENTER].name) ? 0 : PERF_SAMPLE_RAW;
 }
 
 static int begin(struct question *q, struct fault *f)
 {
-	struct kvm_exit *k = (struct kvm_exit *)q;
-
-	return question_need(q, "kvm", "kvm_exit", &k->leave, f) || question_need(q, "kvm", "kvm_entry", &k->enter, f) ||
-	       exit_reasons_begin(&k->reasons, k->leave, f) ? -1 : 0;
+	return exit_reasons_begin(&((struct kvm_exit *)q)->reasons, q->events[LEAVE], f);
 }
 
 static void release(struct question *q)
@@ -123,7 +120,7 @@ static const struct question_ops question = {
 	.name = "kvm-exit", QUESTION_COLUMNS_ARE(columns), .shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
 	.share_title = "%gsys", .whole = seen,
 	.print = "\"%s took %llu.%03llu us\", REC->reason, REC->duration / 1000, REC->duration % 1000",
-	.events = events, .reads = reads, .begin = begin, .sample = sample, .release = release, .title = title,
+	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .release = release, .title = title,
 	.between = between,
 };
 

@@ -254,7 +254,7 @@ static int tap(struct question *q, struct tapped *t, const char *option, const c
 	       question_watch(q, t->sys, t->name, false, f) ? -1 : 0;
 }
 
-static int events(struct question *q, struct fault *f)
+static int watch(struct question *q, struct fault *f)
 {
 	struct latency *l = (struct latency *)q;
 
@@ -284,7 +284,7 @@ static void release(struct question *q)
 static const struct question_ops question = {
 	.name = "latency", QUESTION_COLUMNS_ARE(columns), .attrs = STREAM_ATTR_KEY | STREAM_ATTR_PAIR,
 	.print = "\"key %llu took %llu.%03llu us\", REC->key, REC->duration / 1000, REC->duration % 1000",
-	.events = events, .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title,
+	.watch = watch, .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title,
 	.between = between,
 };
 

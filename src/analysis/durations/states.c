@@ -21,21 +21,24 @@ static const char *wakeup_name(const struct question *q)
 	       ? "sched_waking" : "sched_wakeup";
 }
 
-/* A fork adds a child of the targets; its samples pair the ids of new tasks, too. A source needs no exits: they end a
- * command. */
-static int watch_family(struct question *q, const struct switches *w, struct fault *f)
+int states_targets(struct question *q, struct fault *f)
 {
-	if ((w->everybody && pidns_is_initial()) || (q->maker && w->recorded))
-		return 0;
-	return question_watch(q, "sched", "sched_process_fork", false, f) ||
-	       (!w->everybody && !q->maker && question_watch(q, "sched", "sched_process_exit", false, f)) ? -1 : 0;
+	const struct switches *w = &((struct states *)q)->switches;
+
+	if (choose((struct states *)q, f))
+		return -1;
+	/* a fork adds a child of the targets; its samples pair the ids of new tasks, too */
+	return (w->everybody && pidns_is_initial()) || (q->maker && w->recorded) ? 0 :
+	       question_watch(q, "sched", "sched_process_fork", false, f);
 }
 
+/* Exits end a command that watches tasks; a source needs none. */
 int states_events(struct question *q, struct fault *f)
 {
-	struct states *st = (struct states *)q;
+	const struct switches *w = &((struct states *)q)->switches;
 
-	return choose(st, f) || watch_family(q, &st->switches, f) || question_watch(q, "sched", "sched_switch", true, f) ||
+	return states_targets(q, f) ||
+	       (!w->everybody && !q->maker && question_watch(q, "sched", "sched_process_exit", false, f)) || question_watch(q, "sched", "sched_switch", true, f) ||
 	       question_watch(q, "sched", wakeup_name(q), true, f) ||
 	       question_watch(q, "sched", "sched_wakeup_new", true, f) ? -1 : 0;
 }
@@ -60,16 +63,23 @@ static int find_wakeups(struct states *st, struct fault *f)
 	return 0;
 }
 
+int states_find_fork(struct question *q, struct fault *f)
+{
+	struct switches *w = &((struct states *)q)->switches;
+
+	w->comms = q->a ? q->a->names.comms : NULL;
+	w->on_fork = question_event(q, "sched", "sched_process_fork");
+	return switches_read_fields(w, f);
+}
+
 int states_begin(struct question *q, struct fault *f)
 {
 	struct states *st = (struct states *)q;
 	struct switches *w = &st->switches;
 
-	w->comms = q->a ? q->a->names.comms : NULL;
-	w->on_fork = question_event(q, "sched", "sched_process_fork");
 	st->on_exit = question_event(q, "sched", "sched_process_exit");
 	if (question_need(q, "sched", "sched_switch", &w->on_switch, f) || find_wakeups(st, f) ||
-	    switches_read_fields(w, f))
+	    states_find_fork(q, f))
 		return -1;
 	st->gone = st->on_exit ? analysis_field(st->on_exit, "pid", false, f) : NULL;
 	return st->on_exit && !st->gone ? -1 : 0;
@@ -242,7 +252,10 @@ bool states_concern(struct question *q, const struct analysis_sample *s, const s
 {
 	const struct states *st = (const struct states *)q;
 	const struct switches *w = &st->switches;
+	size_t i = question_index(q, s);
 
+	if (i < q->ops->nevents)
+		return switches_task_in(s, q->fields[i][0]) == h->tid;
 	if (s->event == w->on_switch)
 		return (h->end.value == STATE_RUNNABLE && s->cpu == h->s->cpu) ||
 		       switches_task_in(s, w->prev_pid) == h->tid || switches_task_in(s, w->next_pid) == h->tid;
@@ -253,34 +266,25 @@ bool states_concern(struct question *q, const struct analysis_sample *s, const s
 	return !w->recorded && s->event != w->on_fork;
 }
 
-static const char *read_comm(const struct trace_field *field, const struct analysis_sample *s, char comm[16])
-{
-	const char *text;
-	uint32_t len;
-
-	memset(comm, 0, 16);
-	if (!trace_field_data(field, s->view.raw, s->view.raw_size, &text, &len))
-		memcpy(comm, text, len < 16 ? len : 15);
-	return comm;
-}
-
 const char *states_comm(struct question *q, const struct analysis_sample *s, pid_t tid)
 {
 	struct states *st = (struct states *)q;
 	const struct switches *w = &st->switches;
 
-	if (q->a)
-		return analysis_comm(q->a, tid, s->time);
 	if (is_wakeup(st, s))
-		return read_comm(st->woken_comm[s->event == st->on_wakeup_new], s, st->comm);
-	return read_comm(switches_task_in(s, w->prev_pid) == tid ? w->prev_comm : w->next_comm, s, st->comm);
+		return question_comm(q, s, tid, st->woken_comm[s->event == st->on_wakeup_new]);
+	return question_comm(q, s, tid, q->a || switches_task_in(s, w->prev_pid) == tid ? w->prev_comm : w->next_comm);
 }
 
 pid_t states_prev(struct question *q, const struct analysis_sample *s, char comm[16])
 {
 	const struct switches *w = &((struct states *)q)->switches;
+	const char *text;
+	uint32_t len;
 
-	read_comm(w->prev_comm, s, comm);
+	memset(comm, 0, 16);
+	if (!trace_field_data(w->prev_comm, s->view.raw, s->view.raw_size, &text, &len))
+		memcpy(comm, text, len < 16 ? len : 15);
 	return switches_task_in(s, w->prev_pid);
 }
 

@@ -17,18 +17,20 @@ struct states {
 	const struct stream_event *on_wakeup, *on_wakeup_new, *on_exit;   /* on_exit: NULL where it isn't watched */
 	const struct trace_field *woken[2], *woken_comm[2], *gone;        /* [1]: of on_wakeup_new */
 	bool preempted;              /* the wait to run that has ended began by losing the CPU, not by a wake-up */
-	char comm[16];
 };
 
-/* In struct question_ops: what these questions share. ended() is called for each state that ends, with that state (enum
+/* In struct question_ops, of whose events the first field is the task: what these questions share. ended() is called for each state that ends, with that state (enum
  * task_state) as end->value. */
-#define STATES_QUESTION STATES_QUESTION_WITH(states_begin, states_release)
-/* The same with functions of its own, which call these two. */
-#define STATES_QUESTION_WITH(begin_fn, release_fn) \
-	.tasks = true, .names = true, .states = true, .events = states_events, .begin = begin_fn, \
-	.sample = states_sample, .task = states_task, .is_over = states_are_over, .release = release_fn, \
+#define STATES_QUESTION STATES_QUESTION_WITH(states_events, states_begin, states_sample, states_release)
+/* The same with functions of its own, which call those of states.c. */
+#define STATES_QUESTION_WITH(watch_fn, begin_fn, sample_fn, release_fn) \
+	.tasks = true, .names = true, .states = true, .watch = watch_fn, .begin = begin_fn, \
+	.sample = sample_fn, .task = states_task, .is_over = states_are_over, .release = release_fn, \
 	.between = states_concern
 int states_events(struct question *q, struct fault *f);
+/* Parts of states_events() and states_begin(), for questions with other events: the targets, and the forks of those. */
+int states_targets(struct question *q, struct fault *f);
+int states_find_fork(struct question *q, struct fault *f);
 int states_begin(struct question *q, struct fault *f);
 void states_sample(struct question *q, const struct analysis_sample *s);
 void states_task(struct question *q, const struct pev_record *rec);

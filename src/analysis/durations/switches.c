@@ -223,12 +223,12 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 
 int switches_read_fields(struct switches *w, struct fault *f)
 {
-	w->prev_pid = analysis_field(w->on_switch, "prev_pid", false, f);
+	w->prev_pid = w->on_switch ? analysis_field(w->on_switch, "prev_pid", false, f) : NULL;
 	w->prev_state = w->prev_pid ? analysis_field(w->on_switch, "prev_state", false, f) : NULL;
 	w->next_pid = w->prev_state ? analysis_field(w->on_switch, "next_pid", false, f) : NULL;
 	w->prev_comm = w->next_pid ? analysis_field(w->on_switch, "prev_comm", true, f) : NULL;
 	w->next_comm = w->prev_comm ? analysis_field(w->on_switch, "next_comm", true, f) : NULL;
-	if (!w->next_comm)
+	if (w->on_switch && !w->next_comm)
 		return -1;
 	w->runs = w->on_runtime ? analysis_field(w->on_runtime, "pid", false, f) : NULL;
 	w->runtime = w->runs ? analysis_field(w->on_runtime, "runtime", false, f) : NULL;

@@ -16,12 +16,18 @@
 struct syscalls {
 	struct question question;
 	struct distributions errors;     /* by call and errno: the time that failed calls took */
-	const struct stream_event *enter, *leave;
-	const struct trace_field *enter_id, *leave_id, *ret;   /* enter_id: NULL where it isn't sampled */
+	bool numbered;                   /* beginnings are sampled with the call's number */
 	struct gaps gaps;
 };
 
 enum { MAX_ERRNO = 4095 };
+
+enum { ENTER, LEAVE };
+enum { FIELD_ID, FIELD_RET };
+static const struct question_event events[] = {
+	[ENTER] = { "raw_syscalls", "sys_enter", { [FIELD_ID] = "id" } },
+	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" } },
+};
 
 /* "futex(202)"; in events "futex". */
 static const char *call_text(struct question *q, uint64_t nr, char *buf, size_t size)
@@ -80,7 +86,7 @@ static void after_table(struct question *q, uint64_t from)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	if (c->errors.rows)
+	if (c->errors.rows && !q->csv)
 		distributions_print(q->a, &c->errors, &error_view, from, q->from, NULL);
 	distributions_clear(&c->errors);
 }
@@ -90,13 +96,13 @@ static void after_table(struct question *q, uint64_t from)
 /* By what an end is compared with the beginning of its call: the call's number, if that is sampled, else the CPU. */
 static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
 {
-	return c->enter_id ? (uint64_t)trace_field_sint(c->enter_id, s->view.raw) : s->cpu;
+	return c->numbered ? (uint64_t)trace_field_sint(c->question.fields[ENTER][FIELD_ID], s->view.raw) : s->cpu;
 }
 
 /* Whether an end belongs to the last beginning that was seen. */
 static bool belongs(const struct syscalls *c, const struct analysis_sample *s, const struct pair_end *end, int64_t id)
 {
-	if (c->enter_id)
+	if (c->numbered)
 		return (int64_t)end->value == id;
 	return !gaps_since(&c->gaps, end->value, end->start) && !gaps_since(&c->gaps, s->cpu, end->start);
 }
@@ -104,7 +110,8 @@ static bool belongs(const struct syscalls *c, const struct analysis_sample *s, c
 static void leave(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
-	int64_t id = syscall_left(trace_field_sint(c->leave_id, s->view.raw)), ret = trace_field_sint(c->ret, s->view.raw);
+	int64_t id = syscall_left(trace_field_sint(q->fields[LEAVE][FIELD_ID], s->view.raw));
+	int64_t ret = trace_field_sint(q->fields[LEAVE][FIELD_RET], s->view.raw);
 	struct happening h = {
 		.s = s, .pid = s->pid, .tid = s->tid, .comm = q->a ? analysis_comm(q->a, s->tid, s->time) : NULL,
 		.failed = ret < 0 && ret >= -MAX_ERRNO,
@@ -127,21 +134,15 @@ static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct syscalls *c = (struct syscalls *)q;
 
-	if (s->event == c->enter)
+	if (s->event == q->events[ENTER])
 		pairs_start(&q->pairs, s, (uint64_t)s->tid, beginning(c, s));
-	else if (s->event == c->leave)
+	else if (s->event == q->events[LEAVE])
 		leave(q, s);
-}
-
-static int events(struct question *q, struct fault *f)
-{
-	return question_watch(q, "raw_syscalls", "sys_enter", false, f) ||
-	       question_watch(q, "raw_syscalls", "sys_exit", false, f) ? -1 : 0;
 }
 
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
-	return event == question_event(q, "raw_syscalls", "sys_enter") ? 0 : PERF_SAMPLE_RAW;
+	return event == question_event(q, events[ENTER].sys, events[ENTER].name) ? 0 : PERF_SAMPLE_RAW;
 }
 
 static void lost(struct question *q, const struct stream_loss *loss)
@@ -151,17 +152,8 @@ static void lost(struct question *q, const struct stream_loss *loss)
 
 static int begin(struct question *q, struct fault *f)
 {
-	struct syscalls *c = (struct syscalls *)q;
-
-	if (question_need(q, "raw_syscalls", "sys_enter", &c->enter, f) ||
-	    question_need(q, "raw_syscalls", "sys_exit", &c->leave, f))
-		return -1;
-	c->enter_id = analysis_field(c->enter, "id", false, f);
-	c->leave_id = c->enter_id ? analysis_field(c->leave, "id", false, f) : NULL;
-	c->ret = c->leave_id ? analysis_field(c->leave, "ret", false, f) : NULL;
-	if (!c->enter->layout.raw)
-		c->enter_id = NULL;
-	return c->ret ? 0 : -1;
+	((struct syscalls *)q)->numbered = q->events[ENTER]->layout.raw;
+	return 0;
 }
 
 static void release(struct question *q)
@@ -188,7 +180,7 @@ static const struct question_ops question = {
 	.name = "syscalls", QUESTION_COLUMNS_ARE(columns), .tasks = true,
 	.shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
 	.print = "\"%s = %lld after %llu.%03llu us\", REC->call, REC->ret, REC->duration / 1000, REC->duration % 1000",
-	.events = events, .reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table,
+	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .lost = lost, .after_table = after_table,
 	.release = release, .title = title, .between = between,
 };
 

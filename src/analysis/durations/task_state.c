@@ -102,7 +102,7 @@ static void after_table(struct question *q, uint64_t from)
 {
 	const struct task_states *t = (struct task_states *)q;
 
-	if (*t->legend && !q->common.json)
+	if (*t->legend && !q->common.json && !q->csv)
 		note(q->common.stream.verbose, "St: %s", t->legend);
 }
 
@@ -113,7 +113,7 @@ static void release(struct question *q)
 }
 
 static const struct question_ops question = {
-	STATES_QUESTION_WITH(begin, release), .name = "task-state", QUESTION_COLUMNS_ARE(columns), .ended = ended,
+	STATES_QUESTION_WITH(states_events, begin, states_sample, release), .name = "task-state", QUESTION_COLUMNS_ARE(columns), .ended = ended,
 	.title = title, .before_table = before_table, .after_table = after_table,
 	.print = "\"%s:%d %s for %llu.%03llu us\", REC->comm, REC->tid, REC->state, REC->duration / 1000, "
 		 "REC->duration % 1000",

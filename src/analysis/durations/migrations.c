@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf-prof migrations: which threads move between CPUs, and how long they stayed where they were. */
+#include "analysis/durations/commands.h"
+#include "analysis/durations/states.h"
+
+enum { WAKING, WAKEUP, NEW, EXIT, MOVE };
+enum { FIELD_PID, FIELD_COMM, FIELD_FROM, FIELD_TO };
+static const struct question_event events[] = {
+	[WAKING] = { "sched", "sched_waking", { "pid" } },
+	[WAKEUP] = { "sched", "sched_wakeup", { "pid" } },
+	[NEW] = { "sched", "sched_wakeup_new", { "pid" } },
+	[EXIT] = { "sched", "sched_process_exit", { "pid" } },
+	[MOVE] = { "sched", "sched_migrate_task", { "pid", "comm", "orig_cpu", "dest_cpu" } },
+};
+
+/* A thread that is being woken gets a CPU chosen for it; any other was moved to balance the load. */
+static const char *reason(struct question *q, uint64_t waking, char *buf, size_t size)
+{
+	return waking ? "wake-up" : "balance";
+}
+
+enum { REASON, FROM, TO };
+static const struct column columns[] = {
+	[REASON] = { "reason", COLUMN_TEXT, COLUMN_KEY | COLUMN_FIELD, 8, .text = reason },
+	[FROM] = { "from", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
+	[TO] = { "to", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
+};
+
+/* A pair is a thread's stay on a CPU, its value: whether the thread is being woken. */
+static void sample(struct question *q, const struct analysis_sample *s)
+{
+	struct switches *w = &((struct states *)q)->switches;
+	size_t i = question_index(q, s);
+	pid_t tid = i <= MOVE ? switches_task_in(s, q->fields[i][FIELD_PID]) : 0;
+	struct open_pair *stay = switches_watch(w, tid) ? pairs_open(&q->pairs, (uint64_t)tid, i == NEW ? s->time : q->from) : NULL;
+	struct happening h = { .s = s, .tid = tid };
+
+	if (s->event == w->on_fork)
+		switches_take_fork(w, s);
+	if (stay && i == EXIT)
+		pairs_cancel(&q->pairs, stay);
+	else if (stay && i != MOVE)
+		stay->value = i == WAKING;
+	if (!stay || i != MOVE)
+		return;
+	pairs_turn(stay, s, stay->value, &h.end);
+	h.comm = question_comm(q, s, tid, q->fields[MOVE][FIELD_COMM]);
+	h.cells[REASON].number = h.end.value;
+	h.cells[FROM].number = question_number(q, s, MOVE, FIELD_FROM);
+	h.cells[TO].number = question_number(q, s, MOVE, FIELD_TO);
+	question_emit(q, &h);
+}
+
+static void title(struct question *q, const struct happening *h, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s %d: stay on CPU %d before CPU %d (%s)", h->comm, pidmap_shown(h->tid),
+		 (int)h->cells[FROM].number, (int)h->cells[TO].number, reason(q, h->end.value, NULL, 0));
+}
+
+static const struct question_ops question = {
+	STATES_QUESTION_WITH(states_targets, states_find_fork, sample, states_release), .name = "migrations", .title = title,
+	QUESTION_COLUMNS_ARE(columns), QUESTION_EVENTS_ARE(events), .everywhere = true,
+	.print = "\"%s:%d from CPU %lld to %lld (%s) after %llu.%03llu us\", REC->comm, REC->tid, REC->from, REC->to, "
+		 "REC->reason, REC->duration / 1000, REC->duration % 1000",
+};
+
+static const char *const description[] = {
+	"Which threads move from one CPU to another, how often, and how long did they stay on the old one? A move empties "
+	"the caches that a thread had filled. wake-up: the kernel chose another CPU for a thread that was asleep. balance: "
+	"the thread could run or ran, and was moved to even out the load, by taskset, or at exec.",
+	"A row for each thread and reason; --perins also shows from which CPU to which. The first stay of a thread counts "
+	"from the beginning of the run. --than prints longer stays, --heatmap draws all of them.",
+	NULL,
+};
+
+static const struct command_example examples[] = {
+	{ "perf-prof migrations -i 1000", "who moves, each second" },
+	{ "perf-prof migrations --perins -p 1234", "the threads of a process, and between which CPUs" },
+	{ NULL, NULL },
+};
+
+const struct command migrations_command = {
+	QUESTION_COMMAND(question, struct states), OPT_GROUPS(question_task_groups), .name = "migrations", .usage = QUESTION_USAGE,
+	.description = description, .summary = "count moves of threads between CPUs, and measure stays", .examples = examples,
+};
+
+const struct source_ops migrations_source = {
+	QUESTION_SOURCE(question, struct states), OPT_GROUPS(question_source_groups), .name = "migrations",
+	.summary = "each move of a thread to another CPU",
+};
