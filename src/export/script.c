@@ -5,16 +5,16 @@
 #include "base/artifact.h"
 #include "base/escape.h"
 #include "base/outfile.h"
+#include "engine/progress.h"
 #include "export/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PROGRESS_NS = 200000000, MAX_TITLE = 2048 };
+enum { MAX_TITLE = 2048 };
 
 struct script {
 	struct analysis_opts common;
@@ -29,49 +29,15 @@ struct script {
 	struct outbuf *out;
 	struct script_line *line;
 	void (*write)(struct script_line *l);
-	bool watched, shown;             /* by somebody at a terminal; progress was */
-	uint64_t shown_ns, written;
+	struct progress progress;        /* counts what was written */
 };
 
 /* ---- output ------------------------------------------------------------------------ */
-
-static uint64_t monotonic(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void hide_progress(struct script *s)
-{
-	if (s->shown)
-		fputs("\r\033[K", stderr);
-	s->shown = false;
-}
-
-static void show_progress(struct script *s, struct analysis *a)
-{
-	uint64_t now = monotonic(), at, size;
-
-	if (now - s->shown_ns < PROGRESS_NS)
-		return;
-	if (s->shown_ns) {
-		fprintf(stderr, "\r%s: ", a->opts->stream.input);
-		if (replay_progress(stream_replay(a->stream), &at, &size))
-			fprintf(stderr, "%llu%%, ", (unsigned long long)(100.0 * (double)at / (double)size));
-		fprintf(stderr, "%llu events\033[K", (unsigned long long)s->written);
-		s->shown = true;
-	}
-	s->shown_ns = now;
-}
 
 /* Where nobody reads any more, or nothing can be written, there is no more to do. */
 static void flush(struct script *s, struct analysis *a)
 {
 	outbuf_flush(s->out);
-	if (s->watched)
-		show_progress(s, a);
 	if (!s->out->error)
 		return;
 	if (!s->artifact.out)
@@ -101,7 +67,7 @@ static void put(struct script *s, struct analysis *a, const struct analysis_samp
 	l->period = period;
 	l->decoded = l->named = false;
 	s->write(l);
-	s->written++;
+	progress_step(&s->progress, a);
 	if (s->out->len >= OUTBUF_FLUSH)
 		flush(s, a);
 }
@@ -232,8 +198,8 @@ static int begin_output(struct script *s, struct analysis *a, struct fault *f)
 	s->line->inlines = a->opts->inlines >= 0;
 	s->line->columns = &s->columns;
 	s->write = s->csv ? script_csv : s->common.json ? script_json : script_text;
-	s->watched = a->opts->stream.verbose >= 0 && isatty(STDERR_FILENO) &&
-		     (s->output || !isatty(STDOUT_FILENO));
+	progress_begin(&s->progress, a);
+	s->progress.off |= !s->artifact.out && isatty(STDOUT_FILENO);
 	return 0;
 }
 
@@ -253,7 +219,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct script *s = a->config;
 
 	flush(s, a);
-	hide_progress(s);
+	progress_end(&s->progress);
 	if (!stream_was_interrupted(a->stream))
 		return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
 	if (s->artifact.out)
@@ -266,7 +232,7 @@ static void save(struct script *s)
 {
 	struct fault ignored = { 0 };
 
-	if (!s->artifact.out || !s->out || !s->written)
+	if (!s->artifact.out || !s->out || !s->progress.samples)
 		return;
 	outbuf_flush(s->out);
 	if (!s->out->error && artifact_close(&s->artifact, &ignored))
@@ -280,7 +246,7 @@ static void release(struct analysis *a)
 	save(s);
 	if (s->out && !s->output)
 		outbuf_flush(s->out);
-	hide_progress(s);
+	progress_end(&s->progress);
 	artifact_abandon(&s->artifact);
 	for (size_t i = 0; i < s->nevents && s->events; i++) {
 		free(s->events[i].title);

@@ -177,16 +177,6 @@ static void print_ranges(struct analysis *a)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static struct callstack *stack_of(struct analysis *a, const struct analysis_sample *s)
-{
-	bool user = (s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-	uint64_t one[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
-			    layout_u64(s->view.rec, s->event->layout.ip) };
-
-	return s->event->layout.callchain ? analysis_stack(a, s)
-					  : callstacks_get(a->stacks, one, 2, s->pid, s->time);
-}
-
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
 	struct page_faults *p = a->config;
@@ -196,7 +186,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		return;
 	p->last = s->time;
 	count(a, s, comm);
-	hotspots_add(&p->hot, comm, stack_of(a, s), 1, false);
+	hotspots_add(&p->hot, comm, analysis_where(a, s), 1, false);
 	if (p->prints_samples)
 		analysis_print(a, s);
 }
