@@ -197,16 +197,6 @@ static uint16_t trailer_id_behind(const struct pev_format *fmt)
 	return (uint16_t)(8 + 8 * words(type, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
 }
 
-static int find_shapes(struct perfdata_reader *r, struct fault *f)
-{
-	free(r->shapes);
-	r->shapes = calloc(r->nevents, sizeof(*r->shapes));
-	if (!r->shapes)
-		return reading_no_memory(f);
-	verdict_settle(r);
-	return 0;
-}
-
 int attrs_settle(struct perfdata_reader *r, struct fault *f)
 {
 	if (!r->nevents)
@@ -227,7 +217,7 @@ int attrs_settle(struct perfdata_reader *r, struct fault *f)
 			r->id_behind = 0;
 	}
 	r->settled = true;
-	return find_shapes(r, f);
+	return 0;
 }
 
 static uint64_t word_at(const struct perf_event_header *rec, size_t at, bool foreign)

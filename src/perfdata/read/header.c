@@ -29,24 +29,6 @@ struct head {
 	uint64_t file_size;
 };
 
-int header_read_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n)
-{
-	char *to = out;
-
-	while (n) {
-		ssize_t got = pread(r->w.fd, to, n, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -ENODATA;
-		at += (uint64_t)got;
-		to += got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
-
 /* ---- sections ------------------------------------------------------------- */
 
 static int check_section(const struct perfdata_reader *r, const struct head *h, const char *what,
@@ -108,7 +90,7 @@ static int read_ids(struct perfdata_reader *r, const struct head *h, const struc
 	*out = malloc(ids->size ? ids->size : 1);
 	if (!*out)
 		return reading_no_memory(f);
-	if (header_read_at(r, ids->at, *out, ids->size))
+	if (reading_at(r, ids->at, *out, ids->size))
 		return reading_fault(r, f, ids->at, "cannot read an event's ids: the file is cut, "
 				     "or damaged");
 	return 0;
@@ -123,7 +105,7 @@ static int read_attr(struct perfdata_reader *r, const struct head *h, uint64_t a
 	char *words = NULL;
 	int rc;
 
-	if (header_read_at(r, at, bytes, h->attr_size))
+	if (reading_at(r, at, bytes, h->attr_size))
 		return reading_fault(r, f, at, "cannot read an event: the file is cut, or damaged");
 	scan_u64(&s, &ids.at);
 	scan_u64(&s, &ids.size);
@@ -162,7 +144,7 @@ static void read_types(struct perfdata_reader *r, const struct head *h)
 	for (uint64_t i = 0; i < n && n <= MAX_ROWS && h->types.at < h->file_size; i++) {
 		struct scan s = { row, row + ROW, r->foreign };
 
-		if (header_read_at(r, h->types.at + i * ROW, row, ROW) || !feature_take_event_type(r, &s))
+		if (reading_at(r, h->types.at + i * ROW, row, ROW) || !feature_take_event_type(r, &s))
 			break;
 	}
 }
@@ -223,7 +205,7 @@ static void read_feature(struct perfdata_reader *r, int feature, const struct se
 {
 	char *data = s->size <= MAX_SECTION ? malloc(s->size + 1) : NULL;
 
-	if (!data || header_read_at(r, s->at, data, s->size) || !feature_take(r, feature, data, s->size))
+	if (!data || reading_at(r, s->at, data, s->size) || !feature_take(r, feature, data, s->size))
 		take_unread(r, feature);
 	free(data);
 }
@@ -242,7 +224,7 @@ static bool read_table(struct perfdata_reader *r, const struct head *h, struct t
 			r->info.features |= UINT64_C(1) << i;
 	}
 	scan.end += t->n * sizeof(struct section);
-	if (header_read_at(r, t->at, t->bytes, t->n * sizeof(struct section)))
+	if (reading_at(r, t->at, t->bytes, t->n * sizeof(struct section)))
 		return false;
 	for (size_t i = 0; i < t->n; i++)
 		if (!scan_u64(&scan, &t->sections[i].at) || !scan_u64(&scan, &t->sections[i].size))
@@ -299,7 +281,7 @@ static int read_file_head(struct perfdata_reader *r, uint64_t file_size, struct 
 	char bytes[FILE_HEAD];
 	struct head h = { .file_size = file_size };
 
-	if (header_read_at(r, 0, bytes, sizeof(bytes)))
+	if (reading_at(r, 0, bytes, sizeof(bytes)))
 		return reading_fault(r, f, 0, "the file has %" PRIu64 " bytes, fewer than a header "
 				     "(%d)",
 				     file_size, FILE_HEAD);

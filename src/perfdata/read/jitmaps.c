@@ -130,7 +130,7 @@ static uint64_t size_of_maps(const struct perfdata_reader *r, uint64_t file_size
 	size_t body;
 
 	if (file_size < sizeof(bytes) + 2 * ROUND ||
-	    header_read_at(r, file_size - sizeof(bytes) - 2 * ROUND, bytes, sizeof(bytes)) ||
+	    reading_at(r, file_size - sizeof(bytes) - 2 * ROUND, bytes, sizeof(bytes)) ||
 	    !take_head(&s, END, &body) || body != 8 || !scan_u64(&s, &size))
 		return 0;
 	return size <= MAX_BYTES + PIECE && size <= file_size - sizeof(bytes) - 2 * ROUND ? size : 0;
@@ -141,7 +141,7 @@ void jitmaps_read(struct perfdata_reader *r, uint64_t file_size)
 	uint64_t size = size_of_maps(r, file_size);
 
 	r->jit_bytes = size ? malloc(size) : NULL;
-	if (r->jit_bytes && !header_read_at(r, file_size - END_SIZE - 2 * ROUND - size, r->jit_bytes, size))
+	if (r->jit_bytes && !reading_at(r, file_size - END_SIZE - 2 * ROUND - size, r->jit_bytes, size))
 		take_maps(&r->info, (struct scan){ r->jit_bytes, r->jit_bytes + size, r->foreign });
 }
 

@@ -150,3 +150,16 @@ bool user_fits(const struct perfdata_reader *r, const struct perf_event_header *
 
 	return has_layout(r, head, bytes) && makes_sense(r, head->type, &body);
 }
+
+uint64_t user_area(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	const char *bytes = window_here(&r->w);
+	struct scan s = { bytes + sizeof(*head), bytes + head->size, r->foreign };
+	uint64_t size = 0;
+	uint32_t size32 = 0;
+
+	if (head->type == PERFDATA_AUXTRACE)
+		return scan_u64(&s, &size) ? size : 0;
+	scan_u32(&s, &size32);
+	return scan_left(&s) >= size32 ? 0 : size32;   /* simpleperf's lies in the record */
+}

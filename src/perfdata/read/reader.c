@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,27 +14,6 @@
 #define SECOND UINT64_C(1000000000)
 
 enum { USER_TYPES = 64 };
-
-int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
-{
-	char text[1600];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	return fault_set(f, EXIT_FAILED, "%s: at offset %#" PRIx64 ": %s", r->name, at, text);
-}
-
-int reading_failed(const struct perfdata_reader *r, struct fault *f)
-{
-	return reading_fault(r, f, window_at(&r->w), "%s", strerror(-r->w.error));
-}
-
-int reading_no_memory(struct fault *f)
-{
-	return fault_set(f, EXIT_FAILED, "out of memory");
-}
 
 /* ---- life ------------------------------------------------------------------- */
 
@@ -64,6 +42,12 @@ static int kind_of(int fd, const char *name, struct fault *f)
 	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
 }
 
+/* Once all events are there. */
+static int settle(struct perfdata_reader *r, struct fault *f)
+{
+	return attrs_settle(r, f) || verdict_settle(r, f) ? -1 : 0;
+}
+
 static int read_prelude(struct perfdata_reader *r, struct fault *f);
 
 struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fault *f)
@@ -86,8 +70,8 @@ struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fa
 		perfdata_reader_close(r);
 		return NULL;
 	}
-	if (header_read(r, f) || (!r->pipe_layout && attrs_settle(r, f)) || read_prelude(r, f) ||
-	    (r->pipe_layout && attrs_settle(r, f))) {
+	if (header_read(r, f) || (!r->pipe_layout && settle(r, f)) || read_prelude(r, f) ||
+	    (r->pipe_layout && settle(r, f))) {
 		perfdata_reader_close(r);
 		return NULL;
 	}
@@ -168,15 +152,6 @@ bool perfdata_has_no_end(const struct perfdata_reader *r)
 uint64_t perfdata_offset(const struct perfdata_reader *r)
 {
 	return r->at;
-}
-
-uint64_t perfdata_end(const struct perfdata_reader *r)
-{
-	struct stat st;
-
-	if (r->w.end != UINT64_MAX || !r->w.seekable)
-		return r->w.end;
-	return fstat(r->w.fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
 }
 
 /* ---- one record ------------------------------------------------------------- */
@@ -277,11 +252,6 @@ static int next_head(struct perfdata_reader *r, struct perf_event_header *head, 
 			resync_pass(r);
 	}
 	return rc > 0 ? 1 : end_of(r, f);
-}
-
-bool is_compressed(uint32_t type)
-{
-	return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
 }
 
 static void damaged_compressed(struct perfdata_reader *r, const char *why)
@@ -492,7 +462,7 @@ static int take_prelude(struct perfdata_reader *r, struct perf_event_header *hea
 		return take_believed(r, head, f);
 	rc = take_head(r, head, f);
 	if (rc <= 0 || !r->nevents || head->type < USER_TYPES || user_fits(r, head, window_here(&r->w)) ||
-	    attrs_settle(r, &ignored))
+	    settle(r, &ignored))
 		return rc;
 	rc = take_believed(r, head, f);
 	r->settled = false;

@@ -63,17 +63,18 @@ struct perfdata_reader {
 	_Alignas(8) char scratch[UINT16_MAX + 1];   /* a record that is looked at */
 };
 
+/* reading.c */
 /* "NAME: at offset N: ...": -1. */
 int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Of r->w.error. */
 int reading_failed(const struct perfdata_reader *r, struct fault *f);
 int reading_no_memory(struct fault *f);
+/* Bytes at an offset of a file, whole: 0 or -errno; -ENODATA where the file ends. */
+int reading_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
 
 /* header.c: the head of a file or pipe: 0, or -1 with f. */
 int header_read(struct perfdata_reader *r, struct fault *f);
-/* Bytes at an offset of a file, whole: 0 or -errno; -ENODATA where the file ends. */
-int header_read_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
 
 /* gzipped.c: what is read from now on is unpacked. *cut: how it was damaged. 0, or -1 with f. */
 bool gzipped_begins(const struct perfdata_reader *r, const char *bytes);
@@ -113,12 +114,16 @@ void jitmaps_free(struct perfdata_reader *r);
 /* user.c: a record that user space made, whole in the window: consumes it and what follows
  * it. 0, or -1 with f. */
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);
-/* Whether, behind the bytes that follow the present record, there may be another. */
-bool user_area_ends(struct perfdata_reader *r, const struct perf_event_header *head);
-bool is_compressed(uint32_t type);
 
 /* layouts.c: whether a record of user space has the body of its type; false of a type that is not perf's. */
 bool user_fits(const struct perfdata_reader *r, const struct perf_event_header *head, const char *bytes);
+/* The size of the area behind the record at the present place of the window: AUX data, or the formats of tracepoints. */
+uint64_t user_area(struct perfdata_reader *r, const struct perf_event_header *head);
+
+static inline bool is_compressed(uint32_t type)
+{
+	return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
+}
 
 /* swap.c */
 void swap_header(struct perf_event_header *rec);

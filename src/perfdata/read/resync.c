@@ -132,6 +132,34 @@ static bool holds_others(struct perfdata_reader *r, resync_see *see, const struc
 	return false;
 }
 
+/* ---- areas --------------------------------------------------------------------- */
+
+static bool is_beyond_end(const struct perfdata_reader *r, const struct perf_event_header *head, uint64_t area)
+{
+	uint64_t end = perfdata_end(r), at = window_at(&r->w) + head->size;
+
+	return at > end || area > end - at;
+}
+
+bool resync_has_area(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	return !is_beyond_end(r, head, user_area(r, head)) ||
+	       !resync_begins(r, resync_window, head->size);
+}
+
+/* Whether, behind the area of the present record, there may be another record. */
+static bool area_ends(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	uint64_t at = window_at(&r->w) + head->size, area = user_area(r, head);
+	char bytes[sizeof(*head)];
+	struct judged judged;
+
+	if (!r->w.seekable || is_beyond_end(r, head, area))
+		return true;
+	return reading_at(r, at + area, bytes, sizeof(bytes)) || at + area + sizeof(bytes) > perfdata_end(r) ||
+	       verdict_of(r, bytes, sizeof(bytes), &judged) != BROKEN;
+}
+
 /* The bytes behind some records are no records. */
 static bool is_followed_by_bytes(uint32_t type)
 {
@@ -152,7 +180,7 @@ const char *resync_doubt(struct perfdata_reader *r, resync_see *see, const struc
 	if (verdict == SOUND && (head->type < USER_TYPES || head->type == PERFDATA_FINISHED_ROUND))
 		return NULL;
 	if (verdict == SOUND && window && is_followed_by_bytes(head->type))
-		return user_area_ends(r, head) ? NULL : "no record lies behind its area";
+		return area_ends(r, head) ? NULL : "no record lies behind its area";
 	/* a stream that misses a part is lost, so one whose follower alone is damaged is taken */
 	if (packed && look(r, see, head->size, &behind) != BROKEN)
 		return NULL;

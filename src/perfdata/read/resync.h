@@ -20,6 +20,8 @@ resync_see resync_window;
 const char *resync_doubt(struct perfdata_reader *r, resync_see *see, const struct perf_event_header *head);
 /* Whether records go on so many bytes from here. */
 bool resync_begins(struct perfdata_reader *r, resync_see *see, size_t at);
+/* Whether the record at the present place of the window is followed by the area that it announces. */
+bool resync_has_area(struct perfdata_reader *r, const struct perf_event_header *head);
 /* From the damage at the present place of the window to where records go on, or the end. */
 void resync_pass(struct perfdata_reader *r);
 /* Bytes that were passed over; `place`: where none were before. */

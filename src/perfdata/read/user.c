@@ -124,33 +124,12 @@ static int pass_own(struct perfdata_reader *r, const struct perf_event_header *h
 	return 0;
 }
 
-/* ---- areas ----------------------------------------------------------------- */
-
-static uint64_t area_of(const struct perfdata_reader *r, const struct perf_event_header *head, const char *bytes)
-{
-	struct scan s = { bytes + sizeof(*head), bytes + head->size, r->foreign };
-	uint64_t size = 0;
-	uint32_t size32 = 0;
-
-	if (head->type == PERFDATA_AUXTRACE)
-		return scan_u64(&s, &size) ? size : 0;
-	scan_u32(&s, &size32);
-	return scan_left(&s) >= size32 ? 0 : size32;   /* simpleperf's lies in the record */
-}
-
-static bool is_beyond_end(const struct perfdata_reader *r, const struct perf_event_header *head, uint64_t area)
-{
-	uint64_t end = perfdata_end(r), at = window_at(&r->w) + head->size;
-
-	return at > end || area > end - at;
-}
-
 /* What a hardware tracer wrote lies behind the record. */
 static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
-	uint64_t size = area_of(r, head, window_here(&r->w)), there;
+	uint64_t size = user_area(r, head), there;
 
-	if (is_beyond_end(r, head, size) && resync_begins(r, resync_window, head->size))
+	if (!resync_has_area(r, head))
 		return pass_own(r, head);
 	window_skip(&r->w, head->size);
 	there = window_skip(&r->w, size);
@@ -161,18 +140,6 @@ static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *h
 		return reading_fault(r, f, window_at(&r->w), "an AUX area of %" PRIu64 " bytes begins at %#"
 				     PRIx64 ", but %" PRIu64 " are there", size, r->at, there);
 	return 0;
-}
-
-bool user_area_ends(struct perfdata_reader *r, const struct perf_event_header *head)
-{
-	uint64_t at = window_at(&r->w) + head->size, area = area_of(r, head, window_here(&r->w));
-	char bytes[sizeof(*head)];
-	struct judged judged;
-
-	if (!r->w.seekable || is_beyond_end(r, head, area))
-		return true;
-	return header_read_at(r, at + area, bytes, sizeof(bytes)) || at + area + sizeof(bytes) > perfdata_end(r) ||
-	       verdict_of(r, bytes, sizeof(bytes), &judged) != BROKEN;
 }
 
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)

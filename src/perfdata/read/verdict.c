@@ -8,6 +8,8 @@
 #include "perfevent/decode/body.h"
 #include "perfevent/decode/cursor.h"
 
+#include <stdlib.h>
+
 enum { USER_TYPES = 64, LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, MOST_TYPES = 1 << 16, MISC_FREE = 0x0ff8 };
 enum { MAX_TEXT = 4096 + 8, MAX_COMM = 16 };
 
@@ -201,8 +203,12 @@ static bool is_whole_other(const struct perfdata_reader *r, const struct perf_ev
 	return false;
 }
 
-void verdict_settle(struct perfdata_reader *r)
+int verdict_settle(struct perfdata_reader *r, struct fault *f)
 {
+	free(r->shapes);
+	r->shapes = calloc(r->nevents, sizeof(*r->shapes));
+	if (!r->shapes)
+		return reading_no_memory(f);
 	r->nothers = 0;
 	r->shape = &no_shape;
 	r->least = r->by_id ? r->id_at + 8u : (unsigned int)sizeof(struct perf_event_header);
@@ -217,6 +223,7 @@ void verdict_settle(struct perfdata_reader *r)
 		if (!known && r->nothers < MAX_TRAILERS)
 			r->others[r->nothers++] = (uint32_t)i;
 	}
+	return 0;
 }
 
 /* ---- time ---------------------------------------------------------------------- */

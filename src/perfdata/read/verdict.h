@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct fault;
 struct perfdata_reader;
 
 enum verdict {
@@ -40,8 +41,8 @@ struct sized {
 	int event;                     /* whose the id is */
 };
 
-/* Once all events are there, and r->shapes has a place for each. */
-void verdict_settle(struct perfdata_reader *r);
+/* Once all events are there: the shapes of their samples. 0, or -1 with f. */
+int verdict_settle(struct perfdata_reader *r, struct fault *f);
 /* The bytes at `at`, of which there are `have`. What `judged` has beyond the head is there if it is SOUND. */
 enum verdict verdict_of(struct perfdata_reader *r, const char *at, size_t have, struct judged *judged);
 /* Whether a record of the kernel, in this machine's order and aligned, is SOUND. */
