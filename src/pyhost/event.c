@@ -32,15 +32,16 @@ static PyObject *read_bytes(const struct perf_event *e, const struct reader *r)
 	return PyBytes_FromStringAndSize(data, (Py_ssize_t)len);
 }
 
+static PyObject *read_realtime(const struct perf_event *e)
+{
+	/* a recorded time may be any number: it wraps */
+	return PyLong_FromLongLong((int64_t)(event_time(e) + (uint64_t)stream_realtime_offset(e->cls->host->stream)));
+}
+
 static PyObject *read_event_name(const struct perf_event *e)
 {
 	Py_INCREF(e->cls->name);
 	return e->cls->name;
-}
-
-uint64_t event_time(const struct perf_event *e)
-{
-	return layout_u64(e->rec, e->cls->event->layout.time);
 }
 
 /* Raw data may lie at any address: fields are copied out, not dereferenced. */
@@ -88,7 +89,7 @@ PyObject *event_read(struct perf_event *e, struct reader *r)
 	case READ_CPU:
 		return PyLong_FromLong((long)(int32_t)e->cpu);   /* -1: not recorded */
 	case READ_REALTIME:
-		return PyLong_FromLongLong(host_realtime(e->cls->host, event_time(e)));
+		return read_realtime(e);
 	case READ_CALLCHAIN:
 		return host_callchain(e->cls->host, e);
 	case READ_COUNTS:

@@ -33,12 +33,16 @@ int event_keep(struct perf_event *e);
 PyObject *event_read(struct perf_event *e, struct reader *r);
 /* dict: name -> count; None: it has none. A new reference. */
 PyObject *event_counts(const struct perf_event *e);
-uint64_t event_time(const struct perf_event *e);
 
 /* pickle.c: __reduce__(). */
 PyObject *event_reduce(PyObject *self, PyObject *unused);
 /* print.c: event.print() and its text. */
 PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain);
+
+static inline uint64_t event_time(const struct perf_event *e)
+{
+	return layout_u64(e->rec, e->cls->event->layout.time);
+}
 
 /* Whether the script holds a reference that outlives the handler. */
 static inline bool event_is_kept(const struct perf_event *e)

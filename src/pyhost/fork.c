@@ -17,7 +17,7 @@ static PyObject *before_fork(PyObject *capsule, PyObject *unused)
 		Py_RETURN_NONE;
 	if (event_is_kept(h->event) && event_keep(h->event))
 		return NULL;
-	/* so that host_replace_event() is called behind the handler, in the child too */
+	/* so that host_sample() replaces the event behind the handler, in the child too */
 	Py_INCREF(h->event);
 	h->held = h->event;
 	Py_RETURN_NONE;

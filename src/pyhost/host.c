@@ -5,9 +5,7 @@
 #include "perfevent.h"
 #include "pyhost/handlers.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,69 +25,6 @@ static int teach_keyboard_interrupt(void)
 	Py_XDECREF(handler);
 	Py_XDECREF(rc);
 	return rc ? 0 : -1;
-}
-
-/* ---- output that fails ---------------------------------------------------- */
-
-/* Whether sys.stdout can't be written any more: its flush() raises. */
-static bool output_is_broken(struct host *h)
-{
-	struct pollfd p = { .fd = STDOUT_FILENO };
-	PyObject *rc = PyObject_CallMethod(h->loader, "flush", NULL);
-
-	if (rc) {
-		Py_DECREF(rc);
-		/* the failed write may have emptied the buffer: ask the pipe itself */
-		return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
-	}
-	PyErr_Clear();
-	return true;
-}
-
-static void stop_broken_output(struct host *h, int error)
-{
-	if (!h->output_error)
-		h->output_error = error ? error : EIO;
-	if (h->stream)
-		stream_stop(h->stream);
-}
-
-static int os_error_number(void)
-{
-	PyObject *type, *value, *traceback, *number = NULL;
-	int n = 0;
-
-	PyErr_Fetch(&type, &value, &traceback);
-	PyErr_NormalizeException(&type, &value, &traceback);
-	if (value)
-		number = PyObject_GetAttrString(value, "errno");
-	if (number && PyLong_Check(number))
-		n = (int)PyLong_AsLong(number);
-	PyErr_Clear();
-	Py_XDECREF(number);
-	PyErr_Restore(type, value, traceback);
-	return n;
-}
-
-/* Whether the current OSError comes from sys.stdout itself; takes it if so. */
-bool host_take_broken_output(struct host *h)
-{
-	PyObject *type, *value, *traceback;
-	int error;
-
-	if (!h->loader || !PyErr_ExceptionMatches(PyExc_OSError))
-		return false;
-	error = os_error_number();
-	PyErr_Fetch(&type, &value, &traceback);
-	if (!output_is_broken(h)) {
-		PyErr_Restore(type, value, traceback);
-		return false;
-	}
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
-	stop_broken_output(h, error);
-	return true;
 }
 
 static int fetch_types(struct host *h)
@@ -155,10 +90,16 @@ static void drop_output(void)
 	close(fd);
 }
 
+static void close_names(struct host *h)
+{
+	print_close(h);
+	names_end(&h->names);
+}
+
 void host_finish(struct host *h)
 {
 	if (!h->started) {
-		host_close_names(h);
+		close_names(h);
 		return;
 	}
 	Py_CLEAR(h->on_init);
@@ -176,7 +117,7 @@ void host_finish(struct host *h)
 	if (Py_FinalizeEx() < 0 && !h->exit_code)
 		h->exit_code = EXIT_FAILED;
 	h->started = false;
-	host_close_names(h);
+	close_names(h);
 }
 
 /* ---- handlers ------------------------------------------------------------- */
@@ -293,18 +234,6 @@ static void call(struct host *h, PyObject *f, const char *where, PyObject *const
 		call_failed(h, where);
 }
 
-int host_interrupted(struct fault *f)
-{
-	PyErr_Clear();
-	return fault_set(f, EXIT_INTERRUPTED, "interrupted while the script was being set up; "
-			 "nothing was traced");
-}
-
-int host_check_interrupt(struct fault *f)
-{
-	return PyErr_CheckSignals() ? host_interrupted(f) : 0;
-}
-
 int host_init(struct host *h, struct fault *f)
 {
 	PyObject *rc = h->on_init ? PyObject_CallNoArgs(h->on_init) : (Py_INCREF(Py_None), Py_None);
@@ -337,6 +266,23 @@ void host_exit(struct host *h)
 	host_idle(h);
 }
 
+/* The script kept the event: it gets a copy, and the next event another object. */
+static void replace_event(struct host *h)
+{
+	struct perf_event *fresh;
+
+	if (h->held)
+		host_end_forked(h, 0);
+	fresh = event_new(h->event_type);
+	if (!fresh || event_keep(h->event)) {
+		PyErr_Clear();
+		Py_FatalError("perf-prof: out of memory for an event that the script keeps");
+	}
+	Py_DECREF(h->event);
+	Py_CLEAR(h->held);
+	h->event = fresh;
+}
+
 /* The hot path: no allocation unless the script kept the event before. */
 void host_sample(void *ctx, const struct stream_event *event, const struct perf_event_header *rec,
 		 const void *raw, uint32_t raw_size, uint32_t cpu)
@@ -357,23 +303,7 @@ void host_sample(void *ctx, const struct stream_event *event, const struct perf_
 	else
 		call_failed(h, event->name);
 	if (__builtin_expect(event_is_kept(e), 0))
-		host_replace_event(h);
-}
-
-void host_replace_event(struct host *h)
-{
-	struct perf_event *fresh;
-
-	if (h->held)
-		host_end_forked(h, 0);
-	fresh = event_new(h->event_type);
-	if (!fresh || event_keep(h->event)) {
-		PyErr_Clear();
-		Py_FatalError("perf-prof: out of memory for an event that the script keeps");
-	}
-	Py_DECREF(h->event);
-	Py_CLEAR(h->held);
-	h->event = fresh;
+		replace_event(h);
 }
 
 /* 0 stays 0: not known. */
@@ -448,23 +378,8 @@ void host_print_stat(void *ctx)
 /* What the script printed is seen now, not when a buffer is full. */
 void host_idle(void *ctx)
 {
-	struct host *h = ctx;
-	PyObject *rc;
-
-	host_end_forked(h, 0);
-	rc = PyObject_CallMethod(h->loader, "flush", NULL);
-	if (rc) {
-		Py_DECREF(rc);
-		return;
-	}
-	if (PyErr_ExceptionMatches(PyExc_OSError)) {
-		int error = os_error_number();
-
-		PyErr_Clear();
-		stop_broken_output(h, error);
-		return;
-	}
-	PyErr_Clear();   /* the script replaced sys.stdout by something of its own */
+	host_end_forked(ctx, 0);
+	host_flush(ctx);
 }
 
 /* While the loop waits, the script's other threads run. */
@@ -487,12 +402,4 @@ void host_interrupt(void *ctx)
 {
 	(void)ctx;
 	PyErr_SetInterrupt();   /* made for signal handlers; on the main thread only */
-}
-
-/* ---- for events ------------------------------------------------------------- */
-
-int64_t host_realtime(struct host *h, uint64_t time)
-{
-	/* a recorded time may be any number: it wraps */
-	return (int64_t)(time + (uint64_t)stream_realtime_offset(h->stream));
 }

@@ -79,36 +79,39 @@ int host_start_interpreter(const struct host_script *script, struct fault *f);
 bool host_ignored_text(const struct host_script *script, char *buf, size_t size);
 void host_tell_ignored(const struct host_script *script);   /* a hint */
 
-/* In load.c: imports the loader, a module of our own; NULL with Python's exception. */
+/* ---- load.c */
+
+/* Imports the loader, a module of our own; NULL with Python's exception. */
 PyObject *host_import_loader(void);
-/* In load.c: loads the script, with h's loader; 0, or -1 with f, or without it after sys.exit(). */
+/* Loads the script, with h's loader; 0, or -1 with f, or without it after sys.exit(). */
 int host_load(struct host *h, const struct host_script *script, struct fault *f);
 /* KeyboardInterrupt while the script is set up. Returns -1. */
 int host_interrupted(struct fault *f);
 /* Whether a Ctrl-C came before the loop, which hears all later ones: -1 with f. */
 int host_check_interrupt(struct fault *f);
+
+/* ---- output.c */
+
 /* Whether the current exception says that sys.stdout can't be written; takes it if so. */
 bool host_take_broken_output(struct host *h);
+/* Flushes sys.stdout; the run ends where that cannot be written. */
+void host_flush(struct host *h);
 
-/* For fork.c: has to know of each fork in advance. 0, or -1 with an exception. */
+/* ---- fork.c */
+
+/* Has to know of each fork in advance. 0, or -1 with an exception. */
 int host_watch_forks(struct host *h);
 /* Ends the process with `code` if it is a child that the script forked. */
 void host_end_forked(const struct host *h, int code);
 
-/* The script kept the event: it gets a copy, and the next event another object. */
-void host_replace_event(struct host *h);
-
-/* ---- names.c */
+/* ---- tasknames.c */
 
 /* Once the script is loaded and the names are open. */
 int host_open_frames(struct host *h, struct fault *f);
-void host_close_names(struct host *h);   /* at the end */
 /* For struct stream_ops. */
 void host_task(void *ctx, const struct pev_record *rec);
 
-/* For events. */
-int64_t host_realtime(struct host *h, uint64_t time);
-/* The frames of a call chain as the kernel wrote it, of process `pid` at `time` (perf
+/* For events. The frames of a call chain as the kernel wrote it, of process `pid` at `time` (perf
  * clock, ns): a new list, or NULL with an exception. */
 PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time);
 /* Those of a tracepoint's sample. */

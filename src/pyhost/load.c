@@ -76,6 +76,18 @@ static int raised(const struct host_script *script, struct fault *f)
 			 "traced%s%s", script->module, missing ? ". " : "", ignored);
 }
 
+int host_interrupted(struct fault *f)
+{
+	PyErr_Clear();
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted while the script was being set up; "
+			 "nothing was traced");
+}
+
+int host_check_interrupt(struct fault *f)
+{
+	return PyErr_CheckSignals() ? host_interrupted(f) : 0;
+}
+
 static int load_failed(struct host *h, const struct host_script *script, struct fault *f)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {

@@ -114,9 +114,3 @@ int host_open_frames(struct host *h, struct fault *f)
 		return 0;
 	return fault_set(f, EXIT_FAILED, "out of memory");
 }
-
-void host_close_names(struct host *h)
-{
-	print_close(h);
-	names_end(&h->names);
-}
