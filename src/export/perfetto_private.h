@@ -8,9 +8,6 @@
 #include "export/wordlist.h"
 #include "perfetto.pb-c.h"
 
-/* The one sequence of packets: what was said once holds for all that follow. */
-enum { PERFETTO_SEQUENCE = 1 };
-
 /* Writes one. */
 void perfetto_put(struct protofile *file, Perfetto__Protos__TracePacket *packet);
 /* The same, with things that are named by number from here on. */
