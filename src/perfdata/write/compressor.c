@@ -54,7 +54,6 @@ void compressor_describe(struct bytes *b)
 	bytes_add_u32(b, LEVEL);
 	bytes_add_u32(b, 0);   /* the ratio, which only the end knows */
 	bytes_add_u32(b, COMPRESSOR_INPUT);
-	bytes_pad(b, 8);
 }
 
 const char *compressor_run(struct compressor *z, const char *data, size_t size, size_t *n)

@@ -165,7 +165,7 @@ static void write_records(struct perfdata_writer *w, const char *data, size_t n,
 	keep_whole(w, done);
 }
 
-static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b);
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, struct bytes *b);
 
 int perfdata_open(struct perfdata_writer *w, struct fault *f)
 {
@@ -215,7 +215,6 @@ int perfdata_compress(struct perfdata_writer *w, struct fault *f)
 	bytes_add_u64(&b, FEATURE_COMPRESSION);
 	compressor_describe(&b);
 	put_record(w, PERFDATA_FEATURE, 0, &b);
-	bytes_free(&b);
 	return 0;
 }
 
@@ -354,16 +353,18 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 
 /* ---- records of our own --------------------------------------------------- */
 
-static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const struct bytes *b)
+/* Pads the body to a multiple of 8 bytes, and frees it. */
+static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, struct bytes *b)
 {
-	struct perf_event_header header = { .type = type, .misc = misc,
-					    .size = (uint16_t)(sizeof(header) + b->n) };
+	struct perf_event_header header = { .type = type, .misc = misc };
 
-	if (b->failed || b->n > UINT16_MAX - sizeof(header)) {
+	bytes_pad(b, 8);
+	header.size = (uint16_t)(sizeof(header) + b->n);
+	if (!b->failed && b->n <= UINT16_MAX - sizeof(header))
+		perfdata_put2(w, &header, sizeof(header), b->data, b->n);
+	else
 		w->error = w->error ? w->error : -ENOMEM;
-		return;
-	}
-	perfdata_put2(w, &header, sizeof(header), b->data, b->n);
+	bytes_free(b);
 }
 
 /* More ids than a record holds: the event comes several times. */
@@ -377,7 +378,6 @@ void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *
 		bytes_add(&b, attr, attr->size);
 		bytes_add(&b, ids, n * sizeof(*ids));
 		put_record(w, PERFDATA_HEADER_ATTR, 0, &b);
-		bytes_free(&b);
 		ids += n;
 		nids -= n;
 	} while (nids);
@@ -412,10 +412,8 @@ void perfdata_put_machine(struct perfdata_writer *w, const char *version, const 
 		struct bytes b = {0};
 
 		bytes_add_u64(&b, feature);
-		if (machine_feature(&b, (int)feature, version, argv, argc)) {
-			bytes_pad(&b, 8);
+		if (machine_feature(&b, (int)feature, version, argv, argc))
 			put_record(w, PERFDATA_FEATURE, 0, &b);
-		}
 		bytes_free(&b);
 	}
 }
@@ -429,9 +427,7 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
 	bytes_add_u64(&b, UPDATE_NAME);
 	bytes_add_u64(&b, id);
 	bytes_add_text(&b, name);
-	bytes_pad(&b, 8);
 	put_record(w, PERFDATA_EVENT_UPDATE, 0, &b);
-	bytes_free(&b);
 }
 
 enum { DESCRIPTIONS_MAX = 60000 };   /* bytes: a record's size has 16 bits */
@@ -456,10 +452,8 @@ void perfdata_put_descriptions(struct perfdata_writer *w, const struct perfdata_
 	bytes_add_u32(&b, count);
 	bytes_add_u32(&b, size);
 	bytes_add(&b, all.data, all.n);
-	bytes_pad(&b, 8);
 	put_record(w, PERFDATA_FEATURE, 0, &b);
 	bytes_free(&all);
-	bytes_free(&b);
 }
 
 void perfdata_put_groups(struct perfdata_writer *w, const struct perfdata_group *groups, size_t n)
@@ -473,9 +467,7 @@ void perfdata_put_groups(struct perfdata_writer *w, const struct perfdata_group 
 		bytes_add_u32(&b, groups[i].leader);
 		bytes_add_u32(&b, groups[i].members);
 	}
-	bytes_pad(&b, 8);
 	put_record(w, PERFDATA_FEATURE, 0, &b);
-	bytes_free(&b);
 }
 
 void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t clock_ns,
@@ -489,7 +481,6 @@ void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t cl
 	bytes_add_u64(&b, realtime_ns);
 	bytes_add_u64(&b, clock_ns);
 	put_record(w, PERFDATA_FEATURE, 0, &b);
-	bytes_free(&b);
 }
 
 void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
@@ -505,9 +496,7 @@ void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8
 	bytes_add_u32(&b, UINT32_MAX);   /* the host's, not a guest's */
 	bytes_add(&b, padded, sizeof(padded));
 	bytes_add_text(&b, path);
-	bytes_pad(&b, 8);                /* its header has 8 bytes */
 	put_record(w, PERFDATA_BUILD_ID, HAS_SIZE | misc, &b);
-	bytes_free(&b);
 }
 
 void perfdata_put_round(struct perfdata_writer *w)
