@@ -15,7 +15,7 @@ struct flight {
 	char *bytes;
 	size_t size;
 	uint64_t head, tail;             /* bytes that ever were put, and dropped */
-	uint64_t samples, overwritten;
+	uint64_t overwritten;            /* samples that were dropped since the last flight_take() */
 	struct standing *standing;
 	_Alignas(8) char record[UINT16_MAX + 1];   /* one that lies around the end */
 };
@@ -42,11 +42,6 @@ void flight_free(struct flight *f)
 	free(f->bytes);
 	standing_free(f->standing);
 	free(f);
-}
-
-uint64_t flight_samples(const struct flight *f)
-{
-	return f->samples;
 }
 
 /* ---- records ---------------------------------------------------------------------- */
@@ -95,12 +90,10 @@ static void drop_oldest(struct flight *f)
 {
 	const struct perf_event_header *rec = record_at(f, f->tail);
 
-	if (rec->type == PERF_RECORD_SAMPLE) {
-		f->samples--;
+	if (rec->type == PERF_RECORD_SAMPLE)
 		f->overwritten++;
-	} else if (standing_takes(rec)) {
+	else if (standing_takes(rec))
 		standing_put(f->standing, rec);
-	}
 	f->tail += rec->size;
 }
 
@@ -113,7 +106,6 @@ static void put_record(struct flight *f, const struct perf_event_header *rec)
 	while (f->size - (f->head - f->tail) < rec->size)
 		drop_oldest(f);
 	copy_in(f, rec, rec->size);
-	f->samples += rec->type == PERF_RECORD_SAMPLE;
 }
 
 /* None that a ring has: what follows can't be told from it. */
@@ -235,7 +227,6 @@ void flight_take(struct flight *f, uint64_t from, uint64_t to, flight_fn *fn, vo
 	while (f->tail < end) {
 		const struct perf_event_header *rec = record_at(f, f->tail);
 
-		f->samples -= rec->type == PERF_RECORD_SAMPLE;
 		f->tail += rec->size;   /* its room is free, for itself or one that came before it */
 		take_one(f, rec, &span, taken);
 	}

@@ -33,6 +33,4 @@ struct flight_taken {
 typedef void flight_fn(void *ctx, const void *records, size_t size);
 void flight_take(struct flight *f, uint64_t from, uint64_t to, flight_fn *fn, void *ctx,
 		 struct flight_taken *taken);
-/* Samples that are in it. */
-uint64_t flight_samples(const struct flight *f);
 #endif
