@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { MIN_ATTR = 64, ATTR_SIZE_AT = 4, MAX_TRAILER = 48 };
+enum { MAX_TRAILER = 48 };
 
 /* ---- ids ------------------------------------------------------------------ */
 
@@ -167,11 +167,6 @@ int attrs_add(struct perfdata_reader *r, const char *bytes, size_t size, const c
 
 /* ---- where ids lie -------------------------------------------------------- */
 
-static unsigned int words(uint64_t type, uint64_t bits)
-{
-	return (unsigned int)__builtin_popcountll(type & bits);
-}
-
 /* Bytes from a sample's beginning; 0: no id. */
 static uint16_t sample_id_at(uint64_t type)
 {
@@ -179,8 +174,8 @@ static uint16_t sample_id_at(uint64_t type)
 		return 8;
 	if (!(type & PERF_SAMPLE_ID))
 		return 0;
-	return (uint16_t)(8 + 8 * words(type, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-						      PERF_SAMPLE_ADDR));
+	return (uint16_t)(8 + 8 * words_of(type, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+							 PERF_SAMPLE_ADDR));
 }
 
 /* Bytes from another record's end; 0: no id. */
@@ -194,7 +189,7 @@ static uint16_t trailer_id_behind(const struct pev_format *fmt)
 		return 8;
 	if (!(type & PERF_SAMPLE_ID))
 		return 0;
-	return (uint16_t)(8 + 8 * words(type, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
+	return (uint16_t)(8 + 8 * words_of(type, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
 }
 
 int attrs_settle(struct perfdata_reader *r, struct fault *f)

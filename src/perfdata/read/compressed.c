@@ -27,20 +27,14 @@ struct decompressor {
 
 static struct decompressor *decompressor_new(void)
 {
-	struct decompressor *z = malloc(sizeof(*z));
+	struct decompressor *z = calloc(1, sizeof(*z));
 
-	if (!z)
-		return NULL;
-	z->stream = ZSTD_createDStream();
-	z->in = (ZSTD_inBuffer){ 0 };
-	z->pos = z->len = 0;
-	z->more = z->lost = false;
-	z->bad = NULL;
-	if (!z->stream) {
-		free(z);
-		return NULL;
-	}
-	return z;
+	if (z)
+		z->stream = ZSTD_createDStream();
+	if (z && z->stream)
+		return z;
+	free(z);
+	return NULL;
 }
 
 bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size)
@@ -51,11 +45,6 @@ bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size
 		return false;
 	r->z->in = (ZSTD_inBuffer){ data, size, 0 };
 	return true;
-}
-
-bool decompressor_busy(const struct perfdata_reader *r)
-{
-	return r->z && (r->z->in.pos < r->z->in.size || r->z->more);
 }
 
 /* What is left lies at the beginning then, aligned. */
@@ -99,7 +88,7 @@ static const char *see(struct perfdata_reader *r, size_t n)
 	struct decompressor *z = r->z;
 
 	while (z->len - z->pos < n)
-		if (n > ROOM || !decompressor_busy(r) || !unpack(r, z))
+		if (n > ROOM || (z->in.pos == z->in.size && !z->more) || !unpack(r, z))
 			return NULL;
 	return z->buf + z->pos;
 }
@@ -204,11 +193,6 @@ void decompressor_free(struct decompressor *z)
 #else
 
 bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size)
-{
-	return false;
-}
-
-bool decompressor_busy(const struct perfdata_reader *r)
 {
 	return false;
 }

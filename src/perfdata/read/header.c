@@ -16,7 +16,7 @@
 #define MAGIC UINT64_C(0x32454c4946524550)       /* "PERFILE2" */
 #define MAGIC_OLD UINT64_C(0x454c494646524550)   /* "PERFFILE", before Linux 3.3 */
 
-enum { PIPE_HEAD = 16, FILE_HEAD = 104, FEATURES_AT = 72, NFEATURES = 256, MIN_ATTR = 64 };
+enum { PIPE_HEAD = 16, FILE_HEAD = 104, FEATURES_AT = 72, NFEATURES = 256 };
 
 struct section {
 	uint64_t at, size;

@@ -70,7 +70,7 @@ static bool is_event(const struct perfdata_reader *r, const char *body, size_t n
 		return true;
 	scan_u32(&s, &type);
 	scan_u32(&s, &size);
-	size = size ? size : 64;
+	size = size ? size : MIN_ATTR;
 	return size <= n && size >= r->events->attr.attr.size && (n - size) % 8 == 0;
 }
 

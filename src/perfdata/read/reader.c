@@ -13,8 +13,6 @@
 
 #define SECOND UINT64_C(1000000000)
 
-enum { USER_TYPES = 64 };
-
 /* ---- life ------------------------------------------------------------------- */
 
 int perfdata_reader_path(const char *path, struct fault *f)

@@ -13,6 +13,8 @@ enum {
 	MAX_EVENTS = 1 << 16,
 	MAX_IDS = 1 << 22,
 	MAX_SECTION = 256 << 20,       /* of the header's features, and of formats */
+	MIN_ATTR = 64,                 /* bytes of an event's attr, from the first kernels on */
+	USER_TYPES = 64,               /* records of user space have types from here on */
 };
 
 /* id -> event, open addressing. */
@@ -120,6 +122,12 @@ bool user_fits(const struct perfdata_reader *r, const struct perf_event_header *
 /* The size of the area behind the record at the present place of the window: AUX data, or the formats of tracepoints. */
 uint64_t user_area(struct perfdata_reader *r, const struct perf_event_header *head);
 
+/* How many of the 64-bit words that these bits stand for a record has. */
+static inline unsigned int words_of(uint64_t type, uint64_t bits)
+{
+	return (unsigned int)__builtin_popcountll(type & bits);
+}
+
 static inline bool is_compressed(uint32_t type)
 {
 	return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
@@ -138,7 +146,6 @@ bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt);
 bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size);
 /* The next whole record out of it: NULL where it is used up, or with *bad. */
 struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad);
-bool decompressor_busy(const struct perfdata_reader *r);
 /* Where it is used up: bytes of a record that is not whole. */
 size_t decompressor_left(const struct perfdata_reader *r);
 void decompressor_free(struct decompressor *z);

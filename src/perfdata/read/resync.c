@@ -3,8 +3,6 @@
 
 #include "perfdata/read/reading.h"
 
-enum { USER_TYPES = 64 };
-
 #define HOUR UINT64_C(3600000000000)
 
 const char *resync_window(struct perfdata_reader *r, size_t n)

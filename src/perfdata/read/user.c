@@ -14,30 +14,16 @@ static struct scan body_of(struct perfdata_reader *r, const struct perf_event_he
 	return (struct scan){ at + sizeof(*head), at + head->size, r->foreign };
 }
 
-static int pass_over(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
-{
-	r->counts.other++;
-	window_skip(&r->w, head->size);
-	return 0;
-}
-
-/* Recorders name events before they write of any: whose samples are whose does not change later. */
 static int take_attr(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
-	struct scan s = body_of(r, head);
+	struct scan s = body_of(r, head), attr = s;
 	uint32_t type = 0, size = 0;
 	int rc;
 
-	if (r->settled)
-		return pass_over(r, head, f);
-	if (scan_left(&s) >= 8) {
-		struct scan peek = s;
-
-		scan_u32(&peek, &type);
-		scan_u32(&peek, &size);
-	}
-	size = size ? size : 64;   /* the first kernels did not say */
-	if (size > scan_left(&s) || size < 64)
+	scan_u32(&attr, &type);
+	scan_u32(&attr, &size);
+	size = size ? size : MIN_ATTR;   /* the first kernels did not say */
+	if (size > scan_left(&s) || size < MIN_ATTR)
 		return reading_fault(r, f, r->at, "an event of %u bytes in a record of %u: it is damaged", size,
 				     head->size);
 	rc = attrs_add(r, s.p, size, s.p + size, (scan_left(&s) - size) / 8, f);
@@ -73,48 +59,15 @@ static int take_tracing(struct perfdata_reader *r, const struct perf_event_heade
 	return r->tracing.failed ? reading_no_memory(f) : 0;
 }
 
-static int take_feature(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
+static void take_feature(struct perfdata_reader *r, struct scan *s)
 {
-	struct scan s = body_of(r, head);
 	uint64_t feature = 0;
 
-	if (scan_u64(&s, &feature) && feature < 64) {
-		r->info.features |= UINT64_C(1) << feature;
-		if (!feature_take(r, (int)feature, s.p, scan_left(&s)))
-			r->info.unread |= UINT64_C(1) << feature;
-	}
-	window_skip(&r->w, head->size);
-	return 0;
-}
-
-static int take_update(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
-{
-	struct scan s = body_of(r, head);
-
-	if (!feature_take_update(r, &s))
-		r->counts.other++;
-	window_skip(&r->w, head->size);
-	return 0;
-}
-
-static int take_event_type(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
-{
-	struct scan s = body_of(r, head);
-
-	/* names of made code were read before, where that was possible */
-	if (!jitmaps_is_record(window_here(&r->w), head->size) && !feature_take_event_type(r, &s))
-		r->counts.other++;
-	window_skip(&r->w, head->size);
-	return 0;
-}
-
-static int take_build_id(struct perfdata_reader *r, const struct perf_event_header *head,
-			 struct fault *f)
-{
-	if (!feature_take_build_id(r, window_here(&r->w), head->size))
-		r->counts.other++;
-	window_skip(&r->w, head->size);
-	return 0;
+	if (!scan_u64(s, &feature) || feature >= 64)
+		return;
+	r->info.features |= UINT64_C(1) << feature;
+	if (!feature_take(r, (int)feature, s->p, scan_left(s)))
+		r->info.unread |= UINT64_C(1) << feature;
 }
 
 static int pass_own(struct perfdata_reader *r, const struct perf_event_header *head)
@@ -142,28 +95,42 @@ static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *h
 	return 0;
 }
 
+/* False: what it says is not used. */
+static bool take(struct perfdata_reader *r, const struct perf_event_header *head)
+{
+	struct scan s = body_of(r, head);
+
+	switch (head->type) {
+	case PERFDATA_EVENT_TYPE:
+		/* names of made code were read before, where that was possible */
+		return jitmaps_is_record(window_here(&r->w), head->size) || feature_take_event_type(r, &s);
+	case PERFDATA_FEATURE:
+		take_feature(r, &s);
+		return true;
+	case PERFDATA_EVENT_UPDATE:
+		return feature_take_update(r, &s);
+	case PERFDATA_BUILD_ID:
+		return feature_take_build_id(r, window_here(&r->w), head->size);
+	default:
+		return false;
+	}
+}
+
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
 	if (head->size % 8)
 		r->grid = 1;
 	if (!user_fits(r, head, window_here(&r->w)))
 		return pass_own(r, head);
-	switch (head->type) {
-	case PERFDATA_HEADER_ATTR:
+	/* recorders name events before they write of any: whose samples are whose does not change later */
+	if (head->type == PERFDATA_HEADER_ATTR && !r->settled)
 		return take_attr(r, head, f);
-	case PERFDATA_EVENT_TYPE:
-		return take_event_type(r, head, f);
-	case PERFDATA_TRACING_DATA:
+	if (head->type == PERFDATA_TRACING_DATA)
 		return take_tracing(r, head, f);
-	case PERFDATA_FEATURE:
-		return take_feature(r, head, f);
-	case PERFDATA_EVENT_UPDATE:
-		return take_update(r, head, f);
-	case PERFDATA_BUILD_ID:
-		return take_build_id(r, head, f);
-	case PERFDATA_AUXTRACE:
+	if (head->type == PERFDATA_AUXTRACE)
 		return skip_aux(r, head, f);
-	default:
-		return pass_over(r, head, f);
-	}
+	if (!take(r, head))
+		r->counts.other++;
+	window_skip(&r->w, head->size);
+	return 0;
 }

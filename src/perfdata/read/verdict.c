@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { USER_TYPES = 64, LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, MOST_TYPES = 1 << 16, MISC_FREE = 0x0ff8 };
+enum { LAST_TYPE = PEV_RECORD_CALLCHAIN_DEFERRED, MOST_TYPES = 1 << 16, MISC_FREE = 0x0ff8 };
 enum { MAX_TEXT = 4096 + 8, MAX_COMM = 16 };
 
 /* ---- samples ------------------------------------------------------------------ */
@@ -22,16 +22,11 @@ enum { MAX_TEXT = 4096 + 8, MAX_COMM = 16 };
 
 #define REGISTERS (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR)
 
-static unsigned int words(uint64_t type, uint64_t bits)
-{
-	return (unsigned int)__builtin_popcountll(type & bits);
-}
-
 static struct shape shape_of(const struct pev_format *fmt)
 {
 	uint64_t type = fmt->sample_type;
 	struct shape s = {
-		.fixed = (uint16_t)(8 + 8 * words(type, HEAD_WORDS)),
+		.fixed = (uint16_t)(8 + 8 * words_of(type, HEAD_WORDS)),
 		.chain = type & PERF_SAMPLE_CALLCHAIN,
 		.raw = type & PERF_SAMPLE_RAW,
 	};
@@ -39,7 +34,7 @@ static struct shape shape_of(const struct pev_format *fmt)
 	if (type & ~(uint64_t)(HEAD_WORDS | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW))
 		s.fixed = 0;
 	if (type & PERF_SAMPLE_TIME)
-		s.time_at = (uint8_t)(8 + 8 * words(type, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
+		s.time_at = (uint8_t)(8 + 8 * words_of(type, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
 	return s;
 }
 
@@ -135,8 +130,8 @@ static const struct {
 /* Where recorders write the trailer, and in it the time; from the record's end. */
 static size_t trailer_size(const struct pev_format *fmt)
 {
-	return !fmt->sample_id_all ? 0 : 8u * words(fmt->sample_type, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-						    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
+	return !fmt->sample_id_all ? 0 : 8u * words_of(fmt->sample_type, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+						       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
 }
 
 /* A text with its NUL, and what fills it up to a multiple of 8; a comm also up to all that it can take. */
@@ -244,7 +239,7 @@ uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_h
 		return 0;
 	if (rec->type == PERF_RECORD_SAMPLE)
 		return rec->size < r->shapes[event].time_at + 8u ? 0 : believed((const char *)rec + r->shapes[event].time_at);
-	behind = trailer_size(fmt) - 8 * words(fmt->sample_type, PERF_SAMPLE_TID);
+	behind = trailer_size(fmt) - 8 * words_of(fmt->sample_type, PERF_SAMPLE_TID);
 	size = pev_true_size_(rec, rec->size, fmt, false);
 	return !fmt->sample_id_all || size < sizeof(*rec) + behind ? 0 : believed((const char *)rec + size - behind);
 }
