@@ -74,7 +74,7 @@ static inline PyObject *from_bits(struct reader *r, uint32_t bits, int64_t value
 	return v;
 }
 
-PyObject *event_read(struct perf_event *e, struct reader *r)
+static PyObject *event_read(struct perf_event *e, struct reader *r)
 {
 	switch ((enum reader_kind)r->kind) {
 	case READ_REC_U32:

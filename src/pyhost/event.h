@@ -30,7 +30,6 @@ PyTypeObject *event_type_new(PyObject *module);
 struct perf_event *event_new(PyTypeObject *type);
 /* Makes `e` own its record. 0, or -1 with an exception (it then is an empty event). */
 int event_keep(struct perf_event *e);
-PyObject *event_read(struct perf_event *e, struct reader *r);
 /* dict: name -> count; None: it has none. A new reference. */
 PyObject *event_counts(const struct perf_event *e);
 

@@ -293,23 +293,6 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	return build_index(cls, type) ? -1 : 0;
 }
 
-void event_class_clear(struct event_class *cls)
-{
-	for (size_t i = 0; i < cls->nnames; i++) {
-		Py_CLEAR(cls->readers[i].name);
-		Py_CLEAR(cls->readers[i].last_int);
-	}
-	for (size_t i = 0; cls->slots && i < 1ul << (64 - cls->slot_shift); i++)
-		Py_CLEAR(cls->slots[i].last_int);
-	PyMem_Free(cls->readers);
-	PyMem_Free(cls->slots);
-	Py_CLEAR(cls->name);
-	Py_CLEAR(cls->handler);
-	Py_CLEAR(cls->by_name);
-	Py_CLEAR(cls->template);
-	memset(cls, 0, sizeof(*cls));
-}
-
 struct reader *event_class_find_equal(const struct event_class *cls, PyObject *name)
 {
 	PyObject *index = PyDict_GetItemWithError(cls->by_name, name);

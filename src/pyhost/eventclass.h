@@ -64,7 +64,6 @@ struct event_class {
  * Python exception. */
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,
 		     PyTypeObject *type);
-void event_class_clear(struct event_class *cls);
 
 static inline struct reader *event_class_find(const struct event_class *cls, PyObject *name)
 {

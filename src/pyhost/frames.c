@@ -80,13 +80,6 @@ void frames_free(struct frames *f)
 	PyMem_Free(f);
 }
 
-enum { FRAME_BYTES = 400 };   /* the dict, two numbers; its names are shared */
-
-size_t frames_bytes(const struct frames *f)
-{
-	return stacks_bytes(f->stacks) + f->cap * sizeof(*f->slots) + f->n * (size_t)FRAME_BYTES;
-}
-
 /* ---- the table of frames -------------------------------------------------- */
 
 static uint32_t *bucket_of(struct frames *f, uint64_t ip)

@@ -32,8 +32,6 @@ void frames_free(struct frames *f);
  * time (perf clock, ns): a new list, or NULL with an exception. */
 PyObject *frames_list(struct frames *f, const uint64_t *ips, uint64_t nr, pid_t pid,
 		      uint64_t time);
-/* What the caches take of memory, about. */
-size_t frames_bytes(const struct frames *f);
 
 /* frame.c: the class perf_prof.Frame, and one of it: a new reference. */
 PyTypeObject *frame_type_new(PyObject *module);

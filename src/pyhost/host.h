@@ -111,19 +111,14 @@ int host_open_frames(struct host *h, struct fault *f);
 /* For struct stream_ops. */
 void host_task(void *ctx, const struct pev_record *rec);
 
-/* For events. The frames of a call chain as the kernel wrote it, of process `pid` at `time` (perf
- * clock, ns): a new list, or NULL with an exception. */
-PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time);
-/* Those of a tracepoint's sample. */
+/* The frames of an event's call chain: a new list, or NULL with an exception. */
 PyObject *host_callchain(struct host *h, const struct perf_event *e);
 /* For an event that outlives its handler: what is mapped is not remembered for ever, so its
  * frames are found now. NULL, without an exception, where they will do later, too. */
 PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e);
 /* Frees what event.print() kept. */
 void print_close(struct host *h);
-/* What the task was called at that time (perf clock, ns). */
-const char *host_comm(struct host *h, pid_t tid, uint64_t time);
-/* The same of the event's own task; kept events remember it. */
+/* The name of the event's task at the time of the event; kept events remember it. */
 const char *event_comm(const struct perf_event *e);
 
 extern PyObject *PyInit_perf_prof(void);

@@ -58,11 +58,6 @@ void stacks_free(struct stacks *s)
 	PyMem_Free(s);
 }
 
-size_t stacks_bytes(const struct stacks *s)
-{
-	return s->bytes;
-}
-
 /* ---- keys ----------------------------------------------------------------- */
 
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)

@@ -30,5 +30,4 @@ PyObject *stacks_find(struct stacks *s, const struct stack_key *key);
 void stacks_add(struct stacks *s, const struct stack_key *key, PyObject *list);
 /* Drops some of those that were not asked for lately. */
 void stacks_shed(struct stacks *s);
-size_t stacks_bytes(const struct stacks *s);
 #endif

@@ -11,23 +11,11 @@ void host_task(void *ctx, const struct pev_record *rec)
 	names_take(&h->names, rec);
 }
 
-const char *host_comm(struct host *h, pid_t tid, uint64_t time)
-{
-	return names_comm(&h->names, tid, time);
-}
-
 const char *event_comm(const struct perf_event *e)
 {
 	if (e->owned && e->comm[0])
 		return e->comm;
-	return host_comm(e->cls->host, stream_tid(e->cls->event, e->rec, e->raw), event_time(e));
-}
-
-PyObject *host_frames(struct host *h, const uint64_t *ips, uint64_t nr, pid_t pid, uint64_t time)
-{
-	if (!h->frames)
-		return PyList_New(0);
-	return frames_list(h->frames, ips, nr, pid, time);
+	return names_comm(&e->cls->host->names, stream_tid(e->cls->event, e->rec, e->raw), event_time(e));
 }
 
 PyObject *host_callchain(struct host *h, const struct perf_event *e)
@@ -39,7 +27,9 @@ PyObject *host_callchain(struct host *h, const struct perf_event *e)
 	if (e->chain)
 		return PyList_GetSlice(e->chain, 0, PyList_GET_SIZE(e->chain));
 	ips = names_chain(&h->names, e->cls->event, e->rec, &nr);
-	return host_frames(h, ips, ips ? nr : 0, (pid_t)layout_u32(e->rec, l->tid), event_time(e));
+	if (!h->frames)
+		return PyList_New(0);
+	return frames_list(h->frames, ips, ips ? nr : 0, (pid_t)layout_u32(e->rec, l->tid), event_time(e));
 }
 
 static bool has_user_part(const uint64_t *ips, uint64_t nr)
