@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of a recording, their ids, and where ids lie in records. */
+/* The events of a recording, their ids, and where records have ids. */
 #include "perfdata/read/reading.h"
 #include "perfevent/decode/body.h"
 
@@ -13,8 +13,7 @@ enum { MAX_TRAILER = 48 };
 
 /* ---- ids ------------------------------------------------------------------ */
 
-/* Ids are the recording's, who may have chosen them so that they all fall into one slot: where
- * they fall, only this run knows. */
+/* The recorder may have chosen ids that collide. A random factor per run prevents that. */
 static uint64_t some_factor(void)
 {
 	uint64_t factor = 0;
@@ -62,7 +61,7 @@ static int grow(struct ids *ids)
 	return 0;
 }
 
-/* 0, -ENOMEM, or -EEXIST: it is another event's. */
+/* 0, -ENOMEM, or -EEXIST: the id belongs to another event. */
 static int add_id(struct ids *ids, uint64_t id, uint32_t event)
 {
 	size_t i;
@@ -88,9 +87,11 @@ static uint64_t id_of(const struct perfdata_reader *r, const char *at)
 	return id;
 }
 
-/* A record that is full of ids may be followed by another one of the same event, and a pipe may bring an
- * event's record again; any other that is alike is of an event of its own: one that was opened twice, under
- * two names. */
+/*
+ * An equal attr is the same event in two cases: the record before was full, so this one continues
+ * its ids; or a pipe repeats an event, with an id that is known. Otherwise it is another event: one
+ * that was opened twice under two names.
+ */
 static struct perfdata_event *same_event(struct perfdata_reader *r, const union pev_attr_buf *attr, const char *ids,
 					 size_t nids)
 {
@@ -167,7 +168,7 @@ int attrs_add(struct perfdata_reader *r, const char *bytes, size_t size, const c
 
 /* ---- where ids lie -------------------------------------------------------- */
 
-/* Bytes from a sample's beginning; 0: no id. */
+/* Offset of the id in a sample; 0: it has none. */
 static uint16_t sample_id_at(uint64_t type)
 {
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -178,7 +179,7 @@ static uint16_t sample_id_at(uint64_t type)
 							 PERF_SAMPLE_ADDR));
 }
 
-/* Bytes from another record's end; 0: no id. */
+/* Offset of the id from the end of another record; 0: it has none. */
 static uint16_t trailer_id_behind(const struct pev_format *fmt)
 {
 	uint64_t type = fmt->sample_type;
@@ -231,8 +232,8 @@ int attrs_id_event(const struct perfdata_reader *r, const char *at)
 	return ids_find(&r->ids, r->foreign ? bswap_64(id) : id);
 }
 
-/* The id of a record that is smaller than its head says: in what lies behind its body, the one that is where
- * its event has it. */
+/* For a record whose header says more bytes than it has: tries the words behind its body as ids. The id
+ * is the one that is where its own event has it. */
 static int event_behind(const struct perfdata_reader *r, const struct perf_event_header *rec, size_t body, bool foreign)
 {
 	for (size_t at = body; at + 8 <= rec->size && at < body + MAX_TRAILER; at += 8) {
@@ -262,7 +263,7 @@ int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_head
 	return event < 0 ? 0 : event;
 }
 
-/* A ring's samples lie together, so their ids are mostly the one of the sample before. */
+/* Samples of a ring are adjacent, so the id is mostly that of the sample before. */
 int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	uint64_t id;

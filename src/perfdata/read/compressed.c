@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records within compressed records: one stream of zstd over the whole recording, in which
- * records go on from one compressed record to the next. A bounded piece is unpacked at a
- * time, and only once what was unpacked before is used up: so a bomb costs time, which can be
- * interrupted, and no memory.
+ * Records within compressed records. The recording is one zstd stream, and a record can continue in
+ * the next compressed record. Data is unpacked in bounded pieces, each only when the one before is
+ * used up: a zip bomb costs time, which the user can interrupt, but no memory.
  */
 #include "perfdata/read/reading.h"
 #include "perfdata/read/resync.h"
@@ -18,10 +17,10 @@ enum { ROOM = 128 << 10 };
 struct decompressor {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
-	size_t pos, len;               /* of buf */
-	bool more;                     /* the stream may hold output though its input is used up */
-	bool lost;                     /* it is not known where the next record begins */
-	const char *bad;               /* why the stream was given up */
+	size_t pos, len;               /* in buf */
+	bool more;                     /* zstd may hold output although its input is used up */
+	bool lost;                     /* the start of the next record is not known */
+	const char *bad;               /* why the stream cannot be read */
 	_Alignas(8) char buf[ROOM];
 };
 
@@ -47,7 +46,7 @@ bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size
 	return true;
 }
 
-/* What is left lies at the beginning then, aligned. */
+/* Moves the rest of the buffer to its start, which is aligned. */
 static void move_down(struct decompressor *z)
 {
 	z->len -= z->pos;
@@ -60,8 +59,8 @@ size_t decompressor_left(const struct perfdata_reader *r)
 	return r->z ? r->z->len - r->z->pos : 0;
 }
 
-/* Unpacks as much as there is room for; false on an error: the frame is lost from there on, but what was
- * unpacked before is used up first. */
+/* Unpacks until the buffer is full or the input is used up. False on an error: the rest of the frame is
+ * lost, but the bytes unpacked before remain. */
 static bool unpack(struct perfdata_reader *r, struct decompressor *z)
 {
 	ZSTD_outBuffer out;
@@ -93,7 +92,8 @@ static const char *see(struct perfdata_reader *r, size_t n)
 	return z->buf + z->pos;
 }
 
-/* Damage that zstd took for data: up to where records go on. False: that is not here yet. */
+/* Skips damage that zstd unpacked as data, up to where records continue. False: more bytes are needed
+ * first. */
 static bool find_records(struct perfdata_reader *r, struct decompressor *z)
 {
 	struct judged judged;
@@ -114,7 +114,7 @@ static bool find_records(struct perfdata_reader *r, struct decompressor *z)
 	return here;
 }
 
-/* The record at the present place, whole and believed; NULL: more bytes are needed, or with *bad. */
+/* The record at the current place, whole and accepted. NULL: more bytes are needed, or with *bad. */
 static struct perf_event_header *take_one(struct perfdata_reader *r, struct decompressor *z, const char **bad)
 {
 	struct perf_event_header *rec, head;
@@ -143,7 +143,6 @@ static struct perf_event_header *take_one(struct perfdata_reader *r, struct deco
 	return rec;
 }
 
-/* Where the next whole record lies. */
 static struct perf_event_header *find_next(struct perfdata_reader *r, struct decompressor *z, const char **bad)
 {
 	struct perf_event_header *rec;

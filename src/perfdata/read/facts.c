@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Features of the header that are lists of numbers and texts: each part of one is a row, whose
- * letters say what is read for each of its facts: u (32 bits), U (64 bits), s (a text), b (bits:
- * their number, and words), d (bytes, as many as the number before says).
+ * Header features that are lists of numbers and texts. A row describes one part of a feature; its
+ * letters say what an entry consists of:
+ *
+ *	u	32-bit number
+ *	U	64-bit number
+ *	s	text
+ *	b	bit map: number of bits, words
+ *	d	as many bytes as the number before says
  */
 #include "perfdata/read/reading.h"
 
@@ -10,15 +15,15 @@
 
 enum { MAX_FACTS = 1 << 20, MAX_EACH = 1 << 18 };
 
-/* How often: once, as the u32 or u64 before them says, or once for each CPU. */
+/* How many entries: one, the u32 or u64 before them, or one for each CPU. */
 enum repeat { ONCE, BY_U32, BY_U64, BY_CPU };
 
 static const struct part {
 	uint8_t feature, part;
-	const char *head;              /* numbers before the count, which are skipped */
+	const char *head;              /* numbers before the count, skipped */
 	enum repeat repeat;
 	const char *each;
-	bool optional;                 /* older recorders end before it */
+	bool optional;                 /* older recorders do not write it */
 } parts[] = {
 	{ PERFDATA_CPU_TOPOLOGY, PERFDATA_CORES, "", BY_U32, "s", false },
 	{ PERFDATA_CPU_TOPOLOGY, PERFDATA_THREADS, "", BY_U32, "s", false },
@@ -62,7 +67,7 @@ static bool skip_bits(struct scan *s)
 	return scan_u64(s, &bits) && bits <= UINT64_MAX - 63 && scan_bytes(s, (bits + 63) / 64 * 8);
 }
 
-/* Programs have bytes of two kinds: what is known of them, and what that points to. */
+/* The info of a BPF program has two kinds of bytes: its own, and those it points to. */
 static bool skip_data(struct scan *s, const struct perfdata_fact *fact)
 {
 	uint64_t n = fact->feature == PERFDATA_BPF_PROG_INFO ? fact->number[0] + fact->number[1]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording says of the machine, the run and its events: a row per feature. */
+/* What a recording says about the machine, the run and its events: a row for each feature. */
 #include "perfdata/read/reading.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static bool take_cmdline(struct perfdata_reader *r, struct scan *s)
 
 enum { BUILD_ID_ROOM = 24, BUILD_ID_SIZE_AT = 20, MISC_HAS_SIZE = 1 << 15 };
 
-/* A record: head, pid, 20 bytes and what they count, path. */
+/* Layout: header, pid, 20 bytes of build id, 4 bytes for its size, path. */
 bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t size)
 {
 	struct scan s = { record + 8, record + size, r->foreign };
@@ -141,13 +141,13 @@ static bool name_event(struct perfdata_event *e, const char *name, size_t len)
 	return keep(&e->name, name, len);
 }
 
-/* A name of its own that was told before stays. */
+/* The event keeps a name that was recorded before. */
 static bool describe_event(struct perfdata_event *e, const char *what, size_t len)
 {
 	return keep(&e->what, what, len) && (e->name || name_event(e, what, len));
 }
 
-/* The attrs once more, with names. Ids tell which is which; without them, their order. */
+/* The attrs again, with names. An id says which event it is; without ids, the order does. */
 static bool take_event_desc(struct perfdata_reader *r, struct scan *s)
 {
 	uint32_t n, size;
@@ -180,7 +180,7 @@ static bool take_event_desc(struct perfdata_reader *r, struct scan *s)
 
 enum { UPDATE_NAME = 2 };
 
-/* type, id, and here a name. */
+/* Layout: type, id, name. */
 bool feature_take_update(struct perfdata_reader *r, struct scan *s)
 {
 	uint64_t type, id;
@@ -205,7 +205,7 @@ bool feature_take_event_type(struct perfdata_reader *r, struct scan *s)
 	name = scan_u64(s, &id) ? scan_bytes(s, TYPE_NAME) : NULL;
 	if (!name || !*name)
 		return false;
-	if (r->ntypes++ >= MAX_TYPES)   /* each is looked for among all events */
+	if (r->ntypes++ >= MAX_TYPES)   /* each is compared with all events */
 		return true;
 	for (size_t i = 0; i < r->nevents; i++) {
 		struct perfdata_event *e = &r->events[i];

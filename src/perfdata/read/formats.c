@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of tracepoints in a recording, as perf and trace-cmd lay them down (versions
- * 0.5 and 0.6): the other side of tracing.c. */
+/* Tracepoint formats in a recording, as perf and trace-cmd write them (versions 0.5 and 0.6). See
+ * write/tracing.c. */
 #include "perfdata/read/reading.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static bool skip_page_formats(struct scan *s)
 	return true;
 }
 
-/* Those of ftrace itself: perf has no such events. */
+/* Formats of ftrace's own events, which perf cannot record. */
 static bool skip_ftrace_formats(struct scan *s)
 {
 	uint32_t n;
@@ -57,7 +57,7 @@ static bool skip_ftrace_formats(struct scan *s)
 	return true;
 }
 
-/* 0, 1: cut, or what format() returned (below 0). */
+/* 0; 1: truncated; below 0: the result of format(). */
 static int each_system(struct scan *s, struct perfdata_formats *f)
 {
 	const char *sys = scan_text(s);

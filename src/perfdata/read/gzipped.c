@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that was compressed by gzip as a whole. Its parts are not in order, and what stands at its end is
- * wanted first: so it is unpacked into a file that has no name, before it is read. A bomb can fill no more than half
- * of what is free there.
+ * A recording that was gzipped as a whole. Reading needs its end first, so it is unpacked into a
+ * nameless temporary file. A zip bomb can fill half of the free space there at most.
  */
 #include "perfdata/read/reading.h"
 
@@ -22,11 +21,11 @@ struct unpacking {
 	z_stream z;
 	int fd;
 	const char *folder;
-	uint64_t n, most;        /* bytes that were unpacked; that may be */
+	uint64_t n, most;        /* bytes unpacked so far; at most */
 	char out[ROOM];
 };
 
-/* Not where the environment says: root may read this. */
+/* Not in $TMPDIR: root may run this. */
 static int make_file(struct unpacking *u)
 {
 	static const char *const folders[] = { "/var/tmp", "/tmp" };
@@ -63,7 +62,8 @@ static int write_all(struct unpacking *u, size_t n)
 	return 0;
 }
 
-/* What lies in the window; *zrc: Z_OK, Z_STREAM_END or an error. 0, or -1 with f: it has no place. */
+/* Unpacks the bytes in the window. *zrc: Z_OK, Z_STREAM_END or an error. 0, or -1 with f: they cannot be
+ * written. */
 static int unpack_piece(struct perfdata_reader *r, struct unpacking *u, int *zrc, struct fault *f)
 {
 	int rc = 0;
@@ -74,7 +74,7 @@ static int unpack_piece(struct perfdata_reader *r, struct unpacking *u, int *zrc
 		u->z.next_out = (Bytef *)u->out;
 		u->z.avail_out = ROOM;
 		*zrc = inflate(&u->z, Z_NO_FLUSH);
-		if (*zrc == Z_BUF_ERROR)   /* no more input */
+		if (*zrc == Z_BUF_ERROR)   /* it needs more input */
 			*zrc = Z_OK;
 		if (u->n + ROOM > u->most)
 			return fault_set(f, EXIT_FAILED, "%s is compressed by gzip, and unpacked it has more than %"
@@ -87,7 +87,7 @@ static int unpack_piece(struct perfdata_reader *r, struct unpacking *u, int *zrc
 			      u->folder, strerror(-rc)) : 0;
 }
 
-/* Behind a member there may be another, or zeros, which tapes are filled up with. */
+/* A gzip file can have several members. Tapes pad it with zeros. */
 static bool goes_on(struct perfdata_reader *r)
 {
 	while (window_have(&r->w) || window_fill(&r->w, 1)) {
@@ -98,7 +98,7 @@ static bool goes_on(struct perfdata_reader *r)
 	return false;
 }
 
-/* Damage ends it: *cut says so, and what there is will be read. */
+/* On damage the bytes unpacked so far are read, and *cut has the message. */
 static int unpack_all(struct perfdata_reader *r, struct unpacking *u, struct fault *cut, struct fault *f)
 {
 	int zrc = Z_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The head of a recording: of a file, with sections by offset and size, or of a pipe, which
- * is 16 bytes and then nothing but records.
+ * The header of a recording. In the layout of files it places sections by offset and size; in the
+ * layout of pipes it is 16 bytes, followed by records only.
  */
 #include "perfdata/read/reading.h"
 
@@ -51,7 +51,7 @@ static bool overlap(const struct section *a, const struct section *b)
 	return a->size && b->size && a->at < b->at + b->size && b->at < a->at + a->size;
 }
 
-/* 32-bit recorders of the other order wrote the bits as words of theirs. */
+/* 32-bit recorders of the other byte order wrote the bit map as 32-bit words. */
 static void turn_features(uint64_t *bits)
 {
 	for (int i = 0; i < NFEATURES / 64; i++)
@@ -134,7 +134,7 @@ static int read_attrs(struct perfdata_reader *r, const struct head *h, struct fa
 	return 0;
 }
 
-/* Names of tracepoints, of perf before 3.17; those of later ones are a feature. What is damaged is left out. */
+/* Tracepoint names of perf before 3.17; later versions use a feature. Stops at damage. */
 static void read_types(struct perfdata_reader *r, const struct head *h)
 {
 	enum { ROW = 72, MAX_ROWS = 1 << 12 };
@@ -156,7 +156,7 @@ static bool has_feature(const struct head *h, int i)
 	return h->features[i / 64] >> (i % 64) & 1;
 }
 
-/* Behind the data: a table of sections, one for each bit of the header, and what they lay. */
+/* The table of sections behind the data, one for each bit in the header, and its raw bytes. */
 struct table {
 	uint64_t at;
 	size_t n;
@@ -171,7 +171,7 @@ static void take_unread(struct perfdata_reader *r, int feature)
 		r->info.unread |= UINT64_C(1) << feature;
 }
 
-/* The first damage is told, at the end. */
+/* The first damage is reported at the end. */
 static void damaged_feature(struct perfdata_reader *r, struct table *t, size_t i, const char *where)
 {
 	struct section *s = &t->sections[i];
@@ -180,7 +180,7 @@ static void damaged_feature(struct perfdata_reader *r, struct table *t, size_t i
 	if (!r->trouble.exit_code)
 		reading_fault(r, &r->trouble, t->at + i * sizeof(*s), "the header places its "
 			      "feature %d at %#" PRIx64 ", %" PRIu64 " bytes, %s: it was left out", t->feature[i], s->at, s->size, where);
-	s->size = 0;   /* others may lie there */
+	s->size = 0;   /* other features may use these bytes */
 }
 
 static bool has_place(struct perfdata_reader *r, const struct head *h, struct table *t, size_t i)
@@ -210,7 +210,7 @@ static void read_feature(struct perfdata_reader *r, int feature, const struct se
 	free(data);
 }
 
-/* False if it is cut. */
+/* False if it is truncated. */
 static bool read_table(struct perfdata_reader *r, const struct head *h, struct table *t)
 {
 	struct scan scan = { t->bytes, t->bytes, r->foreign };
@@ -256,7 +256,7 @@ static int check_sections(struct perfdata_reader *r, struct head *h, struct faul
 
 	if (check_section(r, h, "events", &h->attrs, f))
 		return -1;
-	/* a recorder that was killed leaves the size at 0: data is all there is */
+	/* a killed recorder leaves the size at 0: the rest of the file is data */
 	if (!h->data.size) {
 		r->unfinished = true;
 		h->data.size = room;
@@ -297,7 +297,7 @@ static int read_file_head(struct perfdata_reader *r, uint64_t file_size, struct 
 
 /* ---- both ----------------------------------------------------------------- */
 
-/* An old one doesn't tell its order but by the size of an event. */
+/* With the old magic, the size of an attr shows the byte order. */
 static bool take_magic(struct perfdata_reader *r, const char *bytes)
 {
 	uint64_t magic, attr_size;
@@ -318,7 +318,7 @@ static bool is_text(const char *bytes, size_t n)
 	return n;
 }
 
-/* What people take for a recording, by its first bytes. */
+/* Names what users mistake for a recording, by its first bytes. */
 static const char *what_else(struct perfdata_reader *r)
 {
 	const char *bytes = window_here(&r->w);
@@ -330,7 +330,7 @@ static const char *what_else(struct perfdata_reader *r)
 		return "; this is compressed by zstd: unpack it by unzstd";
 	if (is_text(bytes, n < 256 ? n : 256))
 		return "; this is text: what `perf script` prints is no recording, but made of one";
-	/* field 1, of a length that the next byte has */
+	/* field 1, with its length in the next byte */
 	if (bytes[0] == 0x0a && bytes[1] > 0 && (size_t)bytes[1] + 2 < n && (bytes[bytes[1] + 2] & 7) <= 5)
 		return "; this looks like protobuf, as a profile of pprof is";
 	return "";

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of code that was made while programs ran, at the end of a recording:
+ * JIT maps at the end of a recording: functions that were generated at run time.
  *
- *	records of type 65, as many as it takes	"PPJITMAP", pid, 0; whole lines of a perf map; zeros
- *	one more				"PPJITEND", the bytes of those before it
- *	the end					two rounds of 8 bytes
+ *	records of type 65, as many as needed	"PPJITMAP", pid, 0; whole lines of a perf map; zeros
+ *	one record of type 65			"PPJITEND", the size of those before
+ *	the end					two FINISHED_ROUND records of 8 bytes
  *
- * perf passes over the type, by which it told the names of events before Linux 3.5. They are never
- * compressed, so that whoever can go to the end of the file has them before the first sample.
+ * perf skips type 65, which held the names of events before Linux 3.5. These records are never
+ * compressed, so a reader that can seek has them before the first sample.
  */
 #include "perfdata/read/reading.h"
 #include "perfdata/write/format.h"
@@ -29,7 +29,7 @@ static void add_head(struct bytes *b, size_t body, const char *word)
 	bytes_add(b, word, WORD);
 }
 
-/* As many whole lines as a record holds; 0: there are none. */
+/* Size of the whole lines that fit a record; 0: none. */
 static size_t piece_of(const char *text, size_t n)
 {
 	const char *nl = memrchr(text, '\n', n < PIECE ? n : PIECE);
@@ -37,7 +37,7 @@ static size_t piece_of(const char *text, size_t n)
 	return nl ? (size_t)(nl + 1 - text) : 0;
 }
 
-/* Whether all of it had a place. */
+/* Whether all of it fits. */
 static bool add_map(struct bytes *b, const struct perfdata_jit_map *map)
 {
 	size_t at = 0, n;
@@ -121,7 +121,7 @@ static void take_maps(struct perfdata_info *info, struct scan s)
 	}
 }
 
-/* The bytes of all maps, by what the last record says; 0: there are none. */
+/* Size of all maps, from the last record; 0: there are none. */
 static uint64_t size_of_maps(const struct perfdata_reader *r, uint64_t file_size)
 {
 	char bytes[END_SIZE];

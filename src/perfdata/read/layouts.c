@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What perf lays in the records that it makes itself. Others use the same types for their own. */
+/* Layouts of the records that perf makes itself. Other recorders use the same types for other records. */
 #include "perfdata/read/reading.h"
 
 enum { MOST_AREA_BITS = 44, MANY_KINDS = 16 };
 
-/* Bodies as perf lays them: `size` bytes, in all or at least, or with as many `units` as the first
- * word says. */
+/* Body sizes: exactly or at least `size` bytes, or `size` bytes and as many units as the first word says. */
 static const struct {
 	uint32_t type;
 	uint16_t size, unit;
 	bool least;
 } layouts[] = {
 	{ PERFDATA_HEADER_ATTR, 8, 0, true },
-	{ PERFDATA_EVENT_TYPE, 8, 0, true },   /* and no name */
+	{ PERFDATA_EVENT_TYPE, 8, 0, true },   /* without a name */
 	{ PERFDATA_TRACING_DATA, 4, 0, true },
 	{ PERFDATA_BUILD_ID, 36, 0, true },
 	{ PERFDATA_FINISHED_ROUND, 0, 0, false },
@@ -58,7 +57,7 @@ static bool begins_frame(const char *bytes, size_t n)
 	return n >= sizeof(magic) && !memcmp(bytes, magic, sizeof(magic));
 }
 
-/* Of a file all events are in its header; those of a pipe are of one size. */
+/* In the layout of files the header has all events. In a pipe all attrs have one size. */
 static bool is_event(const struct perfdata_reader *r, const char *body, size_t n)
 {
 	struct scan s = { body, body + n, r->foreign };
@@ -74,7 +73,7 @@ static bool is_event(const struct perfdata_reader *r, const char *body, size_t n
 	return size <= n && size >= r->events->attr.attr.size && (n - size) % 8 == 0;
 }
 
-/* A text that names something, from there on. */
+/* Whether a text with a NUL and a printable first character begins there. */
 static bool is_name(const struct scan *body, size_t at)
 {
 	const char *text = body->p + at;
@@ -82,7 +81,7 @@ static bool is_name(const struct scan *body, size_t at)
 	return scan_left(body) > at && *text > ' ' && memchr(text, '\0', scan_left(body) - at);
 }
 
-/* Bytes by the number of CPUs, a mask, or a range. */
+/* Kinds: an array of CPUs, a bit map, a range. */
 static bool is_cpu_map(struct scan *s)
 {
 	uint16_t kind, n, width;
@@ -100,7 +99,7 @@ static bool is_cpu_map(struct scan *s)
 	return kind == 1 ? width == 4 || width == 8 : kind == 2 && scan_left(s) == 8;
 }
 
-/* What the words say, where they can be wrong. */
+/* Checks the values that can be wrong. */
 static bool makes_sense(const struct perfdata_reader *r, uint32_t type, struct scan *s)
 {
 	struct scan words = *s;
@@ -118,7 +117,7 @@ static bool makes_sense(const struct perfdata_reader *r, uint32_t type, struct s
 							 scan_left(s) + sizeof(struct perf_event_header));
 	case PERFDATA_BUILD_ID:
 		return is_name(s, 28);
-	case PERFDATA_TRACING_DATA:   /* behind it, or simpleperf's within it */
+	case PERFDATA_TRACING_DATA:   /* the formats follow the record, or are in it (simpleperf) */
 		return scan_left(s) <= 8 || kind <= scan_left(s) - 4;
 	case PERFDATA_AUXTRACE_INFO:
 	case PERFDATA_AUXTRACE_ERROR:
@@ -161,5 +160,5 @@ uint64_t user_area(struct perfdata_reader *r, const struct perf_event_header *he
 	if (head->type == PERFDATA_AUXTRACE)
 		return scan_u64(&s, &size) ? size : 0;
 	scan_u32(&s, &size32);
-	return scan_left(&s) >= size32 ? 0 : size32;   /* simpleperf's lies in the record */
+	return scan_left(&s) >= size32 ? 0 : size32;   /* simpleperf has it in the record */
 }

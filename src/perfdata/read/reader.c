@@ -23,7 +23,7 @@ int perfdata_reader_path(const char *path, struct fault *f)
 	return fd < 0 ? fault_unreadable(f, path, errno) : fd;
 }
 
-/* What kind of file it is: 1: has offsets, 0: has none, -1 with f. */
+/* 1: a file with offsets; 0: a pipe or the like; -1 with f. */
 static int kind_of(int fd, const char *name, struct fault *f)
 {
 	struct stat st;
@@ -40,7 +40,6 @@ static int kind_of(int fd, const char *name, struct fault *f)
 	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
 }
 
-/* Once all events are there. */
 static int settle(struct perfdata_reader *r, struct fault *f)
 {
 	return attrs_settle(r, f) || verdict_settle(r, f) ? -1 : 0;
@@ -154,7 +153,7 @@ uint64_t perfdata_offset(const struct perfdata_reader *r)
 
 /* ---- one record ------------------------------------------------------------- */
 
-/* The first trouble is told, at the end; of more there are only the counts. */
+/* The first damage is reported at the end; more damage is only counted. */
 static void note_trouble(struct perfdata_reader *r, const struct fault *f)
 {
 	if (!r->trouble.exit_code)
@@ -201,7 +200,8 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 	return -1;
 }
 
-/* The head at the present place, in our order. 1, 0: the end, -1: damage, with f. */
+/* The header of the current record, in this machine's byte order, once the whole record is there. 1; 0:
+ * the end; -1 with f: damage. */
 static int take_head(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	r->at = window_at(&r->w);
@@ -228,7 +228,7 @@ static int take_head(struct perfdata_reader *r, struct perf_event_header *head, 
 			     "it is cut, or damaged", head->type, head->size, window_have(&r->w));
 }
 
-/* The same of one that is believed. */
+/* The same, if resync_doubt() accepts the record. */
 static int take_believed(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	int rc = take_head(r, head, f);
@@ -238,7 +238,7 @@ static int take_believed(struct perfdata_reader *r, struct perf_event_header *he
 				   why) : rc;
 }
 
-/* 1: there is one; 0: the end, with f where something is wrong. */
+/* 1: a record; 0 or -1 as end_of(). */
 static int next_head(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	struct fault why = { 0 };
@@ -284,7 +284,7 @@ static int begin_compressed(struct perfdata_reader *r, const struct perf_event_h
 		resync_count(r, window_skip(&r->w, head->size), true);
 		return 0;
 	}
-	window_skip(&r->w, head->size);   /* it stays in the buffer until more is asked of that */
+	window_skip(&r->w, head->size);   /* the payload stays in the buffer until the next window_fill() */
 	if (decompressor_begin(r, data, (size_t)size))
 		return 0;
 #ifdef HAVE_ZSTD
@@ -296,7 +296,7 @@ static int begin_compressed(struct perfdata_reader *r, const struct perf_event_h
 #endif
 }
 
-/* Two in a row are the end that our writer makes. */
+/* Two adjacent rounds are the end that perf-prof writes. */
 static void take_round(struct perfdata_reader *r)
 {
 	r->two_rounds = r->round == r->counts.records + 1;
@@ -311,7 +311,7 @@ static void note_time(struct perfdata_reader *r, const struct perf_event_header 
 		r->time_before = time;
 }
 
-/* A kernel's record, its head in our order already. */
+/* The header is in this machine's byte order already. */
 static const struct perf_event_header *finish(struct perfdata_reader *r, struct perf_event_header *rec)
 {
 	if (r->foreign && rec->type < USER_TYPES) {
@@ -334,7 +334,7 @@ static bool is_handed_on(const struct perf_event_header *head)
 	return head->type < USER_TYPES || (head->type == PERFDATA_FINISHED_ROUND && head->size == sizeof(*head));
 }
 
-/* The next one that was unpacked, or NULL. */
+/* NULL: no unpacked record is left. */
 static const struct perf_event_header *next_unpacked(struct perfdata_reader *r)
 {
 	const char *bad = NULL;
@@ -360,7 +360,7 @@ static void note_last(struct perfdata_reader *r)
 	r->last = NULL;   /* the window may move */
 }
 
-/* All that is no plain record in the window. */
+/* Everything but a sound record in the window. */
 __attribute__((noinline)) static int next_slow(struct perfdata_reader *r,
 					       const struct perf_event_header **rec, struct fault *f)
 {
@@ -413,7 +413,7 @@ bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *r
 {
 	const char *end = window_here(&r->w);
 
-	/* what was unpacked, or is turned one by one, is not in the window as it is handed on */
+	/* unpacked and swapped records are not in the window as they are returned */
 	if (r->z || r->foreign || r->w.pos % 8)
 		return false;
 	*ahead = (struct perfdata_ahead){ (const char *)rec + rec->size, end + window_have(&r->w) };
@@ -450,7 +450,8 @@ size_t perfdata_pinned(const struct perfdata_reader *r)
 	return r->w.pinned;
 }
 
-/* Through a pipe more events may come: a head that is no record of perf's is held against those there are. */
+/* Records of a pipe may still add events. A header that is not one of perf's is checked with the events
+ * so far. */
 static int take_prelude(struct perfdata_reader *r, struct perf_event_header *head, struct fault *f)
 {
 	struct fault ignored;
@@ -467,7 +468,7 @@ static int take_prelude(struct perfdata_reader *r, struct perf_event_header *hea
 	return rc;
 }
 
-/* What comes before the first record of the kernel: of a pipe, the events themselves. */
+/* Takes everything before the first record of the kernel; in the layout of pipes that includes the events. */
 static int read_prelude(struct perfdata_reader *r, struct fault *f)
 {
 	struct perf_event_header head;
@@ -482,7 +483,7 @@ static int read_prelude(struct perfdata_reader *r, struct fault *f)
 			*f = why;
 		return -1;
 	}
-	/* other damage is found again, and passed over, in its turn */
+	/* other damage is found again, and skipped, by perfdata_next() */
 	if (rc < 0 && !window_have(&r->w))
 		note_trouble(r, &why);
 	return 0;

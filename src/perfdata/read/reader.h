@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a perf.data file, whoever wrote it where: a file, or the layout of pipes in a
- * file or through a pipe.
+ * Reads a perf.data file of perf or perf-prof, recorded on any machine: the layout of files,
+ * or the layout of pipes in a file or through a pipe.
  *
- *	r = perfdata_reader_open(fd, name, &opts, &fault);     events, machine, formats
- *	while ((rc = perfdata_next(r, &rec, &fault)) > 0)      the kernel's records, as recorded
+ *	r = perfdata_reader_open(fd, name, &fault);            events, machine, formats
+ *	while ((rc = perfdata_next(r, &rec, &fault)) > 0)      the kernel's records
  *		i = perfdata_event_of(r, rec);
  *	perfdata_reader_close(r);
  *
- * Records come in the order of the file. Bytes of the other order are turned into this
- * machine's, but for the raw data of tracepoints, which needs its format: see
- * perfdata_is_foreign(). Memory is bounded whatever the file says.
+ * Records come in the order of the file. Records of the other byte order are converted to
+ * this machine's; the raw data of tracepoints is not, because that needs their format: see
+ * perfdata_is_foreign(). Memory use is bounded, whatever the file contains.
  */
 #ifndef PERFDATA_READ_READER_H
 #define PERFDATA_READ_READER_H
@@ -22,40 +22,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Handed on beside the kernel's records: what came before the round that ended before the
- * last one is complete. */
+/* Returned by perfdata_next() among the kernel's records: no later record is earlier than those before
+ * the previous round. */
 #define PERFDATA_ROUND 68
 
 struct perfdata_jit_map;
 struct perfdata_reader;
 
 struct perfdata_event {
-	union pev_attr_buf attr;       /* of whatever size; what was not recorded is 0 */
+	union pev_attr_buf attr;       /* fields that were not recorded are 0 */
 	struct pev_format format;      /* for pev_decode() */
 	uint64_t *ids;
 	size_t nids;
-	char *name;                    /* as the recorder called it; NULL: it doesn't say */
-	char *what;                    /* of what it is, by the same; NULL */
+	char *name;                    /* as the recorder calls it; NULL: not recorded */
+	char *what;                    /* the event behind the name, such as "cycles:u"; NULL: not recorded */
 };
 
 struct perfdata_build_id {
-	char *path;                    /* "[kernel.kallsyms]" is the kernel */
-	int32_t pid;                   /* -1: of whatever process */
+	char *path;                    /* "[kernel.kallsyms]": the kernel */
+	int32_t pid;                   /* -1: any process */
 	uint8_t size, id[20];
 };
 
-/* Features of the header that are lists, by perf's numbers. */
+/* Header features that are lists, with perf's numbers. The comments name the numbers and texts of an
+ * entry. */
 enum {
 	PERFDATA_CPU_TOPOLOGY = 13,    /* in parts, see below */
-	PERFDATA_NUMA_TOPOLOGY = 14,   /* node, KiB in all, KiB free; CPUs */
+	PERFDATA_NUMA_TOPOLOGY = 14,   /* node, total KiB, free KiB; CPUs */
 	PERFDATA_PMU_MAPPINGS = 16,    /* type; name */
 	PERFDATA_GROUP_DESC = 17,      /* index of the leader, members; name */
-	PERFDATA_CACHE = 20,           /* level, bytes of a line, sets, ways; type, size, CPUs */
+	PERFDATA_CACHE = 20,           /* level, line size, sets, ways; type, size, CPUs */
 	PERFDATA_MEM_TOPOLOGY = 22,    /* node, blocks */
 	PERFDATA_CLOCKID = 23,         /* resolution, ns */
-	PERFDATA_BPF_PROG_INFO = 25,   /* bytes of what is known of a program, and of what that has */
-	PERFDATA_BPF_BTF = 26,         /* id, bytes */
-	PERFDATA_COMPRESSION = 27,     /* kind, level, ratio, bytes of a ring */
+	PERFDATA_BPF_PROG_INFO = 25,   /* size of the program's info, size of the arrays behind it */
+	PERFDATA_BPF_BTF = 26,         /* id, size */
+	PERFDATA_COMPRESSION = 27,     /* kind, level, ratio, ring size */
 	PERFDATA_CPU_PMU_CAPS = 28,    /* name, value */
 	PERFDATA_HYBRID_TOPOLOGY = 30, /* PMU, CPUs */
 };
@@ -64,37 +65,37 @@ enum {
 enum {
 	PERFDATA_CORES,                /* CPUs of a package */
 	PERFDATA_THREADS,              /* CPUs of a core */
-	PERFDATA_CPU_PLACE,            /* core, package, of each CPU in turn */
+	PERFDATA_CPU_PLACE,            /* core and package, CPU by CPU */
 	PERFDATA_DIES,                 /* CPUs of a die */
-	PERFDATA_CPU_DIE,              /* die, of each CPU in turn */
+	PERFDATA_CPU_DIE,              /* die, CPU by CPU */
 };
 
-/* One entry of such a list: its numbers and its texts, in the order of the comments above. */
+/* One entry: its numbers and texts, in the order of the comments above. */
 struct perfdata_fact {
 	uint8_t feature, part;
 	uint64_t number[4];
 	char *text[3];
 };
 
-/* What a recording says of the machine and the run. NULL and 0: it doesn't. */
+/* The machine and the run, as recorded. NULL and 0: not recorded. */
 struct perfdata_info {
 	char *hostname, *osrelease, *version, *arch, *cpu, *cpuid;
 	uint32_t cpus_online, cpus_there;
 	uint64_t memory_kib;
 	char **command;
 	size_t ncommand;
-	bool has_clock;                /* both times are of one moment */
+	bool has_clock;                /* clock_ns and realtime_ns are the same moment */
 	uint32_t clockid;
 	uint64_t clock_ns, realtime_ns;
-	uint64_t first_ns, last_ns;    /* of samples */
+	uint64_t first_ns, last_ns;    /* of the first and last sample */
 	struct perfdata_build_id *build_ids;
 	size_t nbuild_ids;
 	struct perfdata_fact *facts;
 	size_t nfacts;
-	struct perfdata_jit_map *jit_maps;   /* writer.h; several may be of one process */
+	struct perfdata_jit_map *jit_maps;   /* see writer.h; a process may have several */
 	size_t njit_maps;
-	uint64_t features;             /* bit n: feature n of the header is there */
-	uint64_t unread;               /* and could not be read */
+	uint64_t features;             /* bit n: the header has feature n */
+	uint64_t unread;               /* those of them that could not be read */
 };
 
 /* Times of the recording's clock; 0: not known. */
@@ -102,97 +103,97 @@ struct perfdata_span {
 	uint64_t from, to;
 };
 
-/* What was passed over, or came about while reading. */
+/* What was read and skipped. */
 struct perfdata_counts {
-	uint64_t records;              /* of the kernel, handed on */
-	uint64_t aux_bytes;            /* of AUX areas: not decoded */
-	uint64_t compressed;           /* records that held others */
-	uint64_t other;                /* records of user space that mean nothing here */
-	uint64_t own;                  /* records that only their recorder knows: passed over */
-	uint64_t damaged_bytes;        /* passed over, */
-	uint64_t damaged_places;       /* at so many places, */
-	struct perfdata_span damaged;  /* between records of these times; */
-	struct perfdata_span place;    /* the last of them */
+	uint64_t records;              /* of the kernel, returned */
+	uint64_t aux_bytes;            /* AUX data, which is not decoded */
+	uint64_t compressed;           /* compressed records */
+	uint64_t other;                /* records of user space that are not used here */
+	uint64_t own;                  /* records of user space with a layout that perf does not have: skipped */
+	uint64_t damaged_bytes;        /* bytes that were skipped as damaged, */
+	uint64_t damaged_places;       /* number of places, */
+	struct perfdata_span damaged;  /* times of the records around all places, */
+	struct perfdata_span place;    /* and around the last one */
 };
 
 struct perfdata_reader_opts {
-	/* Called before a pipe is read, for whoever wants to wait himself: 0, or -EINTR to stop
-	 * (perfdata_next() then says that it is the end). May be NULL. */
+	/* Called before a pipe is read, for callers that wait on their own. 0, or -EINTR to stop:
+	 * perfdata_next() then returns 0. May be NULL. */
 	int (*wait)(void *ctx, int fd);
-	/* Asked from time to time while damage is passed over: whether to stop, likewise. May be NULL. */
+	/* Asked now and then while damage is skipped: whether to stop. May be NULL. */
 	bool (*stopped)(void *ctx);
 	void *ctx;
 };
 
-/* `path`, or "-" for stdin: a descriptor; -1 with f. */
+/* Opens `path`, or duplicates stdin for "-". A descriptor, or -1 with f. */
 int perfdata_reader_path(const char *path, struct fault *f);
-/* Takes fd over, also on failure; `name` is for messages. Reads what comes before the first
- * record of the kernel. NULL with f. */
+/* Takes over fd, also on failure; `name` is for messages. Reads everything before the first record of the
+ * kernel. NULL with f. */
 struct perfdata_reader *perfdata_reader_open(int fd, const char *name, struct fault *f);
 void perfdata_reader_close(struct perfdata_reader *r);
 void perfdata_reader_set_wait(struct perfdata_reader *r, const struct perfdata_reader_opts *opts);
 
-/* The next record, borrowed until the next call: 1; 0: the end; -1 with f: what follows can't
- * be read. Damage that can be passed over is passed over first: then the end comes as -1,
- * with the offset and the reason. */
+/* 1: the next record, valid until the next call; 0: the end; -1 with f: the rest cannot be read. Damage
+ * is skipped where possible; then the end is -1 with the offset and reason of the first damage. */
 int perfdata_next(struct perfdata_reader *r, const struct perf_event_header **rec, struct fault *f);
 
 /*
- * Many at a time, in place: what lies behind the record that perfdata_next() gave last, as far as
- * it was read. Whoever goes on there himself checks what comes, and says how far he came.
+ * The records behind the one that perfdata_next() returned last, as far as they are in memory. The
+ * caller checks each with perfdata_is_sound() and reports how far it read with perfdata_pass().
  */
 struct perfdata_ahead {
 	const char *at, *end;          /* 8-byte aligned; the last record may be cut */
 };
-/* Whether a record there, of which there are at most so many bytes, is as long as its parts: so is one that
- * has the size of the one before, and its id. */
+/* Whether the size of a record is that of its parts; it has at most `have` bytes. A sample with the id
+ * and size of an earlier sound sample is sound. */
 bool perfdata_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have);
-/* False: these records come one at a time only. */
+/* False: call perfdata_next() for each record. */
 bool perfdata_ahead(struct perfdata_reader *r, const struct perf_event_header *rec, struct perfdata_ahead *ahead);
-/* n records more were taken, up to `last` and with it. */
+/* The caller took n more records, up to and including `last`. */
 void perfdata_pass(struct perfdata_reader *r, const struct perf_event_header *last, uint64_t n);
-/* The memory that the present record lies in stays as it is, with what lies ahead of it there,
- * until it is unpinned as often or the reader is closed. */
+/* Keeps the memory of the current record, and of the records ahead in it, until it is unpinned as often
+ * as it was pinned, or the reader is closed. */
 void *perfdata_pin(struct perfdata_reader *r);
 void perfdata_unpin(struct perfdata_reader *r, void *memory);
-/* Bytes that are kept so. */
+/* Bytes of pinned memory. */
 size_t perfdata_pinned(const struct perfdata_reader *r);
 
-/* Where the record begins, as an offset in the file (that of the compressed record around it). */
+/* File offset of the current record, or of the compressed record that contains it. */
 uint64_t perfdata_offset(const struct perfdata_reader *r);
-/* Where the records end; UINT64_MAX: nobody knows, it is a pipe. */
+/* File offset of the end of the records; UINT64_MAX for a pipe. */
 uint64_t perfdata_end(const struct perfdata_reader *r);
-/* Looks ahead, without going on, at what lies in the window: the nth record from here; false
- * past its end. Its bytes are in the recorder's order. */
+/* The nth record from here, without moving on; false if it is not in the window. In the recorder's byte
+ * order. */
 bool perfdata_peek(struct perfdata_reader *r, size_t n, const struct perf_event_header **rec);
 
 size_t perfdata_events(const struct perfdata_reader *r);
 const struct perfdata_event *perfdata_event(const struct perfdata_reader *r, size_t i);
-/* Whose a record is: -1: of none. Records that are no samples are of the first event where
- * they don't say. */
+/* The event of a record; -1: unknown. Other records than samples belong to the first event if they carry
+ * no id. */
 int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header *rec);
-/* Where a sample's id lies; 0: all samples are of the first event. */
+/* Offset of the id in a sample; 0: all samples belong to the first event. */
 uint8_t perfdata_id_at(const struct perfdata_reader *r);
 const struct perfdata_info *perfdata_info(const struct perfdata_reader *r);
 const struct perfdata_counts *perfdata_counts(const struct perfdata_reader *r);
-/* The recorder had the other byte order. */
+/* Whether the recorder had the other byte order. */
 bool perfdata_is_foreign(const struct perfdata_reader *r);
-/* A file whose recorder did not come to finish it: features are missing. */
+/* Whether the recorder was killed before it finished the file: features are missing. */
 bool perfdata_is_unfinished(const struct perfdata_reader *r);
-/* At its end: perf-prof recorded it, and did not come to its own end. False of a gzip file that is cut. */
+/* At the end: whether perf-prof recorded it and was killed before it wrote its end. False for a truncated
+ * gzip file. */
 bool perfdata_has_no_end(const struct perfdata_reader *r);
 
-/* The formats of tracepoints that the recording brings. */
+/* The tracepoint formats in the recording. */
 struct perfdata_formats {
 	bool big_endian;
 	uint8_t long_size;
 	uint32_t page_size;
-	/* Each format's text. Nonzero ends the walk. */
+	/* Called with the text of each format. Nonzero stops. */
 	int (*format)(void *ctx, const char *sys, const char *text, size_t len);
 	void *ctx;
 };
-/* Calls format() for each, after big_endian, long_size and page_size were set: 0, what it
- * returned, or -1 with f; with no formats in the recording 0. */
+/* Sets big_endian, long_size and page_size, then calls format() for each format. 0 (also without
+ * formats), the result of format(), or -1 with f. */
 int perfdata_each_format(const struct perfdata_reader *r, struct perfdata_formats *formats,
 			 struct fault *f);
 #endif

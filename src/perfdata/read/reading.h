@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that read share. */
+/* The reader's state, and functions that its files call of each other. */
 #ifndef PERFDATA_READ_READING_H
 #define PERFDATA_READ_READING_H
 
@@ -12,12 +12,12 @@
 enum {
 	MAX_EVENTS = 1 << 16,
 	MAX_IDS = 1 << 22,
-	MAX_SECTION = 256 << 20,       /* of the header's features, and of formats */
-	MIN_ATTR = 64,                 /* bytes of an event's attr, from the first kernels on */
-	USER_TYPES = 64,               /* records of user space have types from here on */
+	MAX_SECTION = 256 << 20,       /* bytes of a header feature, or of tracepoint formats */
+	MIN_ATTR = 64,                 /* bytes of an attr, since the first kernels */
+	USER_TYPES = 64,               /* the first record type that user space writes */
 };
 
-/* id -> event, open addressing. */
+/* Hash table with open addressing: id -> event. */
 struct ids {
 	struct id_row { uint64_t id; uint32_t event, used; } *rows;
 	size_t mask, n;
@@ -30,99 +30,98 @@ struct perfdata_reader {
 	struct window w;
 	char *name;
 	bool foreign, pipe_layout, unfinished;
-	bool unpacked;                 /* by gzipped_unpack(); */
-	bool torn;                     /* and the gzip file is cut or damaged: its end is missing */
-	bool ids_go_on;                /* the last event's record was full: the next one may have more of its ids */
-	bool two_rounds;               /* the last round followed one, with nothing between */
-	uint64_t round;                /* records before the last round, and 1 */
+	bool unpacked;                 /* the file was gzipped; fd is the unpacked copy */
+	bool torn;                     /* and the gzip file is truncated or damaged */
+	bool ids_go_on;                /* the last HEADER_ATTR record was full: the next one may continue its ids */
+	bool two_rounds;               /* two FINISHED_ROUND records are adjacent: the end that perf-prof writes */
+	uint64_t round;                /* 1 + records before the last FINISHED_ROUND */
 	struct perfdata_event *events;
 	size_t nevents;
 	size_t total_ids;
 	struct ids ids;
-	bool by_id;                    /* samples bear ids, and there are several events */
-	bool settled;                  /* no event comes any more */
-	uint32_t ntypes;               /* names of tracepoints by records of old perf, so far */
-	struct shape *shapes;          /* of each event's samples */
-	const struct shape *shape;     /* of the last sample */
-	size_t least;                  /* bytes up to a sample's id, and with it */
-	struct sized sized[SIZED];     /* by id */
-	uint32_t others[MAX_TRAILERS]; /* events with trailers of different sizes */
+	bool by_id;                    /* there are several events, and samples carry ids */
+	bool settled;                  /* all events are known */
+	uint32_t ntypes;               /* EVENT_TYPE entries so far (perf before 3.17) */
+	struct shape *shapes;          /* sample layout, by event */
+	const struct shape *shape;     /* layout of the last sample */
+	size_t least;                  /* bytes of a sample up to and including its id */
+	struct sized sized[SIZED];     /* hashed by id */
+	uint32_t others[MAX_TRAILERS]; /* one event for each size of trailer */
 	int nothers;
-	uint16_t id_at;                /* of a sample, from its beginning */
-	uint16_t id_behind;            /* of another record, from its end; 0: none */
-	uint64_t last_id;              /* and whose it is */
+	uint16_t id_at;                /* offset of the id in a sample */
+	uint16_t id_behind;            /* offset of the id from the end of other records; 0: they have none */
+	uint64_t last_id;              /* the id looked up last, and its event */
 	int last_event;
 	struct perfdata_info info;
 	struct perfdata_counts counts;
-	struct bytes tracing;          /* what a TRACING_DATA brings */
-	uint64_t at;                   /* of the present record */
-	const struct perf_event_header *last;   /* that was handed on out of the window; NULL: that is gone */
-	uint8_t grid;                  /* sizes are its multiples: 8, or 1 from where one was not */
-	uint64_t time_before, time_behind;   /* of records around damage; 0: not known */
+	struct bytes tracing;          /* payload of TRACING_DATA */
+	uint64_t at;                   /* file offset of the current record */
+	const struct perf_event_header *last;   /* in the window; NULL: it may have moved */
+	uint8_t grid;                  /* record sizes are multiples of it: 8, or 1 once one was not */
+	uint64_t time_before, time_behind;   /* of the records before and after damage; 0: not known */
 	struct decompressor *z;
-	char *jit_bytes;               /* what info.jit_maps points into */
-	struct fault trouble;          /* damage that was passed over; told at the end */
-	_Alignas(8) char scratch[UINT16_MAX + 1];   /* a record that is looked at */
+	char *jit_bytes;               /* info.jit_maps points into it */
+	struct fault trouble;          /* the first damage, reported at the end */
+	_Alignas(8) char scratch[UINT16_MAX + 1];   /* aligned copy of a record */
 };
 
-/* reading.c */
-/* "NAME: at offset N: ...": -1. */
+/* reading.c: sets the fault "NAME: at offset N: ...". Returns -1. */
 int reading_fault(const struct perfdata_reader *r, struct fault *f, uint64_t at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Of r->w.error. */
+/* The same for r->w.error, at the current offset. */
 int reading_failed(const struct perfdata_reader *r, struct fault *f);
 int reading_no_memory(struct fault *f);
-/* Bytes at an offset of a file, whole: 0 or -errno; -ENODATA where the file ends. */
+/* Reads n bytes at a file offset. 0 or -errno; -ENODATA at the end of the file. */
 int reading_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
 
-/* header.c: the head of a file or pipe: 0, or -1 with f. */
+/* header.c: reads the header of a file or pipe. 0, or -1 with f. */
 int header_read(struct perfdata_reader *r, struct fault *f);
 
-/* gzipped.c: what is read from now on is unpacked. *cut: how it was damaged. 0, or -1 with f. */
+/* gzipped.c: replaces a gzipped input by its unpacked content. *cut: damage of the gzip file. 0, or -1
+ * with f. */
 bool gzipped_begins(const struct perfdata_reader *r, const char *bytes);
 int gzipped_unpack(struct perfdata_reader *r, struct fault *cut, struct fault *f);
 
-/* attrs.c */
-/* An attr's bytes and its ids, in the recorder's order. 0, or -1 with f. */
+/* attrs.c: adds an event: the bytes of its attr and its ids, in the recorder's byte order. 0, or -1 with f. */
 int attrs_add(struct perfdata_reader *r, const char *attr, size_t size, const char *ids, size_t nids,
 	      struct fault *f);
-/* Once all are there: where ids lie in records. 0, or -1 with f. */
+/* Once all events are known: finds where records have their ids. 0, or -1 with f. */
 int attrs_settle(struct perfdata_reader *r, struct fault *f);
-/* -1: unknown. */
+/* The event of the id; -1: unknown. */
 int ids_find(const struct ids *ids, uint64_t id);
-/* Whose the id is that lies there, in the recorder's order: -1: nobody's. */
+/* The event whose id is at `at`, in the recorder's byte order; -1: unknown. */
 int attrs_id_event(const struct perfdata_reader *r, const char *at);
-/* perfdata_event_of() of a record in this machine's order, or (but for its head) the other. */
+/* The event of a record. foreign: its body is in the other byte order (its header never is). */
 int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_header *rec, bool foreign);
 
-/* features.c: one feature's bytes. False if they contradict themselves. */
+/* features.c: takes the payload of one feature. False if it is inconsistent. */
 bool feature_take(struct perfdata_reader *r, int feature, const char *data, size_t size);
 bool feature_take_update(struct perfdata_reader *r, struct scan *s);
-/* A tracepoint's name by its number, from a table or record of perf before 3.17. */
+/* The name of a tracepoint by its number, from a table or record of perf before 3.17. */
 bool feature_take_event_type(struct perfdata_reader *r, struct scan *s);
 bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t size);
 void features_free(struct perfdata_info *info);
 
-/* facts.c: the same of those that are lists; true of any other. */
+/* facts.c: the same for features that are lists; true for any other feature. */
 bool facts_take(struct perfdata_reader *r, int feature, struct scan *s);
 void facts_free(struct perfdata_info *info);
 
-/* jitmaps.c: what stands at the end of a file of ours. */
+/* jitmaps.c: reads the JIT maps at the end of a file of perf-prof. */
 void jitmaps_read(struct perfdata_reader *r, uint64_t file_size);
-/* Whether a record of type PERFDATA_EVENT_TYPE is of these. */
+/* Whether a record of type PERFDATA_EVENT_TYPE is a JIT map. */
 bool jitmaps_is_record(const char *record, size_t size);
 void jitmaps_free(struct perfdata_reader *r);
 
-/* user.c: a record that user space made, whole in the window: consumes it and what follows
- * it. 0, or -1 with f. */
+/* user.c: takes a record of user space that is whole in the window, and its area. 0, or -1 with f. */
 int user_record(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f);
 
-/* layouts.c: whether a record of user space has the body of its type; false of a type that is not perf's. */
+/* layouts.c: whether the body of a record of user space has the layout of its type. False for types that
+ * perf does not have. */
 bool user_fits(const struct perfdata_reader *r, const struct perf_event_header *head, const char *bytes);
-/* The size of the area behind the record at the present place of the window: AUX data, or the formats of tracepoints. */
+/* The size of the area behind the current record: AUX data, or tracepoint formats. */
 uint64_t user_area(struct perfdata_reader *r, const struct perf_event_header *head);
 
-/* How many of the 64-bit words that these bits stand for a record has. */
+/* Number of 64-bit words that these bits of a sample_type add to a record. */
 static inline unsigned int words_of(uint64_t type, uint64_t bits)
 {
 	return (unsigned int)__builtin_popcountll(type & bits);
@@ -133,27 +132,26 @@ static inline bool is_compressed(uint32_t type)
 	return type == PERFDATA_COMPRESSED || type == PERFDATA_COMPRESSED2;
 }
 
-/* swap.c */
+/* swap.c: from the other byte order to this machine's */
 void swap_header(struct perf_event_header *rec);
 void swap_attr(struct perf_event_attr *attr, size_t size);
-/* The body of a record whose head was turned. False if it contradicts its format: what could
- * be turned was. */
+/* Swaps the body of a record whose header is swapped already. False if it does not fit its format; then
+ * it is swapped in part. */
 bool swap_record(struct perf_event_header *rec, const struct pev_format *fmt);
 
-/* compressed.c */
-/* Begins with a compressed record's payload, which stays where it is until it is used up.
- * False where it can't be decompressed by this build, or memory is short. */
+/* compressed.c: starts with the payload of a compressed record, which must stay in place until it is used
+ * up. False without zstd or memory. */
 bool decompressor_begin(struct perfdata_reader *r, const char *data, size_t size);
-/* The next whole record out of it: NULL where it is used up, or with *bad. */
+/* The next whole record; NULL if the payload is used up, or with *bad. */
 struct perf_event_header *decompressor_next(struct perfdata_reader *r, const char **bad);
-/* Where it is used up: bytes of a record that is not whole. */
+/* Once the payload is used up: bytes of a record that is not complete. */
 size_t decompressor_left(const struct perfdata_reader *r);
 void decompressor_free(struct decompressor *z);
 
 /* ---- samples of a size that is known ------------------------------------------- */
 
-/* Those of a tracepoint are mostly of one size: one like the last that was sound of its id is not looked
- * at further, since that would fetch another line of memory. */
+/* Samples of one tracepoint mostly have one size. A sample with the id and size of an earlier sound one
+ * is accepted without looking at its body: that would load another cache line. */
 static inline uint64_t id_of_sample(const struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	uint64_t id = 0;
@@ -163,7 +161,7 @@ static inline uint64_t id_of_sample(const struct perfdata_reader *r, const struc
 	return id;
 }
 
-/* Of a sample of r->least bytes. */
+/* For a sample of at least r->least bytes. */
 static inline bool verdict_is_known(const struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	uint64_t id = id_of_sample(r, rec);

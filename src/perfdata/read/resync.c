@@ -8,11 +8,11 @@
 const char *resync_window(struct perfdata_reader *r, size_t n)
 {
 	if (r->w.error)
-		return NULL;   /* asked to stop: who waits for more waits for ever */
+		return NULL;   /* stopped: more bytes never come */
 	return window_fill(&r->w, n) ? window_here(&r->w) : NULL;
 }
 
-/* Without waiting for what a pipe brings later. */
+/* Does not wait for more bytes from a pipe. */
 static const char *see_there(struct perfdata_reader *r, size_t n)
 {
 	if (r->w.seekable)
@@ -36,7 +36,7 @@ static enum verdict look(struct perfdata_reader *r, resync_see *see, size_t at, 
 
 /* ---- where records go on ------------------------------------------------------ */
 
-/* Chance makes one record, hardly two of about that time, or four; and not a round's end. */
+/* One fitting record can be chance. Two with plausible times are not, nor four without, nor one round. */
 enum { ENOUGH = 4, LOOK = 8 };
 
 static int weight_of(const struct perfdata_reader *r, const struct judged *judged)
@@ -52,7 +52,8 @@ static int weight_of(const struct perfdata_reader *r, const struct judged *judge
 	return ENOUGH / 2;
 }
 
-/* Where no recorder of samples keeps to what their parts take, four heads in a row have to do. */
+/* by_heads: if no recorder writes samples that fit their layout, four possible headers in a row are
+ * enough. */
 static bool begins(struct perfdata_reader *r, resync_see *see, size_t at, bool by_heads)
 {
 	struct judged judged;
@@ -65,7 +66,7 @@ static bool begins(struct perfdata_reader *r, resync_see *see, size_t at, bool b
 		bool head;
 
 		if (verdict == CUT)
-			return sound;   /* the end, or as far as is looked at */
+			return sound;   /* the end, or the end of what is looked at */
 		head = by_heads && judged.head.type == PERF_RECORD_SAMPLE;
 		if (verdict == BROKEN || (!n && verdict != SOUND && !head))
 			return false;
@@ -95,7 +96,7 @@ void resync_count(struct perfdata_reader *r, uint64_t bytes, bool place)
 	uint64_t before = r->time_before, behind = r->time_behind;
 	uint64_t from = before && (!behind || before < behind) ? before : behind, to = before > behind ? before : behind;
 
-	if (to - from > HOUR)   /* one of them is damaged as well, and nothing says which */
+	if (to - from > HOUR)   /* one of the times is damaged too, and nothing says which */
 		from = to = 0;
 	r->counts.damaged_bytes += bytes;
 	if (!place)
@@ -145,7 +146,7 @@ bool resync_has_area(struct perfdata_reader *r, const struct perf_event_header *
 	       !resync_begins(r, resync_window, head->size);
 }
 
-/* Whether, behind the area of the present record, there may be another record. */
+/* Whether a record may begin behind the area of the current record. */
 static bool area_ends(struct perfdata_reader *r, const struct perf_event_header *head)
 {
 	uint64_t at = window_at(&r->w) + head->size, area = user_area(r, head);
@@ -158,7 +159,7 @@ static bool area_ends(struct perfdata_reader *r, const struct perf_event_header 
 	       verdict_of(r, bytes, sizeof(bytes), &judged) != BROKEN;
 }
 
-/* The bytes behind some records are no records. */
+/* The bytes behind such a record are not records. */
 static bool is_followed_by_bytes(uint32_t type)
 {
 	return type == PERFDATA_TRACING_DATA || type == PERFDATA_AUXTRACE;
@@ -179,7 +180,8 @@ const char *resync_doubt(struct perfdata_reader *r, resync_see *see, const struc
 		return NULL;
 	if (verdict == SOUND && window && is_followed_by_bytes(head->type))
 		return area_ends(r, head) ? NULL : "no record lies behind its area";
-	/* a stream that misses a part is lost, so one whose follower alone is damaged is taken */
+	/* if a compressed record is skipped, the rest of its stream is lost: so it is accepted if only
+	 * the record behind it is damaged */
 	if (packed && look(r, see, head->size, &behind) != BROKEN)
 		return NULL;
 	if (holds_others(r, see, head))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers and texts out of bytes that a recorder wrote, in its order; each step is checked
- * against what is left. */
+/* Reads numbers and texts in the recorder's byte order. Each step checks that enough bytes are left. */
 #ifndef PERFDATA_READ_SCAN_H
 #define PERFDATA_READ_SCAN_H
 
@@ -12,7 +11,7 @@
 
 struct scan {
 	const char *p, *end;
-	bool foreign;                  /* the other byte order */
+	bool foreign;                  /* the recorder has the other byte order */
 };
 
 static inline size_t scan_left(const struct scan *s)
@@ -54,7 +53,7 @@ static inline bool scan_u64(struct scan *s, uint64_t *v)
 	return true;
 }
 
-/* Up to its NUL, which has to be there. */
+/* A text up to its NUL; NULL without one. */
 static inline const char *scan_text(struct scan *s)
 {
 	const char *nul = memchr(s->p, '\0', scan_left(s)), *text = s->p;
@@ -65,7 +64,7 @@ static inline const char *scan_text(struct scan *s)
 	return text;
 }
 
-/* perf's own strings: u32 of the room, the text, zeros. The text may use all of the room. */
+/* A string as perf writes it: u32 size of the field, text, zeros. The text may fill the field. */
 static inline const char *scan_string(struct scan *s, size_t *len)
 {
 	uint32_t room;

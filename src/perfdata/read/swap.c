@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of the other byte order, turned in place, field by field: a word of 64 bits is not
- * two of 32. Raw data stays: only a tracepoint's format knows what is in it.
+ * Records of the other byte order, swapped in place, field by field: a 64-bit word is not two
+ * 32-bit words. Raw data stays as it is, since only the tracepoint's format knows its fields.
  */
 #include "perfdata/read/reading.h"
 #include "perfevent/decode/body.h"
@@ -92,7 +92,7 @@ static uint64_t reversed(uint64_t v, unsigned int bits)
 	return out;
 }
 
-/* Bit-fields begin at the other end of the word; those of several bits keep their value. */
+/* Bit fields start at the other end of the word. Fields of several bits keep their value. */
 enum { FLAGS_AT = 40, PRECISE_AT = 15 };
 
 static uint64_t turn_flags(uint64_t flags)
@@ -102,7 +102,7 @@ static uint64_t turn_flags(uint64_t flags)
 	       reversed(flags >> PRECISE_AT & 3, 2) << PRECISE_AT;
 }
 
-/* As struct perf_event_attr lays them: u32 or u64; what is newer than the table is left. */
+/* Sizes of the fields of struct perf_event_attr. Fields that are newer than the table are not swapped. */
 static const uint8_t attr_sizes[] = { 4, 4, 8, 8, 8, 8, 8, 4, 4, 8, 8, 8, 8, 4, 4, 8, 4, 2, 2, 4, 4, 8, 8, 8 };
 
 void swap_attr(struct perf_event_attr *attr, size_t size)
@@ -138,7 +138,7 @@ static bool turn_read(struct turn *t, uint64_t format)
 	return nr <= turn_left(t) / 8 && turn_words(t, times + nr * each);
 }
 
-/* The flags of a branch begin at the other end, too. */
+/* The flags of a branch start at the other end, too. */
 static uint64_t turn_branch_flags(uint64_t v)
 {
 	static const uint8_t widths[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
@@ -236,8 +236,8 @@ static bool turn_sample(struct turn *t, const struct pev_format *fmt)
 
 /* ---- others ----------------------------------------------------------------- */
 
-/* 2, 4, 8: a number of so many bytes; b: a file's identity; r: a read_format; w: words up to
- * the end. What is behind are texts and bytes. */
+/* 2, 4, 8: a number of that size; b: device and inode, or build id; r: read_format; w: words up to the
+ * end. Texts and bytes behind are not swapped. */
 static const char *const bodies[] = {
 	[PERF_RECORD_MMAP] = "44888",
 	[PERF_RECORD_LOST] = "88",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records that the recorder made, not the kernel. What is not known is passed over. */
+/* Records of the recorder, not of the kernel. Unknown ones are skipped. */
 #include "perfdata/read/reading.h"
 #include "perfdata/read/resync.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Its body, in the recorder's order. */
+/* The body, in the recorder's byte order. */
 static struct scan body_of(struct perfdata_reader *r, const struct perf_event_header *head)
 {
 	const char *at = window_here(&r->w);
@@ -22,7 +22,7 @@ static int take_attr(struct perfdata_reader *r, const struct perf_event_header *
 
 	scan_u32(&attr, &type);
 	scan_u32(&attr, &size);
-	size = size ? size : MIN_ATTR;   /* the first kernels did not say */
+	size = size ? size : MIN_ATTR;   /* the first kernels left it 0 */
 	if (size > scan_left(&s) || size < MIN_ATTR)
 		return reading_fault(r, f, r->at, "an event of %u bytes in a record of %u: it is damaged", size,
 				     head->size);
@@ -31,7 +31,7 @@ static int take_attr(struct perfdata_reader *r, const struct perf_event_header *
 	return rc;
 }
 
-/* The size is in the record, the bytes are behind it; simpleperf has them in the record. */
+/* The record has the size of the formats, and they follow it; simpleperf puts them into the record. */
 static int take_tracing(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
 	struct scan s = body_of(r, head);
@@ -77,7 +77,7 @@ static int pass_own(struct perfdata_reader *r, const struct perf_event_header *h
 	return 0;
 }
 
-/* What a hardware tracer wrote lies behind the record. */
+/* The AUX data of a hardware tracer follows the record. */
 static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *head, struct fault *f)
 {
 	uint64_t size = user_area(r, head), there;
@@ -95,14 +95,14 @@ static int skip_aux(struct perfdata_reader *r, const struct perf_event_header *h
 	return 0;
 }
 
-/* False: what it says is not used. */
+/* False if the record is not used. */
 static bool take(struct perfdata_reader *r, const struct perf_event_header *head)
 {
 	struct scan s = body_of(r, head);
 
 	switch (head->type) {
 	case PERFDATA_EVENT_TYPE:
-		/* names of made code were read before, where that was possible */
+		/* a seekable file has its JIT maps read at the start */
 		return jitmaps_is_record(window_here(&r->w), head->size) || feature_take_event_type(r, &s);
 	case PERFDATA_FEATURE:
 		take_feature(r, &s);
@@ -122,7 +122,8 @@ int user_record(struct perfdata_reader *r, const struct perf_event_header *head,
 		r->grid = 1;
 	if (!user_fits(r, head, window_here(&r->w)))
 		return pass_own(r, head);
-	/* recorders name events before they write of any: whose samples are whose does not change later */
+	/* recorders write events before their records: an event that comes later would change whose
+	 * samples are whose */
 	if (head->type == PERFDATA_HEADER_ATTR && !r->settled)
 		return take_attr(r, head, f);
 	if (head->type == PERFDATA_TRACING_DATA)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's records are as long as their parts together, and multiples of 8: so a size that was
- * overwritten shows, mostly also where another record begins behind it.
+ * The size of a kernel record is the sum of its parts, and a multiple of 8. This reveals most sizes
+ * that were overwritten, even if another record begins at the wrong end.
  */
 #include "perfdata/read/reading.h"
 
@@ -46,7 +46,7 @@ static inline uint64_t word(const char *p)
 	return v;
 }
 
-/* Of a sample by its parts, 0: they take more than there is. */
+/* Length of a sample, computed from its parts; 0: longer than `have`. */
 static inline size_t length_of(const struct shape *s, const char *at, size_t have)
 {
 	size_t n = s->fixed;
@@ -65,8 +65,8 @@ static inline size_t length_of(const struct shape *s, const char *at, size_t hav
 	return n + ((sizeof(raw) + raw + 7) & ~UINT64_C(7));
 }
 
-/* Parts that are not known have no length: then it is as long as it says. Where registers are of a kind that
- * is not known, what follows them is, and was not found. */
+/* Parts that the decoder does not know have no length, so the rest of the record is accepted. Except for
+ * registers of an unknown kind: the decoder knows the parts behind them, but could not find them. */
 static bool is_decoded_whole(const struct pev_format *fmt, const struct perf_event_header *rec)
 {
 	struct cursor c = { (const char *)(rec + 1), (const char *)rec + rec->size };
@@ -100,7 +100,7 @@ static bool is_whole_sample(const struct perfdata_reader *r, const struct perf_e
 
 enum body { NONE, FIXED, TEXT, COUNTED };
 
-/* Bytes of a body before its text or what it counts, or of all of it. */
+/* Bytes of a body before its text or array, or of the whole body. */
 static const struct {
 	uint8_t size, kind;
 } bodies[] = {
@@ -127,14 +127,14 @@ static const struct {
 	[PEV_RECORD_CALLCHAIN_DEFERRED] = { 16, COUNTED },
 };
 
-/* Where recorders write the trailer, and in it the time; from the record's end. */
+/* Size of the trailer (sample_id). */
 static size_t trailer_size(const struct pev_format *fmt)
 {
 	return !fmt->sample_id_all ? 0 : 8u * words_of(fmt->sample_type, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
 						       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
 }
 
-/* A text with its NUL, and what fills it up to a multiple of 8; a comm also up to all that it can take. */
+/* A text with its NUL, padded to a multiple of 8. Some recorders pad a comm to its largest size. */
 static bool is_padded_text(const char *text, size_t n, bool comm)
 {
 	size_t len = n <= MAX_TEXT ? strnlen(text, n) : n;
@@ -142,7 +142,7 @@ static bool is_padded_text(const char *text, size_t n, bool comm)
 	return len < n && (len + 8 >= n || (comm && n == MAX_COMM));
 }
 
-/* Whether behind the `size` bytes of the body lie as many as they say. */
+/* Whether `left` bytes behind the fixed part are as many as its count says. */
 static bool is_as_counted(const struct pev_format *fmt, const struct perf_event_header *rec, size_t left)
 {
 	const char *body = (const char *)(rec + 1);
@@ -181,10 +181,11 @@ static bool is_whole_with(const struct pev_format *fmt, const struct perf_event_
 	}
 }
 
-/* No sample is of it. */
+/* For events without a simple layout: no sample fits it. */
 static const struct shape no_shape = { .fixed = UINT16_MAX, .chain = true };
 
-/* Where events differ in their trailers nothing tells whose a record is. */
+/* If events have trailers of different sizes, nothing says which event a record belongs to: it may fit
+ * any of them. */
 static bool is_whole_other(const struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	int event;
@@ -223,7 +224,7 @@ int verdict_settle(struct perfdata_reader *r, struct fault *f)
 
 /* ---- time ---------------------------------------------------------------------- */
 
-/* What was there before is told without a time, or with all ones. No clock has run for 292 years. */
+/* Records from before the recording have the time 0 or all ones. No clock has run for 292 years. */
 static uint64_t believed(const char *p)
 {
 	return word(p) > INT64_MAX ? 0 : word(p);
@@ -246,7 +247,7 @@ uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_h
 
 /* ---- both ---------------------------------------------------------------------- */
 
-/* In this machine's order, and aligned: in place, or a copy. */
+/* The record in this machine's byte order and aligned: in place, or a copy. */
 static const struct perf_event_header *in_order(struct perfdata_reader *r, const char *at,
 						const struct perf_event_header *head)
 {
@@ -299,7 +300,7 @@ enum verdict verdict_of(struct perfdata_reader *r, const char *at, size_t have, 
 	return SOUND;
 }
 
-/* By its parts; mostly it is laid out like the one before, else its id says how. */
+/* Most samples have the layout of the sample before; else the id says which. */
 static bool is_sound_sample(struct perfdata_reader *r, const struct perf_event_header *rec)
 {
 	int event;

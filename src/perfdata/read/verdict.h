@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether bytes are a record: by its head, and by whether what its type lays in it is as long as it says. */
+/* Whether bytes are a record: its header must be possible, and its size that of its parts. */
 #ifndef PERFDATA_READ_VERDICT_H
 #define PERFDATA_READ_VERDICT_H
 
@@ -13,41 +13,41 @@ struct fault;
 struct perfdata_reader;
 
 enum verdict {
-	BROKEN,                        /* no recorder writes such a head */
-	CUT,                           /* there may be one, of more bytes than there are */
-	DOUBTFUL,                      /* a head, and a body that is not as its type has it */
+	BROKEN,                        /* a header that no recorder writes */
+	CUT,                           /* possibly a record, but some of its bytes are missing */
+	DOUBTFUL,                      /* a possible header, but the body does not fit its type */
 	SOUND,
 };
 
-/* What a verdict found. */
+/* Results of verdict_of(). */
 struct judged {
-	struct perf_event_header head; /* in this machine's order */
-	uint64_t time;                 /* 0: it has none */
+	struct perf_event_header head; /* in this machine's byte order */
+	uint64_t time;                 /* 0: none */
 };
 
-/* How long a sample of an event is, where that takes a few steps. */
+/* Layout of an event's samples, where their length can be computed in a few steps. */
 struct shape {
-	uint16_t fixed;                /* bytes up to its first part of variable length; 0: ask the decoder */
+	uint16_t fixed;                /* bytes before the first part of variable length; 0: use the decoder */
 	bool chain, raw;               /* ends with a call chain; with raw data */
-	uint8_t time_at;               /* 0: it has no time */
+	uint8_t time_at;               /* offset of the time; 0: none */
 };
 
 enum { MAX_TRAILERS = 4, SIZED = 128 };
 
-/* Of the last sample of an id that was sound. */
+/* The last sound sample of an id. */
 struct sized {
 	uint64_t id;
-	uint32_t size;                 /* UINT32_MAX: there was none */
-	int event;                     /* whose the id is */
+	uint32_t size;                 /* UINT32_MAX: none yet */
+	int event;                     /* the event of the id */
 };
 
-/* Once all events are there: the shapes of their samples. 0, or -1 with f. */
+/* Once all events are known: finds the layouts of their samples. 0, or -1 with f. */
 int verdict_settle(struct perfdata_reader *r, struct fault *f);
-/* The bytes at `at`, of which there are `have`. What `judged` has beyond the head is there if it is SOUND. */
+/* Judges the bytes at `at`, `have` in all. Sets judged->head, and for SOUND judged->time. */
 enum verdict verdict_of(struct perfdata_reader *r, const char *at, size_t have, struct judged *judged);
-/* Whether a record of the kernel, in this machine's order and aligned, is SOUND. */
+/* Whether a record of the kernel, in this machine's byte order and aligned, is SOUND. */
 bool verdict_is_sound(struct perfdata_reader *r, const struct perf_event_header *rec, size_t have);
-/* Of a record in this machine's order; 0: it has none. */
+/* The time of a record in this machine's byte order; 0: none. */
 uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_header *rec);
 
 #endif

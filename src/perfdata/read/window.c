@@ -14,7 +14,7 @@ enum {
 	PER_SLAB = (SLAB_BYTES - SLAB_HEAD) / sizeof(struct window_block),
 };
 
-/* Blocks that were allocated together lie behind it. */
+/* Followed by its blocks. */
 struct window_slab {
 	struct window_slab *next;
 };
@@ -28,8 +28,8 @@ static void add_block(struct window *w, struct window_block *b)
 	w->free = b;
 }
 
-/* The first is all that most need. Who pins many has them from pages of 2 MiB, where the kernel
- * has such: made by the small page, they cost as much as filling them. */
+/* Most readers need one block. Readers that pin many get them from huge pages where possible: with small
+ * pages, the page faults cost as much as filling the blocks. */
 static bool add_blocks(struct window *w)
 {
 	size_t n = w->slabs ? PER_SLAB : 1;
@@ -58,8 +58,7 @@ static struct window_block *new_block(struct window *w)
 	return b;
 }
 
-/* What there is from the present place on moves to a block's beginning: another one's if this
- * one is pinned. */
+/* Moves the bytes from the current place on to the start of a block: another one if this one is pinned. */
 static bool move_on(struct window *w)
 {
 	struct window_block *b = w->block->pins ? new_block(w) : w->block;
@@ -126,7 +125,7 @@ void window_seek(struct window *w, uint64_t at, uint64_t end)
 
 /* ---- reading ---------------------------------------------------------------- */
 
-/* 0 at the end. */
+/* 0 at the end, on errors, and when stopped. */
 static ssize_t read_some(struct window *w, char *buf, size_t n)
 {
 	ssize_t got;
@@ -154,12 +153,12 @@ static ssize_t read_some(struct window *w, char *buf, size_t n)
 	return got;
 }
 
-/* Whether n bytes from the present place on can lie where it is. */
+/* Whether n bytes fit at the current place. */
 static bool has_place(const struct window *w, size_t n)
 {
 	if (w->pos % 8)
 		return false;
-	/* a pinned block is filled up: what a pipe brings is little at a time */
+	/* a pinned block is filled up first, because a pipe brings few bytes at a time */
 	return w->pos + n <= w->len || (w->block->pins && w->pos + WINDOW_MAX <= WINDOW_BYTES);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a file or a pipe, in order, through a buffer. No mmap(2): a file that shrinks
- * meanwhile is an end that comes early, not a SIGBUS, and pipes are read alike.
+ * The bytes of a file or pipe, in order, through a buffer. It does not use mmap(2): a file that
+ * shrinks meanwhile ends early instead of raising SIGBUS, and pipes work the same way.
  *
- * Whoever wants to look at bytes longer pins the block that they lie in. A pinned block is only
- * filled further; where that doesn't do, the window goes on in another one.
+ * Callers that need bytes longer pin their block. A pinned block can still be filled, but its bytes
+ * do not move; when it is full, the window continues in another block.
  */
 #ifndef PERFDATA_READ_WINDOW_H
 #define PERFDATA_READ_WINDOW_H
@@ -15,14 +15,14 @@
 
 enum {
 	WINDOW_CHUNK = 256 << 10,
-	WINDOW_MAX = (64 << 10) + 64,  /* what can be asked for in one piece: a record and a head */
+	WINDOW_MAX = (64 << 10) + 64,  /* the most that can be asked for at once: a record and a header */
 	WINDOW_BYTES = WINDOW_CHUNK + WINDOW_MAX,
 };
 
 struct window_slab;
 
 struct window_block {
-	struct window_block *next;     /* of those that are free */
+	struct window_block *next;     /* free blocks */
 	uint32_t pins;
 	_Alignas(8) char data[WINDOW_BYTES];
 };
@@ -30,37 +30,36 @@ struct window_block {
 struct window {
 	int fd;
 	bool seekable;
-	uint64_t end;                  /* of what may be read; UINT64_MAX: as long as there is more */
-	uint64_t next;                 /* offset, in the file, of what is read next */
-	size_t pos, len;               /* in buf: the present place, the bytes there are */
-	int error;                     /* -errno of a read that failed; -EINTR: asked to stop;
-					* -ENOMEM */
+	uint64_t end;                  /* of the range to read; UINT64_MAX: up to the end of the file */
+	uint64_t next;                 /* file offset of the next read */
+	size_t pos, len;               /* in buf: the current place, the end of the bytes */
+	int error;                     /* -errno of a failed read; -EINTR: stopped; -ENOMEM */
 	bool ended;
-	int (*wait)(void *ctx, int fd);   /* before a read of a pipe: 0, or -EINTR. May be NULL */
-	bool (*stopped)(void *ctx);       /* window_is_stopped(); may be NULL */
+	int (*wait)(void *ctx, int fd);   /* called before a pipe is read: 0, or -EINTR; may be NULL */
+	bool (*stopped)(void *ctx);       /* for window_is_stopped(); may be NULL */
 	unsigned int asked;
 	void *ctx;
-	char *buf;                     /* the data of `block` */
+	char *buf;                     /* data of `block` */
 	struct window_block *block, *free;
 	struct window_slab *slabs;
-	size_t pinned;                 /* bytes of blocks that are */
+	size_t pinned;                 /* bytes of pinned blocks */
 };
 
-/* From the present place of fd. 0 or -ENOMEM; then, too, window_end() is due. */
+/* Starts at the current offset of fd. 0 or -ENOMEM; call window_end() in both cases. */
 int window_begin(struct window *w, int fd, bool seekable);
 /* Frees all blocks, pinned or not. */
 void window_end(struct window *w);
-/* Only where seekable: on from that offset, up to `end`. */
+/* Continues at offset `at`, up to `end`. Only for seekable files. */
 void window_seek(struct window *w, uint64_t at, uint64_t end);
-/* Reads until n bytes (at most WINDOW_MAX) lie at the present place; false if there are not
- * that many. The place is 8-byte aligned afterwards; what lay there before may have moved. */
+/* Reads until n bytes (at most WINDOW_MAX) are at the current place; false if the input ends before. The
+ * place is 8-byte aligned afterwards, and its bytes may have moved. */
 bool window_fill(struct window *w, size_t n);
-/* Goes n bytes on; the number of those that were there. */
+/* Skips n bytes. Returns how many there were. */
 uint64_t window_skip(struct window *w, uint64_t n);
-/* Copies n bytes out and goes on; false if there are not that many. */
+/* Copies n bytes and moves on; false if there are fewer. */
 bool window_take(struct window *w, void *out, size_t n);
 
-/* The block that the present place is in keeps what it has until window_unpin(). */
+/* Keeps the bytes of the current block until window_unpin(). */
 struct window_block *window_pin(struct window *w);
 void window_unpin(struct window *w, struct window_block *block);
 
@@ -69,7 +68,7 @@ static inline size_t window_have(const struct window *w)
 	return w->len - w->pos;
 }
 
-/* The present place, as an offset in the file. */
+/* File offset of the current place. */
 static inline uint64_t window_at(const struct window *w)
 {
 	return w->next - (w->len - w->pos);
@@ -79,7 +78,7 @@ static inline char *window_here(struct window *w)
 {
 	return w->buf + w->pos;
 }
-/* Whether to stop: for loops that can be long and read little. Then it is at its end. */
+/* Whether to stop, for long loops that read little. If so, the window is at its end. */
 bool window_is_stopped(struct window *w);
 
 #endif

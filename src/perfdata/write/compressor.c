@@ -9,7 +9,7 @@
 
 enum { VERSION = 1, TYPE_ZSTD = 1, LEVEL = 1 };
 
-/* A record's size is 16 bits; all but the last of a piece end on the grid of 8. */
+/* A record's size has 16 bits. All records of a piece but the last have sizes that are multiples of 8. */
 enum { HEAD = sizeof(struct perf_event_header), PAYLOAD = UINT16_MAX - 7 - HEAD };
 
 struct compressor {
@@ -52,7 +52,7 @@ void compressor_describe(struct bytes *b)
 	bytes_add_u32(b, VERSION);
 	bytes_add_u32(b, TYPE_ZSTD);
 	bytes_add_u32(b, LEVEL);
-	bytes_add_u32(b, 0);   /* the ratio, which only the end knows */
+	bytes_add_u32(b, 0);   /* the ratio, not known yet */
 	bytes_add_u32(b, COMPRESSOR_INPUT);
 }
 

@@ -7,17 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sample's TIME is behind header, IDENTIFIER, IP and TID; in other records TIME, CPU, IDENTIFIER
- * are at the end. */
 enum { TIME_IN_SAMPLE = 32, TIME_BEFORE_END = 24 };
 
 struct flight {
 	char *bytes;
 	size_t size;
-	uint64_t head, tail;             /* bytes that ever were put, and dropped */
-	uint64_t overwritten;            /* samples that were dropped since the last flight_take() */
+	uint64_t head, tail;             /* bytes put so far, bytes dropped so far */
+	uint64_t overwritten;            /* samples dropped since the last flight_take() */
 	struct standing *standing;
-	_Alignas(8) char record[UINT16_MAX + 1];   /* one that lies around the end */
+	_Alignas(8) char record[UINT16_MAX + 1];   /* a copy of a record that wraps around */
 };
 
 struct flight *flight_new(size_t bytes)
@@ -63,7 +61,7 @@ static void copy_in(struct flight *f, const void *from, size_t n)
 	f->head += n;
 }
 
-/* In place, or made whole. Sizes are multiples of 8: a header is never cut. */
+/* In place, or a copy. Sizes are multiples of 8, so a header never wraps. */
 static const struct perf_event_header *record_at(struct flight *f, uint64_t at)
 {
 	const struct perf_event_header *rec = (const void *)(f->bytes + at % f->size);
@@ -74,7 +72,7 @@ static const struct perf_event_header *record_at(struct flight *f, uint64_t at)
 	return (const void *)f->record;
 }
 
-/* 0: it has none, or needs none. */
+/* 0: none, or not a record of the kernel. */
 static uint64_t time_of(const struct perf_event_header *rec)
 {
 	size_t at = rec->type == PERF_RECORD_SAMPLE ? TIME_IN_SAMPLE : rec->size - TIME_BEFORE_END;
@@ -108,13 +106,13 @@ static void put_record(struct flight *f, const struct perf_event_header *rec)
 	copy_in(f, rec, rec->size);
 }
 
-/* None that a ring has: what follows can't be told from it. */
+/* Rings have no such record. The records behind it cannot be found. */
 static bool is_broken(const struct perf_event_header *rec)
 {
 	return rec->size < sizeof(*rec) || rec->size % 8;
 }
 
-/* Returns where it stopped: before a record that is not whole, or broken. */
+/* Returns the offset of the first record that is not whole, or broken. */
 static size_t put_whole(struct flight *f, const char *data, size_t n)
 {
 	size_t at = 0;
@@ -165,16 +163,16 @@ struct span {
 	uint64_t from, to;
 	flight_fn *fn;
 	void *ctx;
-	bool in_round;                   /* something was handed over since the last */
+	bool in_round;                   /* a record was passed to fn since the last round */
 };
 
-/* What was there before all events has the time 0. */
+/* Records from before all events have the time 0. */
 static bool is_older(const struct perf_event_header *rec, const struct span *s)
 {
 	return rec->type != PERFDATA_FINISHED_ROUND && time_of(rec) < s->from;
 }
 
-/* Those before the span: what stands then is handed over before anything else. */
+/* Keeps tasks and mappings of the records before the span: they are passed to fn first. */
 static void take_older(struct flight *f, uint64_t end, const struct span *s, struct flight_taken *taken)
 {
 	for (uint64_t at = f->tail; at < end;) {
@@ -189,7 +187,8 @@ static void take_older(struct flight *f, uint64_t end, const struct span *s, str
 	}
 }
 
-/* Of the span: handed over, and kept as standing for the next time. Newer ones are put again. */
+/* Passes a record of the span to fn, and keeps tasks and mappings for the next call. Records behind the
+ * span are put again. */
 static void take_one(struct flight *f, const struct perf_event_header *rec, struct span *s,
 		     struct flight_taken *taken)
 {
@@ -227,7 +226,7 @@ void flight_take(struct flight *f, uint64_t from, uint64_t to, flight_fn *fn, vo
 	while (f->tail < end) {
 		const struct perf_event_header *rec = record_at(f, f->tail);
 
-		f->tail += rec->size;   /* its room is free, for itself or one that came before it */
+		f->tail += rec->size;   /* frees the room, which may be needed to put this record again */
 		take_one(f, rec, &span, taken);
 	}
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout of perf.data, after tools/perf/Documentation/
- * perf.data-file-format.txt and tools/lib/perf/include/perf/event.h of Linux. */
+/* The format of perf.data: see tools/perf/Documentation/perf.data-file-format.txt and
+ * tools/lib/perf/include/perf/event.h of Linux. */
 #ifndef PERFDATA_WRITE_FORMAT_H
 #define PERFDATA_WRITE_FORMAT_H
 
 #include "perfdata/write/writer.h"
 
-/* Records that user space makes. */
+/* Records of user space. */
 enum {
 	PERFDATA_HEADER_ATTR = 64,
 	PERFDATA_EVENT_TYPE = 65,      /* names of events, before Linux 3.5 */
@@ -30,7 +30,7 @@ enum {
 	PERFDATA_COMPRESSED2 = 83,
 };
 
-/* Of one event: so many in a record, the rest in more of the same. */
+/* Ids of an event in one record; more follow in further records. */
 enum { IDS_PER_RECORD = 4096 };
 
 /* Features of the header. */
@@ -54,7 +54,7 @@ enum {
 	FEATURE_CLOCK_DATA = 29,
 };
 
-/* Bytes that grow. A failed allocation is kept, as `failed`. */
+/* A buffer that grows. `failed` stays set after a failed allocation. */
 struct bytes {
 	char *data;
 	size_t n, room;
@@ -64,20 +64,20 @@ struct bytes {
 void bytes_add(struct bytes *b, const void *data, size_t n);
 void bytes_add_u32(struct bytes *b, uint32_t v);
 void bytes_add_u64(struct bytes *b, uint64_t v);
-/* Length, text, zeros up to 64 bytes, as perf writes strings. */
+/* As perf writes strings: length, text, zeros up to a multiple of 64 bytes. */
 void bytes_add_string(struct bytes *b, const char *text);
 /* With its NUL. */
 void bytes_add_text(struct bytes *b, const char *text);
-/* Zeros, up to a multiple of `unit`. */
+/* Zeros up to a multiple of `unit`. */
 void bytes_pad(struct bytes *b, size_t unit);
 void bytes_free(struct bytes *b);
 
-/* tracing.c: what a TRACING_DATA record is followed by. 0, or -1 with f. */
+/* tracing.c: the data behind a TRACING_DATA record. 0, or -1 with f. */
 int tracing_data(struct bytes *b, const char *tracefs, const char *const *names, size_t n,
 		 struct fault *f);
-/* writer.c: records that are never compressed. */
+/* writer.c: writes records that are never compressed. */
 void perfdata_put_plain(struct perfdata_writer *w, const void *records, size_t n);
-/* machine.c: one feature's data; false where this machine doesn't say. */
+/* machine.c: the data of one feature; false if this machine does not have it. */
 bool machine_feature(struct bytes *b, int feature, const char *version, const char *const *argv,
 		     size_t argc);
 

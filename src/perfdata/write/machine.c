@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording says about the machine that made it. */
+/* The machine that records. */
 #include "perfdata/write/format.h"
 
 #include <stdio.h>

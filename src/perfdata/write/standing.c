@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records are dropped by going through them backwards, as a compiler finds what is never read again.
- * Whoever has not ended (an EXIT that was met already) needs a name, and a process its mappings;
- * what says the name meets that need, so that older ones are void; an exec makes older mappings
- * void; and who was forked needs what its parent had until then, be the parent gone since or not.
- * An EXIT stays while anything before it does.
+ * Goes through the records backwards and keeps those that something later needs, like a compiler's
+ * analysis of live variables:
+ *
+ *  - A task without a later EXIT needs its name, a process its mappings.
+ *  - COMM meets the need of a name, so older names are dropped. An exec makes older mappings void.
+ *  - A FORK passes the needs of the child to the parent, even if the parent has exited since.
+ *  - An EXIT is kept as long as any earlier record of its task is.
  */
 #include "perfdata/write/standing.h"
 
@@ -14,25 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 256 << 10 };   /* bytes that are not worth a look */
+enum { LEAST = 256 << 10 };   /* bytes below which it does not pay */
 
 struct standing {
 	struct bytes bytes;
-	size_t looked;         /* bytes after the last look */
+	size_t looked;         /* bytes after the last pass */
 };
 
-/* The head of COMM, FORK, EXIT, MMAP and MMAP2 records, as far as it matters. */
+/* The common start of COMM, FORK, EXIT, MMAP and MMAP2. */
 struct who {
 	struct perf_event_header header;
-	uint32_t pid, second;            /* FORK, EXIT: the parent; else the tid */
+	uint32_t pid, second;            /* FORK, EXIT: ppid; else tid */
 	union {
-		uint32_t tid[2];         /* FORK, EXIT: of the child, of the parent */
+		uint32_t tid[2];         /* FORK, EXIT: tid and ptid */
 		uint64_t addr;           /* MMAP, MMAP2 */
 	};
 	uint64_t len;
 };
 
-/* The head of KSYMBOL. */
+/* The start of KSYMBOL. */
 struct code {
 	struct perf_event_header header;
 	uint64_t addr;
@@ -68,17 +70,17 @@ bool standing_takes(const struct perf_event_header *rec)
 
 enum kind { NAME, MAPPINGS, MAPPING, CODE, END };
 
-/* What is known, going backwards: absent, it is needed. */
+/* What is known at this point of the pass. Without an entry, the record is needed. */
 struct need {
 	struct { uint64_t id, kind; } key;
-	uint64_t value;                  /* 1: it is needed again; MAPPING: bytes from there, mapped later;
-					  * END: of the EXIT, 1 + its place, 0 if it stays */
+	uint64_t value;                  /* 1: needed again. MAPPING: bytes mapped later at that address. END: 1 +
+					  * index of the EXIT, or 0 once it is kept. */
 	UT_hash_handle hh;
 };
 
 struct look {
 	struct need *needs;
-	bool *kept;              /* of each record */
+	bool *kept;              /* by record */
 	bool failed;
 };
 
@@ -155,13 +157,13 @@ static uint64_t mapping_id(const struct who *w)
 	return (w->addr ^ w->addr >> 32) * UINT64_C(0x9e3779b97f4a7c15) ^ w->pid;
 }
 
-/* One that was mapped over, from the same address on, is void: programs that map again and again. */
+/* A mapping is void if a later one covers it from the same address on: some programs map again and again. */
 static bool keeps_mapping(struct look *l, const struct who *w)
 {
 	const struct need *over;
 
 	if (w->pid == UINT32_MAX)
-		return true;     /* the kernel's */
+		return true;     /* the kernel */
 	if (!is_needed(l, MAPPINGS, w->pid))
 		return false;
 	over = find(l, MAPPING, mapping_id(w));
@@ -171,7 +173,7 @@ static bool keeps_mapping(struct look *l, const struct who *w)
 	return true;
 }
 
-/* Of several at one address the last one stands, unless it went. */
+/* The last symbol at an address is kept, unless it was unregistered. */
 static bool keeps_code(struct look *l, const struct code *c)
 {
 	bool kept = is_needed(l, CODE, c->addr) && !(c->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
@@ -243,7 +245,7 @@ static void move(struct standing *s, const size_t *at, const bool *kept, size_t 
 	s->bytes.n = end;
 }
 
-/* Without memory all stays. */
+/* Without memory all records are kept. */
 static void drop_void(struct standing *s)
 {
 	size_t n = count(&s->bytes), i = 0;
@@ -270,7 +272,7 @@ static void drop_void(struct standing *s)
 void standing_put(struct standing *s, const struct perf_event_header *rec)
 {
 	bytes_add(&s->bytes, rec, rec->size);
-	s->bytes.failed = false;   /* one is missing: what it names is unknown */
+	s->bytes.failed = false;   /* the record is lost; its names stay unknown */
 	if (s->bytes.n > LEAST && s->bytes.n > 2 * s->looked)
 		drop_void(s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formats of tracepoints, as perf and trace-cmd lay them down (version 0.6): whoever
- * reads the recording, on whatever machine, decodes with the formats of this one.
+ * Tracepoint formats as perf and trace-cmd write them (version 0.6). Any machine decodes the
+ * recording with the formats of the machine that recorded it.
  */
 #include "perfdata/write/format.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Files of tracefs have no size: read to the end. 0 or -errno. */
+/* Files of tracefs report no size: read to the end. 0 or -errno. */
 static int add_file(struct bytes *b, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -29,7 +29,7 @@ static int add_file(struct bytes *b, const char *path)
 	return (int)n;
 }
 
-/* A u64 of the file's size before its content. */
+/* The size of a file as u64, then its content. */
 static int add_sized_file(struct bytes *b, const char *path, struct fault *f)
 {
 	size_t at = b->n;
@@ -87,7 +87,7 @@ static bool same_system(const char *a, const char *b)
 	return system_length(a) == system_length(b) && !memcmp(a, b, system_length(a));
 }
 
-/* The events of one system, which are names[0 .. n). */
+/* The events of one system: names[0] to names[n - 1]. */
 static int add_system(struct bytes *b, const char *tracefs, const char *const *names, size_t n,
 		      struct fault *f)
 {
@@ -138,7 +138,7 @@ static int add_printk_formats(struct bytes *b, const char *tracefs)
 	bytes_add_u32(b, size);
 	snprintf(path, sizeof(path), "%s/printk_formats", tracefs);
 	if (add_file(b, path))
-		b->n = at + sizeof(size);   /* not there: none */
+		b->n = at + sizeof(size);   /* there is no such file */
 	size = (uint32_t)(b->n - at - sizeof(size));
 	if (!b->failed)
 		memcpy(b->data + at, &size, sizeof(size));
@@ -161,10 +161,10 @@ int tracing_data(struct bytes *b, const char *tracefs, const char *const *names,
 	bytes_add_u32(b, 0);               /* formats of ftrace's own events */
 	if (!rc)
 		rc = add_systems(b, tracefs, sorted, n, f);
-	bytes_add_u32(b, 0);               /* kallsyms: names are found by other means */
+	bytes_add_u32(b, 0);               /* kallsyms: not needed */
 	if (!rc)
 		rc = add_printk_formats(b, tracefs);
-	bytes_add_u64(b, 0);               /* saved command names: COMM records tell them */
+	bytes_add_u64(b, 0);               /* saved command names: COMM records have them */
 	free(sorted);
 	return rc;
 }

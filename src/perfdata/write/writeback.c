@@ -11,14 +11,14 @@
 
 struct writeback {
 	pthread_t thread;
-	pid_t pid;               /* whose thread it is: a forked child has none */
-	pthread_mutex_t lock;    /* of what follows */
+	pid_t pid;               /* the process of the thread: a forked child has none */
+	pthread_mutex_t lock;    /* of the fields below */
 	pthread_cond_t changed;
-	int fd;                  /* to be written; -1: nothing */
+	int fd;                  /* the file to write; -1: none */
 	bool over;
 };
 
-/* The file to be written, or -1: it is over. */
+/* The file to write, or -1 to end the thread. */
 static int wait_for_file(struct writeback *b)
 {
 	int fd;
@@ -38,7 +38,7 @@ static void *run(void *ctx)
 	int fd;
 
 	while ((fd = wait_for_file(b)) >= 0) {
-		sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);   /* what can't be is as it was */
+		sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);   /* without effect on errors */
 		close(fd);
 	}
 	return NULL;
@@ -64,7 +64,7 @@ struct writeback *writeback_new(void)
 	return NULL;
 }
 
-/* With a descriptor of its own: the file may be closed meanwhile. */
+/* Uses its own descriptor, since the caller may close the file. */
 static void put(struct writeback *b, int fd, bool over)
 {
 	int before;

@@ -22,16 +22,16 @@ enum { BUFFER = COMPRESSOR_INPUT };
 struct perfdata_writer {
 	char *path;
 	int fd;                        /* -1: not created yet */
-	struct bytes head;             /* what was put before that */
-	size_t head_end;               /* what each file begins with; 0: there will be one file */
-	struct compressor *z;          /* NULL: nothing is compressed */
-	struct flight *flight;         /* where what is put goes; NULL: into the file */
-	struct writeback *back;        /* of a regular file, once it was flushed */
+	struct bytes head;             /* what was put before the file was created */
+	size_t head_end;               /* bytes that start each file; 0: there is one file */
+	struct compressor *z;          /* NULL: no compression */
+	struct flight *flight;         /* NULL: data goes to the file */
+	struct writeback *back;        /* NULL: nothing flushed yet, or not a regular file */
 	bool is_file;
 	int error;                     /* -errno of the first write that failed */
-	uint64_t written;              /* bytes that are whole records */
-	uint64_t ended;                /* of these, before which there is an end */
-	bool has_events;               /* a sample is among them */
+	uint64_t written;              /* bytes of whole records */
+	uint64_t ended;                /* value of `written` behind the last end */
+	bool has_events;               /* a sample was written */
 	size_t used;
 	char buffer[BUFFER];
 };
@@ -50,7 +50,7 @@ static int keep_old(const char *path)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* What is there and no file that could be kept or replaced. */
+/* Whether the path is neither free nor a regular file that can be renamed. */
 static bool is_special(const char *path)
 {
 	struct caller_rights rights;
@@ -64,7 +64,7 @@ static bool is_special(const char *path)
 	return special;
 }
 
-/* Never through a link that somebody laid there: O_EXCL. */
+/* O_EXCL: does not follow a link that somebody planted. */
 static int open_file(const char *path)
 {
 	int rc;
@@ -91,7 +91,7 @@ struct perfdata_writer *perfdata_new(const char *path)
 	return w;
 }
 
-/* How many bytes of n went there; w->error if not all. */
+/* Returns how many bytes were written; sets w->error if not all. */
 static size_t write_some(struct perfdata_writer *w, const char *data, size_t n)
 {
 	size_t done = 0;
@@ -107,15 +107,15 @@ static size_t write_some(struct perfdata_writer *w, const char *data, size_t n)
 	return done;
 }
 
-/* What was written in part is taken back: the file ends with a whole record. */
+/* Removes a record that was written in part, so that the file ends with a whole one. */
 static void keep_whole(struct perfdata_writer *w, size_t n)
 {
 	w->written += n;
 	if (w->error && ftruncate(w->fd, (off_t)w->written))
-		return;   /* it says so itself: a reader stops at the last whole record */
+		return;   /* if that fails too, readers stop at the last whole record */
 }
 
-/* Where the next record begins, 0 if this one isn't whole within n bytes. */
+/* Offset of the next record; 0 if this one is not whole. */
 static size_t next_record(const char *data, size_t at, size_t n, struct perf_event_header *header)
 {
 	if (n - at < sizeof(*header))
@@ -144,7 +144,7 @@ static bool has_sample(const char *data, size_t n)
 	return false;
 }
 
-/* Without its head, a file is none. */
+/* A file without its whole head is useless. */
 static void write_head(struct perfdata_writer *w)
 {
 	size_t done = write_some(w, w->head.data, w->head.n);
@@ -152,7 +152,7 @@ static void write_head(struct perfdata_writer *w)
 	keep_whole(w, done == w->head.n ? done : 0);
 }
 
-/* packed: of data, or data itself. On a full disk stays what fits of it. */
+/* packed: the compressed data, or data itself. On a full disk, keeps the whole records that fit. */
 static void write_records(struct perfdata_writer *w, const char *data, size_t n, const char *packed,
 			  size_t npacked)
 {
@@ -176,7 +176,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 		return outfile_refused("cannot write", w->path, fd, f);
 	w->fd = fd;
 	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
-	signals_pass(SIGXFSZ);   /* a limit on files' sizes is a write that fails */
+	signals_pass(SIGXFSZ);   /* a file size limit is a failed write */
 	if (w->head.failed)
 		w->error = -ENOMEM;
 	else
@@ -245,7 +245,7 @@ uint64_t perfdata_size(const struct perfdata_writer *w)
 	return w->written + w->used;
 }
 
-/* The file has a name of its own before the next one is created: so it becomes no FILE.old. */
+/* Renames before the new file is created: otherwise it would become FILE.old. */
 static int rename_aside(struct perfdata_writer *w, const char *name, struct fault *f)
 {
 	int rc = outfile_rename(w->path, name);
@@ -268,7 +268,7 @@ int perfdata_switch(struct perfdata_writer *w, const char *name, struct fault *f
 	w->written = w->ended = 0;
 	w->has_events = false;
 	if (perfdata_open(w, f)) {
-		w->written = written;   /* on, in the file that is called `name` now */
+		w->written = written;   /* the old file, now called `name` */
 		return -1;
 	}
 	close(before);
@@ -307,7 +307,7 @@ void perfdata_put2(struct perfdata_writer *w, const void *first, size_t nfirst, 
 		return;
 	}
 	if (w->fd >= 0 && nfirst + nsecond > BUFFER - w->used)
-		flush(w);   /* a file never ends between the parts of a record */
+		flush(w);   /* keeps both parts of a record in one write */
 	if (nfirst + nsecond <= BUFFER) {
 		perfdata_put(w, first, nfirst);
 		perfdata_put(w, second, nsecond);
@@ -367,7 +367,7 @@ static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, 
 	bytes_free(b);
 }
 
-/* More ids than a record holds: the event comes several times. */
+/* If there are more ids than fit a record, the event is repeated. */
 void perfdata_put_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
 		       const uint64_t *ids, size_t nids)
 {
@@ -430,9 +430,9 @@ void perfdata_put_name(struct perfdata_writer *w, uint64_t id, const char *name)
 	put_record(w, PERFDATA_EVENT_UPDATE, 0, &b);
 }
 
-enum { DESCRIPTIONS_MAX = 60000 };   /* bytes: a record's size has 16 bits */
+enum { DESCRIPTIONS_MAX = 60000 };   /* bytes; a record's size has 16 bits */
 
-/* All attrs have one size there: what a shorter one lacks is 0. */
+/* All attrs in it have the same size; shorter ones are padded with zeros. */
 void perfdata_put_descriptions(struct perfdata_writer *w, const struct perfdata_described *events, size_t n)
 {
 	static const char zeros[256];
@@ -486,7 +486,7 @@ void perfdata_put_clock(struct perfdata_writer *w, uint32_t clockid, uint64_t cl
 void perfdata_put_build_id(struct perfdata_writer *w, uint16_t misc, const uint8_t *id, size_t size,
 			   const char *path)
 {
-	/* 20 bytes, how many of them count, and the mark that this is said */
+	/* 20 bytes, their used size, and the flag that it is set */
 	enum { HAS_SIZE = 1 << 15, ROOM = 20 };
 	uint8_t padded[ROOM + 4] = { 0 };
 	struct bytes b = {0};
