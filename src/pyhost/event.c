@@ -34,7 +34,7 @@ static PyObject *read_bytes(const struct perf_event *e, const struct reader *r)
 
 static PyObject *read_realtime(const struct perf_event *e)
 {
-	/* a recorded time may be any number: it wraps */
+	/* a recorded time may be any number: the sum wraps */
 	return PyLong_FromLongLong((int64_t)(event_time(e) + (uint64_t)stream_realtime_offset(e->cls->host->stream)));
 }
 
@@ -44,18 +44,17 @@ static PyObject *read_event_name(const struct perf_event *e)
 	return e->cls->name;
 }
 
-/* Raw data may lie at any address: fields are copied out, not dereferenced. */
+/* Raw data may be unaligned, so fields are copied. */
 #define RAW(type) __extension__({ type v_; memcpy(&v_, (const char *)e->raw + r->offset, sizeof(v_)); v_; })
 
-/* PyLong_FromLong() has a short path for numbers of one digit; the unsigned ones don't. */
+/* PyLong_FromLong() is faster for small numbers than the unsigned functions. */
 static inline PyObject *from_u64(uint64_t v)
 {
 	return v <= LONG_MAX ? PyLong_FromLong((long)v) : PyLong_FromUnsignedLongLong(v);
 }
 
-/* A number of 32 bits, told by its bits: the same object as last time if they are the
- * same. What fits the interpreter's own cache of small ints is left to it. (A long may have
- * no more than 32 bits: an unsigned number needs not fit.) */
+/* A 32-bit number: returns the object of the last call if the bits are the same. Small ints are left to
+ * the interpreter's cache. A long may have 32 bits, too few for an unsigned number. */
 static inline PyObject *from_bits(struct reader *r, uint32_t bits, int64_t value)
 {
 	PyObject *v = r->last_int;
@@ -131,7 +130,7 @@ static struct reader *find(struct perf_event *e, PyObject *name)
 	return r ? r : event_class_find_equal(e->cls, name);
 }
 
-/* Python 3.10 and later append their own "Did you mean" to what has a name and an object. */
+/* Without this, Python 3.10 and later add their own "Did you mean" to the message. */
 static void forget_object(PyObject *name)
 {
 	PyObject *type, *error, *trace;
@@ -144,7 +143,7 @@ static void forget_object(PyObject *name)
 	PyErr_Restore(type, error, trace);
 }
 
-/* The error of a missing field, with the nearest one if there is any. */
+/* Sets the error for a missing field, with the nearest field name if there is one. */
 static PyObject *no_field(const struct perf_event *e, PyObject *name, PyObject *error)
 {
 	const char *text = PyUnicode_AsUTF8(name);
@@ -402,7 +401,7 @@ struct perf_event *event_new(PyTypeObject *type)
 	return e;
 }
 
-/* Those of the sample that is delivered are with the stream; a kept event has its own. */
+/* The stream has the counts of the current sample; a kept event has a copy. */
 PyObject *event_counts(const struct perf_event *e)
 {
 	if (!e->owned && e->cls->event->counts)
@@ -453,7 +452,7 @@ static void dealloc(PyObject *self)
 	Py_DECREF(type);
 }
 
-/* Nothing of an event can change: it is its own copy. */
+/* Events are immutable, so a copy is the object itself. */
 static PyObject *copy(PyObject *self, PyObject *unused)
 {
 	(void)unused;
@@ -520,7 +519,7 @@ static PyType_Slot slots[] = {
 	{ 0, NULL },
 };
 
-/* Both flags came with 3.10. */
+/* Both flags are new in 3.10. */
 #ifdef Py_TPFLAGS_DISALLOW_INSTANTIATION
 #define EVENT_TYPE_FLAGS                                                                           \
 	(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE)

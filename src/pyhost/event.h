@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_prof.PerfEvent: one event in a script's hands. */
+/* perf_prof.PerfEvent: an event object of a script. */
 #ifndef PYHOST_EVENT_H
 #define PYHOST_EVENT_H
 
@@ -7,9 +7,9 @@
 #include "tasks/comms.h"
 
 /*
- * While its handler runs, an event borrows the record where it lies. If the script kept
- * a reference, event_keep() gives it a copy of its own and the next event gets a new
- * object; else the same object serves again.
+ * While a handler runs, the event points to the record in the ring. If the script keeps a
+ * reference, event_keep() copies the record and the next event gets a new object. Otherwise the
+ * object is used again.
  */
 struct perf_event {
 	PyObject_HEAD
@@ -18,24 +18,24 @@ struct perf_event {
 	const void *raw;
 	uint32_t raw_size;
 	uint32_t cpu;
-	bool owned;            /* rec is ours to free */
-	char comm[COMMS_NAME];         /* of a kept event: what its task was called then; or empty */
-	PyObject *counts;      /* dict of a kept event, or NULL */
-	PyObject *chain;       /* list of frames, of a kept event with a user's part; or NULL */
+	bool owned;            /* rec was allocated for this object */
+	char comm[COMMS_NAME];         /* kept events: the task's name at the time of the event, or empty */
+	PyObject *counts;      /* kept events: dict of counts, or NULL */
+	PyObject *chain;       /* kept events with user addresses: list of frames, or NULL */
 	PyObject *weakrefs;
 };
 
-/* Adds the type to a module; returns it (owned by the module's state too). */
+/* Adds the type to a module. Returns a new reference. */
 PyTypeObject *event_type_new(PyObject *module);
 struct perf_event *event_new(PyTypeObject *type);
-/* Makes `e` own its record. 0, or -1 with an exception (it then is an empty event). */
+/* Copies the record into the event. 0, or -1 with an exception. */
 int event_keep(struct perf_event *e);
-/* dict: name -> count; None: it has none. A new reference. */
+/* dict of name -> count, or None: a new reference. */
 PyObject *event_counts(const struct perf_event *e);
 
-/* pickle.c: __reduce__(). */
+/* pickle.c: __reduce__() */
 PyObject *event_reduce(PyObject *self, PyObject *unused);
-/* print.c: event.print() and its text. */
+/* print.c: event.print() */
 PyObject *event_print(struct perf_event *e, bool timestamp, bool callchain);
 
 static inline uint64_t event_time(const struct perf_event *e)

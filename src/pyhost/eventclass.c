@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { MAX_PART_READERS = 48 };   /* six, the rows of parts.h, and second names */
+enum { MAX_PART_READERS = 48 };   /* six fixed ones, the rows of parts.h, second names */
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
 		      uint16_t offset, const struct trace_field *field)
@@ -65,8 +65,8 @@ static int add_trace_fields(struct event_class *cls, size_t from, size_t to)
 	return 0;
 }
 
-/* A probe's place, which the kernel calls by another name at entry and return; the user's
- * own argument of that name goes first. */
+/* The address of a probe. The kernel's name for it differs between entry and return, so it is also called
+ * "ip", unless the user's arguments include that name. */
 static int add_probe_address(struct event_class *cls)
 {
 	const struct tracefmt *fmt = cls->event->fmt;
@@ -78,7 +78,7 @@ static int add_probe_address(struct event_class *cls)
 	return address ? add_reader(cls, "ip", kind_of(address), address->offset, address) : 0;
 }
 
-/* The parts of a sample that have one place in all of them. */
+/* Parts that have the same place in all samples of an event. */
 static const struct {
 	uint64_t bit;
 	size_t member;
@@ -95,7 +95,7 @@ static const struct {
 	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period), READ_REC_U64 },
 };
 
-/* Of a row of parts.h: how it is read, and where. */
+/* How and where a row of parts.h is read. */
 static enum reader_kind part_kind(const struct event_class *cls, size_t row, uint16_t *offset)
 {
 	const struct sample_part *part = sample_part_at(row);
@@ -131,8 +131,7 @@ static int add_parts(struct event_class *cls)
 	return 0;
 }
 
-/* A function that handles tracepoints finds what it needs of other events, too. These names
- * can be asked for, but are not in keys(), where each part has one. */
+/* A handler written for tracepoints can also use these names with other events. They are not in keys(). */
 static int add_second_names(struct event_class *cls)
 {
 	static const struct {
@@ -155,7 +154,7 @@ static bool has_counts(const struct event_class *cls)
 	return stream_event_has_counts(cls->event);
 }
 
-/* TID and TIME are in every sample: the stream sees to it. */
+/* The stream adds TID and TIME to all samples. */
 static int add_sample_readers(struct event_class *cls)
 {
 	const struct layout *l = &cls->event->layout;
@@ -170,8 +169,7 @@ static int add_sample_readers(struct event_class *cls)
 	       (has_counts(cls) && add_reader(cls, "counts", READ_COUNTS, 0, NULL));
 }
 
-/* The documented order: the sample's own, the common_* of the trace entry, the
- * computed ones, the event's fields. */
+/* In the documented order: parts of the sample, common_* fields, computed fields, fields of the event. */
 static int add_readers(struct event_class *cls)
 {
 	const struct layout *l = &cls->event->layout;
@@ -195,14 +193,13 @@ static int add_readers(struct event_class *cls)
 	return add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_probe_address(cls);
 }
 
-/* A field that is named like a method is reached by [] only: the methods are the
- * interface that scripts rely on. */
+/* A field with the name of a method is available as event['name'] only. */
 static int is_method(PyTypeObject *type, PyObject *name)
 {
 	return PyObject_HasAttr((PyObject *)type, name);
 }
 
-/* Fills the slots by one multiplier; false if two names collide. */
+/* Fills the slots with the current factor. False if two names collide. */
 static bool fill_slots(struct event_class *cls, const bool *as_attribute)
 {
 	memset(cls->slots, 0, sizeof(*cls->slots) << (64 - cls->slot_shift));
@@ -219,7 +216,8 @@ static bool fill_slots(struct event_class *cls, const bool *as_attribute)
 	return true;
 }
 
-/* With n names in at least n * n slots, every second multiplier is free of collisions. */
+/* Tries factors, and then more slots. With n names in at least n * n slots, every second factor has no
+ * collisions. */
 static int build_slots(struct event_class *cls, const bool *as_attribute)
 {
 	unsigned int bits = 4;
@@ -298,7 +296,7 @@ struct reader *event_class_find_equal(const struct event_class *cls, PyObject *n
 	PyObject *index = PyDict_GetItemWithError(cls->by_name, name);
 
 	if (!index) {
-		PyErr_Clear();   /* an unhashable name is no field either */
+		PyErr_Clear();   /* an unhashable name is not a field either */
 		return NULL;
 	}
 	return &cls->readers[PyLong_AsSize_t(index)];

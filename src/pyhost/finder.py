@@ -2,8 +2,7 @@
 """Finds what the user typed as the script: a file, a package's folder, or a name.
 
 Compiled into the program. A name is looked up in the current directory, then on
-sys.path. What can't be found, or could be two things, is told with the places that
-were looked at.
+sys.path. Errors list the places that were searched.
 """
 import os as _os
 import re as _re
@@ -19,11 +18,11 @@ ABI_TAG = _re.compile(r"\.((?:cpython|pypy|graalpy|abi)[^./]*)\.so$")
 
 
 class LoadError(Exception):
-    """The script can't be found or is none; the text is for the user."""
+    """The script cannot be found, or is not a script; the text is for the user."""
 
 
 def stem(file):
-    """The module's name: an extension module's init function is called by it."""
+    """The module's name, which the init function of an extension module contains."""
     base = _path.basename(file)
     for suffix in sorted(SOURCE + EXTENSION + BYTECODE, key=len, reverse=True):
         if base.endswith(suffix):
@@ -43,12 +42,12 @@ def is_package(file):
 
 
 def _is_file(file):
-    """/dev/fd/63 of a shell's <(...) is one, too."""
+    """True also for /dev/fd/63, from <(...) of a shell."""
     return _path.exists(file) and not _path.isdir(file)
 
 
 def _named_in(folder, name):
-    """The files that are module `name` in a folder. Bytecode counts without its source only."""
+    """The files that are module `name` in a folder. Bytecode counts only without its source."""
     found = [_path.join(folder, name, "__init__" + s) for s in SOURCE + EXTENSION]
     found += [_path.join(folder, name + s) for s in EXTENSION + SOURCE]
     found = [file for file in found if _is_file(file)]
@@ -63,7 +62,7 @@ def _listdir(folder):
 
 
 def _near(typed):
-    """"; did you mean X?" where something in the folder is called nearly so."""
+    """"; did you mean X?" if the folder has something with a similar name."""
     import difflib
     folder, base = _path.split(typed)
     names = {}
@@ -77,7 +76,7 @@ def _near(typed):
 
 
 def _not_for_us(folder, name):
-    """What there is of a module `name` that can't be loaded as it is; "" without any."""
+    """Explains files of module `name` that cannot be loaded as they are; "" if there are none."""
     for entry in _listdir(folder):
         if entry == name + ".pyx":
             return f"; {entry} is there: {HOW_TO_BUILD}"
@@ -88,7 +87,7 @@ def _not_for_us(folder, name):
 
 
 def _shut(folder):
-    """For the error message: the first folder of the path that this user may not enter; "" if there is none."""
+    """Names the first folder of the path that this user may not enter; "" if there is none."""
     at = _path.sep
     for part in _path.abspath(folder).split(_path.sep):
         at = _path.join(at, part)
@@ -99,7 +98,7 @@ def _shut(folder):
 
 
 def is_extension_here(file):
-    """Not name.cpython-36m-x86_64-linux-gnu.so, which ends in .so, too."""
+    """False for name.cpython-36m-x86_64-linux-gnu.so of another Python, which ends in .so as well."""
     tag = ABI_TAG.search(file)
     return is_extension(file) and (not tag or f".{tag.group(1)}.so" in EXTENSION)
 
@@ -122,7 +121,7 @@ def _folder_error(folder):
 
 
 def _at(place):
-    """What is at a path."""
+    """The script at a path, or None."""
     if _is_file(place):
         return place
     if not _path.isdir(place):
@@ -145,7 +144,7 @@ def _here(name, folder):
 
 
 def _on_path(name):
-    """The module's spec from sys.path, or None. Parent packages are imported for it."""
+    """The module's spec from sys.path, or None. Imports its parent packages."""
     try:
         return util.find_spec(name)
     except (ImportError, ValueError):   # no such parent; a module without a spec
@@ -179,8 +178,8 @@ def _by_name(typed, add_folder):
 
 
 def find(typed, add_folder):
-    """(file, the name to import it by or None) of what the user typed. add_folder makes a
-    folder importable: a dotted name's packages are imported on the way to it."""
+    """Finds what the user typed: (file, name to import it by, or None). Calls add_folder to make
+    a folder importable, because the packages of a dotted name are imported."""
     if not typed:
         raise LoadError("the script's name is empty; expected a file, a package or a module")
     if "/" in typed or _is_file(typed):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A script that forks (os.fork(), multiprocessing). Rings aren't mapped in a child, so an
- * event that is being handled gets a copy of its record first; and a child whose function
- * returns to us ends, for the run is its parent's.
+ * Scripts that fork (os.fork(), multiprocessing). Rings are not mapped in a child, so the event in
+ * hand gets a copy of its record before the fork. A child exits when its function returns to
+ * perf-prof; only the parent continues the run.
  */
 #include "pyhost/host.h"
 
@@ -17,13 +17,13 @@ static PyObject *before_fork(PyObject *capsule, PyObject *unused)
 		Py_RETURN_NONE;
 	if (event_is_kept(h->event) && event_keep(h->event))
 		return NULL;
-	/* so that host_sample() replaces the event behind the handler, in the child too */
+	/* makes host_sample() replace the event after the handler, in the child as well */
 	Py_INCREF(h->event);
 	h->held = h->event;
 	Py_RETURN_NONE;
 }
 
-/* The parent goes on: only what was copied has to be replaced behind the handler. */
+/* In the parent the event needs to be replaced only if it was copied. */
 static PyObject *after_in_parent(PyObject *capsule, PyObject *unused)
 {
 	struct host *h = PyCapsule_GetPointer(capsule, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_prof.Frame: a dict that refuses changes, since all stacks share it. Copies,
- * frame.copy(), frame | other and pickles are plain dicts.
+ * perf_prof.Frame: a read-only dict, since all stacks share it. Copies, frame.copy(), frame | other
+ * and pickles are plain dicts.
  */
 #include "pyhost/frames.h"
 
@@ -23,7 +23,7 @@ static PyObject *refuse_or(PyObject *self, PyObject *other)
 	return refuse(self, NULL, NULL);
 }
 
-/* Two frames that are equal have equal addresses. */
+/* Equal frames have equal addresses. */
 static Py_hash_t hash(PyObject *self)
 {
 	PyObject *addr = PyDict_GetItemString(self, "addr");
@@ -34,7 +34,7 @@ static Py_hash_t hash(PyObject *self)
 	return -1;
 }
 
-/* A type with a hash of its own doesn't inherit this. */
+/* A type that defines a hash does not inherit this. */
 static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 {
 	return PyDict_Type.tp_richcompare(a, b, op);

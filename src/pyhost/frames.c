@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames are kept by (what is mapped there, address); two ways to the same content end at
- * the same object. In front of that, whole chains are kept: see stacks.h.
+ * A table of frames by mapping and address; frames of equal content are the same object. In front
+ * of it is a cache of whole chains: see stacks.h.
  *
- * Making a Python object can run the collector, a finalizer of the script and, through
- * it, ourselves again: no pointer into a table is held across that.
+ * Making a Python object can run the garbage collector, which can run a finalizer of the script,
+ * which can call these functions. So no pointer into a table is held while an object is made.
  */
 #include "pyhost/frames.h"
 
@@ -16,20 +16,20 @@
 enum { BUCKETS = 1 << 15, MAX_FRAMES = 1 << 15, ON_STACK = 256, STACK_BYTES = 8 << 20,
        RECENT = 512, PATIENCE = 256, ANSWERS_SHIFT = 44 };
 
-/* key.where: a place, or FIRST_DSO + the serial of a file. */
+/* key.where: a place, or FIRST_DSO + serial number of the file. */
 enum { FIRST_DSO = 16, WHERE_UNMAPPED = PLACE_USER };
 
 struct frame_key {
 	uint64_t ip;
-	uint64_t where, at;      /* `at`: in the file, or in the kernel */
-	uint64_t table;          /* of the kernel's symbols; 0: another's address */
+	uint64_t where, at;      /* at: offset in the file, or in the kernel */
+	uint64_t table;          /* serial number of the kernel's symbols; 0 for other addresses */
 };
 
 struct slot {
 	struct frame_key key;
 	PyObject *frame;
-	uint32_t next;           /* of the bucket: index + 1, 0 ends */
-	bool used;               /* since the hand went by */
+	uint32_t next;           /* in the bucket: index + 1; 0: the last */
+	bool used;               /* since the clock hand passed */
 };
 
 enum { KEY_ADDR, KEY_SYMBOL, KEY_OFFSET, KEY_KERNEL, KEY_DSO, NKEYS };
@@ -40,9 +40,9 @@ struct frames {
 	struct stacks *stacks;
 	struct slot *slots;
 	uint32_t n, cap, hand;
-	bool late;                   /* a frame of the list that is made may have a name later */
-	PyObject *recent[RECENT];    /* names, by hash */
-	uint32_t buckets[BUCKETS];   /* index + 1, by ip */
+	bool late;                   /* a frame of the current list may get a name later */
+	PyObject *recent[RECENT];    /* cache of names, by hash */
+	uint32_t buckets[BUCKETS];   /* by ip: index + 1 */
 };
 
 struct frames *frames_new(const struct frames_opts *opts)
@@ -112,7 +112,7 @@ static bool has_values(struct frames *f, PyObject *frame, PyObject *const *value
 	return true;
 }
 
-/* A frame of the same content that came about by another way. */
+/* A frame with the same content but another key. */
 static PyObject *find_equal(struct frames *f, uint64_t ip, PyObject *const *values)
 {
 	for (uint32_t i = *bucket_of(f, ip); i; i = f->slots[i - 1].next)
@@ -142,8 +142,8 @@ static bool grow(struct frames *f)
 	return true;
 }
 
-/* The hand goes on to a frame that wasn't used since it came by last, and that nobody
- * holds: dropping another frees nothing. */
+/* Moves the clock hand to a frame that was not used since the hand passed, and that nobody else holds:
+ * evicting others frees no memory. */
 static bool find_victim(struct frames *f, uint32_t patience)
 {
 	for (uint32_t steps = 0; steps < patience; steps++) {
@@ -158,8 +158,8 @@ static bool find_victim(struct frames *f, uint32_t patience)
 	return false;
 }
 
-/* If there is none near, the chains hold too many, and some of them go; what the script
- * holds is dropped last. */
+/* If there is none near, the cached chains hold too many frames: some chains are evicted. Frames that the
+ * script holds are evicted last. */
 static uint32_t choose_victim(struct frames *f)
 {
 	if (!find_victim(f, PATIENCE)) {
@@ -169,7 +169,7 @@ static uint32_t choose_victim(struct frames *f)
 	return f->hand;
 }
 
-/* A slot that is free, or gets free. */
+/* A free slot, by eviction if necessary. */
 static struct slot *take_slot(struct frames *f)
 {
 	PyObject *frame;
@@ -200,7 +200,7 @@ static void remember(struct frames *f, const struct frame_key *key, PyObject *fr
 
 /* ---- making one ----------------------------------------------------------- */
 
-/* The same few names come again and again. (Interning them would be for ever: Python 3.12.) */
+/* The same few names repeat. They are not interned, because Python 3.12 keeps interned strings forever. */
 static PyObject *name_of(struct frames *f, const char *text)
 {
 	uint32_t h = 0;
@@ -219,7 +219,7 @@ static PyObject *name_of(struct frames *f, const char *text)
 	return s;
 }
 
-/* Nothing in it can lead to a circle: the collector needn't look at it. */
+/* A frame cannot be part of a reference cycle, so the garbage collector need not track it. */
 static PyObject *dict_of(struct frames *f, PyObject *const *values)
 {
 	PyObject *frame = frame_new(f->opts.type);
@@ -256,7 +256,7 @@ static PyObject *make_frame(struct frames *f, uint64_t ip, const struct resolve_
 	return frame;
 }
 
-/* Where an address of a process lies at that time. */
+/* Finds the mapping of an address at `time`. */
 static struct resolve_site locate(struct frames *f, const struct chain_address *a, pid_t pid,
 				  uint64_t time, struct frame_key *key)
 {

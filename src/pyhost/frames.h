@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call chains as lists of frames: dicts of addr, symbol, offset, kernel, dso that refuse
- * changes. A frame that was made before is the same object again; so is every frame of a
- * chain that was seen before, which costs a look-up. The lists are fresh.
+ * Call chains as lists of frames: read-only dicts of addr, symbol, offset, kernel, dso. Equal
+ * frames are the same object. A chain that was seen before costs one lookup. The lists are new each
+ * time.
  */
 #ifndef PYHOST_FRAMES_H
 #define PYHOST_FRAMES_H
@@ -18,22 +18,22 @@ struct frames;
 
 struct frames_opts {
 	struct symbolizer *symbolizer;
-	struct maps *maps;       /* NULL: addresses of users have no names */
+	struct maps *maps;       /* NULL: user addresses have no names */
 	PyTypeObject *type;      /* frame_type_new() */
-	/* Has records of mappings up to a time taken into `maps`. */
+	/* Updates `maps` with all mappings up to `time`. */
 	void (*until)(void *ctx, uint64_t time);
 	void *ctx;
 };
 
-/* opts' pointers outlive it. NULL with an exception. */
+/* Keeps the pointers of opts. NULL with an exception. */
 struct frames *frames_new(const struct frames_opts *opts);
 void frames_free(struct frames *f);
-/* The frames of a sample's chain (PERF_CONTEXT_* markers included) of the process at that
- * time (perf clock, ns): a new list, or NULL with an exception. */
+/* The frames of a sample's chain (with its PERF_CONTEXT_* markers) in process `pid` at `time` (perf
+ * clock, ns): a new list, or NULL with an exception. */
 PyObject *frames_list(struct frames *f, const uint64_t *ips, uint64_t nr, pid_t pid,
 		      uint64_t time);
 
-/* frame.c: the class perf_prof.Frame, and one of it: a new reference. */
+/* frame.c: the class perf_prof.Frame, and an empty instance; both new references. */
 PyTypeObject *frame_type_new(PyObject *module);
 PyObject *frame_new(PyTypeObject *type);
 #endif

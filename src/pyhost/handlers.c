@@ -14,13 +14,13 @@ static const char *const callbacks[] = {
 };
 enum { NCALLBACKS = sizeof(callbacks) / sizeof(*callbacks) };
 
-/* A module's functions that Python itself calls (PEP 562). */
+/* Functions of a module that Python calls itself (PEP 562). */
 static const char *const pythons_own[] = { "__getattr__", "__dir__" };
 
 /* ---- what a function takes ------------------------------------------------ */
 
-/* Of functions and methods in Python (Cython's too, where it binds them); others, such as
- * those of an extension module in C, don't say what they take. */
+/* Known for functions and methods in Python, and for Cython's with binding. Functions of extension
+ * modules in C do not describe their arguments. */
 struct signature {
 	bool known;
 	int least, most;       /* positional arguments */
@@ -29,7 +29,7 @@ struct signature {
 	char where[512];       /* "/path/s.py:12: " */
 };
 
-/* An attribute as a number; 0 without one. */
+/* An attribute as a number; 0 if there is none. */
 static int number(PyObject *o, const char *name)
 {
 	PyObject *v = PyObject_GetAttrString(o, name);
@@ -40,7 +40,7 @@ static int number(PyObject *o, const char *name)
 	return (int)n;
 }
 
-/* Length of an attribute; 0 without one, or of None. */
+/* The length of an attribute; 0 if there is none or it is None. */
 static int count(PyObject *o, const char *name)
 {
 	PyObject *v = PyObject_GetAttrString(o, name);
@@ -138,8 +138,7 @@ int handlers_find(PyObject *namespace, const char *name, int least, int most, co
 	return 0;
 }
 
-/* Names of events that are words, too: `cycles = 0` is a script's own counter where
- * __sample__() takes the events. */
+/* Some event names are ordinary words: with __sample__(), `cycles = 0` is a variable of the script. */
 static bool is_own_variable(PyObject *namespace, const char *name)
 {
 	PyObject *value = PyDict_GetItemString(namespace, name);
@@ -170,7 +169,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
-/* A function, not a class or a module's constant. NULL for anything else. */
+/* The name of a function; NULL for classes and other objects. */
 static const char *function_name(PyObject *key, PyObject *value)
 {
 	const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8(key) : NULL;
@@ -179,8 +178,8 @@ static const char *function_name(PyObject *key, PyObject *value)
 	return name && PyCallable_Check(value) && !PyType_Check(value) ? name : NULL;
 }
 
-/* The function of the script that is most likely meant for `handler`: a slip of the pen
- * would otherwise look like an event that never happens. */
+/* Finds the function that was probably meant for `handler`. A typo would otherwise look like an event
+ * that never happens. */
 static bool near_function(PyObject *namespace, const char *handler, char *buf, size_t size)
 {
 	PyObject *key, *value;
@@ -220,7 +219,7 @@ static bool lacks_system(PyObject *namespace, const char *handler, char *buf, si
 	return true;
 }
 
-/* What to define, or which function was meant. */
+/* Says what to define, or which function was probably meant. */
 static void say_none(PyObject *namespace, const struct stream_event *events, size_t n,
 		     struct fault *f)
 {
@@ -256,7 +255,6 @@ int handlers_none(PyObject *namespace, const struct stream_event *events, size_t
 	return 0;
 }
 
-/* Whether a function's name is that of a handler of some event. */
 static bool is_handler(const char *function, const struct stream_event *events, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

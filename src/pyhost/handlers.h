@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The script's functions that are called by name: found, and judged before anything is
- * opened. A handler that could never work is told at once, not event by event.
+ * Finds the script's functions that are called by name, and checks them before anything is opened:
+ * a handler that cannot work is an error at once, not once per event.
  */
 #ifndef PYHOST_HANDLERS_H
 #define PYHOST_HANDLERS_H
@@ -14,22 +14,22 @@
 
 #include <stdbool.h>
 
-/* The function `name` of a script, which is called with least to most arguments as
- * `usage` shows. *out: a new reference, or NULL if the script has none. *takes (may be
- * NULL): how many of `most` arguments it takes. 0, or -1 with f for one that can't work. */
+/* Finds the script's function `name`, which is called with `least` to `most` arguments, as `usage` shows.
+ * *out: a new reference, or NULL if the script has none. *takes (may be NULL): the number of arguments it
+ * takes, `most` at most. 0, or -1 with f if it cannot work. */
 int handlers_find(PyObject *namespace, const char *name, int least, int most, const char *usage,
 		  PyObject **out, int *takes, struct fault *f);
-/* The same for an event's own handler. */
+/* The same for the handler of an event. */
 int handlers_find_event(PyObject *namespace, const struct stream_event *event, PyObject **out,
 			struct fault *f);
 
-/* No event of the run has a handler. With functions of other names that we call, the run
- * goes on with a warning; without any, -1 with f. */
+/* For a run without any handler of an event. 0 with a warning if the script has other callbacks, else -1
+ * with f. */
 int handlers_none(PyObject *namespace, const struct stream_event *events, size_t n, struct fault *f);
-/* Tells of the function that was most likely meant for an event without a handler of its
- * own. `off`: nothing handles the event. */
+/* Suggests the function that was probably meant for an event without its own handler. off: __sample__()
+ * does not handle the event either. */
 void handlers_tell_near(PyObject *namespace, const struct stream_event *events, size_t n,
 			const struct stream_event *event, bool off, int verbose);
-/* Tells of functions that are called like ours but for a slip of the pen. */
+/* Suggests callbacks for functions whose names are almost theirs. */
 void handlers_tell_slips(PyObject *namespace, int verbose);
 #endif

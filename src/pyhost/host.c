@@ -11,8 +11,8 @@
 
 /* ---- set-up --------------------------------------------------------------- */
 
-/* The watchdog's interrupt() works through Python's own SIGINT handler, which has to be
- * known to the interpreter; the process's handler is then replaced by the loop's. */
+/* The watchdog interrupts the script through Python's SIGINT handler, so the interpreter must know one.
+ * The loop replaces the process's handler later. */
 static int teach_keyboard_interrupt(void)
 {
 	PyObject *module = PyImport_ImportModule("signal"), *handler = NULL, *rc = NULL;
@@ -41,8 +41,8 @@ static int fetch_types(struct host *h)
 	return h->frame_type ? 0 : -1;
 }
 
-/* A Ctrl-C that comes meanwhile is heard behind it, not somewhere in the modules of Python: between
- * two of an import's own steps, or in a callback, whose exceptions nobody gets. */
+/* Blocks Ctrl-C meanwhile. Otherwise it could interrupt an import, or a callback whose exceptions are
+ * ignored. */
 static int set_up(struct host *h)
 {
 	sigset_t interrupt, before;
@@ -78,8 +78,7 @@ int host_start(struct host *h, const struct host_script *script, struct fault *f
 	return host_load(h, script, f);
 }
 
-/* What can't be written any more is not tried again, with another complaint, by the
- * interpreter's last flush. */
+/* Otherwise the interpreter's last flush would fail again and complain again. */
 static void drop_output(void)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -112,8 +111,7 @@ void host_finish(struct host *h)
 	Py_CLEAR(h->event);
 	if (h->output_error)
 		drop_output();
-	/* atexit functions and threads may still look at events: their classes and frames
-	 * live until after it, and what of them is Python's then is gone with Python */
+	/* atexit functions and threads may still use events, so classes and frames are freed after it */
 	if (Py_FinalizeEx() < 0 && !h->exit_code)
 		h->exit_code = EXIT_FAILED;
 	h->started = false;
@@ -156,7 +154,7 @@ static int attach_event(struct host *h, struct event_class *cls, struct stream_e
 	return 0;
 }
 
-/* Functions that are there, but will not be called as their author thinks. */
+/* Hints about functions that will not be called. */
 static void tell_hints(struct host *h, const struct stream_event *events)
 {
 	for (size_t i = 0; i < h->nclasses; i++)
@@ -198,7 +196,7 @@ int host_attach(struct host *h, struct fault *f)
 
 /* ---- calls ------------------------------------------------------------------ */
 
-/* An exception left a function of the script. */
+/* Handles an exception of a script's function. */
 static void call_failed(struct host *h, const char *where)
 {
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) {
@@ -208,7 +206,7 @@ static void call_failed(struct host *h, const char *where)
 		return;
 	}
 	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-		if (!stream_is_stopping(h->stream)) {   /* not the watchdog's: the script's own */
+		if (!stream_is_stopping(h->stream)) {   /* raised by the script, not by the watchdog */
 			PyErr_Clear();
 			stream_stop(h->stream);
 			return;
@@ -258,7 +256,7 @@ int host_init(struct host *h, struct fault *f)
 
 void host_exit(struct host *h)
 {
-	/* an interrupt that came just before delivery ended is not for __exit__() */
+	/* a Ctrl-C from just before the end of delivery must not interrupt __exit__() */
 	if (PyErr_CheckSignals())
 		PyErr_Clear();
 	call(h, h->on_exit, "__exit__", NULL, 0);
@@ -266,7 +264,7 @@ void host_exit(struct host *h)
 	host_idle(h);
 }
 
-/* The script kept the event: it gets a copy, and the next event another object. */
+/* The script kept the event: copies it, and makes a new object for the next event. */
 static void replace_event(struct host *h)
 {
 	struct perf_event *fresh;
@@ -283,7 +281,7 @@ static void replace_event(struct host *h)
 	h->event = fresh;
 }
 
-/* The hot path: no allocation unless the script kept the event before. */
+/* Hot path. It allocates only if the script kept the event before. */
 void host_sample(void *ctx, const struct stream_event *event, const struct perf_event_header *rec,
 		 const void *raw, uint32_t raw_size, uint32_t cpu)
 {
@@ -306,7 +304,7 @@ void host_sample(void *ctx, const struct stream_event *event, const struct perf_
 		replace_event(h);
 }
 
-/* 0 stays 0: not known. */
+/* 0 (not known) stays 0. */
 static PyObject *loss_time(struct host *h, uint64_t time)
 {
 	return PyLong_FromUnsignedLongLong(time ? stream_time(h->stream, time) : 0);
@@ -375,14 +373,14 @@ void host_print_stat(void *ctx)
 	host_idle(h);
 }
 
-/* What the script printed is seen now, not when a buffer is full. */
+/* Shows the script's output now instead of when a buffer is full. */
 void host_idle(void *ctx)
 {
 	host_end_forked(ctx, 0);
 	host_flush(ctx);
 }
 
-/* While the loop waits, the script's other threads run. */
+/* Other threads of the script run while the loop waits. */
 void host_wait(void *ctx, bool begin)
 {
 	struct host *h = ctx;
@@ -392,7 +390,7 @@ void host_wait(void *ctx, bool begin)
 		return;
 	}
 	PyEval_RestoreThread(h->thread);
-	/* handlers of signals other than ours, which the script may have set */
+	/* runs signal handlers that the script installed */
 	if (PyErr_CheckSignals())
 		call_failed(h, "a signal handler");
 	host_end_forked(h, 0);
@@ -401,5 +399,5 @@ void host_wait(void *ctx, bool begin)
 void host_interrupt(void *ctx)
 {
 	(void)ctx;
-	PyErr_SetInterrupt();   /* made for signal handlers; on the main thread only */
+	PyErr_SetInterrupt();   /* async-signal-safe, but for the main thread only */
 }

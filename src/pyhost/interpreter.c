@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Python is embedded, and what of the environment it may look at. */
+/* Starts Python, and decides which environment variables it may use. */
 #include "pyhost/host.h"
 
 #include "base/capabilities.h"
@@ -40,7 +40,7 @@ int host_start_interpreter(const struct host_script *script, struct fault *f)
 	return 0;
 }
 
-/* Where modules would have come from; NULL if nothing of that is set. */
+/* The first variable that is set and ignored; NULL: none. */
 static const char *ignored_variable(const struct host_script *script)
 {
 	static const char *const names[] = { "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV" };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script on its way in: finder.py and loader.py do it, its failures are told here. */
+/* Loads the script with finder.py and loader.py, and reports failures. */
 #include "pyhost/host.h"
 
 #include "finder_source.h"
 #include "loader_source.h"
 
-/* Both are modules of their own, whose code bears a name that no file can have. */
+/* The file names of the code objects are not valid paths. */
 static PyObject *import_own(const char *name, const char *file, const char *source)
 {
 	PyObject *code = Py_CompileString(source, file, Py_file_input);
@@ -40,7 +40,7 @@ static PyObject *argument_list(const struct host_script *script)
 	return list;
 }
 
-/* Takes the current exception as the fault's text, if it is the loader's own. */
+/* If the current exception is the loader's own, makes it the fault's message. */
 static bool take_load_error(PyObject *loader, struct fault *f)
 {
 	PyObject *type, *value, *traceback, *error, *text = NULL, *bytes = NULL;
@@ -51,7 +51,7 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	is = error && PyErr_GivenExceptionMatches(type, error);
 	if (is) {
 		text = PyObject_Str(value);
-		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* file names: any bytes */
+		bytes = text ? PyUnicode_EncodeFSDefault(text) : NULL;   /* a file name can have any bytes */
 		fault_usage(f, "%s", bytes ? PyBytes_AS_STRING(bytes) : "the script was not found");
 	}
 	Py_XDECREF(error);
@@ -63,7 +63,7 @@ static bool take_load_error(PyObject *loader, struct fault *f)
 	return is;
 }
 
-/* The exception is printed; what was not found may be where root does not look. */
+/* Prints the exception. A missing module may be in a path that root ignores. */
 static int raised(const struct host_script *script, struct fault *f)
 {
 	char ignored[1024] = "";

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads a user's script: a file, a package, an extension module, or a name.
 
-Compiled into the program. The folder where the script is found becomes importable
-after the standard library, so that a json.py beside it shadows nothing.
+Compiled into the program. The folder of the script becomes importable after the
+standard library, so that a json.py in it does not replace Python's.
 """
 import builtins
 import _thread
@@ -20,7 +20,7 @@ MOST_HELD = 1 << 20             # bytes of output
 
 
 def _add_folder(folder):
-    """Importable after the standard library, before what was installed."""
+    """Makes it importable after the standard library, before installed packages."""
     folder = _path.abspath(folder)
     if folder in sys.path:
         return
@@ -32,7 +32,7 @@ def _add_folder(folder):
 
 
 def _add_folder_of(file):
-    """The folder where it was found; and, behind a symbolic link, the one where it is."""
+    """Adds the folder of the file, and for a symbolic link that of its target."""
     for place in (file, _path.realpath(file)):
         folder = _path.dirname(place)
         _add_folder(_path.dirname(folder) if finder.is_package(place) else folder)
@@ -42,10 +42,10 @@ def _standard_names():
     return getattr(sys, "stdlib_module_names", sys.builtin_module_names)     # Python < 3.10
 
 
-# ---- what a file holds ----------------------------------------------------------------
+# ---- sources and bytecode ---------------------------------------------------------------
 
 class _Source(machinery.SourceFileLoader):
-    """Compiles the text itself: bytecode beside a script is neither read nor written."""
+    """Compiles the source, without reading or writing bytecode files."""
 
     def get_code(self, fullname):
         return self.source_to_code(_read_source(self.path), self.path)
@@ -106,20 +106,20 @@ def _extension(name, spec):
     try:
         return util.module_from_spec(spec)
     except ImportError as error:
-        if error.path != file:      # of an import inside of it
+        if error.path != file:      # from an import in the module
             raise
         raise _extension_error(name, file, error) from None
     finally:
-        if before:                  # a module of the old kind puts itself there
+        if before:                  # modules with single-phase init replace it
             sys.modules[name] = before
 
 
-# ---- what is printed first --------------------------------------------------------------
+# ---- the first line of output -----------------------------------------------------------
 
 class _HeldOutput:
-    """Holds back what the script's own text prints on sys.stdout until it ended: only then is
-    "Loaded module:" true, and that has to be the first line. It is the file below sys.stdout
-    whose write() is ours meanwhile, so that every reference to sys.stdout works as ever."""
+    """Holds back what the top level of the script prints on sys.stdout. "Loaded module:" has to be
+    the first line, and is true only once the top level has run. Replaces write() of the file
+    below sys.stdout, so that all references to sys.stdout still work."""
 
     def __init__(self):
         self.stream = sys.stdout
@@ -148,7 +148,7 @@ class _HeldOutput:
             self.file = None
 
     def _drop(self):
-        """In a forked child: what is held is its parent's."""
+        """In a forked child: the parent prints what is held."""
         self.pieces, self.line = [], b""
         self._end()
 
@@ -162,11 +162,11 @@ class _HeldOutput:
             self._end()
 
     def found(self, file):
-        """What is going to run. A path may hold any bytes; those are printed."""
+        """Sets the first line. A path may have any bytes; they are printed as they are."""
         self.line = b"Loaded module: " + _os.fsencode(file) + b"\n"
 
     def release(self, loaded):
-        """The first line, if it was loaded, and what was held."""
+        """Prints the first line, if the script was loaded, and the held output."""
         try:
             self.stream.flush()
         except (AttributeError, ValueError):    # none; detached or closed by the script
@@ -180,7 +180,7 @@ class _HeldOutput:
             try:
                 self._let_go()
             except OSError:
-                self.buffer.write(b"\n")        # by what flush() says the host knows why
+                self.buffer.write(b"\n")        # makes the host's flush() fail, too
                 raise
 
 
@@ -197,14 +197,14 @@ def _loader(name, file):
 
 
 def _code(loader):
-    """A syntax error comes before the first line of output. None: machine code."""
+    """Compiles before the first line is printed, to find syntax errors. None: machine code."""
     if isinstance(loader, _Source):
         return loader.get_code(loader.name)
     return _read_bytecode(loader) if isinstance(loader, machinery.SourcelessFileLoader) else None
 
 
 def _names(file, dotted):
-    """(name in sys.modules, name inside of the file). io.py loads, and the real io stays."""
+    """(name in sys.modules, name in the file). A script io.py does not replace Python's io."""
     inside = dotted or finder.stem(_path.dirname(file) if finder.is_package(file) else file)
     if not dotted and (inside in _standard_names() or inside in sys.modules):
         return "script_" + inside, inside
@@ -244,7 +244,7 @@ def _load(typed, output):
 
 
 def load(typed, arguments):
-    """Load what the user typed; returns the module. Its top level runs here."""
+    """Loads what the user typed and runs its top level. Returns the module."""
     sys.argv = [typed, *arguments]
     import perf_prof
     builtins.perf_prof, builtins.PerfEvent = perf_prof, perf_prof.PerfEvent
@@ -257,9 +257,9 @@ def load(typed, arguments):
 
 
 def check(typed):
-    """Find and compile it, without running any of it: for who has to know in advance."""
+    """Finds and compiles the script without running any of it."""
     if "." in typed and not _path.exists(typed):
-        return                      # in a package, whose own code would run
+        return                      # finding it would run the package
     file, dotted = finder.find(typed, lambda folder: None)
     if not dotted:
         _code(_loader("script", _path.abspath(file)))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in module perf_prof: multi-phase, no globals. */
+/* The built-in module perf_prof. */
 #include "pyhost/frames.h"
 #include "pyhost/host.h"
 
 struct state {
-	struct host *host;   /* whose events there are; NULL before it is attached */
+	struct host *host;   /* NULL before host_start() */
 };
 
 void module_set_host(PyObject *module, struct host *h)

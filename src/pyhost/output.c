@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The script's sys.stdout: flushed, and the run's end once it cannot be written any more. */
+/* The script's sys.stdout. The run ends when it cannot be written any more. */
 #include "pyhost/host.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
-/* Whether sys.stdout can't be written any more: its flush() raises. */
+/* Whether sys.stdout cannot be written: its flush() raises. */
 static bool output_is_broken(struct host *h)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO };
@@ -14,7 +14,7 @@ static bool output_is_broken(struct host *h)
 
 	if (rc) {
 		Py_DECREF(rc);
-		/* the failed write may have emptied the buffer: ask the pipe itself */
+		/* the failed write may have emptied the buffer: ask the pipe */
 		return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 	}
 	PyErr_Clear();

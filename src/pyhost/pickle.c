@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events as pickles, by content: the record's bytes, and whose they are. They come back in
- * a run that has the same event with the same fields - this one, its forked children
- * (multiprocessing), another with the same -e - and in no other: there nobody knows what
- * the bytes mean. event.to_dict() is for the rest of the world.
+ * Pickles of events: the record's bytes and the event's name. They can be read by any run that has
+ * the same event with the same fields: the same run, its forked children (multiprocessing), or
+ * another with the same -e. Other programs need event.to_dict().
  */
 #include "pyhost/host.h"
 
@@ -16,7 +15,7 @@ static uint64_t mix(uint64_t h, const void *data, size_t n)
 	return h;
 }
 
-/* What the bytes mean: name, kind and place of each field. */
+/* Hashes the meaning of the bytes: name, kind and place of each field. */
 static uint64_t fingerprint(const struct event_class *cls)
 {
 	uint64_t h = mix(0xcbf29ce484222325ull, &cls->event->layout.sample_type, 8);
@@ -40,7 +39,7 @@ static uint64_t fingerprint(const struct event_class *cls)
 	return h;
 }
 
-/* The chain as it had names then; None if it can be had from the record at any time. */
+/* The chain with its names; None if it can be made from the record later. */
 static PyObject *chain_of(const struct perf_event *e)
 {
 	PyObject *chain = e->chain ? (Py_INCREF(e->chain), e->chain) :
@@ -49,7 +48,7 @@ static PyObject *chain_of(const struct perf_event *e)
 	return chain ? chain : (Py_INCREF(Py_None), Py_None);
 }
 
-/* What the stream knows only while it delivers. */
+/* The stream has them only while it delivers the event. */
 static PyObject *counts_of(const struct perf_event *e)
 {
 	if (e->counts || e->cls->event->counts)
@@ -88,7 +87,7 @@ static struct event_class *class_of(struct host *h, PyObject *name, uint64_t pri
 	return NULL;
 }
 
-/* The record as the drain would have taken it. */
+/* Checks a record as the drain does. */
 static bool is_whole(const struct event_class *cls, struct perf_event *e, size_t size)
 {
 	const struct layout *l = &cls->event->layout;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.print(): one line in perf-prof's layout, the call chain below. */
+/* event.print(): a line in perf-prof's format, then the call chain. */
 #include "pyhost/host.h"
 
 #include "base/escape.h"
 #include "report/eventline.h"
 
-/* What stays from one line to the next. */
+/* Kept from one line to the next. */
 struct printing {
 	struct eventline *line;
-	PyObject *sys;           /* the dict of that module, borrowed */
+	PyObject *sys;           /* dict of the module sys, borrowed */
 	PyObject *stdout_name, *write_name;
 };
 
@@ -30,7 +30,7 @@ static struct printing *printing_of(struct host *h)
 
 	if (p)
 		return p;
-	sys = PyImport_ImportModule("sys");   /* lives as long as the interpreter */
+	sys = PyImport_ImportModule("sys");   /* the interpreter keeps it */
 	p = sys ? calloc(1, sizeof(*p)) : NULL;
 	if (!p) {
 		if (sys)
@@ -47,7 +47,7 @@ static struct printing *printing_of(struct host *h)
 	return p;
 }
 
-/* Through sys.stdout, in order with what the script itself prints. */
+/* Writes to sys.stdout, in order with the script's own output. */
 static PyObject *write_out(struct printing *p, const char *text, size_t n)
 {
 	PyObject *out = PyDict_GetItemWithError(p->sys, p->stdout_name), *str, *rc;

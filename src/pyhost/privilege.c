@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In a process of its own, as the user: the exit code. */
+/* Runs in a process of its own, as the user. Returns the exit code. */
 static int try_script(const struct identity *who, const struct host_script *script)
 {
 	struct fault f = {0};
@@ -74,7 +74,7 @@ int privilege_begin(struct privilege *p, const char *user, const struct stream_o
 		return rc;
 	p->given_up_later = true;
 	if (of_file)
-		return 0;        /* it may open no more than its user's files, now as later */
+		return 0;        /* without privilege the script can open its user's files only */
 	if (find_cgroups(&p->cgroups, &o->cgroups, f))
 		return -1;
 	p->keeper = keeper_start(&(struct keeper_opts){

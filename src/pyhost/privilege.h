@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Least privilege: where root runs the script of somebody else (sudo, --user), events are
- * opened as root, and then the process becomes that user for good, before the interpreter
- * starts. Where the program's file gave a capability, it is given back there. What was
- * opened keeps working.
+ * Drops privileges. If root runs the script of another user (sudo, --user), events are opened as
+ * root; then the process becomes that user for good, before the interpreter starts. Capabilities of
+ * the program's file are dropped at the same point. Open events keep working.
  */
 #ifndef PYHOST_PRIVILEGE_H
 #define PYHOST_PRIVILEGE_H
@@ -14,18 +13,18 @@
 
 struct privilege {
 	struct identity who;
-	struct cgroups cgroups;        /* of the targets */
-	bool given_up_later;           /* there is somebody to become */
+	struct cgroups cgroups;        /* targets */
+	bool given_up_later;           /* privilege_give_up() has something to drop */
 	struct keeper *keeper;
 };
 
-/* Finds out whose run it is and, if another's, compiles the script as that user, so that
- * a bad one is told before anything opens, and starts the keeper. 0; the exit code of what
- * was told already; or -1 with f. */
+/* Finds the user of the run. If it is another user, compiles the script as that user, so that errors are
+ * reported before events are opened, and starts the keeper. 0, the exit code if the error was printed, or
+ * -1 with f. */
 int privilege_begin(struct privilege *p, const char *user, const struct stream_opts *o,
 		    const struct host_script *script, struct fault *f);
 const struct opener *privilege_opener(const struct privilege *p);
-/* 0, or -1 with f: then nothing may be run. */
+/* 0, or -1 with f: then the script must not run. */
 int privilege_give_up(struct privilege *p, struct fault *f);
 void privilege_end(struct privilege *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof python: events into a script's functions. */
+/* perf-prof python: calls a script's functions for events. */
 #include "pyhost/python_command.h"
 
 #include "pyhost/python_options.h"
@@ -52,7 +52,7 @@ static void want_all(struct stream *stream)
 		events[i].wanted = true;
 }
 
-/* Everything that may need privilege. */
+/* All that may need privilege. */
 static int open_events(struct host *h, int verbose, struct fault *f)
 {
 	return names_open(&h->names, verbose, f) || stream_open(h->stream, f) ||
@@ -66,7 +66,7 @@ static int load_script(struct python_config *config, struct host *h,
 	       host_attach(h, f) ? -1 : 0;
 }
 
-/* The script comes first: what it does not handle is not opened. */
+/* Loads the script first: events without a handler are not opened. */
 static int load_then_open(struct python_config *config, struct host *h,
 			  const struct host_script *script, struct fault *f)
 {
@@ -74,14 +74,14 @@ static int load_then_open(struct python_config *config, struct host *h,
 	       open_events(h, script->verbose, f) || host_open_frames(h, f) ? -1 : 0;
 }
 
-/* The script comes when no privilege is left: what it does not handle is never enabled. */
+/* Loads the script after privileges are dropped: events without a handler are never enabled. */
 static int open_then_load(struct python_config *config, struct host *h,
 			  const struct host_script *script, struct privilege *p, struct fault *f)
 {
 	want_all(h->stream);
 	if (open_events(h, script->verbose, f))
 		return -1;
-	stream_realtime_offset(h->stream);   /* opens its clock */
+	stream_realtime_offset(h->stream);   /* opens the clock */
 	if (privilege_give_up(p, f) || load_script(config, h, script, f))
 		return -1;
 	stream_settle(h->stream);
@@ -95,7 +95,7 @@ static int run_script(struct python_config *config, struct host *h,
 				   : load_then_open(config, h, script, f);
 
 	if (rc || host_check_interrupt(f))
-		return -1;   /* nothing was traced: __exit__() has nothing to tell */
+		return -1;   /* nothing was traced, so __exit__() is not called */
 	rc = stream_run(h->stream, &ops, h, f);
 	names_finish(&h->names);
 	host_exit(h);
@@ -109,14 +109,14 @@ static void tell_broken_output(struct python_config *config, const struct host *
 	const char *path = config->stream.output.path;
 
 	if (!h->output_error || h->output_error == EPIPE)
-		return;   /* a reader that goes away is a way to be done */
+		return;   /* a reader that closes the pipe is a normal end */
 	output_end(&config->stream.output);
 	fault_set(f, EXIT_FAILED, "cannot write to %s: %s; the run has ended", path ? path : "stdout",
 		  strerror(h->output_error));
 }
 
-/* What the interpreter and the event list have open at once, amply; and without which the
- * interpreter can't load a module. */
+/* Descriptors that the interpreter and the event list need at once, generously; and the fewest with which
+ * the interpreter can load a module. */
 enum { OWN_FILES = 32, LEAST_FILES = 4 };
 
 static bool wants_help(const struct host_script *script)
@@ -131,7 +131,7 @@ static bool is_executable(const char *file)
 	return !stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK);
 }
 
-/* By execvp()'s rules. */
+/* Follows the rules of execvp(). */
 static bool is_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -150,7 +150,7 @@ static bool is_program(const char *name)
 	}
 }
 
-/* `python script.py -- ./job` looks as if it started the job, as other commands do. */
+/* `python script.py -- ./job` looks as if it ran ./job, as other commands do. */
 static void tell_command(const struct opt_parser *args, int verbose)
 {
 	if (args->after_dashes == 1 && args->noperands > 1 && is_program(args->operands[1]))
@@ -192,13 +192,13 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		return -1;
 	if (config->stream.record && !wants_help(&script) &&
 	    artifact_check("--record", config->stream.record, f))
-		return -1;   /* the file is made when events come; the script may take long to get there */
+		return -1;   /* the file is created when events come, which may be long after */
 	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &config->stream, &script, f);
 	if (rc) {
 		privilege_end(&privilege);
 		return rc;
 	}
-	/* a stranger's file is read without privilege: no event will be opened */
+	/* a recording is read without privilege, since no event is opened */
 	if (config->stream.input && privilege_give_up(&privilege, f)) {
 		privilege_end(&privilege);
 		return -1;

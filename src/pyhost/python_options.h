@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `perf-prof python` takes; shared by the command and by builds without Python. */
+/* Options of `perf-prof python`, also for builds without Python. */
 #ifndef PYHOST_PYTHON_OPTIONS_H
 #define PYHOST_PYTHON_OPTIONS_H
 
@@ -11,7 +11,7 @@ struct python_config {
 	const char *venv, *user;
 };
 
-/* Runs the script, or says that this build has no Python. */
+/* Runs the script, or fails in a build without Python. */
 int python_run(void *config, const struct opt_parser *args, struct fault *f);
 /* "3.11.2 (/usr/bin/python3)", or "no". */
 const char *python_version(void);

@@ -9,7 +9,7 @@ static PyObject *from_u64(uint64_t v)
 	return PyLong_FromUnsignedLongLong(v);
 }
 
-/* Takes over value; 0, or -1 with an exception. */
+/* Takes over the reference. 0, or -1 with an exception. */
 static int put(PyObject *dict, const char *key, PyObject *value)
 {
 	int rc = value ? PyDict_SetItemString(dict, key, value) : -1;
@@ -18,7 +18,7 @@ static int put(PyObject *dict, const char *key, PyObject *value)
 	return rc;
 }
 
-/* The dict, or NULL if putting something into it failed. */
+/* Returns dict, or NULL if rc says that a put failed. */
 static PyObject *finish(PyObject *dict, int rc)
 {
 	if (rc)
@@ -124,7 +124,7 @@ static PyObject *regs_intr(const struct pev_sample *s, const struct pev_format *
 
 /* ---- bytes ------------------------------------------------------------------- */
 
-/* A u64 and what it counts, as the kernel writes them. */
+/* A u64 and the data that it counts, as in the record. */
 static PyObject *counted(uint64_t head, const void *data, size_t size)
 {
 	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(head) + size));

@@ -7,17 +7,17 @@
 enum { BUCKETS = 1 << 13, MAX_FRAMES = 1024, FIRST_ALL = 256 };
 
 struct stack {
-	struct stack *next;      /* of the bucket */
+	struct stack *next;      /* in the bucket */
 	uint64_t hash, version, nr;
 	uint32_t nframes;
-	uint32_t pins;           /* being turned into a list */
-	bool used;               /* since the hand went by */
-	PyObject *frames[];      /* and behind them the ips */
+	uint32_t pins;           /* a list is being made from it */
+	bool used;               /* since the clock hand passed */
+	PyObject *frames[];      /* followed by the ips */
 };
 
 struct stacks {
 	size_t bytes, max_bytes;
-	struct stack **all;      /* the clock's face */
+	struct stack **all;      /* in the order of the clock */
 	size_t n, cap, hand;
 	struct stack *buckets[BUCKETS];
 };
@@ -62,7 +62,7 @@ void stacks_free(struct stacks *s)
 
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-/* Two chains of multiplications, so that one needn't wait for the other. */
+/* Two independent chains of multiplications run in parallel. */
 bool stack_key_init(struct stack_key *key, const uint64_t *ips, uint64_t nr)
 {
 	uint64_t a = nr, b = FACTOR, user = 0, i;
@@ -109,7 +109,7 @@ PyObject *stacks_find(struct stacks *s, const struct stack_key *key)
 	if (!st)
 		return NULL;
 	st->used = true;
-	st->pins++;   /* making a list can run a finalizer of the script, which asks, too */
+	st->pins++;   /* making a list can run a finalizer of the script, which may evict */
 	list = PyList_New((Py_ssize_t)st->nframes);
 	for (uint32_t i = 0; list && i < st->nframes; i++) {
 		Py_INCREF(st->frames[i]);
@@ -130,7 +130,7 @@ static void unlink_stack(struct stacks *s, struct stack *st)
 	*at = st->next;
 }
 
-/* The hand goes round: what was used since it came by last stays for another round. */
+/* A chain that was used since the clock hand passed stays for another round. */
 static void evict_one(struct stacks *s)
 {
 	for (size_t steps = 2 * s->n; steps; steps--) {

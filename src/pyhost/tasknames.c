@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names for the numbers in events: of tasks, and of the addresses in call chains. */
+/* Names of tasks, and of addresses in call chains. */
 #include "pyhost/host.h"
 
 #include "stream/ids.h"
@@ -73,7 +73,7 @@ static void drop_frames(PyObject *capsule)
 	Py_CLEAR(h->frame_type);
 }
 
-/* Functions of atexit may still look at events: the frames end with the modules, not with
+/* Functions of atexit may still use events, so frames are freed with the modules instead of at the end of
  * the run. */
 static int keep_until_finalization(struct host *h)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `perf-prof python -e EVENT help`: a script to start from. */
+/* `perf-prof python -e EVENT help`: prints a template of a script. */
 #include "pyhost/template.h"
 
 #include "events/parts.h"
@@ -175,7 +175,7 @@ static void print_handler(const struct stream_event *event, FILE *out)
 void template_print(const struct stream_event *events, size_t n, FILE *out)
 {
 	fputs(head, out);
-	/* one name can stand for an event on each of several PMUs */
+	/* several PMUs can have an event of the same name */
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(events[i - 1].word, events[i].word))
 			print_handler(&events[i], out);

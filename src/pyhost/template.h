@@ -6,6 +6,6 @@
 
 #include <stdio.h>
 
-/* A whole script, ready to run, with a handler per event. */
+/* Prints a script that runs as it is, with a handler for each event. */
 void template_print(const struct stream_event *events, size_t n, FILE *out);
 #endif

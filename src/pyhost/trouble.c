@@ -70,7 +70,7 @@ void trouble_take(struct trouble *t, const char *where)
 	tell(t);
 }
 
-/* "/home/me/script.py:12" of the innermost frame. */
+/* The innermost frame, such as "/home/me/script.py:12". */
 static void place_of(PyObject *traceback, char *buf, size_t size)
 {
 	PyTracebackObject *tb = (PyTracebackObject *)traceback;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exceptions of a script's functions: printed, counted, and processing goes on. The
- * first ones are shown in full; then one line per kind at most once a second; the total
- * at the end.
+ * Exceptions of a script's functions are printed and counted, and the run continues. The first ones
+ * are printed in full; then a line per kind, at most once a second, and the total at the end.
  */
 #ifndef PYHOST_TROUBLE_H
 #define PYHOST_TROUBLE_H
@@ -20,7 +19,7 @@ struct trouble_kind {
 };
 
 struct trouble {
-	struct trouble_kind kinds[TROUBLE_KINDS];   /* the last one: all others */
+	struct trouble_kind kinds[TROUBLE_KINDS];   /* the last one counts all others */
 	int nkinds;
 	uint64_t count;
 	uint64_t told_ns;
@@ -28,13 +27,13 @@ struct trouble {
 
 /* Takes the current exception, raised in `where`. */
 void trouble_take(struct trouble *t, const char *where);
-/* Takes the current SystemExit: the exit code it asks for. What is no number is printed. */
+/* Takes the current SystemExit and returns its exit code. Other values than numbers are printed. */
 int trouble_take_exit(void);
-/* Takes the watchdog's KeyboardInterrupt: says where it met the script. */
+/* Takes the KeyboardInterrupt of the watchdog and prints where it interrupted the script. */
 void trouble_take_interrupt(const char *where);
-/* Takes the frames of our own loader, and of importlib that it called, off the head of
- * the current exception's traceback: a script's traceback begins in the script. */
+/* Removes the frames of loader.py and importlib from the head of the current traceback, so that it begins
+ * in the script. */
 void trouble_strip_own_frames(void);
-/* The totals, if there was any trouble. */
+/* Prints the totals, if there was more than one exception. */
 void trouble_summary(const struct trouble *t);
 #endif
