@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of this room: rows of main's table. */
+/* Commands of this room. */
 #ifndef EXPORT_COMMANDS_H
 #define EXPORT_COMMANDS_H
 

@@ -30,7 +30,7 @@ static int begin(struct analysis *a, struct fault *f)
 	return c->format->begin(c, a, f);
 }
 
-/* A disk that is full is no reason to read on. */
+/* Stops reading if the output cannot be written. */
 static void look(struct convert *c, struct analysis *a)
 {
 	if (ferror(c->file.out) || c->no_memory)
@@ -65,7 +65,7 @@ static void lost(struct analysis *a, const struct stream_loss *loss)
 		c->format->lost(c, a, loss);
 }
 
-/* An empty picture beside samples that could be shown is none. */
+/* An empty output is an error if other events have samples. */
 static int check_profiled(const struct convert *c, struct analysis *a, struct fault *f)
 {
 	char name[256];
@@ -103,7 +103,7 @@ static void release(struct analysis *a)
 	artifact_abandon(&c->file);
 }
 
-/* The process ends at once. */
+/* The process exits at once. */
 static void abandon(struct analysis *a)
 {
 	struct convert *c = a->config;
@@ -185,7 +185,7 @@ static bool is_input(const struct convert *c)
 	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
-/* FILE may stand behind -I or alone. */
+/* FILE can follow -I or stand alone. */
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct convert *c = config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which samples are the profile, and the texts that all formats take from samples. */
+/* The samples that make up the profile, and text for all formats. */
 #include "export/convert.h"
 
 #include "base/escape.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Firefox Profiler's processed profile, version 60 (its docs-developer/CHANGELOG-formats.md):
- * JSON with columns. Newer ones of its front end bring it up to date while loading. Samples are
- * held by thread until the end; a sample's stack is the row of a tree that all threads share.
+ * The Firefox Profiler's processed profile, version 60 (see docs-developer/CHANGELOG-formats.md
+ * there): JSON with columns. Later versions of the profiler upgrade it while loading. Samples are
+ * kept by thread until the end. The stack of a sample is a row of a tree that all threads share.
  */
 #include "export/convert.h"
 
@@ -24,13 +24,13 @@ struct moment {
 
 struct marker {
 	struct moment at;
-	uint32_t event;              /* number of the stream's event */
-	uint32_t text;               /* word */
+	uint32_t event;              /* index of the event */
+	uint32_t text;               /* number in `words` */
 };
 
 struct thread {
 	pid_t pid, tid;
-	uint32_t comm;               /* word: the last one */
+	uint32_t comm;               /* number in `words`: the last name */
 	struct moment *samples;
 	size_t nsamples, samples_room;
 	struct marker *markers;
@@ -42,8 +42,8 @@ struct firefox {
 	struct numbers numbers;      /* of threads, by pid and tid */
 	struct thread *threads;
 	size_t nthreads;
-	bool *marks;                 /* of each event: whether it has markers */
-	double usual;                /* weight of a sample, in the mean */
+	bool *marks;                 /* by event: whether it has markers */
+	double usual;                /* mean weight of a sample */
 	struct stream_event *events;
 	size_t nevents;
 };
@@ -88,7 +88,7 @@ static struct thread *thread_of(struct firefox *x, const struct analysis_sample 
 	return i < x->nthreads ? &x->threads[i] : NULL;
 }
 
-/* The next one of an array that grows; NULL without memory. */
+/* Appends to a growing array. NULL without memory. */
 static void *next(void *array, size_t *n, size_t *room, size_t size)
 {
 	void *all;
@@ -128,7 +128,7 @@ static bool add_sample(struct thread *t, const struct analysis_sample *s, struct
 	return m;
 }
 
-/* Tracepoints are markers, also where there are no other samples. */
+/* Tracepoints are markers, even if they are the only events. */
 static void sample(struct convert *c, struct analysis *a, const struct analysis_sample *s)
 {
 	struct firefox *x = c->state;
@@ -170,10 +170,10 @@ static void put_stack(struct firefox *x, struct callstack *stack, FILE *out)
 }
 
 /*
- * A row of the sample table is how it was from the row before it to its own time, and its stack
- * what ran from there to the next row. Samples of a clock come only while a thread runs: so one
- * stands for the interval before it, and where there is none for long, two rows without a stack
- * say that nothing ran.
+ * A row of the sample table has two meanings: its CPU time is that of the span from the row before,
+ * and its stack is what runs from there to the next row. A clock samples only while the thread
+ * runs, so a sample stands for the interval before it. Longer gaps get two rows without a stack,
+ * which show that the thread did not run.
  */
 struct row {
 	uint64_t time;
@@ -203,7 +203,8 @@ static bool is_timed(const struct convert *c)
 	return !c->all && c->profile && analysis_is_clock(c->profile);
 }
 
-/* ms of a clock; of other events so many usual samples, as the front end knows no other unit. */
+/* ms for a clock. The profiler has no unit for other events, so they are shown in multiples of the mean
+ * weight. */
 static double shown_weight(const struct convert *c, uint64_t weight)
 {
 	const struct firefox *x = c->state;
@@ -300,7 +301,7 @@ static void put_markers(const struct convert *c, const struct thread *t, FILE *o
 	fputs("]}", out);
 }
 
-/* What the process's first thread is called; else what this one is. */
+/* The name of the process's first thread; if there is none, of this thread. */
 static uint32_t process_name(struct firefox *x, const struct thread *t)
 {
 	bool fresh;
@@ -399,7 +400,7 @@ static void put_meta(const struct convert *c, struct analysis *a, FILE *out)
 	fputs("\"extensions\":{\"length\":0,\"id\":[],\"name\":[],\"baseURL\":[]}},\n", out);
 }
 
-/* All stacks become rows first, so that a lack of memory shows before anything is written. */
+/* Makes rows for all stacks first, so that a lack of memory shows before anything is written. */
 static int end(struct convert *c, struct analysis *a, struct fault *f)
 {
 	struct firefox *x = c->state;

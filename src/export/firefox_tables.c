@@ -14,20 +14,20 @@ struct firefox_stack {
 
 struct firefox_frame {
 	uint32_t function;
-	uint32_t depth;              /* of calls that were put into others; 0: the outermost */
+	uint32_t depth;              /* of inlining; 0: not inlined */
 	unsigned int line;
-	int64_t address;             /* in the file; -1: none */
+	int64_t address;             /* offset in the file; -1: none */
 	enum firefox_category category;
 };
 
 struct firefox_function {
-	uint32_t name;               /* words */
+	uint32_t name;               /* numbers in `words` */
 	int64_t file, source;        /* -1: none */
 };
 
 struct firefox_file {
-	uint32_t path, name;         /* words; name: without folders */
-	const struct dso *object;    /* NULL: of the kernel */
+	uint32_t path, name;         /* numbers in `words`; name: without folders */
+	const struct dso *object;    /* NULL: the kernel */
 };
 
 void firefox_tables_begin(struct firefox_tables *t)
@@ -54,7 +54,7 @@ void firefox_tables_free(struct firefox_tables *t)
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
-/* Room for row i: at each power of two the array doubles. */
+/* Makes room for row i. The array doubles at each power of two. */
 static void *row(struct firefox_tables *t, void *array, uint32_t i, size_t size)
 {
 	void *all;
@@ -111,7 +111,7 @@ static int64_t source_of(struct firefox_tables *t, const struct frame *frame)
 	return i;
 }
 
-/* Addresses without a name are one function for each file. */
+/* All addresses without a name are one function for each file. */
 static uint32_t function_of(struct firefox_tables *t, const struct frame *frame)
 {
 	struct firefox_function fn = {
@@ -127,7 +127,7 @@ static uint32_t function_of(struct firefox_tables *t, const struct frame *frame)
 	return i;
 }
 
-/* Addresses of the kernel are beyond what a JavaScript number holds. */
+/* Kernel addresses have no offset: they do not fit a JavaScript number. */
 static uint32_t frame_of(struct firefox_tables *t, const struct frame *frame, uint32_t depth)
 {
 	uint64_t key[] = { (uint64_t)(uintptr_t)frame, depth };
@@ -180,11 +180,11 @@ int64_t firefox_stack(struct firefox_tables *t, struct callstack *stack)
 
 /* ---- JSON ------------------------------------------------------------------------------ */
 
-/* A row of a column: its value. */
+/* Writes the value of a row. */
 typedef void put_row(const struct firefox_tables *t, uint32_t i, FILE *out);
 
 struct column {
-	const char *name, *same;     /* same: of all rows the same text */
+	const char *name, *same;     /* same: constant text for all rows */
 	put_row *put;
 };
 
@@ -328,8 +328,7 @@ void firefox_put_tables(const struct firefox_tables *t, FILE *out)
 	fputs("]}", out);
 }
 
-/* Breakpad's form of a build id: its first 16 bytes as a GUID of little-endian numbers, and an
- * age of 0. */
+/* Breakpad's form of a build id: its first 16 bytes as a GUID of little-endian numbers, and an age of 0. */
 static void put_breakpad_id(const uint8_t *id, size_t size, FILE *out)
 {
 	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all threads of a Firefox profile share: strings, and stacks as a tree of frames, of
- * functions, of files. Rows are numbered as they come, parents before children.
+ * Tables that all threads of a Firefox profile share: strings, and stacks as a tree. Rows refer to
+ * rows: stack -> frame -> function -> file. A parent's row comes before its children's.
  */
 #ifndef EXPORT_FIREFOX_TABLES_H
 #define EXPORT_FIREFOX_TABLES_H
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* The categories of frames, by their place in meta.categories. */
+/* Categories of frames, in the order of meta.categories. */
 enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL };
 
 struct firefox_tables {
@@ -21,18 +21,18 @@ struct firefox_tables {
 	struct firefox_frame *frame;
 	struct firefox_function *function;
 	struct firefox_file *file;
-	uint32_t *source;            /* words */
-	bool lost;                   /* a row found no memory */
+	uint32_t *source;            /* numbers in `words` */
+	bool lost;                   /* out of memory: a row is missing */
 };
 
 void firefox_tables_begin(struct firefox_tables *t);
 void firefox_tables_free(struct firefox_tables *t);
-/* The row of a stack; -1: it is empty. */
+/* The row of a stack; -1 for an empty one. */
 int64_t firefox_stack(struct firefox_tables *t, struct callstack *stack);
-/* Whether something found no memory: then rows are missing, and nothing can be put. */
+/* Whether rows are missing for lack of memory. Then nothing can be written. */
 bool firefox_tables_lost(const struct firefox_tables *t);
-/* "libs":[...] of a machine of that architecture. */
+/* Writes "libs":[...] for a machine of that architecture. */
 void firefox_put_files(const struct firefox_tables *t, const char *arch, FILE *out);
-/* "shared":{...}. */
+/* Writes "shared":{...}. */
 void firefox_put_tables(const struct firefox_tables *t, FILE *out);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks with their weights: as text, and for speedscope. */
+/* Stacks with weights, as text and for speedscope. */
 #include "export/convert.h"
 
 #include "analysis/profiles/hotspots.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of the formats that are made by protobuf-c. */
+/* Formats that need protobuf-c, in a build without it. */
 #include "export/convert.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Perfetto's trace, written as samples come; nothing is held but what they refer to. The scheduler's
- * and interrupts' tracepoints become what ftrace would have written, so that CPUs and states of
- * threads are drawn; other events stand on the track of their thread, with their fields; samples of
- * the profile are samples. Times are as recorded, on the trace's own clock.
+ * A trace for Perfetto, written as samples come; only the things that packets refer to are kept.
+ * Tracepoints of the scheduler and of interrupts become ftrace events, from which Perfetto draws
+ * CPUs and thread states. Other events are instants with fields on the track of their thread.
+ * Samples of the profile are perf samples. Times are recorded times, on the trace's own clock.
  */
 #include "export/convert.h"
 
@@ -17,20 +17,20 @@
 enum { MAX_CPUS = 8192, MAX_FIELDS = 64, TEXT = 256, NAME = 512 };
 
 struct thread {
-	uint32_t comm;               /* word */
+	uint32_t comm;               /* number in `comms` */
 	bool has_track;
 };
 
 struct perfetto {
 	struct protofile file;
 	struct perfetto_stacks stacks;
-	struct wordlist comms, names, fields;   /* of tasks; of events and their fields, by number - 1 */
+	struct wordlist comms, names, fields;   /* names of tasks; of events and fields, by number - 1 */
 	struct numbers numbers;      /* of threads, by pid and tid */
 	struct thread *threads;
 	uint32_t nthreads;
 	struct stream_event *events;
 	size_t nevents;
-	uint64_t *counted;           /* by CPU, and of none: what the profile's event counted */
+	uint64_t *counted;           /* running count of the profile's event, by CPU; the last one is for unknown CPUs */
 	bool lost;
 };
 
@@ -47,7 +47,7 @@ static Perfetto__Protos__TracePacket packet_at(uint64_t time)
 
 /* ---- the beginning ----------------------------------------------------------------------- */
 
-/* The first packet: what holds for all. */
+/* The first packet: defaults for all others. */
 static void put_defaults(struct perfetto *p, const struct convert *c)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -71,7 +71,7 @@ static void put_defaults(struct perfetto *p, const struct convert *c)
 	perfetto_put(&p->file, &packet);
 }
 
-/* The kernel's version tells readers what states of tasks mean, the machine what system calls do. */
+/* The kernel's version says what task states mean, the machine what system calls do. */
 static void put_machine(struct perfetto *p, const struct perfdata_info *info)
 {
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
@@ -91,7 +91,7 @@ static void put_machine(struct perfetto *p, const struct perfdata_info *info)
 	perfetto_put(&p->file, &packet);
 }
 
-/* One moment on both clocks. */
+/* The same moment on both clocks. */
 static void put_clocks(struct perfetto *p, const struct perfdata_info *info)
 {
 	Perfetto__Protos__TracePacket packet = packet_at(info->clock_ns);
@@ -136,7 +136,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
-/* Who it is, when it is seen first and when it is called otherwise. */
+/* Names a thread, when it is new or its name changed. */
 static void put_names(struct perfetto *p, const struct analysis_sample *s, const char *comm)
 {
 	Perfetto__Protos__TracePacket packet = packet_at(s->time);
@@ -255,7 +255,7 @@ struct note {
 	char text[TEXT];
 };
 
-/* False for bytes, which the format has no kind for. */
+/* False for byte arrays, which the format does not have. */
 static bool annotate(struct perfetto *p, struct note *n, const struct trace_field *field, const struct analysis_sample *s)
 {
 	const char *data;
@@ -332,7 +332,7 @@ static void put_sample(struct perfetto *p, const struct convert *c, const struct
 	uint64_t *counted;
 
 	sample.has_pid = sample.has_tid = sample.has_cpu_mode = sample.has_timebase_count = true;
-	sample.has_cpu = s->cpu != UINT32_MAX;   /* a recording need not say */
+	sample.has_cpu = s->cpu != UINT32_MAX;   /* not every recording has it */
 	sample.cpu = s->cpu;
 	sample.pid = (uint32_t)s->pid;
 	sample.tid = (uint32_t)pidmap_shown(s->tid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tracepoints that Perfetto draws: its schema has a message for each, which is called as the
- * tracepoint and has fields called as its fields. So the schema, as protobuf-c describes it, is the
- * table; what a kernel's tracepoint has not, or has as another kind, is left out.
+ * Tracepoints that Perfetto draws. Its schema has a message with the name and fields of each, and
+ * protobuf-c describes the schema at run time, so it serves as the table. Fields that the kernel's
+ * tracepoint does not have, or has with another type, are left out.
  */
 #include "export/perfetto_private.h"
 
@@ -59,7 +59,7 @@ static void pair(struct perfetto_ftrace *p, const struct tracefmt *fmt, const st
 		p->pairs[p->n++] = (struct pair){ from, to, perfetto_names_task(fmt, from), "" };
 }
 
-/* Systems whose names of tracepoints are those of the schema. */
+/* Systems whose tracepoints have the same names in the schema. */
 static bool is_known_system(const char *sys)
 {
 	static const char *const known[] = { "sched", "irq", "power", "task", "raw_syscalls" };

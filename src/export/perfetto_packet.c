@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/perfetto_private.h"
 
-/* The one sequence of packets: what was said once holds for all that follow. */
+/* All packets are one sequence: interned data holds for all later packets. */
 enum { SEQUENCE = 1 };
 
 void perfetto_put(struct protofile *file, Perfetto__Protos__TracePacket *packet)

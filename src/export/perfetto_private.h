@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of --to perfetto share: packets of a trace, and the names of its messages. */
+/* Shared by the files of --to perfetto. */
 #ifndef EXPORT_PERFETTO_PRIVATE_H
 #define EXPORT_PERFETTO_PRIVATE_H
 
@@ -8,9 +8,9 @@
 #include "export/wordlist.h"
 #include "perfetto.pb-c.h"
 
-/* Writes one. */
+/* Writes a packet. */
 void perfetto_put(struct protofile *file, Perfetto__Protos__TracePacket *packet);
-/* The same, with things that are named by number from here on. */
+/* Writes interned data: names and stacks that later packets refer to by number. */
 void perfetto_put_interned(struct protofile *file, Perfetto__Protos__InternedData *data);
 
 /* ---- stacks (perfetto_stacks.c): each thing that they consist of is written once, before it is
@@ -19,23 +19,23 @@ struct perfetto_stacks {
 	struct protofile *file;
 	struct wordlist functions, paths, sources, builds;
 	struct numbers mappings, frames, stacks;
-	uint64_t *ids;               /* frames of a stack */
+	uint64_t *ids;               /* frames of the current stack */
 	uint32_t room;
 	bool lost;
 };
 
 void perfetto_stacks_begin(struct perfetto_stacks *s, struct protofile *file);
 void perfetto_stacks_free(struct perfetto_stacks *s);
-/* Its number; 0: there is none. */
+/* The number of the stack, written on first use; 0: no stack. */
 uint64_t perfetto_stack(struct perfetto_stacks *s, struct analysis *a, struct callstack *stack);
 
 /* ---- tracepoints (perfetto_ftrace.c) that the format has a message for */
 struct perfetto_ftrace;
 
-/* Whether a field holds a task's id as the kernel knows it; such an id as samples have it, where they differ. */
+/* Whether the field holds a task's id; and the id as samples have it, which can differ from the kernel's. */
 bool perfetto_names_task(const struct tracefmt *fmt, const struct trace_field *field);
 int64_t perfetto_task(const struct trace_field *field, const struct analysis_sample *s);
-/* NULL: none is like it, or no memory (*lost then). */
+/* NULL if Perfetto does not know the tracepoint, or without memory (then *lost is set). */
 struct perfetto_ftrace *perfetto_ftrace_new(const struct tracefmt *fmt, bool *lost);
 void perfetto_ftrace_free(struct perfetto_ftrace *p);
 void perfetto_ftrace_put(struct perfetto_ftrace *p, const struct analysis_sample *s, struct protofile *file);

@@ -41,7 +41,8 @@ static void put_word(struct perfetto_stacks *s, enum list list, Perfetto__Protos
 	perfetto_put_interned(s->file, &data);
 }
 
-/* The number of a text, which is written when it is new; 0 of NULL. `bytes` are written in its place. */
+/* The number of a text, which is written when it is new; 0 for NULL. If `bytes` is not NULL, it is
+ * written instead. */
 static uint64_t word_of(struct perfetto_stacks *s, enum list list, const char *text,
 			const ProtobufCBinaryData *bytes)
 {
@@ -78,7 +79,7 @@ static uint64_t build_of(struct perfetto_stacks *s, const struct frame *frame)
 
 /* ---- frames ----------------------------------------------------------------------------- */
 
-/* "/kernel" is what Perfetto itself calls the kernel. */
+/* Perfetto calls the kernel "/kernel". */
 static uint64_t mapping_of(struct perfetto_stacks *s, const struct frame *frame)
 {
 	bool kernel = !strcmp(frame->dso, "[kernel.kallsyms]"), fresh;
@@ -143,7 +144,7 @@ static bool make_room(struct perfetto_stacks *s, uint32_t n)
 	return true;
 }
 
-/* Outermost first. */
+/* Outermost frame first. */
 static void put_stack(struct perfetto_stacks *s, uint64_t id, const struct callstack *stack)
 {
 	Perfetto__Protos__Callstack out = PERFETTO__PROTOS__CALLSTACK__INIT, *stacks[] = { &out };

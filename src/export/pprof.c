@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's files: samples that are alike in task and stack are one, with a value for each kind of
- * value there is. Two kinds of each perf event: how many samples, and the sum of their periods;
- * of a tracepoint the first. An address is the offset in its file, as if each file were mapped at
- * 0 as a whole: so the same code of all processes is one location.
+ * Profiles for pprof. Samples with the same task and stack are added up, with a value in each
+ * column. A perf event has two columns: the number of samples, and the sum of their periods; a
+ * tracepoint has the first. Addresses are offsets in their file, as if the whole file were mapped
+ * at 0, so that the same code is one location in all processes.
  */
 #include "export/convert.h"
 
@@ -32,19 +32,19 @@ struct tally {
 	uint64_t samples, weight;
 };
 
-/* A file that frames are in. */
+/* A file with frames. */
 struct place {
 	uint64_t first, last;        /* addresses */
-	uint64_t roots;              /* samples whose program it is */
+	uint64_t roots;              /* samples of the program that it is */
 	uint32_t name;
 	char build_id[2 * BUILD_ID_MAX + 1];
 	bool kernel, names, lines, inlines;
 };
 
-/* A kind of value. */
+/* A value of samples. */
 struct column {
 	const struct stream_event *event;
-	bool sum;                    /* of periods; else the number of samples */
+	bool sum;                    /* sum of periods; else number of samples */
 };
 
 struct pprof {
@@ -56,11 +56,11 @@ struct pprof {
 	struct tally *all;
 	struct column *columns;
 	size_t ncolumns;
-	int64_t *values;             /* a sample's, zeroed but while it is written */
+	int64_t *values;             /* zero except while a sample is written */
 	bool lost;
 };
 
-/* Where an event's values begin is kept with the event; 0 is none, so it is one more. */
+/* The first column of an event + 1, kept in event->consumer; 0: none. */
 static uint64_t column_of(const struct stream_event *event)
 {
 	return (uint64_t)(uintptr_t)event->consumer;
@@ -150,7 +150,7 @@ static void identify(struct place *place, const struct frame *frame)
 		snprintf(place->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
-/* Its number, from 1 on; 0: nothing is known of where it is. */
+/* The number of a frame's file, from 1; 0: unknown. */
 static uint64_t place_of(struct pprof *p, const struct frame *frame)
 {
 	uint64_t name = wordlist_of(&p->strings, frame->dso);
@@ -202,8 +202,8 @@ static uint64_t function_of(struct pprof *p, const struct frame *frame)
 	return id;
 }
 
-/* The location of one address. frames: the functions inlined there, innermost first, and last the function that contains
- * them; n in all. */
+/* The location of one address. frames: the inlined functions, innermost first, then the function that
+ * contains them; n in all. */
 static void put_location(struct pprof *p, uint64_t id, const struct frame *const *frames, size_t n)
 {
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT, *locations[] = { &location };
@@ -253,7 +253,7 @@ static size_t locate(struct pprof *p, const struct callstack *stack, uint64_t *i
 	return n;
 }
 
-/* The program: what is no library, farthest out. */
+/* Counts the sample for its program: the outermost frame that is not in a library. */
 static void count_root(struct pprof *p, const struct tally *t)
 {
 	const struct callstack *stack = t->key.stack;
@@ -339,7 +339,7 @@ static void put_types(struct pprof *p, const struct convert *c)
 		type = type_of(p, &p->columns[i]);
 		put(p, &piece);
 		if (p->columns[i].event == c->profile)
-			shown = type;            /* the sum, where there is one */
+			shown = type;            /* the sum, if there is one */
 	}
 	facts.default_sample_type = shown.type;
 	facts.period_type = &shown;
@@ -366,7 +366,7 @@ static void put_place(struct pprof *p, size_t i)
 	put(p, &piece);
 }
 
-/* The first has to be the program itself: that of most samples. */
+/* The first must be the main program: the one with most samples. */
 static void put_places(struct pprof *p)
 {
 	size_t main = 0;
@@ -388,7 +388,7 @@ static void put_comment(struct pprof *p, const char *text)
 	put(p, &piece);
 }
 
-/* Where it was recorded, what was lost, and when it was. */
+/* The machine, the lost samples, the time. */
 static void put_facts(struct pprof *p, const struct convert *c, struct analysis *a)
 {
 	const struct perfdata_info *info = replay_info(stream_replay(a->stream));

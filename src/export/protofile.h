@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is one protobuf message, written in pieces: messages of its type, one behind the
- * other, are one message with the repeated fields of all (that is protobuf's rule of merging).
- * So nothing is held but the piece.
+ * Writes one protobuf message in pieces. Adjacent messages of a type are one message with the
+ * repeated fields of all: protobuf defines it so. Only the current piece is in memory.
  */
 #ifndef EXPORT_PROTOFILE_H
 #define EXPORT_PROTOFILE_H
@@ -13,9 +12,9 @@
 #include <zlib.h>
 
 struct protofile {
-	FILE *out;                   /* what it says about writing is seen when it is closed */
+	FILE *out;                   /* failed writes are reported when it is closed */
 	bool gzipped;
-	bool lost;                   /* a piece found no memory */
+	bool lost;                   /* a piece was dropped for lack of memory */
 	z_stream z;
 	uint8_t *buf;
 	size_t room;
@@ -24,8 +23,8 @@ struct protofile {
 /* 0 or -ENOMEM. */
 int protofile_begin(struct protofile *p, FILE *out, bool gzipped);
 void protofile_put(struct protofile *p, const ProtobufCMessage *piece);
-/* 0 or -ENOMEM, also where a piece found none. */
+/* 0; -ENOMEM also if a piece was dropped. */
 int protofile_end(struct protofile *p);
-/* Also of a zeroed one, and after its end. */
+/* Also for a zeroed struct, and after protofile_end(). */
 void protofile_free(struct protofile *p);
 #endif

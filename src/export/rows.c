@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events as rows: what perf-prof script writes, under the name of a format. */
+/* Events as rows: runs perf-prof script. */
 #include "export/convert.h"
 
 #include "export/script.h"

@@ -23,7 +23,7 @@ struct script {
 	bool csv, csv_safe, ns;
 	struct script_choice choice;
 	struct artifact artifact;
-	struct script_event *events;     /* one for each of the stream's, and its leaders */
+	struct script_event *events;     /* of the stream's events, by index, leaders included */
 	size_t nevents, nleaders;
 	struct script_columns columns;
 	struct outbuf *out;
@@ -34,7 +34,7 @@ struct script {
 
 /* ---- output ------------------------------------------------------------------------ */
 
-/* Where nobody reads any more, or nothing can be written, there is no more to do. */
+/* Stops if the output cannot be written, or nobody reads it any more. */
 static void flush(struct script *s, struct analysis *a)
 {
 	outbuf_flush(s->out);
@@ -45,7 +45,7 @@ static void flush(struct script *s, struct analysis *a)
 	stream_stop(a->stream);
 }
 
-/* A pipe has nothing now. */
+/* A pipe has no more data at the moment. */
 static void idle(struct analysis *a)
 {
 	struct script *s = a->config;
@@ -72,14 +72,14 @@ static void put(struct script *s, struct analysis *a, const struct analysis_samp
 		flush(s, a);
 }
 
-/* As perf has it: an event for each member, of what its counter went on by. */
+/* As perf does: an event for each group member, whose period is the increment of its counter. */
 static void put_counts(struct script *s, struct analysis *a, const struct analysis_sample *sample,
 		       const struct stream_counts *counts)
 {
 	for (size_t i = 0; i < counts->n; i++) {
 		const struct script_event *event = counts->v[i].event ? counts->v[i].event->consumer : NULL;
 
-		/* leaders that are not shown are there for their members */
+		/* leaders that are not shown were added for their members */
 		if (event && counts->v[i].delta && event < s->events + s->nevents)
 			put(s, a, sample, event, counts->v[i].delta);
 	}
@@ -112,7 +112,7 @@ static void begin_event(struct script *s, struct analysis *a, struct stream_even
 	script_show(e, &s->choice, s->common.json || s->csv);
 	ev->consumer = e;
 	ev->names_ip = e->shown & names;
-	ev->callchain = e->has_chain;   /* what isn't shown needs no names */
+	ev->callchain = e->has_chain;   /* nothing is looked up for fields that are not shown */
 }
 
 static int title(struct script_event *e, size_t width, struct fault *f)
@@ -120,7 +120,7 @@ static int title(struct script_event *e, size_t width, struct fault *f)
 	char name[MAX_TITLE];
 
 	escape_terminal(e->event->name, strlen(e->event->name), name, sizeof(name));
-	/* padded, so that SCRIPT_SHORT bytes are there */
+	/* padded, so that SCRIPT_SHORT bytes can be copied */
 	if (asprintf(&e->title, "%*s: %*s", (int)width, name, SCRIPT_SHORT, "") < 0) {
 		e->title = NULL;
 		return fault_set(f, EXIT_FAILED, "out of memory");
@@ -144,7 +144,7 @@ static int titles(struct script *s, struct fault *f)
 	return 0;
 }
 
-/* What was named and is nowhere is a mistake; what only some events have is not. */
+/* A field that was asked for and that no event has is an error. Some events may lack it. */
 static int check_choice(const struct script *s, const struct analysis *a, struct fault *f)
 {
 	uint64_t asked = s->choice.set | s->choice.plus, shown = 0;
@@ -227,7 +227,7 @@ static int end(struct analysis *a, struct fault *f)
 	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output has what came before");
 }
 
-/* Of a damaged recording what could be read is kept. */
+/* If the recording is damaged, keeps the output from the part that could be read. */
 static void save(struct script *s)
 {
 	struct fault ignored = { 0 };
@@ -258,7 +258,7 @@ static void release(struct analysis *a)
 	free(s->line);
 }
 
-/* Nothing is left behind. */
+/* Leaves no file behind. */
 static void abandon(struct analysis *a)
 {
 	const struct script *s = a->config;
@@ -287,7 +287,7 @@ static int check_output(const struct script *s, struct fault *f)
 	return artifact_check("--output", s->output, f);
 }
 
-/* FILE may stand behind -I or alone. */
+/* FILE can follow -I or stand alone. */
 static int choose_input(struct stream_opts *o, const struct opt_parser *args, struct fault *f)
 {
 	if (args->noperands > 1 || (args->noperands && o->input))

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of perf-prof script share: the fields of a sample by name, and the sample
- * that is being written. A field knows its value; text, JSON lines and CSV are three ways to
- * write the same fields.
+ * Shared by the files of perf-prof script: fields of samples by name, and the sample that is being
+ * written. A field has a value; text, JSON lines and CSV are three ways to write it.
  *
- *	-F -> script_choice -> for each event: script_event (what of it is shown, in order)
+ *	-F -> script_choice -> script_event: the fields to show, in order; one for each event
  *	sample -> script_line -> script_text(), script_json() or script_csv()
  */
 #ifndef EXPORT_SCRIPT_H
@@ -15,7 +14,7 @@
 
 enum { SCRIPT_MAX_FRAMES = 8192, SCRIPT_SHORT = 64, SCRIPT_NWHO = 256 };
 
-/* Indices into the table of fields, in the order in which they are written. */
+/* Index in the table of fields, in output order. */
 enum script_name {
 	SCRIPT_COMM, SCRIPT_PID, SCRIPT_TID, SCRIPT_CPU, SCRIPT_MISC, SCRIPT_REALTIME, SCRIPT_TIME,
 	SCRIPT_PERIOD, SCRIPT_EVENT, SCRIPT_TRACE, SCRIPT_ADDR, SCRIPT_DATA_SRC, SCRIPT_WEIGHT,
@@ -33,13 +32,13 @@ enum script_kind {
 	SCRIPT_OWN,                    /* json() and csv() */
 };
 
-/* Where a field is shown unless -F says otherwise. */
+/* Where a field is shown by default. */
 enum {
-	SCRIPT_OF_TRACEPOINTS = 1,     /* in text, as perf script has it */
-	SCRIPT_OF_SAMPLES = 2,         /* the same, of other events */
-	SCRIPT_OF_CHAINS = 4,          /* the same, of any with call chains */
-	SCRIPT_OF_RAW = 8,             /* the same, of a PMU's own numbers */
-	SCRIPT_OF_DATA = 16,           /* in JSON and CSV */
+	SCRIPT_OF_TRACEPOINTS = 1,     /* text, as in perf script: tracepoints */
+	SCRIPT_OF_SAMPLES = 2,         /* text: other events */
+	SCRIPT_OF_CHAINS = 4,          /* text: events with call chains */
+	SCRIPT_OF_RAW = 8,             /* text: raw events of a PMU */
+	SCRIPT_OF_DATA = 16,           /* JSON and CSV */
 };
 
 struct script_line;
@@ -47,25 +46,25 @@ struct script_columns;
 
 struct script_field {
 	const char *name;
-	const char *key;               /* in JSON and CSV; NULL: the name */
+	const char *key;               /* for JSON and CSV; NULL: the name */
 	const char *help;
-	uint64_t parts;                /* of a sample; any of them brings it; 0: it is always there */
+	uint64_t parts;                /* PERF_SAMPLE_*: the field needs one of them; 0: none */
 	uint8_t shown;                 /* SCRIPT_OF_* */
 	enum script_kind kind;
 	int64_t (*number)(struct script_line *l);
-	const char *(*word)(struct script_line *l);   /* NULL: there is none now */
-	void (*text)(struct script_line *l);          /* as perf script writes it, with blanks around */
-	void (*json)(struct script_line *l);          /* the value */
-	void (*csv)(struct script_line *l);           /* the cell */
+	const char *(*word)(struct script_line *l);   /* NULL: this sample has none */
+	void (*text)(struct script_line *l);          /* as perf script writes it, with spaces */
+	void (*json)(struct script_line *l);          /* writes the value */
+	void (*csv)(struct script_line *l);           /* writes the cell */
 };
 
 extern const struct script_field script_fields[SCRIPT_NFIELDS];
-/* comm, pid and tid in one, and cpu, time and event: for text. */
+/* Text only: comm, pid and tid together; cpu, time and event together. */
 extern const struct script_field script_who_field, script_when_field;
 
-/* What -F chose. */
+/* The fields of -F. */
 struct script_choice {
-	bool whole;                    /* `set` is all there is; else the default, changed */
+	bool whole;                    /* `set` replaces the default; else the default changes */
 	uint64_t set, plus, minus;
 };
 
@@ -73,19 +72,19 @@ struct script_choice {
 int script_choose(struct script_choice *choice, const char *text, struct fault *f);
 void script_list_fields(FILE *out);
 
-/* An event, as it is written. */
+/* Output settings of an event. */
 struct script_event {
 	const struct stream_event *event;
 	struct pev_format format;      /* of its samples */
-	uint64_t parts;                /* of a sample, as recorded */
-	uint64_t period;               /* of samples that don't say theirs */
+	uint64_t parts;                /* PERF_SAMPLE_* that were recorded */
+	uint64_t period;               /* for samples without a period */
 	uint64_t shown;                /* bits of fields */
-	bool has_chain;                /* shown below the line */
-	bool has_realtime;             /* the recording relates its clock to the time of day */
-	char *title;                   /* "sched:sched_switch: ", as wide as all others, and padded */
+	bool has_chain;                /* the chain is shown below the line */
+	bool has_realtime;             /* the recording has the time of day */
+	char *title;                   /* "sched:sched_switch: ", padded to the widest */
 	size_t title_len;
-	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* ended by NULL */
-	struct script_cell *cells;     /* CSV: fields of a tracepoint, by column */
+	const struct script_field *fields[SCRIPT_NFIELDS + 1];   /* NULL terminated */
+	struct script_cell *cells;     /* CSV: fields of the tracepoint, by column */
 	uint32_t ncells;
 };
 
@@ -94,35 +93,35 @@ struct script_cell {
 	const struct trace_field *field;
 };
 
-/* Which fields an event shows: `choice` where it has them, by default those of text or data. */
+/* Sets the fields of an event: those of `choice` that it has, by default those for text or data. */
 void script_show(struct script_event *e, const struct script_choice *choice, bool data);
 
-/* A thread as it was written before: "comm 123/124 ". */
+/* A thread as text, "comm 123/124 ", cached. */
 struct script_who {
 	int32_t pid, tid;
-	uint32_t shown;                /* which parts of it; 0: nobody yet */
+	uint32_t shown;                /* the fields in it; 0: empty */
 	uint32_t len;
-	uint64_t changes;              /* of names: none since then */
+	uint64_t changes;              /* generation of task names */
 	char text[SCRIPT_SHORT];
 };
 
-/* The sample that is being written, and what was found out about it meanwhile. */
+/* The sample that is being written, with cached results. */
 struct script_line {
 	struct analysis *a;
 	struct outbuf *out;
-	const struct script_columns *columns;   /* of CSV */
-	bool ns;                       /* --ns: times of text */
+	const struct script_columns *columns;   /* CSV only */
+	bool ns;                       /* --ns: text shows times in ns */
 	bool inlines;
 	const struct script_event *event;
 	const struct analysis_sample *s;
 	uint64_t period;
-	bool decoded, fits;            /* rec is there; is valid */
-	bool named;                    /* `words` and `place` are */
+	bool decoded, fits;            /* rec is decoded; the record is valid */
+	bool named;                    /* `words` and `site` are set */
 	struct pev_record rec;
-	struct resolve_words words;    /* of ip; valid until another address is named */
+	struct resolve_words words;    /* of ip, until another address is named */
 	struct resolve_site site;
 	struct chain_address ip;
-	uint64_t second;               /* whose digits `clock` has */
+	uint64_t second;               /* the second that `clock` shows */
 	char clock[SCRIPT_SHORT];
 	size_t clock_len;
 	char srcline[512];
@@ -131,27 +130,26 @@ struct script_line {
 	struct chain_address chain[SCRIPT_MAX_FRAMES];
 };
 
-/* script.c: the whole run of `perf-prof script --csv` or --json with these options into a file, for
- * others that write rows. The exit code, or -1 with f. */
+/* script.c: runs `perf-prof script --csv` or --json with these options into a file, for convert. The exit
+ * code, or -1 with f. */
 enum script_rows { SCRIPT_ROWS_JSON, SCRIPT_ROWS_CSV, SCRIPT_ROWS_CSV_SAFE };
 int script_write(const struct analysis_opts *opts, const struct source_ops *const *sources, enum script_rows rows,
 		 const char *output, struct fault *f);
 
-/* script_values.c */
-/* Decoded; NULL if the record contradicts itself. */
+/* script_values.c: decodes the sample; NULL if the record is inconsistent. */
 const struct pev_sample *script_sample(struct script_line *l);
-/* The name of ip; l->words. */
+/* Sets l->words to the name of ip. */
 void script_name_ip(struct script_line *l);
-/* Whether an address is in a file of a process, or in the vdso; *offset is where. */
+/* Whether an address is in a file of a process, or in the vdso. Sets *offset. */
 bool script_file_offset(const struct chain_address *a, const struct resolve_site *site, uint64_t *offset);
-/* The call chain's addresses in l->chain: how many. */
+/* Sets l->chain to the addresses of the call chain. Returns their number. */
 size_t script_chain(struct script_line *l);
 void script_name_address(struct script_line *l, const struct chain_address *a, struct resolve_site *site,
 			 struct resolve_words *words);
-/* With the calls that were put into it, innermost first; 0: there are none, or not wanted. */
+/* The inlined calls at an address, innermost first. 0: none, or not wanted. */
 size_t script_inlines(struct script_line *l, const struct resolve_site *site, struct inline_frame *frames,
 		      size_t max);
-/* A name of these as it is in the source. */
+/* The name of an inlined function, as in the source. */
 const char *script_inline_name(struct script_line *l, const struct resolve_site *site,
 			       const struct inline_frame *frame);
 /* For the table of fields. */
@@ -180,7 +178,7 @@ const char *script_dso(struct script_line *l);
 const char *script_misc(struct script_line *l);
 const char *script_srcline(struct script_line *l);
 
-/* script_text.c: one for each field, and a whole line. */
+/* script_text.c: one function for each field, and one for a line. */
 void text_who(struct script_line *l);
 void text_when(struct script_line *l);
 void text_comm(struct script_line *l);
@@ -204,7 +202,7 @@ void text_srcline(struct script_line *l);
 void text_chain(struct script_line *l);
 void text_iregs(struct script_line *l);
 void text_uregs(struct script_line *l);
-/* Without the blank behind it. */
+/* Without the space behind it. */
 void text_branch(struct script_line *l, const struct pev_branch *b);
 void text_brstack(struct script_line *l);
 void text_phys_addr(struct script_line *l);
@@ -239,10 +237,10 @@ void csv_raw(struct script_line *l);
 
 struct script_column;
 
-/* The columns of all events together. */
+/* The columns of all events. */
 struct script_columns {
-	uint64_t shown;                /* fields that any event shows */
-	struct script_column *trace;   /* fields of tracepoints, each name once, in order */
+	uint64_t shown;                /* fields that some event shows */
+	struct script_column *trace;   /* names of tracepoint fields, each once, in order */
 	uint32_t ntrace;
 };
 
@@ -250,6 +248,6 @@ struct script_columns {
 int script_columns(struct script_columns *c, struct script_event *events, size_t n, struct fault *f);
 void script_columns_free(struct script_columns *c);
 void script_csv_head(const struct script_columns *c, struct outbuf *out);
-/* Of l->columns. */
+/* Uses l->columns. */
 void script_csv(struct script_line *l);
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples as CSV (RFC 4180): one title line, and a row of the same columns for each. The
- * columns are those of all events together: first fields that all may have, then the fields of
- * tracepoints, where those of one name share a column. A cell that an event has nothing for is
- * empty.
+ * Samples as CSV (RFC 4180): a title line, then a row for each sample. All rows have the columns of
+ * all events: first common fields, then fields of tracepoints, where fields of the same name share
+ * a column. Cells that an event does not have are empty.
  */
 #include "export/script.h"
 
@@ -83,7 +82,7 @@ static const char *key_of(int i)
 	return script_fields[i].key ? script_fields[i].key : script_fields[i].name;
 }
 
-/* A tracepoint's own comm is not the thread's. */
+/* A tracepoint field `comm` is not the thread's name. */
 static bool is_taken(const char *name)
 {
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
@@ -162,7 +161,7 @@ static void put_trace(const struct script_columns *c, struct script_line *l, boo
 	}
 }
 
-/* Outermost first, as stacks are folded: main;run;work. */
+/* Outermost first, as in folded stacks: main;run;work. */
 void csv_chain(struct script_line *l)
 {
 	size_t n = script_chain(l), first = n - 1;
@@ -216,7 +215,7 @@ void csv_uregs(struct script_line *l)
 		put_registers(l, &s->regs_user);
 }
 
-/* As in the text. */
+/* As in text. */
 void csv_brstack(struct script_line *l)
 {
 	const struct pev_sample *s = script_sample(l);
@@ -235,7 +234,7 @@ void csv_raw(struct script_line *l)
 	put_hex(l->out, l->s->view.raw, l->s->view.raw_size);
 }
 
-/* Of no function there is none. */
+/* Empty without a function. */
 void csv_symoff(struct script_line *l)
 {
 	if (script_sym(l))
@@ -251,7 +250,7 @@ void csv_dsoff(struct script_line *l)
 		outbuf_unsigned(l->out, offset, 0, ' ');
 }
 
-/* It has columns of its own. */
+/* Tracepoint fields have their own columns. */
 void csv_trace(struct script_line *l)
 {
 	(void)l;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of perf-prof script by name, and -F. Names and places are those of perf script. */
+/* The table of fields, and -F. Names and defaults are those of perf script. */
 #include "export/script.h"
 
 #include "base/nearest.h"
@@ -99,7 +99,7 @@ static int unknown(const char *name, size_t len, struct fault *f)
 	return fault_usage(f, "--fields: there is no field \"%s\"; `perf-prof script -F help` lists them", text);
 }
 
-/* The chain comes and goes with ip, as with perf script. */
+/* As in perf script, ip includes the chain. */
 static int find(const char *name, size_t len, uint64_t *bits, struct fault *f)
 {
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
@@ -110,7 +110,7 @@ static int find(const char *name, size_t len, uint64_t *bits, struct fault *f)
 	return unknown(name, len, f);
 }
 
-/* One name; the last word on a field counts. */
+/* One name. The last mention of a field counts. */
 static int choose(struct script_choice *c, const char *name, size_t len, struct fault *f)
 {
 	char sign = len && (*name == '+' || *name == '-') ? *name : '\0';
@@ -192,7 +192,7 @@ static bool has(const struct script_event *e, const struct script_field *field)
 	return !field->parts || e->parts & field->parts;
 }
 
-/* What is shown of each address of a chain isn't shown before. */
+/* Fields that are shown for each address of the chain are not shown in the line. */
 static bool is_of_text(const struct script_event *e, int i)
 {
 	return script_fields[i].text && !(e->has_chain && i >= SCRIPT_IP && i <= SCRIPT_SRCLINE);
@@ -201,7 +201,7 @@ static bool is_of_text(const struct script_event *e, int i)
 const struct script_field script_who_field = { .name = "who", .text = text_who };
 const struct script_field script_when_field = { .name = "when", .text = text_when };
 
-/* One field takes the place of n, which stand at `at`. */
+/* Replaces n fields at `at` by one. */
 static void join(struct script_event *e, size_t at, size_t n, const struct script_field *one)
 {
 	const struct script_field **to = &e->fields[at], **from = to + n;
@@ -211,7 +211,7 @@ static void join(struct script_event *e, size_t at, size_t n, const struct scrip
 		;
 }
 
-/* What mostly stands together is written together. */
+/* Writes common combinations of fields together. */
 static void join_fields(struct script_event *e)
 {
 	const struct script_field *const *f = e->fields;
@@ -227,7 +227,8 @@ static void join_fields(struct script_event *e)
 			join(e, n, 3, &script_when_field);
 }
 
-/* As in perf script, dsoff shows dso, too. But `-F +dsoff` adds nothing to events without an address, such as tracepoints. */
+/* As in perf script, dsoff shows dso, too. But `-F +dsoff` adds nothing to events without an address,
+ * such as tracepoints. */
 static bool brings_dso(const struct script_event *e, const struct script_choice *choice)
 {
 	const uint64_t places = SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(CALLCHAIN);
@@ -247,7 +248,7 @@ void script_show(struct script_event *e, const struct script_choice *choice, boo
 	if (brings_dso(e, choice) && !data)
 		e->shown |= SCRIPT_BIT(DSO);
 	e->has_chain = e->shown & SCRIPT_BIT(CALLCHAIN);
-	/* of a chain that is shown alone, everything is */
+	/* if only the chain is chosen, show all of it */
 	if (e->has_chain && !data && !(e->shown & (SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(DSO))))
 		e->shown |= SCRIPT_BIT(IP) | SCRIPT_BIT(SYM) | SCRIPT_BIT(SYMOFF) | SCRIPT_BIT(DSO);
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples as JSON, an object a line, without a tree of objects in between. */
+/* Samples as JSON lines, written without building objects. */
 #include "export/script.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static bool is_text(const struct trace_field *f)
 	return f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
 }
 
-/* What lies outside of the raw data is null. */
+/* null if the field is outside the raw data. */
 static void put_value(struct script_line *l, const struct trace_field *f)
 {
 	const struct sample_view *v = &l->s->view;
@@ -119,7 +119,8 @@ static void put_frame(struct script_line *l, const struct shown_frame *frame)
 	outbuf_char(b, '}');
 }
 
-/* The calls that were put into it, and it: in l->srcline and *line where its source is. */
+/* Writes the inlined calls at an address, and the function itself; its source line is left in l->srcline
+ * and *line. */
 static void put_inlined(struct script_line *l, const struct resolve_site *site, uint64_t addr,
 			unsigned int *line)
 {
@@ -133,7 +134,7 @@ static void put_inlined(struct script_line *l, const struct resolve_site *site, 
 			frame.symbol = script_inline_name(l, site, &inner[i]);
 			frame.dso = dso_name(site->dso);
 			put_frame(l, &frame);
-		} else if (inner[i].file) {   /* the next question takes it away */
+		} else if (inner[i].file) {   /* the next lookup overwrites it */
 			*line = inner[i].line;
 			snprintf(l->srcline, sizeof(l->srcline), "%s", inner[i].file);
 		}
@@ -237,7 +238,7 @@ void json_raw(struct script_line *l)
 	outbuf_char(l->out, '"');
 }
 
-/* Of no function there is none. */
+/* null without a function. */
 void json_symoff(struct script_line *l)
 {
 	if (script_sym(l))

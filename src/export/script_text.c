@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples as text, each field as wide as perf script has it: what reads that reads this. */
+/* Samples as text, with the column widths of perf script, so that programs that read its output can read
+ * this. */
 #include "export/script.h"
 
 #include "base/escape.h"
@@ -20,7 +21,7 @@ static void put_name(struct script_line *l, const char *name)
 	outbuf_escaped(l->out, name, strlen(name));
 }
 
-/* A blank, where there is none. */
+/* Adds a space unless there is one. */
 static void part(struct outbuf *b)
 {
 	if (!b->len || b->buf[b->len - 1] != ' ')
@@ -48,7 +49,7 @@ void text_pid(struct script_line *l)
 		outbuf_char(l->out, ' ');
 }
 
-/* Behind a pid: "  123/124   ". */
+/* Follows a pid: "  123/124   ". */
 void text_tid(struct script_line *l)
 {
 	size_t begin;
@@ -76,7 +77,7 @@ static void put_who(struct script_line *l)
 		text_tid(l);
 }
 
-/* The same threads come again and again. */
+/* Caches the text, since threads repeat. */
 void text_who(struct script_line *l)
 {
 	const struct analysis_sample *s = l->s;
@@ -96,7 +97,7 @@ void text_who(struct script_line *l)
 	w->len = (uint32_t)(l->out->len - begin);
 	w->pid = s->pid;
 	w->tid = s->tid;
-	w->changes = comms_changes(l->a->names.comms);   /* to ask may be one */
+	w->changes = comms_changes(l->a->names.comms);   /* the lookup can change it */
 	w->shown = w->len <= sizeof(w->text) ? shown : 0;
 	if (w->shown)
 		memcpy(w->text, l->out->buf + begin, w->len);
@@ -124,7 +125,7 @@ void text_misc(struct script_line *l)
 	outbuf_pad(l->out, MISC_WIDTH - strlen(misc));
 }
 
-/* The seconds, which are the same for thousands of lines, in l->clock; the nanoseconds. */
+/* Sets the seconds in l->clock, which thousands of lines share. Returns the nanoseconds. */
 static inline uint32_t split_time(struct script_line *l)
 {
 	uint64_t time = stream_time(l->a->stream, l->s->time), second = time / SECOND;
@@ -147,7 +148,7 @@ void text_time(struct script_line *l)
 	outbuf_bytes(l->out, ": ", 2);
 }
 
-/* cpu, time and event at once, as most lines have them: what isn't as usual goes one by one. */
+/* cpu, time and event at once in their usual form; otherwise one by one. */
 void text_when(struct script_line *l)
 {
 	const struct script_event *e = l->event;
@@ -373,7 +374,7 @@ static void begin_frame(struct script_line *l, uint64_t addr)
 		outbuf_hex(l->out, addr, 16);
 }
 
-/* A call that a compiler put into the next one. */
+/* An inlined call. */
 static void put_inlined(struct script_line *l, const struct chain_address *a, const struct resolve_site *site,
 			const struct inline_frame *frame)
 {
@@ -402,7 +403,7 @@ static void put_frame(struct script_line *l, const struct chain_address *a)
 	for (size_t i = 0; i < n; i++) {
 		if (inner[i].inlined) {
 			put_inlined(l, a, &site, &inner[i]);
-		} else if (inner[i].file) {   /* the next question takes it away */
+		} else if (inner[i].file) {   /* the next lookup overwrites it */
 			line = inner[i].line;
 			snprintf(l->srcline, sizeof(l->srcline), "%s", inner[i].file);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the fields of a sample are: numbers and words, before anybody writes them. */
+/* The values of a sample's fields, before they are written. */
 #include "export/script.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ int64_t script_id(struct script_line *l)
 	return (int64_t)word_at(l, layout(l)->identifier ? layout(l)->identifier : layout(l)->id);
 }
 
-/* As perf calls threads that nobody told of. */
+/* perf's name for unknown threads. */
 const char *script_comm(struct script_line *l)
 {
 	const char *comm = analysis_comm(l->a, l->s->tid, l->s->time);
@@ -89,7 +89,7 @@ const char *script_misc(struct script_line *l)
 const struct pev_sample *script_sample(struct script_line *l)
 {
 	const struct perf_event_header *rec = l->s->view.rec;
-	const struct script_event *own = l->s->event->consumer;   /* not the member of its group */
+	const struct script_event *own = l->s->event->consumer;   /* the leader's, not the group member's */
 
 	if (!l->decoded)
 		l->fits = !pev_decode(rec, rec->size, &own->format, &l->rec);
@@ -113,7 +113,7 @@ DECODED(code_page_size, code_page_size)
 DECODED(transaction, transaction)
 DECODED(cgroup, cgroup)
 
-/* WEIGHT_STRUCT has it in its first half. */
+/* With WEIGHT_STRUCT it is the lower half. */
 int64_t script_weight(struct script_line *l)
 {
 	const struct pev_sample *s = script_sample(l);
@@ -204,7 +204,7 @@ const char *script_srcline(struct script_line *l)
 	if (!script_inlines(l, &l->site, frames, INLINES_MAX_DEPTH) || !frames[0].file)
 		return NULL;
 	snprintf(l->srcline, sizeof(l->srcline), "%s:%u", frames[0].file, frames[0].line);
-	l->named = false;   /* the question took the names of before */
+	l->named = false;   /* the lookup overwrote the names */
 	return l->srcline;
 }
 

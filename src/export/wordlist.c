@@ -31,7 +31,7 @@ void wordlist_free(struct wordlist *s)
 	*s = (struct wordlist){ 0 };
 }
 
-/* Room for one more: at each power of two it doubles. */
+/* Room for one more. The array doubles at each power of two. */
 static bool make_room(struct wordlist *s)
 {
 	struct word **at;
