@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_event_attr: an attribute per field of the library's table, so that what the library
- * knows is here without a line of its own.
+ * perf_event_attr with an attribute for each field in libperfevent's table, so that new fields of
+ * the library appear here by themselves.
  */
 #include "pyperf/pyperf.h"
 
@@ -14,7 +14,7 @@ static bool is_signed(const struct pev_attr_field *f)
 	return !strcmp(f->name, "clockid");
 }
 
-/* Fields that hold a pointer to text. */
+/* Fields that point to a text. */
 static bool is_text(const struct pev_attr_field *f)
 {
 	return !strcmp(f->name, "kprobe_func") || !strcmp(f->name, "uprobe_path");
@@ -166,7 +166,7 @@ static PyObject *attr_bytes(PyObject *o, PyObject *unused)
 	struct attr_object *self = (struct attr_object *)o;
 	uint32_t size = self->buf.attr.size;
 
-	/* a wrong size, set on purpose, is for the kernel to refuse */
+	/* a size that is set to a wrong value is passed on, for the kernel to refuse */
 	if (size > sizeof(self->buf))
 		size = sizeof(self->buf);
 	return PyBytes_FromStringAndSize((char *)&self->buf, (Py_ssize_t)size);
@@ -175,7 +175,7 @@ static PyObject *attr_bytes(PyObject *o, PyObject *unused)
 /* ---- looks ---------------------------------------------------------------------- */
 
 
-/* The row that shows field f: the member of its union that the attr is about, else f. */
+/* Whether field f is shown: of a union, only the member that the attr uses. */
 static bool is_shown(const struct perf_event_attr *attr, const struct pev_attr_field *f)
 {
 	static const struct { const char *name; int other; } rows[] = {
@@ -196,7 +196,7 @@ static bool is_shown(const struct perf_event_attr *attr, const struct pev_attr_f
 	return true;
 }
 
-/* "perf_event_attr(type=1, config=2, inherit=1)": what is not 0, and the type. */
+/* Such as "perf_event_attr(type=1, config=2, inherit=1)": the type, and all fields that are not 0. */
 static PyObject *attr_repr(PyObject *o)
 {
 	struct attr_object *self = (struct attr_object *)o;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The AUX area of a Ring: copies of what the PMU traced, so that nothing borrowed from the
- * mapping gets into Python. aux_tail moves with what was handed out, in order.
+ * The AUX area of a Ring. Python gets copies of the trace, never memory of the mapping. aux_tail
+ * advances as data is handed out, in order.
  */
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The first `most` bytes of both pieces. */
+/* The first `most` bytes of the two pieces. */
 static PyObject *copy(const struct pev_aux_data *d, uint64_t most)
 {
 	size_t first = d->size[0] < most ? d->size[0] : most;
@@ -51,7 +51,7 @@ PyObject *aux_chunk(struct aux *a, uint64_t offset, uint64_t size)
 	uint64_t there = pev_aux_peek(a->area, &data), behind = offset + size - a->taken;
 	PyObject *bytes;
 
-	/* an area that is overwritten has no order; in others a record speaks of what is there */
+	/* an overwritable area has no order; in others the record must announce data that is there */
 	if (pev_aux_piece(a->area, offset, size, &data) ||
 	    (!a->snapshot && (offset - a->taken > there || behind > there || behind < size)))
 		return PyErr_Format(PyExc_ValueError, "the AUX area does not hold %llu bytes at %llu (or "

@@ -21,7 +21,7 @@ static int sys_open(union pev_attr_buf *buf, int pid, int cpu, int group_fd, uns
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A kernel that knows less writes its size; what it doesn't know may be cut off if it is 0. */
+/* An older kernel writes its own size. Whether all fields behind it are 0, so that they can be cut off. */
 static bool can_shorten(const union pev_attr_buf *before, const union pev_attr_buf *after)
 {
 	uint32_t size = after->attr.size, full = before->attr.size;
@@ -34,7 +34,7 @@ static bool can_shorten(const union pev_attr_buf *before, const union pev_attr_b
 	return true;
 }
 
-/* Has the library open the same by itself, since it finds out and says what is wrong. */
+/* Opens the event again with libperfevent, which finds out what is wrong. */
 static PyObject *explain_open(struct state *st, union pev_attr_buf *buf, int pid, int cpu, int rc)
 {
 	struct pev_error err = { .code = 0 };
@@ -69,7 +69,7 @@ static PyObject *perf_event_open_(PyObject *module, PyObject *args, PyObject *kw
 	/* another thread may change attr meanwhile */
 	buf = full = attr->buf;
 	keep = new_ref(attr->keep);
-	/* as all descriptors of Python: not inherited by programs (PEP 446) */
+	/* close-on-exec, like all descriptors of Python (PEP 446) */
 	rc = sys_open(&buf, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
 	if (rc == -E2BIG && can_shorten(&full, &buf))
 		rc = sys_open(&buf, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
@@ -80,7 +80,7 @@ static PyObject *perf_event_open_(PyObject *module, PyObject *args, PyObject *kw
 
 /* ---- ioctl ------------------------------------------------------------------------ */
 
-/* One per kind of argument: fd, request, arg -> result. arg is NULL if not given. */
+/* One function for each kind of argument: fd, request, arg -> result. arg is NULL if not given. */
 typedef PyObject *ioc_fn(struct state *st, int fd, unsigned long op, PyObject *arg);
 
 static PyObject *ioctl_result(struct state *st, int fd, unsigned long op, unsigned long arg,
@@ -182,7 +182,7 @@ static const struct {
 	{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES, ioc_attr },
 };
 
-/* Only known operations: of another the kernel might take the number for an address. */
+/* Only known operations: for others the kernel might take a number for an address. */
 static PyObject *ioc(PyObject *module, PyObject *args, PyObject *kw)
 {
 	KEYWORDS("fd", "op", "arg");

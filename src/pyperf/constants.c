@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every constant of <linux/perf_event.h>, up to Linux 6.19. The values are written out, so
- * that the module has them whatever header it was built with; tests/python/test_pyperf.py
- * holds them against the header of the machine. Those that end in _MAX are no ABI: they
- * are what the newest kernel says.
+ * All constants of <linux/perf_event.h>, up to Linux 6.19. The values are written out, so that the
+ * module does not depend on the header it was built with; tests/python/test_pyperf.py compares them
+ * with the header of the machine. Constants that end in _MAX are not ABI: they are those of the
+ * newest kernel.
  */
 #include "pyperf/pyperf.h"
 

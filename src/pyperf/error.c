@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exceptions: pyperf.Error is an OSError that carries asked, said and remedy. Where Python
- * has a kind of OSError of its own for the errno, ours is that, too, so that `except
+ * pyperf.Error is an OSError with the attributes asked, said and remedy. If Python has a subclass
+ * of OSError for the errno, the exception is an instance of that, too, so that `except
  * PermissionError` catches it.
  */
 #include "pyperf/pyperf.h"
@@ -21,7 +21,7 @@ static PyObject *new_error(PyObject *module, const char *name, const char *doc, 
 
 int add_errors(PyObject *module, struct state *st)
 {
-	/* for those that a program makes itself */
+	/* defaults, for exceptions that a program creates itself */
 	PyObject *none = Py_BuildValue("{ss ss ss sO}", "asked", "", "said", "", "remedy", "", "at",
 				       Py_None);
 
@@ -61,7 +61,7 @@ static PyObject *type_for(struct state *st, int code)
 		type = st->not_found;
 	else if (code == ESRCH)
 		type = st->no_task;
-	return type ? type : PyExc_OSError;   /* the module is being torn down */
+	return type ? type : PyExc_OSError;   /* the module is being cleared */
 }
 
 static int set_text(PyObject *e, const char *name, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event: an open event, on its own or a member of a group. */
+/* Event: an open event, alone or in a group. */
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
@@ -166,7 +166,7 @@ static void really_close(struct event_object *self)
 	struct pev_event *ev = self->ev;
 
 	self->ev = NULL;
-	/* a tracepoint takes the kernel 40 ms */
+	/* opening a tracepoint takes 40 ms */
 	Py_BEGIN_ALLOW_THREADS
 	pev_event_close(ev);
 	Py_END_ALLOW_THREADS
@@ -230,7 +230,7 @@ static void event_dealloc(PyObject *o)
 	if (self->weakrefs)
 		PyObject_ClearWeakRefs(o);
 	if (!self->borrowed)
-		pev_event_close(self->ev);   /* no ring is left: rings hold their events */
+		pev_event_close(self->ev);   /* no ring is left, since rings hold their events */
 	Py_XDECREF(self->label);
 	Py_XDECREF(self->owner);
 	Py_XDECREF(self->keep);
@@ -250,7 +250,7 @@ static PyObject *event_exit(PyObject *o, PyObject *args)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-/* A leader's read(2) gives its whole group. */
+/* read(2) of a leader returns the whole group. */
 static int read_leader(const struct pev_event *ev, struct pev_count *count)
 {
 	enum { FEW = 16, MANY = 4096 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Group: events that the kernel schedules and reads together. */
+/* Group: events that are scheduled and read together. */
 #include "pyperf/pyperf.h"
 
 #include "perfevent/open/self.h"
@@ -14,17 +14,17 @@ struct group_object {
 	PyObject_HEAD
 	struct state *st;
 	struct pev_group *group;   /* NULL: closed */
-	PyObject *event_class;     /* of its members */
-	PyObject *keep;            /* what their attrs point into */
+	PyObject *event_class;     /* the class of its members */
+	PyObject *keep;            /* objects that the attrs point into */
 	struct pev_count *counts;
 	bool opening;
-	bool closing;              /* to be closed with the last ring of a member */
+	bool closing;              /* close it with the last ring of a member */
 	unsigned int users;
-	unsigned int generation;   /* of the process that mapped its pages */
+	unsigned int generation;   /* of the process that mapped the pages */
 	PyObject *weakrefs;
 };
 
-/* A child of fork() has none of the pages: it reads by read(2). */
+/* After fork() the pages are not mapped: the child uses read(2). */
 static void look_for_fork(struct group_object *self)
 {
 	if (self->group && self->generation != self->st->generation)
@@ -50,7 +50,7 @@ bool group_is_open(PyObject *o)
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
-/* One (attr, label). */
+/* Adds one (attr, label). */
 static int add_member(struct group_object *self, struct pev_group *group, PyObject *member)
 {
 	PyObject *what, *label;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of records and what each shows. */
+/* The kinds of records and their attributes. */
 #include "pyperf/record.h"
 
 #define U64(member, name, doc) FIELD(U64, member, name, 0, doc)

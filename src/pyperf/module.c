@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module pyperf._pyperf: multi-phase, no globals. */
+/* The module pyperf._pyperf. */
 #include "pyperf/pyperf.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct state *state_of(PyTypeObject *type)
 {
 	PyObject *module;
 
-	/* a subclass made in Python has no module, or one that is not ours */
+	/* a subclass made in Python has no module, or another one */
 	for (; type; type = PyType_GetSlot(type, Py_tp_base)) {
 		if (!(PyType_GetFlags(type) & Py_TPFLAGS_HEAPTYPE))
 			break;
@@ -68,7 +68,7 @@ PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 	return NULL;
 }
 
-/* Called in the child after fork(): the kernel doesn't copy mappings of rings. */
+/* Called in the child after fork(), where rings are not mapped. */
 static PyObject *forked(PyObject *module, PyObject *unused)
 {
 	state_in(module)->generation++;

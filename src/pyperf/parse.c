@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events by name, and what the machine offers. */
+/* Event names, and the events and features of the machine. */
 #include "pyperf/pyperf.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static PyObject *raise_at(struct state *st, int rc, const struct pev_error *err,
 	return NULL;
 }
 
-/* at counts bytes; Python counts characters. */
+/* libperfevent counts bytes, Python characters. */
 static size_t characters(const char *text, size_t bytes)
 {
 	size_t n = 0;
@@ -208,7 +208,7 @@ static PyObject *estimate(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "KKKp:_estimate", &value, &enabled, &running, &stale))
 		return NULL;
-	/* a Count of no value and no time was never on */
+	/* a Count without value and times: it was never enabled */
 	count = (struct pev_count){ .value = value, .time_enabled = enabled, .time_running = running,
 				    .timed = enabled || !value || stale, .stale = stale };
 	rc = pev_count_estimate(&count, &est);

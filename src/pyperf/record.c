@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records as light objects: the record's own bytes behind a reference to what is needed to
- * read them. An attribute decodes when it is asked for (some ns); most are never asked for.
+ * Records as small objects: a copy of the record's bytes, and a reference to what is needed to
+ * decode them. Each access to an attribute decodes the record, which takes some ns; most attributes
+ * are never read.
  */
 #include "pyperf/record.h"
 
@@ -12,7 +13,7 @@
 struct record_object {
 	PyObject_VAR_HEAD
 	struct source *source;
-	/* then the words of the record: PyType_GenericAlloc() aligns to 16 bytes */
+	/* followed by the record: PyType_GenericAlloc() aligns to 16 bytes */
 };
 
 _Static_assert(sizeof(struct record_object) % 8 == 0, "records lie on an 8-byte grid");
@@ -31,7 +32,7 @@ static void decode(PyObject *o, struct pev_record *r)
 {
 	const struct perf_event_header *rec = bytes_in(o);
 
-	/* it did so when the object was made */
+	/* it did when the object was made */
 	pev_decode(rec, rec->size, &source_in(o)->format, r);
 }
 

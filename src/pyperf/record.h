@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kind of record shows: rows from which its type's attributes are made. */
+/* Attributes of record types, as rows of a table. */
 #ifndef PYPERF_RECORD_H
 #define PYPERF_RECORD_H
 
@@ -15,9 +15,9 @@ struct field {
 	const char *name;
 	const char *doc;
 	enum field_kind kind;
-	bool trailer;            /* needs: of the sample_id trailer; else of the sample */
+	bool trailer;            /* `needs` is about the sample_id trailer, not the sample */
 	uint16_t offset;         /* in struct pev_record */
-	uint64_t needs;          /* any of these PERF_SAMPLE_ bits; 0 = always there */
+	uint64_t needs;          /* the attribute needs one of these PERF_SAMPLE_* bits; 0: none */
 	field_fn *call;
 };
 
@@ -32,13 +32,13 @@ struct record_kind {
 	const char *name;        /* of the Python type */
 	const char *doc;
 	const struct field *fields;
-	uint32_t types[2];       /* PERF_RECORD_; 0 = none more */
+	uint32_t types[2];       /* PERF_RECORD_*; 0: no more */
 };
 
-extern const struct record_kind record_kinds[];   /* the first is the base; ends with a NULL name */
+extern const struct record_kind record_kinds[];   /* the first is the base class; ends with a NULL name */
 extern const struct field sample_fields[];
 
-/* A dict of (value, time_enabled, …) tuples, one per counter. */
+/* dict of one (value, time_enabled, …) tuple for each counter */
 PyObject *read_values(const struct pev_read *read);
 PyObject *words_tuple(const uint64_t *words, uint64_t n);
 PyObject *bytes_of(const void *data, uint64_t size);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ring: records of one event, or of several that share its ring. A drain hands out copies,
- * so that nothing borrowed from the ring gets into Python, and gives room back to the
- * kernel every quarter of the ring.
+ * Ring: records of an event, or of several that share its ring. A drain returns copies, never
+ * memory of the ring, and frees room after every quarter of the ring.
  *
- * A ring may be closed while another thread waits for it: the waiter holds it, is woken
- * by the eventfd, and the last one out unmaps. A child of fork() has none of the mapping:
- * there a ring counts as closed, and its memory is left alone.
+ * One thread can close a ring while others wait for it: waiting threads hold the ring, the eventfd
+ * wakes them, and the last one unmaps it. After fork() the ring is not mapped in the child: there
+ * it counts as closed, and its memory is not touched.
  */
 #include "pyperf/pyperf.h"
 
@@ -25,14 +24,14 @@ struct ring_object {
 	PyObject_HEAD
 	struct state *st;
 	struct pev_ring *ring;       /* NULL: closed */
-	PyObject *events;            /* tuple; the first has the ring */
+	PyObject *events;            /* tuple; the first one has the ring */
 	struct source **sources;     /* by event, sorted by id */
 	size_t nsources;
-	bool by_identifier;          /* layouts differ: the id stands at a fixed place */
+	bool by_identifier;          /* layouts differ; all records have the id at a fixed place */
 	bool draining, closing;
 	unsigned int generation;     /* of the process that mapped it */
 	unsigned int users;          /* waiting threads */
-	int wake_fd;                 /* eventfd that close() writes */
+	int wake_fd;                 /* close() writes to this eventfd */
 	uint64_t undecodable;
 	struct aux aux;
 	PyObject *weakrefs;
@@ -40,7 +39,7 @@ struct ring_object {
 
 struct drain_object {
 	PyObject_HEAD
-	struct ring_object *ring;    /* NULL: at its end */
+	struct ring_object *ring;    /* NULL: at the end */
 	bool started;
 	uint64_t since_release;      /* bytes */
 };
@@ -104,7 +103,7 @@ static int make_source(struct ring_object *self, struct event_object *e)
 	return 0;
 }
 
-/* Records of different layouts can be told apart only where all carry the id in front. */
+/* Records of different layouts can be told apart only if all of them have PERF_SAMPLE_IDENTIFIER. */
 static int check_layouts(struct ring_object *self)
 {
 	bool identified = true, same = true;
@@ -146,7 +145,7 @@ static struct source *find_source(struct ring_object *self, uint64_t id)
 	return found ? *found : NULL;
 }
 
-/* Where the identifier stands: first in a sample, last in other records. */
+/* The identifier is first in a sample, and last in other records. */
 static uint64_t identifier_of(const struct perf_event_header *rec)
 {
 	uint64_t id = 0;
@@ -163,7 +162,7 @@ static uint64_t id_in(const struct pev_record *r)
 	return r->type == PERF_RECORD_SAMPLE ? r->sample.id : r->sample_id.id;
 }
 
-/* The source of rec, which it decodes by; NULL if it doesn't. */
+/* Decodes rec and returns its source; NULL if it does not decode. */
 static struct source *source_of(struct ring_object *self, const struct perf_event_header *rec)
 {
 	struct source *s = self->sources[0], *other;
@@ -173,7 +172,7 @@ static struct source *source_of(struct ring_object *self, const struct perf_even
 		s = find_source(self, identifier_of(rec));
 	if (!s || pev_decode(rec, rec->size, &s->format, &r))
 		return NULL;
-	/* same layout: the id is somewhere in it, or nowhere */
+	/* equal layouts: the id may be anywhere in it, or missing */
 	if (self->nsources > 1 && !self->by_identifier && (other = find_source(self, id_in(&r))))
 		s = other;
 	return s;
@@ -240,7 +239,7 @@ static int map_aux(struct ring_object *self, unsigned int pages, bool snapshot)
 	return rc;
 }
 
-/* Gives everything back. Safe on what was set up in part. */
+/* Frees everything, also after a set-up that failed halfway. */
 static void release(struct ring_object *self)
 {
 	struct pev_ring *ring = self->ring;
@@ -382,7 +381,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Waits without the GIL; goes on after a signal whose handler did not raise (PEP 475). */
+/* Waits without the GIL. Continues after a signal, unless its handler raised (PEP 475). */
 static int wait_until(struct ring_object *self, int64_t end)
 {
 	int64_t left;
@@ -400,7 +399,7 @@ static int wait_until(struct ring_object *self, int64_t end)
 	return rc;
 }
 
-/* Seconds or None into a time of now_ms(); -1 = for ever. False with an exception. */
+/* Converts seconds or None to a time of now_ms(); -1: no limit. False with an exception. */
 static bool deadline(PyObject *timeout, int64_t *end)
 {
 	double seconds;
@@ -460,7 +459,7 @@ static void end_drain(struct drain_object *d)
 	d->ring = NULL;
 	if (!ring)
 		return;
-	/* several drains at a time share the ring's one: the first end ends it */
+	/* drains of one ring share its position: the first that ends, ends it */
 	if (d->started && ring->draining && ring->ring && is_mine(ring)) {
 		ring->draining = false;
 		pev_ring_end(ring->ring);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample shows. */
+/* Attributes of samples. */
 #include "pyperf/record.h"
 
 #define S(type, member, name, bit, doc) FIELD(type, sample.member, name, PERF_SAMPLE_##bit, doc)
@@ -66,7 +66,7 @@ static PyObject *get_branches(const struct pev_record *r, const struct source *s
 	return list;
 }
 
-/* {"SP": value, …}; a register without a name here goes by its number */
+/* {"SP": value, …}; registers without a known name use their number */
 static PyObject *registers(const struct pev_regs *regs, const struct source *s)
 {
 	PyObject *dict = PyDict_New(), *key, *value;
