@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof check: what this kernel lets a user open. For another user, a child becomes
- * that user for good, probes, and reports through a pipe.
+ * perf-prof check: what a user may open on this kernel. For another user, a child becomes that user
+ * for good, probes, and reports through a pipe.
  */
 #include "cli/check.h"
 #include "cli/commands.h"
@@ -79,7 +79,7 @@ static void copy_row(struct checked *to, const struct pev_feature *f)
 	snprintf(to->remedy, sizeof(to->remedy), "%s", f->remedy);
 }
 
-/* 0 or -errno. The names in rows live as long as the program: they are constants. */
+/* 0 or -errno. Names in the rows are constants. */
 static int gather(struct checkup *c)
 {
 	struct pev_features *features;
@@ -123,7 +123,7 @@ static int find_account(const char *name, struct account *a, struct fault *f)
 	return 0;
 }
 
-/* Groups, ids, and with the ids all capabilities. 0 or -errno. */
+/* Changes groups, ids, and by that all capabilities. 0 or -errno. */
 static int become(const struct account *a)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
@@ -132,8 +132,8 @@ static int become(const struct account *a)
 	    setresuid(a->uid, a->uid, a->uid))
 		return -errno;
 	if (a->uid && !setuid(0))
-		return -EPERM;   /* it did not take */
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);   /* as a login of that user has it */
+		return -EPERM;   /* it had no effect */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);   /* as after a login */
 	return 0;
 }
 
@@ -167,11 +167,11 @@ static bool read_all(int fd, void *data, size_t size)
 	return true;
 }
 
-/* In the child. The exit status is an errno. */
+/* Runs in the child. Returns an errno as exit status. */
 static int report(const struct account *a, int fd)
 {
 	struct checkup c = { 0 };
-	/* who looks as himself keeps what he has */
+	/* a check for the own user keeps its capabilities */
 	int rc = a->uid == geteuid() && a->uid ? 0 : become(a);
 
 	if (!rc)
@@ -193,7 +193,7 @@ static bool receive(struct checkup *c, int fd)
 	return c->rows && read_all(fd, c->rows, c->n * sizeof(*c->rows));
 }
 
-/* The child's exit status; 128 + n for a signal. */
+/* The child's exit status, or 128 + the number of the signal. */
 static int wait_for(pid_t pid)
 {
 	int status = 0;
@@ -238,7 +238,7 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
  * The command
  */
 
-/* Leaves the rows that were asked for; -1 with f if one of them is none. */
+/* Keeps the rows that were asked for. -1 with f for an unknown name. */
 static int choose(struct checkup *c, const struct opt_parser *args, struct fault *f)
 {
 	size_t kept = 0;
@@ -298,7 +298,7 @@ static int gather_here(struct checkup *c, struct fault *f)
 			      descriptors_hint(-rc, hint, sizeof(hint))) : 0;
 }
 
-/* What is open at once, at most. */
+/* Most descriptors that are open at once. */
 enum { OWN_FILES = 16 };
 
 static int check_run(void *config, const struct opt_parser *args, struct fault *f)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `perf-prof check` found: gathered in a process of that user, rendered here. */
+/* Results of `perf-prof check`: found in a process of the user, printed here. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
@@ -8,12 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Goes through a pipe: no pointers into the other process but to constants, which are the
- * same there after a fork. */
+/* Goes through a pipe from a forked child: pointers in it must be to constants. */
 struct checked {
 	const char *name, *group, *what;
-	int32_t code;                /* errno, 0 = works */
-	bool partial;                /* in user space only */
+	int32_t code;                /* errno; 0: it works */
+	bool partial;                /* works in user space only */
 	char said[256], remedy[512];
 };
 
@@ -21,7 +20,7 @@ struct check_who {
 	char user[64];
 	uint32_t uid;
 	uint64_t capabilities;       /* effective */
-	int32_t paranoid;            /* INT32_MIN: can't be read */
+	int32_t paranoid;            /* INT32_MIN: cannot be read */
 	char kernel[65];
 };
 

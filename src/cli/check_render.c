@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checkup as a table with notes and as JSON. */
+/* Prints results as a table with notes, or as JSON. */
 #include "cli/check.h"
 
 #include "base/escape.h"
@@ -50,7 +50,7 @@ struct notes {
 	size_t n;
 };
 
-/* Number of the note, from 1; 0 if there is nothing to note. */
+/* The number of the note, from 1; 0 without a note. */
 static size_t note(struct notes *notes, const char *text)
 {
 	size_t i = 0;
@@ -90,7 +90,7 @@ static void print_row(const struct checked *row, int width, struct notes *notes,
 	fputc('\n', out);
 }
 
-/* Wrapped at blanks, behind its number. */
+/* Wrapped at spaces, after its number. */
 static void print_note(size_t number, const char *text, FILE *out)
 {
 	char shown[1200];

@@ -16,5 +16,5 @@ extern const struct command list_command, check_command, version_command, help_c
 const struct command *command_at(size_t i);              /* NULL past the end */
 const struct command *command_find(const char *name);    /* NULL if unknown */
 void help_overview(FILE *out);
-int command_unknown(const char *name, struct fault *f);  /* fills f, suggests, -1 */
+int command_unknown(const char *name, struct fault *f);  /* sets f with a suggestion; -1 */
 #endif

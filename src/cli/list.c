@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof list: the events of this machine. */
+/* perf-prof list: lists the events of this machine. */
 #include "cli/commands.h"
 #include "cli/list.h"
 
@@ -26,9 +26,9 @@ struct list_config {
 
 struct gathering {
 	struct listing *listing;
-	const char *tracefs;       /* where formats are read from; NULL without -v */
-	size_t matched;            /* by the current glob, those already listed included */
-	bool several;              /* globs: an event may match twice */
+	const char *tracefs;       /* for -v: the tracefs with formats; else NULL */
+	size_t matched;            /* by the current glob, also those that are listed already */
+	bool several;              /* there are several globs: an event may match twice */
 };
 
 static char *copy(const char *text, bool *ok)
@@ -72,8 +72,7 @@ static bool listed_already(const struct listing *l, const struct catalog_entry *
 	return false;
 }
 
-/* The fields of a tracepoint. One that vanished meanwhile, or that can't be read, costs
- * only its own fields. */
+/* The fields of a tracepoint. If the format cannot be read, only its fields are missing. */
 static void load_format(struct gathering *g, struct listed *e)
 {
 	struct listing *l = g->listing;
@@ -106,7 +105,7 @@ static int take(const struct catalog_entry *entry, void *ctx)
 	return 0;
 }
 
-/* The commands that may stand in an event list. */
+/* Commands that can be sources in an event list. */
 static int take_sources(struct gathering *g, const char *glob)
 {
 	for (const struct source_ops *const *src = analysis_sources; *src; src++) {
@@ -150,7 +149,7 @@ static int offer_system(const struct catalog_entry *e, void *ctx)
 	return s->exists;
 }
 
-/* "sched:*" for "shced:*": the system is misspelt and the rest can't tell. */
+/* Suggests "sched:*" for "shced:*": only the system is misspelt. */
 static bool nearest_system(const char *glob, char *buf, size_t size)
 {
 	struct system_search s = { .len = strcspn(glob, ":"), .glob = glob };
@@ -168,7 +167,7 @@ static bool nearest_system(const char *glob, char *buf, size_t size)
 	return true;
 }
 
-/* The glob without its wildcards: "sched:sched_wakpu*" is near "sched:sched_wakeup". */
+/* Removes the wildcards of a glob: "sched:sched_wakpu*" is similar to "sched:sched_wakeup". */
 static void strip_wildcards(const char *glob, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -214,7 +213,7 @@ static void note_unreadable(struct listing *l, const struct pev_error *err)
 		fault_set(&l->trouble, EXIT_FAILED, "list: %s", text);
 }
 
-/* glob NULL: everything. 0, or -1 with f. */
+/* glob: NULL lists everything. 0, or -1 with f. */
 static int gather(struct gathering *g, const char *glob, struct fault *f)
 {
 	unsigned int kinds = glob ? catalog_kind_by_word(glob) : 0;
@@ -228,7 +227,7 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 		ret = -ENOMEM;
 	if (ret == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "list: out of memory");
-	/* What was named and found needs nothing of what can't be read. */
+	/* an event that was named and found does not need the parts that cannot be read */
 	complete = g->matched && glob && !kinds && !spec_is_glob(glob);
 	if (ret < 0 && !complete)
 		note_unreadable(g->listing, &err);
@@ -264,7 +263,7 @@ static int render(const struct listing *l, bool json, struct fault *f)
 	return f->exit_code;
 }
 
-/* What is open at once, at most. */
+/* Most descriptors that are open at once. */
 enum { OWN_FILES = 16 };
 
 static int list_run(void *config, const struct opt_parser *args, struct fault *f)

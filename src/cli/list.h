@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `perf-prof list` found: gathered once, rendered for people or for programs. */
+/* Results of `perf-prof list`: gathered once, printed as text or JSON. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
@@ -19,7 +19,7 @@ struct listing {
 	struct listed *events;
 	size_t n;
 	struct tracefmt_db *formats;
-	struct fault trouble;            /* something could not be read; exit_code 0 = nothing */
+	struct fault trouble;            /* the first part that could not be read; exit_code 0: none */
 };
 
 void listing_text(const struct listing *l, FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A listing as aligned columns and as JSON. */
+/* Prints a listing as aligned columns or as JSON. */
 #include "cli/list.h"
 
 #include "base/escape.h"
@@ -15,7 +15,7 @@
  * For people
  */
 
-/* Each kind is a table; its cells are written by one function per column. */
+/* Each kind is a table, with a function for each column that writes a cell. */
 typedef void cell_fn(const struct listed *e, char *cell);
 
 static void show(const char *text, char *cell)
@@ -48,7 +48,7 @@ static void summary_cell(const struct listed *e, char *cell)
 	show(e->summary, cell);
 }
 
-/* Its first sentence. Where nobody wrote one, libpfm4 says TBD. */
+/* The first sentence. libpfm4 says TBD if there is no description. */
 static void vendor_cell(const struct listed *e, char *cell)
 {
 	char *end;
@@ -92,7 +92,7 @@ static const struct table {
 	{ CATALOG_SOURCE, { { "Source", name_cell }, { "what", summary_cell } } },
 };
 
-/* 0: the column is empty and is left out. */
+/* 0: the column is empty and left out. */
 static int column_width(const struct listing *l, const struct table *t, const struct column *c)
 {
 	size_t width = 0;
@@ -111,7 +111,7 @@ static int column_width(const struct listing *l, const struct table *t, const st
 	return (int)(width > strlen(c->title) ? width : strlen(c->title)) + 2;
 }
 
-/* Cells of one line are held back until something follows them: no trailing spaces. */
+/* Padding is printed before the next cell, so that lines have no trailing spaces. */
 static void print_cell(FILE *out, int *pending, const char *text, int width)
 {
 	if (*text) {
@@ -125,7 +125,7 @@ static void print_titles(const struct table *t, const int *widths, FILE *out)
 {
 	int pending = 0;
 
-	/* Names are indented by two below their title. */
+	/* names are indented by two below their title */
 	for (size_t c = 0; c < COLUMNS && t->columns[c].cell; c++)
 		if (widths[c])
 			print_cell(out, &pending, t->columns[c].title, widths[c] + (c ? 0 : 2));
@@ -202,7 +202,7 @@ void listing_text(const struct listing *l, FILE *out)
  * For programs
  */
 
-/* Takes over value; false when out of memory, so that calls can be chained by &&. */
+/* Takes over value. False without memory, so that calls can be chained by &&. */
 static bool put(json_object *to, const char *key, json_object *value)
 {
 	if (value && !json_object_object_add(to, key, value))

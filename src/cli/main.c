@@ -46,7 +46,7 @@ int command_unknown(const char *name, struct fault *f)
 	return fault_usage(f, "there is no command %s; `perf-prof help` lists them", name);
 }
 
-/* A closed standard stream would be given to the next file that is opened. */
+/* Otherwise the next file that is opened would become a standard stream. */
 static int check_streams(struct fault *f)
 {
 	for (int fd = 0; fd <= 2; fd++) {
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 		fault_print(&f);
 		return f.exit_code;
 	}
-	signals_pass(SIGPIPE);   /* a reader that goes away is an error of write() */
+	signals_pass(SIGPIPE);   /* a reader that closes the pipe is an error of write() */
 	code = run(argc, argv, &f);
 	if (f.exit_code) {
 		fault_print(&f);
