@@ -251,12 +251,8 @@ static PyObject *attr_dir(PyObject *o, PyObject *unused)
 
 static void attr_dealloc(PyObject *o)
 {
-	PyTypeObject *type = Py_TYPE(o);
-	freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-
 	Py_XDECREF(((struct attr_object *)o)->keep);
-	release(o);
-	Py_DECREF(type);
+	free_object(o);
 }
 
 static PyMethodDef methods[] = {

@@ -150,17 +150,13 @@ enum { MAX_PROGRAMS = 64 };   /* BPF_TRACE_MAX_PROGS of the kernel */
 static PyObject *ioc_query(struct state *st, int fd, unsigned long op, PyObject *arg)
 {
 	struct { __u32 ids_len, prog_cnt, ids[MAX_PROGRAMS]; } query = { .ids_len = MAX_PROGRAMS };
-	PyObject *list, *id;
+	PyObject *list;
 
 	if (ioctl(fd, op, &query) < 0)
 		return raise_code(st, -errno, "ask for the BPF programs of an event");
 	list = PyList_New(0);
-	for (__u32 i = 0; list && i < query.prog_cnt && i < MAX_PROGRAMS; i++) {
-		id = PyLong_FromUnsignedLong(query.ids[i]);
-		if (!id || PyList_Append(list, id))
-			Py_CLEAR(list);
-		Py_XDECREF(id);
-	}
+	for (__u32 i = 0; list && i < query.prog_cnt && i < MAX_PROGRAMS; i++)
+		list_add(&list, PyLong_FromUnsignedLong(query.ids[i]));
 	return list;
 }
 

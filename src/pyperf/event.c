@@ -223,8 +223,6 @@ static int event_clear(PyObject *o)
 static void event_dealloc(PyObject *o)
 {
 	SELF;
-	PyTypeObject *type = Py_TYPE(o);
-	freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
 	PyObject_GC_UnTrack(o);
 	if (self->weakrefs)
@@ -234,8 +232,7 @@ static void event_dealloc(PyObject *o)
 	Py_XDECREF(self->label);
 	Py_XDECREF(self->owner);
 	Py_XDECREF(self->keep);
-	release(o);
-	Py_DECREF(type);
+	free_object(o);
 }
 
 static PyObject *event_enter(PyObject *o, PyObject *unused)
@@ -332,29 +329,17 @@ static PyObject *event_label(PyObject *o, void *closure)
 
 /* ---- controls --------------------------------------------------------------------- */
 
-typedef int control_fn(struct pev_event *ev);
+#define CONTROL(name, call, asked)                                                                 \
+	static PyObject *name(PyObject *o, PyObject *unused)                                       \
+	{                                                                                          \
+		SELF;                                                                              \
+                                                                                                   \
+		return is_open(self) ? none_or_error(self->st, call(self->ev), asked) : NULL;      \
+	}
 
-static PyObject *control(PyObject *o, control_fn *fn, const char *asked)
-{
-	SELF;
-
-	return is_open(self) ? none_or_error(self->st, fn(self->ev), asked) : NULL;
-}
-
-static PyObject *event_enable(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_event_enable, "enable an event");
-}
-
-static PyObject *event_disable(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_event_disable, "disable an event");
-}
-
-static PyObject *event_reset(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_event_reset, "reset an event");
-}
+CONTROL(event_enable, pev_event_enable, "enable an event")
+CONTROL(event_disable, pev_event_disable, "disable an event")
+CONTROL(event_reset, pev_event_reset, "reset an event")
 
 static PyObject *event_refresh(PyObject *o, PyObject *arg)
 {
@@ -389,9 +374,7 @@ static PyObject *event_set_filter(PyObject *o, PyObject *arg)
 		return NULL;
 	rc = pev_event_set_filter(self->ev, PyBytes_AsString(bytes), &err);
 	Py_DECREF(bytes);
-	if (rc)
-		return raise_error(self->st, rc, &err);
-	Py_RETURN_NONE;
+	return rc ? raise_error(self->st, rc, &err) : new_ref(Py_None);
 }
 
 static PyObject *event_set_output(PyObject *o, PyObject *arg)
@@ -415,9 +398,7 @@ static PyObject *event_set_bpf(PyObject *o, PyObject *arg)
 	if (fd < 0 || !is_open(self))
 		return NULL;
 	rc = pev_event_set_bpf(self->ev, fd, &err);
-	if (rc)
-		return raise_error(self->st, rc, &err);
-	Py_RETURN_NONE;
+	return rc ? raise_error(self->st, rc, &err) : new_ref(Py_None);
 }
 
 static PyObject *event_pause_output(PyObject *o, PyObject *arg)
@@ -441,9 +422,7 @@ static PyObject *event_modify(PyObject *o, PyObject *arg)
 	if (!is_open(self) || !(attr = attr_of(self->st, arg)))
 		return NULL;
 	rc = pev_event_modify(self->ev, &attr->buf.attr, &err);
-	if (rc)
-		return raise_error(self->st, rc, &err);
-	Py_RETURN_NONE;
+	return rc ? raise_error(self->st, rc, &err) : new_ref(Py_None);
 }
 
 static PyObject *event_signal(PyObject *o, PyObject *args)

@@ -220,8 +220,6 @@ static int group_clear(PyObject *o)
 static void group_dealloc(PyObject *o)
 {
 	SELF;
-	PyTypeObject *type = Py_TYPE(o);
-	freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
 	PyObject_GC_UnTrack(o);
 	if (self->weakrefs)
@@ -232,8 +230,7 @@ static void group_dealloc(PyObject *o)
 	PyMem_Free(self->counts);
 	Py_XDECREF(self->event_class);
 	Py_XDECREF(self->keep);
-	release(o);
-	Py_DECREF(type);
+	free_object(o);
 }
 
 static PyObject *group_enter(PyObject *o, PyObject *unused)
@@ -256,11 +253,8 @@ static PyObject *counts_tuple(struct group_object *self, int n)
 	for (int i = 0; all && i < n; i++) {
 		one = Py_BuildValue("(NN)", text_of(pev_group_label(self->group, (size_t)i)),
 				    count_tuple(&self->counts[i]));
-		if (!one) {
-			Py_DECREF(all);
-			return NULL;
-		}
-		PyTuple_SetItem(all, i, one);
+		if (!one || PyTuple_SetItem(all, i, one))
+			Py_CLEAR(all);
 	}
 	return all;
 }
@@ -299,39 +293,19 @@ static PyObject *group_end(PyObject *o, PyObject *unused)
 
 /* ---- controls --------------------------------------------------------------------- */
 
-typedef int control_fn(struct pev_group *group);
+#define CONTROL(name, call, asked)                                                                 \
+	static PyObject *name(PyObject *o, PyObject *unused)                                       \
+	{                                                                                          \
+		SELF;                                                                              \
+                                                                                                   \
+		return is_open(self) ? none_or_error(self->st, call(self->group), asked) : NULL;   \
+	}
 
-static PyObject *control(PyObject *o, control_fn *fn, const char *asked)
-{
-	SELF;
-
-	return is_open(self) ? none_or_error(self->st, fn(self->group), asked) : NULL;
-}
-
-static PyObject *group_enable(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_group_enable, "enable a group");
-}
-
-static PyObject *group_disable(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_group_disable, "disable a group");
-}
-
-static PyObject *group_reset(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_group_reset, "reset a group");
-}
-
-static PyObject *group_begin(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_group_begin, "read a group");
-}
-
-static PyObject *group_map_self(PyObject *o, PyObject *unused)
-{
-	return control(o, pev_group_map_self, "map the pages of a group");
-}
+CONTROL(group_enable, pev_group_enable, "enable a group")
+CONTROL(group_disable, pev_group_disable, "disable a group")
+CONTROL(group_reset, pev_group_reset, "reset a group")
+CONTROL(group_begin, pev_group_begin, "read a group")
+CONTROL(group_map_self, pev_group_map_self, "map the pages of a group")
 
 /* ---- as a sequence ---------------------------------------------------------------- */
 

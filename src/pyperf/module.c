@@ -49,6 +49,13 @@ PyObject *text_of(const char *text)
 	return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
 }
 
+void list_add(PyObject **list, PyObject *one)
+{
+	if (!one || PyList_Append(*list, one))
+		Py_CLEAR(*list);
+	Py_XDECREF(one);
+}
+
 PyGetSetDef *new_table(struct state *st, size_t n)
 {
 	PyGetSetDef *table = PyMem_Calloc(n + 1, sizeof(*table));

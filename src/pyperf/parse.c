@@ -22,11 +22,8 @@ static PyObject *cpus_tuple(const struct pev_parsed *p)
 	all = PyTuple_New((Py_ssize_t)p->ncpus);
 	for (size_t i = 0; all && i < p->ncpus; i++) {
 		cpu = PyLong_FromLong(p->cpus[i]);
-		if (!cpu) {
-			Py_DECREF(all);
-			return NULL;
-		}
-		PyTuple_SetItem(all, (Py_ssize_t)i, cpu);
+		if (!cpu || PyTuple_SetItem(all, (Py_ssize_t)i, cpu))
+			Py_CLEAR(all);
 	}
 	return all;
 }
@@ -77,7 +74,7 @@ static PyObject *parse(PyObject *module, PyObject *arg)
 {
 	struct state *st = PyModule_GetState(module);
 	struct pev_error err = { .code = 0 };
-	PyObject *all, *one, *capsule;
+	PyObject *all, *capsule;
 	struct pev_attr_list *list;
 	const char *text;
 	Py_ssize_t size;
@@ -100,12 +97,8 @@ static PyObject *parse(PyObject *module, PyObject *arg)
 		return NULL;
 	}
 	all = PyList_New(0);
-	for (size_t i = 0; all && i < pev_attr_list_size(list); i++) {
-		one = parsed_tuple(st, pev_attr_list_at(list, i), capsule);
-		if (!one || PyList_Append(all, one))
-			Py_CLEAR(all);
-		Py_XDECREF(one);
-	}
+	for (size_t i = 0; all && i < pev_attr_list_size(list); i++)
+		list_add(&all, parsed_tuple(st, pev_attr_list_at(list, i), capsule));
 	Py_DECREF(capsule);
 	return all;
 }
@@ -126,18 +119,14 @@ static PyObject *label(PyObject *module, PyObject *arg)
 static PyObject *pmus(PyObject *module, PyObject *unused)
 {
 	char *names, *p;
-	PyObject *all, *one;
+	PyObject *all;
 	int rc = pev_pmu_list(&names);
 
 	if (rc)
 		return raise_code(PyModule_GetState(module), rc, "list the PMUs");
 	all = PyList_New(0);
-	for (p = names; all && *p; p += strlen(p) + 1) {
-		one = text_of(p);
-		if (!one || PyList_Append(all, one))
-			Py_CLEAR(all);
-		Py_XDECREF(one);
-	}
+	for (p = names; all && *p; p += strlen(p) + 1)
+		list_add(&all, text_of(p));
 	free(names);
 	return all;
 }
@@ -153,7 +142,7 @@ static PyObject *features(PyObject *module, PyObject *unused)
 {
 	const struct pev_feature *f;
 	struct pev_features *probed;
-	PyObject *all, *one;
+	PyObject *all;
 	int rc;
 
 	Py_BEGIN_ALLOW_THREADS
@@ -162,12 +151,8 @@ static PyObject *features(PyObject *module, PyObject *unused)
 	if (rc)
 		return raise_code(PyModule_GetState(module), rc, "find out what can be opened");
 	all = PyList_New(0);
-	for (size_t i = 0; all && (f = pev_features_at(probed, i)); i++) {
-		one = feature_tuple(f);
-		if (!one || PyList_Append(all, one))
-			Py_CLEAR(all);
-		Py_XDECREF(one);
-	}
+	for (size_t i = 0; all && (f = pev_features_at(probed, i)); i++)
+		list_add(&all, feature_tuple(f));
 	pev_features_free(probed);
 	return all;
 }

@@ -42,6 +42,8 @@ struct state *state_of(PyTypeObject *type);
 int add_object(PyObject *module, const char *name, PyObject *new);
 /* Makes a type and adds it as `name`. Returns a reference for the state. */
 PyObject *add_type(PyObject *module, const char *name, PyType_Spec *spec, PyObject *bases);
+/* Appends `one` and drops the reference. If `one` is NULL or on failure, clears *list. */
+void list_add(PyObject **list, PyObject *one);
 /* Decodes a message, which may contain paths and names in any encoding. NULL is "". */
 PyObject *text_of(const char *text);
 /* A zeroed table of n getset rows and an end, owned by the state. */
@@ -147,6 +149,15 @@ PyObject *aux_read(struct aux *a, Py_ssize_t most);
 /* The data that an AUX record announces. Frees all room up to its end. ValueError if the data is not in
  * the area. */
 PyObject *aux_chunk(struct aux *a, uint64_t offset, uint64_t size);
+
+/* The end of a tp_dealloc. */
+static inline void free_object(PyObject *o)
+{
+	PyTypeObject *type = Py_TYPE(o);
+
+	((freefunc)PyType_GetSlot(type, Py_tp_free))(o);
+	Py_DECREF(type);
+}
 
 /* PyArg_Parse* takes a table that is not const. */
 #define KEYWORDS(...) static char *keywords[] = { __VA_ARGS__, NULL }

@@ -65,11 +65,8 @@ PyObject *words_tuple(const uint64_t *words, uint64_t n)
 
 	for (uint64_t i = 0; all && i < n; i++) {
 		one = PyLong_FromUnsignedLongLong(words[i]);
-		if (!one) {
-			Py_DECREF(all);
-			return NULL;
-		}
-		PyTuple_SetItem(all, (Py_ssize_t)i, one);
+		if (!one || PyTuple_SetItem(all, (Py_ssize_t)i, one))
+			Py_CLEAR(all);
 	}
 	return all;
 }
@@ -89,11 +86,8 @@ PyObject *read_values(const struct pev_read *read)
 		one = Py_BuildValue("(KKKKK)", (unsigned long long)count.value,
 				    (unsigned long long)count.time_enabled, (unsigned long long)count.time_running,
 				    (unsigned long long)count.id, (unsigned long long)count.lost);
-		if (!one) {
-			Py_DECREF(all);
-			return NULL;
-		}
-		PyTuple_SetItem(all, (Py_ssize_t)i, one);
+		if (!one || PyTuple_SetItem(all, (Py_ssize_t)i, one))
+			Py_CLEAR(all);
 	}
 	return all;
 }
@@ -252,12 +246,8 @@ static PyObject *as_repr(PyObject *o)
 
 static void dealloc(PyObject *o)
 {
-	PyTypeObject *type = Py_TYPE(o);
-	freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-
 	source_drop(source_in(o));
-	release(o);
-	Py_DECREF(type);
+	free_object(o);
 }
 
 static PyMethodDef methods[] = {

@@ -350,15 +350,12 @@ static int ring_clear(PyObject *o)
 static void ring_dealloc(PyObject *o)
 {
 	SELF;
-	PyTypeObject *type = Py_TYPE(o);
-	freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
 	PyObject_GC_UnTrack(o);
 	if (self->weakrefs)
 		PyObject_ClearWeakRefs(o);
 	release(self);
 	free_object(o);
-	Py_DECREF(type);
 }
 
 static PyObject *ring_enter(PyObject *o, PyObject *unused)
@@ -516,13 +513,9 @@ static int drain_clear(PyObject *o)
 
 static void drain_dealloc(PyObject *o)
 {
-	PyTypeObject *type = Py_TYPE(o);
-	freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
-
 	PyObject_GC_UnTrack(o);
 	end_drain((struct drain_object *)o);
 	free_object(o);
-	Py_DECREF(type);
 }
 
 static PyObject *ring_iter(PyObject *o)

@@ -55,14 +55,10 @@ static PyObject *branch(const struct pev_branches *all, uint64_t i)
 static PyObject *get_branches(const struct pev_record *r, const struct source *s)
 {
 	const struct pev_branches *all = &r->sample.branches;
-	PyObject *list = PyList_New(0), *one;
+	PyObject *list = PyList_New(0);
 
-	for (uint64_t i = 0; list && i < all->nr; i++) {
-		one = branch(all, i);
-		if (!one || PyList_Append(list, one))
-			Py_CLEAR(list);
-		Py_XDECREF(one);
-	}
+	for (uint64_t i = 0; list && i < all->nr; i++)
+		list_add(&list, branch(all, i));
 	return list;
 }
 
