@@ -242,7 +242,6 @@ static PyObject *pair(struct perf_event *e, struct reader *r)
 
 static PyObject *name_of(struct perf_event *e, struct reader *r)
 {
-	(void)e;
 	Py_INCREF(r->name);
 	return r->name;
 }
@@ -266,19 +265,16 @@ static PyObject *list_of(PyObject *self,
 
 static PyObject *keys(PyObject *self, PyObject *unused)
 {
-	(void)unused;
 	return list_of(self, name_of);
 }
 
 static PyObject *values(PyObject *self, PyObject *unused)
 {
-	(void)unused;
 	return list_of(self, event_read);
 }
 
 static PyObject *items(PyObject *self, PyObject *unused)
 {
-	(void)unused;
 	return list_of(self, pair);
 }
 
@@ -298,7 +294,6 @@ static PyObject *to_dict(PyObject *self, PyObject *unused)
 	struct perf_event *e = (struct perf_event *)self;
 	PyObject *dict = PyDict_Copy(e->cls->template);
 
-	(void)unused;
 	for (size_t i = 0; dict && i < e->cls->nreaders; i++) {
 		PyObject *v = event_read(e, &e->cls->readers[i]);
 
@@ -455,7 +450,6 @@ static void dealloc(PyObject *self)
 /* Events are immutable, so a copy is the object itself. */
 static PyObject *copy(PyObject *self, PyObject *unused)
 {
-	(void)unused;
 	Py_INCREF(self);
 	return self;
 }

@@ -149,13 +149,8 @@ static int add_second_names(struct event_class *cls)
 	return 0;
 }
 
-static bool has_counts(const struct event_class *cls)
-{
-	return stream_event_has_counts(cls->event);
-}
-
 /* The stream adds TID and TIME to all samples. */
-static int add_sample_readers(struct event_class *cls)
+static int add_common_readers(struct event_class *cls)
 {
 	const struct layout *l = &cls->event->layout;
 	bool differs = stream_time_differs(cls->host->stream);
@@ -163,10 +158,14 @@ static int add_sample_readers(struct event_class *cls)
 	return add_reader(cls, "_pid", READ_REC_U32, l->tid, NULL) ||
 	       add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
 	       add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
-	       add_reader(cls, "_cpu", READ_CPU, 0, NULL) ||
-	       add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
+	       add_reader(cls, "_cpu", READ_CPU, 0, NULL);
+}
+
+static int add_sample_readers(struct event_class *cls)
+{
+	return add_common_readers(cls) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
 	       add_reader(cls, "_event", READ_EVENT, 0, NULL) || add_parts(cls) ||
-	       (has_counts(cls) && add_reader(cls, "counts", READ_COUNTS, 0, NULL));
+	       (stream_event_has_counts(cls->event) && add_reader(cls, "counts", READ_COUNTS, 0, NULL));
 }
 
 /* In the documented order: parts of the sample, common_* fields, computed fields, fields of the event. */
@@ -174,23 +173,14 @@ static int add_readers(struct event_class *cls)
 {
 	const struct layout *l = &cls->event->layout;
 	const struct tracefmt *fmt = cls->event->fmt;
-	bool differs = stream_time_differs(cls->host->stream);
 
-	if (add_reader(cls, "_pid", READ_REC_U32, l->tid, NULL) ||
-	    add_reader(cls, "_tid", READ_REC_U32, l->tid + 4, NULL) ||
-	    add_reader(cls, "_time", differs ? READ_TIME : READ_REC_U64, l->time, NULL) ||
-	    add_reader(cls, "_cpu", READ_CPU, 0, NULL) ||
-	    add_reader(cls, "_period", l->period ? READ_REC_U64 : READ_ONE, l->period, NULL) ||
-	    add_trace_fields(cls, 0, fmt->ncommon) ||
-	    add_reader(cls, "_realtime", READ_REALTIME, 0, NULL))
-		return -1;
-	if (l->callchain && add_reader(cls, "_callchain", READ_CALLCHAIN, 0, NULL))
-		return -1;
-	if (has_counts(cls) && add_reader(cls, "_counts", READ_COUNTS, 0, NULL))
-		return -1;
-	if (add_reader(cls, "_event", READ_EVENT, 0, NULL))
-		return -1;
-	return add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_probe_address(cls);
+	return add_common_readers(cls) ||
+	       add_reader(cls, "_period", l->period ? READ_REC_U64 : READ_ONE, l->period, NULL) ||
+	       add_trace_fields(cls, 0, fmt->ncommon) || add_reader(cls, "_realtime", READ_REALTIME, 0, NULL) ||
+	       (l->callchain && add_reader(cls, "_callchain", READ_CALLCHAIN, 0, NULL)) ||
+	       (stream_event_has_counts(cls->event) && add_reader(cls, "_counts", READ_COUNTS, 0, NULL)) ||
+	       add_reader(cls, "_event", READ_EVENT, 0, NULL) ||
+	       add_trace_fields(cls, fmt->ncommon, fmt->nfields) || add_probe_address(cls);
 }
 
 /* A field with the name of a method is available as event['name'] only. */

@@ -12,7 +12,6 @@ static PyObject *before_fork(PyObject *capsule, PyObject *unused)
 {
 	struct host *h = PyCapsule_GetPointer(capsule, NULL);
 
-	(void)unused;
 	if (!h || !h->event || h->held)
 		Py_RETURN_NONE;
 	if (event_is_kept(h->event) && event_keep(h->event))
@@ -28,7 +27,6 @@ static PyObject *after_in_parent(PyObject *capsule, PyObject *unused)
 {
 	struct host *h = PyCapsule_GetPointer(capsule, NULL);
 
-	(void)unused;
 	if (h && h->held && !h->event->owned)
 		Py_CLEAR(h->held);
 	Py_RETURN_NONE;
@@ -40,10 +38,9 @@ static PyMethodDef before = { "before_fork", before_fork, METH_NOARGS, NULL };
 int host_watch_forks(struct host *h)
 {
 	PyObject *os = PyImport_ImportModule("os"), *capsule = PyCapsule_New(h, NULL, NULL);
-	PyObject *hook = capsule ? PyCFunction_New(&before, capsule) : NULL;
-	PyObject *hook2 = capsule ? PyCFunction_New(&after, capsule) : NULL;
-	PyObject *args = PyTuple_New(0), *kwargs = hook && hook2 ?
-		Py_BuildValue("{s:O,s:O}", "before", hook, "after_in_parent", hook2) : NULL;
+	PyObject *args = PyTuple_New(0), *kwargs = capsule ?
+		Py_BuildValue("{s:N,s:N}", "before", PyCFunction_New(&before, capsule),
+			      "after_in_parent", PyCFunction_New(&after, capsule)) : NULL;
 	PyObject *register_ = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL, *rc = NULL;
 
 	h->pid = getpid();
@@ -51,8 +48,6 @@ int host_watch_forks(struct host *h)
 		rc = PyObject_Call(register_, args, kwargs);
 	Py_XDECREF(os);
 	Py_XDECREF(capsule);
-	Py_XDECREF(hook);
-	Py_XDECREF(hook2);
 	Py_XDECREF(args);
 	Py_XDECREF(kwargs);
 	Py_XDECREF(register_);

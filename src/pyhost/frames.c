@@ -17,7 +17,7 @@ enum { BUCKETS = 1 << 15, MAX_FRAMES = 1 << 15, ON_STACK = 256, STACK_BYTES = 8 
        RECENT = 512, PATIENCE = 256, ANSWERS_SHIFT = 44 };
 
 /* key.where: a place, or FIRST_DSO + serial number of the file. */
-enum { FIRST_DSO = 16, WHERE_UNMAPPED = PLACE_USER };
+enum { FIRST_DSO = 16 };
 
 struct frame_key {
 	uint64_t ip;

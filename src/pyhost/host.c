@@ -398,6 +398,5 @@ void host_wait(void *ctx, bool begin)
 
 void host_interrupt(void *ctx)
 {
-	(void)ctx;
 	PyErr_SetInterrupt();   /* async-signal-safe, but for the main thread only */
 }

@@ -4,8 +4,6 @@
 
 int python_run(void *config, const struct opt_parser *args, struct fault *f)
 {
-	(void)config;
-	(void)args;
 	return fault_set(f, EXIT_FAILED, "this perf-prof was built without Python; build it with "
 			 "-Dpython=enabled (needs python3-dev)");
 }

@@ -49,21 +49,18 @@ static int os_error_number(void)
 bool host_take_broken_output(struct host *h)
 {
 	PyObject *type, *value, *traceback;
-	int error;
+	bool broken;
 
 	if (!h->loader || !PyErr_ExceptionMatches(PyExc_OSError))
 		return false;
-	error = os_error_number();
 	PyErr_Fetch(&type, &value, &traceback);
-	if (!output_is_broken(h)) {
-		PyErr_Restore(type, value, traceback);
-		return false;
+	broken = output_is_broken(h);
+	PyErr_Restore(type, value, traceback);
+	if (broken) {
+		stop_broken_output(h, os_error_number());
+		PyErr_Clear();
 	}
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
-	stop_broken_output(h, error);
-	return true;
+	return broken;
 }
 
 void host_flush(struct host *h)

@@ -61,7 +61,6 @@ PyObject *event_reduce(PyObject *self, PyObject *unused)
 	struct perf_event *e = (struct perf_event *)self;
 	PyObject *module = PyImport_ImportModule("perf_prof"), *restore = NULL;
 
-	(void)unused;
 	if (module)
 		restore = PyObject_GetAttrString(module, "_restore");
 	Py_XDECREF(module);

@@ -194,20 +194,14 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	    artifact_check("--record", config->stream.record, f))
 		return -1;   /* the file is created when events come, which may be long after */
 	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &config->stream, &script, f);
-	if (rc) {
-		privilege_end(&privilege);
-		return rc;
-	}
 	/* a recording is read without privilege, since no event is opened */
-	if (config->stream.input && privilege_give_up(&privilege, f)) {
-		privilege_end(&privilege);
-		return -1;
-	}
-	stream = stream_new(&config->stream, f);
+	if (!rc && config->stream.input)
+		rc = privilege_give_up(&privilege, f);
+	stream = rc ? NULL : stream_new(&config->stream, f);
 	if (!stream || stream_check_chains(stream, f)) {
 		privilege_end(&privilege);
 		stream_free(stream);
-		return -1;
+		return rc ? rc : -1;
 	}
 	for (size_t i = 0; privilege.keeper && keeper_pid(privilege.keeper, i); i++)
 		stream_add_own(stream, keeper_pid(privilege.keeper, i));

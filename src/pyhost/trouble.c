@@ -51,22 +51,16 @@ static void tell(struct trouble *t)
 
 void trouble_take(struct trouble *t, const char *where)
 {
-	PyObject *type, *value, *traceback;
-	struct trouble_kind *k;
+	struct trouble_kind *k = kind_of(t, PyErr_Occurred(), where);
 
-	PyErr_Fetch(&type, &value, &traceback);
-	k = kind_of(t, type, where);
 	k->count++;
 	t->count++;
 	if (k->count <= TROUBLE_FULL) {
-		PyErr_Restore(type, value, traceback);
 		PyErr_Print();
 		k->told = k->count;
 		return;
 	}
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(traceback);
+	PyErr_Clear();
 	tell(t);
 }
 
