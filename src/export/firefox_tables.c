@@ -215,70 +215,26 @@ static void put_table(const struct firefox_tables *t, const char *name, const st
 	fputs("},\n", out);
 }
 
-static void stack_frame(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, t->stack[i].frame);
-}
+/* none: text for values below 0 */
+#define COLUMN(name, value, none)                                                                  \
+	static void name(const struct firefox_tables *t, uint32_t i, FILE *out)                    \
+	{                                                                                          \
+		put_number((int64_t)(value), none, out);                                           \
+	}
 
-static void stack_parent(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	put_number(t->stack[i].parent, "null", out);
-}
-
-static void frame_address(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	put_number(t->frame[i].address, "-1", out);
-}
-
-static void frame_depth(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, t->frame[i].depth);
-}
-
-static void frame_category(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%d", t->frame[i].category);
-}
-
-static void frame_function(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, t->frame[i].function);
-}
-
-static void frame_line(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	put_number(t->frame[i].line ? (int64_t)t->frame[i].line : -1, "null", out);
-}
-
-static void function_name(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, t->function[i].name);
-}
-
-static void function_file(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	put_number(t->function[i].file, "-1", out);
-}
-
-static void function_source(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	put_number(t->function[i].source, "null", out);
-}
-
-static void resource_file(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, i);
-}
-
-static void resource_name(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, t->file[i].name);
-}
-
-static void source_name(const struct firefox_tables *t, uint32_t i, FILE *out)
-{
-	fprintf(out, "%" PRIu32, t->source[i]);
-}
+COLUMN(stack_frame, t->stack[i].frame, "")
+COLUMN(stack_parent, t->stack[i].parent, "null")
+COLUMN(frame_address, t->frame[i].address, "-1")
+COLUMN(frame_depth, t->frame[i].depth, "")
+COLUMN(frame_category, t->frame[i].category, "")
+COLUMN(frame_function, t->frame[i].function, "")
+COLUMN(frame_line, t->frame[i].line ? (int64_t)t->frame[i].line : -1, "null")
+COLUMN(function_name, t->function[i].name, "")
+COLUMN(function_file, t->function[i].file, "-1")
+COLUMN(function_source, t->function[i].source, "null")
+COLUMN(resource_file, i, "")
+COLUMN(resource_name, t->file[i].name, "")
+COLUMN(source_name, t->source[i], "")
 
 static const struct column stack_columns[] = {
 	{ "frame", NULL, stack_frame }, { "prefix", NULL, stack_parent }, { NULL, NULL, NULL },

@@ -58,6 +58,11 @@ struct script_field {
 	void (*csv)(struct script_line *l);           /* writes the cell */
 };
 
+static inline const char *script_key(const struct script_field *f)
+{
+	return f->key ? f->key : f->name;
+}
+
 extern const struct script_field script_fields[SCRIPT_NFIELDS];
 /* Text only: comm, pid and tid together; cpu, time and event together. */
 extern const struct script_field script_who_field, script_when_field;

@@ -77,16 +77,11 @@ void script_columns_free(struct script_columns *c)
 
 /* ---- titles ------------------------------------------------------------------------ */
 
-static const char *key_of(int i)
-{
-	return script_fields[i].key ? script_fields[i].key : script_fields[i].name;
-}
-
 /* A tracepoint field `comm` is not the thread's name. */
 static bool is_taken(const char *name)
 {
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
-		if (!strcmp(key_of(i), name))
+		if (!strcmp(script_key(&script_fields[i]), name))
 			return true;
 	return false;
 }
@@ -106,7 +101,7 @@ void script_csv_head(const struct script_columns *c, struct outbuf *out)
 	for (int i = 0; i < SCRIPT_NFIELDS; i++)
 		if (c->shown & UINT64_C(1) << i && i != SCRIPT_TRACE) {
 			put_comma(out, &first);
-			outbuf_word(out, key_of(i));
+			outbuf_word(out, script_key(&script_fields[i]));
 		}
 	HASH_ITER(hh, c->trace, col, next) {
 		put_comma(out, &first);
@@ -253,7 +248,6 @@ void csv_dsoff(struct script_line *l)
 /* Tracepoint fields have their own columns. */
 void csv_trace(struct script_line *l)
 {
-	(void)l;
 }
 
 static void put_cell(struct script_line *l, const struct script_field *f)

@@ -260,33 +260,28 @@ void json_dsoff(struct script_line *l)
 
 /* ---- a line ------------------------------------------------------------------------ */
 
-static const char *key_of(const struct script_field *f)
-{
-	return f->key ? f->key : f->name;
-}
-
 static void put_field(struct script_line *l, const struct script_field *f, bool first)
 {
 	const char *word;
 
 	switch (f->kind) {
 	case SCRIPT_UNSIGNED:
-		put_unsigned(l->out, key_of(f), (uint64_t)f->number(l), first);
+		put_unsigned(l->out, script_key(f), (uint64_t)f->number(l), first);
 		break;
 	case SCRIPT_SIGNED:
-		put_key(l->out, key_of(f), first);
+		put_key(l->out, script_key(f), first);
 		outbuf_signed(l->out, f->number(l), 0);
 		break;
 	case SCRIPT_WORD:
 		word = f->word(l);
-		put_key(l->out, key_of(f), first);
+		put_key(l->out, script_key(f), first);
 		if (word)
 			outbuf_json(l->out, word, strlen(word));
 		else
 			outbuf_word(l->out, "null");
 		break;
 	case SCRIPT_OWN:
-		put_key(l->out, key_of(f), first);
+		put_key(l->out, script_key(f), first);
 		f->json(l);
 		break;
 	}
