@@ -78,13 +78,12 @@ static int add_id(struct ids *ids, uint64_t id, uint32_t event)
 
 /* ---- events --------------------------------------------------------------- */
 
-static uint64_t id_of(const struct perfdata_reader *r, const char *at)
+static uint64_t word_at(const void *at, bool foreign)
 {
-	struct scan s = { at, at + 8, r->foreign };
-	uint64_t id = 0;
+	uint64_t v;
 
-	scan_u64(&s, &id);
-	return id;
+	memcpy(&v, at, sizeof(v));
+	return foreign ? bswap_64(v) : v;
 }
 
 /*
@@ -95,7 +94,7 @@ static uint64_t id_of(const struct perfdata_reader *r, const char *at)
 static struct perfdata_event *same_event(struct perfdata_reader *r, const union pev_attr_buf *attr, const char *ids,
 					 size_t nids)
 {
-	int known = r->pipe_layout && nids ? ids_find(&r->ids, id_of(r, ids)) : -1;
+	int known = r->pipe_layout && nids ? attrs_id_event(r, ids) : -1;
 	struct perfdata_event *e = known >= 0 ? &r->events[known] : r->ids_go_on ? &r->events[r->nevents - 1] : NULL;
 
 	return e && !memcmp(&e->attr, attr, sizeof(*attr)) ? e : NULL;
@@ -103,15 +102,12 @@ static struct perfdata_event *same_event(struct perfdata_reader *r, const union 
 
 static struct perfdata_event *new_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
 {
-	struct perfdata_event *v;
+	struct perfdata_event *v = reading_room(r->events, r->nevents, sizeof(*v));
 
-	if (!(r->nevents & (r->nevents - 1))) {
-		v = reallocarray(r->events, r->nevents ? 2 * r->nevents : 1, sizeof(*v));
-		if (!v)
-			return NULL;
-		r->events = v;
-	}
-	v = &r->events[r->nevents++];
+	if (!v)
+		return NULL;
+	r->events = v;
+	v += r->nevents++;
 	*v = (struct perfdata_event){ .attr = *attr };
 	pev_format_from_attr(&v->format, &v->attr.attr);
 	return v;
@@ -126,7 +122,7 @@ static int take_ids(struct perfdata_reader *r, struct perfdata_event *e, const c
 		return reading_no_memory(f);
 	e->ids = more;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t id = id_of(r, ids + i * 8);
+		uint64_t id = word_at(ids + i * 8, r->foreign);
 		int rc;
 
 		if (ids_find(&r->ids, id) == (int)(e - r->events))
@@ -216,20 +212,9 @@ int attrs_settle(struct perfdata_reader *r, struct fault *f)
 	return 0;
 }
 
-static uint64_t word_at(const struct perf_event_header *rec, size_t at, bool foreign)
-{
-	uint64_t v;
-
-	memcpy(&v, (const char *)rec + at, sizeof(v));
-	return foreign ? bswap_64(v) : v;
-}
-
 int attrs_id_event(const struct perfdata_reader *r, const char *at)
 {
-	uint64_t id;
-
-	memcpy(&id, at, sizeof(id));
-	return ids_find(&r->ids, r->foreign ? bswap_64(id) : id);
+	return ids_find(&r->ids, word_at(at, r->foreign));
 }
 
 /* For a record whose header says more bytes than it has: tries the words behind its body as ids. The id
@@ -237,7 +222,7 @@ int attrs_id_event(const struct perfdata_reader *r, const char *at)
 static int event_behind(const struct perfdata_reader *r, const struct perf_event_header *rec, size_t body, bool foreign)
 {
 	for (size_t at = body; at + 8 <= rec->size && at < body + MAX_TRAILER; at += 8) {
-		int event = ids_find(&r->ids, word_at(rec, at, foreign));
+		int event = ids_find(&r->ids, word_at((const char *)rec + at, foreign));
 
 		if (event >= 0 && at + r->id_behind ==
 					  pev_true_size_(rec, rec->size, &r->events[event].format, foreign))
@@ -254,12 +239,12 @@ int attrs_event_of(const struct perfdata_reader *r, const struct perf_event_head
 	if (!r->by_id)
 		return 0;
 	if (rec->type == PERF_RECORD_SAMPLE)
-		return rec->size < r->id_at + 8u ? -1 : ids_find(&r->ids, word_at(rec, r->id_at, foreign));
+		return rec->size < r->id_at + 8u ? -1 : ids_find(&r->ids, word_at((const char *)rec + r->id_at, foreign));
 	if (!r->id_behind || rec->size < 8u + r->id_behind)
 		return 0;
 	body = pev_body_size_(rec, rec->size, foreign);
 	event = body ? event_behind(r, rec, body, foreign)
-		     : ids_find(&r->ids, word_at(rec, rec->size - r->id_behind, foreign));
+		     : ids_find(&r->ids, word_at((const char *)rec + rec->size - r->id_behind, foreign));
 	return event < 0 ? 0 : event;
 }
 
@@ -272,7 +257,7 @@ int perfdata_event_of(struct perfdata_reader *r, const struct perf_event_header 
 		return 0;
 	if (rec->type != PERF_RECORD_SAMPLE || rec->size < r->id_at + 8u)
 		return attrs_event_of(r, rec, false);
-	id = word_at(rec, r->id_at, false);
+	id = id_of_sample(r, rec);
 	if (r->sized[id % SIZED].id == id && r->sized[id % SIZED].size != UINT32_MAX)
 		return r->sized[id % SIZED].event;
 	if (id != r->last_id || r->last_event < 0) {

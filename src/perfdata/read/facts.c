@@ -49,13 +49,11 @@ static struct perfdata_fact *new_fact(struct perfdata_info *info, const struct p
 
 	if (info->nfacts >= MAX_FACTS)
 		return NULL;
-	if (!(info->nfacts & (info->nfacts - 1))) {
-		v = reallocarray(info->facts, info->nfacts ? 2 * info->nfacts : 1, sizeof(*v));
-		if (!v)
-			return NULL;
-		info->facts = v;
-	}
-	v = &info->facts[info->nfacts++];
+	v = reading_room(info->facts, info->nfacts, sizeof(*v));
+	if (!v)
+		return NULL;
+	info->facts = v;
+	v += info->nfacts++;
 	*v = (struct perfdata_fact){ .feature = part->feature, .part = part->part };
 	return v;
 }

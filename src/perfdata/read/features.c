@@ -106,14 +106,12 @@ bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t
 	id.pid = (int32_t)pid;
 	memcpy(id.id, bytes, 20);
 	id.path = strndup(path, scan_left(&s));
-	if (!(info->nbuild_ids & (info->nbuild_ids - 1))) {
-		v = reallocarray(info->build_ids, info->nbuild_ids ? 2 * info->nbuild_ids : 1, sizeof(*v));
-		if (!v) {
-			free(id.path);
-			return false;
-		}
-		info->build_ids = v;
+	v = reading_room(info->build_ids, info->nbuild_ids, sizeof(*v));
+	if (!v) {
+		free(id.path);
+		return false;
 	}
+	info->build_ids = v;
 	info->build_ids[info->nbuild_ids++] = id;
 	return id.path;
 }
@@ -136,15 +134,10 @@ static bool take_build_ids(struct perfdata_reader *r, struct scan *s)
 
 /* ---- events ----------------------------------------------------------------- */
 
-static bool name_event(struct perfdata_event *e, const char *name, size_t len)
-{
-	return keep(&e->name, name, len);
-}
-
 /* The event keeps a name that was recorded before. */
 static bool describe_event(struct perfdata_event *e, const char *what, size_t len)
 {
-	return keep(&e->what, what, len) && (e->name || name_event(e, what, len));
+	return keep(&e->what, what, len) && (e->name || keep(&e->name, what, len));
 }
 
 /* The attrs again, with names. An id says which event it is; without ids, the order does. */
@@ -192,7 +185,7 @@ bool feature_take_update(struct perfdata_reader *r, struct scan *s)
 	r->ids_go_on = false;
 	if (type != UPDATE_NAME || event < 0)
 		return true;
-	return name_event(&r->events[event], s->p, strnlen(s->p, scan_left(s)));
+	return keep(&r->events[event].name, s->p, strnlen(s->p, scan_left(s)));
 }
 
 enum { TYPE_NAME = 64, MAX_TYPES = 1 << 12 };

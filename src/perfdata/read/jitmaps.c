@@ -111,12 +111,10 @@ static void take_maps(struct perfdata_info *info, struct scan s)
 	struct perfdata_jit_map map, *bigger;
 
 	while (take_map(&s, &map)) {
-		if (!(info->njit_maps & (info->njit_maps - 1))) {
-			bigger = reallocarray(info->jit_maps, info->njit_maps ? 2 * info->njit_maps : 1, sizeof(*bigger));
-			if (!bigger)
-				return;
-			info->jit_maps = bigger;
-		}
+		bigger = reading_room(info->jit_maps, info->njit_maps, sizeof(*bigger));
+		if (!bigger)
+			return;
+		info->jit_maps = bigger;
 		info->jit_maps[info->njit_maps++] = map;
 	}
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,4 +56,9 @@ uint64_t perfdata_end(const struct perfdata_reader *r)
 	if (r->w.end != UINT64_MAX || !r->w.seekable)
 		return r->w.end;
 	return fstat(r->w.fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
+}
+
+void *reading_room(void *array, size_t n, size_t size)
+{
+	return n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);
 }
