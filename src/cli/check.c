@@ -28,7 +28,7 @@ struct check_config {
 };
 
 /* ------------------------------------------------------------------------
- * Gathering, as whoever we are
+ * Gathering, in the process of the user
  */
 
 static uint64_t effective_capabilities(void)

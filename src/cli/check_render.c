@@ -3,9 +3,9 @@
 #include "cli/check.h"
 
 #include "base/escape.h"
+#include "report/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <linux/capability.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define WIDTH 100
 
 /* ------------------------------------------------------------------------
- * For people: a line per feature; remedies are notes below, each told once
+ * Text: a line for each feature, then notes with the remedies, each once
  */
 
 static const struct {
@@ -129,17 +129,12 @@ void checkup_text(const struct checkup *c, FILE *out)
 }
 
 /* ------------------------------------------------------------------------
- * For programs
+ * JSON
  */
-
-static bool put(json_object *to, const char *key, json_object *value)
-{
-	return value && !json_object_object_add(to, key, value);
-}
 
 static bool put_text(json_object *to, const char *key, const char *text)
 {
-	return put(to, key, json_object_new_string(text));
+	return json_put(to, key, json_object_new_string(text));
 }
 
 static bool put_refusal(json_object *to, const struct checked *row)
@@ -156,10 +151,10 @@ static bool append_row(json_object *array, const struct checked *row)
 {
 	json_object *o = json_object_new_object();
 
-	return o && !json_object_array_add(array, o) && put_text(o, "name", row->name) &&
+	return json_append(array, o) && put_text(o, "name", row->name) &&
 	       put_text(o, "group", row->group) && put_text(o, "what", row->what) &&
-	       put(o, "works", json_object_new_boolean(!row->code)) &&
-	       put(o, "user_space_only", json_object_new_boolean(row->partial)) &&
+	       json_put_bool(o, "works", !row->code) &&
+	       json_put_bool(o, "user_space_only", row->partial) &&
 	       put_refusal(o, row);
 }
 
@@ -168,11 +163,11 @@ static bool fill(json_object *root, const struct checkup *c)
 	json_object *rows = json_object_new_array();
 
 	if (!put_text(root, "user", c->who.user) ||
-	    !put(root, "uid", json_object_new_int64(c->who.uid)) ||
+	    !json_put(root, "uid", json_object_new_int64(c->who.uid)) ||
 	    !put_text(root, "kernel", c->who.kernel) ||
 	    (c->who.paranoid != INT32_MIN &&
-	     !put(root, "perf_event_paranoid", json_object_new_int(c->who.paranoid))) ||
-	    !put(root, "features", rows))
+	     !json_put(root, "perf_event_paranoid", json_object_new_int(c->who.paranoid))) ||
+	    !json_put(root, "features", rows))
 		return false;
 	for (size_t i = 0; i < c->n; i++)
 		if (!append_row(rows, &c->rows[i]))

@@ -3,16 +3,16 @@
 #include "cli/list.h"
 
 #include "base/escape.h"
+#include "report/json.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define CELL 520
 
 /* ------------------------------------------------------------------------
- * For people
+ * Text
  */
 
 /* Each kind is a table, with a function for each column that writes a cell. */
@@ -199,48 +199,31 @@ void listing_text(const struct listing *l, FILE *out)
 }
 
 /* ------------------------------------------------------------------------
- * For programs
+ * JSON
  */
-
-/* Takes over value. False without memory, so that calls can be chained by &&. */
-static bool put(json_object *to, const char *key, json_object *value)
-{
-	if (value && !json_object_object_add(to, key, value))
-		return true;
-	json_object_put(value);
-	return false;
-}
 
 static bool put_text(json_object *to, const char *key, const char *text)
 {
-	return !text || put(to, key, json_object_new_string(text));
-}
-
-static bool append(json_object *array, json_object *value)
-{
-	if (value && !json_object_array_add(array, value))
-		return true;
-	json_object_put(value);
-	return false;
+	return !text || json_put(to, key, json_object_new_string(text));
 }
 
 static bool append_field(json_object *array, const struct trace_field *field, bool common)
 {
 	json_object *o = json_object_new_object();
 
-	return append(array, o) && put_text(o, "name", field->name) &&
+	return json_append(array, o) && put_text(o, "name", field->name) &&
 	       put_text(o, "type", field->type) &&
-	       put(o, "offset", json_object_new_int(field->offset)) &&
-	       put(o, "size", json_object_new_int(field->size)) &&
-	       put(o, "signed", json_object_new_boolean(field->kind == FIELD_SINT)) &&
-	       put(o, "common", json_object_new_boolean(common));
+	       json_put(o, "offset", json_object_new_int(field->offset)) &&
+	       json_put(o, "size", json_object_new_int(field->size)) &&
+	       json_put_bool(o, "signed", field->kind == FIELD_SINT) &&
+	       json_put_bool(o, "common", common);
 }
 
 static bool put_format(json_object *to, const struct tracefmt *format)
 {
 	json_object *fields = json_object_new_array();
 
-	if (!put(to, "id", json_object_new_int(format->id)) || !put(to, "fields", fields))
+	if (!json_put(to, "id", json_object_new_int(format->id)) || !json_put(to, "fields", fields))
 		return false;
 	for (size_t i = 0; i < format->nfields; i++)
 		if (!append_field(fields, &format->fields[i], i < format->ncommon))
@@ -252,7 +235,7 @@ static bool put_opens(json_object *to, const struct listed *e)
 {
 	if (!(e->kind & (CATALOG_HARDWARE | CATALOG_CACHE)))
 		return true;
-	return put(to, "opens", json_object_new_boolean(!e->opens)) &&
+	return json_put_bool(to, "opens", !e->opens) &&
 	       (!e->opens || put_text(to, "why", e->opens == -ENOENT ? "not supported here"
 								     : strerror(-e->opens)));
 }
@@ -261,7 +244,7 @@ static bool append_event(json_object *array, const struct listed *e)
 {
 	json_object *o = json_object_new_object();
 
-	return append(array, o) && put_text(o, "kind", catalog_kind_word(e->kind)) &&
+	return json_append(array, o) && put_text(o, "kind", catalog_kind_word(e->kind)) &&
 	       put_text(o, "name", e->name) &&
 	       put_text(o, e->kind & (CATALOG_PMU | CATALOG_VENDOR) ? "pmu" : "system", e->group) &&
 	       (!e->group || put_text(o, "event", e->event)) && put_text(o, "alias", e->alias) &&
@@ -274,7 +257,7 @@ static bool fill(json_object *root, const struct listing *l)
 {
 	json_object *events = json_object_new_array();
 
-	if (!put(root, "events", events))
+	if (!json_put(root, "events", events))
 		return false;
 	for (size_t i = 0; i < l->n; i++)
 		if (!append_event(events, &l->events[i]))
