@@ -82,18 +82,14 @@ static bool is_name(const struct scan *body, size_t at)
 }
 
 /* Kinds: an array of CPUs, a bit map, a range. */
-static bool is_cpu_map(struct scan *s)
+static bool is_cpu_map(const struct scan *s)
 {
-	uint16_t kind, n, width;
+	uint16_t kind = 0, n = 0, width = 0;
+	struct scan words = *s;
 
-	memcpy(&kind, s->p, 2);
-	memcpy(&n, s->p + 2, 2);
-	memcpy(&width, s->p + 4, 2);
-	if (s->foreign) {
-		kind = bswap_16(kind);
-		n = bswap_16(n);
-		width = bswap_16(width);
-	}
+	scan_u16(&words, &kind);
+	scan_u16(&words, &n);
+	scan_u16(&words, &width);
 	if (!kind)
 		return n && scan_left(s) >= 4u + 2 * n;
 	return kind == 1 ? width == 4 || width == 8 : kind == 2 && scan_left(s) == 8;

@@ -29,29 +29,22 @@ static inline const char *scan_bytes(struct scan *s, uint64_t n)
 	return p;
 }
 
-static inline bool scan_u32(struct scan *s, uint32_t *v)
-{
-	const char *p = scan_bytes(s, 4);
+#define SCAN(bits)                                                                                 \
+	static inline bool scan_u##bits(struct scan *s, uint##bits##_t *v)                         \
+	{                                                                                          \
+		const char *p = scan_bytes(s, sizeof(*v));                                         \
+                                                                                                   \
+		if (!p)                                                                            \
+			return false;                                                              \
+		memcpy(v, p, sizeof(*v));                                                          \
+		if (s->foreign)                                                                    \
+			*v = bswap_##bits(*v);                                                     \
+		return true;                                                                       \
+	}
 
-	if (!p)
-		return false;
-	memcpy(v, p, 4);
-	if (s->foreign)
-		*v = bswap_32(*v);
-	return true;
-}
-
-static inline bool scan_u64(struct scan *s, uint64_t *v)
-{
-	const char *p = scan_bytes(s, 8);
-
-	if (!p)
-		return false;
-	memcpy(v, p, 8);
-	if (s->foreign)
-		*v = bswap_64(*v);
-	return true;
-}
+SCAN(16)
+SCAN(32)
+SCAN(64)
 
 /* A text up to its NUL; NULL without one. */
 static inline const char *scan_text(struct scan *s)

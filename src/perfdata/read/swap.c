@@ -15,38 +15,21 @@ static size_t turn_left(const struct turn *t)
 	return (size_t)(t->end - t->p);
 }
 
-static bool turn16(struct turn *t, uint16_t *v)
-{
-	if (turn_left(t) < 2)
-		return false;
-	memcpy(v, t->p, 2);
-	*v = bswap_16(*v);
-	memcpy(t->p, v, 2);
-	t->p += 2;
-	return true;
-}
+#define TURN(bits)                                                                                 \
+	static bool turn##bits(struct turn *t, uint##bits##_t *v)                                  \
+	{                                                                                          \
+		if (turn_left(t) < sizeof(*v))                                                     \
+			return false;                                                              \
+		memcpy(v, t->p, sizeof(*v));                                                       \
+		*v = bswap_##bits(*v);                                                             \
+		memcpy(t->p, v, sizeof(*v));                                                       \
+		t->p += sizeof(*v);                                                                \
+		return true;                                                                       \
+	}
 
-static bool turn32(struct turn *t, uint32_t *v)
-{
-	if (turn_left(t) < 4)
-		return false;
-	memcpy(v, t->p, 4);
-	*v = bswap_32(*v);
-	memcpy(t->p, v, 4);
-	t->p += 4;
-	return true;
-}
-
-static bool turn64(struct turn *t, uint64_t *v)
-{
-	if (turn_left(t) < 8)
-		return false;
-	memcpy(v, t->p, 8);
-	*v = bswap_64(*v);
-	memcpy(t->p, v, 8);
-	t->p += 8;
-	return true;
-}
+TURN(16)
+TURN(32)
+TURN(64)
 
 static bool turn_words(struct turn *t, uint64_t n)
 {
