@@ -14,7 +14,7 @@
 enum { KERNEL_NAME = 16, FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 18 };
 
 struct entry {
-	uint64_t exited;       /* time; 0: as far as we know it lives */
+	uint64_t exited;       /* time; 0: not known to have exited */
 	pid_t tid;             /* 0: free (tid 0 is never stored) */
 	char comm[COMMS_NAME];
 };
@@ -24,7 +24,7 @@ struct comms {
 	const struct opener *opener;
 	struct entry *entries;
 	size_t mask, used;
-	uint64_t now, swept;   /* newest exit; when those out of grace were last dropped */
+	uint64_t now, swept;   /* newest exit; time of the last sweep */
 	uint64_t changes;
 };
 
@@ -63,7 +63,7 @@ static struct entry *slot(const struct comms *c, pid_t tid)
 
 typedef bool keep_fn(const struct comms *c, const struct entry *e);
 
-/* Into a table of `slots`, those that shall be kept. */
+/* Moves the entries for which `keep` is true into a table of `slots`. */
 static int move(struct comms *c, size_t slots, keep_fn *keep)
 {
 	struct comms other = *c;
@@ -103,8 +103,8 @@ static bool is_half_full(const struct comms *c)
 	return c->used * 2 > c->mask;
 }
 
-/* Those that are gone make room first; at the largest size all others do, too: /proc
- * still knows the ones that live. */
+/* Makes room: drops exited tasks beyond their grace period, then grows. A table of the largest size
+ * drops all exited tasks, then all: /proc still has the names of running ones. */
 static int make_room(struct comms *c)
 {
 	int rc = move(c, c->mask + 1, in_grace);
@@ -134,7 +134,7 @@ void comms_set(struct comms *c, pid_t tid, const char *comm, size_t len)
 	e->comm[len] = '\0';
 }
 
-/* A table that had to be large once gets small again. */
+/* Drops expired entries and shrinks the table. */
 static void sweep(struct comms *c)
 {
 	size_t slots = c->mask + 1;
@@ -172,7 +172,7 @@ size_t comms_count(const struct comms *c)
 
 static int ask_proc(struct comms *c, pid_t tid)
 {
-	char comm[KERNEL_NAME];   /* of a kworker /proc says more, which is what it does now */
+	char comm[KERNEL_NAME];   /* for a kworker /proc/TID/comm has more than 16 bytes: also its current work */
 	ssize_t n = -1;
 	int fd = tid > 0 ? opener_proc(c->opener, tid, "comm") : -1;
 
@@ -186,7 +186,7 @@ static int ask_proc(struct comms *c, pid_t tid)
 	return 0;
 }
 
-/* Threads, too: of one that ends unnamed nothing could be asked any more. */
+/* Includes threads: once a thread has ended, /proc no longer has its name. */
 static void take_thread(void *ctx, pid_t tid)
 {
 	struct comms *c = ctx;

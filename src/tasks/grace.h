@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* How long a task is remembered beyond its exit, by the time of the records that were
- * taken: these are never ahead of the events by more than one CPU's ring is of another's. */
+/* How long state of a task is kept after its exit, in time of the records. Records may be taken
+ * before events that are older, by at most the difference between two CPUs' ring buffers. */
 #define TASKS_GRACE_NS UINT64_C(10000000000)
 
 #endif

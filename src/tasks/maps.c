@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process has eras: from a time on, an address space. A child's first one is its
- * parent's space; exec(2) begins one that is empty; whoever changes a space that is
- * shared begins one with a copy. So fork and exec cost next to nothing, and an event
- * from before finds the era of its time.
+ * A process has a list of eras, each with a start time and an address space:
+ *
+ *   fork     the child's first era shares its parent's space
+ *   exec     an era with an empty space
+ *   mmap     an era with a copy, if the space is shared; else the space itself changes
+ *
+ * So fork and exec are cheap, and an event from before finds the era of its time.
  */
 #include "tasks/maps.h"
 
@@ -18,7 +21,7 @@
 
 enum {
 	BUCKETS = 4096, MAX_PROCESSES = 16384, MAX_ERAS = 64, SWEEP_RECORDS = 4096,
-	LOSSES = 64,             /* whose times are remembered */
+	LOSSES = 64,             /* number of times remembered */
 };
 
 #define DEFAULT_BYTES (16u << 20)
@@ -31,12 +34,12 @@ struct era {
 };
 
 struct process {
-	struct process *next;    /* of the bucket */
+	struct process *next;    /* in the bucket */
 	pid_t pid, parent;       /* parent: 0: not known */
 	bool used;               /* since the last sweep */
-	uint64_t exited;         /* its main thread, or a later sign of life; 0: it lives */
-	uint64_t life;           /* no other process has it, nor this one after exec(2) */
-	uint64_t nlosses;        /* that its eras know of */
+	uint64_t exited;         /* exit of the main thread, or last event after it; 0: running */
+	uint64_t life;           /* unique; new after fork and exec */
+	uint64_t nlosses;        /* losses that its eras take into account */
 	struct era *eras;        /* by time; at least one */
 	size_t neras, eras_cap;
 };
@@ -46,8 +49,8 @@ struct maps {
 	struct process *buckets[BUCKETS];
 	size_t nprocesses;
 	uint64_t versions, lives;
-	uint64_t losses[LOSSES], nlosses;   /* times of lost records; how many losses */
-	uint64_t now, swept;     /* newest time of a record; when it was last swept */
+	uint64_t losses[LOSSES], nlosses;   /* times of LOST records; their number */
+	uint64_t now, swept;     /* newest time of a record; time of the last sweep */
 	unsigned int since_sweep;   /* records */
 };
 
@@ -170,7 +173,7 @@ static void forget(struct maps *m, doomed_fn *doomed)
 		}
 }
 
-/* What lives still can be read anew from /proc: better that than memory without a bound. */
+/* Running processes can be read again from /proc, so dropping them bounds memory. */
 static void sweep(struct maps *m)
 {
 	static doomed_fn *const harder[] = { has_exited, is_unused, is_any };
@@ -212,8 +215,8 @@ static void drop_old_eras(struct maps *m, struct process *p)
 	memmove(p->eras, p->eras + n, p->neras * sizeof(*p->eras));
 }
 
-/* Records of two CPUs can come in the wrong order: what was mapped since then is of the
- * era that begins then. */
+/* Records of two CPUs can come out of order: mappings made after `since` belong into the era that
+ * begins then, even if their records came first. */
 static struct space *with_later_ones(struct maps *m, const struct process *p, uint64_t since,
 				     struct space *space)
 {
@@ -246,7 +249,7 @@ static int room_for_era(struct process *p)
 	return 0;
 }
 
-/* Takes over the reference; the space becomes a version of its own unless it is shared. */
+/* Takes over the reference. A space without a version gets one. */
 static int begin_era(struct maps *m, struct process *p, uint64_t since, struct space *space)
 {
 	size_t at;
@@ -267,8 +270,8 @@ static int begin_era(struct maps *m, struct process *p, uint64_t since, struct s
 	return 0;
 }
 
-/* Where records were lost, the process may have mapped anything: from then on, it is unsure.
- * That is found out when somebody asks; most never do. */
+/* After lost records the process may have mapped anything: a partial space begins at that time.
+ * Done only when the process is looked up; most processes never are. */
 static void catch_up_with_losses(struct maps *m, struct process *p)
 {
 	uint64_t first = p->nlosses;
@@ -302,7 +305,7 @@ static struct process *add_process(struct maps *m, pid_t pid, uint64_t since, st
 	return p;
 }
 
-/* The process, made up if it isn't known: records told nothing of its beginnings. */
+/* The process; if it is not known, a new one with a partial space. */
 static struct process *get(struct maps *m, pid_t pid)
 {
 	struct process *p = find(m, pid);
@@ -310,7 +313,7 @@ static struct process *get(struct maps *m, pid_t pid)
 	return p ? p : add_process(m, pid, 0, space_new(true));
 }
 
-/* The space of now, for a change. */
+/* The current space, unshared for a change. */
 static struct space *own_space(struct maps *m, struct process *p, uint64_t time)
 {
 	struct space *s = last_era(p)->space;
@@ -347,7 +350,7 @@ static struct dso *dso_of(struct maps *m, const struct process *p, const struct 
 		memcpy(id.build_id, r->build_id, id.build_id_size);
 	} else if (r->ino) {
 		id.has_inode = true;
-		id.has_generation = r->ino_generation;   /* 0 where it was read from /proc */
+		id.has_generation = r->ino_generation;   /* 0 when read from /proc */
 		id.maj = r->maj;
 		id.min = r->min;
 		id.ino = r->ino;
@@ -382,7 +385,7 @@ static void begin_life(struct maps *m, struct process *p)
 	p->exited = 0;
 }
 
-/* A number that was in use before begins a new life. */
+/* A pid that is reused begins a new life. */
 static void take_fork(struct maps *m, const struct pev_task *r, uint64_t time)
 {
 	struct process *parent, *child;
@@ -416,7 +419,7 @@ static void take_comm(struct maps *m, const struct pev_comm *r, uint64_t time)
 		add_process(m, (pid_t)r->pid, time, space_new(false));
 }
 
-/* Threads may go on when the main one has ended: grace counts from what they did last. */
+/* Threads may outlive the main thread: the grace period starts at their last event. */
 static void see_alive(struct process *p, uint64_t time)
 {
 	if (p && p->exited && time > p->exited)
@@ -450,7 +453,7 @@ static void take_exit(struct maps *m, const struct pev_task *r, uint64_t time)
 	dsos_process_ended(m->opts.dsos, p->pid);
 }
 
-/* Any process may have mapped anything meanwhile. */
+/* Any process may have mapped anything in the records lost. */
 static void take_lost(struct maps *m, uint64_t time)
 {
 	m->losses[m->nlosses++ % LOSSES] = time;
@@ -556,7 +559,7 @@ static char *read_maps(const struct maps *m, pid_t task, size_t *len)
 	return text;
 }
 
-/* Of a process whose main thread has ended, another one has the space still. */
+/* If the main thread has ended, the maps of another thread still show the space. */
 static char *read_threads_maps(const struct maps *m, pid_t pid, size_t *len)
 {
 	char path[64], *text = NULL;
@@ -571,15 +574,15 @@ static char *read_threads_maps(const struct maps *m, pid_t pid, size_t *len)
 		if (tid <= 0 || tid == pid)
 			continue;
 		free(text);
-		text = read_maps(m, tid, len);   /* /proc/TID is there, though not listed */
+		text = read_maps(m, tid, len);   /* /proc/TID exists, though it is not listed */
 	}
 	if (tasks)
 		closedir(tasks);
 	return text;
 }
 
-/* exec(2) holds back who reads the maps until its record is written: so if there is none
- * after the reading, what was read is of the space that we know. */
+/* exec(2) blocks readers of /proc/PID/maps until its COMM record is written. So if no such record
+ * follows the read, the text belongs to the last known space. */
 void maps_read(struct maps *m, pid_t pid)
 {
 	struct process *p;
@@ -618,9 +621,9 @@ void maps_snapshot(struct maps *m)
 		closedir(proc);
 }
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------- */
 
-/* The era of that time. Only of its present one can /proc tell more. */
+/* The era of that time. /proc can add to the last one only. */
 static struct era *look(struct maps *m, pid_t pid, uint64_t time)
 {
 	struct process *p = pid > 0 ? find(m, pid) : NULL;

@@ -7,7 +7,7 @@
 
 enum { FIRST_IDS = 1 << 12, MAX_IDS = 1 << 22, UNPAIRED = -1 };
 
-/* A number for each id: 0 is not known. */
+/* A number for each id; 0: not known. */
 struct table {
 	int32_t *of;
 	size_t n;
@@ -15,8 +15,8 @@ struct table {
 
 struct pidmap {
 	bool apart;
-	struct table inner;        /* of outer ids; UNPAIRED: asked for in vain */
-	struct table child;        /* of inner ids: the last one born, inner */
+	struct table inner;        /* by outer id; UNPAIRED: looked up without result */
+	struct table child;        /* by inner id: the last child, inner */
 	size_t unpaired;
 };
 
@@ -38,7 +38,7 @@ void pidmap_free(struct pidmap *m)
 	free(m);
 }
 
-/* NULL: no id, or without memory. */
+/* NULL: not an id, or out of memory. */
 static int32_t *slot(struct table *t, pid_t id)
 {
 	size_t n = t->n ? t->n : FIRST_IDS;

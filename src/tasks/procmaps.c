@@ -11,7 +11,7 @@ static int digit(char c, unsigned int base)
 	return d < (int)base ? d : -1;
 }
 
-/* A number of at most 64 bits and the character behind it. */
+/* Parses a number of at most 64 bits that is followed by `behind`. */
 static bool take_number(char **p, unsigned int base, char behind, uint64_t *v)
 {
 	char *start = *p;

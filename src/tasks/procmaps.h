@@ -12,9 +12,9 @@ struct procmaps_line {
 	bool exec;
 	uint32_t maj, min;
 	uint64_t ino;
-	char *path;              /* newlines that the kernel wrote as \012 are newlines; may be "" */
+	char *path;              /* the kernel's \012 is a newline again; may be "" */
 };
 
-/* Takes one line, without its end, apart; `path` points into it. False if it is none. */
+/* Parses one line without its newline; `path` points into it. False: not such a line. */
 bool procmaps_parse(char *line, size_t len, struct procmaps_line *out);
 #endif

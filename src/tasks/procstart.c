@@ -8,7 +8,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* "PID (NAME) STATE ...": the start is the 20th word behind the name, in ticks. */
+/* "PID (NAME) STATE ...": the start time is the 20th word after the name, in clock ticks. */
 int64_t procstart_parse(const char *stat)
 {
 	const char *p = strrchr(stat, ')');

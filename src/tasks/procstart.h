@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a process began. */
+/* Start time of a process. */
 #ifndef TASKS_PROCSTART_H
 #define TASKS_PROCSTART_H
 
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Whether a process of that number lives that began before `when` (CLOCK_REALTIME). */
+/* Whether process `pid` exists and started before `when` (CLOCK_REALTIME). */
 bool procstart_before(const struct opener *o, pid_t pid, const struct timespec *when);
-/* The same of a text as in /proc/PID/stat: ns since the machine booted. -1: it is none. */
+/* Start time in the text of /proc/PID/stat: ns since boot. -1: malformed. */
 int64_t procstart_parse(const char *stat);
 #endif

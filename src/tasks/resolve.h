@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an address of a call chain to the function it lies in. */
+/* From an address in a call chain to its function. */
 #ifndef TASKS_RESOLVE_H
 #define TASKS_RESOLVE_H
 
@@ -7,22 +7,22 @@
 #include "symbols/symbolizer.h"
 #include "tasks/maps.h"
 
-/* Where an address is: the same for the same code, whoever runs it. */
+/* Place of an address in its file: the same for the same code in all processes. */
 struct resolve_site {
-	struct dso *dso;         /* NULL: of the kernel, or not mapped */
-	uint64_t at;             /* in the file, else the address */
+	struct dso *dso;         /* NULL: in the kernel, or not mapped */
+	uint64_t at;             /* offset in the file; without a file the address */
 };
 
-/* What is said of it. */
+/* The names for an address. */
 struct resolve_words {
-	const char *symbol;      /* NULL: it has no name; lives until the next question */
+	const char *symbol;      /* NULL: unknown; valid until the next lookup */
 	const char *dso;         /* "[kernel.kallsyms]", "[xfs]", "/usr/bin/cat", "[unknown]" */
 	uint64_t offset;         /* in the function */
 	bool kernel;
-	bool late;               /* it may have a name later */
+	bool late;               /* the name may become known later (JIT) */
 };
 
-/* maps may be NULL. The answer is valid until the next call of a function of maps.h. */
+/* maps may be NULL. The result is valid until the next call of a function of maps.h. */
 struct resolve_site resolve_site(struct maps *maps, const struct chain_address *a, pid_t pid,
 				 uint64_t time);
 void resolve_words(struct symbolizer *s, const struct chain_address *a,

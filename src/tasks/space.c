@@ -67,7 +67,7 @@ static void forget_before(struct dsos *d, struct space *s, uint64_t time)
 		memmove(s->gone, s->gone + n, s->ngone * sizeof(*s->gone));
 }
 
-/* The part of `m` that another mapping covers from now on. Takes a reference of its own. */
+/* Adds the part of `m` that `by` replaces to the history, with its own reference. */
 static void remember(struct space *s, const struct mapping *m, const struct mapping *by)
 {
 	struct gone_mapping *g;
@@ -95,7 +95,7 @@ static void remember(struct space *s, const struct mapping *m, const struct mapp
 
 /* ---- mapping -------------------------------------------------------------- */
 
-/* The first mapping that ends behind addr. */
+/* The first mapping that ends after addr. */
 static size_t first_behind(const struct space *s, uint64_t addr)
 {
 	size_t lo = 0, hi = s->nlive;
@@ -198,7 +198,7 @@ void space_carry(struct dsos *d, struct space *s, const struct space *other, uin
 		}
 }
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------- */
 
 static bool holds(const struct mapping *m, uint64_t addr, uint64_t time)
 {

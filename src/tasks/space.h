@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An address space: what was mapped where, and until when. Mappings that were replaced
- * stay in a short history, for events from before. Spaces are shared (a child begins with
- * its parent's) and copied by whoever changes one.
+ * An address space: what is mapped where since when. Replaced mappings stay in a short history for
+ * events from before. Spaces are shared (a child starts with its parent's) and copied on write.
  */
 #ifndef TASKS_SPACE_H
 #define TASKS_SPACE_H
@@ -12,8 +11,8 @@
 struct mapping {
 	uint64_t start, end;
 	uint64_t pgoff;          /* of start, in the file */
-	bool data;               /* it is no code */
-	uint64_t from;           /* time it came about; 0: before we looked */
+	bool data;               /* not executable */
+	uint64_t from;           /* when it was mapped; 0: before the first record */
 	struct dso *dso;
 };
 
@@ -24,8 +23,8 @@ struct gone_mapping {
 
 struct space {
 	unsigned int refs;
-	bool partial;            /* only what records told: /proc may know more */
-	uint64_t version;        /* no two states of any two spaces have the same */
+	bool partial;            /* /proc may have more mappings than the records so far */
+	uint64_t version;        /* unique for each state of each space */
 	uint64_t changed;        /* time of the last change */
 	struct mapping *live;    /* by start, without overlaps */
 	struct gone_mapping *gone;   /* oldest first */
@@ -37,15 +36,15 @@ enum { SPACE_MAX_LIVE = 16384, SPACE_MAX_GONE = 1024 };
 struct space *space_new(bool partial);
 struct space *space_ref(struct space *s);
 void space_put(struct dsos *d, struct space *s);
-/* What is mapped now, without the history. */
+/* A copy of the current mappings, without the history. */
 struct space *space_copy(const struct space *s);
 
-/* Maps m (whose reference to the dso is taken over), at m->from, over whatever is there.
- * Returns whether this changed anything. History older than `forget` goes. */
+/* Maps m at time m->from over what is there, and takes over m's reference to the dso. False:
+ * nothing changed. Drops history older than `forget`. */
 bool space_map(struct dsos *d, struct space *s, const struct mapping *m, uint64_t forget);
-/* The same where nothing is mapped yet; for what was there before we looked. */
+/* The same where nothing is mapped yet, for mappings older than the first record. */
 bool space_fill(struct dsos *d, struct space *s, const struct mapping *m);
-/* Maps in `s` what came about in `other` after that time. */
+/* Maps in `s` the mappings that `other` got after that time. */
 void space_carry(struct dsos *d, struct space *s, const struct space *other, uint64_t time);
 const struct mapping *space_find(const struct space *s, uint64_t addr, uint64_t time);
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The threads of a process, or the processes. */
+/* The numbered entries of the folder: threads of a process, or processes. */
 static void each(const char *folder, threads_fn *take, void *ctx)
 {
 	DIR *dir = opendir(folder);
@@ -24,7 +24,7 @@ struct taker {
 	void *ctx;
 };
 
-/* The folder of one thread has three links. */
+/* The task folder of a single-threaded process has three links. */
 static void take_process(void *ctx, pid_t pid)
 {
 	const struct taker *t = ctx;

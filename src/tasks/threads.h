@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads that /proc shows. */
+/* The threads listed in /proc. */
 #ifndef TASKS_THREADS_H
 #define TASKS_THREADS_H
 
@@ -7,6 +7,6 @@
 
 typedef void threads_fn(void *ctx, pid_t tid);
 
-/* Calls `take` for all there are now; for the first one of a process maybe twice. */
+/* Calls `take` for each thread; the main thread of a process may come twice. */
 void threads_each(threads_fn *take, void *ctx);
 #endif

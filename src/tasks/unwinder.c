@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-	MAX_KERNEL = 512, MAX_USER = 511,   /* words of a chain */
-	STEPS = 4096,                       /* that are remembered; a power of two */
+	MAX_KERNEL = 512, MAX_USER = 511,   /* words of a call chain */
+	STEPS = 4096,                       /* entries of the cache; a power of two */
 	ANSWERS_SHIFT = 44,
 };
 
-/* What holds at an address, as long as the process maps what it does. */
+/* Cached lookup of one address, valid for one version of the process's mappings. */
 struct step {
-	uint64_t version;        /* of what is mapped; 0: nothing is remembered here */
+	uint64_t version;        /* of the mappings; 0: empty */
 	uint64_t addr;
 	bool is_code, has_rule;
 	struct cfi_rule rule;
@@ -25,15 +25,15 @@ struct step {
 struct unwinder {
 	struct maps *maps;
 	struct dsos *dsos;
-	unsigned int max;        /* frames, where nobody says how many */
-	uint64_t stacks, cut;    /* walked, and cut off */
-	uint64_t torn;           /* cut off where the kernel copied fewer bytes than were asked for */
-	uint64_t asked;          /* bytes of stack in a sample that is cut off, at most */
-	struct step steps[STEPS], last;     /* last: of a time that has no version */
+	unsigned int max;        /* frames by default */
+	uint64_t stacks, cut;    /* stacks walked; those cut off */
+	uint64_t torn;           /* cut off because the kernel copied fewer bytes than requested */
+	uint64_t asked;          /* most bytes of stack requested in a sample that is cut off */
+	struct step steps[STEPS], last;     /* last: for times without a version */
 	uint64_t chain[MAX_KERNEL + 1 + MAX_USER];
 };
 
-/* Of the walk that is on. */
+/* State of one walk. */
 struct walk {
 	struct unwinder *u;
 	const struct unwinder_sample *s;
@@ -60,7 +60,7 @@ void unwinder_free(struct unwinder *u)
 
 /* ---- from an address to its rule ----------------------------------------------- */
 
-/* How many bytes the function has that begins there; none that is longer than any trampoline. */
+/* Size of the function that begins there; stops above the size of any trampoline. */
 static uint64_t size_at(struct unwinder *u, struct dso *dso, uint64_t start)
 {
 	uint64_t size = 0, into;
@@ -80,7 +80,7 @@ static const struct cfi_rule *trampoline_rule(struct unwinder *u, struct dso *ds
 	       cfi_known_trampoline(into, size_at(u, dso, offset - into)) : NULL;
 }
 
-/* Of code that has no CFI. */
+/* Rules for code without CFI. */
 static const struct cfi_rule *known_rule(struct unwinder *u, const struct unwinder_sample *s,
 					 const struct mapping *m, uint64_t addr)
 {
@@ -90,7 +90,7 @@ static const struct cfi_rule *known_rule(struct unwinder *u, const struct unwind
 
 	if (!arm64)
 		return trampoline_rule(u, m->dso, offset);
-	/* it is returned to at its first byte, and the byte before is asked for */
+	/* a return goes to its first byte, and the lookup is for the byte before */
 	return !strcmp(dso_mapped_name(m->dso), VDSO_NAME) &&
 	       dso_find(u->dsos, m->dso, offset + 1, &name, &into) && !into &&
 	       !strcmp(name, CFI_KNOWN_ARM64_SIGRETURN) ? &cfi_known_arm64_sigreturn : NULL;
@@ -107,7 +107,7 @@ static const struct cfi_rule *rule_at(const struct walk *w, const struct mapping
 	return rule ? rule : known_rule(w->u, w->s, m, addr);
 }
 
-/* False: what is known of it is not the last word. */
+/* False: the result may change later (JIT), so it is not cached. */
 static bool look_up(const struct walk *w, uint64_t addr, struct step *step)
 {
 	const struct mapping *m = maps_find(w->u->maps, w->s->pid, addr, w->s->time);
@@ -142,7 +142,7 @@ static bool code_at(void *ctx, uint64_t addr, const struct cfi_rule **rule)
 	return step->is_code;
 }
 
-/* Names of code that is made while a program runs come late, and tell trampolines. */
+/* Names of JIT code arrive late and identify trampolines, so each new name changes the version. */
 static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
 {
 	uint64_t version = maps_version(u->maps, s->pid, s->time);
@@ -150,8 +150,8 @@ static uint64_t version_of(struct unwinder *u, const struct unwinder_sample *s)
 	return version ? version ^ dsos_answers(u->dsos) << ANSWERS_SHIFT : 0;
 }
 
-/* The kernel copies up to a page that isn't in memory: that is the stack's end, or one within the stack which nobody
- * has written so far. Rules know of no caller behind the end. */
+/* The kernel copies up to a page that is not in memory. That page is the end of the stack, or a
+ * page within the stack that was never written; beyond the end the CFI has no caller. */
 static void count(struct unwinder *u, const struct unwinder_sample *s, enum unwind_end end)
 {
 	bool fewer = s->stack.stack_size < s->asked;

@@ -24,8 +24,8 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* In the child: waits for the byte, becomes the program. A parent that dies closes the
- * pipe, and nothing is run. */
+/* In the child: waits for the byte, then runs the program. If the parent dies, the pipe closes and
+ * nothing runs. */
 static void become(int go, int trouble, char *const *argv, const sigset_t *signals,
 		   const struct rlimit *files)
 {
@@ -38,7 +38,8 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(WORKLOAD_REFUSED);
-	/* whoever root's program may become. Who has no right to a filter isn't root. */
+	/* for programs that change from root to another user; without root it fails, and is not
+	 * needed */
 	ttyfilter_install_on_terminal();
 	setrlimit(RLIMIT_NOFILE, files);
 	sigprocmask(SIG_SETMASK, signals, NULL);
@@ -49,7 +50,7 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	_exit(code == ENOENT ? WORKLOAD_MISSING : WORKLOAD_REFUSED);
 }
 
-/* Whether exec will find it; so far, nothing was begun that could overwrite a file. */
+/* Whether exec will find the program. Checked before anything can overwrite a file. */
 static bool is_there(const char *name)
 {
 	const char *folder = getenv("PATH");
@@ -146,7 +147,7 @@ int workload_collect(struct workload *w, struct rusage *usage)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Who is asked to end may have reasons not to, which are no reason to wait for ever. */
+/* A process may ignore SIGTERM: the wait has a limit. */
 static void end(const struct workload *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
