@@ -44,7 +44,8 @@ static bool is_one(const struct cgroups *c, const char *folder)
 	return false;
 }
 
-/* "NUMBER:CONTROLLERS:PATH": the path in the hierarchy that counts, or NULL. */
+/* From a line "NUMBER:CONTROLLERS:PATH": the path, if the line is for the hierarchy in use; or
+ * NULL. */
 static const char *path_in(const struct cgroups *c, char *line)
 {
 	char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -56,7 +57,7 @@ static const char *path_in(const struct cgroups *c, char *line)
 	return (c->unified ? controllers[1] == '\0' : strstr(controllers, "perf_event") != NULL) ? path : NULL;
 }
 
-/* Upwards from the group of the process. */
+/* Checks the group of the process and the groups above it. */
 static bool is_below(const struct cgroups *c, const char *path)
 {
 	char folder[PATH_MAX];

@@ -18,7 +18,7 @@
 
 enum { MAX_GENERATIONS = 64 };
 
-/* ---- whose it is ------------------------------------------------------------------- */
+/* ---- targets ------------------------------------------------------------------------ */
 
 /* The number behind "Key:" in /proc/PID/status; -1: gone. */
 static int number_of(pid_t pid, const char *key)
@@ -36,7 +36,7 @@ static int number_of(pid_t pid, const char *key)
 	if (n <= 0)
 		return -1;
 	status[n] = '\0';
-	/* the name, which the process chose, is escaped: no line of it is another key */
+	/* the process chose its name, but newlines in it are escaped */
 	line = strstr(status, key);
 	return line ? atoi(line + strlen(key)) : -1;
 }
@@ -52,7 +52,7 @@ static bool is_named(const struct keeper_targets *t, pid_t process)
 	return false;
 }
 
-/* A process that was named, or the child of one. */
+/* A watched process, or a descendant of one. */
 static bool is_target(const struct grants *g, pid_t pid)
 {
 	int process = pid;
@@ -70,7 +70,7 @@ static bool is_target(const struct grants *g, pid_t pid)
 
 /* ---- programs ------------------------------------------------------------------------ */
 
-/* Programs and libraries only; a core dump is a secret. */
+/* True for programs and libraries, not for core dumps, which have secrets. */
 static bool is_program(int fd)
 {
 	unsigned char head[18];
@@ -90,12 +90,12 @@ static bool is_line_of(pid_t pid, const char *line, const struct stat *file)
 
 	if (sscanf(line, "%llx-%llx %4s", &start, &end, flags) != 3 || flags[2] != 'x')
 		return false;
-	/* the numbers in the line are not those of stat(2) on all file systems */
+	/* the device and inode in the line differ from those of stat(2) on some file systems */
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, start, end);
 	return !stat(path, &st) && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
-/* Whether the process runs code of that file. */
+/* Whether the process has an executable mapping of that file. */
 static bool is_run_by(pid_t pid, const struct stat *file)
 {
 	size_t size = 0;
@@ -113,7 +113,7 @@ static bool is_run_by(pid_t pid, const struct stat *file)
 	return found;
 }
 
-/* Names that debug files have, beside their programs or in the folders for them. */
+/* Names of debug files, next to their programs or in the folders for debug files. */
 static bool is_debug_file(const char *path, const struct stat *st)
 {
 	size_t n = strlen(path);
@@ -123,7 +123,7 @@ static bool is_debug_file(const char *path, const struct stat *st)
 		(n > 6 && !strcmp(path + n - 6, ".debug")));
 }
 
-/* The user's own way to the file, if it leads to the same one. */
+/* Opens the file with the user's rights, if the path leads the user to the same file. */
 static int open_as_user(struct grants *g, const char *path, const struct stat *st)
 {
 	struct caller_rights rights;
@@ -139,8 +139,8 @@ static int open_as_user(struct grants *g, const char *path, const struct stat *s
 	return -ENOENT;
 }
 
-/* Whether the user may know the names in it. Programs end before anybody asks: where all are watched, those
- * that everybody may read are known, whatever folder they are in. */
+/* Whether the user may know the names in the file. Programs may end before the request: with
+ * everybody watched, any file that everybody may read is allowed, in whatever folder. */
 static bool has_names_for(const struct grants *g, pid_t pid, const char *path, const struct stat *st)
 {
 	if ((g->targets.everybody && st->st_mode & S_IROTH) || vault_has(g->vault, st))
@@ -158,7 +158,7 @@ static int give_ticket(struct grants *g, int file)
 	return fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Takes over the file that the process sees there. */
+/* Takes over `file`, which the process sees at that path. */
 static int give(struct grants *g, pid_t pid, const char *path, int file)
 {
 	struct stat st;
@@ -205,7 +205,7 @@ int grants_mapped(struct grants *g, pid_t pid, const char *range)
 	return give(g, pid, path, opener_mapped(&opener_direct, pid, start, end));
 }
 
-/* ---- the rest -------------------------------------------------------------------------- */
+/* ---- other files ------------------------------------------------------------------------ */
 
 int grants_proc(struct grants *g, pid_t pid, const char *name)
 {
@@ -233,7 +233,7 @@ int grants_perf_map(struct grants *g, pid_t pid)
 	return own;
 }
 
-/* How many digits there are of it, or 0. */
+/* Number of bytes in the id, or 0. */
 static size_t parse_id(const char *text, uint8_t id[ELFID_MAX])
 {
 	size_t n = 0;

@@ -27,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is watched: everybody; or the processes in `pids`, those with a thread in `tids`, those in `cgroups`, and their
- * children; or nobody, if a recording is read. */
+/* The processes that are watched: everybody; or those in `pids`, those with a thread in `tids`,
+ * those in `cgroups`, and their children; or nobody, if a recording is read. */
 struct keeper_targets {
 	bool everybody, recorded;
 	const int *pids, *tids;

@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* ---- who ------------------------------------------------------------------ */
+/* ---- find the user -------------------------------------------------------- */
 
 static const struct passwd *by_number(const char *text)
 {
@@ -62,7 +62,7 @@ int identity_find(struct identity *who, const char *user, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "SUDO_UID is %s, which is not a user of this "
 				 "machine: give --user NAME, the user to run the script, or --user "
 				 "root", caller);
-	/* sudo by root, or --user root: stays root */
+	/* sudo run by root, or --user root: stays root */
 	return pw->pw_uid ? take(who, pw, f) : 0;
 }
 
@@ -110,9 +110,9 @@ void identity_free(struct identity *who)
 	*who = (struct identity){0};
 }
 
-/* ---- becoming it ---------------------------------------------------------- */
+/* ---- change to the user --------------------------------------------------- */
 
-/* Groups first: afterwards there is no right to. The bounding set while there is one. */
+/* Order: the bounding set and the groups first, while the process has the right to change them. */
 static int change_ids(const struct identity *who)
 {
 	for (int cap = 0; cap < 64; cap++)
@@ -122,7 +122,7 @@ static int change_ids(const struct identity *who)
 	       setresuid(who->uid, who->uid, who->uid);
 }
 
-/* Whether a way back is left. */
+/* Whether the process could get its privilege back. */
 static bool can_return(const struct identity *who)
 {
 	uid_t r, e, s;
@@ -141,7 +141,7 @@ static void change_environment(const struct identity *who)
 	setenv("LOGNAME", who->name, 1);
 }
 
-/* What types into the terminal types as who reads there. */
+/* A process that can type into the terminal acts as the user who reads from it. */
 static int leave_terminal(const struct identity *who, struct fault *f)
 {
 	int rc = who->own ? 0 : ttyfilter_install_on_terminal();
@@ -168,7 +168,7 @@ int identity_become(const struct identity *who, struct fault *f)
 {
 	if (identity_drop(who, f))
 		return -1;
-	/* its own process again, with a /proc/self that belongs to it */
+	/* the process belongs to its user again, and so does /proc/self */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (!who->own)
 		change_environment(who);

@@ -27,8 +27,8 @@
 enum request_kind { REQUEST_FILE = 1, REQUEST_PROC, REQUEST_PERF_MAP, REQUEST_MAPPED, REQUEST_PARSE, REQUEST_CACHED,
 		    REQUEST_WRITE };
 
-/* One datagram. `text` ends with a NUL; before it are, for REQUEST_WRITE, an order (outputs.h), and for REQUEST_PARSE the
- * bytes of a question, whose kind is in `pid` and which has descriptors. */
+/* One datagram. `text` ends with a NUL. For REQUEST_WRITE it holds an order (outputs.h). For
+ * REQUEST_PARSE it holds a question, whose kind is in `pid`, and the datagram has descriptors. */
 struct request {
 	uint32_t kind;
 	int32_t pid;
@@ -36,20 +36,20 @@ struct request {
 };
 
 struct answer {
-	int32_t rc;              /* 0: with a descriptor; above: an order was done, and gave one less */
-	int32_t worker;          /* of the vault; at first the keeper itself */
+	int32_t rc;              /* 0: with a descriptor; > 0: a completed order, plus one */
+	int32_t worker;          /* of the vault; in the first answer the keeper's own id */
 };
 
 enum { REQUEST_HEAD = offsetof(struct request, text) };
 
-/* Two processes: who reads rings asks one of them, and never waits until the other has parsed a stranger's file;
- * at most PATIENCE_SECONDS until an output is opened or renamed. */
+/* Two processes, so that requests from the reader of the ring buffers never wait for the parser,
+ * and at most PATIENCE_SECONDS for an output to be opened or renamed. */
 enum lane_kind { LANE_AT_ONCE, LANE_FILES, LANES };
 
 struct lane {
 	int socket;
-	int32_t process;         /* its own id */
-	pthread_mutex_t lock;    /* a question and its answer: a thread asks for symbols */
+	int32_t process;         /* process id */
+	pthread_mutex_t lock;    /* held from a question to its answer: the symbol thread asks, too */
 };
 
 enum { PATIENCE_SECONDS = 1, PARSE_SECONDS = 10 };
@@ -57,17 +57,17 @@ enum { PATIENCE_SECONDS = 1, PARSE_SECONDS = 10 };
 struct keeper {
 	struct opener opener;
 	struct lane lanes[LANES];
-	pid_t pid;               /* whose it is: a forked child would take its parent's answers */
+	pid_t pid;               /* the process it belongs to: a forked child would take its parent's answers */
 };
 
-/* ---- a descriptor in a datagram --------------------------------------------- */
+/* ---- datagrams with descriptors --------------------------------------------- */
 
 union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(PARSER_MAX_FDS * sizeof(int))];
 };
 
-/* One datagram; 0 or -errno. */
+/* Sends one datagram; 0 or -errno. */
 static int put(int socket, const void *data, size_t size, const int *fds, unsigned int nfds)
 {
 	union control control = {0};
@@ -90,7 +90,7 @@ static int put(int socket, const void *data, size_t size, const int *fds, unsign
 	return n < 0 ? -errno : 0;
 }
 
-/* Its size, 0 at the end, -errno. */
+/* Receives one datagram: its size, 0 at the end, or -errno. */
 static ssize_t get(int socket, void *data, size_t size, int fds[PARSER_MAX_FDS], unsigned int *nfds)
 {
 	union control control = {0};
@@ -120,7 +120,7 @@ static void close_all(const int *fds, unsigned int nfds)
 		close(fds[i]);
 }
 
-/* The descriptor, or -errno as the keeper had it. */
+/* The descriptor, or -errno from the keeper. */
 static int receive_answer(int socket, struct answer *a)
 {
 	int fds[PARSER_MAX_FDS];
@@ -135,7 +135,7 @@ static int receive_answer(int socket, struct answer *a)
 	return -EPIPE;
 }
 
-/* ---- what it gives ----------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------ */
 
 static int answer_about_files(struct grants *g, const struct request *r, size_t size, const int *fds,
 			      unsigned int nfds)
@@ -161,14 +161,14 @@ static int answer(struct grants *g, const struct request *r, size_t size, const 
 	return r->kind == REQUEST_MAPPED ? grants_mapped(g, r->pid, r->text) : -EINVAL;
 }
 
-/* ---- the process ------------------------------------------------------------- */
+/* ---- the keeper's process ------------------------------------------------------ */
 
 static void send_answer(int socket, const struct grants *g, int rc, int fd)
 {
 	struct answer a = { rc, vault_worker(g->vault) };
 
 	if (put(socket, &a, sizeof(a), &fd, fd >= 0))
-		a.rc = -EPIPE;   /* it has gone: the next read says so */
+		a.rc = -EPIPE;   /* the run has ended: the next read returns 0 */
 	if (fd >= 0)
 		close(fd);
 }
@@ -209,11 +209,11 @@ static void keep(int socket, const struct keeper_opts *opts)
 	unsigned int nfds;
 	ssize_t n;
 
-	/* the terminal's signals are for the run, whose end we notice */
+	/* signals from the terminal are for the run; the keeper ends when the run has ended */
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, sig == SIGCHLD ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-keep");
-	descriptors_close_but(socket, socket);   /* nothing of the run stays here: no event, no ring, no file */
+	descriptors_close_but(socket, socket);   /* close the run's events, ring buffers and files */
 	if (!g.vault)
 		_exit(1);
 	put(socket, &self, sizeof(self), NULL, 0);
@@ -264,7 +264,7 @@ static int ask_file(void *ctx, pid_t pid, const char *path)
 	return ask(ctx, REQUEST_FILE, pid, path);
 }
 
-/* What is no business of the keeper is opened with the rights that the run has. */
+/* Files that the keeper does not give are opened with the run's own rights. */
 static int ask_proc(void *ctx, pid_t pid, const char *name)
 {
 	int fd = ask(ctx, REQUEST_PROC, pid, name);
@@ -356,8 +356,8 @@ static int wait_for(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
 }
 
-/* Children of the run shall neither ask nor keep it from ending. A fork handler has no
- * argument of ours, hence the static: the last one that was started. */
+/* Children of the run shall not use the keeper, nor hold its socket open. A fork handler has no
+ * argument, hence the static: the keeper that was started last. */
 static struct keeper *_Atomic of_the_run;
 
 static void forget_in_child(void)
@@ -386,7 +386,7 @@ static int receive_own_id(int socket, int32_t *id)
 	return n == sizeof(a) ? 0 : -EPIPE;
 }
 
-/* A child of init: no wait() of the script ever meets it. */
+/* Forks twice: as a child of init, the process is never found by a wait() of the script. */
 static int fork_lane(struct lane *lane, const struct keeper_opts *opts)
 {
 	int pair[2], rc;
@@ -459,8 +459,8 @@ const struct opener *keeper_opener(struct keeper *k)
 	return &k->opener;
 }
 
-/* It reads the end, cleans up, and its own end ends this. False: a thread that was given up waits for an answer; it
- * reads the end. */
+/* The keeper reads the end of the socket, cleans up and exits. False: an abandoned thread still
+ * waits for an answer and holds the lock; that thread reads the end. */
 static bool stop_lane(struct lane *lane)
 {
 	char c;
@@ -471,7 +471,7 @@ static bool stop_lane(struct lane *lane)
 	while (recv(lane->socket, &c, 1, 0) > 0 || errno == EINTR)
 		errno = 0;
 	close(lane->socket);
-	lane->socket = -1;       /* a thread that was given up may still ask */
+	lane->socket = -1;       /* an abandoned thread may still ask */
 	pthread_mutex_unlock(&lane->lock);
 	return true;
 }
@@ -483,7 +483,7 @@ void keeper_stop(struct keeper *k)
 	if (!k)
 		return;
 	if (k->pid != getpid()) {
-		free(k);         /* the keeper is the parent's */
+		free(k);         /* the keeper belongs to the parent */
 		return;
 	}
 	atomic_store(&of_the_run, NULL);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stays root when the run changes to another user (identity.h): the keeper. It parses
- * nothing. It answers requests for the files in grants.h, each with a descriptor for reading,
- * and questions about files for which it gave tickets (vault.h), with bytes. It writes the files
- * in outputs.h. It answers nothing else. It is two processes: one answers at once, for entries in
- * /proc and outputs; the other waits for the jailed parser.
+ * The keeper: the processes that stay root when the run changes to another user (identity.h). It
+ * parses nothing. It answers requests for the files in grants.h with a descriptor for reading, and
+ * questions about files that have tickets (vault.h) with bytes. It writes the files in outputs.h.
+ * It answers nothing else. One of its two processes answers at once, for entries in /proc and
+ * outputs; the other one waits for the jailed parser.
  *
- * From a program that the user may not read, the run gets the names of functions and nothing
- * else: whoever traces a process may see the names of its functions. When the process has ended,
- * the run cannot get them any more.
+ * From a program that the user may not read, the run gets function names and nothing else: a user
+ * who traces a process may see the names of its functions. Once the process has ended, the run
+ * cannot get them any more.
  *
- * The keeper answers only the process that started it; a child which that process forks gets
- * -EPERM. The keeper ends when the run ends, for whatever reason, and cleans up after it.
+ * The keeper answers only the process that started it; a child forked by that process gets -EPERM.
+ * The keeper ends when the run ends, for whatever reason, and cleans up after it.
  */
 #ifndef KEEPER_KEEPER_H
 #define KEEPER_KEEPER_H

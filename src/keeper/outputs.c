@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Before the path, and the other one, each with its NUL. */
+/* Followed by the path and the second path, each with a NUL. */
 struct head {
 	uint32_t op, flags, mode;
 };
@@ -24,7 +24,7 @@ ssize_t outputs_pack(const struct outfile_order *order, char *bytes, size_t size
 	return (ssize_t)(sizeof(h) + n + m);
 }
 
-/* Of pictures the name may lack its suffix. */
+/* Suffix of a picture, which the name on the command line may lack. */
 static bool is_suffix(const char *text, size_t n)
 {
 	return !n || (*text == '.' && strspn(text, ".abcdefghijklmnopqrstuvwxyz") >= n);
@@ -37,7 +37,7 @@ static bool is_output(const char *name, const char *path)
 	return !strncmp(name, path, n) && is_suffix(path + n, strlen(path + n));
 }
 
-/* FOLDER/.NAME.12345678, as outfile_temporary() makes it. */
+/* The name has the form FOLDER/.NAME.12345678 of outfile_temporary(). */
 static bool is_temporary(const char *name, const char *path)
 {
 	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
@@ -65,7 +65,8 @@ static bool is_fit(const char *name, const struct outfile_order *o)
 	}
 }
 
-/* A FIFO that nobody reads is -ENXIO: whoever asks can be interrupted, the keeper can't. */
+/* Opens a FIFO without waiting for a reader, -ENXIO: the run can wait and be interrupted, the
+ * keeper cannot. */
 static int do_at_once(struct outfile_order *o)
 {
 	int rc;
@@ -79,7 +80,7 @@ static int do_at_once(struct outfile_order *o)
 	return rc;
 }
 
-/* Not "" or "FOLDER/", of which every name in the folder would be a temporary one. */
+/* Not "" or "FOLDER/": with these, every name in the folder would count as a temporary one. */
 static bool is_file(const char *name)
 {
 	size_t n = strlen(name);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files from other users, above all recordings, are not parsed with root's rights. When the files
- * are open, before the first byte is read, the process changes to another user for good (identity.h):
+ * Files from other users, such as recordings, are not parsed with root's rights. When the files are
+ * open, before the first byte is read, the process changes to another user for good (identity.h):
  *
- *   - under sudo, to the user who ran sudo, who also writes the outputs;
- *   - for root itself, if a file belongs to another user or others may write to it, to a user
- *     without privilege. The outputs that the command line names are written by a keeper.
+ *  - under sudo, to the user who ran sudo, who also writes the outputs;
+ *  - for root itself, if a file belongs to another user or others may write to it, to a user
+ *    without privilege. A keeper writes the outputs named on the command line.
  *
- * What only root may read, and the recording needs (symbols of programs, addresses of the kernel),
- * comes from the keeper, too: see grants.h.
+ * A keeper also reads for the recording what only root may read: symbols of programs, addresses of
+ * the kernel (grants.h).
  */
 #ifndef KEEPER_READING_H
 #define KEEPER_READING_H

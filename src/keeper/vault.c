@@ -18,9 +18,10 @@ struct kept {
 };
 
 struct vault {
-	struct parser *parser, *maps;   /* once something was asked; the other is for perf maps, which strangers write */
+	struct parser *parser, *maps;   /* started by the first question; `maps` parses perf
+	                                 * maps, which may come from any user */
 	struct kept files[MAX_FILES];
-	size_t nfiles, oldest;   /* which makes room when all are taken */
+	size_t nfiles, oldest;   /* oldest: replaced next when all are in use */
 };
 
 struct vault *vault_new(void)
@@ -96,7 +97,7 @@ static const struct kept *find(const struct vault *v, int ticket)
 	return NULL;
 }
 
-/* What a stranger wrote shall not be parsed in one place with what the stranger may not read. */
+/* A file that the user may not read is only parsed together with files of root or of its owner. */
 static bool is_fit_beside(int fd, uid_t owner)
 {
 	struct stat st;
@@ -122,7 +123,7 @@ static int take_files(const struct vault *v, const struct parser_question *q, st
 	return one ? 0 : -ESTALE;
 }
 
-/* A file with those bytes, or -errno. */
+/* Returns a file with those bytes, or -errno. */
 static int put_bytes(const struct parser_bytes *b)
 {
 	int fd = memfd_create("answer", MFD_CLOEXEC);
@@ -153,7 +154,7 @@ static int ask(struct parser **parser, const struct parser_question *q)
 	return rc;
 }
 
-/* What the run asks about is a program. */
+/* The run may only ask about programs. */
 int vault_ask(struct vault *v, const struct parser_question *q)
 {
 	struct parser_question real;

@@ -23,6 +23,6 @@ bool vault_has(const struct vault *v, const struct stat *st);
 int vault_ask(struct vault *v, const struct parser_question *q);
 /* The same for a perf map (symbols/jit/perfmap.h): the answer is its functions, as lines of a perf map, and nothing else. */
 int vault_functions(struct vault *v, int map);
-/* The parser's process that answered last; -1: none. */
+/* Process id of the parser that answered last; -1: none. */
 pid_t vault_worker(const struct vault *v);
 #endif
