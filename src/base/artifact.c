@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a signal that ends the process ------------------------------------------- */
+/* ---- removal of temporary files by signals ------------------------------------- */
 
 enum { MAX_TEMPORARY = 8 };
 
@@ -32,7 +32,8 @@ static void end_without_them(int sig)
 	raise(sig);
 }
 
-/* A signal that nobody handles removes the temporary files before it ends the process. */
+/* Installs handlers, where none are, that remove the temporary files before the signal ends the
+ * process. */
 static void watch_signals(void)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
@@ -77,7 +78,7 @@ static void forget_temporary(struct artifact *a)
 
 /* ---- the file ------------------------------------------------------------------- */
 
-/* stdio forgets why a write failed that it made on its own. */
+/* Records errno, which stdio loses when a buffered write fails. */
 static ssize_t put(void *cookie, const char *bytes, size_t n)
 {
 	struct artifact *a = cookie;
@@ -125,7 +126,7 @@ int artifact_open(struct artifact *a, const char *option, const char *path, stru
 	return outfile_refused(option, path, -ENOMEM, f);
 }
 
-/* Of a pipe: a way to be done, and no failure. */
+/* The reader of a pipe has closed it: not a failure. */
 static bool reader_went_away(const struct artifact *a)
 {
 	struct pollfd p = { .fd = a->fd };
@@ -185,7 +186,7 @@ int artifact_check(const char *option, const char *path, struct fault *f)
 	struct artifact a;
 
 	if (kind && kind != S_IFDIR)
-		return 0;   /* opening a pipe would wait for its reader */
+		return 0;   /* opening a FIFO would wait for its reader */
 	if (artifact_open(&a, option, path, f))
 		return -1;
 	artifact_abandon(&a);

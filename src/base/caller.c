@@ -53,14 +53,14 @@ int caller_groups(const char *name, gid_t gid, gid_t **groups)
 	return n;
 }
 
-/* Of this thread alone: setgroups(3) would change all. */
+/* For this thread only: setgroups(3) would change all threads. */
 static int set_groups(int n, const gid_t *groups)
 {
 	return (int)syscall(SYS_setgroups, (size_t)n, groups);
 }
 
-/* Effective ones, of this thread: `none`, or all that it may have. With any of them /proc/PID/root and the
- * like lead where the caller can't go. */
+/* Sets the effective capabilities of this thread: none, or all permitted ones. With capabilities, /proc/PID/root
+ * would lead to folders that the user cannot enter. */
 static int set_capabilities(bool none)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -91,7 +91,7 @@ void caller_begin_as(struct caller_rights *r, const struct caller *who)
 	set_capabilities(true);
 }
 
-/* Who isn't in the list of users has no group but the one that sudo names. */
+/* A user without an entry in passwd(5) has only the group in SUDO_GID. */
 bool caller_find(struct caller *who, gid_t **groups)
 {
 	const struct passwd *pw;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files with the rights of who called sudo, groups included: what is written belongs to the
- * caller, and what the caller may not read or write stays so. Does nothing where there is no
- * sudo, or the process is nobody's but the caller's already.
+ * Access to files with the rights and groups of the user who ran sudo: files that are written belong to that user,
+ * and files that the user may not read or write stay protected. Does nothing without sudo, or if the process is not
+ * root.
  */
 #ifndef BASE_CALLER_H
 #define BASE_CALLER_H
@@ -12,7 +12,7 @@
 
 struct caller_rights {
 	bool changed;
-	uid_t uid;               /* of the caller, when changed */
+	uid_t uid;               /* of the user, if changed */
 	int fsuid, fsgid;        /* before */
 	gid_t *groups;           /* before; NULL: none */
 	int ngroups;
@@ -25,18 +25,18 @@ struct caller {
 	int ngroups;
 };
 
-/* From here on, accesses of this thread to files are the caller's. */
+/* From here on, this thread accesses files as the user who ran sudo. */
 void caller_begin(struct caller_rights *r);
-/* The same for any user, by root: without a capability, until caller_end(). */
+/* The same for any user, if the process is root: no capabilities until caller_end(). */
 void caller_begin_as(struct caller_rights *r, const struct caller *who);
-/* As before. errno stays. */
+/* Restores the rights. Keeps errno. */
 void caller_end(struct caller_rights *r);
-/* Whether this is root for a user who ran sudo, and for whom. */
+/* Whether the process is root and was started by sudo; sets the user who ran it. */
 bool caller_of_sudo(uid_t *uid);
-/* The same, also where the process has become that user since: for messages. */
+/* The same, also if the process has changed to that user since: for messages. */
 bool caller_ran_sudo(uid_t *uid);
-/* Who it is with all groups where this is root for a user who ran sudo; *groups, which may be NULL, is to be freed. */
+/* The user who ran sudo, with all groups, if the process is root; free *groups, which may be NULL. */
 bool caller_find(struct caller *who, gid_t **groups);
-/* The groups of a user, gid among them: how many, or -1 without memory. */
+/* All groups of a user, including gid: their number, or -1 if out of memory. */
 int caller_groups(const char *name, gid_t gid, gid_t **groups);
 #endif

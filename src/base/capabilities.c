@@ -25,7 +25,7 @@ static int get_permitted(uint64_t *caps)
 	return 0;
 }
 
-/* None is inheritable, and so none is ambient. */
+/* Sets permitted and effective capabilities; none are inheritable, so none can be ambient. */
 static int set_permitted(uint64_t caps)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -43,7 +43,8 @@ int capabilities_drop(void)
 	return set_permitted(0);
 }
 
-/* The kernel empties the ambient set for such a file, so all there is comes from it. */
+/* With capabilities in the file, execve(2) clears the ambient set: all of them come from the
+ * file. */
 bool capabilities_of_file(void)
 {
 	return getauxval(AT_SECURE) && getuid();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this process may do beyond what its user may. The program may be installed with CAP_PERFMON, so that
- * some users can watch the machine; any other capability of the file is given back at the start, and
- * setuid is refused: every option that names a file would be a way to root.
+ * Capabilities of this process. The program's file may have CAP_PERFMON, so that some users can watch the machine.
+ * Any other capability of the file is dropped at the start, and setuid is refused: every option that names a file
+ * would give access as root.
  */
 #ifndef BASE_CAPABILITIES_H
 #define BASE_CAPABILITIES_H
@@ -11,14 +11,14 @@
 
 #include <stdbool.h>
 
-/* At the start of main(): gives back what the program's file should not have given. 0, or -1 with f:
- * then nothing may be done. */
+/* Call at the start of main(): drops the capabilities of the program's file other than CAP_PERFMON. 0, or -1 with f:
+ * then do nothing. */
 int capabilities_trim(struct fault *f);
-/* Whether the program's file gave more than who runs it has (AT_SECURE, getauxval(3)). */
+/* Whether the program's file gave this process more privilege than its user has (AT_SECURE, getauxval(3)). */
 bool capabilities_of_file(void);
-/* Whether the environment may name code that is run: never as root, nor where the file gave privilege. */
+/* Whether environment variables may name code to run: not as root, nor if the program's file gave privilege. */
 bool capabilities_trust_environment(void);
-/* Gives back all of them, the ambient ones too. 0, or -1 with errno. */
+/* Drops all capabilities, including the ambient ones. 0, or -1 with errno. */
 int capabilities_drop(void);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* Ranges of Unicode 15: East_Asian_Width W and F, and the marks that are in use. wcwidth(3)
- * would depend on a locale that nobody set. */
+/* Ranges of Unicode 15: East_Asian_Width W and F, and the combining marks in common use.
+ * wcwidth(3) would depend on the locale, which is not set. */
 static const struct {
 	uint32_t from, to;
 	unsigned int columns;
@@ -26,7 +26,7 @@ static unsigned int columns_of_code(uint32_t code)
 	return 1;
 }
 
-/* The code point at *text, which moves on; that of the byte itself if it is no UTF-8. */
+/* The code point at *text, which advances; of invalid UTF-8, the byte. */
 static uint32_t take_code(const unsigned char **text)
 {
 	const unsigned char *s = *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands run, and explained in two renderings of one table: -h and roff. */
+/* Runs a command, and prints its table as help text (-h) and as a man page (roff). */
 #include "base/command.h"
 
 #include <stdlib.h>
@@ -118,8 +118,8 @@ void command_help(const struct command *cmd, FILE *out)
 	fprintf(out, "\nMore: man perf-prof-%s\n", cmd->name);
 }
 
-/* Text into roff, which has its own mind about these: a macro's argument ends at a double
- * quote, and what shall be copied into a shell must not become typographic. */
+/* Escapes text for roff: a macro's argument ends at a double quote, and text to be copied into a
+ * shell must not get typographic quotes and dashes. */
 static void roff_inline(FILE *out, const char *text)
 {
 	static const struct {
@@ -142,7 +142,7 @@ static void roff_inline(FILE *out, const char *text)
 	}
 }
 
-/* The same as a line, which a dot must not begin. */
+/* The same as a whole line, which must not begin with a dot. */
 static void roff(FILE *out, const char *text)
 {
 	if (*text == '.')

@@ -21,21 +21,21 @@ struct command {
 	size_t ngroups;
 	const struct command_example *examples;   /* ended by line == NULL */
 	enum opt_mode mode;
-	size_t config_size;               /* zeroed config that run() gets */
+	size_t config_size;               /* run() gets a zeroed config of this size */
 	void (*defaults)(void *config);   /* may be NULL */
-	size_t sources_at;                /* of the config's pointer to the sources of event lists; 0: none */
+	size_t sources_at;                /* offset in the config of the pointer to the sources
+					   * of event lists; 0: none */
 	const void *subject;              /* for run(), in args; or NULL */
-	void (*release)(void *config);    /* frees what options put there; may be NULL */
-	/* Does the work; returns the exit code. Where it fails it fills f and the
-	 * caller prints it. */
+	void (*release)(void *config);    /* frees memory that options allocated; may be NULL */
+	/* Does the work; returns the exit code. On failure it fills f, which the caller prints. */
 	int (*run)(void *config, const struct opt_parser *args, struct fault *f);
 };
 
 /* In a struct command and in a struct source_ops: an array of groups. */
 #define OPT_GROUPS(array) .groups = array, .ngroups = sizeof(array) / sizeof(*(array))
 
-/* Parses argv (words after the command's name), runs, prints a fault. `sources` (stream/source.h) goes where the
- * command says. The exit code. */
+/* Parses argv (the words after the command's name), runs the command, prints a fault. `sources` (stream/source.h) is
+ * stored at sources_at. Returns the exit code. */
 int command_run(const struct command *cmd, int argc, char **argv, const void *sources);
 void command_help(const struct command *cmd, FILE *out);
 void command_man(const struct command *cmd, FILE *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of small numbers. All numbers of all ranges are collected as they stand, then
- * sorted and made unique once: no insertion per number, no bitmap of the whole range.
+ * Lists of small numbers. The numbers of all ranges are collected, then sorted and deduplicated
+ * once.
  */
 #include "base/cpulist.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than any machine has CPUs or pids (2^22): what a range may grow to. */
+/* Limit for a list: more than there can be CPUs or pids (2^22). */
 #define LIST_MAX (1U << 23)
 /* More than CONFIG_NR_CPUS of any architecture. */
 #define CPU_MAX 65535
@@ -82,7 +82,7 @@ static int parse_number(const char **p, int max, int *out)
 	return 0;
 }
 
-/* "3" or "0-3"; on failure *p stands at the offending place. */
+/* "3" or "0-3"; on failure *p stays at the error. */
 static int parse_range(const char **p, int max, int *from, int *to)
 {
 	const char *last;
@@ -141,7 +141,7 @@ void numlist_free(struct numlist *list)
 	*list = (struct numlist){ 0 };
 }
 
-/* Index of the first number that is not below v. */
+/* Index of the first number >= v. */
 static size_t lower_bound(const struct numlist *list, int v)
 {
 	size_t lo = 0, hi = list->n;
@@ -181,7 +181,7 @@ int numlist_add(struct numlist *list, int v)
 	return 0;
 }
 
-/* Index of the last number of the run that begins at i. */
+/* Index of the last number in the run of consecutive ones that begins at i. */
 static size_t run_end(const struct numlist *list, size_t i)
 {
 	while (i + 1 < list->n && list->v[i + 1] == list->v[i] + 1)

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How many are open; what can't be counted is as many as there may be. */
+/* Number of open descriptors; if it cannot be counted, the limit. */
 static rlim_t count_open(const struct rlimit *now)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -19,7 +19,7 @@ static rlim_t count_open(const struct rlimit *now)
 	while (readdir(dir))
 		n++;
 	closedir(dir);
-	return n - 3;   /* ".", ".." and the folder's own */
+	return n - 3;   /* ".", ".." and the descriptor of the folder */
 }
 
 bool descriptors_reserve(size_t n)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of a lead byte's UTF-8 sequence and the smallest code point it may hold. */
+/* The length of the UTF-8 sequence that begins with the byte, and the smallest code point allowed for it. */
 static size_t sequence(unsigned char lead, uint32_t *code, uint32_t *least)
 {
 	static const struct {
@@ -26,7 +26,7 @@ static size_t sequence(unsigned char lead, uint32_t *code, uint32_t *least)
 	return 0;
 }
 
-/* Line and paragraph separators, and what makes text run backwards: a name would look like another. */
+/* Line and paragraph separators and direction controls, which could make a name look like another. */
 static bool misleads(uint32_t code)
 {
 	return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
@@ -57,7 +57,7 @@ static size_t printable_length(const unsigned char *s, size_t len)
 	return printable(code, least) ? n : 0;
 }
 
-/* How many bytes from s are plain ASCII without control characters: whole words of them. */
+/* Bytes from s that are plain ASCII without control characters, in whole words. */
 static size_t plain_length(const char *s, size_t len)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
@@ -66,7 +66,7 @@ static size_t plain_length(const char *s, size_t len)
 
 	for (; len - n >= sizeof(w); n += sizeof(w)) {
 		memcpy(&w, s + n, sizeof(w));
-		/* a high bit where a byte is: >= 0x80; < 0x20; 0x7f (borrows only add words) */
+		/* the high bit is set for bytes >= 0x80, < 0x20 and 0x7f (borrows only end the loop too early) */
 		if ((w | (w - ones * 0x20) | (w + ones)) & high)
 			break;
 	}

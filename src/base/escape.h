@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that come from the kernel or another process may hold control characters:
- * they are made visible before they reach a terminal. */
+/* Names from the kernel or another process may have control characters, which are escaped before they are printed on
+ * a terminal. */
 #ifndef BASE_ESCAPE_H
 #define BASE_ESCAPE_H
 
 #include <stddef.h>
 
-/* Copies text with control characters (C0, DEL, C1 as UTF-8, invalid UTF-8, controls of direction, line and
- * paragraph separators) as \xNN, always terminated, cut where buf ends. Returns the length written. */
+/* Copies text, with \xNN for control characters (C0, DEL, C1 as UTF-8), invalid UTF-8, direction controls, line and
+ * paragraph separators. Always terminated, truncated to buf. Returns the length written. */
 size_t escape_terminal(const char *text, size_t len, char *buf, size_t size);
-/* The whole of it, malloc'ed; NULL without memory. */
+/* The whole text escaped, malloc'ed; NULL: out of memory. */
 char *escape_whole(const char *text);
 #endif

@@ -42,8 +42,7 @@ int fault_unreadable(struct fault *f, const char *path, int error)
 	return fault_set(f, EXIT_FAILED, "cannot read %s: %s", path, strerror(abs(error)));
 }
 
-/* The text quotes what users, kernel and files gave: control characters are made
- * visible, lines stay lines. */
+/* The text quotes users, kernel and files: control characters are escaped, newlines stay. */
 void fault_print(const struct fault *f)
 {
 	char line[sizeof(f->text) * 4];

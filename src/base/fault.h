@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A failure on its way to the user: the text to print and the exit code it means. */
+/* A failure to report: the text to print and the exit code. */
 #ifndef BASE_FAULT_H
 #define BASE_FAULT_H
 
@@ -22,7 +22,7 @@ int fault_set(struct fault *f, int exit_code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Wrong usage: exit code 2. */
 int fault_usage(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "cannot read PATH: why", of an errno or an -errno; fills f and returns -1 like the others. */
+/* "cannot read PATH: why" for an errno or an -errno; fills f and returns -1 like the others. */
 int fault_unreadable(struct fault *f, const char *path, int error);
 /* "perf-prof: TEXT" to stderr. */
 void fault_print(const struct fault *f);

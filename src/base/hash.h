@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hash tables: uthash, set up so that running out of memory is no exit(). After an add,
- * HASH_LOST(item) says whether it found no memory; the item is then in no table.
+ * Hash tables: uthash, set up not to exit() when out of memory. After an add, HASH_LOST(item) says whether it failed
+ * for lack of memory; the item is then in no table.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -21,9 +21,9 @@ static inline uint64_t hash_step(uint64_t h, const void *key)
 }
 
 /*
- * By words, which takes a third of uthash's own by bytes: keys are numbers, pointers and call
- * chains, looked up for each event. Long ones in two halves that the CPU computes side by side.
- * The upper half of a product depends on all bits of its factors.
+ * Hashes words of 8 bytes, in a third of the time of uthash's own function: keys are numbers, pointers and call
+ * chains, looked up for each event. Long keys are hashed in two streams that the CPU computes in parallel. The upper
+ * half of a product depends on all bits of its factors.
  */
 static inline unsigned int hash_words(const void *key, size_t len)
 {
@@ -48,17 +48,17 @@ static inline unsigned int hash_words(const void *key, size_t len)
 #define HASH_FUNCTION(key, len, hash) ((hash) = hash_words((key), (len)))
 #include <uthash.h>
 
-/* A bucket that has more is a reason to double the table: of ten, which is its own bound, each is a miss of
- * the cache on the way to the last. But that some bucket of a large table has four says nothing: without a
- * look at how full the table is, 400,000 items end up with 16 million buckets. */
+/* The table doubles when a bucket has more than 4 items and the table is more than half full, or when a bucket has
+ * more than 10 (uthash's own limit): each item in a bucket costs a cache miss. Without the condition on the fill,
+ * single full buckets would give 400,000 items a table of 16 million buckets. */
 #undef HASH_BKT_CAPACITY_THRESH
 #define HASH_BKT_CAPACITY_THRESH                                                                   \
 	(_ha_head->hh_head->tbl->num_items * 2 > _ha_head->hh_head->tbl->num_buckets ? 4U : 10U)
 
 #define HASH_LOST(item) (!(item)->hh.tbl)
-/* What was added, or NULL: it is freed if it found no memory. */
+/* The item that was added; if there was no memory, the item is freed and this is NULL. */
 #define HASH_KEPT(item) (HASH_LOST(item) ? (free(item), NULL) : (item))
-/* Frees all items; the table is empty then. */
+/* Frees all items; the table is then empty. */
 #define HASH_FREE(head)                                                                            \
 	do {                                                                                       \
 		__typeof__(head) one_, next_;                                                      \

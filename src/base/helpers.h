@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever is told of processes that this one starts for itself: what they do is its own doing. */
+/* Callback for each helper process that this process starts, so that its activity is counted as
+ * our own. */
 #ifndef BASE_HELPERS_H
 #define BASE_HELPERS_H
 
 #include <sys/types.h>
 
 struct helpers {
-	void (*started)(void *ctx, pid_t pid);   /* NULL: nobody is told */
+	void (*started)(void *ctx, pid_t pid);   /* may be NULL */
 	void *ctx;
 };
 

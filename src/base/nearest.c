@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Optimal string alignment (Levenshtein plus swaps of neighbours) over three rows.
- * A candidate is given up as soon as a whole row is no better than the best so far, so
- * thousands of tracepoint names cost little.
+ * Optimal string alignment (Levenshtein distance plus swaps of neighbours) with three rows. A
+ * candidate is given up when a row is no better than the best so far, so comparing thousands of
+ * tracepoint names is cheap.
  */
 #include "base/nearest.h"
 
@@ -13,7 +13,7 @@
 
 #define NAME_MAX_LEN (sizeof(((struct nearest *)0)->name) - 1)
 
-/* How many edits of a word of this length are still the same word misspelt. */
+/* Edits allowed for a word of this length. */
 static unsigned int tolerance(size_t len)
 {
 	if (len < 2)
@@ -42,8 +42,8 @@ static bool same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* One row of the table: the distance of a[0..i] from every prefix of b. Returns its
- * smallest value. before and last are the two rows above. */
+/* One row of the table: the distance of a[0..i] from every prefix of b. Returns the minimum.
+ * before and last are the two rows above. */
 static unsigned int fill_row(const char *a, size_t i, const char *b, size_t lb,
 			     const unsigned int *before, const unsigned int *last, unsigned int *row)
 {
@@ -60,7 +60,7 @@ static unsigned int fill_row(const char *a, size_t i, const char *b, size_t lb,
 	return min;
 }
 
-/* The distance of a from b, or any value >= bound if it is not below it. */
+/* The distance of a from b if it is below bound, else any value >= bound. */
 static unsigned int distance(const char *a, size_t la, const char *b, size_t lb, unsigned int bound)
 {
 	unsigned int rows[3][NAME_MAX_LEN + 1];
@@ -72,7 +72,7 @@ static unsigned int distance(const char *a, size_t la, const char *b, size_t lb,
 		unsigned int min = fill_row(a, i, b, lb, rows[(i + 1) % 3], rows[(i - 1) % 3],
 					    rows[i % 3]);
 
-		/* A swap reaches two rows up, so both must be hopeless. */
+		/* A swap uses the row before the last, so both must be too far. */
 		if (min >= bound && above >= bound)
 			return bound;
 		above = min;
@@ -80,7 +80,7 @@ static unsigned int distance(const char *a, size_t la, const char *b, size_t lb,
 	return rows[la % 3][lb];
 }
 
-/* "sched_wakeup_n" for "sched_wakeup_new": cut short rather than misspelt. */
+/* "sched_wakeup_n" for "sched_wakeup_new": incomplete rather than misspelt. */
 static bool cut_short(const char *wanted, size_t len, const char *candidate)
 {
 	return len >= 3 && !strncasecmp(wanted, candidate, len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hints to the user. Harnesses take any line on stderr for a failure, so a hint goes
- * there only where somebody asked (-v) or looks (a terminal). */
+/* Hints to the user. Test harnesses take any line on stderr for a failure, so a hint is printed
+ * only with -v or on a terminal. */
 #ifndef BASE_NOTE_H
 #define BASE_NOTE_H
 

@@ -10,10 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* O_NONBLOCK: a FIFO in place of the file doesn't hold us. */
+/* O_NONBLOCK: opening a FIFO instead of a file does not wait. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* What a path leads to is looked at before it is opened: to open a device is to use it. */
+/* Files are checked with O_PATH before they are opened, since opening a device can have side
+ * effects. */
 #define LOOK (O_PATH | O_CLOEXEC)
 
 int opener_read_regular(int path)
@@ -33,7 +34,7 @@ int opener_read_regular(int path)
 	return fd;
 }
 
-/* A symbolic link inside of another root means a path inside of it. */
+/* Resolves symbolic links inside of the root. */
 static int look_below(int root, const char *path)
 {
 	struct open_how how = { .flags = LOOK, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };

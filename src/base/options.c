@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row that matched, and how. */
+/* The row that an option matched. */
 struct match {
 	const struct opt *opt;
 	char *field;
@@ -123,7 +123,7 @@ static void offer(struct nearest *n, const struct opt *o, bool no)
 		nearest_offer(n, o->alias);
 }
 
-/* None that is nearly so. */
+/* An unknown option without a similar name. */
 static int unknown(const struct opt_parser *p, const char *dashes, const char *word, struct fault *f)
 {
 	if (p->listed)
@@ -161,7 +161,7 @@ static int missing_value(struct opt_parser *p, const struct opt *o, struct fault
 	return fault_usage(f, "%s: --%s needs a value: %s", p->command, o->name, o->arg);
 }
 
-/* Up to what may follow it: "dwarf,4096" is one of "fp|dwarf[,SIZE]", "dwarfs" is not. */
+/* A choice ends at a comma: "dwarf,4096" is one of "fp|dwarf[,SIZE]", "dwarfs" is not. */
 static bool is_choice(const char *arg, const char *word)
 {
 	size_t len = strcspn(word, ",");
@@ -172,19 +172,19 @@ static bool is_choice(const char *arg, const char *word)
 	return false;
 }
 
-/* By its letter: in the same word, or in the next one whatever that is. */
+/* For short options: the value is the rest of the word, or the next word. */
 static bool takes_value(const struct opt *o)
 {
 	return o->arg && o->kind != OPT_CHOICE;
 }
 
-/* By its letter: what stands behind the last one of a cluster. */
+/* For short options: the last letter of a cluster may be followed by a choice. */
 static bool takes_choice(const struct opt *o, const char *rest, int argc, char **argv)
 {
 	return o->kind == OPT_CHOICE && !*rest && argc > 1 && is_choice(o->arg, argv[1]);
 }
 
-/* --name, --name=value, --name value. Returns words used, 0 = not ours, -1 = fault. */
+/* --name, --name=value, --name value. Returns words used, 0 = unknown, -1 = fault. */
 static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
 	const char *name = argv[0] + 2, *eq = strchr(name, '=');
@@ -215,7 +215,7 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 	return store(p, &m, argv[1], f) ? -1 : 2;
 }
 
-/* Whether every letter of a cluster like -vq is ours (or the rest is a value). */
+/* Whether every letter of a cluster like -vq is an option (or the rest is a value). */
 static bool cluster_is_ours(struct opt_parser *p, const char *word)
 {
 	struct match m;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Command line options as rows of tables: one row parses, explains itself in -h and
- * in the man page.
+ * Command line options as tables: each row is used for parsing, for -h and for the man page.
  *
- * Why not getopt or argp: a script's own arguments stand among ours without "--"
- * (`./script.py -i 1000 --threshold 50`), so unknown options must pass through, and
- * an abbreviation must never swallow one. Neither library can do both.
+ * Why not getopt or argp: a script's own arguments mix with ours without "--" (`./script.py -i
+ * 1000 --threshold 50`), so unknown options must pass through, and must never be taken for
+ * abbreviations. Neither library can do both.
  */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
@@ -20,13 +19,13 @@
 enum opt_kind {
 	OPT_FLAG,        /* bool; arg == NULL */
 	OPT_COUNT,       /* int, one more each time: -vv */
-	OPT_TRI,         /* int: 0 not said, 1 --NAME, -1 --no-NAME */
+	OPT_TRI,         /* int: 0 not given, 1 --NAME, -1 --no-NAME */
 	OPT_U64,         /* uint64_t */
 	OPT_STRING,      /* const char *, the last one wins */
-	OPT_OUTFILE,     /* the same: a file that is written */
+	OPT_OUTFILE,     /* the same, for a file that is written */
 	OPT_STRINGS,     /* struct opt_strings, repeatable */
 	OPT_CALL,        /* parse(text, base + offset, fault) */
-	OPT_CHOICE,      /* the same; its value may be left out: NULL. A word behind it is the value
+	OPT_CHOICE,      /* OPT_CALL whose value may be omitted: NULL. The next word is the value
 			  * if it begins as one of arg does: "fp|dwarf[,SIZE]" */
 };
 
@@ -47,7 +46,7 @@ struct opt {
 	int (*parse)(const char *text, void *field, struct fault *f);
 };
 
-/* Options that belong together, and where their struct lies in the command's config. */
+/* Related options, and the offset of their struct in the command's config. */
 struct opt_group {
 	const char *title;
 	const struct opt *opts;
@@ -57,8 +56,8 @@ struct opt_group {
 
 enum opt_mode {
 	OPT_MODE_PLAIN,        /* options and operands in any order; "--" ends options */
-	OPT_MODE_SCRIPT,       /* after the first operand, what is not ours is the operand's */
-	OPT_MODE_COMMAND,      /* the first operand is a command: all behind it is its own */
+	OPT_MODE_SCRIPT,       /* after the first operand, unknown options belong to it */
+	OPT_MODE_COMMAND,      /* the first operand is a command, to which all later words belong */
 };
 
 struct opt_parser {
@@ -68,13 +67,13 @@ struct opt_parser {
 	enum opt_mode mode;
 	const char *command;   /* for messages */
 	const void *subject;   /* of that command (base/command.h) */
-	const char *listed;    /* where its options are listed; NULL: by `perf-prof COMMAND -h` */
+	const char *listed;    /* the place that lists the options; NULL: `perf-prof COMMAND -h` */
 	/* results */
 	char **operands;       /* pointers into argv, NULL terminated; free() it */
 	int noperands;
 	int after_dashes;      /* index of the first operand after "--", or -1 */
 	struct opt_strings outputs;   /* values of OPT_OUTFILE; opt_strings_free() */
-	bool help;             /* -h or --help was there */
+	bool help;             /* -h or --help was given */
 };
 
 /* Parses argv[0..argc): the words after the command's name. 0, or -1 with f. */

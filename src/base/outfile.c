@@ -21,7 +21,7 @@ enum { MAX_LINKS = 40, TRIES = 100 };
 
 /* ---- descriptors ---------------------------------------------------------------------- */
 
-/* The descriptor that the path is another name of, or -1. */
+/* The descriptor for which the path is another name, or -1. */
 static int descriptor_of(const char *path)
 {
 	uint64_t n;
@@ -40,15 +40,15 @@ bool outfile_is_descriptor(const char *path)
 	return descriptor_of(path) >= 0;
 }
 
-/* ---- root's way, link by link ----------------------------------------------------------- */
+/* ---- path lookup as root, one name at a time -------------------------------------------------- */
 
 struct way {
-	int folder;              /* O_PATH: how far it was gone */
-	char rest[PATH_MAX];     /* what is still to go */
-	char name[NAME_MAX + 1]; /* of that the first, taken */
+	int folder;              /* O_PATH: the folder reached so far */
+	char rest[PATH_MAX];     /* the rest of the path */
+	char name[NAME_MAX + 1]; /* the first name, taken from the rest */
 	unsigned int links;
-	bool follow;             /* the last name, too */
-	bool is_magic;           /* the last name is a link of /proc, which the kernel alone can follow */
+	bool follow;             /* the last name is resolved, too */
+	bool is_magic;           /* the last name is a link of /proc, which only the kernel can follow */
 };
 
 static int change_folder(struct way *w, int fd)
@@ -76,7 +76,7 @@ static int put_rest(struct way *w, const char *path)
 	       change_folder(w, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
 }
 
-/* 1: it was the last one, 0: not. */
+/* 1: it was the last name; 0: it was not. */
 static int take_name(struct way *w)
 {
 	const char *start = w->rest + strspn(w->rest, "/");
@@ -116,7 +116,7 @@ static int put_link(struct way *w, int fd)
 	return put_rest(w, path);
 }
 
-/* 1: the way ends here; 0: it goes on. */
+/* 1: the lookup is complete; 0: it goes on. */
 static int follow(struct way *w, int fd, const struct stat *link, bool last)
 {
 	if (last && !w->follow)
@@ -148,7 +148,7 @@ static int step(struct way *w)
 	return rc;
 }
 
-/* To the folder of the path's last name. 0 or -errno. */
+/* Finds the folder of the path's last name. 0 or -errno. */
 static int go(struct way *w, const char *path, bool to_the_end)
 {
 	int rc;
@@ -164,9 +164,9 @@ static int go(struct way *w, const char *path, bool to_the_end)
 	return rc;
 }
 
-/* ---- whoever's way ------------------------------------------------------------------------ */
+/* ---- operations on a path ------------------------------------------------------------------ */
 
-/* The way of root, or the path as it is. */
+/* The lookup as root, or the path unchanged for the kernel to resolve. */
 static int go_as(struct way *w, const char *path, bool to_the_end, const struct caller_rights *r)
 {
 	if (!r->changed && !geteuid())
@@ -186,8 +186,8 @@ static const char *name_in(const struct way *w, const char *path)
 	return w->folder >= 0 ? w->name : path;
 }
 
-/* What others have laid where root writes: they would get what root writes, or choose, by another name of it, what
- * root overwrites. The kernel refuses the same where fs.protected_regular and fs.protected_hardlinks are set. */
+/* Refuses files that others have put where root writes: they would get the data, or choose by a hard link the file
+ * that root overwrites. The kernel refuses the same with fs.protected_regular and fs.protected_hardlinks. */
 static int check_owner(const struct way *w, const struct stat *st)
 {
 	struct stat folder;
@@ -203,7 +203,7 @@ static int check_owner(const struct way *w, const struct stat *st)
 	return st->st_nlink > 1 && (open || folder.st_uid != geteuid()) ? -EEXIST : 0;
 }
 
-/* Nothing there is fine. */
+/* A name that does not exist is fine. */
 static int check_name(const struct way *w)
 {
 	struct stat st;
@@ -211,7 +211,7 @@ static int check_name(const struct way *w)
 	return w->folder < 0 || fstatat(w->folder, w->name, &st, AT_SYMLINK_NOFOLLOW) ? 0 : check_owner(w, &st);
 }
 
-/* What is there by the name is only emptied when it is known to be ours; before it is opened, too, which may wait. */
+/* Checks the owner before the open, which may wait, and again on the open file before it is emptied. */
 static int open_checked(const struct way *w, const char *name, int flags, unsigned int mode)
 {
 	int rc = flags & O_EXCL ? 0 : check_name(w), fd = rc ? -1 : openat(w->folder, name, flags & ~O_TRUNC, mode);
@@ -297,7 +297,7 @@ static int look_at(const struct outfile_order *o)
 
 /* ---- orders --------------------------------------------------------------------------------- */
 
-/* Of the process, as its user is. */
+/* NULL: this process carries out its orders. */
 static outfile_hand *hand;
 static void *hand_ctx;
 

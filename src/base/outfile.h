@@ -4,9 +4,9 @@
  * that user's symbolic links are followed, and a file that the user may not write stays as it is.
  *
  * Root itself follows no symbolic link, anywhere in the path, that belongs to another user, or that is in a sticky or
- * world-writable folder: whoever put it there would choose the file that root overwrites. In such folders, root does not
- * write to or replace a file of another user. There, and in other users' folders, it does not write to or replace a file
- * with several hard links.
+ * world-writable folder: whoever put it there would choose the file that root overwrites. In such folders, root does
+ * not write to or replace a file of another user. There, and in other users' folders, it does not write to or replace
+ * a file with several hard links.
  *
  * /dev/stdout, /dev/stderr, /dev/fd/N and "-" (stdout) are the descriptors themselves.
  */
@@ -32,8 +32,8 @@ int outfile_temporary(const char *path, char **name);
 /* If the path is a symbolic link, the link itself is renamed or removed. 0 or -errno. */
 int outfile_rename(const char *from, const char *to);
 int outfile_unlink(const char *path);
-/* The type of what is at the path and is not replaced: S_IFIFO (also for a descriptor), S_IFCHR, S_IFDIR. 0: nothing is
- * there, or a regular file. */
+/* The type of a file that is not replaced: S_IFIFO (also for a descriptor), S_IFCHR, S_IFDIR. 0: nothing is there, or
+ * a regular file. */
 mode_t outfile_kind(const char *path);
 
 /* One call of the functions above, as data: a process can carry it out for another process. */
@@ -44,12 +44,12 @@ struct outfile_order {
 	int flags;                     /* for OUTFILE_OPEN */
 	unsigned int mode;
 };
-/* Carries it out in this process. A descriptor, a kind, 0, or -errno. */
+/* Carries out the order in this process. A descriptor, a kind, 0, or -errno. */
 int outfile_do(const struct outfile_order *order);
-/* From now on `hand` carries out all orders, for a process that has given up its rights. NULL: the process itself does. */
+/* From now on `hand` carries out all orders, for a process that has given up its rights. NULL: this process does. */
 typedef int outfile_hand(void *ctx, const struct outfile_order *order);
 void outfile_through(outfile_hand *hand, void *ctx);
 
-/* Sets f to "OPTION PATH: why, and what to do", for an -errno from these functions. Returns -1. */
+/* Sets f to "OPTION PATH: why, and what to do" for an -errno from these functions. Returns -1. */
 int outfile_refused(const char *option, const char *path, int error, struct fault *f);
 #endif

@@ -46,7 +46,7 @@ int output_reopen(const struct output *out)
 void output_end(struct output *out)
 {
 	if (out->saved_stderr < FIRST_SAVED)
-		return;   /* nothing was redirected; or never started */
+		return;   /* nothing was redirected */
 	fflush(stdout);
 	fflush(stderr);
 	dup2(out->saved_stderr, STDERR_FILENO);

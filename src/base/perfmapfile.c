@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /tmp/perf-PID.map of a process. In its own root and by its own number; and as anybody may
- * write to /tmp, only if it is certain to be the process's: a symbolic link or another
- * user's file could be bait. Through one descriptor of the process's folder in /proc, so
- * that all is about the same process.
+ * /tmp/perf-PID.map of a process: in its root, by its pid in its own namespace. Anybody may write
+ * to /tmp, so a symbolic link or another user's file is refused: it could be a trap. All lookups
+ * go through one descriptor of /proc/PID, so that they are about the same process.
  */
 #include "base/opener.h"
 
@@ -19,7 +18,7 @@
 
 enum { STATUS_BYTES = 4096 };
 
-/* The n-th word behind "Key:" (0: the first; -1: the last). */
+/* The n-th number after "Key:" (0: the first; -1: the last). */
 static long word_of(const char *status, const char *key, int n)
 {
 	const char *line = strstr(status, key);
@@ -51,7 +50,7 @@ static int read_status(int dir, struct perf_map_home *h)
 	if (n <= 0)
 		return -ESRCH;
 	status[n] = '\0';
-	/* the name of the process, which it chose, is escaped: no line of it is another key */
+	/* the process chose its name, but newlines in it are escaped */
 	uid = word_of(status, "\nUid:", 1);
 	pid = word_of(status, "\nNSpid:", -1);
 	if (uid < 0 || pid <= 0)

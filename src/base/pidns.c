@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO of include/linux/proc_ns.h. NSpid in /proc/self/status is no way to tell: it
+/* PROC_PID_INIT_INO of include/linux/proc_ns.h. NSpid in /proc/self/status does not help: it
  * begins at the namespace of the mounted /proc. */
 #define INITIAL "pid:[4026531836]"
 

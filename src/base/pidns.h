@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PID namespace of this process: what its ids mean. */
+/* The PID namespace of this process. */
 #ifndef BASE_PIDNS_H
 #define BASE_PIDNS_H
 
 #include <stdbool.h>
 
-/* Whether it is the kernel's first one, whose ids the fields of tracepoints have. Without /proc
- * it is taken for that. */
+/* Whether it is the initial namespace, to which the ids in tracepoint fields belong. True without
+ * /proc. */
 bool pidns_is_initial(void);
-/* Whether /proc shows its ids, and not those of the namespace around it. */
+/* Whether /proc shows the ids of this namespace, and not those of an outer one. */
 bool pidns_has_proc(void);
 #endif

@@ -13,7 +13,7 @@ void signals_pass(int signo)
 {
 	struct sigaction action;
 
-	/* whoever ignored it before means all that come of him */
+	/* a signal that is ignored stays ignored, also in programs started later */
 	if (sigaction(signo, NULL, &action) || action.sa_handler == SIG_IGN)
 		return;
 	action = (struct sigaction){ .sa_handler = nothing, .sa_flags = SA_RESTART };

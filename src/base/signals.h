@@ -2,7 +2,7 @@
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
 
-/* The signal does nothing to this process, so that the call fails that it came from. Programs that
- * are run have it as this one had it: SIG_IGN would be passed on to them, a handler is not. */
+/* Ignores the signal in this process by an empty handler, so that the system call fails instead.
+ * Programs started later get the signal's previous disposition; SIG_IGN would be inherited. */
 void signals_pass(int signo);
 #endif

@@ -12,9 +12,9 @@
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 
 struct ticket {
-	char magic[16];          /* no ELF file begins so */
+	char magic[16];          /* differs from an ELF file's */
 	struct stat st;
-	int has_generation;      /* not all file systems tell */
+	int has_generation;      /* not all file systems have one */
 	int generation;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In place of a file that this process may not open: a descriptor which says what the file
- * is (stat(2), generation), and nothing of what is in it. Who has the file itself knows it
- * again by the ticket. A sealed memfd, which nobody can change.
+ * A ticket stands for a file that this process may not open: a descriptor (a sealed memfd) that
+ * identifies the file (stat(2), inode generation) without its contents. A process that has the
+ * file open can match it with the ticket.
  */
 #ifndef BASE_TICKET_H
 #define BASE_TICKET_H
@@ -14,7 +14,7 @@
 int ticket_make(int fd);
 bool ticket_is(int fd);
 
-/* Of an open file, or of the one that a ticket is for: 0 or -errno. */
+/* The values of an open file, or of the file for which fd is a ticket: 0 or -errno. */
 int ticket_stat(int fd, struct stat *st);
 int ticket_generation(int fd, int *generation);
 #endif

@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The ABIs of a machine, and the number of ioctl in each. A program for another one than the kernel's own is
- * as good at typing. The two requests have the same numbers in all of these. */
+/* The ABIs of a machine and their numbers of ioctl(2): a program for the compat ABI could use it as well. TIOCSTI and
+ * TIOCLINUX have the same numbers in all of them. */
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64
 #define COMPAT AUDIT_ARCH_I386
@@ -41,11 +41,11 @@
 #define NATIVE AUDIT_ARCH_ARM
 #endif
 
-/* x32 is x86-64's with a bit in the number; its own ioctl is 514, which old kernels also take without the bit. */
+/* x32 numbers are x86-64's plus a bit. x32's own ioctl is 514, which old kernels also accept without the bit. */
 #define X32_BIT 0x40000000u
 #define X32_IOCTL 514
 
-/* The kernel looks at the low half of the request. */
+/* The kernel uses the low half of the request. */
 enum { REQUEST = offsetof(struct seccomp_data, args[1]) + (__BYTE_ORDER == __BIG_ENDIAN ? 4 : 0) };
 
 #ifdef NATIVE
@@ -56,7 +56,7 @@ enum { REQUEST = offsetof(struct seccomp_data, args[1]) + (__BYTE_ORDER == __BIG
 #endif
 
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)
-/* to a line of the filter below, counted from this one */
+/* jumps to the filter's line `yes` or `no`; `line` is the number of this one */
 #define IF(value, line, yes, no) \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, (yes) - (line) - 1, (no) - (line) - 1)
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
@@ -84,7 +84,7 @@ int ttyfilter_install(void)
 {
 	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), (struct sock_filter *)(uintptr_t)filter };
 
-	/* before Linux 5.16, a filter without this flag slows its program down by what it protects from Spectre */
+	/* before Linux 5.16, a filter without this flag turns on Spectre mitigations, which slow the program down */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) ? -errno : 0;
 }
 

@@ -40,8 +40,8 @@ static int digit(char c, unsigned int base)
 	return v < (int)base ? v : -1;
 }
 
-/* Takes digits off *p; -EINVAL if there are none. An overflow is told only once all
- * digits are taken, so that "99999999999999999999x" is no number rather than too big. */
+/* Parses digits at *p; -EINVAL if there are none. -ERANGE is returned only after all digits, so
+ * that the caller can report "99999999999999999999x" as malformed rather than too big. */
 static int take_digits(const char **p, unsigned int base, uint64_t *out)
 {
 	const char *start = *p;
@@ -63,7 +63,7 @@ int units_take(const char **p, uint64_t *out)
 	return take_digits(p, hex ? 16 : 10, out);
 }
 
-/* A number, its sign and what follows it. A negative number is well formed, but out of range. */
+/* A number with a sign. A negative number is well formed, but out of range. */
 static int take_number(const char **p, uint64_t *out)
 {
 	bool negative = **p == '-';

@@ -8,14 +8,14 @@
 
 /* All return 0, -EINVAL (not a number, empty, trailing text) or -ERANGE (overflow, negative). */
 int units_u64(const char *text, uint64_t *out);                 /* decimal or 0x hex */
-/* The digits at *p, decimal or behind 0x; moves *p behind them. */
+/* Parses the number at *p, decimal or 0x hex, and moves *p behind its digits. */
 int units_take(const char **p, uint64_t *out);
 int units_i64(const char *text, int64_t *out);                  /* the same, with a sign */
-/* "8M", "64K", "1G", "4096B": bytes. *has_unit says whether a unit stood there. */
+/* "8M", "64K", "1G", "4096B": bytes. *has_unit: whether there was a unit. */
 int units_size(const char *text, uint64_t *bytes, int *has_unit);
 /* "10ms" "1s" "500us" "2m"; a bare number is ns. */
 int units_duration(const char *text, uint64_t *ns);
-/* What stands behind the noun of a number: "%d event%s". */
+/* The plural "s" for a noun after a number: "%d event%s". */
 static inline const char *units_plural(uint64_t n)
 {
 	return &"s"[n == 1];
