@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfevent/api.h - what all other headers of the library begin with */
+/* perfevent/api.h - included by all other headers of the library */
 #ifndef PEV_API_H
 #define PEV_API_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Marks what the shared library exports, and libperfevent.map lists. */
+/* Exports a function from the shared library; it must also be in libperfevent.map. */
 #define PEV_API __attribute__((visibility("default")))
 
 #endif

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Why a call failed, for a human: what was asked, what the kernel said, what to do. */
+/* Why a call failed, for the user: the request, the kernel's answer, and a remedy. */
 struct pev_error {
 	int code;          /* errno, positive; 0 = no error */
 	char asked[256];   /* "open sched:sched_switch on CPU 3" */

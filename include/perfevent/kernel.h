@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfevent/kernel.h - what this kernel offers */
+/* perfevent/kernel.h - the kernel's settings for perf events */
 #ifndef PEV_KERNEL_H
 #define PEV_KERNEL_H
 
@@ -9,19 +9,18 @@
 extern "C" {
 #endif
 
-/* 0 if the kernel has perf_event_open(2) and lets this process call it at all,
- * -ENOSYS if not built in, -EPERM/-EACCES if a seccomp filter refuses. */
+/* 0 if the kernel has perf_event_open(2) and this process may call it; -ENOSYS: not built in;
+ * -EPERM/-EACCES: a seccomp filter refuses. */
 PEV_API int pev_supported(void);
 
 /* kernel.perf_event_max_stack, or -errno. Linux 4.7. */
 PEV_API int pev_max_stack(void);
 
-/* kernel.perf_event_paranoid into *level; returns 0 or -errno. */
+/* Stores kernel.perf_event_paranoid in *level; returns 0 or -errno. */
 PEV_API int pev_paranoid(int *level);
 
-/* Directory of a mounted, readable tracefs ("/sys/kernel/tracing"). Returns 0,
- * -ENOENT if none is mounted, -EACCES if this user may not read it; err has the
- * command to run. */
+/* Path of a mounted, readable tracefs ("/sys/kernel/tracing"). Returns 0, -ENOENT if none is
+ * mounted, -EACCES if this user may not read it; err has the command to run. */
 PEV_API int pev_tracefs_path(char *buf, size_t size, struct pev_error *err);
 
 /* Id of tracepoint sys:name (attr.config), or -errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfevent/record.h - records decoded */
+/* perfevent/record.h - decoding of records */
 #ifndef PEV_RECORD_H
 #define PEV_RECORD_H
 
@@ -10,9 +10,8 @@ extern "C" {
 #endif
 
 /*
- * Kernel ABI that older <linux/perf_event.h> lack. Values are the kernel's own
- * (include/uapi/linux/perf_event.h); enumerators can't be tested by #ifdef, so
- * ours carry the PEV_ prefix.
+ * Kernel ABI missing in older <linux/perf_event.h>, with the kernel's values
+ * (include/uapi/linux/perf_event.h). #ifdef cannot test for enumerators, hence the PEV_ prefix.
  */
 #define PEV_RECORD_CALLCHAIN_DEFERRED 22     /* Linux 6.19 */
 #define PEV_RECORD_MAX_KNOWN 22
@@ -25,18 +24,18 @@ extern "C" {
 #define PEV_MEM_LVLNUM_UNC 0x08                        /* uncached. Linux 6.6 */
 #define PEV_MEM_REGION_SHIFT 46                        /* data_src: 5 bits. Linux 7.0 */
 
-/* Decoding takes bytes and a format: no descriptor is needed. */
+/* Decoding needs bytes and a format, no descriptor. */
 
-/* Whose register numbers a sample carries. */
+/* Architecture whose register numbers are in a sample. */
 enum pev_arch {
-	PEV_ARCH_NATIVE,        /* of this machine */
+	PEV_ARCH_NATIVE,        /* this machine's */
 	PEV_ARCH_X86_64,
 	PEV_ARCH_I386,
 	PEV_ARCH_ARM64,
 	PEV_ARCH_RISCV64,
 };
 
-/* What of an attr is needed to read its records. */
+/* The parts of an attr that are needed to decode its records. */
 struct pev_format {
 	uint64_t sample_type;
 	uint64_t read_format;
@@ -47,11 +46,11 @@ struct pev_format {
 	uint8_t arch;           /* enum pev_arch, for names only */
 };
 
-/* What attr's records look like. */
+/* Sets fmt for records of attr. */
 PEV_API void pev_format_from_attr(struct pev_format *fmt, const struct perf_event_attr *attr);
 
-/* Counter values inside a sample (PERF_SAMPLE_READ): nr == 1 unless PERF_FORMAT_GROUP.
- * Use pev_read_value() to pick entry i; `values` points into the record. */
+/* Counter values in a sample (PERF_SAMPLE_READ): nr == 1 unless PERF_FORMAT_GROUP. Get entry i
+ * with pev_read_value(); `values` points into the record. */
 struct pev_read {
 	uint64_t nr;
 	uint64_t time_enabled;
@@ -60,41 +59,40 @@ struct pev_read {
 	uint32_t stride;        /* u64 words per entry */
 	uint64_t format;        /* read_format */
 };
-/* All 0 if i is not below nr. */
+/* All 0 if i >= nr. */
 PEV_API void pev_read_value(const struct pev_read *read, uint64_t i, struct pev_count *out);
 
 /* The sample_id trailer of records other than SAMPLE (attr.sample_id_all). */
 struct pev_sample_id {
-	uint64_t present;       /* PERF_SAMPLE_* bits that were there */
+	uint64_t present;       /* PERF_SAMPLE_* bits that it has */
 	uint32_t pid, tid;
 	uint64_t time;
-	uint64_t id;            /* of ID or IDENTIFIER */
+	uint64_t id;            /* from ID or IDENTIFIER */
 	uint64_t stream_id;
 	uint32_t cpu;
 };
 
-/* Branches taken before a sample, the youngest first (Linux 3.4). Pick with
- * pev_branch_entry(). */
+/* Branches taken before a sample, the latest first (Linux 3.4). Get one with pev_branch_entry(). */
 struct pev_branches {
 	uint64_t nr;
 	bool has_hw_index;
-	uint64_t hw_index;          /* where the hardware's stack stood. Linux 5.7 */
+	uint64_t hw_index;          /* top of the hardware's branch stack. Linux 5.7 */
 	const uint64_t *entries;    /* three words each */
 	const uint64_t *counters;   /* one word each, or NULL. Linux 6.8 */
 };
 
 struct pev_branch {
 	uint64_t from, to;
-	bool mispred, predicted;    /* both false: the hardware can't tell */
+	bool mispred, predicted;    /* both false: not supported by the hardware */
 	bool in_tx, abort;          /* in a hardware transaction; aborted it */
-	uint16_t cycles;            /* since the branch before, 0 = not known */
+	uint16_t cycles;            /* since the previous branch, 0 = unknown */
 	uint8_t type;               /* PERF_BR_*. Linux 4.14 */
 	uint8_t spec;               /* PERF_BR_SPEC_*. Linux 6.1 */
 	uint8_t new_type;           /* PERF_BR_NEW_*, if type is PERF_BR_EXTEND_ABI. Linux 6.1 */
 	uint8_t priv;               /* PERF_BR_PRIV_*. Linux 6.1 */
-	uint64_t counters;          /* occurrences of the group's events, as the PMU packs them */
+	uint64_t counters;          /* occurrences of the group's events, packed as by the PMU */
 };
-/* All 0 if i is not below nr. */
+/* All 0 if i >= nr. */
 PEV_API void pev_branch_entry(const struct pev_branches *branches, uint64_t i, struct pev_branch *out);
 
 /* Registers: one value per bit of mask, lowest bit first (Linux 3.7 user, 3.19 intr). */
@@ -106,8 +104,8 @@ struct pev_regs {
 /* Value of register `reg` (a bit of mask); false if it was not sampled. */
 PEV_API bool pev_regs_value(const struct pev_regs *regs, unsigned int reg, uint64_t *value);
 
-/* PERF_SAMPLE_WEIGHT has `full`; WEIGHT_STRUCT (Linux 5.12) has the three parts, whose
- * meaning is the PMU's: on Intel latency, instruction latency, and retire latency. */
+/* PERF_SAMPLE_WEIGHT has `full`; WEIGHT_STRUCT (Linux 5.12) has the three parts, whose meaning
+ * depends on the PMU: on Intel latency, instruction latency, and retire latency. */
 struct pev_weight {
 	uint64_t full;
 	uint32_t var1;
@@ -115,7 +113,7 @@ struct pev_weight {
 };
 
 /*
- * Pointers go into the record and live as long as it. A field whose bit is not in
+ * Pointers point into the record and are valid as long as it is. A field whose bit is not in
  * sample_type is 0 or NULL.
  */
 struct pev_sample {
@@ -124,18 +122,18 @@ struct pev_sample {
 	uint32_t raw_size;
 	const void *raw;
 	uint64_t callchain_nr;
-	const uint64_t *callchain;   /* PERF_CONTEXT_* markers included */
-	/* Bits of sample_type that were not decoded: of a newer kernel, or after
-	 * registers of an unknown ABI. */
+	const uint64_t *callchain;   /* with PERF_CONTEXT_* markers */
+	/* Bits of sample_type that were not decoded: from a newer kernel, or after registers of
+	 * an unknown ABI. */
 	uint64_t undecoded;
-	bool exact_ip;               /* misc EXACT_IP: ip is the instruction itself */
+	bool exact_ip;               /* misc EXACT_IP: ip is the instruction that caused the event */
 
 	struct pev_read read;
 	struct pev_branches branches;
 	struct pev_regs regs_user, regs_intr;
-	uint64_t stack_size;         /* bytes at stack, user's from its stack pointer on */
+	uint64_t stack_size;         /* bytes at stack: the user stack from its stack pointer on */
 	const void *stack;
-	uint64_t stack_dyn_size;     /* how many of them could be read; never above stack_size */
+	uint64_t stack_dyn_size;     /* number of these that the kernel could copy; at most stack_size */
 	struct pev_weight weight;    /* Linux 3.10 */
 	uint64_t data_src;           /* see pev_data_src(). Linux 3.10 */
 	uint64_t transaction;        /* PERF_TXN_*. Linux 3.13 */
@@ -170,7 +168,7 @@ struct pev_itrace_start { uint32_t pid, tid; };
 struct pev_switch {
 	bool out;                    /* else in */
 	bool preempt;                /* out, but runnable */
-	uint32_t next_prev_pid, next_prev_tid;   /* SWITCH_CPU_WIDE: who came, or went */
+	uint32_t next_prev_pid, next_prev_tid;   /* SWITCH_CPU_WIDE: the task switched to or from */
 };
 struct pev_namespace { uint64_t dev, inode; };
 struct pev_namespaces {
@@ -183,7 +181,7 @@ struct pev_ksymbol {
 	uint32_t len;
 	uint16_t type;               /* PERF_RECORD_KSYMBOL_TYPE_* */
 	uint16_t flags;
-	bool unregister;             /* it went; else it came */
+	bool unregister;             /* unregistered; else registered */
 	const char *name;
 };
 struct pev_bpf_event {
@@ -199,11 +197,11 @@ struct pev_text_poke {
 	const uint8_t *old_bytes, *new_bytes;
 };
 struct pev_aux_output_hw_id { uint64_t hw_id; };
-/* The user part of call chains that ended in PEV_CONTEXT_USER_DEFERRED, cookie. */
+/* The user part of call chains that ended with PEV_CONTEXT_USER_DEFERRED, cookie. */
 struct pev_callchain_deferred { uint64_t cookie, nr; const uint64_t *ips; };
 
-/* A decoded record. `type` says which member of the union holds; types that the
- * library does not know have none: only type, misc, size and the bytes. */
+/* A decoded record. `type` selects the member of the union; types unknown to the library have
+ * none, only type, misc, size and header. */
 struct pev_record {
 	uint32_t type;
 	uint16_t misc;
@@ -231,10 +229,10 @@ struct pev_record {
 	};
 };
 
-/* Decodes the record of at most `avail` bytes at rec, which is 8-byte aligned. 0, or
- * -EBADMSG if the bytes contradict themselves or the format: nothing outside
- * [rec, rec + avail) is ever read, and on failure *out is zeroed but for type, misc,
- * size and header. Members of the record's own struct that it has no bytes for are 0. */
+/* Decodes the record at rec, which has at most `avail` bytes and is 8-byte aligned. 0, or
+ * -EBADMSG if the bytes contradict themselves or the format. Nothing outside [rec, rec + avail)
+ * is ever read. On failure *out is zeroed but for type, misc, size and header. Members of the
+ * record's own struct beyond the end of the record are 0. */
 PEV_API int pev_decode(const struct perf_event_header *rec, size_t avail,
 		       const struct pev_format *fmt, struct pev_record *out);
 

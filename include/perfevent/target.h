@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfevent/target.h - what an event watches */
+/* perfevent/target.h - the task, CPU or cgroup that an event watches */
 #ifndef PEV_TARGET_H
 #define PEV_TARGET_H
 
@@ -10,9 +10,8 @@ extern "C" {
 #endif
 
 /*
- * Targets: what an event watches. Only constructors make them, and none makes "any
- * task on any CPU", which the kernel refuses. A zeroed target is refused with
- * -EINVAL.
+ * Targets are only made by the functions below. None of them makes "any task on any CPU", which
+ * the kernel refuses. A zeroed target is refused with -EINVAL.
  */
 struct pev_target {
 	int kind_;         /* private */
@@ -24,8 +23,8 @@ struct pev_target {
 PEV_API struct pev_target pev_target_self(void);                      /* calling thread, any CPU */
 PEV_API struct pev_target pev_target_thread(pid_t tid);               /* a thread, any CPU */
 PEV_API struct pev_target pev_target_cpu(int cpu);                    /* all tasks on a CPU */
-PEV_API struct pev_target pev_target_thread_on_cpu(pid_t tid, int cpu); /* a thread, there */
-PEV_API struct pev_target pev_target_cgroup(int cgroup_fd, int cpu);  /* fd of a cgroup folder */
+PEV_API struct pev_target pev_target_thread_on_cpu(pid_t tid, int cpu); /* a thread on a CPU */
+PEV_API struct pev_target pev_target_cgroup(int cgroup_fd, int cpu);  /* fd of the cgroup's folder */
 
 #ifdef __cplusplus
 }

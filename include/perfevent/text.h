@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perfevent/text.h - words taken apart, records and flags as text */
+/* perfevent/text.h - packed words in parts; records and flags as text */
 #ifndef PEV_TEXT_H
 #define PEV_TEXT_H
 
@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* ---- parts that are packed into a word ---- */
+/* ---- parts of packed words ---- */
 
-/* PERF_SAMPLE_DATA_SRC taken apart; values are PERF_MEM_* without their shift. Bit sets:
- * op, level, snoop, lock, tlb, snoopx, blk. Numbers: level_num, hops, region. */
+/* Parts of PERF_SAMPLE_DATA_SRC; values are PERF_MEM_* without their shift. Bit sets: op, level,
+ * snoop, lock, tlb, snoopx, blk. Numbers: level_num, hops, region. */
 struct pev_data_src {
 	uint8_t op;
 	uint16_t level;
@@ -25,24 +25,24 @@ struct pev_data_src {
 	uint8_t blk;            /* Linux 5.12 */
 	uint8_t hops;           /* Linux 5.16 */
 	uint8_t region;         /* Linux 7.0 */
-	uint64_t unknown;       /* bits that none of the above took, in place */
+	uint64_t unknown;       /* all other bits, in place */
 };
 PEV_API void pev_data_src(uint64_t word, struct pev_data_src *out);
 
 /* ---- text ----
  * Functions that write text return the length of the whole text, as snprintf() does,
- * and terminate what fits (unless size is 0). Those that return a name have NULL for
- * what they do not know. */
+ * and terminate what fits (unless size is 0). Functions that return a name return NULL
+ * for an unknown value. */
 
-/* A record in one line, like `perf script -D`: names escaped, bytes in hex (long
- * ones cut after 64, and marked). */
+/* A record in one line, like `perf script -D`: names are escaped, bytes in hex (the first 64,
+ * then a mark). */
 PEV_API int pev_record_text(const struct pev_record *rec, const struct pev_format *fmt, char *buf,
 			    size_t size);
-/* "op:load,level:hit|L1,tlb:hit" for people; 0 has the text "n/a". */
+/* "op:load,level:hit|L1,tlb:hit"; "n/a" for 0. */
 PEV_API int pev_data_src_text(uint64_t word, char *buf, size_t size);
-/* "elision|retry|abort:0x12"; PERF_SAMPLE_TRANSACTION. */
+/* "elision|retry|abort:0x12": PERF_SAMPLE_TRANSACTION. */
 PEV_API int pev_transaction_text(uint64_t word, char *buf, size_t size);
-/* "truncated|partial"; flags of AUX records. */
+/* "truncated|partial": flags of AUX records. */
 PEV_API int pev_aux_flags_text(uint64_t flags, char *buf, size_t size);
 /* "user exact-ip", "kernel", "out preempt": misc of a record of that type. */
 PEV_API int pev_misc_text(uint32_t type, uint16_t misc, char *buf, size_t size);
