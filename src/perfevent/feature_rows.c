@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried, row by row. Each trial is as small as the feature allows. */
+/* The table of trials. Each trial is as small as the feature allows. */
 #include "perfevent/feature_rows.h"
 
 #include "perfevent/attr/complain.h"
@@ -31,7 +31,7 @@ static struct perf_event_attr *begin(union pev_attr_buf *buf, uint32_t type, uin
 	return &buf->attr;
 }
 
-/* User space of the calling task, by a clock: what everybody may have. */
+/* A clock for user space of the calling task: permitted to everybody. */
 static struct perf_event_attr *begin_clock(union pev_attr_buf *buf)
 {
 	struct perf_event_attr *a = begin(buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
@@ -148,7 +148,7 @@ static int on_kretprobe(struct pev_trial *t)
 	return kprobe(t, true);
 }
 
-/* The file and offset that a function of ours was mapped from. */
+/* File and offset of a function of this library. */
 static bool find_mapping(const void *function, char *path, uint64_t *offset)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)function, from, to, at;
@@ -250,7 +250,7 @@ static int on_cpu(struct pev_trial *t)
 	return pev_try_(t, &buf, pev_target_cpu(0));
 }
 
-/* Where control groups that perf can watch are mounted: v1's perf_event, else v2. */
+/* Mount point of the cgroup hierarchy that perf uses: v1's perf_event, else v2. */
 static bool find_cgroups(char *dir, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -270,7 +270,7 @@ static bool find_cgroups(char *dir, size_t size)
 	return found;
 }
 
-/* The root of the hierarchy, which holds every task. */
+/* The root of the hierarchy: contains every task. */
 static int open_cgroup(void)
 {
 	char dir[PATH_MAX];
@@ -295,9 +295,9 @@ static int on_cgroup(struct pev_trial *t)
 	return rc;
 }
 
-/* ---- what samples hold ----------------------------------------------------------------------- */
+/* ---- contents of samples --------------------------------------------------------------------- */
 
-/* A sampled clock with something more. */
+/* A sampled clock with additional fields. */
 static int sampled(struct pev_trial *t, uint64_t sample_type, uint64_t regs, uint32_t stack)
 {
 	union pev_attr_buf buf;
@@ -362,7 +362,7 @@ static int on_tracepoint_raw(struct pev_trial *t)
 
 	buf.attr.sample_type = PERF_SAMPLE_RAW;
 	buf.attr.sample_period = 1;
-	/* the trace data of one's own task are allowed earlier, in whole-CPU never */
+	/* RAW is allowed at a lower privilege for one's own task than for a whole CPU */
 	return rc ? rc : pev_try_(t, &buf, pev_target_self());
 }
 
@@ -467,8 +467,7 @@ static int on_format_lost(struct pev_trial *t)
 	return with_field(t, "read_format", PEV_FORMAT_LOST);
 }
 
-/* A field that only PMUs read: known if a value of it is refused for another reason than
- * that the attr is too long. */
+/* Fields that only PMUs read: known if the value is refused for another reason than E2BIG. */
 static int on_config3(struct pev_trial *t)
 {
 	return with_field(t, "config3", 1);
@@ -525,7 +524,7 @@ static int on_filter(struct pev_trial *t)
 	return rc;
 }
 
-/* What reads of the counter are, as they are made: see selfrace.c. */
+/* The remark: how the counter is read (see selfrace.c). */
 static int has_user_read(struct pev_trial *t, struct pev_event *ev)
 {
 	struct pev_self *self;
@@ -556,7 +555,7 @@ static int on_user_read(struct pev_trial *t)
 	a->disabled = 0;
 	a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 #ifdef __aarch64__
-	a->config1 = 3;   /* readable by user space, 64 bits. Linux 5.17 */
+	a->config1 = 3;   /* readable in user space, 64 bits. Linux 5.17 */
 #endif
 	rc = pev_event_open(&ev, a, pev_target_self(), NULL, &t->err);
 	if (rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this kernel lets this user do: found by doing it, never by reading a version or a
- * sysctl alone, since capabilities, security modules, seccomp and backports all have a say.
+ * The features that this kernel offers this user, probed by using them. Versions and sysctls
+ * alone do not decide: capabilities, security modules, seccomp and backports also matter.
  */
 #include "perfevent/feature_rows.h"
 
@@ -45,7 +45,7 @@ int pev_try_levels_(struct pev_trial *t, const union pev_attr_buf *buf, struct p
 	first = t->err;
 	user.attr.exclude_kernel = user.attr.exclude_hv = 1;
 	rc = pev_try_(t, &user, target);
-	/* anything but a permission, such as a missing counter, is the better reason */
+	/* an error other than permission, such as a missing counter, is the better reason */
 	if (rc && rc != -EACCES && rc != -EPERM)
 		return rc;
 	t->partial = !rc;
@@ -53,12 +53,12 @@ int pev_try_levels_(struct pev_trial *t, const union pev_attr_buf *buf, struct p
 	return rc;
 }
 
-/* ---- a tracepoint to try with -------------------------------------------------------- */
+/* ---- a tracepoint for the trials --------------------------------------------------- */
 
-#define FIRST_ID 20      /* the first ones are ftrace's own, with rules of their own */
+#define FIRST_ID 20      /* the first ids are ftrace's own, with special rules */
 #define LAST_ID 4096
 
-/* Where tracefs can't be read, ids can still be guessed: an unknown one is EINVAL. */
+/* Without tracefs, ids can be guessed: an unknown one gives EINVAL. */
 static int64_t guess_tracepoint(void)
 {
 	union pev_attr_buf buf;
@@ -68,7 +68,7 @@ static int64_t guess_tracepoint(void)
 		int rc;
 
 		pev_attr_buf_init(&buf, PERF_TYPE_TRACEPOINT, id);
-		/* without err: no search for what to blame */
+		/* err NULL: no search for the reason */
 		rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
 		if (!rc)
 			pev_event_close(ev);
@@ -92,7 +92,7 @@ static const char *capability_of(const struct pev_feature_row *row)
 	return row->capability ? row->capability : "CAP_PERFMON";
 }
 
-/* The row knows better than the errno which level of paranoia would do. */
+/* The row knows better than the errno which level of perf_event_paranoid is needed. */
 static void set_remedy(struct found *f, const struct pev_feature_row *row,
 		       const struct pev_trial *t)
 {
@@ -130,7 +130,7 @@ static void probe(struct found *f, const struct pev_feature_row *row, int64_t tr
 	set_remedy(f, row, &t);
 }
 
-/* A row opens four files at once, at most: an event, and something about it to read. */
+/* A row opens at most four files at once: an event, and files in which to look something up. */
 static int check_room(void)
 {
 	int fds[4], rc = 0;

@@ -50,7 +50,7 @@ const char *pev_software_name(unsigned int index, uint64_t *config)
 
 void pev_attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 {
-	/* not sizeof: the program's header may be older than ours */
+	/* not sizeof: the program may be built with an older header than the library */
 	memset(attr, 0, PERF_ATTR_SIZE_VER7);
 	attr->size = PERF_ATTR_SIZE_VER7;
 	attr->type = type;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every field of struct perf_event_attr as a row: what reads and sets fields by name, what
- * finds the field that the kernel refuses, and perfevent-attr(7) come out of this table.
+ * Every field of struct perf_event_attr as a row. This table is used to read and set fields by
+ * name, to find the field that the kernel refuses, and for perfevent-attr(7).
  *
- * Offsets are written out for what is younger than the oldest header that we build with.
+ * Fields that the oldest supported header lacks have numbers as offsets.
  */
 #include "perfevent/attr/attr_fields.h"
 
@@ -152,8 +152,8 @@ static void store(void *p, unsigned int size, uint64_t value)
 	}
 }
 
-/* Bit fields are laid out from the lowest bit on little-endian machines, from the highest
- * on big-endian ones. */
+/* Bit fields start at the lowest bit on little-endian machines, at the highest on big-endian
+ * ones. */
 static unsigned int shift_of(const struct pev_attr_field *f)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -198,7 +198,7 @@ int pev_attr_get(const struct perf_event_attr *attr, const char *name, uint64_t 
 	return 0;
 }
 
-/* A size below the least, set on purpose, stays for the kernel to refuse. */
+/* A size below the minimum was set on purpose: the kernel is to refuse it. */
 static void raise_size(union pev_attr_buf *buf, uint32_t size)
 {
 	uint32_t now = pev_attr_size_(&buf->attr);
@@ -267,7 +267,7 @@ int pev_attr_buf_copy(union pev_attr_buf *buf, const struct perf_event_attr *att
 	if (size < PERF_ATTR_SIZE_VER0 || size > SIZE_LIMIT ||
 	    !is_zero((const char *)attr + fits, size - fits)) {
 		pev_attr_buf_init(buf, attr->type, attr->config);
-		buf->attr.size = size;   /* for messages, where it is wrong */
+		buf->attr.size = size;   /* for the error message */
 		return -E2BIG;
 	}
 	memcpy(buf, attr, fits);

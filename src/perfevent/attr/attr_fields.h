@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of an attr by their row in the table. */
+/* Fields of an attr, by row of the table. */
 #ifndef PERFEVENT_ATTR_ATTR_FIELDS_H
 #define PERFEVENT_ATTR_ATTR_FIELDS_H
 
 #include "perfevent.h"
 
-/* The caller has seen to it that the field lies inside the object. */
+/* The caller has checked that the field lies inside the object. */
 uint64_t pev_field_get_(const struct perf_event_attr *attr, const struct pev_attr_field *f);
 void pev_field_set_(struct perf_event_attr *attr, const struct pev_attr_field *f, uint64_t value);
-/* Bytes that count: attr->size, or what 0 stands for. */
+/* Valid bytes: attr->size, or the default for 0. */
 uint32_t pev_attr_size_(const struct perf_event_attr *attr);
 #endif

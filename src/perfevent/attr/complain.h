@@ -5,14 +5,15 @@
 
 #include "perfevent.h"
 
-/* "asked" of a fresh error; the other two add to it. err may be NULL in all of them. */
+/* pev_ask_() begins an error with "asked"; the other two add "said" and "remedy". err may be
+ * NULL. */
 void pev_ask_(struct pev_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void pev_say_(struct pev_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void pev_advise_(struct pev_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "said" by errno: "Permission denied (EACCES)". */
+/* Sets "said" from errno: "Permission denied (EACCES)". */
 void pev_say_errno_(struct pev_error *err, int code);
-/* The whole of an error where the system had no part in it, or no memory: -code. */
+/* Fills in a whole error that is not from a system call. Returns -code. */
 int pev_refuse_(struct pev_error *err, int code, const char *asked, const char *said,
 		const char *remedy);
 int pev_no_memory_(struct pev_error *err, const char *asked);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum { HEAD = sizeof(struct perf_event_header), BPF_EVENT_BYTES = 16 };
-enum { NAME_AT = HEAD + 16 };          /* KSYMBOL: address, length, type and flags before it */
-enum { LENGTHS_AT = HEAD + 8 };        /* TEXT_POKE: two, behind the address */
+enum { NAME_AT = HEAD + 16 };          /* KSYMBOL: after address, length, type and flags */
+enum { LENGTHS_AT = HEAD + 8 };        /* TEXT_POKE: two lengths, after the address */
 
 static size_t on_grid(size_t n)
 {

@@ -6,7 +6,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* `type` that sends the reader to `new_type`. Linux 6.1. */
+/* Value of `type` that means: see `new_type`. Linux 6.1. */
 enum { EXTEND_ABI = 15 };
 
 void pev_branch_entry(const struct pev_branches *branches, uint64_t i, struct pev_branch *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cursor walks a record; every step is checked against what is left, so a length or
- * count that lies makes the record bad and nothing else.
+ * A cursor walks a record. Each step is checked against the bytes left, so a wrong length or
+ * count makes the record invalid and has no other effect.
  */
 #ifndef PERFEVENT_DECODE_CURSOR_H
 #define PERFEVENT_DECODE_CURSOR_H
@@ -50,7 +50,7 @@ static inline bool take_2u16(struct cursor *c, uint16_t *a, uint16_t *b)
 	return take(c, a, sizeof(*a)) && take(c, b, sizeof(*b));
 }
 
-/* `n` bytes in place; NULL if there are not that many. */
+/* Returns `n` bytes in place; NULL if fewer are left. */
 static inline const void *take_bytes(struct cursor *c, uint64_t n)
 {
 	const char *bytes = c->p;
@@ -61,14 +61,15 @@ static inline const void *take_bytes(struct cursor *c, uint64_t n)
 	return bytes;
 }
 
-/* `n` words in place. What came before was a multiple of 8 long, so they are aligned. */
+/* `n` words in place. Everything before has a length that is a multiple of 8, so they are
+ * aligned. */
 static inline const uint64_t *take_words(struct cursor *c, uint64_t n)
 {
 	return n > left(c) / 8 ? NULL : take_bytes(c, n * 8);
 }
 
-/* Counter values as `read_format` lays them out. */
+/* Counter values in the layout of `read_format`. */
 bool pev_take_read_(struct cursor *c, uint64_t read_format, struct pev_read *out);
-/* The body of a SAMPLE; *out is zeroed. */
+/* The body of a SAMPLE; *out must be zeroed. */
 bool pev_take_sample_(struct cursor *c, const struct pev_format *fmt, struct pev_sample *out);
 #endif

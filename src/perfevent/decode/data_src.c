@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words that hold many things: where a memory access was served, why a transaction
- * ended, what happened to AUX data. */
+/* Packed words as text: memory accesses (data_src), transaction aborts, AUX flags. */
 #include "perfevent/decode/text.h"
 
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* op:5 lvl:14 snoop:5 lock:2 dtlb:7 lvl_num:4 remote:1 snoopx:2 blk:3 hops:3 region:5;
- * as numbers the places are the same on either byte order */
+/* op:5 lvl:14 snoop:5 lock:2 dtlb:7 lvl_num:4 remote:1 snoopx:2 blk:3 hops:3 region:5. The
+ * positions in the number are the same in both byte orders. */
 enum { REGION_END = PEV_MEM_REGION_SHIFT + 5 };
 
 static uint64_t part(uint64_t word, unsigned int shift, unsigned int bits)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records from bytes: a row per type, and the sample_id trailer. Only
- * [rec, rec + min(size, avail)) is ever read.
+ * Decodes records: a row per type, and the sample_id trailer. Reads nothing outside [rec, rec +
+ * min(size, avail)).
  */
 #include "perfevent/decode/body.h"
 #include "perfevent/decode/cursor.h"
@@ -14,7 +14,7 @@ enum { USER_TYPES = 64 };
 
 /* ---- a function per record ------------------------------------------------------ */
 
-/* A string up to the end of the body; it must end in it. */
+/* A string that takes the rest of the body, and must end in it. */
 static bool take_string(struct cursor *c, const char **out)
 {
 	if (!memchr(c->p, '\0', left(c)))
@@ -55,7 +55,7 @@ static bool decode_mmap(ARGS)
 	       take_u64(c, &m->pgoff) && take_string(c, &m->filename);
 }
 
-/* In MMAP2 either the file's device and inode, or (misc bit 14) its build id. */
+/* MMAP2 has the file's device and inode, or (misc bit 14) its build id. */
 static bool mmap2_identity(struct cursor *c, struct pev_record *r)
 {
 	struct pev_mmap *m = &r->mmap;
@@ -211,7 +211,7 @@ static bool (*const decoders[])(ARGS) = {
 
 /* ---- the sample_id trailer --------------------------------------------------- */
 
-/* Cuts the trailer off the end of the body, so that strings end before it. */
+/* Removes the trailer from the end of the body, so that strings end before it. */
 static bool decode_trailer(struct cursor *c, const struct pev_format *fmt, struct pev_sample_id *id)
 {
 	uint64_t type = fmt->sample_type & PEV_TRAILER_;
@@ -238,7 +238,7 @@ static bool decode_body(struct cursor *c, const struct pev_format *fmt, struct p
 {
 	if (r->type == PERF_RECORD_SAMPLE)
 		return decode_sample(c, fmt, r);
-	/* records from here on are made by user-space tools: no trailer, no decoder */
+	/* records made by user-space tools: no trailer, no decoder */
 	if (r->type >= USER_TYPES)
 		return true;
 	c->end = (const char *)r->header + pev_true_size_(r->header, r->size, fmt, false);
@@ -249,8 +249,8 @@ static bool decode_body(struct cursor *c, const struct pev_format *fmt, struct p
 	return decoders[r->type](c, fmt, r);
 }
 
-/* GCC expands a memset() of known size into `rep stos`, which takes 12 ns for a record
- * where the C library takes 2: so it does not get to know the size. */
+/* GCC expands a memset() of known size into `rep stos`, which takes 12 ns for a record; the C
+ * library takes 2. So the size is hidden from GCC. */
 static void clear(struct pev_record *r)
 {
 	size_t size = sizeof(*r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counter values as read(2), samples and READ records lay them out. */
+/* Counter values in the layout of read(2), samples and READ records. */
 #include "perfevent/decode/cursor.h"
 
 #define TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -15,7 +15,7 @@ static bool take_group(struct cursor *c, struct pev_read *r)
 {
 	if (!take_u64(c, &r->nr) || !take_times(c, r))
 		return false;
-	if (r->nr > left(c) / 8)   /* also keeps the product below from overflowing */
+	if (r->nr > left(c) / 8)   /* also prevents overflow of the product below */
 		return false;
 	r->values = take_words(c, r->nr * r->stride);
 	return r->values != NULL;
@@ -28,7 +28,7 @@ bool pev_take_read_(struct cursor *c, uint64_t read_format, struct pev_read *r)
 	r->stride = 1 + !!(read_format & PERF_FORMAT_ID) + !!(read_format & PEV_FORMAT_LOST);
 	if (read_format & PERF_FORMAT_GROUP)
 		return take_group(c, r);
-	/* value, times, id, lost: all of it stays in place */
+	/* value, times, id, lost: used in place */
 	r->values = take_words(c, 1);
 	return r->values && take_times(c, r) && take_words(c, r->stride - 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record in one line: its name, what misc says, its fields, the trailer. */
+/* A record in one line: its name, misc, its fields, the sample_id. */
 #include "perfevent/decode/text.h"
 
 #include <stdio.h>
@@ -202,7 +202,7 @@ static void (*const bodies[])(ARGS) = {
 	[PEV_RECORD_CALLCHAIN_DEFERRED] = put_callchain_deferred,
 };
 
-/* Behind a bar: who wrote the record, when, and for which event. */
+/* After a bar: task, time and event of the record. */
 static void put_trailer(struct text *t, const struct pev_sample_id *id)
 {
 	if (id->present)

@@ -4,7 +4,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The 32-bit ones are the first 16 of these; XMM registers take two words each. */
+/* 32-bit tasks have the first 16 of these; XMM registers take two words each. */
 static const char *const x86[] = {
 	"AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS", "DS", "ES", "FS",
 	"GS", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
@@ -59,7 +59,7 @@ const char *pev_reg_name(enum pev_arch arch, uint64_t abi, unsigned int reg)
 		arch = native();
 	if ((size_t)arch >= COUNT(tables) || reg >= tables[arch].count)
 		return NULL;
-	/* a 32-bit task of a 64-bit machine, or a 32-bit machine */
+	/* a 32-bit task on a 64-bit machine, or a 32-bit machine */
 	if (tables[arch].names == x86 && reg >= I386_REGS && reg < 32 &&
 	    (arch == PEV_ARCH_I386 || abi == PERF_SAMPLE_REGS_ABI_32))
 		return NULL;

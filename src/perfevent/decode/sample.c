@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of a SAMPLE record, in the kernel's order (perf_output_sample()). What nearly
- * every sample has is taken in a straight line; the rest is a table.
+ * The body of a SAMPLE record, in the kernel's order (perf_output_sample()). Fields of nearly
+ * every sample are decoded by straight code, the others by a table.
  */
 #include "perfevent/decode/cursor.h"
 
@@ -10,7 +10,7 @@
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
 	 PERF_SAMPLE_PERIOD)
 
-/* A registers' ABI that is not known: what follows can't be found. */
+/* After registers with an unknown ABI, the position of the next field is unknown. */
 #define MAX_ABI PERF_SAMPLE_REGS_ABI_64
 
 static bool take_head(struct cursor *c, uint64_t type, struct pev_sample *s)
@@ -43,7 +43,7 @@ static bool take_raw(struct cursor *c, struct pev_sample *s)
 	if (!take(c, &s->raw_size, sizeof(s->raw_size)) || s->raw_size > left(c))
 		return false;
 	s->raw = c->p;
-	/* size and data together are padded to u64, where the record has that much */
+	/* size and data are padded to u64 together, if the record is long enough */
 	padded = ((s->raw_size + 4 + 7) & ~(size_t)7) - 4;
 	c->p += padded < left(c) ? padded : left(c);
 	return true;
@@ -103,8 +103,8 @@ static bool take_regs_intr(struct cursor *c, const struct pev_format *fmt, struc
 	return take_regs(c, fmt->regs_intr, &s->regs_intr);
 }
 
-/* Where there was no user stack (a kernel thread), the size is 0 and stands alone. The
- * kernel takes multiples of 8 only, and so do we: all that follows stays aligned. */
+/* Without a user stack (kernel threads) there is only a size of 0. The kernel writes multiples of
+ * 8 only, and others are refused, so that all that follows stays aligned. */
 static bool take_stack(struct cursor *c, const struct pev_format *fmt, struct pev_sample *s)
 {
 	(void)fmt;
@@ -157,7 +157,7 @@ static const struct {
 	{ PERF_SAMPLE_AUX, take_aux },
 };
 
-/* An unknown ABI ends it: the rest, its own bit included, is told as undecoded. */
+/* Stops at an unknown ABI: its field and all later ones are reported as undecoded. */
 static bool take_rare(struct cursor *c, const struct pev_format *fmt, struct pev_sample *s)
 {
 	for (size_t i = 0; i < sizeof(rare) / sizeof(*rare); i++) {
@@ -173,10 +173,9 @@ static bool take_rare(struct cursor *c, const struct pev_format *fmt, struct pev
 }
 
 /*
- * A sample without any branch may or may not have the word with the hardware's index:
- * the kernel leaves it out where the PMU delivered no stack at all, and nothing in the
- * record tells but its size. So where the fields do not fill the record with that word
- * but do without, it is not there.
+ * A sample without branches may or may not have the word hw_index: the kernel omits it if the PMU
+ * delivered no branch stack, and only the record's size shows that. If the fields fill the record
+ * without this word, but not with it, the word is not there.
  */
 static bool take_rare_by_size(struct cursor *c, const struct pev_format *fmt, struct pev_sample *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of a sample as text: " key value" for each that is there. */
+/* The fields of a sample as text: " key value" for each field present. */
 #include "perfevent/decode/text.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static void put_scalar(struct text *t, const struct pev_sample *s, const struct 
 	pev_text_put_(t, f->base == HEX ? " %s 0x%llx" : " %s %llu", f->key, (ull)(wide | narrow));
 }
 
-/* ---- fields that are more --------------------------------------------------------- */
+/* ---- composite fields ------------------------------------------------------------- */
 
 void pev_text_read_(struct text *t, const struct pev_read *read)
 {

@@ -43,7 +43,7 @@ static bool is_plain(const char *name)
 
 void pev_text_name_(struct text *t, const char *name)
 {
-	if (!name)   /* of a record that did not decode */
+	if (!name)   /* from a record that failed to decode */
 		name = "";
 	if (is_plain(name)) {
 		pev_text_put_(t, "%s", name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the numbers in records: small tables. */
+/* Names of numbers in records. */
 #include "perfevent/decode/text.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ const char *pev_context_name(uint64_t ip)
 	return NULL;
 }
 
-/* ---- misc: what its upper bits mean depends on the type --------------------------- */
+/* ---- misc: the meaning of its upper bits depends on the type ------------------------ */
 
 #define OF(type) (1U << (type))
 #define ANY UINT32_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this kernel offers: the system call itself, its sysctls, tracefs. */
+/* Support in the kernel: the system call, its sysctls, tracefs. */
 #include "perfevent/machine/kernel.h"
 
 #include <errno.h>
@@ -47,8 +47,8 @@ int pev_sysctl_(const char *name, long long *value)
 
 int pev_supported(void)
 {
-	/* size 1 is refused before anything else is looked at: E2BIG (or EINVAL on old
-	 * kernels) shows that the system call is there and may be called */
+	/* the kernel checks the size first: E2BIG (EINVAL on old kernels) shows that the system
+	 * call exists and may be called */
 	struct perf_event_attr attr = { .size = 1 };
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
 
@@ -162,7 +162,7 @@ int64_t pev_tracepoint_id(const char *sys, const char *name, struct pev_error *e
 
 	if (rc)
 		return rc;
-	/* a name is one folder: nothing that walks elsewhere */
+	/* both names must be single folders, without leaving `events` */
 	if (strchr(sys, '/') || strchr(name, '/') || sys[0] == '.' || name[0] == '.')
 		return explain_unknown(err, sys, name, -ENOENT);
 	snprintf(path, sizeof(path), "%s/events/%s/%s/id", root, sys, name);

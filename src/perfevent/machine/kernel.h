@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files of the kernel, for the library's own use. */
+/* Small files of the kernel; internal. */
 #ifndef PERFEVENT_MACHINE_KERNEL_H
 #define PERFEVENT_MACHINE_KERNEL_H
 
 #include "perfevent.h"
 
-/* Of a line of /proc/self/mounts, as long as getmntent(3) has it, whose own buffer all threads
+/* Buffer for a line of /proc/self/mounts, as large as getmntent(3)'s own, which all threads
  * share. */
 enum { PEV_MOUNT_TEXT_ = 4096 };
 
 /* Reads at most size - 1 bytes, terminated; the length, or -errno. */
 int pev_read_file_(const char *path, char *buf, size_t size);
-/* A number of /proc/sys/kernel. 0 or -errno. */
+/* Reads a number in /proc/sys/kernel. 0 or -errno. */
 int pev_sysctl_(const char *name, long long *value);
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PMU as sysfs describes it: NAME/type, NAME/format/TERM, NAME/events/EVENT with its
+ * A PMU as described by sysfs: NAME/type, NAME/format/TERM, NAME/events/EVENT with its
  * EVENT.scale, .unit, .per-pkg, .snapshot, and NAME/cpumask or NAME/cpus.
  *
- * All of it is text that was made elsewhere (a container may have bound anything over
- * sysfs), so that files are read with a limit, only if they are files, and checked.
+ * The text is untrusted (a container may have mounted anything over sysfs), so only regular files
+ * are read, with a size limit, and checked.
  */
 #include "perfevent/machine/pmu.h"
 
@@ -22,13 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_LIMIT 4096      /* sysfs gives a page at most */
+#define FILE_LIMIT 4096      /* a page, sysfs' own limit */
 #define ENTRY_LIMIT 16384    /* events of a PMU */
 #define CPU_LIMIT 65536
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Reads a text file without its last newline. -EBADMSG: no text file, or too long a one. */
+/* Reads a text file without its last newline. -EBADMSG: not a text file, or too long. */
 static int read_text(const char *path, char *buf)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -92,7 +92,7 @@ static bool parse_u32(const char *text, uint32_t *value)
 	return true;
 }
 
-/* "A" or "A-B" with A <= B < limit, up to a comma or the end. NULL if it is neither. */
+/* "A" or "A-B" with A <= B < limit, followed by a comma or the end. NULL: neither. */
 static const char *parse_range(const char *p, unsigned long limit, unsigned long *from,
 			       unsigned long *to)
 {
@@ -141,7 +141,7 @@ static int compare_ints(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts, and drops what stands twice. */
+/* Sorts, and drops duplicates. */
 static size_t unique(int *v, size_t n)
 {
 	size_t kept = 0;
@@ -164,7 +164,7 @@ int pev_pmu_parse_cpus_(const char *text, int **cpus, size_t *n)
 		int *grown;
 
 		p = parse_range(p, CPU_LIMIT, &from, &to);
-		/* more than CPU_LIMIT in all is a list that repeats itself */
+		/* more than CPU_LIMIT numbers: the list has duplicates */
 		if (!p || *n + (to - from + 1) > CPU_LIMIT)
 			goto bad;
 		grown = realloc(*cpus, (*n + (to - from + 1)) * sizeof(**cpus));
@@ -188,7 +188,7 @@ bad:
 	return -EBADMSG;
 }
 
-/* As in the C locale, whatever the program's: sysfs writes a point. */
+/* Parses with the C locale: sysfs writes a decimal point. */
 static bool parse_scale(const char *text, double *value)
 {
 	locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -222,7 +222,7 @@ static void free_entries(struct dirent **list, int n)
 	free(list);
 }
 
-/* Entries of dir/a/b in alphabetical order; 0 if there is no such folder. */
+/* Entries of dir/a/b in alphabetical order; 0 if the folder does not exist. */
 static int scan(const char *dir, const char *a, const char *b, struct dirent ***list,
 		struct pev_error *err)
 {
@@ -290,7 +290,7 @@ static bool is_property(const char *name)
 	       ends_with(name, ".per-pkg") || ends_with(name, ".snapshot");
 }
 
-/* NAME.PROPERTY: 0, -ENOENT, -EBADMSG, ... with its path for messages. */
+/* Reads NAME.PROPERTY: 0, -ENOENT, -EBADMSG, ...; path is for messages. */
 static int read_property(const char *dir, const char *event, const char *property, char *path,
 			 char *text)
 {
@@ -370,7 +370,7 @@ static int load_type(uint32_t *type, const char *dir, struct pev_error *err)
 	return rc ? bad(err, path, "expected the number of an event type", rc) : 0;
 }
 
-/* Several core types, each with its `cpus`, make a machine hybrid. */
+/* A machine with several core types, each with a file `cpus`, is hybrid. */
 static bool is_hybrid(const char *root)
 {
 	char path[PATH_MAX], *names;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which part of an attr does the kernel refuse? Found by trying: a copy is changed in one
- * place and opened; where the kernel's complaint goes away, that place is to blame.
+ * Finds the part of an attr that the kernel refuses, by trial: a copy is changed in one place and
+ * opened; if the error goes away, that place is the reason.
  *
- * First come values that could be right but aren't (a stack of 7 bytes), then each field
- * left out, the youngest first since an old kernel is the likeliest reason, then bits of
- * masks, then what surrounds the attr (group, target), then pairs of fields.
+ * Order: values that are invalid but could be fixed (a stack of 7 bytes); each field cleared, the
+ * newest first, since an old kernel is the most likely reason; bits of masks; the context (group,
+ * target); then pairs of fields.
  *
- * The complaint is gone when the copy opens, but also when another errno comes instead:
- * the kernel checks the attr before it looks for the counter, so that on a machine without
- * counters EINVAL turns into ENOENT. EACCES and EPERM prove nothing: taking out
- * exclude_kernel asks for more privilege, which is checked earlier.
+ * The error is gone when the copy opens, but also when the errno changes: the kernel checks the
+ * attr before it looks for a counter, so on a machine without counters EINVAL turns into ENOENT.
+ * EACCES and EPERM prove nothing: clearing exclude_kernel needs more privilege, which is checked
+ * earlier.
  */
 #include "perfevent/open/explain.h"
 
@@ -35,14 +35,13 @@ struct trial {
 	struct pev_target target;
 	int group_fd;
 	unsigned long flags;
-	int code;              /* -errno to get rid of */
-	bool kprobe, uprobe;   /* of these PMUs, which name config1 and config2 otherwise */
-	char *buf;             /* the verdict */
+	int code;              /* -errno to explain */
+	bool kprobe, uprobe;   /* PMUs with other names for config1 and config2 */
+	char *buf;             /* the result */
 	size_t size;
 };
 
-/* As pev_event_open() does it: what an older kernel does not know counts as nothing where
- * it is zero. */
+/* As in pev_event_open(): bytes that an older kernel does not know must be zero. */
 static bool fits(const union pev_attr_buf *copy, uint32_t from)
 {
 	for (uint32_t i = copy->attr.size; i < from; i++)
@@ -56,7 +55,7 @@ static int try_open(const struct trial *t, union pev_attr_buf *copy, int group_f
 {
 	int fd;
 
-	/* on arm64 a disabled member takes no counter when the group's size is judged */
+	/* on arm64 a disabled member is not counted when the kernel checks the group's size */
 	if (group_fd < 0)
 		copy->attr.disabled = 1;
 	fd = pev_open_raw_(&copy->attr, target, group_fd, t->flags);
@@ -91,7 +90,7 @@ static bool verdict(const struct trial *t, const char *fmt, ...)
 	return true;
 }
 
-/* "sample_stack_user = 7", or the name alone of a flag. */
+/* "sample_stack_user = 7"; only the name for a flag. */
 static void show(const struct trial *t, const struct pev_attr_field *f, char *buf, size_t size)
 {
 	unsigned long long value = pev_field_get_(&t->attr->attr, f);
@@ -114,7 +113,7 @@ static const struct pev_attr_field *field(const char *name)
 	return NULL;
 }
 
-/* ---- values that could be right ---------------------------------------------- */
+/* ---- invalid values ---------------------------------------------------------- */
 
 static bool fix_freq(struct perf_event_attr *a)
 {
@@ -228,7 +227,7 @@ static bool fix_inherited_read(struct perf_event_attr *a)
 	return has;
 }
 
-/* fix() repairs the field and tells whether it applied. */
+/* fix() makes the field valid and returns whether that was needed. */
 static const struct {
 	const char *field;
 	bool (*fix)(struct perf_event_attr *a);
@@ -256,7 +255,7 @@ static const struct {
 	  "PERF_SAMPLE_TID" },
 };
 
-/* The limit falls by itself: what it is now. */
+/* The current limit, which the kernel lowers by itself. */
 static void show_limit(const struct trial *t, char *buf, size_t size)
 {
 	long long limit;
@@ -287,7 +286,7 @@ static bool blame_value(const struct trial *t)
 	return false;
 }
 
-/* ---- fields left out ---------------------------------------------------------- */
+/* ---- cleared fields ----------------------------------------------------------- */
 
 static const struct {
 	const char *field, *hint;
@@ -320,8 +319,9 @@ static unsigned int version(const char *since)
 	return major * 1000 + minor;
 }
 
-/* Of the members of a union the one that the rest of the attr speaks of. In a group that is
- * too large another event may still find a counter: that doesn't make this one wrong. */
+/* Whether the field is in use: of the members of a union, the one for this type of event. In a
+ * group that is too large, clearing config may find another event a counter, which proves
+ * nothing. */
 static bool is_meant(const struct trial *t, const char *name)
 {
 	const struct perf_event_attr *a = &t->attr->attr;
@@ -342,7 +342,7 @@ static bool is_meant(const struct trial *t, const char *name)
 			return a->type == PERF_TYPE_BREAKPOINT;
 	if (t->group_fd >= 0 && !strncmp(name, "config", 6))
 		return false;
-	/* without the path, or at another place of the file, it is another probe */
+	/* without its path, or at another offset, it is another probe */
 	if (t->uprobe && !strncmp(name, "config", 6) && name[6])
 		return false;
 	if (t->kprobe && !strcmp(name, "config1"))
@@ -358,7 +358,7 @@ static bool is_meant(const struct trial *t, const char *name)
 
 #define MAX_FIELDS 128
 
-/* The fields that are set, youngest first. */
+/* Fields that are not zero, newest first. */
 static size_t fields_set(const struct trial *t, const struct pev_attr_field **list)
 {
 	const struct pev_attr_field *f;
@@ -401,7 +401,7 @@ static bool blame_field(const struct trial *t)
 	return false;
 }
 
-/* Two at a time: for PMUs that dislike more than one thing. */
+/* Clears two fields at a time: a PMU may refuse more than one. */
 static bool blame_pair(const struct trial *t)
 {
 	const struct pev_attr_field *list[MAX_FIELDS];
@@ -456,7 +456,7 @@ static const struct {
 	{ "sample_regs_intr", NULL, NULL, 0 },
 };
 
-/* The kernel's own flags end where the table's do. */
+/* Bits after the kernel's last known flag. */
 static bool blame_reserved(const struct trial *t)
 {
 	static const struct {
@@ -484,7 +484,7 @@ static bool blame_reserved(const struct trial *t)
 	return false;
 }
 
-/* Bits that have a name, or those that have none. */
+/* Clears bits with a name, or those without. */
 static bool blame_mask(const struct trial *t, size_t m, bool named)
 {
 	const struct pev_attr_field *f = field(masks[m].field);
@@ -506,7 +506,7 @@ static bool blame_mask(const struct trial *t, size_t m, bool named)
 	return false;
 }
 
-/* Several unknown bits at once. */
+/* Single bits, then whole masks: several bits may be unknown. */
 static bool blame_masks(const struct trial *t)
 {
 	for (size_t m = 0; m < 2 * COUNT(masks); m++)
@@ -527,7 +527,7 @@ static bool blame_masks(const struct trial *t)
 	return false;
 }
 
-/* ---- what surrounds the attr ------------------------------------------------------ */
+/* ---- context of the attr ---------------------------------------------------------- */
 
 static bool blame_flags(const struct trial *t)
 {
@@ -561,7 +561,8 @@ static bool blame_target(const struct trial *t)
 					     : "that CPU as target");
 }
 
-/* Whether its source may be one that counts all alike, which this user may not try. */
+/* Whether the event source may count user space and kernel together only, which this user may not
+ * try. */
 static bool may_count_all(const struct trial *t)
 {
 	union pev_attr_buf copy = *t->attr;
@@ -573,7 +574,7 @@ static bool may_count_all(const struct trial *t)
 	return rc == -EACCES || rc == -EPERM;
 }
 
-/* What a dummy would not be refused with. */
+/* Blames the event if a dummy in its place is not refused. */
 static bool blame_event(const struct trial *t)
 {
 	union pev_attr_buf copy = *t->attr;
@@ -607,7 +608,7 @@ int pev_open_user_only_(const struct pev_event *ev)
 	if (copy.attr.exclude_kernel || copy.attr.exclude_user || copy.attr.type == PERF_TYPE_TRACEPOINT)
 		return -EACCES;
 	copy.attr.exclude_kernel = copy.attr.exclude_hv = 1;
-	if (copy.attr.freq)   /* privilege is judged before the frequency */
+	if (copy.attr.freq)   /* privilege is checked before the frequency */
 		copy.attr.sample_freq = 1;
 	return try_open(&t, &copy, ev->group_fd, ev->target);
 }

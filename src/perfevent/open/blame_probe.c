@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with a uprobe. Nothing is tried: a probe somewhere else would put a
- * breakpoint into whoever runs that file. The path is what the caller's attr points to, and
- * the kernel may not have come as far as reading it, so it is fetched as if it were another
- * process's.
+ * What is wrong with a uprobe. No trials: a probe at another place would put a breakpoint into
+ * processes that run the file. The attr's path pointer may be invalid, since the kernel may have
+ * failed before reading it, so the path is read like memory of another process.
  */
 #include "perfevent/open/explain.h"
 
@@ -16,9 +15,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define REF_CTR_SHIFT 32     /* where the kernel's format file has it: config:32-63 */
+#define REF_CTR_SHIFT 32     /* from the PMU's format file: config:32-63 */
 
-/* A string at an address that may be none; false if there is no end to it. */
+/* Reads a string at an address that may be invalid; false if it has no end. */
 static bool fetch(uint64_t address, char *buf, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), first = page - address % page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be done to an open event: the ioctls, the signals, the prctl. */
+/* Controls of an open event: ioctls, signals, prctl. */
 #include "perfevent/open/event.h"
 
 #include "perfevent/open/explain.h"
@@ -83,8 +83,8 @@ int pev_event_refresh(struct pev_event *ev, unsigned int n)
 	if (!n || n > INT_MAX)
 		return -EINVAL;
 	rc = control(ev, PERF_EVENT_IOC_REFRESH, n);
-	/* Running out stops a tracepoint for good (seen on 6.18): enabling it does not clear
-	 * PERF_HES_STOPPED. Setting the period starts it again. */
+	/* After the last overflow a tracepoint stays stopped (seen on 6.18): enabling it does not
+	 * clear PERF_HES_STOPPED. Setting the period starts it again. */
 	if (!rc && ev->attr.type == PERF_TYPE_TRACEPOINT)
 		rc = pev_event_set_period(ev, ev->attr.sample_period);
 	return rc;
@@ -121,7 +121,7 @@ int pev_event_pause_output(struct pev_event *ev, bool pause)
 	return control(ev, PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
 }
 
-/* F_SETOWN_EX takes 0 for nobody. */
+/* F_SETOWN_EX takes 0 as no owner. */
 static pid_t own_id(enum pev_owner owner)
 {
 	if (owner == PEV_OWNER_THREAD)
@@ -145,7 +145,7 @@ int pev_event_signal(struct pev_event *ev, int signo, enum pev_owner owner, pid_
 	if ((size_t)owner >= sizeof(types) / sizeof(*types) || signo < 0 || id < 0)
 		return -EINVAL;
 	ex = (struct f_owner_ex){ types[owner], id ? id : own_id(owner) };
-	/* the owner and the signal first: O_ASYNC alone would send SIGIO, which kills */
+	/* owner and signal first: O_ASYNC alone would send SIGIO, which terminates the process */
 	if (fcntl(ev->fd, F_SETOWN_EX, &ex) < 0 || fcntl(ev->fd, F_SETSIG, signo) < 0 ||
 	    fcntl(ev->fd, F_SETFL, flags | O_ASYNC) < 0)
 		return -errno;
@@ -158,7 +158,8 @@ int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_er
 {
 	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)(filter ? filter : ""));
 
-	/* EEXIST comes before the text is looked at: here there is none, and none is wanted */
+	/* EINVAL for an empty text: the event has no filter (EEXIST is checked first), as
+	 * requested */
 	if (rc == -EINVAL && (!filter || !*filter) && ev->attr.type == PERF_TYPE_TRACEPOINT)
 		return 0;
 	return rc ? pev_explain_filter(err, ev, filter, -rc) : 0;
@@ -176,7 +177,7 @@ int pev_filter_range(char *text, size_t text_size, enum pev_range what, uint64_t
 	if ((size_t)what >= sizeof(words) / sizeof(*words) || (what == PEV_RANGE_FILTER && !size) ||
 	    addr + size < addr)
 		return -EINVAL;
-	/* the kernel's parser ends a path at a blank, a comma or a new line, and can't quote */
+	/* the kernel's parser ends a path at a space, comma or newline, and has no quoting */
 	if (path && (!*path || strpbrk(path, " ,\n")))
 		return -EINVAL;
 	if (used >= text_size)
@@ -222,7 +223,7 @@ int pev_event_set_bpf(struct pev_event *ev, int prog_fd, struct pev_error *err)
 
 int pev_event_query_bpf(const struct pev_event *ev, uint32_t *ids, size_t n, size_t *nr)
 {
-	enum { MOST = 64 };   /* BPF_TRACE_MAX_PROGS: the kernel refuses to look further */
+	enum { MOST = 64 };   /* BPF_TRACE_MAX_PROGS: the kernel refuses more */
 	size_t asked = n > MOST ? MOST : n;
 	struct perf_event_query_bpf *query = calloc(1, sizeof(*query) + asked * sizeof(*ids));
 	int rc;
@@ -238,14 +239,14 @@ int pev_event_query_bpf(const struct pev_event *ev, uint32_t *ids, size_t n, siz
 		rc = 0;
 	if (!rc && *nr && ids)
 		memcpy(ids, query->ids, (*nr < asked ? *nr : asked) * sizeof(*ids));
-	/* with no room at all the kernel only counts, and says 0 */
+	/* with room for none, the kernel returns 0 and the number */
 	if (!rc && *nr > asked)
 		rc = -ENOSPC;
 	free(query);
 	return rc;
 }
 
-/* ---- breakpoints that move --------------------------------------------------------------- */
+/* ---- changing a breakpoint -------------------------------------------------------------- */
 
 int pev_event_modify(struct pev_event *ev, const struct perf_event_attr *attr,
 		     struct pev_error *err)
@@ -257,7 +258,7 @@ int pev_event_modify(struct pev_event *ev, const struct perf_event_attr *attr,
 
 	if (rc)
 		return explain(err, ev, "modify", rc, "attr.size has to say how long it is, 64 to 256 bytes");
-	/* the size that this kernel knows */
+	/* the size accepted by this kernel */
 	copy.attr.size = ev->attr.size;
 	rc = control(ev, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (unsigned long)&copy);
 	if (rc)

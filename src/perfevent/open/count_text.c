@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts for people. */
+/* Counts as text. */
 #include "perfevent/decode/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Nothing for what was seen all the time, or was read without its times. */
+/* Prints nothing for a count that ran all the time, or was read without times. */
 static void put_share(struct text *t, const struct pev_count *count)
 {
 	struct pev_estimate seen;

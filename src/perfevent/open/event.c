@@ -37,8 +37,8 @@ static bool is_zero(const char *p, size_t n)
 	return true;
 }
 
-/* An older kernel knows a shorter attr, writes its size and says E2BIG; then the tail
- * it doesn't know has to be zero, else the caller asked for something it can't do. */
+/* An older kernel with a shorter attr stores its size and returns E2BIG. Then the bytes that it
+ * does not know must be zero, else the caller asked for a feature that it lacks. */
 static int open_sized(struct perf_event_attr *attr, struct pev_target target, int group_fd,
 		      unsigned long flags)
 {
@@ -53,7 +53,7 @@ static int open_sized(struct perf_event_attr *attr, struct pev_target target, in
 	return pev_open_raw_(attr, target, group_fd, flags);
 }
 
-/* What is wrong with options, or NULL. */
+/* What is wrong with the options, or NULL. */
 static const char *wrong_opts(const struct pev_open_opts *opts, struct pev_target target,
 			      const char **remedy)
 {
@@ -64,7 +64,7 @@ static const char *wrong_opts(const struct pev_open_opts *opts, struct pev_targe
 		return "opts.size is smaller than the field itself";
 	if (opts->size > known && !is_zero((const char *)opts + known, opts->size - known))
 		return "opts has more than this library knows, and it is not zero";
-	/* whose output, and which folder? */
+	/* flags without the object that they are about */
 	*remedy = "opts.group says whose ring is meant";
 	if (opts->size >= known && opts->flags & PERF_FLAG_FD_OUTPUT && !opts->group)
 		return "PERF_FLAG_FD_OUTPUT without a group";
@@ -74,8 +74,8 @@ static const char *wrong_opts(const struct pev_open_opts *opts, struct pev_targe
 	return NULL;
 }
 
-/* The caller's struct may be an older, shorter one, or a newer one with a zero tail: only
- * what its size covers is read. */
+/* The caller's struct may be an older, shorter one, or a newer one whose additional bytes are
+ * zero. Reads no more than its size. */
 int pev_take_opts_(struct pev_open_opts *own, const struct pev_open_opts *opts,
 		   struct pev_target target, struct pev_error *err)
 {
@@ -89,7 +89,7 @@ int pev_take_opts_(struct pev_open_opts *own, const struct pev_open_opts *opts,
 	return 0;
 }
 
-/* PERF_FLAG_FD_OUTPUT does nothing good since Linux 2.6.35; the ioctl does what it meant. */
+/* PERF_FLAG_FD_OUTPUT has been broken since Linux 2.6.35; the ioctl does the same. */
 static int open_output(struct pev_event *ev, const struct pev_open_opts *opts,
 		       struct pev_error *err)
 {
@@ -113,7 +113,7 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	if (pev_take_opts_(&own, opts, target, err))
 		return -EINVAL;
 	opts = &own;
-	ev = malloc(sizeof(*ev));   /* calloc() is twice as slow, and buf is filled anyway */
+	ev = malloc(sizeof(*ev));   /* calloc() takes twice the time, and buf is filled anyway */
 	if (!ev)
 		return pev_no_memory_(err, "open an event");
 	rc = pev_attr_buf_copy(&ev->buf, attr);
@@ -154,7 +154,7 @@ int pev_event_fd(const struct pev_event *ev)
 	return ev->fd;
 }
 
-/* Looked up when first asked for: that takes longer than opening an event. */
+/* Looked up at the first call: that takes longer than opening an event. */
 const char *pev_event_label(const struct pev_event *ev)
 {
 	struct pev_event *own = (struct pev_event *)ev;   /* the label is a cache */
@@ -182,7 +182,7 @@ int pev_event_read(const struct pev_event *ev, struct pev_count *count)
 	if (n < 0)
 		return -errno;
 	if (n == 0)
-		return -ENODATA;   /* a pinned event that could not be kept on its counter */
+		return -ENODATA;   /* a pinned event that lost its counter */
 	count->value = *p++;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		count->time_enabled = *p++;

@@ -8,14 +8,14 @@ struct pev_event {
 	int fd;
 	union {
 		struct perf_event_attr attr;
-		union pev_attr_buf buf;   /* the same, with room for what the header lacks */
+		union pev_attr_buf buf;   /* the same, with room for fields that the header lacks */
 	};
 	struct pev_target target;
-	int group_fd;              /* how it was opened: -1 without a leader */
+	int group_fd;              /* as opened: -1 without a leader */
 	uint64_t flags;
 	char label[96];            /* "" until pev_event_label() is called */
 	bool mapped;               /* it has a ring of its own */
-	bool has_ring;             /* that, or another event's by set_output */
+	bool has_ring;             /* its own, or another event's by set_output */
 };
 
 static inline bool pev_reads_times_(uint64_t read_format)
@@ -23,7 +23,7 @@ static inline bool pev_reads_times_(uint64_t read_format)
 	return !(~read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
 }
 
-/* A caller's options (NULL: none), as long or short as they are, into own; -EINVAL with err. */
+/* Copies a caller's options (or NULL) of any size into own; -EINVAL with err. */
 int pev_take_opts_(struct pev_open_opts *own, const struct pev_open_opts *opts,
 		   struct pev_target target, struct pev_error *err);
 /* The bare system call with CLOEXEC: descriptor or -errno. */

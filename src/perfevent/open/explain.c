@@ -33,17 +33,17 @@ static void said_errno(struct pev_error *err, int code)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
-/* The highest kernel.perf_event_paranoid that lets anyone open it. */
+/* The highest kernel.perf_event_paranoid at which anyone may open the event. */
 static int level_needed(const struct pev_event *ev)
 {
 	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
 		return -1;
 	if (ev->target.pid_ < 0)
 		return 0;
-	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses even the former */
+	return ev->attr.exclude_kernel ? 2 : 1;   /* Debian's level 3 refuses this, too */
 }
 
-/* What everybody may do comes before what takes an administrator. */
+/* Suggests what everybody may do before what needs an administrator. */
 static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
 {
 	const char *label = pev_event_label(ev);
@@ -119,7 +119,7 @@ static bool is_kprobe(const struct pev_event *ev)
 	return ev->attr.kprobe_func && !pev_pmu_lookup_type("kprobe", &type) && type == ev->attr.type;
 }
 
-/* Does the CPU count anything? Found by trying what everybody may. */
+/* Whether the CPU has counters: tries an event that everybody may open. */
 static bool has_pmu(void)
 {
 	struct perf_event_attr attr;
@@ -133,7 +133,7 @@ static bool has_pmu(void)
 	return fd != -ENOENT;
 }
 
-/* EINVAL is also what some combinations of cache, operation and result get. */
+/* EINVAL is also the error for some combinations of cache, operation and result. */
 static bool is_no_cache_event(const struct pev_event *ev)
 {
 	struct perf_event_attr attr;
@@ -188,7 +188,7 @@ static void on_nodev(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "the counter does not exist on this machine");
 }
 
-/* EINVAL is also what a CPU number beyond the last possible one gets. */
+/* EINVAL is also the error for a CPU number that is too large. */
 static bool no_such_cpu(int cpu)
 {
 	char path[64];
@@ -409,7 +409,7 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 
 /* ---- filters --------------------------------------------------------------------- */
 
-/* sys and name of a tracepoint from the label; false if it is not of that form. */
+/* sys and name of a tracepoint from its label; false if it has another form. */
 static bool split_label(const struct pev_event *ev, char *sys, char *name, size_t size)
 {
 	const char *colon = strchr(pev_event_label(ev), ':');
@@ -421,7 +421,7 @@ static bool split_label(const struct pev_event *ev, char *sys, char *name, size_
 	return true;
 }
 
-/* "comm, pid, prio": names after the last blank of each "field:" declaration. */
+/* "comm, pid, prio": the names in the "field:" declarations, after the last space. */
 static void list_fields(const char *format, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -448,8 +448,8 @@ static void list_fields(const char *format, char *buf, size_t size)
 }
 
 /*
- * The kernel says only EINVAL to the ioctl. Its complaint can be had by writing the
- * filter to an event of a tracing instance of our own (as root), which disturbs nobody.
+ * The ioctl only returns EINVAL. The kernel's message is available by writing the filter to an
+ * event in a temporary tracing instance (as root), without effect on others.
  */
 static bool ask_kernel(const char *tracefs, const char *sys, const char *name, const char *filter,
 		       char *said, size_t size)

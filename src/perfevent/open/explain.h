@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an errno and the situation to a text that says what to do. All accept err NULL
- * and return -code. */
+/* From an errno and the state of the system to a message with a remedy. All functions accept err
+ * NULL and return -code. */
 #ifndef PERFEVENT_OPEN_EXPLAIN_H
 #define PERFEVENT_OPEN_EXPLAIN_H
 
@@ -18,17 +18,17 @@ int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
 int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		     int code);
 
-/* What makes the kernel refuse ev->attr found by opening it otherwise:
- * "sigtrap (needs remove_on_exec, Linux 5.13)". False if nothing was found. */
+/* Finds by trial which part of ev->attr the kernel refuses: "sigtrap (needs remove_on_exec, Linux
+ * 5.13)". False if none was found. */
 bool pev_blame_attr_(const struct pev_event *ev, char *buf, size_t size);
-/* The same for what a uprobe points to, found by looking. */
+/* The same for the path and offset of a uprobe, without trials. */
 bool pev_blame_uprobe_(const struct pev_event *ev, char *buf, size_t size);
-/* Whether it opens without its group. */
+/* Whether the event opens without its group. */
 bool pev_opens_alone_(const struct pev_event *ev);
-/* Tries it without the kernel's part: 0, or the -errno; -EACCES where that was left out already, or where
- * there is no other part, as of tracepoints. */
+/* Tries to open it for user space only: 0 or -errno; -EACCES if one of the levels is excluded
+ * already, or for tracepoints, which have no levels. */
 int pev_open_user_only_(const struct pev_event *ev);
-/* Whether it is the task that is refused: the least of the event opens on the caller, and is denied
- * there. */
+/* Whether the task is the reason for a refusal: even with the fewest rights needed, the event
+ * opens on the calling thread only. */
 bool pev_is_others_task_(const struct pev_event *ev);
 #endif

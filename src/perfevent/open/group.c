@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups: attrs are gathered first, then opened in one go on one target, so that a group
- * is either whole or not there. Member 0 leads: the kernel schedules, enables and reads
- * the others with it.
+ * Groups: attrs are collected first, then all opened on one target, so that a group is complete
+ * or not open at all. Member 0 is the leader: the kernel schedules, enables and reads the other
+ * members with it.
  */
 #include "perfevent/open/event.h"
 
@@ -18,7 +18,7 @@
 
 struct member {
 	union pev_attr_buf buf;
-	char *label;                 /* NULL: the event's own */
+	char *label;                 /* NULL: the event's own name */
 	struct pev_event *ev;
 	struct pev_self *self;       /* after pev_group_map_self() */
 };
@@ -27,10 +27,10 @@ struct pev_group {
 	struct member *members;
 	size_t n;
 	bool open, mapped;
-	enum pev_self_way way;       /* of a read, once mapped */
+	enum pev_self_way way;       /* faster way to read, once mapped */
 	bool begun;
 	struct pev_count *before;    /* n of them, for end() and measure() */
-	struct pev_count *scratch;   /* once mapped, n of them */
+	struct pev_count *scratch;   /* once mapped: n of them */
 };
 
 struct pev_group *pev_group_new(void)
@@ -71,7 +71,7 @@ static int refuse(struct pev_error *err, const struct pev_group *g, size_t i, co
 	return -EINVAL;
 }
 
-/* The rules that the kernel answers with a bare EINVAL, or not at all. */
+/* Checks rules for which the kernel gives a bare EINVAL, or no error. */
 static int check_rules(const struct pev_group *g, struct pev_error *err)
 {
 	if (!g->n)
@@ -91,8 +91,8 @@ static int check_rules(const struct pev_group *g, struct pev_error *err)
 
 enum { TIMES = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
 
-/* A member opened disabled stays off when the leader alone is enabled: only the leader's
- * disabled and enable_on_exec say when the group counts. */
+/* A member opened disabled would stay off when only the leader is enabled, so the leader's
+ * disabled and enable_on_exec alone decide when the group counts. */
 static void member_attr(const struct pev_group *g, size_t i, uint64_t lost,
 			union pev_attr_buf *buf)
 {
@@ -102,7 +102,7 @@ static void member_attr(const struct pev_group *g, size_t i, uint64_t lost,
 		buf->attr.read_format |= PERF_FORMAT_GROUP;
 		return;
 	}
-	/* a member alone stays readable by pev_event_read() */
+	/* keeps each member readable by pev_event_read() */
 	buf->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	buf->attr.disabled = 0;
 	buf->attr.enable_on_exec = 0;
@@ -123,7 +123,7 @@ static int open_member(struct pev_group *g, size_t i, struct pev_target target, 
 
 static void close_members(struct pev_group *g)
 {
-	/* the leader last: closing it first would turn each member into a group of its own */
+	/* the leader last: closing it first would make each member a group of its own */
 	for (size_t i = g->n; i-- > 0;) {
 		pev_self_unmap(g->members[i].self);
 		pev_event_close(g->members[i].ev);
@@ -132,7 +132,7 @@ static void close_members(struct pev_group *g)
 	}
 }
 
-/* Only what samples can lose samples. */
+/* Only sampling events can lose samples. */
 static bool has_samples(const struct pev_group *g)
 {
 	for (size_t i = 0; i < g->n; i++)
@@ -147,7 +147,7 @@ static int open_members(struct pev_group *g, struct pev_target target, uint64_t 
 	uint64_t lost = has_samples(g) ? PEV_FORMAT_LOST : 0;
 	int rc = open_member(g, 0, target, flags, lost, err);
 
-	if (rc == -EINVAL && lost) {   /* before 6.0 there is no LOST */
+	if (rc == -EINVAL && lost) {   /* before Linux 6.0 LOST is unknown */
 		lost = 0;
 		rc = open_member(g, 0, target, flags, lost, err);
 	}
@@ -220,8 +220,8 @@ const char *pev_group_label(const struct pev_group *g, size_t i)
 
 /* ---- control ------------------------------------------------------------------- */
 
-/* The leader alone: members follow it, as they were opened running. One ioctl that walks
- * one event is less than half of one with the group flag. */
+/* Only the leader is enabled: its members are enabled already. One ioctl for one event takes less
+ * than half the time of one with the group flag. */
 int pev_group_enable(struct pev_group *g)
 {
 	return g->open ? pev_event_enable(g->members[0].ev) : -EBADF;
@@ -241,7 +241,7 @@ int pev_group_reset(struct pev_group *g)
 
 enum { STACK_MEMBERS = 32, MEMBER_WORDS = 3, HEAD_WORDS = 3 };
 
-/* nr, times, then value, id and lost of each member. */
+/* Layout: nr, times, then value, id and lost of each member. */
 static int parse_group(const uint64_t *v, size_t words, uint64_t format, struct pev_count *counts,
 		       size_t n)
 {
@@ -255,7 +255,7 @@ static int parse_group(const uint64_t *v, size_t words, uint64_t format, struct 
 	if (nr > n || nr * each > words)
 		return -EINVAL;
 	for (struct pev_count *c = counts; c < counts + nr; c++) {
-		/* field by field: a copy of a whole one would wait for these stores */
+		/* field by field: copying a whole struct would wait for these stores */
 		c->value = *v++;
 		c->time_enabled = enabled;
 		c->time_running = running;
@@ -311,7 +311,7 @@ static enum pev_self_how read_pages(const struct pev_group *g, struct pev_count 
 	return all;
 }
 
-/* Into g->scratch: what it takes is what counts. */
+/* Result in g->scratch; only the time it takes matters. */
 static bool by_pages(void *arg)
 {
 	const struct pev_group *g = arg;
@@ -328,7 +328,7 @@ static void by_kernel(void *arg)
 
 static const struct pev_self_race race = { by_pages, by_kernel, pev_self_ns_ };
 
-/* All pages against one system call. */
+/* Reads all pages, unless one system call is faster. */
 static enum pev_self_how fast_read(const struct pev_group *g, struct pev_count *counts)
 {
 	struct pev_group *own = (struct pev_group *)g;   /* the way is a cache */
@@ -371,7 +371,7 @@ int pev_group_map_self(struct pev_group *g)
 			rc = pev_self_map_by_(&g->members[i].self, g->members[i].ev, &pev_self_this_cpu_);
 	g->mapped = !rc;
 	if (!rc)
-		pev_group_fast(g);   /* chooses the way, if the group is on */
+		pev_group_fast(g);   /* measures both ways, if the group is on the PMU */
 	return rc;
 }
 
@@ -392,13 +392,13 @@ void pev_group_forget_self_(struct pev_group *g)
 			pev_self_forget_(g->members[i].self);
 }
 
-/* Times that are stale may lie before those of an earlier read(2). */
+/* Stale times may be older than those of an earlier read(2). */
 static uint64_t elapsed(uint64_t before, uint64_t after, bool stale)
 {
 	return stale && after < before ? 0 : after - before;
 }
 
-/* What it counted since then stays in c. */
+/* Leaves in c the difference to `before`. */
 static void subtract(struct pev_count *c, const struct pev_count *before)
 {
 	bool stale = before->stale || c->stale;
@@ -444,7 +444,7 @@ int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg, struct
 
 	if (n < g->n)
 		return -EINVAL;
-	/* no reset: it would cost as much again, and times know none */
+	/* no reset: it would cost as much again, and cannot reset times */
 	if ((rc = pev_group_disable(g)) || (rc = pev_group_begin(g)) || (rc = pev_group_enable(g)))
 		return rc;
 	fn(arg);
@@ -452,7 +452,7 @@ int pev_group_measure(struct pev_group *g, void (*fn)(void *), void *arg, struct
 	return rc ? rc : pev_group_end(g, counts, n);
 }
 
-/* The leader alone of what read(2) gives of a group, whose length the kernel limits. */
+/* The leader's values from a read(2) of the group, whose length the kernel limits. */
 static int read_leader(const struct pev_event *ev, struct pev_count *count)
 {
 	uint64_t v[16384 / sizeof(uint64_t)];
@@ -492,8 +492,8 @@ int pev_count_estimate(const struct pev_count *count, struct pev_estimate *est)
 	uint64_t enabled = count->time_enabled, running = count->time_running;
 
 	*est = (struct pev_estimate){ 0 };
-	/* read without them, or a value that no time has: nothing is known of the rest. Stale
-	 * times are those of an event that was on the PMU all the time since */
+	/* Without times, or with a value but no time enabled, nothing is known about the rest.
+	 * Stale times belong to an event that has been on the PMU all the time. */
 	if ((!count->timed && (!enabled || !running)) || (count->value && !enabled && !count->stale))
 		return -EINVAL;
 	if (enabled && !running)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a counter is read faster in user space or by the kernel, by trying both. */
+/* Measures whether a counter is read faster in user space or by the kernel. */
 #include "perfevent/open/self.h"
 
 #include <time.h>
 
-/* At least LEAST rounds, so that one that was interrupted decides nothing, and up to MOST
- * while they take little. */
+/* At least LEAST rounds, so that one interrupted round does not matter, and up to MOST within
+ * ENOUGH_NS. */
 enum { LEAST = 3, MOST = 9, ENOUGH_NS = 8000 };
 
 static void keep_least(uint64_t *least, uint64_t ns)
@@ -18,7 +18,7 @@ enum pev_self_way pev_self_race_(const struct pev_self_race *race, void *arg)
 {
 	uint64_t page = UINT64_MAX, kernel = UINT64_MAX, start = race->now(), before = start;
 
-	/* in turns, and the least of each: what disturbs only adds */
+	/* alternating, and the minimum of each: disturbances only add time */
 	for (int i = 0; i < MOST && (i < LEAST || before - start < ENOUGH_NS); i++) {
 		uint64_t between, after;
 

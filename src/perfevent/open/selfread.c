@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters read without a system call. The kernel keeps in the event's control page what
- * has to be added to the hardware counter, and which counter that is; a sequence count
- * says when the two don't belong together (it changes when the thread is scheduled, on
- * another CPU too, between any two of our instructions). perf_event_open(2), "cap_user_rdpmc".
+ * Counters read without a system call. The event's control page says which hardware counter to
+ * read and what to add to it. A sequence count changes when both do not belong together any more:
+ * the thread may be scheduled, also on another CPU, between any two instructions.
+ * perf_event_open(2), "cap_user_rdpmc".
  */
 #include "perfevent/open/self.h"
 
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- the CPU's part --------------------------------------------------------------- */
+/* ---- CPU-specific part ------------------------------------------------------------ */
 
 #if defined(__x86_64__) || defined(__i386__)
 
@@ -34,7 +34,7 @@ static uint64_t read_cycles(void)
 
 #elif defined(__aarch64__)
 
-/* The name of the register is part of the instruction: one case each. */
+/* The register's name is part of the instruction, hence a case for each. */
 #define CASE(n) \
 	case n: \
 		__asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(v)); \
@@ -49,7 +49,7 @@ static uint64_t read_counter(uint32_t index)
 	CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15)
 	CASE(16) CASE(17) CASE(18) CASE(19) CASE(20) CASE(21) CASE(22) CASE(23)
 	CASE(24) CASE(25) CASE(26) CASE(27) CASE(28) CASE(29) CASE(30)
-	case 31:   /* the cycle counter, as the kernel numbers it */
+	case 31:   /* the kernel's number for the cycle counter */
 		__asm__ volatile("mrs %0, pmccntr_el0" : "=r"(v));
 		break;
 	}
@@ -104,15 +104,15 @@ const struct pev_self_cpu pev_self_this_cpu_ = { read_counter, read_cycles, pev_
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define barrier() __asm__ volatile("" ::: "memory")
 
-/* ns since the page was written, from the CPU's clock: mult and shift make ns of cycles.
- * In two parts, since cycles * mult doesn't fit. */
+/* ns since the page was written, from the CPU's clock: ns = cycles * mult >> shift. Computed in
+ * two parts, since cycles * mult may overflow. */
 static uint64_t ns_since(const struct perf_event_mmap_page *page, uint64_t cycles, bool is_short)
 {
 	uint16_t shift = READ_ONCE(page->time_shift);
 	uint32_t mult = READ_ONCE(page->time_mult);
 	uint64_t whole, rest;
 
-	if (is_short) {   /* the clock is narrower than 64 bits and may have wrapped. Linux 5.9 */
+	if (is_short) {   /* the clock has fewer than 64 bits and may have wrapped. Linux 5.9 */
 		uint64_t base = READ_ONCE(page->time_cycles);
 
 		cycles = base + ((cycles - base) & READ_ONCE(page->time_mask));
@@ -124,7 +124,7 @@ static uint64_t ns_since(const struct perf_event_mmap_page *page, uint64_t cycle
 	return READ_ONCE(page->time_offset) + whole * mult + ((rest * mult) >> shift);
 }
 
-/* The hardware counter is pmc_width bits wide and signed: it counts up to the overflow. */
+/* The hardware counter has pmc_width bits and is signed: it counts up to the overflow. */
 static uint64_t sign_extend(uint64_t value, uint16_t width)
 {
 	if (width == 0 || width > 64)
@@ -132,7 +132,7 @@ static uint64_t sign_extend(uint64_t value, uint16_t width)
 	return (uint64_t)((int64_t)(value << (64 - width)) >> (64 - width));
 }
 
-/* The capability bits share a word; it is read in one go. */
+/* The capability bits share a word, which is read once. */
 struct caps {
 	bool rdpmc, time, time_short;
 };
@@ -146,10 +146,10 @@ static struct caps caps_of(const struct perf_event_mmap_page *page)
 }
 
 /*
- * The index says that the event is on the PMU now. Without a clock the times are those of the
- * page's last writing, as libperf takes them. Where both are equal, the event was never off the
- * PMU until then, nor since: the times are old, but that they are equal holds. Where they
- * differ, the share is for the kernel to say.
+ * The event is on the PMU now (index != 0). Without a clock, the times are those of the page's
+ * last update, as in libperf. If both are equal, the event was always on the PMU until then, and
+ * has been since: the times are old, but their ratio is right. If they differ, only the kernel
+ * knows the ratio.
  */
 static bool take_times(const struct perf_event_mmap_page *page, const struct pev_self_cpu *cpu,
 		       const struct caps *caps, struct pev_count *count)
@@ -163,7 +163,7 @@ static bool take_times(const struct perf_event_mmap_page *page, const struct pev
 	return clock || count->time_enabled == count->time_running;
 }
 
-/* One try, whose result holds only if the sequence count has not moved. */
+/* One attempt; the result is valid only if the sequence count has not changed. */
 static enum pev_self_how try_page(const struct perf_event_mmap_page *page,
 				  const struct pev_self_cpu *cpu, bool times,
 				  struct pev_count *count)
@@ -188,8 +188,8 @@ enum pev_self_how pev_self_page_(const struct perf_event_mmap_page *page,
 				 const struct pev_self_cpu *cpu, bool times,
 				 struct pev_count *count)
 {
-	/* the kernel writes the page with our CPU's interrupts off: an odd count is only seen
-	 * from another CPU, and a handful of tries in a row can't all be interrupted */
+	/* The kernel updates the page with interrupts disabled on this CPU, so an odd count is
+	 * only seen from another CPU, and not every one of a few attempts can be interrupted. */
 	for (int tries = 0; tries < 16; tries++) {
 		uint32_t seq = READ_ONCE(page->lock);
 		enum pev_self_how how;
@@ -224,7 +224,7 @@ struct pev_self {
 	struct perf_event_mmap_page *page;   /* NULL: read(2) */
 	size_t size;
 	uint64_t id, format;                 /* format: attr.read_format */
-	struct pev_sighting seen;            /* these two are caches: readers set them */
+	struct pev_sighting seen;            /* caches, set by readers */
 	enum pev_self_way way;
 };
 
@@ -240,10 +240,10 @@ int pev_self_map_by_(struct pev_self **out, struct pev_event *ev, const struct p
 		return -ENOMEM;
 	self->ev = ev;
 	self->cpu = cpu;
-	self->seen.seq = 1;   /* none that can be read */
+	self->seen.seq = 1;   /* never matches: readable pages have an even count */
 	self->format = ev->attr.read_format;
 	self->size = (size_t)sysconf(_SC_PAGESIZE);
-	/* the page tells of one thread; children's counts are in no page */
+	/* the page is for one thread, without the counts of children */
 	if (!pev_target_is_self_(ev->target) || ev->attr.inherit)
 		return 0;
 	if (ev->attr.read_format & PERF_FORMAT_ID)
@@ -258,7 +258,7 @@ int pev_self_map(struct pev_self **out, struct pev_event *ev)
 	int rc = pev_self_map_by_(out, ev, &pev_self_this_cpu_);
 
 	if (!rc)
-		pev_self_fast(*out);   /* chooses the way, if the event is on */
+		pev_self_fast(*out);   /* measures both ways, if the event is on the PMU */
 	return rc;
 }
 
@@ -276,7 +276,7 @@ void pev_self_forget_(struct pev_self *self)
 	self->page = NULL;
 }
 
-/* One time alone is no share of the other. */
+/* Clears times that were not requested: one of them alone gives no ratio. */
 static void take_back_unasked(uint64_t format, struct pev_count *count)
 {
 	if (!(format & PERF_FORMAT_TOTAL_TIME_ENABLED))
@@ -292,8 +292,8 @@ enum pev_self_how pev_self_fast_read_(const struct pev_self *self, struct pev_co
 	enum pev_self_how how;
 	uint32_t seq;
 
-	/* samples that found no room are told by the kernel only, and only of an event that
-	 * samples, which has a ring instead of this page */
+	/* lost samples are reported only by the kernel and only for sampling events, which have a
+	 * ring instead of this page */
 	*count = (struct pev_count){ .id = self->id };
 	if (!self->page)
 		return SELF_NO_PAGE;

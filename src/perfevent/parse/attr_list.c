@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list that parsing makes: it owns its events and all that they point to. */
+/* The list made by the parser. It owns its events and all that they point to. */
 #include "perfevent/parse/parse.h"
 
 #include <stdlib.h>

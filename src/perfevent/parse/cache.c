@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hardware cache events: CACHE[-OP][-RESULT] in perf's words, where op and result may
- * change places and each has a default (loads, accesses). The kernel's config is
- * cache | op << 8 | result << 16.
+ * Hardware cache events: CACHE[-OP][-RESULT] in perf's syntax. OP and RESULT can be in either
+ * order and have defaults (loads, accesses). config = cache | op << 8 | result << 16.
  */
 #include "perfevent.h"
 
@@ -18,8 +17,8 @@
 #define WRITE (1u << PERF_COUNT_HW_CACHE_OP_WRITE)
 #define PREFETCH (1u << PERF_COUNT_HW_CACHE_OP_PREFETCH)
 
-/* By the kernel's numbers. The first word is the one that names are made of; of an op it
- * is followed by the one that names without a result are made of. */
+/* Indexed by the kernel's numbers. The first word is used in names; for an op, the second word is
+ * used in names without a result. */
 static const struct {
 	const char *words[WORDS];
 	unsigned int usual_ops;
@@ -81,7 +80,7 @@ bool pev_cache_at(unsigned int index, uint64_t *config, bool *usual)
 	return !pev_cache_config(cache, op, result, config);
 }
 
-/* The length of the longest of these words that text begins with, as a whole word. */
+/* The length of the longest of these words with which text begins, as a whole word. */
 static size_t match(const char *const *words, const char *text)
 {
 	size_t longest = 0;
@@ -96,7 +95,7 @@ static size_t match(const char *const *words, const char *text)
 	return longest;
 }
 
-/* Takes one of a table's rows off the front of *text. */
+/* Takes the longest match in the table off the front of *text. */
 static bool take(const char *const (*table)[WORDS], size_t n, const char **text, unsigned int *row)
 {
 	size_t longest = 0;

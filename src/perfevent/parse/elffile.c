@@ -39,7 +39,7 @@ uint64_t pev_elf_word_(const struct pev_elf *elf, const void *p)
 	return elf->swap ? __builtin_bswap64(v) : v;
 }
 
-/* Field of a structure that both classes have. */
+/* A field that is in the structures of both classes. */
 #define FIELD16(elf, p, type, field)                                                               \
 	pev_elf_u16_(elf, (p) + ((elf)->wide ? offsetof(Elf64_##type, field)                       \
 					     : offsetof(Elf32_##type, field)))
@@ -51,7 +51,7 @@ uint64_t pev_elf_word_(const struct pev_elf *elf, const void *p)
 					      : offsetof(Elf32_##type, field)))
 #define SIZE(elf, type) ((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
-/* All of it, or -EBADMSG. */
+/* Reads all of it, or returns -EBADMSG. */
 static int read_at(const struct pev_elf *elf, uint64_t offset, void *buf, size_t size)
 {
 	char *p = buf;
@@ -72,7 +72,8 @@ static int read_at(const struct pev_elf *elf, uint64_t offset, void *buf, size_t
 	return 0;
 }
 
-/* Many sections or segments: the counts are in the first section header. */
+/* If there are too many sections or segments for the header, the counts are in the first section
+ * header. */
 static int read_counts(struct pev_elf *elf)
 {
 	char p[sizeof(Elf64_Shdr)];
@@ -112,7 +113,7 @@ static int read_header(struct pev_elf *elf)
 	elf->phnum = FIELD16(elf, p, Ehdr, e_phnum);
 	elf->shnum = elf->shoff ? FIELD16(elf, p, Ehdr, e_shnum) : 0;
 	elf->shstrndx = FIELD16(elf, p, Ehdr, e_shstrndx);
-	/* other sizes of entries than the standard's make no sense */
+	/* only the standard sizes of entries are valid */
 	if ((elf->phnum && FIELD16(elf, p, Ehdr, e_phentsize) != SIZE(elf, Phdr)) ||
 	    (elf->shnum && FIELD16(elf, p, Ehdr, e_shentsize) != SIZE(elf, Shdr)))
 		return -EBADMSG;
@@ -244,7 +245,7 @@ static void read_symbol(const struct pev_elf *elf, const char *p, struct pev_elf
 	sym->shndx = FIELD16(elf, p, Sym, st_shndx);
 	sym->value = WORD(elf, p, Sym, st_value);
 	if (elf->machine == EM_ARM)
-		sym->value &= ~1ull;   /* the bit that says Thumb */
+		sym->value &= ~1ull;   /* Thumb bit */
 }
 
 static bool is_code(const struct pev_elf_symbol *sym)
@@ -253,7 +254,7 @@ static bool is_code(const struct pev_elf_symbol *sym)
 	       (sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC || sym->type == STT_NOTYPE);
 }
 
-/* "memcpy" is also memcpy@@GLIBC_2.14. */
+/* "memcpy" also matches memcpy@@GLIBC_2.14. */
 static bool same_name(const char *have, const char *want)
 {
 	size_t len = strlen(want);
@@ -286,7 +287,7 @@ out:
 	return rc;
 }
 
-/* In the tables of this type. */
+/* Searches the symbol tables of this type. */
 static int find_in(const struct pev_elf *elf, uint32_t type, const char *name, uint64_t *value)
 {
 	struct pev_elf_section table, strings;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As much of an ELF file as placing a probe takes, of either class and byte order. Files
- * are hostile: what is read was checked against the file's size, and nothing is mapped, so
- * that one that shrinks meanwhile gives an error and no SIGBUS.
+ * The parts of an ELF file (either class and byte order) that are needed to place a probe. Files
+ * are untrusted: every access is checked against the file's size. The file is read, not mapped,
+ * so that truncating it gives an error and no SIGBUS.
  */
 #ifndef PERFEVENT_PARSE_ELFFILE_H
 #define PERFEVENT_PARSE_ELFFILE_H
@@ -13,7 +13,7 @@ struct pev_elf {
 	int fd;
 	uint64_t size;
 	bool wide;             /* ELFCLASS64 */
-	bool swap;             /* the other byte order than ours */
+	bool swap;             /* its byte order differs from ours */
 	uint16_t machine;
 	uint64_t phoff, shoff;
 	uint32_t phnum, shnum, shstrndx;
@@ -31,17 +31,17 @@ struct pev_elf_symbol {
 	uint64_t value;
 };
 
-/* All: 0, -EBADMSG for a damaged file, -errno. */
+/* All return 0, -EBADMSG for a damaged file, or -errno. */
 int pev_elf_open_(struct pev_elf *elf, const char *path);
 void pev_elf_close_(struct pev_elf *elf);
 int pev_elf_section_(const struct pev_elf *elf, uint32_t i, struct pev_elf_section *s);
-/* By name, -ENOENT if there is none. */
+/* -ENOENT if there is no section of that name. */
 int pev_elf_find_section_(const struct pev_elf *elf, const char *name, struct pev_elf_section *s);
-/* The bytes of a section, malloc'ed, with a zero behind them. */
+/* The bytes of a section, malloc'ed, with a NUL after them. */
 int pev_elf_load_(const struct pev_elf *elf, const struct pev_elf_section *s, char **data);
-/* File offset of an address as linked: -ENOENT if no segment of the file holds it. */
+/* File offset of an address as linked: -ENOENT if no segment in the file has it. */
 int pev_elf_offset_(const struct pev_elf *elf, uint64_t addr, uint64_t *offset);
-/* Numbers of the file's order. */
+/* Numbers in the file's byte order. */
 uint16_t pev_elf_u16_(const struct pev_elf *elf, const void *p);
 uint32_t pev_elf_u32_(const struct pev_elf *elf, const void *p);
 uint64_t pev_elf_word_(const struct pev_elf *elf, const void *p);   /* 4 or 8 bytes by class */

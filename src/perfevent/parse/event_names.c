@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a name to the events that it stands for. */
+/* From a name to its events. */
 #include "perfevent/parse/parse.h"
 
 #include "perfevent/attr/complain.h"
@@ -138,7 +138,7 @@ static bool is_wild(const char *name)
 	return strpbrk(name, "*?[") != NULL;
 }
 
-/* "uncore_imc" is uncore_imc_0, uncore_imc_1, ...; and so is "imc". */
+/* "uncore_imc" and "imc" mean uncore_imc_0, uncore_imc_1, ... */
 static bool is_instance(const char *pmu, const char *name)
 {
 	size_t len = strlen(name);
@@ -153,7 +153,7 @@ static bool is_instance(const char *pmu, const char *name)
 	return pmu[strspn(pmu, "0123456789")] == '\0';
 }
 
-/* Puts the terms into e. -ENOENT: the PMU lacks one of them. */
+/* Applies the terms to e. -ENOENT: the PMU lacks one of them. */
 static int build(struct pev_parser *p, struct pev_parsed_own *e, const struct pev_pmu *pmu)
 {
 	struct pev_pmu_build b = { .pmu = pmu, .buf = &e->buf };
@@ -184,7 +184,7 @@ static int build(struct pev_parser *p, struct pev_parsed_own *e, const struct pe
 	return b.event->unit && !e->unit ? -ENOMEM : 0;
 }
 
-/* "msr/tsc/", terms as they were given. */
+/* Makes the label "msr/tsc/", with the terms as given. */
 static int name_pmu_event(struct pev_parser *p, struct pev_parsed_own *e, const char *pmu)
 {
 	char label[600];
@@ -229,7 +229,7 @@ static int no_pmu(struct pev_parser *p, const char *names, const char *name, siz
 			       "of the name \"%.60s\"", name);
 }
 
-/* Of several PMUs those that know all the terms. */
+/* Adds the event for each of the PMUs that has all the terms. */
 static int add_instances(struct pev_parser *p, const char *names, const char *name, size_t at)
 {
 	size_t first = p->list->n;
@@ -268,8 +268,8 @@ int pev_parse_pmu_(struct pev_parser *p, const char *name, size_t at)
 	return rc;
 }
 
-/* Calls found(p, pmu) for PMUs that have an event of this name, until it returns other
- * than 0. Returns that. */
+/* Calls found(p, pmu) for each PMU with an event of this name, until it returns other than 0.
+ * Returns that. */
 static int each_with_event(const struct pev_parser *p, const char *name,
 			   int (*found)(void *ctx, const char *pmu), void *ctx)
 {
@@ -304,7 +304,7 @@ struct plain {
 	size_t at;
 };
 
-/* The name becomes the first term. */
+/* Applies the name as the first term. */
 static int add_plain(void *ctx, const char *pmu)
 {
 	struct plain *c = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an attr back to the text that pev_attr_parse() takes. */
+/* From an attr back to the syntax of pev_attr_parse(). */
 #include "perfevent/parse/parse.h"
 
 #include "perfevent/attr/attr_fields.h"
@@ -23,7 +23,7 @@
 void pev_label_modifiers_(const struct perf_event_attr *a, char *buf)
 {
 	bool level = a->exclude_user || a->exclude_kernel || a->exclude_hv;
-	bool guest_excluded = level || a->precise_ip;   /* by the letters before G and H */
+	bool guest_excluded = level || a->precise_ip;   /* by the letters other than G and H */
 	char *p = buf;
 
 	if (level) {
@@ -94,7 +94,7 @@ static uint64_t extra(const struct perf_event_attr *a, unsigned int word)
 	return value;
 }
 
-/* "config=0x1,config2=0x3": what is not 0; all of config if `first`. */
+/* "config=0x1,config2=0x3": the words that are not 0; config in any case if `first`. */
 static size_t put_words(const struct perf_event_attr *a, bool first, char *buf, size_t size)
 {
 	int n = first ? snprintf(buf, size, "config=%#llx", (unsigned long long)a->config) : 0;
@@ -106,7 +106,7 @@ static size_t put_words(const struct perf_event_attr *a, bool first, char *buf, 
 	return (size_t)n;
 }
 
-/* Appends "/config1=.../" where there is any. */
+/* Appends "/config1=.../" if any of these words is set. */
 static void append_words(const struct perf_event_attr *a, char *buf)
 {
 	char words[200] = "";
@@ -126,7 +126,7 @@ static bool same_words(const struct perf_event_attr *a, const union pev_attr_buf
 	return a->config == b->attr.config;
 }
 
-/* An event of sysfs that sets just these words. */
+/* The event in sysfs with exactly these words. */
 static const char *event_name(const struct pev_pmu *pmu, const struct perf_event_attr *a)
 {
 	const struct pev_pmu_event *e;
@@ -264,7 +264,7 @@ static bool tracepoint_name(const struct perf_event_attr *a, const struct pev_pa
 	return found;
 }
 
-/* By the kernel's numbers of types. */
+/* Indexed by PERF_TYPE_. */
 static bool (*const by_type[])(const struct perf_event_attr *, const struct pev_parse_env *,
 			       char *) = {
 	[PERF_TYPE_HARDWARE] = hardware_name,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The letters behind an event, with perf's meaning: u, k, h name what is counted, so that
- * the first of them excludes the others; G and H likewise; each p asks for less skid. A
- * group's letters are added to those of its events.
+ * Modifier letters of events, as in perf: u, k, h name the levels to count, so the first of them
+ * excludes the others; G and H likewise; each p asks for less skid. A group's letters apply to
+ * all of its events.
  */
 #include "perfevent/parse/parse.h"
 
@@ -15,7 +15,7 @@
 struct state {
 	struct pev_parsed_own *e;
 	struct perf_event_attr *a;
-	bool level, guest;      /* a letter of that kind was there */
+	bool level, guest;      /* there was a letter of that kind */
 	unsigned int precise;
 	bool leader;
 };
@@ -25,7 +25,7 @@ static void at_level(struct state *s)
 	if (!s->level)
 		s->a->exclude_user = s->a->exclude_kernel = s->a->exclude_hv = 1;
 	s->level = true;
-	/* perf's rule: who names a level means the host */
+	/* as in perf, a level excludes guests */
 	if (!s->guest)
 		s->a->exclude_guest = 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base/nearest for the library, which has no other part of base and gives each name a pev_. */
+/* base/nearest, compiled into the library with pev_ names. */
 #define nearest_begin pev_nearest_begin_
 #define nearest_offer pev_nearest_offer_
 #define nearest_get pev_nearest_get_
@@ -23,7 +23,7 @@ static void offer_pmu_events(struct nearest *n, const char *pmus, const char *pm
 	snprintf(path, sizeof(path), "%s/%s/events", pmus, pmu);
 	dir = opendir(path);
 	while (dir && (e = readdir(dir)))
-		if (!strchr(e->d_name, '.'))   /* "energy-cores.scale" is no event */
+		if (!strchr(e->d_name, '.'))   /* "energy-cores.scale" is not an event */
 			nearest_offer(n, e->d_name);
 	if (dir)
 		closedir(dir);

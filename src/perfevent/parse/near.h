@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The event (software, hardware, cache, of a PMU below the folder `pmus`) whose name was probably
- * meant; false if none is near enough. */
+/* The most similar name of an event (software, hardware, cache, of a PMU in folder `pmus`); false
+ * if none is similar enough. */
 bool pev_near_name_(const char *name, const char *pmus, char *buf, size_t size);
-/* The tracepoint, "sys:name", below tracefs' folder `events`. */
+/* The most similar tracepoint, "sys:name", in tracefs' folder `events`. */
 bool pev_near_tracepoint_(const char *sys, const char *name, const char *events, char *buf, size_t size);
 
 #endif

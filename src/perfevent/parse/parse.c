@@ -11,8 +11,7 @@
  *   terms    = [ term { "," term } ]
  *   term     = NAME [ "=" VALUE ]
  *
- * where the colon before modifiers may be left out behind a slash. Blanks may stand around
- * items.
+ * The colon before modifiers is optional after a slash. Items may have spaces around them.
  */
 #include "perfevent/parse/parse.h"
 
@@ -32,7 +31,7 @@
 
 /* ---- errors ------------------------------------------------------------------------- */
 
-/* What stands there, without what a terminal would obey. */
+/* The text at this offset, without control characters. */
 static void show_place(const struct pev_parser *p, size_t at, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -96,7 +95,7 @@ static void skip_blanks(struct pev_parser *p)
 	p->pos += strspn(p->text + p->pos, " \t\n");
 }
 
-/* Copies what stands before any of `ends`. */
+/* Copies the text before any of `ends`. */
 static int take_word(struct pev_parser *p, const char *ends, char *word)
 {
 	size_t len = strcspn(p->text + p->pos, ends);
@@ -110,7 +109,7 @@ static int take_word(struct pev_parser *p, const char *ends, char *word)
 	return 0;
 }
 
-/* As perf has it: a 0 in front does not make a number octal. */
+/* As in perf, a leading 0 does not make a number octal. */
 bool pev_parse_u64_(const char *text, uint64_t *value)
 {
 	bool hex = text[0] == '0' && (text[1] | 0x20) == 'x';
@@ -135,7 +134,7 @@ static void free_terms(struct pev_parser *p)
 	p->has_terms = false;
 }
 
-/* VALUE, or 'VALUE' in which anything may stand. */
+/* VALUE, or 'VALUE' with any characters in it. */
 static int take_value(struct pev_parser *p, struct pev_term *term)
 {
 	const char *start = p->text + p->pos;
@@ -182,7 +181,7 @@ static int take_term(struct pev_parser *p)
 	return take_value(p, term);
 }
 
-/* "/terms/", if it is there. */
+/* Parses "/terms/", if present. */
 static int take_terms(struct pev_parser *p)
 {
 	int rc = 0;
@@ -215,7 +214,7 @@ static const struct {
 	{ 'r', HW_BREAKPOINT_R }, { 'w', HW_BREAKPOINT_W }, { 'x', HW_BREAKPOINT_X },
 };
 
-/* "rw": all of them letters of the table; 0 if not. */
+/* Access letters such as "rw"; 0 if the word has others. */
 static uint32_t parse_access(const char *word)
 {
 	uint32_t type = 0;
@@ -233,7 +232,7 @@ static uint32_t parse_access(const char *word)
 	return type;
 }
 
-/* ":rw", if it is there; modifiers otherwise. */
+/* Parses ":rw", if present; else the letters are modifiers. */
 static uint32_t take_access(struct pev_parser *p)
 {
 	size_t start = p->pos;
@@ -250,7 +249,7 @@ static uint32_t take_access(struct pev_parser *p)
 	return type ? type : HW_BREAKPOINT_R | HW_BREAKPOINT_W;
 }
 
-/* Behind "mem:". */
+/* Parses the text after "mem:". */
 static int parse_breakpoint(struct pev_parser *p)
 {
 	size_t at = p->pos, access_at;
@@ -310,7 +309,7 @@ static int parse_number_pair(struct pev_parser *p, uint32_t type)
 	return rc ? rc : pev_parse_number_(p, type, config);
 }
 
-/* Behind "SYS:". */
+/* Parses the text after "SYS:". */
 static int parse_tracepoint(struct pev_parser *p, const char *sys, size_t at)
 {
 	char word[WORD_MAX];
@@ -359,7 +358,7 @@ static int parse_what(struct pev_parser *p)
 	return pev_parse_name_(p, word, at);
 }
 
-/* ":u", or "u" behind a slash; for the events from `first` on. */
+/* Parses ":u", or "u" after a slash, for the events from `first` on. */
 static int take_modifiers(struct pev_parser *p, size_t first, bool bare, bool group)
 {
 	char word[WORD_MAX];
@@ -377,7 +376,7 @@ static int take_modifiers(struct pev_parser *p, size_t first, bool bare, bool gr
 	return rc;
 }
 
-/* The levels at the end of a vendor's name, ":u:k": set_label() writes them from the attr. */
+/* Cuts ":u:k" off the end of a vendor's name: set_label() adds the levels from the attr. */
 static void cut_levels(char *name)
 {
 	for (size_t len = strlen(name); len > 2 && name[len - 2] == ':' && strchr("ukh", name[len - 1]);
@@ -385,8 +384,8 @@ static void cut_levels(char *name)
 		name[len - 2] = '\0';
 }
 
-/* What nothing else knows may be an event of this CPU by the vendor's name, which has
- * colons of its own. If it isn't, the first complaint stands. */
+/* An unknown name may be the vendor's name for an event of this CPU, which may have colons. If it
+ * is not, returns the first error. */
 static int parse_vendor(struct pev_parser *p, size_t start, int failed)
 {
 	struct pev_parsed_own *e;
@@ -500,7 +499,7 @@ static int parse_item(struct pev_parser *p)
 	return rc;
 }
 
-/* name= stands as it was given; other names get their modifiers. */
+/* A label from name= is kept; other names get their modifiers appended. */
 static int set_label(struct pev_parsed_own *e)
 {
 	char label[768], mods[PEV_MODIFIERS_SIZE_];
@@ -510,7 +509,7 @@ static int set_label(struct pev_parsed_own *e)
 
 	if (e->named)
 		return 0;
-	if (e->pub.precise_max) {   /* a P, not the ppp that is tried first */
+	if (e->pub.precise_max) {   /* print P, not the ppp that is tried first */
 		buf.attr.precise_ip = 0;
 	}
 	pev_label_modifiers_(&buf.attr, mods);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of real CPUs' events through libpfm4, where it was there at build time. libpfm
- * keeps its own state, once per process: pthread_once() guards that it is set up once.
+ * Names of CPU events by libpfm4, if it was there at build time. libpfm has global state:
+ * pthread_once() initializes it once per process.
  */
 #include "perfevent/parse/parse.h"
 
@@ -21,8 +21,8 @@ static void start(void)
 	status = pfm_initialize();
 }
 
-/* libpfm leaves out hypervisor and guests unless told otherwise; a name without letters counts
- * all here. */
+/* By default libpfm excludes hypervisor and guests; here a name without such letters counts
+ * everything. */
 static void take_levels(struct perf_event_attr *a, const char *name)
 {
 	if (a->exclude_user || a->exclude_kernel || strstr(name, ":mh") || strstr(name, ":mg"))
@@ -44,17 +44,17 @@ int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)
 		return -ENOENT;
 	buf->attr.size = PERF_ATTR_SIZE_VER7;
 	take_levels(&buf->attr, name);
-	/* it looks for tracepoints in debugfs: what our own search refused stays refused */
+	/* libpfm finds tracepoints in debugfs: those were refused by our own lookup before */
 	return buf->attr.type == PERF_TYPE_TRACEPOINT ? -ENOENT : 0;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/* ---- all vendor events ------------------------------------------------------------ */
 
 struct walk {
 	pev_vendor_fn *fn;
 	void *ctx;
 	pfm_pmu_info_t pmu;
-	bool prefix;           /* a name alone might be another PMU's */
+	bool prefix;           /* the name alone could belong to another PMU */
 };
 
 static int offer(const struct walk *w, const char *event, const char *mask, const char *desc)
@@ -87,7 +87,7 @@ static int offer_event(const struct walk *w, int index)
 	return rc;
 }
 
-/* The next PMU that is here, but for the kernel's generic names, which the library knows. */
+/* The next PMU of this machine, without the kernel's generic one, whose names the library has. */
 static bool next_pmu(int *number, pfm_pmu_info_t *pmu)
 {
 	while (++*number < PFM_PMU_MAX) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From terms to an attr: what the sysfs folder `format` says about where a value's bits
- * go, and what an event's name stands for. A term that is given later wins, so that
- * "mem-loads,ldlat=30" can say more exactly what an event has as default.
+ * From terms to an attr: which bits get a value (the sysfs folder `format`), and what an event's
+ * name stands for. A later term overrides an earlier one, so "mem-loads,ldlat=30" changes a
+ * default of the event.
  */
 #include "perfevent/machine/pmu.h"
 
@@ -57,7 +57,7 @@ static bool parse_value(const char *text, uint64_t max, uint64_t *value)
 	return pev_parse_u64_(text, value) && *value <= max;
 }
 
-/* Spreads value over the bits, its lowest into the lowest. */
+/* Distributes value over the bits, lowest bit first. */
 static uint64_t spread(uint64_t value, uint64_t bits)
 {
 	uint64_t out = 0;
@@ -111,7 +111,7 @@ static int set_word(struct pev_pmu_build *b, const char *name, const char *value
 	return pev_attr_set(b->buf, name, v);
 }
 
-/* An event's terms hold no events: a name is a format or a config word. */
+/* The terms of an event are formats and config words, not events. */
 static int set_event_term(struct pev_pmu_build *b, const char *name, const char *value,
 			  struct pev_error *err)
 {
@@ -132,7 +132,7 @@ static int set_event_term(struct pev_pmu_build *b, const char *name, const char 
 	return -EBADMSG;
 }
 
-/* Calls set() for each "name[=value]" of text. */
+/* Calls set() for each "name[=value]" in text. */
 static int each_term(struct pev_pmu_build *b, const char *text,
 		     int (*set)(struct pev_pmu_build *, const char *, const char *,
 				struct pev_error *),
@@ -181,7 +181,7 @@ static bool set_generic(struct pev_pmu_build *b, const char *name)
 	return true;
 }
 
-/* "event, umask, tsc": what could have been written. */
+/* "event, umask, tsc": the valid terms. */
 static void list_terms(const struct pev_pmu *pmu, char *buf, size_t size)
 {
 	size_t n = 0;

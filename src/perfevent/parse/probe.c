@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes through the kprobe and uprobe PMUs, which make and remove the probe with the
- * event: nothing is left in tracefs, whatever happens to the process. Where the bits are
- * (retprobe, ref_ctr_offset) the PMU's own format files say.
+ * Probes by the kprobe and uprobe PMUs, which create and remove the probe with the event: nothing
+ * is left in tracefs if the process dies. The PMU's format files say which bits are retprobe and
+ * ref_ctr_offset.
  */
 #include "perfevent/attr/complain.h"
 #include "perfevent/machine/pmu.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* attr of PMU `name` with the retprobe bit. */
+/* attr for the PMU `name` with the retprobe bit. */
 static int begin(struct perf_event_attr *attr, const char *name, bool ret,
 		 uint64_t ref_ctr_offset, struct pev_error *err)
 {

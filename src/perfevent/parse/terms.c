@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms between slashes that every event takes, as rows of a table. */
+/* Terms between slashes that are valid for all events, as a table. */
 #include "perfevent/parse/parse.h"
 
 #include "perfevent/machine/kernel.h"
@@ -11,7 +11,7 @@
 
 #define DEFAULT_STACK 8192
 
-/* The registers that unwinding takes: all of the general ones (asm/perf_regs.h). */
+/* Registers needed for unwinding: all general ones (asm/perf_regs.h). */
 #if defined(__x86_64__)
 #define REGS_USER 0xff0fffull
 #elif defined(__aarch64__)
@@ -25,9 +25,9 @@
 struct setting {
 	struct pev_parsed_own *e;
 	struct perf_event_attr *a;
-	const char *field;         /* of the row */
+	const char *field;         /* from the row */
 	const char *value;         /* NULL: none */
-	uint64_t number;           /* of rows that want one */
+	uint64_t number;           /* for rows that need a number */
 };
 
 /* All return 0 or -EINVAL. */
@@ -89,7 +89,7 @@ static int on_percore(struct setting *s)
 
 static int on_metric_id(struct setting *s)
 {
-	(void)s;   /* perf's own bookkeeping */
+	(void)s;   /* bookkeeping of perf; ignored */
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static uint64_t branch_bit(const char *word, size_t len)
 	return 0;
 }
 
-/* "any|u": commas already separate terms. */
+/* "any|u": commas separate terms already. */
 static int on_branches(struct setting *s)
 {
 	uint64_t all = 0;
@@ -162,7 +162,7 @@ static int on_branches(struct setting *s)
 		if (!*p)
 			break;
 	}
-	/* levels alone say no kind of branch */
+	/* privilege levels alone do not select a kind of branch */
 	if (!(all & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL))
 		all |= PERF_SAMPLE_BRANCH_ANY;
 	s->a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -242,7 +242,7 @@ static int apply(struct pev_parser *p, struct pev_parsed_own *e, const struct ro
 	return rc ? pev_parse_fail_(p, term->at, -rc, NULL, "out of memory") : 0;
 }
 
-/* The other one of period and freq, where it was said before. */
+/* The earlier term of the pair period and freq, if there is one. */
 static const struct pev_term *rival_of(const struct pev_parser *p, const struct pev_term *term)
 {
 	const char *other = !strcmp(term->name, "freq") ? "period" : !strcmp(term->name, "period") ? "freq" : NULL;

@@ -35,7 +35,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* 0, or -ENOENT: the event is none that perf can open. */
+/* 0, or -ENOENT: not an event that perf can open. */
 static int read_id(const struct search *s, const char *sys, const char *name, uint64_t *id)
 {
 	char path[PATH_MAX], text[32], *end;
@@ -77,7 +77,7 @@ static int unknown(const struct search *s, int rc)
 			       "a known event", "there is no tracepoint %.60s:%.60s%s", s->sys, s->name, hint);
 }
 
-/* Names in dir that match; 0 if it can't be read. */
+/* Names in dir that match; 0 if the folder is not readable. */
 static int scan(const char *dir, struct dirent ***list)
 {
 	int n = scandir(dir, list, no_dots, by_name);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static probes of user programs: <sys/sdt.h> leaves a note in .note.stapsdt for each,
- * with three addresses (the probe, where .stapsdt.base was linked, the semaphore or 0) and
- * three strings (provider, name, arguments). Prelink may have moved the file since: what
- * .stapsdt.base has moved by, the probe has moved by, too.
+ * USDT probes: <sys/sdt.h> leaves a note in .note.stapsdt for each, with three addresses (the
+ * probe, .stapsdt.base as linked, the semaphore or 0) and three strings (provider, name,
+ * arguments). If prelink has moved the file since, the probe has moved as far as .stapsdt.base.
  */
 #include "perfevent/attr/complain.h"
 #include "perfevent/parse/elffile.h"
@@ -18,7 +17,7 @@
 
 struct pev_usdt {
 	char *path;
-	char *notes;                     /* the strings of the probes lie in it */
+	char *notes;                     /* contains the strings of the probes */
 	struct pev_usdt_probe *probes;
 	size_t n, room;
 };
@@ -29,7 +28,7 @@ struct reader {
 	struct pev_usdt *usdt;
 };
 
-/* A terminated string at *p that ends before end; NULL if there is none. */
+/* The string at *p if it ends before end; else NULL. */
 static const char *take_string(const char **p, const char *end)
 {
 	const char *text = *p, *zero = memchr(text, '\0', (size_t)(end - text));
@@ -88,7 +87,7 @@ static int read_note(struct reader *r, const char *p, const char *end)
 	return add(r->usdt, &probe);
 }
 
-/* 4-byte aligned: name size, description size, type, name, description. */
+/* Notes, 4-byte aligned: name size, description size, type, name, description. */
 static int read_notes(struct reader *r, const char *p, size_t size)
 {
 	while (size >= 12) {

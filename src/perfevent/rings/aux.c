@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The AUX area. In a full-trace area aux_head and aux_tail only grow, as in the ring. A
- * snapshot area is mapped read-only, the PMU overwrites it, and aux_head says where the
- * newest byte ends: modulo the size with Intel PT, ever growing with others. Whether it
- * has been round once shows in the bytes behind the head: zero as mapped, or data.
+ * The AUX area.
+ *
+ *   full trace   aux_head and aux_tail only grow, as in the ring
+ *   snapshot     mapped read-only; the PMU overwrites old data. aux_head is the end of the newest
+ *                byte: modulo the size with Intel PT, growing with other PMUs. The bytes after it are
+ *                zero until the PMU has filled the area once
  */
 #include "perfevent/rings/aux.h"
 
@@ -41,7 +43,7 @@ int pev_aux_map(struct pev_aux_area **out, struct pev_ring *ring, unsigned int p
 	void *map;
 
 	*out = NULL;
-	/* the offset is told through the control page, which an overwrite ring can't write */
+	/* the offset is set in the control page, which is read-only for an overwrite ring */
 	if (!ring->ev || ring->backward)
 		return pev_refuse_(err, EINVAL, "map an AUX area", "the ring is one that is overwritten",
 				   "map the ring by pev_ring_map(); the area itself can be a snapshot");
@@ -75,7 +77,7 @@ size_t pev_aux_size(const struct pev_aux_area *aux)
 	return aux->size;
 }
 
-/* `bytes` from position `at` on, in at most two pieces. */
+/* `bytes` from position `at` on, in one or two parts. */
 static void pieces(const struct pev_aux_area *aux, uint64_t at, uint64_t bytes, struct pev_aux_data *out)
 {
 	uint64_t start = at & (aux->size - 1), first = aux->size - start;
@@ -115,7 +117,7 @@ uint64_t pev_aux_peek(const struct pev_aux_area *aux, struct pev_aux_data *out)
 	if (aux->snapshot)
 		return peek_snapshot(aux, head, out);
 	bytes = head - aux->tail;
-	if (bytes > aux->size)   /* the page is not to be believed */
+	if (bytes > aux->size)   /* the page has an invalid aux_head */
 		bytes = aux->size;
 	pieces(aux, aux->tail, bytes, out);
 	return bytes;

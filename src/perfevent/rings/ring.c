@@ -24,19 +24,19 @@ const struct perf_event_header *pev_ring_wrapped_(struct pev_ring *ring, uint64_
 {
 	uint64_t first = ring->mask + 1 - at;
 
-	/* a head that ran away lets a record look longer than the ring is */
+	/* with a bad data_head, a record can seem longer than the ring */
 	if (size > ring->mask + 1)
 		return pev_ring_abandon_(ring);
 	memcpy(ring->scratch, ring->data + at, first);
 	memcpy(ring->scratch + first, ring->data, size - first);
-	/* the copy says what was checked, whatever happened to the page meanwhile */
+	/* the size that was checked, even if the ring has changed meanwhile */
 	((struct perf_event_header *)ring->scratch)->size = size;
 	return (const struct perf_event_header *)ring->scratch;
 }
 
 const struct perf_event_header *pev_ring_abandon_(struct pev_ring *ring)
 {
-	/* the oldest record of an overwrite ring is half overwritten: no damage */
+	/* the oldest record of an overwrite ring is partly overwritten: not damage */
 	if (!ring->backward)
 		ring->damaged++;
 	ring->pos = ring->head;
@@ -56,7 +56,7 @@ static int map_ring(struct pev_ring **out, struct pev_event *ev, unsigned int pa
 		    struct pev_error *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size;
-	/* what can't be written is overwritten: the kernel looks at the protection */
+	/* the kernel overwrites old records if the mapping is read-only */
 	int prot = backward ? PROT_READ : PROT_READ | PROT_WRITE;
 	struct pev_ring *ring;
 	void *map;
@@ -66,7 +66,7 @@ static int map_ring(struct pev_ring **out, struct pev_event *ev, unsigned int pa
 		pages = PEV_RING_DEFAULT_PAGES;
 	if (pages & (pages - 1))
 		return pev_explain_map(err, ev, pages, EINVAL);
-	/* the kernel would map the same one again: two readers that release each other's records */
+	/* a second mapping would be the same ring: two readers would release each other's records */
 	if (ev->mapped)
 		return pev_explain_map(err, ev, pages, EBUSY);
 	ring = calloc(1, sizeof(*ring));
@@ -97,7 +97,7 @@ int pev_ring_map_overwrite(struct pev_ring **out, struct pev_event *ev, unsigned
 	if (ev->attr.write_backward)
 		return map_ring(out, ev, pages, true, err);
 	*out = NULL;
-	/* written forwards, the place of the oldest record could not be found */
+	/* without write_backward, the start of the oldest record is unknown */
 	pev_explain_map(err, ev, pages, EINVAL);
 	if (err)
 		snprintf(err->remedy, sizeof(err->remedy), "an overwrite ring needs an event opened "

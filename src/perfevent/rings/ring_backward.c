@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overwrite rings. The kernel writes them from the end to the beginning: data_head goes
- * down from 0 and lies at the newest record, those before it follow upwards. So a drain
- * from data_head on meets whole headers all the way, and the record that is half
- * overwritten is the last one, the oldest: it reaches beyond what the ring holds.
+ * Overwrite rings. The kernel writes records from the end to the beginning, and data_head counts
+ * down from 0:
+ *
+ *   data_head                                      data_head + size
+ *   | newest record | next older | ... | oldest record, partly overwritten
+ *
+ * A drain that starts at data_head finds valid headers, except for the oldest record, which
+ * reaches beyond the end of the ring.
  */
 #include "perfevent/open/event.h"
 #include "perfevent/open/target.h"
@@ -13,10 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A writer that passed the kernel's look at `paused` before us may still be at work on
- * another CPU. Writers run with preemption off, so the barrier, which waits until every
- * CPU has been through the scheduler, waits for them. Where the kernel refuses (nohz_full)
- * the window is the time of one record. Our own thread is not writing now. */
+/* A writer on another CPU that checked `paused` before it was set may still be writing. Writers
+ * run with preemption disabled, and the barrier waits until every CPU has been through the
+ * scheduler, so it waits for them. If the kernel refuses it (nohz_full), a record that is being
+ * written may be read incompletely. The calling thread itself is not writing. */
 static void wait_for_writers(const struct pev_event *ev)
 {
 	if (pev_target_is_self_(ev->target))

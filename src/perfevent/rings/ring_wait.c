@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for a ring. What poll(2) says of an event:
- *   POLLIN   a wake-up since the last poll (it is taken away by telling it)
- *   POLLHUP  the watched task has ended; but also that the event has no ring at all
+ * Waiting for a ring. Results of poll(2) for an event:
+ *   POLLIN   a wake-up since the last poll, which clears it
+ *   POLLHUP  the watched task has ended, or the event has no ring
  *   POLLERR  a pinned event lost its place (Linux 6.15)
  */
 #include "perfevent/open/event.h"
@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <time.h>
 
-/* The events of poll(2) for ev, 0 = time is over, or -errno. */
+/* The result of poll(2) for ev, 0 = timeout, or -errno. */
 static int wait_fd(int fd, int timeout_ms, int cancel_fd)
 {
 	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN },
@@ -48,7 +48,8 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A wake-up for records that were read meanwhile is none: the rest of the time is waited. */
+/* A wake-up for records that have been read already does not count: waits for the rest of the
+ * time. */
 static int wait_for_record(struct pev_ring *ring, int timeout_ms, int cancel_fd)
 {
 	int64_t end = now_ms() + timeout_ms, left;
@@ -73,7 +74,7 @@ int pev_ring_wait(struct pev_ring *ring, int timeout_ms, int cancel_fd)
 	if (ring->backward)
 		return pev_event_wait(ring->ev, timeout_ms, cancel_fd);
 	rc = wait_for_record(ring, timeout_ms, cancel_fd);
-	/* less than a wake-up's worth may be left when nothing more will come */
+	/* there may be too few records for a wake-up, and no more will come */
 	if ((rc == 0 || rc == -ESRCH || rc == -ENODATA) && pev_ring_has_record(ring))
 		return 1;
 	return rc;
