@@ -11,7 +11,7 @@
 
 static const uint64_t own_file = 60000 * MS, file = 5000 * MS, owner = 10000 * MS, all = 30000 * MS;
 static const uint64_t after_stop = 500 * MS, own_after_stop = 10000 * MS;
-enum { SHARE = 20 };     /* of the time of the run, by which the bounds of strangers' files grow */
+enum { SHARE = 20 };     /* strangers' files: their limits grow by 1/SHARE of the time of the run */
 
 static uint64_t now(void)
 {
@@ -53,7 +53,7 @@ static bool is_late(const struct budget *b, uint64_t time, uint64_t bound)
 	return stopped && time > stopped + bound;
 }
 
-/* After another `ns`. */
+/* Whether the limit is reached after another `ns`. */
 static bool is_used_up(struct budget *b, uint64_t ns, uint64_t time)
 {
 	const uint64_t more = (time - b->began) / SHARE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the words of a sample's call chain mean. */
+/* The words of a sample's call chain. */
 #include "symbols/chain.h"
 
 #include <linux/perf_event.h>
@@ -17,8 +17,8 @@ static const struct {
 	{ (uint64_t)PERF_CONTEXT_GUEST_USER, PLACE_GUEST_USER },
 };
 
-/* False for markers whose entries are no addresses: PERF_CONTEXT_USER_DEFERRED (a cookie),
- * and any that came after us. */
+/* False for markers not followed by addresses: PERF_CONTEXT_USER_DEFERRED (a cookie) and unknown
+ * ones. */
 static bool take_marker(uint64_t marker, enum chain_place *place)
 {
 	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
@@ -29,8 +29,8 @@ static bool take_marker(uint64_t marker, enum chain_place *place)
 	return false;
 }
 
-/* The first address of a context is where it was; all others are where calls return to,
- * which can be behind the end of the caller: it is looked up a byte before. */
+/* The first address of a context is the instruction pointer. All others are return addresses,
+ * which may lie after the end of the calling function: the byte before is looked up. */
 size_t chain_addresses(const uint64_t *ips, uint64_t nr, struct chain_address *out)
 {
 	enum chain_place place = PLACE_KERNEL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call chain consists of. */
+/* The words of a call chain. */
 #ifndef SYMBOLS_CHAIN_H
 #define SYMBOLS_CHAIN_H
 
@@ -10,11 +10,11 @@ enum chain_place { PLACE_KERNEL, PLACE_HYPERVISOR, PLACE_GUEST_KERNEL, PLACE_GUE
 
 struct chain_address {
 	uint64_t ip;
-	uint64_t at;             /* where to look it up: a byte before, for return addresses */
+	uint64_t at;             /* address to look up: for a return address, the byte before */
 	enum chain_place place;
 };
 
-/* The addresses of a chain (nr words as the kernel wrote them) without its markers; returns
- * how many. out has room for nr. */
+/* Stores the addresses of a chain (nr words from the kernel) without its markers; returns their
+ * number. out has room for nr. */
 size_t chain_addresses(const uint64_t *ips, uint64_t nr, struct chain_address *out);
 #endif

@@ -20,7 +20,7 @@ struct dsos *dsos_new(const struct opener *opener, size_t max_bytes)
 	return d;
 }
 
-/* ---- by last use ---------------------------------------------------------- */
+/* ---- list by last use ----------------------------------------------------- */
 
 static void unlink_use(struct dsos *d, struct dso *dso)
 {
@@ -86,7 +86,7 @@ void dso_account_(struct dsos *d, struct dso *dso)
 	if (d->dwarfs_open > DSO_MAX_OPEN) {
 		close_dwarf(dso);
 		close_code(dso);
-		dso->code_asked = true;          /* and there was no room: it is not read once more for that */
+		dso->code_asked = true;          /* no descriptor was free: do not read the file again for it */
 		count_descriptors(d, dso);
 	}
 	d->bytes += bytes_of(dso) - dso->bytes;
@@ -117,7 +117,7 @@ void dso_keep_bound_(struct dsos *d)
 			dso_forget_file_(d, dso);
 }
 
-/* ---- table of them -------------------------------------------------------- */
+/* ---- hash table ----------------------------------------------------------- */
 
 static uint32_t hash_of(const char *name, const struct dso_id *id)
 {
@@ -267,7 +267,7 @@ void dso_put(struct dsos *d, struct dso *dso)
 	drop_unused(d);
 }
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------- */
 
 struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, pid_t pid)
 {
@@ -284,7 +284,7 @@ struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, p
 		return NULL;
 	dso->place.pid = pid;
 	if (!dso->late && dso->state == DSO_NAMELESS)
-		dso->state = DSO_UNREAD;   /* by this process's eyes it may be there */
+		dso->state = DSO_UNREAD;   /* the path may exist in this process's root */
 	return take(d, dso);
 }
 
@@ -297,7 +297,7 @@ void dso_mapped_at(struct dso *dso, uint64_t start, uint64_t end, pid_t parent)
 
 struct dso *dso_get_vdso(struct dsos *d, uint64_t start, uint64_t len)
 {
-	/* inode 1 stands for one that is ours, 0 for another, such as that of 32 bits */
+	/* inode 1: the same vdso as ours; 0: another one, such as that of 32-bit processes */
 	struct dso_id id = { .has_inode = true, .ino = vdso_is_same(&d->vdso, start, len) };
 	struct dso *dso = find(d, VDSO_NAME, &id);
 
@@ -325,7 +325,7 @@ uint64_t dso_serial(const struct dso *dso)
 	return dso->serial;
 }
 
-/* As it is in the source, once that is known. */
+/* The name as in the source, once it is known. */
 static const char *shown_name(struct dsos *d, struct dso *dso, const char *name)
 {
 	if (!demangled_has(dso->names, name) && !dso_ask_(d, dso, ASK_NAME, 0, name))
@@ -378,7 +378,7 @@ static bool has_code(const struct dso *dso, uint64_t offset, uint64_t *vaddr)
 	return dso->state == DSO_READ && dso->code >= 0 && symfile_vaddr(dso->file, offset, vaddr);
 }
 
-/* A file that was read before anybody asked is read again, to keep it open. */
+/* A file that was read before unwinding began is read again, to keep it open. */
 bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi, uint64_t *vaddr)
 {
 	if (dso->memory || !d->parser || !dso_settle_(d, dso))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions about files. If there is a thread, it reads the files to find the answers. Until a question is answered,
- * the dso is late, and only the thread may touch the fields that are marked * in dso_private.h.
+ * Questions about files, which a thread answers by reading them, if there is one. Until a question is answered, the
+ * dso is late, and only the thread may access the fields marked * in dso_private.h.
  */
 #include "symbols/dso_private.h"
 
-/* ---- what the thread does --------------------------------------------------- */
+/* ---- in the thread --------------------------------------------------------- */
 
 static void answer_symbol(struct dsos *d, struct dso *dso, uint64_t offset)
 {
@@ -92,12 +92,13 @@ void dsos_tell_started_(struct dsos *d)
 		helpers_started(&d->helpers, d->started[d->told_started++ % DSO_STARTED]);
 }
 
-/* ---- what the asker does ---------------------------------------------------- */
+/* ---- in the asking thread --------------------------------------------------- */
 
 static bool is_done(struct dsos *d, struct dso *dso)
 {
 	struct errand *e = &dso->question.errand;
-	bool firm = dso->question.what == ASK_CFI;   /* missing callers are not added to a stack later */
+	bool firm = dso->question.what == ASK_CFI;   /* a stack is shown once, so missing callers
+						      * cannot be added later */
 	uint64_t begin, ns;
 
 	if (!d->errands || (d->hurried && d->patience.is_pressed) || !errands_is_here(d->errands))
@@ -137,8 +138,8 @@ bool dso_poll_(struct dsos *d, struct dso *dso)
 	return !dso->late;
 }
 
-/* Starts the parser's process here, not in the thread: so `helpers` know at once that it is perf-prof's own. A perf map
- * needs no parser. */
+/* Starts the parser's process here and not in the thread, so that `helpers` know at once that it belongs to
+ * perf-prof. A perf map needs no parser. */
 static void warm(struct dsos *d, enum dso_asked what)
 {
 	if (d->warm || what >= ASK_MAP)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of code in anonymous memory: a just-in-time compiler wrote the code there, and its names into the perf map of
- * the process, /tmp/perf-PID.map.
+ * Names of code in anonymous memory: a JIT compiler wrote the code there, and its names into the perf map of the
+ * process, /tmp/perf-PID.map.
  *
- * The perf map is opened when code in such memory is first seen. It stays open, so that it can be read after the end of
- * the process. While the process lives, the file is opened again and read on (a "look"): after SOON_NS, then at longer
- * and longer intervals, up to JIT_LOOK_NS. If an address has no name and the file has grown, the next look is SOON_NS
- * after the last one. If the recording contains the perf map, no looks are needed.
+ * The perf map is opened when code in such memory is first seen. It stays open, so that it can be read after the end
+ * of the process. While the process lives, the file is opened again and new lines are read (a "look"): first after
+ * SOON_NS, then at growing intervals, up to JIT_LOOK_NS. If an address has no name and the file has grown, the next
+ * look is SOON_NS after the last one. If the recording contains the perf map, no looks are needed.
  *
  * A look is a question (dso_ask.c). In a live run, the thread opens the file and reads it into a new table. The asker
- * puts it in the place of the old table when it takes the answer. Until then, names come from the old table.
+ * replaces the old table when it takes the answer. Until then, names come from the old table.
  */
 #include "base/note.h"
 #include "symbols/dso_private.h"
@@ -45,13 +45,13 @@ struct jit_file {
 
 struct jit {
 	struct jit *next;        /* in dsos.jits */
-	struct jit *next_read;   /* in dsos.jits_read: those that have names, or about which a question is on */
+	struct jit *next_read;   /* in dsos.jits_read: those that have names or a pending question */
 	bool listed;             /* it is in dsos.jits_read */
 	struct dso *dso;
 	pid_t pid;
-	bool is_code;            /* code was seen, and the file asked for */
+	bool is_code;            /* code was seen, and the file requested */
 	_Atomic bool gone;       /* the process has ended or called exec(2) */
-	bool answered;           /* ASK_MAP was, at least once */
+	bool answered;           /* an ASK_MAP question has been answered */
 	bool told;               /* that the table is incomplete */
 	bool kept;               /* the recording contains its perf map */
 	bool open;               /* counted in dsos.jits_open */
@@ -84,7 +84,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ---- what the thread does ---------------------------------------------------- */
+/* ---- in the thread --------------------------------------------------------------------- */
 
 /* Opens the path again. If there is another file now, it needs another table: found_other. */
 static void open_file(const struct dsos *d, struct jit_file *f, pid_t pid)
@@ -107,7 +107,7 @@ static void open_file(const struct dsos *d, struct jit_file *f, pid_t pid)
 	f->owner = st.st_uid;
 }
 
-/* In pieces, as long as there is time. Whether there are new lines. */
+/* Reads in chunks while there is time. Returns whether there are new lines. */
 static bool read_pieces(struct dsos *d, struct jit_file *f)
 {
 	uint64_t left = 0;
@@ -158,13 +158,14 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	if (f->fd >= 0 && dso->question.what == ASK_MAP)
 		read_file(d, f, j->map);
 	took = now(CLOCK_MONOTONIC) - start;
-	if (f->found_other && j->map)    /* the keeper gives a new file each time, for which its parser has read the whole map */
+	if (f->found_other && j->map)    /* the keeper makes a new file for each request, for
+					  * which its parser has read the whole map */
 		took *= COST_SHARE;
 	f->cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	f->cost = f->cost > took ? f->cost : took;
 }
 
-/* ---- taking its answer --------------------------------------------------------------- */
+/* ---- in the asking thread: answers ----------------------------------------------------- */
 
 static void close_file(struct dsos *d, struct jit *j)
 {
@@ -250,7 +251,7 @@ static void set_next_look(struct jit *j)
 	const struct jit_file *f = &j->file;
 	uint64_t end = now(CLOCK_MONOTONIC);
 
-	if (f->gone || f->found_gone) {  /* nothing is written to it any more */
+	if (f->gone || f->found_gone) {  /* the file does not grow any more */
 		j->next_look = UINT64_MAX;
 		return;
 	}
@@ -280,7 +281,7 @@ void dso_jit_took_(struct dsos *d, struct dso *dso)
 	dso_keep_bound_(d);              /* last: it may forget this one's names, too */
 }
 
-/* ---- when to look --------------------------------------------------------------- */
+/* ---- in the asking thread: looks ------------------------------------------------ */
 
 /* False: there is no answer yet. */
 static bool look(struct dsos *d, struct jit *j, bool waits)
@@ -321,7 +322,7 @@ static void look_if_due(struct dsos *d, struct jit *j)
 		look(d, j, has_time(d, j));
 }
 
-/* For an address without a name: whether it may have one now. Unwinding needs the name of a trampoline at once. */
+/* Whether an address without a name may have one now. Unwinding needs the name of a trampoline at once. */
 static bool look_soon(struct dsos *d, struct jit *j)
 {
 	struct stat st;
@@ -351,7 +352,7 @@ static struct jit *jit_of(struct dsos *d, struct dso *dso)
 	return j;
 }
 
-/* Takes the answers that are there. Otherwise open files are not counted, and dsos that nobody uses are not dropped. */
+/* Takes the answers that have arrived: until then open files are not counted, and unused dsos not dropped. */
 static void take_answers(struct dsos *d)
 {
 	for (struct jit *j = d->jits_read, *next; j; j = next) {
@@ -360,7 +361,7 @@ static void take_answers(struct dsos *d)
 	}
 }
 
-/* Asks for the file when code is first seen. */
+/* Requests the file when code is first seen. */
 static void open_if_code(struct dsos *d, struct dso *dso)
 {
 	struct jit *j = jit_of(d, dso);
@@ -399,7 +400,7 @@ void dso_jit_free_(struct dsos *d, struct dso *dso)
 	unlist(d, j);
 	drop_map(d, j);
 	if (!dso->late || atomic_load(&dso->question.errand.done))
-		perfmap_free(j->file.map);       /* from an answer that was never taken */
+		perfmap_free(j->file.map);       /* from an answer that was not taken */
 	close_file(d, j);
 	free(j);
 	dso->jit = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files dso*.c share: the table of dsos, and how their files are read. */
+/* Declarations shared by dso*.c: the table of dsos, and reading their files. */
 #ifndef SYMBOLS_DSO_PRIVATE_H
 #define SYMBOLS_DSO_PRIVATE_H
 
@@ -119,7 +119,8 @@ void dso_forget_file_(struct dsos *d, struct dso *dso);
 void dso_keep_bound_(struct dsos *d);
 /* Counts its memory and descriptors again, and makes it the dso used last. */
 void dso_account_(struct dsos *d, struct dso *dso);
-/* dso_ask.c: take the answer, if there is one. False: it is still late. dso_settle_() waits a little, dso_poll_() does not. */
+/* dso_ask.c: take the answer, if there is one. False: it is still late. dso_settle_() waits a
+ * little, dso_poll_() does not. */
 bool dso_settle_(struct dsos *d, struct dso *dso);
 bool dso_poll_(struct dsos *d, struct dso *dso);
 /* Asks a question about a dso that is not late. Afterwards it is late, or has the answer. */

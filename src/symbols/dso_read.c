@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies at the path now, and whether that is what was mapped. */
+/* Finds the file of a mapping, and checks whether it is the one that was mapped. */
 #include "base/escape.h"
 #include "base/note.h"
 #include "base/ticket.h"
@@ -15,15 +15,15 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { MAX_ASKED = 256 };        /* files a run asks servers for */
+enum { MAX_ASKED = 256 };        /* files to request from servers per run */
 
 static bool later(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* File systems of their own make (btrfs, overlayfs) tell stat(2) another device than
- * mappings bear: both have no major number then. */
+/* btrfs and overlayfs report different devices in stat(2) and in mappings; both devices then have
+ * no major number. */
 static bool same_device(const struct dso_id *id, dev_t dev)
 {
 	return (id->maj == major(dev) && id->min == minor(dev)) || (!id->maj && !major(dev));
@@ -34,11 +34,11 @@ static bool same_generation(const struct dso_id *id, int fd)
 	int generation = 0;
 
 	if (!id->has_generation || ticket_generation(fd, &generation))
-		return true;     /* not all file systems tell */
+		return true;     /* not all file systems have one */
 	return (uint32_t)generation == (uint32_t)id->generation;
 }
 
-/* Whether the open file is the one that was mapped, as far as its inode can say. */
+/* Whether the open file is the mapped one, judged by its inode. */
 static bool is_mapped_inode(const struct dso *dso, int fd, const struct stat *st)
 {
 	const struct dso_id *id = &dso->id;
@@ -54,7 +54,7 @@ static bool has_build_id(const struct symfile *f, struct dso *dso)
 	       !memcmp(dso->found_id, dso->id.build_id, dso->id.build_id_size);
 }
 
-/* Why a file was refused: what is known best, so the first one that was there. */
+/* Records the strongest reason for a refusal: the last one in the enum. */
 static void refuse(struct dso *dso, enum dso_refusal why)
 {
 	if (dso->refusal < why)
@@ -78,7 +78,8 @@ static void tell_other_id(const struct dsos *d, struct dso *dso, const char *nam
 	     "no names", name, dso->found_id_size ? "the build id " : "no build id", have, want);
 }
 
-/* Once of each file. Its name comes from another process. What kills its reader is told unasked. */
+/* Reports a refusal, once per file. The name comes from another process, so it is escaped. A file
+ * that kills its parser is reported without -v, too. */
 static void tell(const struct dsos *d, struct dso *dso)
 {
 	static const char *const reasons[] = {
@@ -147,14 +148,14 @@ static int close_it(int fd)
 	return -1;
 }
 
-/* Its DWARF is read when somebody asks for lines or inlined calls. */
+/* Its DWARF is read when lines or inlined calls are first needed. */
 static void keep_dwarf(struct dso *dso, int fd)
 {
 	close_it(dso->dwarf);
 	dso->dwarf = fd;
 }
 
-/* Its CFI is read when callers are asked for. */
+/* Its CFI is read when callers are first needed. */
 static void keep_code(struct dso *dso, int fd)
 {
 	if (dso->question.keeps_code && dso->code < 0)
@@ -171,7 +172,7 @@ static void keep_vdso(const struct dsos *d, struct dso *dso)
 	close(fd);
 }
 
-/* What was mapped, by that descriptor; NULL: something else, and why. */
+/* Reads the file if it is the mapped one; NULL: it is not, and the reason is recorded. */
 static struct symfile *read_mapped(struct dsos *d, struct dso *dso, pid_t pid, int fd, const struct stat *st,
 				   int *dwarf)
 {
@@ -214,7 +215,8 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 	dso_end_reading_(d, dso);
 	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
 		d->asked++;
-		file = symsource_ask_servers(d->parser, file, fd, d->servers);   /* a slow one is not the file's fault */
+		file = symsource_ask_servers(d->parser, file, fd, d->servers);   /* a slow server does not use up
+										  * the file's time */
 	}
 	return file;
 }
@@ -231,7 +233,7 @@ static struct symfile *read_and_close(struct dsos *d, struct dso *dso, pid_t pid
 	return file;
 }
 
-/* By its path as the process sees it, or its parent where it is gone, or we. */
+/* By its path in the root of the process, of its parent if it has ended, or in ours. */
 static struct symfile *read_path(struct dsos *d, struct dso *dso)
 {
 	const pid_t eyes[] = { dso->question.place.pid, dso->question.place.parent, 0 };
@@ -244,8 +246,8 @@ static struct symfile *read_path(struct dsos *d, struct dso *dso)
 	return file;
 }
 
-/* Deleted or replaced: as long as the process lives, so does the file; and by its build id
- * there may be another copy. */
+/* The file was deleted or replaced: it is still available through the running process, and there
+ * may be a copy with the same build id. */
 static struct symfile *read_elsewhere(struct dsos *d, struct dso *dso)
 {
 	struct symfile *file = NULL;
@@ -298,8 +300,8 @@ void dso_read_(struct dsos *d, struct dso *dso)
 		dso->state = DSO_READ;
 }
 
-/* By a path that the file tells, which is a stranger's word: only in the folder for such
- * files, or by build id in the one for debug files. */
+/* The file's path comes from an untrusted file: it is used only within the folder for such files.
+ * Else by build id in the folder for debug files. */
 void dso_find_alt_(struct dsos *d, struct dso *dso)
 {
 	static const char folder[] = "/usr/lib/debug/.dwz/";
@@ -321,8 +323,7 @@ void dso_find_alt_(struct dsos *d, struct dso *dso)
 	}
 }
 
-/* Written to since its symbols were read: what is mapped now is another file, though by
- * its inode it is the same. */
+/* The file was written to since its symbols were read: it has the same inode, but other contents. */
 bool dso_is_rewritten_(struct dsos *d, const struct dso *dso, pid_t pid)
 {
 	struct stat st;

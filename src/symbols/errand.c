@@ -12,7 +12,7 @@ enum { END_SECONDS = 1 };
 #define DAY UINT64_C(86400000000000)
 
 struct errands {
-	pid_t owner;             /* a forked child has no such thread */
+	pid_t owner;             /* the process; a forked child does not have the thread */
 	pthread_t thread;
 	bool running, ending;
 	pthread_mutex_t lock;
@@ -38,7 +38,7 @@ struct errands *errands_new(void)
 	return e;
 }
 
-/* With the lock; NULL: this is the end. */
+/* Call it with the lock. NULL: the thread is to end. */
 static struct errand *next(struct errands *e)
 {
 	struct errand *errand;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of a parser (jail/parser.h): one row per kind. */
+/* The kinds of questions for a parser (jail/parser.h): one row per kind. */
 #ifndef SYMBOLS_PARSER_KINDS_H
 #define SYMBOLS_PARSER_KINDS_H
 

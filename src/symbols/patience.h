@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long who reads rings waits for names that are shown at once: a second at first and then a tenth of the time,
- * and where a ring fills up meanwhile, a tenth of that second. Nearly all files are read by then.
+ * How long the reader of the ring buffers may wait for names that are shown at once. It has one second, of which it
+ * regains a tenth of the elapsed time. When a ring buffer is filling up, it uses a tenth of that second only. Nearly
+ * all files are read in this time.
  */
 #ifndef SYMBOLS_PATIENCE_H
 #define SYMBOLS_PATIENCE_H
@@ -10,15 +11,15 @@
 #include <stdint.h>
 
 struct patience {
-	bool (*is_pressed)(void *ctx);   /* a ring has to be read, or the run ends; NULL: it waits for ever */
+	bool (*is_pressed)(void *ctx);   /* a ring buffer must be read, or the run ends; NULL: no limit */
 	void *ctx;
-	uint64_t left, since;    /* ns; when so much was left (CLOCK_MONOTONIC), 0: at first */
+	uint64_t left, since;    /* ns; when it was computed (CLOCK_MONOTONIC), 0: never */
 };
 
-/* For how long it waits before it is to look again; 0: it waits no more; UINT64_MAX: for ever. firm: also where a ring
- * fills up. */
+/* How long to wait before asking again; 0: no longer; UINT64_MAX: without limit. firm: use the whole time even when a
+ * ring buffer is filling up. */
 uint64_t patience_left(struct patience *p, bool firm);
-/* Between these it waited. */
+/* Call these before and after a wait. */
 uint64_t patience_begin(void);
 void patience_end(struct patience *p, uint64_t begin);
 #endif

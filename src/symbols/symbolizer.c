@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BPF "[bpf]"              /* as kallsyms and names say */
+#define BPF "[bpf]"              /* as in kallsyms and in KSYMBOL records */
 #define DEFAULT_BYTES (16u << 20)
-/* A reading takes 100 ms: for an address without a name at most one in five seconds, and
- * one a minute where it is of no use. */
+/* Reading the table takes 100 ms: for addresses without a name, at most every five seconds, and
+ * up to every minute if that finds nothing. */
 #define REREAD_NS UINT64_C(5000000000)
 #define MAX_PAUSE_NS UINT64_C(60000000000)
 
@@ -23,12 +23,12 @@ struct symbolizer {
 	int kallsyms_fd;
 	bool kernel_read;
 	struct kallsyms *kallsyms;     /* NULL: not read, or hidden */
-	uint64_t kernel_serial;        /* of that table */
+	uint64_t kernel_serial;        /* version of that table */
 	uint64_t next_reading, pause;  /* CLOCK_MONOTONIC, ns */
 	const char *base;              /* see symbolizer.h */
 	uint64_t base_address;
-	uint64_t moved;                /* from what the table says */
-	bool other_boot;               /* it is of */
+	uint64_t moved;                /* offset from the table's addresses to the recorded ones */
+	bool other_boot;               /* the recording is from another boot */
 	bool bpf_told;
 	struct ksymbols told, modules;
 	struct dsos *dsos;
@@ -93,8 +93,8 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Reads the descriptor from its beginning: it shows addresses by the privilege that it was
- * opened with. */
+/* Reads the descriptor from its beginning: its addresses depend on the privilege when it was
+ * opened. */
 static void read_kallsyms(struct symbolizer *s)
 {
 	struct kallsyms *k = lseek(s->kallsyms_fd, 0, SEEK_SET) ? NULL : kallsyms_read(s->kallsyms_fd);
@@ -121,7 +121,7 @@ int symbolizer_read_kernel(struct symbolizer *s)
 	return s->kallsyms ? 0 : -EACCES;
 }
 
-/* Of another boot modules lie elsewhere, and there is no telling where BPF programs are. */
+/* After another boot, modules have other addresses, and those of BPF programs are unknown. */
 static bool is_believed(const struct symbolizer *s, uint64_t addr, const struct kernel_symbol *sym)
 {
 	struct kernel_symbol module;
@@ -141,7 +141,7 @@ static bool find_kernel(const struct symbolizer *s, uint64_t addr, struct kernel
 	return true;
 }
 
-/* A module or a BPF program may have come since. Readings that bring nothing get rare. */
+/* A module or a BPF program may have been loaded since. Unsuccessful reads get less frequent. */
 static bool read_again(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
 	bool found;
@@ -164,7 +164,7 @@ static bool look_up(struct symbolizer *s, uint64_t addr, struct kernel_symbol *s
 	return find_kernel(s, addr, sym) || read_again(s, addr, sym);
 }
 
-/* Of the image names don't change. */
+/* Names in the image do not change, so those lookups are not recorded. */
 bool symbolizer_kernel(struct symbolizer *s, uint64_t addr, struct kernel_symbol *sym)
 {
 	bool found = look_up(s, addr, sym);
@@ -188,7 +188,7 @@ void symbolizer_kernel_came(struct symbolizer *s, uint64_t start, uint64_t len, 
 	bool first = !s->bpf_told && !strcmp(dso, BPF);
 
 	s->bpf_told |= first;
-	s->kernel_serial += first;       /* what the table said of others is not believed any more */
+	s->kernel_serial += first;       /* BPF names in the table are not used any more */
 	s->kernel_serial += ksymbols_came(&s->told, start, len, name, dso);
 }
 

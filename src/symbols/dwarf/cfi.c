@@ -10,13 +10,13 @@ enum { MAX_BYTES = 16 << 20, MAX_DEATHS = 3 };
 
 struct page {
 	uint64_t at;
-	struct cfi_table *table; /* NULL: nothing is known */
+	struct cfi_table *table; /* NULL: nothing known */
 	UT_hash_handle hh;
 };
 
 struct cfi {
 	struct parser *parser;
-	void *state;             /* of the handler, without a parser */
+	void *state;             /* of the handler, if there is no parser */
 	int fd;
 	struct page *pages, *last;
 	size_t bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of a page, by libdw. A few files stay open from one question to the next. */
+/* Unwind rules of a page, by libdw. A few files stay open between questions. */
 #include "symbols/dwarf/cfi.h"
 
 #include <dwarf.h>
@@ -24,7 +24,7 @@ struct cfi_file {
 };
 
 struct cfi_files {
-	struct cfi_file all[MAX_OPEN];   /* the one used last first */
+	struct cfi_file all[MAX_OPEN];   /* most recently used first */
 	unsigned int n;
 };
 
@@ -33,7 +33,7 @@ struct cfi_files {
 static void close_file(struct cfi_file *f)
 {
 	dwarf_cfi_end(f->eh);
-	dwarf_end(f->dwarf);     /* and debug with it */
+	dwarf_end(f->dwarf);     /* frees debug, too */
 	elf_end(f->elf);
 	if (f->fd >= 0)
 		close(f->fd);
@@ -175,7 +175,7 @@ static struct cfi_place place_of(Dwarf_Frame *frame, int reg)
 		p.kind = ops ? CFI_UNDEFINED : CFI_SAME;
 		return p;
 	}
-	/* libdw puts the frame address on the stack of expressions, which need it not */
+	/* libdw pushes the CFA before expressions, which may not use it */
 	if (n > 1 && ops[0].atom == DW_OP_call_frame_cfa && is_base(&ops[1], &p)) {
 		ops++;
 		n--;
@@ -225,7 +225,7 @@ static void add_row(struct rows *r, unsigned int from, uint16_t rule)
 	r->all[r->n++] = (struct cfi_row){ (uint16_t)from, rule };
 }
 
-/* What holds at an address, up to *end; without a rule, for this byte alone. */
+/* Adds the rule at an address and sets *end to its end; without a rule, only for this byte. */
 static int add_at(const struct cfi_file *f, struct rows *r, uint64_t page, uint64_t at, uint64_t *end)
 {
 	Dwarf_Frame *frame = NULL;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* With the stack pointer where the call of it left it, and with 8 bytes more on the stack, of which
- * the frame pointer is saved if it points there. */
+/* bare: the stack pointer is as after the call (CFA = rsp + 8). entered: 8 bytes more are on the
+ * stack (CFA = rsp + 16), the saved frame pointer if rbp points there. */
 static const struct cfi_rule bare = {
 	.cfa = { .kind = CFI_REG, .reg = 7, .offset = 8 },
 	.regs = {
@@ -24,12 +24,12 @@ static const struct cfi_rule entered = {
 	.ra = 16,
 };
 
-/* Behind the first instruction that takes stack, and the ret. */
+/* Offsets after the first instruction that changes the stack pointer, and of the ret. */
 static const struct {
 	uint8_t size, enters, leaves;
 } trampolines[] = {
 	{ 11, 4, 10 },     /* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
-	{ 15, 8, 14 },     /* the same behind endbr64 */
+	{ 15, 8, 14 },     /* the same after endbr64 */
 	{ 8, 1, 7 },       /* push %rbp; mov %rsp,%rbp; call *%rcx; pop %rbp; ret */
 	{ 12, 5, 11 },
 };
@@ -49,8 +49,8 @@ const struct cfi_rule *cfi_known_trampoline(uint64_t into, uint64_t size)
 	return into == CALL_ENDS || into == CALL_ENDS + ENDBR ? &entered : NULL;
 }
 
-/* arch/arm64/include/uapi/asm/sigcontext.h: the siginfo's 128 bytes, 176 of struct ucontext up to
- * uc_mcontext, in that fault_address, then x0 to x30, sp, pc. */
+/* arch/arm64/include/uapi/asm/sigcontext.h: 128 bytes of siginfo, 176 bytes of struct ucontext
+ * before uc_mcontext, in that fault_address, then x0 to x30, sp, pc. */
 enum { X0 = 128 + 176 + 8 };
 
 #define SAVED(n) [n] = { .kind = CFI_AT_CFA, .offset = X0 + 8 * (n) }

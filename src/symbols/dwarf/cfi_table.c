@@ -73,7 +73,7 @@ const struct cfi_rule *cfi_table_find(const struct cfi_table *t, unsigned int by
 {
 	size_t low = 0, high = t->head.nrows;
 
-	while (low < high) {     /* the first one behind it */
+	while (low < high) {     /* finds the first row after the byte */
 		size_t middle = low + (high - low) / 2;
 
 		if (t->rows[middle].from <= byte)

@@ -11,16 +11,16 @@
 
 enum {
 	MAX_UNITS = 1 << 20,
-	MAX_CODE = 512,          /* sections of it that are told apart */
-	MAX_ROWS = 2 << 20,      /* that libdw may have read before it is begun anew */
-	ROW_BYTES = 72,          /* of it, about */
+	MAX_CODE = 512,          /* limit for sections of code */
+	MAX_ROWS = 2 << 20,      /* rows of line tables after which libdw is restarted */
+	ROW_BYTES = 72,          /* libdw's memory per row, approximately */
 };
 
-/* This is in the jail already: names are asked for here. */
+/* This runs inside the jail, so names are demangled in this process. */
 static const struct parser_row only_demangling[PARSER_KINDS] = { [PARSER_DEMANGLE] = { demangle_answer, NULL } };
 
 struct unit_row {
-	uint64_t at, next;       /* of its first entry, of the unit behind it, in .debug_info */
+	uint64_t at, next;       /* offsets in .debug_info of its first entry and of the next unit */
 	struct dwarf_sizes sizes;
 };
 
@@ -36,10 +36,10 @@ struct dwarf_file {
 	size_t ncode;
 	const uint8_t *info;     /* .debug_info */
 	size_t info_size;
-	struct abbrevs *abbrevs; /* of the unit that was asked for last */
+	struct abbrevs *abbrevs; /* of the unit used last */
 	uint64_t abbrevs_at;
 	size_t rows;
-	struct parser *here;     /* for names */
+	struct parser *here;     /* for demangling */
 	struct demangled *names;
 };
 
@@ -168,7 +168,8 @@ size_t dwarf_file_units(const struct dwarf_file *f)
 	return f->nunits;
 }
 
-/* libdw keeps what it has read until its end. Sections stay, they are libelf's. */
+/* Restarts libdw, which keeps everything that it reads until its end. Sections stay: they belong
+ * to libelf. */
 static bool begin_anew(struct dwarf_file *f)
 {
 	dwarf_end(f->main.dwarf);
@@ -219,7 +220,7 @@ int dwarf_file_aranges(struct dwarf_file *f, Dwarf_Aranges **ranges, size_t *n)
 	return f->main.dwarf ? dwarf_getaranges(f->main.dwarf, ranges, n) : -1;
 }
 
-/* Units that were optimized together may share a table, a large one. */
+/* Units that were optimized together may share an abbreviation table, often a large one. */
 const struct abbrevs *dwarf_file_abbrevs(struct dwarf_file *f, const struct dwarf_unit *unit)
 {
 	Dwarf_Die die = unit->die, unused;
@@ -253,7 +254,7 @@ const char *dwarf_file_alt(const struct dwarf_file *f, const void **build_id, si
 	return n > 0 ? name : NULL;
 }
 
-/* The one by the build id that the file tells, or an empty one. */
+/* Opens the alternate file if its build id matches, or else an empty one. */
 static int find_alt(struct dwarf_file *f, int alt)
 {
 	const void *want, *have;

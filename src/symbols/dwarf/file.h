@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The DWARF of an ELF file as libdw reads it: its compile units, and which of them covers an
- * address. Files are hostile. Nothing is opened by a path that a file names: neither what
- * dwz(1) shares among files, which the caller hands over, nor split units (.dwo).
+ * The DWARF of an ELF file, by libdw: its compile units, and the unit of an address. Files are
+ * untrusted. No path named in a file is opened: the caller passes the file that dwz(1) shares
+ * among files; split units (.dwo) are not read.
  */
 #ifndef SYMBOLS_DWARF_FILE_H
 #define SYMBOLS_DWARF_FILE_H
@@ -18,36 +18,36 @@ struct dwarf_unit {
 	struct dwarf_sizes sizes;
 };
 
-/* Keep a copy of the descriptors; alt is -1 or the file that dwz made. NULL with errno:
- * ENOEXEC for what is no ELF file, or has no DWARF. */
+/* Keeps copies of the descriptors; alt is -1 or the file made by dwz. NULL with errno: ENOEXEC:
+ * not an ELF file, or without DWARF. */
 struct dwarf_file *dwarf_file_open(int fd, int alt);
-/* From memory that outlives it. */
+/* From memory, which must outlive it. */
 struct dwarf_file *dwarf_file_from_image(void *image, size_t size);
 void dwarf_file_free(struct dwarf_file *f);
-/* About what it takes of memory. */
+/* Approximate bytes of memory used. */
 size_t dwarf_file_bytes(const struct dwarf_file *f);
 
-/* The name of the file that dwz made, NULL for none; its build id. */
+/* The name of the file made by dwz, NULL: none; its build id. */
 const char *dwarf_file_alt(const struct dwarf_file *f, const void **build_id, size_t *size);
 
 size_t dwarf_file_units(const struct dwarf_file *f);
-/* False for one that can't be read. It is valid until the next call. */
+/* False if the unit is not readable. Valid until the next call. */
 bool dwarf_file_unit(struct dwarf_file *f, size_t i, struct dwarf_unit *unit);
-/* The unit whose first entry is there. */
+/* The unit whose first entry is at that offset. */
 bool dwarf_file_unit_at(const struct dwarf_file *f, Dwarf_Off at, size_t *i);
 /* As dwarf_getaranges(). */
 int dwarf_file_aranges(struct dwarf_file *f, Dwarf_Aranges **ranges, size_t *n);
-/* Its abbreviations, which live until the next call; NULL with errno. */
+/* The unit's abbreviations, valid until the next call; NULL with errno. */
 const struct abbrevs *dwarf_file_abbrevs(struct dwarf_file *f, const struct dwarf_unit *unit);
-/* To be told of rows of line tables that were read: libdw keeps them all. */
+/* Counts rows of line tables that were read: libdw keeps them all in memory. */
 void dwarf_file_count_rows(struct dwarf_file *f, size_t n);
 
-/* Whether the file has code at the address: functions that a linker left out are at address
- * 0, at the very end of the address space, or at their offset in a section that isn't. */
+/* Whether the file has code at the address. Functions removed by the linker remain at address 0,
+ * at the end of the address space, or at their offset in a section that is gone. */
 bool dwarf_file_is_code(const struct dwarf_file *f, uint64_t addr);
-/* Cuts what begins in code to where that ends; false: it doesn't begin there. */
+/* Limits a range that begins in code to the end of that code; false: it does not begin in code. */
 bool dwarf_file_clip(const struct dwarf_file *f, uint64_t start, uint64_t *end);
 
-/* A name for people; lives until the next call. */
+/* The name to show; valid until the next call. */
 const char *dwarf_file_demangle(struct dwarf_file *f, const char *name);
 #endif

@@ -9,20 +9,20 @@
 enum { MAX_CODE = 1 << 18, MAX_ATTRIBUTES = 512, MAX_STEPS = 1 << 20 };
 enum { NO_PART = DIE_PARTS };
 
-/* Forms whose size the first bytes tell, as the steps know them; others are fixed. */
+/* Forms with a size that depends on the data, as used by the steps; others are fixed. */
 enum { VAR_LEB = 1, VAR_STRING, VAR_BLOCK1, VAR_BLOCK2, VAR_BLOCK4, VAR_BLOCK, VAR_INDIRECT };
 
 struct step {
-	uint16_t fixed;          /* bytes to step over, */
-	uint8_t var;             /* and then one of VAR_, or 0 */
-	uint8_t part;            /* what begins there: of enum die_part, or NO_PART */
+	uint16_t fixed;          /* bytes to skip first */
+	uint8_t var;             /* then one of VAR_, or 0 */
+	uint8_t part;            /* the attribute that begins there: enum die_part, or NO_PART */
 	uint16_t form, name;
 	int64_t constant;
 };
 
 struct abbrev {
 	uint32_t tag;
-	uint32_t steps, nsteps;  /* in the table's */
+	uint32_t steps, nsteps;  /* in the table's steps */
 	bool exists, has_children;
 };
 
@@ -38,7 +38,7 @@ struct abbrevs {
 
 enum { IS_ADDRESS = 100, IS_OFFSET, IS_REF_ADDR };
 
-/* By number: bytes, or one of IS_, or -VAR_; 0 with known: none. */
+/* By number: bytes, or one of IS_, or -VAR_. known: the form exists. */
 struct form_row {
 	int8_t size;
 	bool known;
@@ -72,7 +72,7 @@ static const struct form_row forms[] = {
 };
 #undef ROW
 
-/* The table's row for it, extensions of GNU among them; in bytes or -VAR_. */
+/* The size of a form, including GNU extensions: bytes or -VAR_. */
 static bool size_of_form(unsigned int form, const struct dwarf_sizes *s, int *size)
 {
 	if (form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt)
@@ -146,7 +146,7 @@ static const uint8_t *skip_var(const uint8_t *p, const uint8_t *end, unsigned in
 		return read_size(&p, end, 4, s->swapped, &n) ? skip(p, end, n) : NULL;
 	case VAR_BLOCK:
 		return read_leb(&p, end, &n) ? skip(p, end, n) : NULL;
-	default:                 /* the form stands before the value, and isn't indirect itself */
+	default:                 /* the form precedes the value, and must not be indirect itself */
 		if (!read_leb(&p, end, &n) || n > 0xffff ||
 		    !size_of_form((unsigned int)n, s, &size) || size == -VAR_INDIRECT)
 			return NULL;
@@ -193,7 +193,7 @@ static int add_step(struct abbrevs *a, const struct step *step)
 	return 0;
 }
 
-/* Runs of attributes that nobody wants, of fixed sizes, are one step with what follows. */
+/* Consecutive unused attributes of fixed size are merged into one step with the next attribute. */
 static int add_attribute(struct abbrevs *a, struct abbrev *b, unsigned int name, unsigned int form,
 			 int64_t constant)
 {
@@ -238,10 +238,10 @@ static int add_abbrev(struct abbrevs *a, Dwarf_Abbrev *from)
 	}
 	b = &a->by_code[code];
 	if (b->exists)
-		return 0;        /* of two, the first one */
+		return 0;        /* of two with the same code, the first one */
 	*b = (struct abbrev){ .tag = dwarf_getabbrevtag(from), .steps = (uint32_t)a->nsteps,
 			      .exists = true, .has_children = dwarf_abbrevhaschildren(from) };
-	/* dwarf_getattrcnt() of libdw 0.188 is confused by constants: up to the list's end */
+	/* counts up to the end: dwarf_getattrcnt() of libdw 0.188 is wrong with constants */
 	for (size_t i = 0; !rc && !dwarf_getabbrevattr_data(from, i, &name, &form, &constant, NULL); i++)
 		rc = i < MAX_ATTRIBUTES ? add_attribute(a, b, name, form, constant) : -ENOEXEC;
 	return rc;
@@ -315,7 +315,7 @@ static void take(struct die *d, const struct step *step, const uint8_t *p)
 const uint8_t *abbrev_walk(const struct abbrevs *a, const struct abbrev *b, const uint8_t *p,
 			   const uint8_t *end, struct die *d)
 {
-	/* a table without any attribute has no steps at all */
+	/* a table without attributes has no steps */
 	const struct step *step = b->nsteps ? a->steps + b->steps : NULL;
 
 	for (uint32_t i = 0; i < b->nsteps; i++, step++) {

@@ -20,8 +20,8 @@ int inline_file_name_(struct inline_maker *m, uint64_t index, uint32_t *at)
 	return put_file(m, dwarf_filesrc(m->files, index, NULL, NULL), at);
 }
 
-/* Sequences end with a row of no length, which repeats the one before: where the next
- * one begins at that address, libdw, which sorts all rows, may give it behind the next one's. */
+/* A sequence ends with an empty row that repeats the previous one. If the next sequence begins at
+ * the same address, libdw may sort that row after the next sequence's first one. */
 static bool is_of_no_length(const struct inline_maker *m, uint64_t addr, struct inline_row row)
 {
 	const struct inline_address_row *last = m->nrows ? &m->rows[m->nrows - 1] : NULL;
@@ -36,7 +36,7 @@ static void end_sequence(struct inline_maker *m, uint64_t addr)
 		m->ended = (struct inline_address_row){ addr, m->rows[m->nrows - 1].row };
 }
 
-/* Of several rows of an address the last one holds. */
+/* Of several rows for an address the last one is used. */
 static int add_row(struct inline_maker *m, uint64_t addr, struct inline_row row)
 {
 	struct inline_address_row *last = m->nrows ? &m->rows[m->nrows - 1] : NULL, *more;
@@ -81,7 +81,7 @@ static int read_row(struct inline_maker *m, Dwarf_Line *line)
 	return rc || is_of_no_length(m, addr, row) ? rc : add_row(m, addr, row);
 }
 
-/* libdw gives them by ascending address, ends of sequences first. */
+/* libdw returns rows by ascending address, ends of sequences first. */
 int inline_read_lines_(struct inline_maker *m)
 {
 	Dwarf_Lines *lines;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instance of a function leads to the abstract one that it is made from, a definition to
- * its declaration; somewhere on the way there is a linkage name, or else just a name. The
- * ways of many instances end at the same entry: what that was called is kept.
+ * An instance of a function refers to its abstract origin, a definition to its declaration. One
+ * of these entries has a linkage name, or else a name. Many instances refer to the same entry, so
+ * its name is cached.
  */
 #include "symbols/dwarf/inline_private.h"
 
@@ -32,7 +32,7 @@ static bool follow(Dwarf_Die *die, unsigned int name, Dwarf_Die *to)
 	return dwarf_attr(die, name, &attr) && dwarf_formref_die(&attr, to);
 }
 
-/* From an entry on; NULL: it has no name. */
+/* The name found from an entry; NULL: it has none. */
 static const char *find_name(Dwarf_Die *from)
 {
 	Dwarf_Die die = *from, next;
@@ -53,7 +53,7 @@ static const char *find_name(Dwarf_Die *from)
 	return name;
 }
 
-/* Keyed by where the name stands in the file, which linkers let stand there once. */
+/* The key is the name's address in the file, where linkers store equal strings once. */
 static int put_name(struct inline_maker *m, const char *name, uint32_t *at)
 {
 	*at = 0;

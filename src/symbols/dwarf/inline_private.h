@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of inline_unit share: a table in the making. */
+/* Shared by the parts of inline_unit: a table under construction. */
 #ifndef SYMBOLS_DWARF_INLINE_PRIVATE_H
 #define SYMBOLS_DWARF_INLINE_PRIVATE_H
 
@@ -12,24 +12,24 @@ enum {
 	UNIT_SECONDS = 10,
 };
 
-/* Strings of a table, each put in once. Keys are pointers that stay what they are while the
- * unit is read: of names in the file, of entries that have names. */
+/* Strings of a table, each stored once. Keys are pointers that stay valid while the unit is read:
+ * to names in the file, or to entries with names. */
 struct string_slot {
 	const void *key;         /* NULL: free */
 	uint32_t at;
 };
 
 struct strings {
-	struct parser_bytes text;    /* begins with an empty one */
+	struct parser_bytes text;    /* begins with an empty string */
 	struct string_slot *slots;
 	size_t n, cap;               /* cap: a power of two */
 };
 
-/* Where the string of that key is, which may have been found to be none (0). */
+/* The offset of the string for that key, which may be known to have none (0). */
 bool strings_find(const struct strings *s, const void *key, uint32_t *at);
-/* Puts text in for that key; NULL: there is none. 0, -ENOMEM or -E2BIG. */
+/* Adds text for that key; NULL: it has none. 0, -ENOMEM or -E2BIG. */
 int strings_put(struct strings *s, const void *key, const char *text, uint32_t *at);
-/* The same once more for another key. */
+/* Uses the same string for another key. */
 int strings_alias(struct strings *s, const void *key, uint32_t at);
 void strings_free(struct strings *s);
 
@@ -48,7 +48,7 @@ struct inline_maker {
 	size_t nnodes, nodes_cap;
 	struct inline_address_row *rows;
 	size_t nrows, rows_cap;
-	struct inline_address_row ended;     /* the last end of a sequence, and its last row */
+	struct inline_address_row ended;     /* the end of the last sequence, and the sequence's last row */
 	Dwarf_Files *files;      /* of its line table; NULL: none */
 	size_t nfiles, nranges;
 	uint64_t work, deadline; /* CLOCK_MONOTONIC, ns */
@@ -58,8 +58,8 @@ struct inline_maker {
 /* inline_lines.c: rows of the line table, and names of its files. */
 int inline_read_lines_(struct inline_maker *m);
 int inline_file_name_(struct inline_maker *m, uint64_t index, uint32_t *at);
-/* inline_names.c: the name of a function, or of what it is an instance of. */
+/* inline_names.c: the name of a function, or of its abstract origin. */
 int inline_name_(struct inline_maker *m, struct die *die, uint32_t *at);
-/* inline_unit.c: counts steps, and the time that they take. */
+/* inline_unit.c: counts steps, and checks the time limit. */
 int inline_work_(struct inline_maker *m, unsigned int steps);
 #endif

@@ -54,7 +54,7 @@ int strings_alias(struct strings *s, const void *key, uint32_t at)
 	return 0;
 }
 
-/* One that is too long to be shown is none. */
+/* A string that is too long counts as missing. */
 int strings_put(struct strings *s, const void *key, const char *text, uint32_t *at)
 {
 	size_t len = text ? strnlen(text, MAX_STRING) : 0;

@@ -15,7 +15,7 @@ struct inline_table {
 	const uint32_t *rows_at;
 	const struct inline_row *rows;
 	const char *strings;
-	uint32_t words[];        /* all of them */
+	uint32_t words[];        /* the whole table */
 };
 
 /* ---- from bytes ------------------------------------------------------------- */
@@ -107,7 +107,7 @@ size_t inline_table_bytes(const struct inline_table *t)
 	return sizeof(*t) + t->size + ladder_bytes(&t->span_at) + ladder_bytes(&t->row_at);
 }
 
-/* ---- asking ----------------------------------------------------------------- */
+/* ---- lookup ----------------------------------------------------------------- */
 
 static const char *string_at(const struct inline_table *t, uint32_t at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of a unit are walked in place, one after another; only those of functions are
- * looked at. A function that has code becomes a node, its ranges spans; what is inlined into
- * it lies deeper in the tree, and so is what is meant where both have code.
+ * Walks the entries of a unit in place and uses those of functions. A function with code becomes
+ * a node, its ranges become spans. A function inlined into it is deeper in the tree, so its spans
+ * take precedence where both have code.
  */
 #include "symbols/dwarf/inline_private.h"
 
@@ -76,7 +76,7 @@ static int add_list(struct inline_maker *m, const uint8_t *at, uint32_t depth)
 	return rc;
 }
 
-/* high_pc is an address, or a number of bytes. */
+/* DW_AT_high_pc is an address or a size. */
 static bool high_pc(const struct die *d, Dwarf_Attribute *attr, uint64_t low, uint64_t *high)
 {
 	Dwarf_Word size;
@@ -119,7 +119,8 @@ static uint64_t number(struct inline_maker *m, struct die *d, enum die_part part
 	return dwarf_formudata(attr, &value) ? 0 : value;
 }
 
-/* *node is what encloses it, and then what its children are in: itself, if it has code. */
+/* *node: the enclosing node; set to the node that encloses the children: the new one, if it has
+ * code. */
 static int add_function(struct inline_maker *m, struct die *d, const uint8_t *at, bool inlined,
 			uint32_t depth, uint32_t *node)
 {
@@ -146,10 +147,10 @@ static int add_function(struct inline_maker *m, struct die *d, const uint8_t *at
 struct walk {
 	const uint8_t *p;
 	uint32_t depth;
-	uint32_t nodes[MAX_DEPTH + 1];   /* by depth: the function that encloses */
+	uint32_t nodes[MAX_DEPTH + 1];   /* by depth: the enclosing function */
 };
 
-/* One entry, and w is where the next one begins; false at the end, or where it is damaged. */
+/* Takes one entry and moves w to the next; false at the end, or at damaged data. */
 static bool step(struct inline_maker *m, struct walk *w, int *rc)
 {
 	const uint8_t *at = w->p, *end = m->unit.end;
@@ -195,7 +196,7 @@ static int walk(struct inline_maker *m)
 
 /* ---- packing ---------------------------------------------------------------- */
 
-/* Behind 4 GiB from the first address on there is nothing: no unit is that large. */
+/* Limits a table to 4 GiB from its first address: no unit is larger. */
 static size_t within(uint64_t base, uint64_t addr)
 {
 	return addr - base <= UINT32_MAX;

@@ -14,23 +14,23 @@ enum { MAX_DEATHS = 3, MAX_BYTES = 64 << 20 };
 
 struct unit {
 	struct inline_table *table;  /* NULL: not read, or forgotten */
-	uint64_t used;               /* when, by the count of questions; UINT64_MAX: it can't be read */
+	uint64_t used;               /* number of the last question that used it; UINT64_MAX: not readable */
 };
 
 struct inlines {
 	struct parser *parser;
-	void *state;                 /* of the handler, without a parser */
+	void *state;                 /* of the handler, if there is no parser */
 	int fd, alt_fd;              /* alt_fd: ours; -1: none */
 	bool opened;
 	struct debug_alt alt;
-	struct unit_map *map;        /* NULL: not opened, or it can't be read */
+	struct unit_map *map;        /* NULL: not opened, or not readable */
 	struct unit *units;
 	size_t bytes;                /* of tables */
 	uint64_t now;
 	unsigned int deaths;
 };
 
-/* ---- asking the parser ------------------------------------------------------ */
+/* ---- questions to the parser ------------------------------------------------ */
 
 static int ask(struct inlines *in, uint32_t what, uint32_t unit, struct parser_bytes *out)
 {
@@ -66,7 +66,7 @@ static int read_map(struct inlines *in)
 	return rc;
 }
 
-/* At the first question. */
+/* Reads the map of units at the first lookup. */
 static bool is_open(struct inlines *in)
 {
 	if (in->opened)

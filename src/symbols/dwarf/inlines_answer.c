@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where DWARF is read: files stay open from one question to the next, a few of them. */
+/* Runs where DWARF is read. A few files stay open between questions. */
 #include "symbols/dwarf/inline_unit.h"
 #include "symbols/dwarf/inlines.h"
 #include "symbols/dwarf/inlines_question.h"
@@ -21,7 +21,7 @@ struct open_file {
 };
 
 struct open_files {
-	struct open_file all[MAX_OPEN];  /* the one used last first */
+	struct open_file all[MAX_OPEN];  /* most recently used first */
 	unsigned int n;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What inlines asks of its handler: descriptors are of the file and, or not, of dwz's. */
+/* Questions for PARSER_INLINES. Descriptors: the file and, optionally, dwz's file. */
 #ifndef SYMBOLS_DWARF_INLINES_QUESTION_H
 #define SYMBOLS_DWARF_INLINES_QUESTION_H
 

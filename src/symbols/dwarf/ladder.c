@@ -53,7 +53,7 @@ size_t ladder_find(const struct ladder *l, uint32_t key)
 		return l->n - 1;
 	low = l->parts[part];
 	high = l->parts[part + 1];
-	while (low < high) {     /* the first one that is greater */
+	while (low < high) {     /* finds the first key that is greater */
 		size_t middle = low + (high - low) / 2;
 
 		if (l->keys[middle] <= key)

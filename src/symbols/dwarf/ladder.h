@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A search among sorted numbers: their range is cut into parts, and for each part it is
- * known where its numbers begin. What is left is a search of a few neighbours.
+ * Lookup in sorted numbers: their range is divided into parts, each with the index of its first
+ * number, so that only a few neighbours are searched.
  */
 #ifndef SYMBOLS_DWARF_LADDER_H
 #define SYMBOLS_DWARF_LADDER_H
@@ -18,12 +18,12 @@ struct ladder {
 	uint32_t *parts;         /* nparts + 1 */
 };
 
-/* Whether the keys ascend, which others don't for ladder_build(). */
+/* Whether the keys ascend, as ladder_build() requires. */
 bool ladder_is(const uint32_t *keys, size_t n);
-/* The keys stay the caller's. False without memory. */
+/* The caller keeps ownership of the keys. False: out of memory. */
 bool ladder_build(struct ladder *l, const uint32_t *keys, size_t n);
 void ladder_free(struct ladder *l);
 size_t ladder_bytes(const struct ladder *l);
-/* The index of the last key that isn't greater; l->n: there is none. */
+/* The index of the last key <= `key`; l->n: there is none. */
 size_t ladder_find(const struct ladder *l, uint32_t key);
 #endif

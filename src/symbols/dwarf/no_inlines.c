@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built without libdw: no lines, no inlined functions, no callers but by frame pointers. */
+/* Without libdw: no lines, no inlined functions, callers only by frame pointers. */
 #include "symbols/dwarf/cfi.h"
 #include "symbols/dwarf/inlines.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of dwarf_file share. */
+/* Declarations shared by the parts of dwarf_file. */
 #ifndef SYMBOLS_DWARF_PRIVATE_H
 #define SYMBOLS_DWARF_PRIVATE_H
 
@@ -7,18 +7,18 @@
 
 #include <libelf.h>
 
-/* A file, kept open for libelf, which reads sections when they are asked for. */
+/* A file, kept open for libelf, which reads sections on demand. */
 struct elf_source {
-	int fd;                  /* ours; -1: from memory */
+	int fd;                  /* our copy; -1: from memory */
 	Elf *elf;
 	Dwarf *dwarf;
 };
 
 int elf_source_open_(struct elf_source *s, int fd);
 void elf_source_close_(struct elf_source *s);
-/* A file that has DWARF but nothing in it: in the place of one that isn't there, lest libdw
- * looks for it by the name that a file tells. 0 or -ENOMEM. */
+/* An empty file with DWARF in place of a missing one, so that libdw does not open a file by a
+ * name from the DWARF. 0 or -ENOMEM. */
 int elf_source_empty_(struct elf_source *s);
-/* Bytes of all sections for debuggers, as they were read. */
+/* Bytes of all debug sections that were read. */
 size_t elf_source_bytes_(const struct elf_source *s);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By read(2), never by mmap(2): a file that shrinks meanwhile gives an error and no SIGBUS. */
+/* Uses read(2), not mmap(2): if a file is truncated meanwhile, that gives an error and no SIGBUS. */
 #include "symbols/dwarf/private.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where variables lie, macros, and indexes that others have no use for: a third of the bytes of a
- * library's. libdw unpacks every section that it knows at once, so it is told that they were
- * stripped: only in its view of the file, which is not written. */
+/* Locations of variables, macros, and indexes that are not needed: a third of a library's debug
+ * data. libdw unpacks all sections that it knows at once, so these are marked as stripped in its
+ * view of the file; the file itself is not written. */
 static const char *const unused[] = {
 	"debug_loc", "debug_loclists", "debug_macro", "debug_macinfo", "debug_pubnames", "debug_pubtypes",
 	"debug_gnu_pubnames", "debug_gnu_pubtypes",
@@ -88,7 +88,7 @@ size_t elf_source_bytes_(const struct elf_source *s)
 	return bytes;
 }
 
-/* ---- one with nothing in it ------------------------------------------------- */
+/* ---- an empty file ---------------------------------------------------------- */
 
 struct empty {
 	Elf64_Ehdr header;

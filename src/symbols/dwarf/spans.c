@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sweep from the lowest address to the highest. The ranges that have begun are in a heap,
- * the one that is meant on top; those that have ended leave it when they come there.
+ * Sweeps from the lowest address to the highest. Ranges that have begun are in a heap with the
+ * deepest one on top; ranges that have ended are removed when they reach the top.
  */
 #include "symbols/dwarf/spans.h"
 
@@ -100,7 +100,7 @@ static void emit(struct sweep *w, uint64_t start, uint32_t value)
 		w->out[w->n++] = (struct flat_span){ start, value };
 }
 
-/* Up to `until`: each time that the top ends, the next below it that hasn't. */
+/* Advances to `until`: when the top range ends, continues with the next one that has not ended. */
 static void advance(struct sweep *w, uint64_t until)
 {
 	struct heap *h = &w->heap;

@@ -9,7 +9,7 @@
 struct unit_map {
 	struct unit_map_head head;
 	struct ladder starts;
-	const uint32_t *units;   /* plus 1; 0: none */
+	const uint32_t *units;   /* index plus 1; 0: none */
 	uint32_t words[];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which compile unit of a file has an address. */
+/* Map from addresses in a file to compile units. */
 #ifndef SYMBOLS_DWARF_UNIT_MAP_H
 #define SYMBOLS_DWARF_UNIT_MAP_H
 
@@ -10,21 +10,21 @@
 struct unit_map;
 struct dwarf_file;
 
-/* As a packed map begins; then addresses, relative to the base, from which on a unit holds,
- * and these units, plus 1. */
+/* Head of a packed map. Then follow the start addresses, relative to the base, and the units that
+ * begin there, plus 1. */
 struct unit_map_head {
 	uint64_t base;
 	uint32_t nspans, nunits;
 };
 
-/* From what the units say of themselves or else from .debug_aranges; of two for an address
- * the first one. 0 or -ENOMEM. */
+/* Builds it from the ranges of the units or else from .debug_aranges; if units overlap, the first
+ * one counts. 0 or -ENOMEM. */
 int unit_map_pack(struct dwarf_file *f, struct parser_bytes *out);
-/* NULL for bytes that are none, or without memory. */
+/* NULL for invalid bytes, or out of memory. */
 struct unit_map *unit_map_unpack(const void *bytes, size_t size);
 void unit_map_free(struct unit_map *m);
 size_t unit_map_bytes(const struct unit_map *m);
 uint32_t unit_map_units(const struct unit_map *m);
-/* Below unit_map_units(), or NO_UNIT. */
+/* An index < unit_map_units(), or NO_UNIT. */
 uint32_t unit_map_find(const struct unit_map *m, uint64_t addr);
 #endif

@@ -12,7 +12,7 @@ enum { MAX_RANGES = 1 << 22 };
 struct maker {
 	struct dwarf_file *file;
 	struct spans spans;
-	uint8_t *covered;        /* by unit: it told where its code is */
+	uint8_t *covered;        /* by unit: its own ranges were added */
 	size_t nranges;
 };
 
@@ -60,7 +60,7 @@ static int add_aranges(struct maker *m)
 	return rc;
 }
 
-/* What is 4 GiB behind the first code is left out: no file is that large. */
+/* Ranges more than 4 GiB after the first code are left out: no file is that large. */
 static int put_all(struct maker *m, struct parser_bytes *out)
 {
 	struct unit_map_head head = { .nunits = (uint32_t)dwarf_file_units(m->file) };

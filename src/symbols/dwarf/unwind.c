@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-/* Bits of a pointer that pointer authentication may use. */
+/* Pointer authentication may use the other bits of a pointer. */
 #define ARM64_ADDRESS ((UINT64_C(1) << 52) - 1)
 
 struct machine {
 	uint8_t sp, fp;          /* DWARF's numbers */
-	uint8_t pc;              /* where we keep it; on x86-64 that is its number */
-	uint8_t perf_pc;         /* perf's */
+	uint8_t pc;              /* index in struct frame; on x86-64 also DWARF's number */
+	uint8_t perf_pc;         /* perf's number */
 	unsigned int nregs;
-	uint8_t perf[CFI_REGS];  /* by DWARF's number: perf's */
+	uint8_t perf[CFI_REGS];  /* perf's numbers, by DWARF's */
 };
 
-/* arch/x86/include/uapi/asm/perf_regs.h, and that of arm64 */
+/* arch/x86/include/uapi/asm/perf_regs.h, and arm64's */
 static const struct machine machines[] = {
 	[UNWIND_X86_64] = { .sp = 7, .fp = 6, .pc = 16, .perf_pc = 8, .nregs = 16,
 			    .perf = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 } },
@@ -26,21 +26,21 @@ static const struct machine machines[] = {
 struct frame {
 	uint64_t regs[CFI_REGS];
 	uint64_t known;          /* a bit per register */
-	bool interrupted;        /* it was there itself; others have called */
+	bool interrupted;        /* the IP is where it was interrupted; else it is a return address */
 };
 
-/* A word further behind what was copied is none of the stack, by the usual limit of one: the register
- * that led there held something else. */
+/* Addresses further beyond the copied bytes are not on the stack (its usual limit is 8 MiB): the
+ * register with the address held something else. */
 enum { STACK_LIMIT = 8 << 20 };
 
 struct thread {
 	const struct machine *machine;
 	const struct unwind_sample *sample;
-	uint64_t stack;          /* address of its first byte that is there */
-	bool *cut;               /* the last word that was asked for lies behind the last that is there */
+	uint64_t stack;          /* address of the first byte copied */
+	bool *cut;               /* the last word read lies beyond the last byte copied */
 };
 
-/* ---- what a sample has ------------------------------------------------------ */
+/* ---- contents of the sample ------------------------------------------------- */
 
 static bool perf_reg(const struct unwind_sample *s, unsigned int reg, uint64_t *value)
 {
@@ -132,7 +132,7 @@ static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const s
 	const struct machine *m = t->machine;
 	uint64_t cfa, value;
 
-	caller->known = 0;       /* the others hold what nobody reads */
+	caller->known = 0;       /* other registers are not read */
 	caller->interrupted = rule->signal;
 	if (!evaluate(t, f, &rule->cfa, 0, m->sp, &cfa))
 		return false;
@@ -140,11 +140,11 @@ static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const s
 		const struct cfi_place *p = &rule->regs[i];
 
 		if (p->kind == CFI_UNDEFINED)
-			continue;   /* most */
+			continue;   /* most registers */
 		if (evaluate(t, f, p, cfa, i, &value))
 			set(caller, i, value);
 	}
-	/* it is what the stack pointer was before the call, unless there is a rule of its own */
+	/* by default the caller's stack pointer is the CFA */
 	if (rule->regs[m->sp].kind <= CFI_SAME)
 		set(caller, m->sp, cfa);
 	if (!evaluate(t, f, &rule->regs[rule->ra], cfa, rule->ra, &value))
@@ -153,7 +153,8 @@ static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const s
 	return true;
 }
 
-/* Both machines keep the caller's frame pointer, and behind it where to return to. */
+/* On both machines the frame pointer points to the caller's frame pointer and the return address
+ * after it. */
 static bool by_frame_pointer(const struct thread *t, const struct frame *f, struct frame *caller)
 {
 	const struct machine *m = t->machine;
@@ -172,8 +173,8 @@ static bool by_frame_pointer(const struct thread *t, const struct frame *f, stru
 
 /* ---- the walk --------------------------------------------------------------- */
 
-/* A caller's stack begins above; a function that was interrupted at its first instruction
- * may have no frame yet, and a signal may have its own stack. */
+/* A caller's stack pointer must be higher. Exceptions: a function interrupted at its first
+ * instruction may have no frame yet, and a signal handler may have its own stack. */
 static bool goes_on(const struct thread *t, const struct frame *f, const struct frame *caller)
 {
 	uint64_t before = f->regs[t->machine->sp], now = caller->regs[t->machine->sp];
@@ -194,8 +195,9 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 	return goes_on(t, f, caller);
 }
 
-/* Where the thread was counts, whatever is there; a caller's address has to be code. Behind a
- * call that never returns another function may begin: it is looked up a byte before. */
+/* The first address is used as it is; a caller's address must be in code. A call that never
+ * returns may be the last instruction of its function, so the byte before a return address is
+ * looked up. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
 	      enum unwind_end *end)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The callers of a user function by what a sample has of its thread: registers and the top of
- * the stack (PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER), and by the CFI of the files that
- * are mapped. x86-64 and arm64, each on its own machine. Nothing but the sample's bytes is
- * read, never another process. Where there is no CFI, the frame pointer is tried.
+ * User call chains from the registers and the top of the stack in a sample
+ * (PERF_SAMPLE_REGS_USER, PERF_SAMPLE_STACK_USER) and the CFI of the mapped files. x86-64 and
+ * arm64, each on its own machine. Only the sample's bytes are read, never another process.
+ * Without CFI, the frame pointer is used.
  */
 #ifndef SYMBOLS_DWARF_UNWIND_H
 #define SYMBOLS_DWARF_UNWIND_H
@@ -20,26 +20,26 @@ enum unwind_machine { UNWIND_X86_64, UNWIND_ARM64 };
 
 struct unwind_sample {
 	enum unwind_machine machine;
-	uint64_t mask;           /* sample_regs_user: which registers there are, by perf's numbers */
-	const uint64_t *regs;    /* one per bit of mask, lowest first; of 64 bits */
-	const void *stack;       /* copied from the stack pointer on */
-	size_t stack_size;       /* what was copied (dyn_size) */
+	uint64_t mask;           /* sample_regs_user: registers in the sample, by perf's numbers */
+	const uint64_t *regs;    /* one 64-bit value per bit of mask, lowest first */
+	const void *stack;       /* copied from the stack pointer upwards */
+	size_t stack_size;       /* bytes copied (dyn_size) */
 };
 
 /* Why a walk ended. */
 enum unwind_end {
-	UNWIND_OUTERMOST,        /* no caller is found, or max */
-	UNWIND_BEHIND,           /* the caller's place lies on the stack behind what was copied; a register that was */
-	UNWIND_SURELY_BEHIND,    /* taken for a frame pointer led there, or rules alone did */
+	UNWIND_OUTERMOST,        /* no caller found, or max reached */
+	UNWIND_BEHIND,           /* the return address lies beyond the copied stack */
+	UNWIND_SURELY_BEHIND,    /* the same, and only CFI rules were used, no frame pointer */
 };
 
-/* Whether there is code at an address (else it is no caller's), and how to come from there to
- * the caller, or NULL: then the frame pointer is tried. Asked once a frame; the rule lives
- * until the next question. */
+/* Whether there is code at an address (else it is not a caller), and the unwind rule there, or
+ * NULL: then the frame pointer is used. Called once per frame; the rule is valid until the next
+ * call. */
 typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
-/* User addresses as a chain of frame pointers has them: where the thread was, then where each
- * call returns to. At most max; 0 if the registers that are needed are not there. *end (may be NULL): why. */
+/* User addresses as in a chain of frame pointers: the IP, then the return addresses. At most max;
+ * 0 if needed registers are missing. *end (end may be NULL): why it ended. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
 	      enum unwind_end *end);
 #endif

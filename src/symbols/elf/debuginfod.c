@@ -19,7 +19,7 @@
 
 enum { SECONDS = 30, CPU_SECONDS = 30, LEVELS = 8 };
 
-/* As of programs. */
+/* The same limit as for programs. */
 #define MAX_FILE (4ull << 30)
 
 typedef struct debuginfod_client debuginfod_client;
@@ -29,7 +29,7 @@ typedef void end_fn(debuginfod_client *c);
 
 /* ---- the child -------------------------------------------------------------- */
 
-/* What the library would read from the environment else. */
+/* Settings that libdebuginfod would take from the environment. */
 static void set_environment(const char *urls, const char *cache)
 {
 	clearenv();
@@ -60,14 +60,14 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-/* No more than that, whatever comes. */
+/* Drops all rights that the download does not need. */
 static int enter_jail(const char *cache)
 {
 	const struct rlimit seconds = { CPU_SECONDS, CPU_SECONDS };
 	uid_t uid = geteuid() ? 0 : parser_uid();
 	int rc;
 
-	setsid();                /* it has no terminal */
+	setsid();                /* without a terminal */
 	setrlimit(RLIMIT_CPU, &seconds);
 	if (uid && chown(cache, uid, uid))
 		return -errno;
@@ -80,7 +80,8 @@ static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t
 	int32_t rc;
 	int fd;
 
-	/* no event, ring or file of root's is here; 0 to 2 are nowhere, as it tells its progress */
+	/* closes root's events, ring buffers and files; 0 to 2 are /dev/null, as libdebuginfod
+	 * prints its progress */
 	descriptors_close_but(socket, socket);
 	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 2)
 		;
@@ -98,7 +99,7 @@ static _Noreturn void fetch_and_send(int socket, const char *urls, const uint8_t
 	_exit(0);
 }
 
-/* ---- the asker -------------------------------------------------------------- */
+/* ---- in the asking process -------------------------------------------------- */
 
 static int receive(int socket)
 {
@@ -118,7 +119,7 @@ static int receive(int socket)
 
 int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, const struct helpers *helpers)
 {
-	/* for this one file: who is nobody has no folder that is its own */
+	/* for this file only: user nobody has no folder of its own */
 	char cache[] = "/tmp/perf-prof-debuginfod-XXXXXX";
 	int pair[2], fd;
 	pid_t child;
@@ -140,6 +141,6 @@ int debuginfod_fetch(const char *urls, const uint8_t *build_id, size_t size, con
 		kill(child, SIGKILL);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	rmdir(cache);            /* it was emptied */
+	rmdir(cache);            /* its files are removed already */
 	return fd;
 }

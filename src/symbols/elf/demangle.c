@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Through libiberty, by the functions that hand out pieces and take no memory: so what gets
- * too long is left by longjmp(3). */
+/* Uses libiberty's callback functions, which allocate nothing: a name that gets too long is left
+ * by longjmp(3). */
 #include "symbols/elf/demangle.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Nesting and repetition in longer ones could take long. libiberty refuses C++ beyond 1024. */
+/* Longer names could take long because of nesting and repetition. For C++, libiberty's own limit
+ * is 1024. */
 enum { MAX_MANGLED = 8192 };
 
 struct text {
@@ -30,9 +31,9 @@ static void take_piece(const char *piece, size_t n, void *ctx)
 	t->len += n;
 }
 
-/* Behind the F or D of a Rust type a G tells how many lifetimes it has, to base 62. libiberty counts
- * them one by one, also where it hands out nothing, so that nothing ends it: up to 2^64. Two digits
- * are thousands. Other names that look so, as a part DGRAM_ in them, are shown as they are. */
+/* In a Rust type, F or D may be followed by G and a number of lifetimes in base 62. libiberty
+ * counts up to it without calling back, possibly up to 2^64. Numbers of three or more digits are
+ * refused. Other names that look alike, such as with a part DGRAM_, are shown unchanged. */
 static bool has_endless_lifetimes(const char *name)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -46,7 +47,7 @@ static bool has_endless_lifetimes(const char *name)
 	return false;
 }
 
-/* A C++ name's first parts look like those of Rust's older scheme: that has to be tried first. */
+/* Rust's older scheme is valid as C++, too, so it is tried first. */
 static int demangle_function(const char *name, char buf[DEMANGLE_MAX])
 {
 	struct text t = { .buf = buf };
@@ -69,7 +70,7 @@ static int demangle_function(const char *name, char buf[DEMANGLE_MAX])
 	return 0;
 }
 
-/* A stub has the name of what it calls, and this behind it: symfile_stubs.c. */
+/* The name of a stub is that of the called function with a suffix: symfile_stubs.c. */
 int demangle(const char *name, char buf[DEMANGLE_MAX])
 {
 	static const char stub[] = "@plt";

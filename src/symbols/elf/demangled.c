@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing, by the pointer of the mangled name. */
+/* Hash table with open addressing, by the pointer of the mangled name. */
 #include "symbols/elf/demangle.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@ enum { FIRST_SLOTS = 64, MAX_TEXT = 4 << 20 };
 
 struct slot {
 	const char *name;        /* NULL: free */
-	uint32_t at;             /* in text; 0: it is shown as it is */
+	uint32_t at;             /* in text; 0: the name is shown unchanged */
 };
 
 struct demangled {
 	struct slot *slots;
 	size_t n, cap;           /* cap: a power of two */
-	struct parser_bytes text;    /* begins with one byte that is none of a name's */
+	struct parser_bytes text;    /* begins with an unused byte */
 };
 
 /* ---- the handler ------------------------------------------------------------ */
@@ -80,7 +80,7 @@ static int room(struct demangled *d)
 	return d->text.size ? 0 : parser_put(&d->text, "", 1);
 }
 
-/* Appends the answer; returns where, or 0 for none. */
+/* Appends the answer; returns its offset, or 0 for none. */
 static uint32_t ask(struct demangled *d, struct parser *p, const char *name)
 {
 	struct parser_question q = { .kind = PARSER_DEMANGLE, .bytes = name, .size = strlen(name) + 1 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More segments or sections, or more notes in one, are nobody's who has a build id. */
+/* Files with a build id do not have more segments, sections or notes. */
 enum { MAX_ENTRIES = 128, MAX_NOTES = 4096 };
 
 static size_t up(size_t n, size_t align)
@@ -39,7 +39,7 @@ size_t elfid_of_notes(const char *notes, size_t n, size_t align, uint8_t id[ELFI
 	return 0;
 }
 
-/* Bytes of notes; align 0: it is none. */
+/* Position of notes; align 0: none. */
 struct place {
 	uint64_t offset, size, align;
 };
@@ -73,7 +73,7 @@ static struct place section32(const union entry *e)
 	return PLACE(e->s32.sh_type == SHT_NOTE, e->s32.sh_offset, e->s32.sh_size, e->s32.sh_addralign);
 }
 
-/* A table of segments or sections. */
+/* The table of segments or sections. */
 struct table {
 	uint64_t at;
 	size_t n, entry_size, want_size;
@@ -110,8 +110,8 @@ static size_t walk(int fd, const struct table *t, uint8_t id[ELFID_MAX])
 	return found;
 }
 
-/* By segments, as the kernel; by sections where these leave it out: Go's linker makes a segment of its
- * own note alone. */
+/* From segments, as in the kernel, or else from sections: Go's linker makes a segment of its own
+ * note only. */
 #define TABLES(h, bits) {                                                                          \
 	{ (h)->e_phoff, (h)->e_phnum, (h)->e_phentsize, sizeof(Elf##bits##_Phdr), place##bits },   \
 	{ (h)->e_shoff, (h)->e_shnum, (h)->e_shentsize, sizeof(Elf##bits##_Shdr), section##bits }, \

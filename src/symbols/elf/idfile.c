@@ -17,7 +17,7 @@ void idfile_path(char *path, size_t n, const char *folder, const uint8_t *id, si
 		snprintf(path + len, n - len, "%s", suffix);
 }
 
-/* Who that is may be asked over a network: once for each that this process has been. */
+/* The home folder may be looked up over a network: done once per user of this process. */
 static const char *cache_of(uid_t uid)
 {
 	static char folder[PATH_MAX / 2];

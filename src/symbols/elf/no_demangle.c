@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built without libiberty: names are shown as they are in the file. */
+/* Without libiberty names are shown as in the file. */
 #include "symbols/elf/demangle.h"
 
 #include <errno.h>

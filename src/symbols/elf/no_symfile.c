@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built without libelf: no file has symbols. */
+/* Without libelf no file has symbols. */
 #include "symbols/elf/symfile.h"
 
 #include <errno.h>

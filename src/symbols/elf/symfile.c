@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Through libelf, by read(2) and never by mmap(2): a file that shrinks meanwhile gives an
- * error and no SIGBUS. Addresses are translated by PT_LOAD alone, as the kernel does it:
- * that holds for PIE, for programs at fixed addresses and for prelinked libraries.
+ * Reads files by libelf with read(2), not mmap(2): if a file is truncated meanwhile, that gives
+ * an error and no SIGBUS. Addresses are translated by PT_LOAD only, as in the kernel: this works
+ * for PIE, for programs at fixed addresses and for prelinked libraries.
  */
 #include "symbols/elf/symfile_private.h"
 
@@ -44,7 +44,7 @@ size_t symfile_section_build_id_(Elf *elf, uint8_t id[BUILD_ID_MAX])
 	size_t found = 0, notes = 0;
 	Elf_Scn *scn = NULL;
 
-	/* libelf keeps all that it has read: what a file can make it read is bounded */
+	/* libelf keeps everything that it reads, so that is limited */
 	for (int i = 0; !found && i < MAX_SECTIONS && notes < MAX_NOTE_SECTIONS && (scn = elf_nextscn(elf, scn)); i++) {
 		GElf_Shdr header;
 
@@ -127,7 +127,7 @@ void symfile_free(struct symfile *f)
 	free(f);
 }
 
-/* ---- from one process to another -------------------------------------------- */
+/* ---- transfer between processes --------------------------------------------- */
 
 struct packed {
 	uint64_t nsegments;
@@ -135,7 +135,7 @@ struct packed {
 	uint32_t build_id_size;
 	struct debug_link link;
 	uint32_t complete;
-	uint64_t tab_size;       /* of what follows the segments; 0: no function has a name */
+	uint64_t tab_size;       /* bytes after the segments; 0: no function has a name */
 };
 
 int symfile_pack(const struct symfile *f, struct parser_bytes *out)
@@ -189,10 +189,10 @@ struct symfile *symfile_unpack(const void *bytes, size_t size)
 	return NULL;
 }
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------- */
 
-/* A mapping is made of whole pages: what stands before and behind a segment in its pages
- * is mapped, too. Where two segments share a page, the one that holds the byte is meant. */
+/* Mappings consist of whole pages, so bytes before and after a segment in its pages are mapped,
+ * too. If two segments share a page, the one that contains the byte is used. */
 bool symfile_vaddr(const struct symfile *f, uint64_t offset, uint64_t *vaddr)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that were taken out of a file: into another one, which .gnu_debuglink names along
- * with its checksum or which has the same build id, or into .gnu_debugdata, compressed.
+ * Names that were moved out of a file: into a debug file, found by .gnu_debuglink (with its
+ * checksum) or by its build id, or into .gnu_debugdata, compressed.
  */
 #include "symbols/elf/symfile_private.h"
 
@@ -13,10 +13,10 @@
 
 enum { CHUNK = 256 << 10 };
 
-#define MAX_MINI (256ull << 20)          /* bytes of what .gnu_debugdata unpacks to */
+#define MAX_MINI (256ull << 20)          /* limit for the unpacked .gnu_debugdata */
 #define MAX_LZMA_MEMORY (128ull << 20)
 
-/* Its content as it is in the file; NULL: there is none. */
+/* The section's raw content; NULL: there is none. */
 static Elf_Data *section_named(Elf *elf, const char *name)
 {
 	Elf_Scn *scn = NULL;
@@ -40,7 +40,8 @@ static Elf_Data *section_named(Elf *elf, const char *name)
 
 /* ---- .gnu_debuglink --------------------------------------------------------- */
 
-/* A file name, zeros up to a multiple of four, the CRC-32 of that file in the file's order. */
+/* A file name, padded with zeros to a multiple of four, then the file's CRC-32 in the file's byte
+ * order. */
 void symfile_read_link_(struct symfile *f, Elf *elf)
 {
 	Elf_Data *data = section_named(elf, ".gnu_debuglink");
@@ -79,7 +80,7 @@ static bool has_crc(int fd, uint32_t want)
 
 /* ---- by build id ------------------------------------------------------------ */
 
-/* Debug files keep the sections of their notes, while their segments lead nowhere. */
+/* Debug files have note sections, but no data in their segments. */
 static bool has_build_id_of(Elf *elf, const struct symfile *f)
 {
 	uint8_t id[BUILD_ID_MAX];
@@ -130,7 +131,7 @@ int symfile_add_debug(struct symfile *f, int fd, bool by_link)
 
 /* ---- .gnu_debugdata --------------------------------------------------------- */
 
-/* All of an xz stream, up to MAX_MINI; NULL for what is none. */
+/* Unpacks an xz stream, up to MAX_MINI bytes; NULL: malformed. */
 static void *unpack(const void *in, size_t size, size_t *out_size)
 {
 	lzma_stream s = LZMA_STREAM_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of symfile share. */
+/* Declarations shared by the parts of symfile. */
 #ifndef SYMBOLS_ELF_SYMFILE_PRIVATE_H
 #define SYMBOLS_ELF_SYMFILE_PRIVATE_H
 
@@ -8,13 +8,13 @@
 #include <gelf.h>
 #include <libelf.h>
 
-#define MAX_SECTION (512ull << 20)   /* bytes of a table of symbols or names */
+#define MAX_SECTION (512ull << 20)   /* limit in bytes for a table of symbols or names */
 
-enum { SYMFILE_STUBS = 1 };      /* the group of symbols that no table has */
+enum { SYMFILE_STUBS = 1 };      /* the group of stubs, which are in no symbol table */
 
 struct segment {
 	uint64_t offset, filesz, vaddr, memsz;
-	uint64_t code;           /* 0 or not */
+	uint64_t code;           /* 1: executable */
 };
 
 struct symfile {
@@ -23,25 +23,26 @@ struct symfile {
 	struct symtab *tab;          /* NULL: no function has a name */
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_size;
-	struct debug_link link;      /* no name: none */
-	bool complete;               /* all functions are in tab, static ones, too */
+	struct debug_link link;      /* empty name: none */
+	bool complete;               /* tab has all functions, also static ones */
 };
 
-/* symfile.c: the build id among the notes of the sections; 0: none. Debug files have it there, and what
- * Go's linker made (1.24 and later), whose one segment of notes is of its own note alone. */
+/* symfile.c: the build id in the note sections; 0: none. Debug files have it there, and so do
+ * files from Go's linker (1.24 and later), whose only note segment has just its own note. */
 size_t symfile_section_build_id_(Elf *elf, uint8_t id[BUILD_ID_MAX]);
 
-/* symfile_symbols.c: fills tab from the tables of the file itself. */
+/* symfile_symbols.c: fills tab from the file's own tables. */
 int symfile_read_symbols_(struct symfile *f, Elf *elf);
-/* Adds those of one table (SHT_SYMTAB, SHT_DYNSYM) of an ELF file of the same addresses to a
- * table that isn't finished. 0 or -ENOMEM. */
+/* Adds the symbols of a table (SHT_SYMTAB, SHT_DYNSYM) in an ELF file with the same addresses to
+ * an unfinished table. 0 or -ENOMEM. */
 int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, uint32_t type);
 
-/* symfile_stubs.c: adds names of the stubs of the file itself; a debug file has not got them. 0 or -ENOMEM. */
+/* symfile_stubs.c: adds names of the file's PLT stubs, which a debug file does not have. 0 or
+ * -ENOMEM. */
 int symfile_add_stubs_(struct symtab *tab, Elf *elf);
 
-/* symfile_debug.c: where a stripped file says that its debug file is. */
+/* symfile_debug.c: reads the debug link of a stripped file. */
 void symfile_read_link_(struct symfile *f, Elf *elf);
-/* Adds what .gnu_debugdata holds. 0 or -ENOMEM. */
+/* Adds the symbols in .gnu_debugdata. 0 or -ENOMEM. */
 int symfile_add_mini_(const struct symfile *f, struct symtab *tab, Elf *elf);
 #endif

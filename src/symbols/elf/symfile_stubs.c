@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of the stubs that calls into other files go through: "malloc@plt", as perf and gdb have them, since no table
- * of symbols does. A stub jumps to where its slot says, and a relocation says whose address goes into that slot.
+ * Names of PLT stubs, through which calls into other files go: "malloc@plt", as in perf and gdb.
+ * No symbol table has them. A stub jumps to the address in its slot, and a relocation says which
+ * symbol's address goes into that slot.
  */
 #include "symbols/elf/symfile_private.h"
 
@@ -12,11 +13,11 @@
 
 enum { MAX_RELOCATED = 8, MAX_STUB = 64, MAX_STUB_NAME = 2048 };
 
-#define MAX_BYTES (8ull << 20)   /* of a section of relocations, or stubs */
+#define MAX_BYTES (8ull << 20)   /* limit for a section of relocations or stubs */
 
 struct slot {
 	uint64_t at;
-	const char *name;        /* of libelf, as long as the file is open */
+	const char *name;        /* owned by libelf, valid while the file is open */
 };
 
 struct slots {
@@ -40,7 +41,7 @@ static const char *symbol_name(Elf *elf, Elf_Data *syms, size_t strings, uint64_
 	return i && i <= INT32_MAX && gelf_getsym(syms, (int)i, &sym) ? elf_strptr(elf, strings, sym.st_name) : NULL;
 }
 
-/* What one section of relocations says. */
+/* Adds the slots in one section of relocations. */
 static int add_slots(struct slots *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	Elf_Scn *table = elf_getscn(elf, header->sh_link);
@@ -70,7 +71,7 @@ static int add_slots(struct slots *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *h
 	return 0;
 }
 
-/* Sorted. 0 or -ENOMEM; to be freed in any case. */
+/* Sorted by address. 0 or -ENOMEM; the caller frees s->v in any case. */
 static int read_slots(struct slots *s, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -89,7 +90,7 @@ static int read_slots(struct slots *s, Elf *elf)
 
 /* ---- stubs ------------------------------------------------------------------ */
 
-/* x86-64: jmp *slot(%rip), maybe behind endbr64 and the prefix bnd. */
+/* x86-64: jmp *slot(%rip), possibly after endbr64 and the prefix bnd. */
 static bool jumps_by(const unsigned char *code, size_t n, uint64_t vaddr, uint64_t *slot)
 {
 	for (size_t i = 0; i + 6 <= n; i++)
@@ -118,7 +119,7 @@ static int add_stub(struct symtab *tab, const struct slots *s, const unsigned ch
 						       .name = name, .len = (size_t)len });
 }
 
-/* .plt, .plt.sec, .plt.got: stubs of one size. */
+/* .plt, .plt.sec, .plt.got: stubs of equal size. */
 static bool has_stubs(Elf *elf, size_t strings, const GElf_Shdr *header)
 {
 	const char *name = elf_strptr(elf, strings, header->sh_name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of symbols, of the file itself or of one that was split off from it. */
+/* Symbol tables of the file itself or of its debug file. */
 #include "symbols/elf/symfile_private.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct reader {
 	Elf_Data *syms;
 	const char *names;
 	size_t names_size;
-	uint32_t section;        /* whose header `header` is; SHN_UNDEF: of none */
+	uint32_t section;        /* the section to which `header` belongs; SHN_UNDEF: none */
 	GElf_Shdr header;
 };
 
@@ -36,8 +36,8 @@ static bool is_mapping_symbol(uint16_t machine, const char *name)
 	return name[0] == '$' && name[1] && strchr("xdat", name[1]);
 }
 
-/* Which of several names of an address is shown: strong before weak, global before local,
- * fewer underscores first; those with a size before all others. */
+/* Order of several names for an address: those with a size first, then strong before weak, global
+ * before local, fewer leading underscores first. */
 static uint8_t rank(const GElf_Sym *sym, const char *name)
 {
 	size_t underscores = strspn(name, "_");
@@ -48,7 +48,7 @@ static uint8_t rank(const GElf_Sym *sym, const char *name)
 	return r | (sym->st_size ? 16 : 0);
 }
 
-/* Where a symbol's section ends; 0: it is not in one that holds code. */
+/* The end of a symbol's section; 0: not a section with code. */
 static uint64_t section_end(struct reader *r, const GElf_Sym *sym, const struct segment *s)
 {
 	Elf_Scn *scn;
@@ -79,7 +79,7 @@ static int take_symbol(struct reader *r, GElf_Sym *sym)
 	    sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_name >= r->names_size)
 		return 0;
 	if (r->machine == EM_ARM)
-		sym->st_value &= ~1ull;   /* the bit that says Thumb */
+		sym->st_value &= ~1ull;   /* Thumb bit */
 	e.name = r->names + sym->st_name;
 	segment = code_around(r->f, sym->st_value);
 	if (!segment || is_mapping_symbol(r->machine, e.name))
@@ -95,7 +95,7 @@ static int take_symbol(struct reader *r, GElf_Sym *sym)
 	return symtab_add(r->tab, &e);
 }
 
-/* The strings of a table: they end with a NUL, or it is none. */
+/* The strings of a table, which must end with a NUL. */
 static int find_names(struct reader *r, const GElf_Shdr *table)
 {
 	Elf_Scn *scn = elf_getscn(r->elf, table->sh_link);
@@ -113,7 +113,7 @@ static int find_names(struct reader *r, const GElf_Shdr *table)
 	return 0;
 }
 
-/* Reads the first table of that type; what is damaged counts as empty. */
+/* Reads the first table of that type; a damaged table counts as empty. */
 static int read_table(struct reader *r, uint32_t type)
 {
 	Elf_Scn *scn = NULL;
@@ -149,8 +149,8 @@ int symfile_add_table_(const struct symfile *f, struct symtab *tab, Elf *elf, ui
 	return read_table(&r, type);
 }
 
-/* The table for the dynamic linker lacks static functions; some distributions put these
- * into a small compressed ELF file inside of the file. */
+/* The dynamic symbol table lacks static functions; some distributions put these into a small
+ * compressed ELF file in a section of the file. */
 int symfile_read_symbols_(struct symfile *f, Elf *elf)
 {
 	int rc;

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- through a parser ------------------------------------------------------- */
+/* ---- questions to a parser -------------------------------------------------- */
 
 static int read_both(struct symfile **f, int fd, int debug, bool by_link)
 {
@@ -67,19 +67,19 @@ struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link
 	return f;
 }
 
-/* ---- where debug files are -------------------------------------------------- */
+/* ---- search for debug files ------------------------------------------------- */
 
 struct search {
 	struct parser *parser;
 	const struct opener *opener;
-	struct symfile *file;    /* so far */
-	int fd;                  /* of it */
-	struct stat st;          /* of it */
+	struct symfile *file;    /* the result so far */
+	int fd;                  /* of the file */
+	struct stat st;          /* of the file */
 	pid_t pid;
-	int debug;               /* of the debug file whose names it has; -1: none */
+	int debug;               /* debug file with the names in use; -1: none */
 };
 
-/* Whether there is a file by that path in that root, and it is the right one. */
+/* Whether the file at this path in this root exists and is the right one. */
 static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 {
 	int debug = opener_file(s->opener, pid, path);
@@ -88,7 +88,7 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 
 	if (debug < 0)
 		return false;
-	/* "program" may name itself, and a link by build id lead to the program */
+	/* a debug link or a link by build id may lead to the program itself */
 	if (!ticket_stat(debug, &st) && (uint64_t)st.st_size <= SYMSOURCE_MAX_FILE &&
 	    (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
 		f = symsource_read(s->parser, s->fd, debug, by_link);
@@ -116,7 +116,7 @@ static bool try_build_id(struct search *s, pid_t pid)
 	return try(s, pid, path, false);
 }
 
-/* As gdb looks for it: beside the file, in a folder there, and in one for all. */
+/* The places where gdb looks: the file's folder, its subfolder .debug, and the global folder. */
 static bool try_link(struct search *s, pid_t pid, const char *path, const struct debug_link *link)
 {
 	static const char *const places[] = { "%s%.*s%s", "%s%.*s.debug/%s", "%s%.*s%s" };

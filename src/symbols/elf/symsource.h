@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with symbols, read by a parser. */
+/* Symbol files, read by a parser. */
 #ifndef SYMBOLS_ELF_SYMSOURCE_H
 #define SYMBOLS_ELF_SYMSOURCE_H
 
@@ -9,22 +9,23 @@
 /* Larger files are not read. */
 #define SYMSOURCE_MAX_FILE (4ull << 30)
 
-/* As symfile_open(), with the names of the debug file if that isn't -1: then NULL with
- * errno where it isn't this file's. EOWNERDEAD, ETIME: parsing it went wrong. */
+/* As symfile_open(), with names from the debug file if debug is not -1. NULL with errno if the
+ * debug file does not belong to the file. EOWNERDEAD, ETIME: parsing failed. */
 struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link);
 
-/* The same with the names of whatever debug file there is, found by build id or by what the
- * file says, in the root of the process and in ours. `path` is the file's. *dwarf (where dwarf
- * isn't NULL) is a descriptor of the one that may have DWARF, the caller's to close, or -1. */
+/* The same with names from a debug file if there is one. It is searched by build id and debug
+ * link, in the root of the process and in ours. `path` is the file's. *dwarf (if dwarf is not
+ * NULL) is a descriptor of the file that may have DWARF, to be closed by the caller, or -1. */
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
 			       const char *path, int *dwarf);
-/* For a file that isn't complete, debuginfod's: f with those names, or f as it is. */
+/* Adds names from a debuginfod server to an incomplete file: the new f, or f unchanged. */
 struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int fd, const char *urls);
 
-/* A file of that build id, kept in a folder by it, whatever its path was, or by perf; -errno. */
+/* A file with that build id in a folder of build ids, whatever its path was, or in perf's cache;
+ * -errno. */
 int symsource_find(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size);
 
-/* The debug file of that build id, in the root of the process (0: ours); -errno. */
+/* The debug file with that build id, in the root of the process (0: ours); -errno. */
 int symsource_find_debug(const struct opener *o, pid_t pid, const uint8_t *build_id, size_t size);
 
 /* The handler of PARSER_SYMBOLS. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows sorted by start, and an index that cuts the span of addresses into as many equal
- * buckets as there are rows: of each bucket the first row in it. A look-up goes to its
- * bucket and searches there, in a handful of rows, whatever the table's size.
+ * Rows sorted by start, and an index that divides the range of addresses into as many equal
+ * buckets as there are rows, each with its first row. A lookup searches the few rows of its
+ * bucket, whatever the size of the table.
  *
- * Symbols may lie inside of others. A row knows the nearest one before it that reaches
- * further (`around`), so an address behind an inner symbol still finds the outer one.
+ * Symbols may lie inside of others. A row has the index of the nearest previous row that ends
+ * after it (`around`), so an address after an inner symbol still finds the outer one.
  */
 #include "symbols/elf/symtab.h"
 
@@ -29,7 +29,7 @@ struct row {
 struct symtab {
 	struct row *rows;
 	char *names;
-	uint32_t *first;         /* per bucket: first row that starts in it or behind */
+	uint32_t *first;         /* per bucket: the first row that starts in or after it */
 	size_t n, cap, names_len, names_cap, buckets;
 	unsigned int shift;      /* bucket = (addr - rows[0].start) >> shift */
 };
@@ -112,7 +112,7 @@ int symtab_copy_group(struct symtab *t, const struct symtab *from, uint16_t grou
 	return rc;
 }
 
-/* ---- finishing ------------------------------------------------------------ */
+/* ---- sorting and indexing ------------------------------------------------- */
 
 static bool is_sorted(const struct symtab *t)
 {
@@ -134,7 +134,7 @@ static void sort_by_byte(const struct row *from, struct row *to, size_t n, unsig
 		to[at[from[i].start >> shift & 0xff]++] = from[i];
 }
 
-/* By radix, over the bytes that differ at all; stable, so aliases keep the file's order. */
+/* Radix sort over the bytes that differ; stable, so aliases keep the file's order. */
 static int sort(struct symtab *t)
 {
 	struct row *other;
@@ -192,7 +192,7 @@ static void close_ends(struct symtab *t)
 	}
 }
 
-/* The stack of rows that reach beyond the present one is threaded through `around`. */
+/* The rows that reach beyond the current one form a stack, linked by `around`. */
 static void find_around(struct symtab *t)
 {
 	uint32_t top = NONE;
@@ -249,7 +249,7 @@ int symtab_finish(struct symtab *t)
 	return build_index(t);
 }
 
-/* ---- from one process to another -------------------------------------------- */
+/* ---- transfer between processes --------------------------------------------- */
 
 struct packed {
 	uint64_t n, names_len;   /* rows and names follow */
@@ -271,7 +271,7 @@ int symtab_pack(const struct symtab *t, struct parser_bytes *out)
 	return 0;
 }
 
-/* As finishing leaves them. */
+/* Checks what finishing guarantees. */
 static bool are_sane(const struct symtab *t)
 {
 	if (t->names[t->names_len - 1])
@@ -319,7 +319,7 @@ struct symtab *symtab_unpack(const void *bytes, size_t size)
 	return NULL;
 }
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- lookup --------------------------------------------------------------- */
 
 /* The last row that starts at or before addr; NONE before the first. */
 static uint32_t last_before(const struct symtab *t, uint64_t addr)
@@ -342,7 +342,7 @@ static uint32_t last_before(const struct symtab *t, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo - 1;   /* the row before the bucket, if none in it is early enough */
+	return lo - 1;   /* the last row before the bucket, if all in the bucket start later */
 }
 
 bool symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of symbols, sorted by address: of the kernel, of a file, of whatever else gives
- * names to addresses. Filled, finished, then only asked.
+ * A table of symbols, sorted by address: for the kernel, files and others. It is filled, then
+ * finished, then only used for lookups.
  */
 #ifndef SYMBOLS_ELF_SYMTAB_H
 #define SYMBOLS_ELF_SYMTAB_H
@@ -14,20 +14,20 @@
 
 struct symtab;
 
-/* One symbol as it goes in. */
+/* A symbol to add. */
 struct symtab_entry {
-	uint64_t start, end;     /* end: behind its last byte */
-	bool open;               /* its size is not known: it ends where the next one starts,
-				  * or at `end`, whichever is first */
-	uint8_t rank;            /* of several at one address the highest stays, then the first */
-	uint16_t group;          /* what it belongs to, a number of the caller's; an open one of
-				  * another group than the next ends within two pages */
+	uint64_t start, end;     /* end: after its last byte */
+	bool open;               /* its size is unknown: it ends at the next symbol's start or at
+				  * `end`, whichever is first */
+	uint8_t rank;            /* of several symbols at one address the highest rank stays; if equal, the first */
+	uint16_t group;          /* its object, numbered by the caller; an open symbol followed
+				  * by one of another group ends within two pages */
 	const char *name;
 	size_t len;
 };
 
 struct symtab_hit {
-	const char *name;        /* lives as long as the table */
+	const char *name;        /* valid as long as the table */
 	uint64_t start;
 	uint16_t group;
 };
@@ -36,18 +36,18 @@ struct symtab *symtab_new(void);
 void symtab_free(struct symtab *t);
 /* 0 or -ENOMEM. Symbols without a length or a name are left out. */
 int symtab_add(struct symtab *t, const struct symtab_entry *e);
-/* Adds those of that group from a finished table. 0 or -ENOMEM. */
+/* Adds the symbols of that group in a finished table. 0 or -ENOMEM. */
 int symtab_copy_group(struct symtab *t, const struct symtab *from, uint16_t group);
 /* Sorts and indexes. -ENOENT for an empty table, -ENOMEM. */
 int symtab_finish(struct symtab *t);
-/* The innermost symbol around addr; some 10 ns. */
+/* The innermost symbol at addr; takes some 10 ns. */
 bool symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit);
-/* What it takes of memory. */
+/* Bytes of memory used. */
 size_t symtab_bytes(const struct symtab *t);
 size_t symtab_count(const struct symtab *t);
 
-/* A finished table to bytes of symtab_packed_size(), for another process of this same
- * program, and back; NULL for bytes that are none. */
+/* Converts a finished table to symtab_packed_size() bytes, for another process running this same
+ * program, and back; NULL for invalid bytes. */
 size_t symtab_packed_size(const struct symtab *t);
 int symtab_pack(const struct symtab *t, struct parser_bytes *out);
 struct symtab *symtab_unpack(const void *bytes, size_t size);

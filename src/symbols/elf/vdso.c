@@ -10,7 +10,7 @@
 
 enum { MAX_VDSO = 1 << 20 };
 
-/* The length of our own mapping, from /proc/self/maps: the image doesn't tell. */
+/* The length of our own mapping, from /proc/self/maps: the image does not have it. */
 static size_t own_length(uint64_t start)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

@@ -17,6 +17,6 @@ void vdso_find(struct vdso *v);
 bool vdso_is_same(const struct vdso *v, uint64_t start, uint64_t len);
 /* NULL if this process has none. */
 struct symfile *vdso_read(const struct vdso *v);
-/* The same as a file, for those that want a descriptor; -1 where there is none. */
+/* The same as a file, where a descriptor is needed; -1: none. */
 int vdso_file(const struct vdso *v);
 #endif

@@ -20,14 +20,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The first is nobody else's, so that no process of another user may send it signals. */
+/* The first one owns nothing else, so that no other user's process may send signals to it. */
 static const uid_t uids[] = { 2113929216, 65534 };
 
 enum { MAX_FILES = 64 };
 
 #define MAX_MEMORY (8ull << 30)
 
-/* Of an ABI that shares the numbers: x32. */
+/* Another ABI with the same numbers: x32. */
 #define FOREIGN_CALLS 0x40000000
 
 #if defined(__x86_64__)
@@ -63,7 +63,7 @@ static void set_limits(uint64_t file_size)
 #endif
 }
 
-/* Whether the user namespace has it: it is tried. */
+/* Whether the user namespace maps this id: tries it. */
 static bool is_there(uid_t id)
 {
 	uid_t uid = (uid_t)setfsuid(id);
@@ -81,19 +81,19 @@ uid_t parser_uid(void)
 	return 0;
 }
 
-/* 1: it has another user's id now; 0: there is none; -errno. */
+/* 1: changed to another user; 0: there is none; -errno. */
 static int become_another(void)
 {
 	uid_t id = parser_uid();
 
-	if (setgroups(0, NULL) && errno != EPERM)   /* a user namespace may deny it */
+	if (setgroups(0, NULL) && errno != EPERM)   /* a user namespace may forbid it */
 		return -errno;
 	if (!id)
 		return 0;
 	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 1;
 }
 
-/* Of ids only who is root can change; others have no more than their own. */
+/* Only root can change ids; others keep their own. */
 int jail_leave_privilege(uint64_t file_size)
 {
 	int changed = 0;
@@ -117,18 +117,19 @@ int jail_leave_privilege(uint64_t file_size)
 #ifdef ARCH
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
-/* on equal the next, else over it */
+/* if equal, goes on with the next instruction, else skips it */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
-/* the next `n` for that call alone; behind ARGUMENT() nothing may be asked about the call */
+/* the next `n` instructions for that call only; after ARGUMENT() the call's number is no longer
+ * loaded */
 #define IF(call, n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, n)
-/* its low half: all of an int */
+/* the low half of an argument: all of an int */
 #define ARGUMENT(n)                                                                                \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                                         \
 		 offsetof(struct seccomp_data, args[n]) +                                          \
 			 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0))
 
-/* libdw looks for more files, and does without them */
+/* libdw looks for additional files, and works without them */
 #define REFUSE(call)                                                                               \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ERRNO | EACCES)
 
@@ -140,7 +141,7 @@ static int install(const struct sock_filter *filter, unsigned short n)
 }
 
 #if __has_include(<linux/landlock.h>)
-/* Of the first version, and the bit of truncate(2) of the third. */
+/* Rights of the first version, and truncate(2), a bit of the third. */
 static uint64_t writes(long version)
 {
 	return LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -157,7 +158,7 @@ static int write_only_below(const char *folder)
 	int set, rc = 0;
 
 	if (version < 0)
-		return 0;        /* Linux before 5.13, or it is turned off */
+		return 0;        /* Linux before 5.13, or disabled */
 	set = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	rule.parent_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (set < 0 || rule.parent_fd < 0 || syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) ||
@@ -184,7 +185,7 @@ int jail_lock(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
 		RETURN(SECCOMP_RET_KILL_PROCESS),
 		LOAD(nr),
-		/* its files, and the socket it has */
+		/* its files and its socket */
 		ALLOW(SYS_read), ALLOW(SYS_pread64), ALLOW(SYS_lseek), ALLOW(SYS_fstat),
 		ALLOW(SYS_newfstatat), ALLOW(SYS_close), ALLOW(SYS_dup),
 		ALLOW(SYS_recvfrom), ALLOW(SYS_recvmsg), ALLOW(SYS_sendto), ALLOW(SYS_write),
@@ -192,7 +193,7 @@ int jail_lock(void)
 		/* memory */
 		ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_mremap), ALLOW(SYS_mprotect),
 		ALLOW(SYS_madvise), ALLOW(SYS_brk),
-		/* what libc needs for itself: qsort(3) asks sysinfo(2), abort(3) signals itself */
+		/* needed by libc: qsort(3) calls sysinfo(2), abort(3) sends a signal to itself */
 		ALLOW(SYS_futex), ALLOW(SYS_sysinfo), ALLOW(SYS_getrandom), ALLOW(SYS_clock_gettime),
 		ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigaction), ALLOW(SYS_rt_sigreturn),
 		ALLOW(SYS_getpid), ALLOW(SYS_gettid), ALLOW(SYS_sigaltstack),
@@ -200,7 +201,7 @@ int jail_lock(void)
 #ifdef SYS_readlink
 		REFUSE(SYS_readlink), REFUSE(SYS_open), REFUSE(SYS_access),
 #endif
-		/* signals for its own threads; descriptors are looked at and doubled */
+		/* signals only to its own threads; descriptors may be queried and duplicated */
 		IF(SYS_tgkill, 4), ARGUMENT(0), ALLOW((uint32_t)getpid()), RETURN(SECCOMP_RET_KILL_PROCESS),
 		IF(SYS_fcntl, 8), ARGUMENT(1), ALLOW(F_GETFD), ALLOW(F_GETFL), ALLOW(F_DUPFD_CLOEXEC),
 		RETURN(SECCOMP_RET_ERRNO | EACCES),
@@ -211,7 +212,8 @@ int jail_lock(void)
 	return install(filter, sizeof(filter) / sizeof(*filter));
 }
 
-/* What libraries of networks need, and how they do it, is theirs: so this lists what none of them does. */
+/* The system calls that network libraries need are not known, so this is a list of calls that
+ * none of them makes. */
 int jail_lock_fetching(const char *folder)
 {
 	const struct sock_filter filter[] = {
@@ -222,11 +224,11 @@ int jail_lock_fetching(const char *folder)
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FOREIGN_CALLS, 0, 1), RETURN(SECCOMP_RET_KILL_PROCESS),
 		/* programs */
 		REFUSE(SYS_execve), REFUSE(SYS_execveat),
-		/* other processes, by signals, too: parsers are of the same user */
+		/* other processes, also by signals: parsers run as the same user */
 		REFUSE(SYS_ptrace), REFUSE(SYS_process_vm_readv), REFUSE(SYS_process_vm_writev), REFUSE(SYS_kill),
 		REFUSE(SYS_tkill), REFUSE(SYS_rt_sigqueueinfo), REFUSE(SYS_rt_tgsigqueueinfo), REFUSE(SYS_pidfd_open),
 		REFUSE(SYS_pidfd_send_signal), REFUSE(SYS_pidfd_getfd), REFUSE(SYS_kcmp),
-		/* the kernel's wide doors */
+		/* powerful kernel interfaces */
 		REFUSE(SYS_bpf), REFUSE(SYS_perf_event_open), REFUSE(SYS_userfaultfd), REFUSE(SYS_io_uring_setup),
 		REFUSE(SYS_keyctl), REFUSE(SYS_add_key), REFUSE(SYS_request_key), REFUSE(SYS_unshare), REFUSE(SYS_setns),
 		REFUSE(SYS_mount), REFUSE(SYS_umount2), REFUSE(SYS_chroot), REFUSE(SYS_pivot_root), REFUSE(SYS_fsopen),
@@ -240,7 +242,8 @@ int jail_lock_fetching(const char *folder)
 	return rc ? rc : install(filter, sizeof(filter) / sizeof(*filter));
 }
 #else
-/* No parser runs without a filter, and nothing asks a network: on such machines functions of programs have no names. */
+/* Without a filter no parser runs and no server is contacted: on such machines functions of
+ * programs have no names. */
 int jail_lock(void)
 {
 	return -ENOSYS;

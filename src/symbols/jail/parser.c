@@ -17,18 +17,18 @@ enum { SECONDS = 20, START_SECONDS = 10 };
 struct parser {
 	const struct parser_row *rows;
 	unsigned int seconds;
-	pid_t owner;             /* a forked child doesn't share the sockets */
-	int control;             /* to the nursery; -1: parse here */
+	pid_t owner;             /* the process; a forked child does not share the sockets */
+	int control;             /* socket to the nursery; -1: parse here */
 	bool apart;
-	int socket;              /* to the worker; -1: none */
+	int socket;              /* connected to the worker; -1: none */
 	pid_t worker;
 	unsigned int deaths;
 	struct helpers helpers;
-	bool (*is_over)(void *ctx);  /* NULL: questions take p->seconds at most */
+	bool (*is_over)(void *ctx);  /* NULL: only the limit of p->seconds */
 	void *ctx;
-	const struct opener *opener;  /* NULL: it has no tickets */
-	pid_t elsewhere;         /* the process that answered for it last */
-	void *states[PARSER_KINDS];   /* of handlers that run here */
+	const struct opener *opener;  /* NULL: there are no tickets */
+	pid_t elsewhere;         /* the process that last answered instead of the worker */
+	void *states[PARSER_KINDS];   /* of handlers that run in this process */
 };
 
 /* ---- bytes ------------------------------------------------------------------ */
@@ -63,7 +63,7 @@ void parser_bytes_free(struct parser_bytes *b)
 	*b = (struct parser_bytes){ 0 };
 }
 
-/* ---- beginning -------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------ */
 
 static bool has_privilege(void)
 {
@@ -84,7 +84,7 @@ static struct wire_limit limit_of(unsigned int seconds)
 	return limit;
 }
 
-/* A child of init: no wait() of a script ever meets it. */
+/* Forks twice: as a child of init, the process is never found by a wait() of a script. */
 static int fork_nursery(struct parser *p)
 {
 	struct wire_limit limit = limit_of(START_SECONDS);
@@ -162,7 +162,7 @@ void parser_free(struct parser *p)
 	free(p);
 }
 
-/* ---- asking ----------------------------------------------------------------- */
+/* ---- questions -------------------------------------------------------------- */
 
 static int get_worker(struct parser *p)
 {
@@ -186,7 +186,7 @@ static int get_worker(struct parser *p)
 	return 0;
 }
 
-/* What the handler returned is in *answered. */
+/* *answered is the handler's return value. */
 static int receive_answer(struct parser *p, struct parser_bytes *out, int *answered,
 			  const struct wire_limit *limit)
 {
@@ -228,7 +228,7 @@ static int ask_worker(struct parser *p, const struct parser_question *q, struct 
 	if (!rc)
 		return answered;
 	leave_worker(p);
-	wire_send_fds(p->control, &c, 1, NULL, 0);   /* it may be busy for long yet */
+	wire_send_fds(p->control, &c, 1, NULL, 0);   /* ends the old worker, which may still be busy */
 	p->deaths++;
 	return rc == -ETIME ? rc : -EOWNERDEAD;
 }

@@ -14,7 +14,7 @@ union control {
 	char bytes[CMSG_SPACE(PARSER_MAX_FDS * sizeof(int))];
 };
 
-/* Milliseconds that are left, rounded up, and no more than one may sleep at a time. */
+/* Milliseconds left, rounded up, at most the longest sleep. */
 static int left(const struct wire_limit *limit)
 {
 	struct timespec now;
@@ -110,7 +110,7 @@ int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsign
 	return sent == (ssize_t)n ? 0 : -EPIPE;
 }
 
-/* The descriptors of a message: as many as came, of which PARSER_MAX_FDS at most are let in. */
+/* Stores the descriptors of a message; returns their number, at most PARSER_MAX_FDS. */
 static unsigned int take_fds(struct msghdr *msg, int *fds)
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
@@ -145,7 +145,7 @@ int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *n
 		*nfds = take_fds(&msg, fds);
 	if (got == (ssize_t)n)
 		return 0;
-	if (got > 0)             /* the rest of it is on its way */
+	if (got > 0)             /* the rest has not arrived yet */
 		rc = wire_receive(socket, (char *)data + got, n - (size_t)got, limit);
 	else
 		rc = -EPIPE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions and answers on a stream socket, and what both sides of it know. */
+/* Questions and answers on a stream socket, and declarations for both sides. */
 #ifndef SYMBOLS_JAIL_WIRE_H
 #define SYMBOLS_JAIL_WIRE_H
 
@@ -11,17 +11,17 @@
 struct wire_head {
 	uint32_t kind;
 	int32_t rc;
-	uint64_t size;           /* of the bytes behind it */
+	uint64_t size;           /* bytes that follow */
 };
 
-/* How long to wait for the other side. */
+/* Limit for waiting. */
 struct wire_limit {
 	struct timespec deadline;    /* CLOCK_MONOTONIC */
-	bool (*is_over)(void *ctx);  /* asked now and then: it is over before that; may be NULL */
+	bool (*is_over)(void *ctx);  /* polled: true ends the wait before the deadline; may be NULL */
 	void *ctx;
 };
 
-/* All: 0; -EPIPE if the other side has gone, or says what can't be; -ETIME beyond the
+/* All return 0; -EPIPE if the other side has closed or sent something invalid; -ETIME after the
  * limit (NULL: none). The socket may be non-blocking. */
 int wire_send(int socket, const void *data, size_t n, const struct wire_limit *limit);
 int wire_receive(int socket, void *data, size_t n, const struct wire_limit *limit);
@@ -30,20 +30,20 @@ int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsign
 int wire_receive_fds(int socket, void *data, size_t n, int *fds, unsigned int *nfds,
 		     const struct wire_limit *limit);
 
-/* worker.c: what the process does that was forked to have workers: one at a time,
- * on request (a byte). Never returns. */
-enum { WIRE_NEW_WORKER, WIRE_NO_WORKER };   /* the one before ends in any case */
+/* worker.c: main loop of the process that forks the workers, one at a time, on request (a byte).
+ * Never returns. */
+enum { WIRE_NEW_WORKER, WIRE_NO_WORKER };   /* both end the previous worker */
 struct wire_worker {
-	int32_t pid;             /* of the new worker; 0: it can't be forked */
-	int32_t status;          /* of the one before, as wait(2) tells it */
+	int32_t pid;             /* of the new worker; 0: fork failed */
+	int32_t status;          /* of the previous one, from wait(2) */
 };
 _Noreturn void parser_serve(int control, const struct parser_row *rows);
 
-/* jail.c: gives up what privilege there is. It may write files of that size. 0 or -errno. */
+/* jail.c: drops all privilege. file_size: limit for files that it writes. 0 or -errno. */
 int jail_leave_privilege(uint64_t file_size);
-/* From here on only reading, memory and answering. */
+/* From here on it can only read, use memory and answer. */
 int jail_lock(void);
-/* For one that asks a network: nothing is run, no other process is touched, and, where the kernel has Landlock,
- * nothing is written but below that folder. 0 or -errno. */
+/* For a process that uses the network: it cannot run programs or access other processes and, if
+ * the kernel has Landlock, can only write below that folder. 0 or -errno. */
 int jail_lock_fetching(const char *folder);
 #endif

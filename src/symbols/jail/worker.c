@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nursery forks a worker whenever it is asked for one, and gives the asker a socket to
- * it. It never touches what workers read, so a new one begins as clean as the first did;
- * and it is without privilege before it forks any.
+ * The nursery forks a worker on request, and gives the asker a socket to it. The nursery never
+ * touches data that workers read, so each new worker is as clean as the first; and it drops its
+ * privilege before it forks any.
  */
 #include "symbols/jail/wire.h"
 
@@ -69,7 +69,7 @@ static _Noreturn void work(int socket, const struct parser_row *rows)
 	int rc;
 
 	prctl(PR_SET_NAME, "perf-prof-parse");
-	for (int sig = 1; sig < 32; sig++)   /* what it did wrong ends it; the terminal doesn't */
+	for (int sig = 1; sig < 32; sig++)   /* its own faults end it; signals from the terminal do not */
 		if (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGABRT)
 			signal(sig, SIG_DFL);
 	if (jail_lock())
@@ -84,7 +84,7 @@ static _Noreturn void work(int socket, const struct parser_row *rows)
 
 /* ---- the nursery ------------------------------------------------------------ */
 
-/* The end of the one before: it may be in the middle of something. */
+/* Kills the previous worker, which may still be busy, and waits for its end. */
 static int32_t bury(pid_t *worker)
 {
 	int status = 0;
@@ -126,12 +126,12 @@ void parser_serve(int control, const struct parser_row *rows)
 	char c;
 	int null;
 
-	/* the terminal's signals are for the run, whose end we notice */
+	/* signals from the terminal are for the run; the nursery ends when the run has ended */
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, sig == SIGCHLD || sig == SIGABRT ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-pars0");
 	descriptors_close_but(control, 2);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);   /* what a library says when it aborts */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);   /* for messages of a library that aborts */
 	if (null >= 0)
 		dup2(null, 2);
 	if (jail_leave_privilege(0))

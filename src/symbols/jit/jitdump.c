@@ -10,7 +10,7 @@
 
 enum { MAGIC = 0x4a695444, MAX_NAME = 1024, MAX_RECORDS = 1 << 21 };
 
-/* The head of the file, as far as it matters. */
+/* The parts of the file's head that are used. */
 struct head {
 	uint32_t magic, version, size;
 };
@@ -23,14 +23,14 @@ struct record {
 	uint32_t pid, tid;
 	uint64_t vma;
 	union {
-		struct { uint64_t addr, size, index; } load;   /* and behind it the name */
+		struct { uint64_t addr, size, index; } load;   /* followed by the name */
 		struct { uint64_t from, to, size, index; } move;
 	};
 };
 
 enum { RECORD_HEAD = 16, LOAD_HEAD = offsetof(struct record, load) + 24, MOVE_HEAD = sizeof(struct record) };
 
-/* One record with the beginning of what follows. */
+/* A record and the beginning of the data after it. */
 struct piece {
 	struct record r;
 	char more[MAX_NAME];
@@ -57,7 +57,7 @@ static bool take_load(struct perfmap *m, const struct piece *p, size_t n)
 	return true;
 }
 
-/* What lies there has its name from where it was. */
+/* The code keeps its name at the new address. */
 static bool take_move(struct perfmap *m, const struct piece *p, size_t n)
 {
 	const char *name;
@@ -71,19 +71,20 @@ static bool take_move(struct perfmap *m, const struct piece *p, size_t n)
 	if (!perfmap_find(m, p->r.move.from, &name, &into) || into)
 		return true;
 	len = strnlen(name, MAX_NAME);
-	memcpy(copy, name, len);   /* of what grows now */
+	memcpy(copy, name, len);   /* perfmap_add() may move the memory of `name` */
 	perfmap_add(m, p->r.move.to, p->r.move.size, copy, len);
 	return true;
 }
 
-enum { MAX_MOVES = 1024, MAX_SORTED = 1 << 24 };   /* each sorts all */
+enum { MAX_MOVES = 1024, MAX_SORTED = 1 << 24 };   /* limits for the work: each move sorts all lines */
 
 static bool may_move(unsigned int moves, int64_t loads)
 {
 	return moves < MAX_MOVES && moves * loads < MAX_SORTED;
 }
 
-/* A whole record with its head in our order; 0: there is none, or the budget is used up. */
+/* Reads a record, its head in our byte order; returns its size. 0: there is none, or the budget
+ * is used up. */
 static size_t take_piece(int fd, uint64_t at, uint64_t end, bool foreign, struct piece *p, uint64_t *budget)
 {
 	ssize_t got = pread(fd, p, sizeof(*p), (off_t)at);
@@ -103,7 +104,7 @@ static size_t take_piece(int fd, uint64_t at, uint64_t end, bool foreign, struct
 	return (size_t)got;
 }
 
-/* False: nothing comes behind it. */
+/* False: no more records are read. */
 static bool take_record(struct perfmap *m, const struct piece *p, size_t n, unsigned int *moves, int64_t *loads,
 			struct jitdump_place *place)
 {

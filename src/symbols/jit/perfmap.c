@@ -13,7 +13,7 @@ enum { CHUNK = 64 << 10, MAX_NAME = 1024, FIRST_LINES = 256, FIRST_NAMES = 16 <<
 struct line {
 	uint64_t start, end;
 	uint32_t name;           /* offset in names */
-	uint32_t number;         /* the later the higher */
+	uint32_t number;         /* position in the file: later lines have higher numbers */
 };
 
 struct perfmap {
@@ -22,9 +22,9 @@ struct perfmap {
 	char *names;
 	size_t names_len, names_cap;
 	uint32_t numbers;
-	uint64_t offset;         /* in the file, up to where whole lines were read */
+	uint64_t offset;         /* end of the last whole line read from the file */
 	bool cut;
-	bool *marks;             /* of each line; NULL: none is marked */
+	bool *marks;             /* per line; NULL: none is marked */
 };
 
 struct perfmap *perfmap_new(void)
@@ -71,7 +71,7 @@ struct perfmap *perfmap_copy(const struct perfmap *m)
 
 /* ---- lines ------------------------------------------------------------------ */
 
-/* More of an array, up to max elements of that size; false: there is no room. */
+/* Enlarges an array to at most max elements of that size; false: not possible. */
 static bool more_room(void **array, size_t *cap, size_t used, size_t need, size_t size, size_t first,
 		      size_t max)
 {
@@ -100,7 +100,7 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hex number of 64 bits at most and the blank behind it; some write 0x before it. */
+/* A hex number of at most 64 bits and the space after it; some compilers write 0x before it. */
 static bool take_number(const char **p, const char *end, uint64_t *v)
 {
 	const char *start;
@@ -134,7 +134,7 @@ void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *n
 	m->names_len += len + 1;
 }
 
-/* What is no line is left out. */
+/* Malformed lines are ignored. */
 static void take_line(struct perfmap *m, const char *p, const char *end)
 {
 	uint64_t start, size;
@@ -168,8 +168,8 @@ static int by_start(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-/* From left to right, against what was kept: of two that overlap the later one stays. What
- * that one had ended before stays ended. */
+/* By ascending start, compared with the lines kept so far: of two that overlap, the later one in
+ * the file is kept. Lines that it removes stay removed, even if it is removed itself. */
 void perfmap_sort(struct perfmap *m)
 {
 	size_t kept = 0;
@@ -198,7 +198,7 @@ static void start_anew(struct perfmap *m)
 	m->cut = false;
 }
 
-/* A line that is longer than the buffer is none. */
+/* Lines longer than the buffer are ignored. */
 static int read_lines(struct perfmap *m, int fd, char *buf, uint64_t end)
 {
 	size_t have = 0;
@@ -222,7 +222,7 @@ static int read_lines(struct perfmap *m, int fd, char *buf, uint64_t end)
 	return got < 0 ? -errno : 0;
 }
 
-/* Up to `end`, as far as the budget goes. */
+/* Reads up to `end`, as far as the budget allows. */
 static int read_more(struct perfmap *m, int fd, uint64_t end, uint64_t *budget)
 {
 	uint64_t from = m->offset, most = budget ? *budget : UINT64_MAX;
@@ -261,7 +261,7 @@ int perfmap_read(struct perfmap *m, int fd, uint64_t *budget)
 	return rc ? rc : before != m->numbers;
 }
 
-/* ---- asking ----------------------------------------------------------------- */
+/* ---- lookup ----------------------------------------------------------------- */
 
 static const struct line *line_at(const struct perfmap *m, uint64_t addr)
 {
@@ -289,7 +289,7 @@ bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uin
 	return true;
 }
 
-/* ---- some of them ----------------------------------------------------------- */
+/* ---- marked functions ------------------------------------------------------- */
 
 bool perfmap_begin_marks(struct perfmap *m, bool all)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines are "ffffffff81000000 T name" or "... t name\t[module]". Names of code alone are
- * kept; what the symbols belong to is their group: 0 the kernel, else a module.
+ * Lines are "ffffffff81000000 T name" or "... t name\t[module]". Only symbols of code are kept.
+ * Their group is 0 for the kernel, else the module.
  */
 #include "symbols/kernel/kallsyms.h"
 
@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A table has some 15 MiB; a file that a stranger wrote may have any size. */
+/* A table has some 15 MiB, but a file from another user may have any size. */
 enum { MAX_BYTES = 256 << 20, CHUNK = 64 << 10, MAX_MODULES = 4096, MAX_MODULE_NAME = 64 };
 
 static const char kernel_dso[] = "[kernel.kallsyms]";
-/* By which it is told where the image lies: one of them comes first in it. */
+/* Symbols that give the image's address: one of them is its first. */
 static const char *const bases[] = { "_text", "_stext" };
 
 enum { BASES = sizeof(bases) / sizeof(*bases) };
@@ -36,7 +36,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Takes the address off a line; 0 if there is none. */
+/* Parses the address at the start of a line; 0 if there is none. */
 static uint64_t take_address(const char **p, const char *end)
 {
 	const char *start = *p;
@@ -47,7 +47,7 @@ static uint64_t take_address(const char **p, const char *end)
 	return *p - start <= 16 ? addr : 0;
 }
 
-/* The group of the module whose "[name]" this is: most often the last line's. */
+/* The group of the module "[name]": mostly that of the previous line. */
 static uint16_t group_of(struct kallsyms *k, const char *name, size_t len)
 {
 	if (len >= MAX_MODULE_NAME)
@@ -95,7 +95,7 @@ static int take_line(struct kallsyms *k, const char *p, const char *end)
 	return symtab_add(k->tab, &e);
 }
 
-/* Takes all whole lines of n bytes; returns how many bytes they were, or -ENOMEM. */
+/* Parses the whole lines in n bytes; returns their size in bytes, or -ENOMEM. */
 static ssize_t take_lines(struct kallsyms *k, const char *buf, size_t n)
 {
 	const char *p = buf, *nl;
@@ -108,7 +108,7 @@ static ssize_t take_lines(struct kallsyms *k, const char *buf, size_t n)
 	return p - buf;
 }
 
-/* A line that is longer than the buffer is none, and so is what follows in it. */
+/* A line that is longer than the buffer ends the reading. */
 static int read_lines(struct kallsyms *k, int fd, char *buf)
 {
 	size_t have = 0, all = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of kernel addresses, modules and BPF images included, from /proc/kallsyms. */
+/* Names of kernel addresses, including modules and BPF images, from /proc/kallsyms. */
 #ifndef SYMBOLS_KERNEL_KALLSYMS_H
 #define SYMBOLS_KERNEL_KALLSYMS_H
 
@@ -15,16 +15,16 @@ struct kernel_symbol {
 	uint64_t start;
 };
 
-/* Reads the whole table (some 200,000 symbols: 100 ms, nearly all of it the kernel's) from
- * a descriptor, which stays open. NULL if it can't be read or holds no addresses
+/* Reads the whole table (some 200,000 symbols in 100 ms, nearly all of it in the kernel) from a
+ * descriptor, which stays open. NULL if it is not readable or has no addresses
  * (kernel.kptr_restrict). */
 struct kallsyms *kallsyms_read(int fd);
 void kallsyms_free(struct kallsyms *k);
-/* The function around addr: 0, or -1 outside of all text. The table knows no sizes: a
- * function ends where the next begins, the last one of a module within two pages. */
+/* The function at addr: 0, or -1 outside of all code. The table has no sizes: a function ends
+ * where the next one begins, the last one of a module within two pages. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kernel_symbol *sym);
-/* Where "_text" or "_stext" lies by it; 0 for others, and where it doesn't say. */
+/* Address of "_text" or "_stext"; 0 for other symbols, and if the table lacks it. */
 uint64_t kallsyms_base(const struct kallsyms *k, const char *symbol);
-/* Whether that names something of the kernel's own image, and no module or BPF program. */
+/* Whether the symbol is in the kernel's image, not in a module or BPF program. */
 bool kallsyms_is_image(const struct kernel_symbol *sym);
 #endif

@@ -6,7 +6,7 @@
 
 enum { PAGE_SHIFT = 12, MAX_ASKED = KSYMBOLS_ASKED / 2 };
 
-/* ---- what was asked ------------------------------------------------------------ */
+/* ---- addresses that were looked up --------------------------------------------- */
 
 void ksymbols_asked(struct ksymbols *k, uint64_t addr)
 {
@@ -25,14 +25,15 @@ void ksymbols_asked(struct ksymbols *k, uint64_t addr)
 static bool was_asked(const struct ksymbols *k, uint64_t start, uint64_t end)
 {
 	if (k->nasked == MAX_ASKED)
-		return true;     /* nobody knows */
+		return true;     /* too many to remember */
 	for (size_t i = 0; k->nasked && i < KSYMBOLS_ASKED; i++)
 		if (k->asked[i] && k->asked[i] >= start >> PAGE_SHIFT && k->asked[i] <= (end - 1) >> PAGE_SHIFT)
 			return true;
 	return false;
 }
 
-/* Who hears that answers have changed asks again. */
+/* Whether the range was looked up. The caller then repeats its lookups, so all are forgotten
+ * here. */
 static bool changes(struct ksymbols *k, uint64_t start, uint64_t end)
 {
 	if (start >= end || !was_asked(k, start, end))
@@ -42,9 +43,9 @@ static bool changes(struct ksymbols *k, uint64_t start, uint64_t end)
 	return true;
 }
 
-/* ---- what is there ------------------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------------- */
 
-/* The first that ends behind addr. */
+/* Index of the first symbol that ends after addr. */
 static size_t first_behind(const struct ksymbols *k, uint64_t addr)
 {
 	size_t low = 0, high = k->n;

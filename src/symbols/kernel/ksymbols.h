@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code of the kernel that came and went while somebody looked on (PERF_RECORD_KSYMBOL): BPF programs,
- * trampolines of probes; modules, by where they were. What comes where something was puts an end to that.
+ * Kernel code loaded and unloaded during the run (PERF_RECORD_KSYMBOL): BPF programs, trampolines
+ * of probes; and modules, by address. New code replaces what overlaps it.
  */
 #ifndef SYMBOLS_KERNEL_KSYMBOLS_H
 #define SYMBOLS_KERNEL_KSYMBOLS_H
 
 #include "symbols/kernel/kallsyms.h"
 
-/* So many are kept at a time; what comes then has no name. */
+/* Limit for symbols kept; later ones have no name. */
 enum { KSYMBOLS_MAX = 1 << 14, KSYMBOLS_ASKED = 1 << 10 };
 
 struct ksymbol {
@@ -18,18 +18,18 @@ struct ksymbol {
 };
 
 struct ksymbols {
-	struct ksymbol *all;     /* by address; no two overlap */
+	struct ksymbol *all;     /* by address, without overlaps */
 	size_t n, cap;
-	uint64_t asked[KSYMBOLS_ASKED];   /* pages of addresses that were asked for, a hash; 0: none */
+	uint64_t asked[KSYMBOLS_ASKED];   /* hash of pages that were looked up; 0: free */
 	size_t nasked;
 };
 
-/* Both: whether something may have another name now than was answered. */
+/* Both return whether an earlier lookup may have another result now. */
 bool ksymbols_came(struct ksymbols *k, uint64_t start, uint64_t len, const char *name, const char *dso);
-/* What lies there, all or in part. */
+/* Removes what overlaps the range. */
 bool ksymbols_went(struct ksymbols *k, uint64_t start, uint64_t len);
 bool ksymbols_find(const struct ksymbols *k, uint64_t addr, struct kernel_symbol *sym);
-/* Whatever was answered, it is relied on. */
+/* Records that an address was looked up, with whatever result. */
 void ksymbols_asked(struct ksymbols *k, uint64_t addr);
 void ksymbols_free(struct ksymbols *k);
 #endif
