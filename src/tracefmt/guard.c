@@ -11,7 +11,7 @@ struct line {
 	const char *at, *end;
 };
 
-/* Takes a line off *text; false if there is no whole one. */
+/* Takes a line off *text; false if there is no complete one. */
 static bool next_line(struct line *line, const char **text, const char *end)
 {
 	line->at = *text;
@@ -28,7 +28,7 @@ static bool begins(const struct line *line, const char *with)
 	return (size_t)(line->end - line->at) >= len && !memcmp(line->at, with, len);
 }
 
-/* Goes behind "KEY:NUMBER;" and the tab before it. */
+/* Skips "KEY:NUMBER;" and the tab before it. */
 static bool take_number(struct line *line, const char *key)
 {
 	bool digits = false;
@@ -51,7 +51,7 @@ static const char *behind_word(const char *at, const char *end)
 	return at;
 }
 
-/* "[16]", "[TASK_COMM_LEN]", "[]": where it ends; NULL: nowhere. */
+/* Skips "[16]", "[TASK_COMM_LEN]", "[]"; NULL: malformed. */
 static const char *behind_bracket(const char *at, const char *end)
 {
 	for (at++; at < end && *at != ']'; at++)
@@ -60,12 +60,12 @@ static const char *behind_bracket(const char *at, const char *end)
 	return at < end ? at + 1 : NULL;
 }
 
-/* Words, stars between them, brackets behind a word: "__data_loc char[] name", "const char * x",
+/* Words, stars between them, brackets after a word: "__data_loc char[] name", "const char * x",
  * "u8 a[4]"; the last word is the name. */
 static bool is_declaration(const char *at, const char *end)
 {
 	int words = 0;
-	bool of_word = false;   /* what was last is a word, or its brackets */
+	bool of_word = false;   /* the last token is a word, or its brackets */
 
 	while (at < end) {
 		const char *word = behind_word(at, end);
@@ -88,7 +88,7 @@ static bool is_declaration(const char *at, const char *end)
 	return words >= 2 && of_word;
 }
 
-/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;", the last not in old kernels. */
+/* "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;"; old kernels lack the last part. */
 static bool is_field(struct line line)
 {
 	const char *name;
@@ -104,7 +104,7 @@ static bool is_field(struct line line)
 	       (line.at == line.end || take_number(&line, "\tsigned:")) && line.at == line.end;
 }
 
-/* "KEY" and one word, which may have to be a number, or none. */
+/* "KEY" followed by nothing, or by one word, possibly a number. */
 static bool is_head(struct line line, const char *key, bool word, bool number)
 {
 	if (!begins(&line, key))

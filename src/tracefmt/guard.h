@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is checked before an event is printed: that its format is one that the kernel could have written, for
- * libtraceevent takes that on trust, and that its dynamic fields lie within the raw data.
+ * Checks before an event is printed: that its format is one that the kernel could have written,
+ * since libtraceevent does not check it, and that its dynamic fields lie within the raw data.
  */
 #ifndef TRACEFMT_GUARD_H
 #define TRACEFMT_GUARD_H
 
 #include "tracefmt/tracefmt.h"
 
-/* Whether the text has the lines of a format up to its "print fmt", and fields are declared as
- * the kernel declares them: what is not, or is cut, libtraceevent follows through null pointers. */
+/* Whether the text has the lines of a format before its "print fmt", with fields declared as the
+ * kernel does. Otherwise, or if the text is truncated, libtraceevent would dereference null
+ * pointers. */
 bool guard_format(const char *text, size_t len);
 /* The first dynamic field that reaches beyond the raw data, or NULL. */
 const struct trace_field *guard_dynamic(const struct tracefmt *fmt, const void *raw,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program of a "print fmt". Numbers go over a stack; texts go to the output at once.
- * All offsets of fixed fields lie within fmt->min_size, the stack's depth is known.
+ * The program of a "print fmt". Numbers are computed on a stack; text is written to the output at
+ * once. All offsets of fixed fields lie within fmt->min_size, and the stack's depth is checked.
  */
 #ifndef TRACEFMT_PRINTCODE_H
 #define TRACEFMT_PRINTCODE_H
@@ -16,36 +16,36 @@ enum {
 enum opcode {
 	/* numbers */
 	CODE_CONST,          /* push constants[c] */
-	CODE_LOAD,           /* push what lies at b, of type a */
+	CODE_LOAD,           /* push the number at b, of type a */
 	CODE_ELEM,           /* pop i, push element i of region c, of type a */
 	CODE_LENGTH,         /* push the length of field c */
-	CODE_CONVERT,        /* to type a */
+	CODE_CONVERT,        /* convert to type a */
 	CODE_UNARY,          /* operator b in type a */
 	CODE_MATH,           /* pop two, operator b in type a */
-	CODE_JUMP,           /* to c */
-	CODE_JUMP_IF_NOT,    /* pop; to c if 0 */
+	CODE_JUMP,           /* jump to c */
+	CODE_JUMP_IF_NOT,    /* pop; jump to c if 0 */
 	/* texts */
 	CODE_TEXT,           /* b bytes of the pool at c */
-	CODE_INT,            /* pop, by spec c */
+	CODE_INT,            /* pop; print by spec c */
 	CODE_DECIMAL,        /* pop, in type a */
-	CODE_CHAR,           /* pop, by spec c */
+	CODE_CHAR,           /* pop; print by spec c */
 	CODE_POINTER,        /* pop */
 	CODE_HEX_NUMBER,     /* pop */
 	CODE_FUNCTION,       /* pop; with its offset if a */
-	CODE_STRING,         /* of region c up to a NUL */
-	CODE_FLAGS,          /* pop, by table c */
+	CODE_STRING,         /* region c up to a NUL */
+	CODE_FLAGS,          /* pop; print by table c */
 	CODE_SYMBOLIC,
-	CODE_HEX,            /* pop a count, of region c, b (or 0) between bytes */
-	CODE_ARRAY,          /* pop a count, of region c, elements of a bytes */
-	CODE_BITMASK,        /* of region c */
+	CODE_HEX,            /* pop a count of bytes in region c; separator b (or 0) */
+	CODE_ARRAY,          /* pop a count of elements of a bytes in region c */
+	CODE_BITMASK,        /* region c */
 	CODE_CPUMASK,
-	CODE_BITS,           /* pop how many, of region c, as a list if a */
-	CODE_MAC,            /* of region c; b: variants after the letter */
+	CODE_BITS,           /* pop a number of bits in region c; as a list if a */
+	CODE_MAC,            /* region c; b: letters after M */
 	CODE_IP4,
 	CODE_IP6,
 	CODE_SOCKADDR,
 	CODE_UUID,
-	CODE_BEGIN,          /* what follows is padded... */
+	CODE_BEGIN,          /* the following output is padded... */
 	CODE_END,            /* ...by spec c */
 };
 
@@ -59,15 +59,15 @@ struct code {
 struct spec {
 	char letter;                           /* d, u, x, X, o, c, s, p */
 	bool left, zero, alternate, plus, space;
-	bool width_arg, precision_arg;         /* '*': popped, precision first */
+	bool width_arg, precision_arg;         /* '*': on the stack, precision on top */
 	bool has_precision;
 	uint8_t size;                          /* bytes of a number */
 	uint16_t width, precision;
-	char variant[4];                       /* behind p */
+	char variant[4];                       /* after p */
 };
 
-/* From what stands behind a "%". Returns what comes behind it; NULL if the text ends in it, or
- * it wants more than PRINT_MAX_WIDTH. */
+/* Parses a conversion, starting after its "%". Returns its end; NULL: incomplete, or it asks for
+ * more than PRINT_MAX_WIDTH. */
 const char *spec_read(struct spec *spec, const char *at, const char *end);
 
 /* Bytes of a field, fixed or dynamic. */

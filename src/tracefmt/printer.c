@@ -12,7 +12,7 @@
 
 enum {
 	FIRST_TEXT = 4096,
-	MAX_TEXT = 4 << 20,     /* no event of the kernel's comes near */
+	MAX_TEXT = 4 << 20,     /* far more than any kernel event has */
 };
 
 struct printer {
@@ -21,13 +21,13 @@ struct printer {
 	size_t size;
 };
 
-/* ---- what is known of one event --------------------------------------------------- */
+/* ---- one event -------------------------------------------------------------------- */
 
 struct event_text {
 	struct printfmt *program;
 	const char *why_not;
 	bool tried;
-	size_t ndynamic;        /* fields */
+	size_t ndynamic;        /* number of dynamic fields */
 	size_t len;
 	char print_fmt[];
 };
@@ -110,7 +110,7 @@ void printer_symbols(struct printer *p, const struct tracefmt_symbols *symbols)
 	p->symbols = *symbols;
 }
 
-/* ---- by the program --------------------------------------------------------------- */
+/* ---- by its program --------------------------------------------------------------- */
 
 static bool grow(struct printer *p, size_t need)
 {

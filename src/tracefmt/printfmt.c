@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a print tree to a program. */
+/* Compiles a print tree to a program. */
 #include "tracefmt/printcode.h"
 #include "tracefmt/printmath.h"
 #include "tracefmt/printnode.h"
@@ -11,7 +11,7 @@ enum { MAX_PARTS = 1 << 20 };
 
 struct compiler {
 	struct printfmt *out;
-	struct node *arg;            /* the next one */
+	struct node *arg;            /* the next argument */
 	const char *why;
 	uint32_t depth;              /* of the stack */
 	struct {
@@ -26,7 +26,8 @@ static bool fails(struct compiler *c, const char *why)
 	return false;
 }
 
-/* The vector with room for `more` behind n. NULL, and the old one stays, if there is none. */
+/* The vector with room for `more` elements after n. NULL if there is no memory; the old one stays
+ * valid. */
 static void *grown(struct compiler *c, void *v, uint32_t n, uint32_t more, uint32_t *room,
 		   size_t size)
 {
@@ -67,7 +68,7 @@ static bool emit(struct compiler *c, enum opcode op, unsigned int a, unsigned in
 	return true;
 }
 
-/* Where text lies in the pool; equal ones aren't looked for. */
+/* Adds text to the pool; equal texts are not merged. */
 static bool pool_add(struct compiler *c, const char *text, size_t len, uint32_t *at)
 {
 	char *to;
@@ -165,7 +166,7 @@ static bool convert_code(struct compiler *c, const struct node *from, const stru
 
 typedef bool branch_fn(struct compiler *c, const struct node *n, const struct ctype *type);
 
-/* a ? b : c, one of them by the function. */
+/* Code for a ? b : c, with the branches compiled by the function. */
 static bool choice_code(struct compiler *c, const struct node *n, branch_fn *branch)
 {
 	uint32_t otherwise, end, depth;
@@ -305,7 +306,7 @@ static struct node *next_arg(struct compiler *c)
 	return n;
 }
 
-/* How many numbers of width and precision are on the stack. */
+/* Number of stack words taken by width and precision. */
 static uint32_t star_args(const struct spec *spec)
 {
 	return (uint32_t)spec->width_arg + spec->precision_arg;
@@ -341,13 +342,13 @@ static bool character(struct compiler *c, const struct spec *spec, const struct 
 	return add_spec(c, spec, &at) && emit(c, CODE_CHAR, 0, 0, at);
 }
 
-/* A pointer to a string the kernel had: only where it was is known. */
+/* A pointer to a string in kernel memory: only the address is known. */
 static bool is_address(const struct node *n)
 {
 	return node_is_number(n) && n->type.size == sizeof(void *) && n->kind == NODE_FIELD;
 }
 
-/* Makes the tree's node a text, as the parser would have. */
+/* Converts a node to text, as the parser would. */
 static const struct node *as_text(struct compiler *c, struct node *n, struct node *own)
 {
 	struct node *bytes = n;
@@ -389,7 +390,7 @@ static bool string(struct compiler *c, const struct spec *spec, struct node *n)
 	return add_spec(c, spec, &at) && emit(c, CODE_END, 0, 0, at);
 }
 
-/* %*ph and %*pb take as many bytes or bits as their width says. */
+/* %*ph and %*pb print as many bytes or bits as their width says. */
 static bool counted_pointer(struct compiler *c, const struct spec *spec,
 			    const struct trace_field *field)
 {
@@ -462,7 +463,7 @@ static bool pointer(struct compiler *c, const struct spec *spec, const struct no
 	return emit(c, kind == 'x' ? CODE_HEX_NUMBER : CODE_POINTER, 0, 0, 0);
 }
 
-/* ---- the format ------------------------------------------------------------------- */
+/* ---- format ----------------------------------------------------------------------- */
 
 static bool star_code(struct compiler *c, const struct spec *spec)
 {
@@ -538,7 +539,7 @@ void printfmt_free(struct printfmt *p)
 	free(p);
 }
 
-/* No pointer of the program is NULL, however little it prints. */
+/* Ensures that no vector is NULL, even if it is empty. */
 static bool has_vectors(struct compiler *c)
 {
 	return ADD(c, pool, 1) && ADD(c, names, 1) && ADD(c, tables, 1);

@@ -55,8 +55,8 @@ static int digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
-/* C's rule: the first of int, unsigned, long, unsigned long that holds it; unsigned ones
- * only with a U or where it isn't decimal. */
+/* C's rule: the first of int, unsigned, long, unsigned long in which it fits; the unsigned ones
+ * only with a U or for numbers that are not decimal. */
 static void number_type(struct lexer *lx, bool decimal)
 {
 	bool is_unsigned = false, is_long = false;

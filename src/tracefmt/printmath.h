@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * C's arithmetic on 64-bit words. A word holds a number of a type as that type would be
- * widened to 64 bits: by its sign or by zeroes. An operation brings its operands to a
- * type, computes, and brings the result to that type.
+ * C arithmetic on 64-bit words. A word holds a number of a type, extended to 64 bits by sign or
+ * zeros. An operation converts its operands to a type, computes, and converts the result to that
+ * type.
  */
 #ifndef TRACEFMT_PRINTMATH_H
 #define TRACEFMT_PRINTMATH_H
 
 #include "tracefmt/printlex.h"
 
-/* A type for the program: the size, and whether it is signed. */
+/* Types of the program: size and sign. */
 enum {
 	MATH_U64, MATH_S64, MATH_U32, MATH_S32, MATH_U16, MATH_S16, MATH_U8, MATH_S8, MATH_BOOL,
 };
@@ -50,7 +50,7 @@ static inline unsigned int math_type(const struct ctype *t)
 	return t->size > 8 ? MATH_U64 : of[t->size] + (t->is_signed && t->size);
 }
 
-/* What the kernel can't have computed - it would have trapped - is 0. */
+/* Divisions that would trap, which the kernel cannot have computed, give 0. */
 static inline uint64_t math_divide(uint64_t a, uint64_t b, bool is_signed, bool rest)
 {
 	if (!b)

@@ -145,7 +145,7 @@ struct node *node_binary(struct parser *p, unsigned int op, struct node *a, stru
 	return n;
 }
 
-/* &REC->field is where its bytes lie. */
+/* &REC->field: the field's bytes. */
 static struct node *address_of(struct parser *p, struct node *a)
 {
 	struct node *n;
@@ -233,7 +233,7 @@ struct node *node_bytes(struct parser *p, struct node *n)
 	return n && n->kind == NODE_BYTES ? n : parser_fails(p, "bytes of what isn't an array");
 }
 
-/* What %s makes of a null pointer. */
+/* %s of a null pointer. */
 static struct node *null_text(struct parser *p)
 {
 	struct node *n = node_new(p, NODE_TEXT);

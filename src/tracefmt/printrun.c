@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the program of a "print fmt" over an event. */
+/* Runs the program of a "print fmt" on an event. */
 #include "tracefmt/printmath.h"
 #include "tracefmt/printtext.h"
 
@@ -9,9 +9,9 @@ struct run {
 	uint32_t raw_size;
 	const struct tracefmt_symbols *symbols;
 	struct out out;
-	char *begin;             /* of what is to be padded */
+	char *begin;             /* start of the output to be padded */
 	size_t begin_cut;
-	uint64_t *sp;            /* the next free one */
+	uint64_t *sp;            /* the next free word */
 	uint64_t stack[PRINT_STACK + 1];
 };
 
@@ -39,7 +39,7 @@ static uint64_t load(const char *at, unsigned int type)
 	}
 }
 
-/* What isn't within the raw data is empty. */
+/* A region outside the raw data is empty. */
 static struct bytes region(const struct run *r, uint32_t number)
 {
 	const struct trace_field *f = r->p->regions[number].field;
@@ -76,7 +76,7 @@ static void text(struct run *r, const struct code *code)
 	out_text(&r->out, r->p->pool + code->c, code->b);
 }
 
-/* A width or precision that was an argument: at most PRINT_MAX_WIDTH either way. */
+/* A width or precision from an argument, limited to PRINT_MAX_WIDTH in either direction. */
 static int64_t pop_count(struct run *r)
 {
 	int32_t n = (int32_t)pop(r);
@@ -137,7 +137,7 @@ static void begin(struct run *r, const struct code *code)
 	r->begin_cut = r->out.cut;
 }
 
-/* Cuts and pads what came since begin(). */
+/* Truncates and pads the output since begin(). */
 static void end_padded(struct run *r, const struct code *code)
 {
 	struct padding pad = pop_padding(r, &r->p->specs[code->c]);
@@ -159,7 +159,7 @@ static void end_padded(struct run *r, const struct code *code)
 	}
 }
 
-/* A NUL would end the text for whoever reads it. */
+/* A NUL is skipped: it would end the text. */
 static void character(struct run *r, const struct code *code)
 {
 	char c = (char)pop(r);
@@ -219,7 +219,7 @@ static void out_name(struct run *r, const struct value_name *name)
 	out_text(&r->out, r->p->pool + name->at, name->len);
 }
 
-/* Names of the bits that are set, then what has no name as a number. */
+/* Prints the names of the bits that are set, then the other bits as a number. */
 static void flags(struct run *r, const struct code *code)
 {
 	const struct value_table *t = &r->p->tables[code->c];
@@ -258,7 +258,7 @@ static void symbolic(struct run *r, const struct code *code)
 	out_prefixed(r, "0x", n);
 }
 
-/* As many of the bytes as the event says, and has. */
+/* A length from the event, limited to the bytes available. */
 static size_t pop_length(struct run *r, size_t most)
 {
 	int32_t n = (int32_t)pop(r);
@@ -414,7 +414,7 @@ size_t printfmt_write(const struct printfmt *p, const void *raw, uint32_t raw_si
 	r.raw_size = raw_size;
 	r.symbols = symbols;
 	r.out = (struct out){ buf, buf + size, 0 };
-	r.sp = r.stack + 1;   /* one below the first, so that there is always a top */
+	r.sp = r.stack + 1;   /* one word before the first, so that there is always a top */
 	execute(&r);
 	return (size_t)(r.out.at - buf) + r.out.cut;
 }

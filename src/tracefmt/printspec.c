@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A conversion of a format: printf's, and those that the kernel has behind %p. */
+/* A conversion of a format: printf's, and the kernel's extensions of %p. */
 #include "tracefmt/printcode.h"
 
 #include <ctype.h>
@@ -52,7 +52,7 @@ static const char *read_size(struct spec *spec, const char *at, const char *end)
 	return at;
 }
 
-/* What may follow the first two letters behind %p. */
+/* Letters that may follow the first two letters after %p. */
 static const char *third_letters(const char *variant)
 {
 	if (*variant != 'I' && *variant != 'i')
@@ -60,7 +60,7 @@ static const char *third_letters(const char *variant)
 	return variant[1] == '4' ? "hnlb" : variant[1] == '6' ? "c" : "pfsc";
 }
 
-/* What of the letters behind %p belongs to it. */
+/* Takes the letters after %p that belong to the conversion. */
 static const char *read_variant(struct spec *spec, const char *at, const char *end)
 {
 	static const struct {

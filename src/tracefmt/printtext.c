@@ -32,7 +32,7 @@ void out_fill(struct out *o, char c, size_t n)
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
-/* Up to `end`; returns where it begins. */
+/* Writes digits that end at `end`; returns their start. */
 static char *digits_before(char *end, uint64_t n, unsigned int base, bool upper)
 {
 	do {
@@ -173,7 +173,7 @@ void out_array(struct out *o, struct bytes b, size_t count, unsigned int size)
 	}
 }
 
-/* ---- masks: words of the kernel, little endian ------------------------------------ */
+/* ---- masks: words of the kernel, little-endian ------------------------------------ */
 
 static bool bit(struct bytes b, size_t i)
 {
@@ -252,7 +252,7 @@ void out_mac(struct out *o, struct bytes b, char letter, char more)
 
 void out_ip4(struct out *o, struct bytes b, char letter, char more)
 {
-	bool reverse = more == 'h' || more == 'l';   /* 'h': as this machine, little endian */
+	bool reverse = more == 'h' || more == 'l';   /* 'h': this machine's byte order, little-endian */
 	static const struct spec padded = { .letter = 'u', .zero = true };
 
 	if (b.len < 4) {
@@ -271,7 +271,7 @@ static unsigned int ip6_word(const unsigned char *a, size_t i)
 	return (unsigned int)a[2 * i] << 8 | a[2 * i + 1];
 }
 
-/* ::ffff:1.2.3.4, and what ISATAP makes of such an address. */
+/* ::ffff:1.2.3.4, and ISATAP addresses. */
 static bool ends_in_ip4(const unsigned char *a)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -280,7 +280,7 @@ static bool ends_in_ip4(const unsigned char *a)
 	       ((a[8] | 2) == 2 && a[9] == 0 && a[10] == 0x5e && a[11] == 0xfe);
 }
 
-/* The longest run of two words or more that are 0; its length, 0 if there is none. */
+/* The longest run of at least two zero words; returns its length, 0: none. */
 static size_t zero_run(const unsigned char *a, size_t words, size_t *begin)
 {
 	size_t best = 1;

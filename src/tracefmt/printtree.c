@@ -52,7 +52,7 @@ void print_tree_free(struct print_tree *tree)
 
 /* ---- strings ---------------------------------------------------------------------- */
 
-/* Literals that stand side by side are one. */
+/* Adjacent literals are one. */
 static bool take_string(struct parser *p, const char **text, size_t *len)
 {
 	struct lexer ahead = p->lx;
@@ -99,7 +99,7 @@ static bool is_dynamic(const struct trace_field *f)
 	return f && f->kind >= FIELD_DYN_STR && f->size == 4;
 }
 
-/* "name", as __get_str() and its like have it: a dynamic field. */
+/* "name", the argument of __get_str() and the like: a dynamic field. */
 static struct node *dynamic_node(struct parser *p, enum node_kind kind)
 {
 	const struct trace_field *f = take_field(p);
@@ -149,7 +149,7 @@ static struct node *number(struct parser *p)
 	return n && !node_is_number(n) ? parser_fails(p, "a number is missing") : n;
 }
 
-/* { value, "name" }; entries whose value or name isn't known here stand for nothing. */
+/* { value, "name" }; entries with an unknown value or name are ignored. */
 static bool take_value(struct parser *p, struct named_value *out)
 {
 	struct node *value;
@@ -177,7 +177,7 @@ static bool take_value(struct parser *p, struct named_value *out)
 	return lexer_take(&p->lx, '}') || parser_fails(p, "} is missing");
 }
 
-/* Values up to ")". */
+/* Parses values up to ")". */
 static bool take_values(struct parser *p, struct node *n)
 {
 	size_t room = 0;
@@ -219,7 +219,7 @@ static struct node *call_symbolic(struct parser *p)
 	return n && take_values(p, n) ? n : NULL;
 }
 
-/* Bytes, and behind a comma how many. */
+/* Bytes, and after a comma their number. */
 static struct node *counted(struct parser *p, enum node_kind kind)
 {
 	struct node *bytes = node_bytes(p, choice(p)), *count;
@@ -350,7 +350,7 @@ static struct node *call(struct parser *p)
 
 /* ---- expressions ------------------------------------------------------------------ */
 
-/* Behind REC. */
+/* Parses the text after REC. */
 static struct node *record_field(struct parser *p)
 {
 	const struct trace_field *f;
@@ -372,8 +372,7 @@ static struct node *record_field(struct parser *p)
 	return n;
 }
 
-/* A constant that the kernel left by its name is none of the usual values, so that nothing
- * is taken for it; a variable of the kernel is 0. */
+/* An unknown enumerator gets a value that matches no usual one; an unknown kernel variable is 0. */
 static struct node *unknown(struct parser *p, bool constant)
 {
 	p->unknown_names++;
@@ -422,7 +421,7 @@ static bool take_record(struct parser *p)
 	return false;
 }
 
-/* Behind "(": a type and what it is put on, or an expression. */
+/* Parses the text after "(": a cast, or an expression. */
 static struct node *parenthesis(struct parser *p)
 {
 	struct lexer before = p->lx;
@@ -536,7 +535,7 @@ static struct node *choice(struct parser *p)
 	return n;
 }
 
-/* ---- the whole -------------------------------------------------------------------- */
+/* ---- print fmt -------------------------------------------------------------------- */
 
 bool print_tree_parse(struct print_tree *tree, const struct tracefmt *fmt, const char *text,
 		      size_t len)
@@ -553,7 +552,7 @@ bool print_tree_parse(struct print_tree *tree, const struct tracefmt *fmt, const
 		*last = choice(&p);
 		if (!*last)
 			return false;
-		/* an argument twice in the list would be a circle */
+		/* a node that is in the list twice would make it a cycle */
 		last = &(*last)->next;
 	}
 	return p.lx.token == TOKEN_END || parser_fails(&p, "an operator is missing");

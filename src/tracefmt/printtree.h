@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "print fmt" as a tree: what each conversion of its format prints. */
+/* "print fmt" as a tree: the format and its arguments. */
 #ifndef TRACEFMT_PRINTTREE_H
 #define TRACEFMT_PRINTTREE_H
 
@@ -10,21 +10,21 @@ enum node_kind {
 	/* numbers */
 	NODE_CONST,
 	NODE_FIELD,          /* of 1, 2, 4 or 8 bytes */
-	NODE_ELEM,           /* of the array a, number b */
-	NODE_LENGTH,         /* of a dynamic array */
+	NODE_ELEM,           /* element b of array a */
+	NODE_LENGTH,         /* length of a dynamic array */
 	NODE_UNARY,
 	NODE_BINARY,
 	NODE_CAST,
-	NODE_CHOICE,         /* a ? b : c, of numbers or of texts */
-	/* bytes: an array field, or the dynamic one of __get_dynamic_array() */
+	NODE_CHOICE,         /* a ? b : c, for numbers or texts */
+	/* bytes: an array field, or a dynamic array from __get_dynamic_array() */
 	NODE_BYTES,
 	/* texts */
 	NODE_TEXT,
-	NODE_STRING,         /* of an array up to its NUL */
+	NODE_STRING,         /* an array up to its NUL */
 	NODE_FLAGS,
 	NODE_SYMBOLIC,
-	NODE_HEX,            /* bytes a, b of them */
-	NODE_ARRAY,          /* bytes a, b elements of c bytes */
+	NODE_HEX,            /* a: bytes, b: their number */
+	NODE_ARRAY,          /* a: bytes, b: number of elements, c: bytes per element */
 	NODE_BITMASK,
 	NODE_CPUMASK,
 };
@@ -40,19 +40,19 @@ struct node {
 	enum node_kind kind;
 	struct ctype type;
 	uint64_t number;                 /* NODE_CONST */
-	unsigned int op;                 /* as of the lexer */
+	unsigned int op;                 /* as in struct lexer */
 	const struct trace_field *field;
 	struct node *a, *b, *c;
-	const char *text;                /* NODE_TEXT; between flags; NODE_HEX: between bytes */
+	const char *text;                /* NODE_TEXT; separator of flags; NODE_HEX: separator of bytes */
 	size_t len;
 	struct named_value *values;      /* NODE_FLAGS, NODE_SYMBOLIC */
 	size_t nvalues;
-	struct node *next;               /* argument */
+	struct node *next;               /* next argument */
 	bool is_text;                    /* NODE_CHOICE of texts */
-	uint16_t height;                 /* longest way down */
+	uint16_t height;                 /* of the tree below */
 };
 
-/* All of one tree is freed at once. */
+/* Memory of one tree, freed at once. */
 struct arena {
 	struct chunk *chunks;
 };
@@ -66,10 +66,10 @@ struct print_tree {
 	const char *format;              /* unescaped */
 	size_t len;
 	struct node *args;
-	const char *why;                 /* it isn't understood; NULL if it is */
+	const char *why;                 /* why it cannot be compiled; NULL if it can */
 };
 
-/* From the text behind "print fmt: ". The tree stays to be freed if this fails. */
+/* Parses the text after "print fmt: ". Free the tree also after a failure. */
 bool print_tree_parse(struct print_tree *tree, const struct tracefmt *fmt, const char *text,
 		      size_t len);
 void print_tree_free(struct print_tree *tree);

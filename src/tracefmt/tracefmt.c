@@ -61,8 +61,8 @@ void tracefmt_db_free(struct tracefmt_db *db)
 	free(db);
 }
 
-/* Arrays of char are text, whatever sign the kernel gives them; those of u8 and unsigned
- * char are bytes: addresses and the like. libtraceevent takes all of them for text. */
+/* Arrays of char are text, whatever sign the kernel reports; arrays of u8 and unsigned char are
+ * bytes, such as addresses. libtraceevent treats all of them as text. */
 static bool is_text(const struct tep_format_field *f)
 {
 	static const char *const before[] = { "__data_loc ", "__rel_loc ", "const " };
@@ -105,7 +105,7 @@ static void add_fields(struct tracefmt *fmt, const struct tep_format_field *f)
 		struct trace_field *out = &fmt->fields[fmt->nfields];
 		size_t end = (size_t)f->offset + (size_t)f->size;
 
-		/* a raw sample is at most 64 KiB: a field beyond can't exist */
+		/* raw data has at most 64 KiB: a field beyond that cannot exist */
 		if (f->offset < 0 || f->size <= 0 || end > UINT16_MAX)
 			continue;
 		*out = (struct trace_field){
@@ -155,8 +155,8 @@ static const struct tracefmt *db_add(struct tracefmt_db *db, struct tracefmt *fm
 	return v[db->nfmts++] = fmt;
 }
 
-/* libtraceevent is shown the fields alone: how an event prints is compiled here (printfmt.h), and of a recording
- * the text may be anybody's. */
+/* libtraceevent only gets the fields: "print fmt" is compiled here (printfmt.h), and in a
+ * recording its text is untrusted. */
 static enum tep_errno parse(struct tracefmt_db *db, struct tep_event **ev, const char *text, size_t len,
 			    const char *sys)
 {
@@ -201,7 +201,7 @@ const struct tracefmt *tracefmt_parse(struct tracefmt_db *db, const char *text, 
 	return fmt;
 }
 
-/* Whole small file; tracefs reports size 0, so it is read to the end. */
+/* Reads a whole small file; tracefs reports size 0, so it is read to the end. */
 static char *read_file(const char *path, size_t *len)
 {
 	size_t cap = 16384, n = 0;
@@ -286,7 +286,7 @@ static bool is_number_size(int n)
 	return n == 2 || n == 4 || n == 8;
 }
 
-/* What a __data_loc or __rel_loc refers to, its word being turned already. */
+/* Converts the data of a __data_loc or __rel_loc field; its own word is converted already. */
 static void swap_dynamic(const struct tep_format_field *f, char *raw, uint32_t raw_size)
 {
 	uint32_t loc, at, len;
