@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names become fields, types are checked, and the tree becomes a list of instructions. */
+/* Resolves names of fields, checks types, and compiles the tree to a list of instructions. */
 #include "expr/code.h"
 #include "expr/functions.h"
 #include "expr/tree.h"
@@ -17,7 +17,7 @@ struct compiler {
 	const struct expr_schema *schema;
 	struct expr *out;
 	struct expr_error *err;
-	int height;                   /* of the stack here */
+	int height;                   /* current height of the stack */
 };
 
 static int compile(struct compiler *c, expr_node_ref ref, enum expr_type *type);
@@ -54,7 +54,7 @@ static int emit_plain(struct compiler *c, enum expr_code code, int grows)
 	return emit(c, code, grows) ? 0 : -ENOMEM;
 }
 
-/* The target of the jump `insn` is what is emitted next. */
+/* Makes the next instruction the target of the jump `insn`. */
 static void land(struct compiler *c, size_t insn)
 {
 	c->out->insns[insn].size = (uint32_t)c->out->ninsns;
@@ -135,7 +135,7 @@ static enum expr_code number_code(const struct expr_field *field)
 }
 
 static const struct {
-	enum expr_code code;          /* CODE_END: a number's, or none */
+	enum expr_code code;          /* CODE_END: depends on the size, or has no value */
 	bool number;
 } kinds[] = {
 	[EXPR_FIELD_UINT] = { CODE_END, true },
@@ -219,7 +219,7 @@ bool expr_constant_of_field(const struct expr_field *field, enum expr_op op,
 		return false;
 	if (is_signed == negative || (!negative && u < top))
 		return true;
-	/* the other sign: the same bits are another value, and order would be another */
+	/* of the other sign: the bits stand for another value, which has another order */
 	if (!by_bits)
 		return false;
 	fitted->u = is_signed ? u | ~mask : u & mask;
@@ -248,7 +248,7 @@ static int compile_number_of(struct compiler *c, expr_node_ref ref, enum expr_ty
 	return err ? err : want_number(c, ref, *type);
 }
 
-/* a && b, a || b: b is not evaluated if a says it all. */
+/* a && b, a || b: b is not evaluated if a decides. */
 static int compile_logic(struct compiler *c, const struct expr_node *node, enum expr_type *type)
 {
 	bool and = node->op == EXPR_AND;
@@ -282,7 +282,7 @@ static int compile_choice(struct compiler *c, const struct expr_node *node, enum
 		err = compile(c, node->kid[1], type);
 	jump = c->out->ninsns;
 	if (!err)
-		err = emit_plain(c, CODE_JUMP, -1);   /* the other side pushes again */
+		err = emit_plain(c, CODE_JUMP, -1);   /* the other branch pushes again */
 	if (err)
 		return err;
 	land(c, unless);
@@ -311,7 +311,7 @@ static bool is_pointer(struct compiler *c, const struct expr_node *node)
 	return field && field->kind == EXPR_FIELD_POINTER;
 }
 
-/* A number where text belongs. */
+/* Reports a number where text is needed. */
 static int not_text(struct compiler *c, expr_node_ref ref)
 {
 	const struct expr_node *node = expr_at(c->tree, ref);
@@ -355,7 +355,7 @@ static int compile_text_comparison(struct compiler *c, const struct expr_node *n
 	return emit_plain(c, node->op == EXPR_EQ ? CODE_TEXT_EQ : CODE_TEXT_NE, -1);
 }
 
-/* Compiles a side of a comparison: a constant in the way of the field on the other. */
+/* Compiles a side of a comparison: a constant is converted for the field on the other side. */
 static int compile_side(struct compiler *c, const struct expr_node *node, int side,
 			enum expr_type *type)
 {
@@ -490,7 +490,7 @@ static int unknown_func(struct compiler *c, const struct expr_node *node)
 			 nearest_get(&near) ? nearest_get(&near) : "", nearest_get(&near) ? "()?" : "");
 }
 
-/* What a letter of expr_func.params stands for. */
+/* Checks an argument by its letter in expr_func.params. */
 static int check_argument(struct compiler *c, const struct expr_node *call, char letter,
 			  expr_node_ref ref, enum expr_type type)
 {
@@ -589,7 +589,7 @@ static int compile_call(struct compiler *c, const struct expr_node *call, enum e
 	return 0;
 }
 
-/* ---- the tree ----------------------------------------------------------------------- */
+/* ---- tree --------------------------------------------------------------------------- */
 
 typedef int compile_fn(struct compiler *c, const struct expr_node *node, enum expr_type *type);
 
@@ -612,7 +612,7 @@ static int compile(struct compiler *c, expr_node_ref ref, enum expr_type *type)
 {
 	const struct expr_node *node = expr_at(c->tree, ref);
 
-	/* a call's result needs a place even where it has no argument */
+	/* the result needs a place even if there are no arguments */
 	if (c->height >= EXPR_STACK)
 		return too_deep(c, node->from);
 	return compilers[node->op](c, node, type);

@@ -5,7 +5,7 @@
 
 /* ---- fields ------------------------------------------------------------------------- */
 
-/* Where a field lies; NULL if it reaches beyond its area. */
+/* Address of a field; NULL if it reaches beyond its area. */
 static inline const char *field_at(const struct expr_insn *in, const struct expr_run *run)
 {
 	if ((uint64_t)in->offset + in->size > run->area[in->area].size)
@@ -37,7 +37,7 @@ uint64_t expr_places(const struct expr *expr, uint8_t area)
 		(top++)->member = v_;                                                              \
 	} while (0)
 
-/* Text ends at the first NUL, or where its room does. */
+/* Text ends at the first NUL, or at `size`. */
 static void set_text(struct expr_value *value, const char *text, size_t size)
 {
 	value->text = text;
@@ -80,7 +80,7 @@ static bool same_text(const struct expr_value *a, const struct expr_value *b)
 	return a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 
-/* A quotient of -1 overflows for the least number: it is 0 less the other, as it wraps. */
+/* Dividing the minimum by -1 overflows in C: here it wraps. */
 static int64_t divide(int64_t a, int64_t b)
 {
 	return b == -1 ? (int64_t)-(uint64_t)a : a / b;
@@ -106,7 +106,7 @@ static int64_t shift_right_signed(int64_t a, uint64_t n)
 	return a >> (n < 64 ? n : 63);
 }
 
-/* a is the first and becomes the result; false: by 0. */
+/* The result replaces a; false: division by zero. */
 static bool divide_by(enum expr_code code, struct expr_value *a, const struct expr_value *b)
 {
 	if (!b->u)
@@ -120,7 +120,7 @@ static bool divide_by(enum expr_code code, struct expr_value *a, const struct ex
 	return true;
 }
 
-/* Puts the result in the place of the first argument. */
+/* The result replaces the first argument. */
 static int call(const struct expr_insn *in, struct expr_run *run, struct expr_value *args)
 {
 	struct expr_value result = { .type = in->func->result };
@@ -130,7 +130,7 @@ static int call(const struct expr_insn *in, struct expr_run *run, struct expr_va
 	return trouble;
 }
 
-/* ---- the machine -------------------------------------------------------------------- */
+/* ---- stack machine ------------------------------------------------------------------ */
 
 #define BINARY(member, value)                                                                      \
 	do {                                                                                       \
@@ -140,7 +140,7 @@ static int call(const struct expr_insn *in, struct expr_run *run, struct expr_va
 #define A(member) top[-1].member
 #define B(member) top[0].member
 
-/* What a code does, row by row. */
+/* The instructions, a row each. */
 #define LOADS(ROW)                                                                                 \
 	ROW(CODE_U8, LOAD(uint8_t, u)) ROW(CODE_S8, LOAD(int8_t, s))                               \
 	ROW(CODE_U16, LOAD(uint16_t, u)) ROW(CODE_S16, LOAD(int16_t, s))                           \
@@ -165,8 +165,8 @@ static int call(const struct expr_insn *in, struct expr_run *run, struct expr_va
 	ROW(CODE_SHR_S, BINARY(s, shift_right_signed(A(s), B(u))))
 #define CASE(code, what) case code: what; break;
 
-/* Numbers have no type on the stack: the instructions know. But for the arguments of
- * functions, which are told by those who call them what they are. */
+/* Numbers on the stack have no type: the instructions imply it. Functions know the types of their
+ * arguments from the compiler's checks. */
 int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *value)
 {
 	struct expr_value stack[EXPR_STACK + 1], *top = stack;

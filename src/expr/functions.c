@@ -18,7 +18,7 @@ static int call_ntohs(struct expr_run *run, const struct expr_value *args, size_
 	return EXPR_FINE;
 }
 
-/* As in C: below, at or above 0. What is not terminated ends where its text does. */
+/* As in C: below, at or above 0. Text that is not terminated ends at its length. */
 static int call_strncmp(struct expr_run *run, const struct expr_value *args, size_t nargs,
 			struct expr_value *result)
 {

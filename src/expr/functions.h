@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that every expression has. */
+/* Functions available in every expression. */
 #ifndef EXPR_FUNCTIONS_H
 #define EXPR_FUNCTIONS_H
 

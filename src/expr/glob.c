@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's globs (Documentation/trace/events.rst, lib/glob.c), over bounded text. */
+/* The kernel's globs (Documentation/trace/events.rst, lib/glob.c), for text with a length. */
 #include "expr/expr.h"
 
-/* The offset behind the class at pattern[at] == '[', with *hit set to whether c is in it;
- * 0 if it is never closed: then the bracket means itself. */
+/* The end of the class at pattern[at] == '[', with *hit set to whether c is in it; 0: it is not
+ * closed, so the bracket is an ordinary character. */
 static size_t match_class(const char *pattern, size_t len, size_t at, unsigned char c, bool *hit)
 {
 	size_t i = at + 1, first;
@@ -24,7 +24,7 @@ static size_t match_class(const char *pattern, size_t len, size_t at, unsigned c
 	return i < len ? i + 1 : 0;
 }
 
-/* Whether the pattern's element at *at matches c; moves *at behind it. */
+/* Whether the pattern's element at *at matches c; moves *at to its end. */
 static bool match_one(const char *pattern, size_t len, size_t *at, unsigned char c)
 {
 	bool hit;
@@ -47,7 +47,7 @@ static bool match(const char *pattern, size_t plen, const char *text, size_t len
 {
 	size_t p = 0, t = 0, star = SIZE_MAX, again = 0;
 
-	/* only the last * ever has to give way: what stands before it matched */
+	/* only the last * needs backtracking: everything before it has matched */
 	for (;;) {
 		if (p < plen && pattern[p] == '*') {
 			star = ++p;

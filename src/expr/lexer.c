@@ -25,7 +25,7 @@ int expr_fail(struct expr_error *err, size_t at, const char *expected, const cha
 
 /* ---- numbers ------------------------------------------------------------------------ */
 
-/* u, l, ul, ull in any case and order; the offset of what follows the suffix. */
+/* Skips the suffix u, l, ul, ull in any case and order; returns its end. */
 static size_t skip_suffix(const char *text, size_t i, bool *is_unsigned)
 {
 	for (int n = 0; n < 3 && text[i] && strchr("uUlL", text[i]); n++, i++)
@@ -40,7 +40,7 @@ static int take_number(const char *text, struct token *t, struct expr_error *err
 	char *end;
 	uint64_t value;
 
-	/* strtoull() would take 0x as a zero and an x */
+	/* strtoull() would parse 0x as a zero before an x */
 	if (hex && !isxdigit((unsigned char)start[2]))
 		return expr_fail(err, t->from + 2, "hexadecimal digits, such as 0x1f", "a number that ends "
 				 "at its 0x");
@@ -63,7 +63,7 @@ static int take_number(const char *text, struct token *t, struct expr_error *err
 	return 0;
 }
 
-/* ---- the rest ----------------------------------------------------------------------- */
+/* ---- other tokens ------------------------------------------------------------------- */
 
 static int take_string(const char *text, struct token *t, struct expr_error *err)
 {

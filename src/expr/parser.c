@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Pratt parser: every operator has a strength, and an operand takes in what follows as
- * long as that binds more strongly than what stands before it.
+ * A Pratt parser: every operator has a strength, and an operand is extended by the operators
+ * after it as long as they bind more strongly than the operator before it.
  */
 #include "expr/lexer.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Recursion: of this parser, and of those who walk the tree. A chain of `||` is a tree
- * as deep as it is long. */
+/* Limits for recursion, in this parser and in code that walks the tree. A chain of `||` makes a
+ * tree as deep as it is long. */
 enum { MAX_NESTED = 64, MAX_DEPTH = 1000, MAX_TEXT = 1 << 20 };
 
 enum { NO_STRENGTH, STRENGTH_CHOOSE, STRENGTH_OR, STRENGTH_AND, STRENGTH_NOT, STRENGTH_BIT_OR,
@@ -20,8 +20,8 @@ enum { NO_STRENGTH, STRENGTH_CHOOSE, STRENGTH_OR, STRENGTH_AND, STRENGTH_NOT, ST
 struct parser {
 	struct expr_tree *tree;
 	struct expr_error *err;
-	struct token token;           /* the next one, not yet taken */
-	uint32_t behind;              /* the end of the last one taken */
+	struct token token;           /* the next token */
+	uint32_t behind;              /* end of the last token taken */
 	int nested;
 };
 
@@ -144,8 +144,8 @@ static int want_sign(struct parser *p, const char *sign, const char *expected)
 
 /* ---- operands ----------------------------------------------------------------------- */
 
-/* The constant between the quotes; only a backslash before the quote is taken away, since
- * globs and formats have their own use for the others. */
+/* The constant between the quotes. A backslash is removed only before the quote, since globs and
+ * formats use the others. */
 static void copy_string(struct parser *p, struct expr_node *node)
 {
 	const char *text = p->tree->text;
@@ -205,7 +205,7 @@ static int take_argument(struct parser *p, expr_node_ref call, expr_node_ref *la
 	return node->depth > MAX_DEPTH ? too_deep(p, node->at) : 0;
 }
 
-/* name(a, b, ...): the name has become a leaf already. */
+/* name(a, b, ...): the node of the name exists already. */
 static int take_call(struct parser *p, expr_node_ref call)
 {
 	expr_node_ref last = 0;
@@ -245,7 +245,7 @@ static int take_parens(struct parser *p, expr_node_ref *out)
 	return 0;
 }
 
-/* -5 is a constant, as the kernel's filters have it. */
+/* -5 is a constant, as in the kernel's filters. */
 static bool negate_constant(struct parser *p, uint32_t at, expr_node_ref ref)
 {
 	struct expr_node *node = &p->tree->nodes[ref];
@@ -401,7 +401,8 @@ static int take_binary(struct parser *p, const struct binary *b, expr_node_ref *
 	return err ? err : add_node(p, b->op, at, kids, 2, left);
 }
 
-/* An expression all of whose operators outside parentheses bind more strongly. */
+/* Parses an expression whose operators outside parentheses all bind more strongly than
+ * `strength`. */
 static int parse(struct parser *p, int strength, expr_node_ref *out)
 {
 	const struct binary *b;
@@ -416,7 +417,7 @@ static int parse(struct parser *p, int strength, expr_node_ref *out)
 	return err;
 }
 
-/* ---- the whole ---------------------------------------------------------------------- */
+/* ---- whole expression --------------------------------------------------------------- */
 
 static const struct {
 	const char *word, *expected;
@@ -425,7 +426,7 @@ static const struct {
 	{ "like", "~" },
 };
 
-/* Something stands behind a complete expression. */
+/* Reports text after a complete expression. */
 static int no_end(struct parser *p)
 {
 	const char *text = p->tree->text + p->token.from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An expression's text as a tree: syntax only, no field is known yet. Those who hand a
- * filter or a part of it to the kernel read it, too.
+ * The syntax tree of an expression, before names are looked up. Also used by code that passes a
+ * filter or parts of it to the kernel.
  */
 #ifndef EXPR_TREE_H
 #define EXPR_TREE_H
@@ -13,7 +13,7 @@ enum expr_op {
 	EXPR_NUMBER, EXPR_STRING, EXPR_NAME,
 	/* kid[0] */
 	EXPR_NOT, EXPR_NEGATE, EXPR_INVERT,
-	/* kid[0] and kid[1]; comparisons stand together */
+	/* kid[0] and kid[1]; comparisons are consecutive */
 	EXPR_EQ, EXPR_NE, EXPR_LT, EXPR_LE, EXPR_GT, EXPR_GE, EXPR_GLOB,
 	EXPR_BIT_AND, EXPR_BIT_OR, EXPR_BIT_XOR,
 	EXPR_SHL, EXPR_SHR, EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV, EXPR_MOD,
@@ -28,10 +28,10 @@ typedef uint32_t expr_node_ref;       /* 0: none */
 
 struct expr_node {
 	enum expr_op op;
-	bool parens;                  /* stands in parentheses of its own */
+	bool parens;                  /* is in parentheses of its own */
 	uint16_t depth;
-	uint32_t at;                  /* where a caret belongs: the operator, the leaf */
-	uint32_t from, to;            /* the text of all of it */
+	uint32_t at;                  /* for the caret: the operator or the leaf */
+	uint32_t from, to;            /* offsets of the whole text */
 	expr_node_ref kid[3];
 	expr_node_ref next;           /* the next argument of a call */
 	union {
@@ -45,14 +45,14 @@ struct expr_node {
 
 struct expr_tree {
 	char *text;                   /* a copy */
-	char *strings;                /* constants, their quotes and backslashes taken away */
+	char *strings;                /* text constants without quotes and backslashes */
 	size_t strings_used;
 	struct expr_node *nodes;      /* nodes[0] is not used */
 	size_t nnodes, room;
 	expr_node_ref root;
 };
 
-/* 0, -EINVAL with err, or -ENOMEM. The tree is to be freed in any case. */
+/* 0, -EINVAL with err, or -ENOMEM. Free the tree in any case. */
 int expr_tree_parse(struct expr_tree *tree, const char *text, struct expr_error *err);
 void expr_tree_free(struct expr_tree *tree);
 
@@ -66,15 +66,15 @@ static inline bool expr_is_comparison(enum expr_op op)
 	return op >= EXPR_EQ && op <= EXPR_GLOB;
 }
 
-/* a && b as a new node; 0 when out of memory or too deep. */
+/* A new node a && b; 0: out of memory or too deep. */
 expr_node_ref expr_tree_and(struct expr_tree *tree, expr_node_ref a, expr_node_ref b);
 
-/* The value of a constant as it counts in `field op constant`: see expr.h on bits. False
- * if it doesn't fit in the field, in any sign; then values are compared. */
+/* The value of the constant in `field op constant`: see expr.h on bits. False if it does not fit
+ * in the field, signed or unsigned; then values are compared. */
 bool expr_constant_of_field(const struct expr_field *field, enum expr_op op,
 			    const struct expr_value *constant, struct expr_value *fitted);
 
-/* One part of a tree, ready to be evaluated. As expr_new() otherwise. */
+/* Compiles one part of a tree, otherwise as expr_new(). */
 int expr_compile(struct expr **expr, const struct expr_tree *tree, expr_node_ref root,
 		 const struct expr_schema *schema, struct expr_error *err);
 
