@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each kind of event has a walker that offers what there is; one place decides whether
- * an offer matches and hands it on.
+ * Each kind of event has a walker that offers its events; one function decides whether an offer
+ * matches and passes it on.
  */
 #include "events/catalog.h"
 
@@ -55,8 +55,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Calls each(name) for the entries of a folder until it returns other than 0. Returns
- * that, or -errno if the folder can't be read. */
+/* Calls each(name) for the entries of a folder until it returns other than 0. Returns that, or
+ * -errno if the folder is not readable. */
 static int each_in(const char *path, int (*each)(struct walk *, const char *, const char *),
 		   struct walk *w)
 {
@@ -95,7 +95,7 @@ static int read_line(const char *path, char *buf, size_t size)
  * Tracepoints: events/SYSTEM/EVENT/id
  */
 
-/* An event without an id (most of ftrace:*) is the kernel's own: perf can't open it. */
+/* Events without an id (most of ftrace:*) cannot be opened by perf. */
 static bool has_id(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
@@ -127,7 +127,7 @@ static int walk_system(struct walk *w, const char *dir, const char *sys)
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return 0;
 	ret = each_in(path, offer_tracepoint, w);
-	/* "enable" and its like are files; a system may vanish with its module. */
+	/* "enable" and the like are files; a system may vanish with its module. */
 	return ret == -ENOTDIR || ret == -ENOENT ? 0 : ret;
 }
 
@@ -156,8 +156,7 @@ static int walk_tracepoints(struct walk *w)
 }
 
 /* ------------------------------------------------------------------------
- * Events of fixed tables
- */
+ * Events in fixed tables */
 
 struct named {
 	const char *name, *alias;
@@ -165,8 +164,8 @@ struct named {
 	uint64_t config;
 };
 
-/* 0 if the event opens on the calling thread. User space only: that is what most
- * privilege levels allow. */
+/* 0 if the event opens on the calling thread, for user space only: most privilege levels allow
+ * that. */
 static int try_open(const struct named *event)
 {
 	struct perf_event_attr attr;
@@ -180,7 +179,7 @@ static int try_open(const struct named *event)
 	err = pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL);
 	if (!err)
 		pev_event_close(ev);
-	/* so plain an event is only refused for what it counts */
+	/* the attr is so simple that only the event itself can be the reason */
 	return err == -EINVAL || err == -EOPNOTSUPP || err == -ENODEV ? -ENOENT : err;
 }
 
@@ -199,8 +198,8 @@ static int offer_named(struct walk *w, enum catalog_kind kind, const struct name
 
 typedef const char *name_at(unsigned int index, uint64_t *config);
 
-/* The library's tables have a row per name; rows of equal config are names of one event.
- * Finds the second one of the event of row i; false if i is itself a second one. */
+/* The library's tables have a row per name; rows with the same config are names of one event.
+ * Finds the second name for the event in row i; false if row i is a second name. */
 static bool find_alias(name_at *at, unsigned int i, uint64_t config, const char **alias)
 {
 	const char *name;
@@ -319,7 +318,7 @@ static int walk_device(struct walk *w, const char *dir, const char *device)
 
 	snprintf(path, sizeof(path), "%s/%s/events", dir, device);
 	ret = each_in(path, offer_pmu_event, w);
-	/* Many PMUs name no events. */
+	/* Many PMUs have no named events. */
 	return ret == -ENOENT || ret == -ENOTDIR ? 0 : ret;
 }
 
@@ -327,13 +326,12 @@ static int walk_pmus(struct walk *w)
 {
 	int ret = each_in(PMU_DEVICES, walk_device, w);
 
-	/* Containers may hide sysfs: then there is nothing to list. */
+	/* Containers may hide sysfs: then there are no PMUs to list. */
 	return ret == -ENOENT || ret == -EACCES ? 0 : ret;
 }
 
 /* ------------------------------------------------------------------------
- * The CPU's own names, through libpfm4
- */
+ * The vendor's names, by libpfm4 */
 
 static int offer_vendor_event(const char *pmu, const char *name, const char *desc, void *ctx)
 {
@@ -387,8 +385,8 @@ unsigned int catalog_kind_by_word(const char *word)
 	return 0;
 }
 
-/* Between the caller's callback and the walkers: whatever it returns, they see 1, which no
- * walker takes for an errno of its own. */
+/* Calls the caller's callback for the walkers. Whatever that returns, the walkers see 1, which is
+ * never an -errno of their own. */
 struct stopper {
 	catalog_fn *fn;
 	void *ctx;
@@ -433,9 +431,9 @@ int catalog_each(unsigned int kinds, const char *glob, catalog_fn *fn, void *ctx
 
 struct search {
 	struct nearest whole;      /* among full names */
-	struct nearest part;       /* among names without their system, if wanted has none */
-	char of_part[512];         /* the full name of part's best */
-	const char *contained;     /* look for names that contain this, */
+	struct nearest part;       /* among names without their system, if the name has none */
+	char of_part[512];         /* the full name for part's best */
+	const char *contained;     /* searches for names that contain this, */
 	char holder[512];          /* and the shortest that does */
 };
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* The kernel's order of the fixed u64 words (perf_output_sample). */
+/* The fixed u64 words in the kernel's order (perf_output_sample). */
 static const struct {
 	uint64_t bit;
 	size_t member;
@@ -21,7 +21,7 @@ static const struct {
 	{ PERF_SAMPLE_PERIOD, offsetof(struct layout, period) },
 };
 
-/* Bytes of the counts in front of a group's members, or of one event's. */
+/* Bytes before the values of a group's members, or before one event's value. */
 static uint8_t read_head(uint64_t read_format, bool group)
 {
 	uint64_t times = read_format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -61,7 +61,7 @@ void layout_from_format(struct layout *l, uint64_t sample_type, uint64_t read_fo
 	}
 	if (sample_type & PERF_SAMPLE_RAW) {
 		l->raw = at;
-		at += 8;        /* u32 size, and the data is padded to u64 */
+		at += 8;        /* u32 size; with the data it is padded to u64 */
 	}
 	l->fixed_end = at;
 }
@@ -84,7 +84,7 @@ uint64_t layout_parts_at(const struct layout *l, uint64_t places)
 	return parts;
 }
 
-/* Bytes of a group's members, which stand between the fixed parts; false if they can't. */
+/* Bytes of a group's counts, which lie between the fixed fields; false if they do not fit. */
 static bool group_bytes(const struct layout *l, const struct perf_event_header *rec, uint32_t *bytes)
 {
 	uint64_t nr;

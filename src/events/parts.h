@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a sample by name: what PERF_SAMPLE_* bits are called as fields of events
- * that are no tracepoints, and in the attribute sample=.
+ * The parts of a sample by name: names of PERF_SAMPLE_* bits as fields of events other than
+ * tracepoints, and in the attribute sample=.
  */
 #ifndef EVENTS_PARTS_H
 #define EVENTS_PARTS_H
@@ -18,12 +18,12 @@ enum part_kind {
 
 struct sample_part {
 	const char *name;
-	uint64_t bits;         /* any of them brings it */
+	uint64_t bits;         /* any of them enables it */
 	enum part_kind kind;
 };
 
 /* In the order of the fields; NULL past the end. TID has two rows. */
 const struct sample_part *sample_part_at(size_t i);
-/* Of a name as in the table, or "tid" and "pid"; 0: there is none. */
+/* The bits for a name in the table, or for "tid" and "pid"; 0: unknown. */
 uint64_t sample_part_bits(const char *name, size_t len);
 #endif

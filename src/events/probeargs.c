@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arguments of probes in the words of the kernel's fetch arguments (trace/kprobetrace.rst,
- * trace/uprobetracer.rst). A USDT note says them as the assembler does: N@OPERAND, N the
- * size in bytes, negative where it is signed.
+ * Converts arguments of probes to the kernel's fetch arguments (trace/kprobetrace.rst,
+ * trace/uprobetracer.rst). A USDT note has them in assembler syntax: N@OPERAND, N the size in
+ * bytes, negative if signed.
  */
 #include "events/probes.h"
 
@@ -14,7 +14,7 @@
 
 enum { MAX_OPERAND = 64 };
 
-/* The text comes from a stranger's file: what is written to the kernel is made anew. */
+/* The text comes from an untrusted file: the value is parsed and printed again. */
 __attribute__((unused)) static bool constant(const char *text, char *buf, size_t size)
 {
 	char *end;
@@ -31,7 +31,7 @@ __attribute__((unused)) static bool constant(const char *text, char *buf, size_t
 
 static const char *const argument_registers[] = { "%x0", "%x1", "%x2", "%x3", "%x4", "%x5" };
 
-/* "x0" "w0" "sp": the kernel's own names, but for the halves. */
+/* "x0" "w0" "sp": the kernel's names, except for w registers. */
 static bool register_name(const char *text, char *name)
 {
 	size_t len = strlen(text);
@@ -78,7 +78,7 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 
 static const char *const argument_registers[] = { "%di", "%si", "%dx", "%cx", "%r8", "%r9" };
 
-/* "%eax" "%al" "%r8d" -> "ax" "ax" "r8"; the high bytes (%ah) can't be had. */
+/* "%eax" "%al" "%r8d" -> "ax" "ax" "r8"; the high bytes (%ah) cannot be fetched. */
 static bool register_name(const char *text, char *name)
 {
 	static const char *const names[][5] = {
@@ -106,7 +106,7 @@ static bool register_name(const char *text, char *name)
 	return false;
 }
 
-/* "%edi", "$5", "-8(%rbp)"; an index or a symbol can't be fetched. */
+/* "%edi", "$5", "-8(%rbp)"; an index or a symbol cannot be fetched. */
 static bool fetch_of(char *operand, char *buf, size_t size)
 {
 	char name[8], *paren = strchr(operand, '('), *end;
@@ -134,7 +134,7 @@ static bool fetch_of(char *operand, char *buf, size_t size)
 
 #endif
 
-/* One N@OPERAND; false if it can't be fetched. */
+/* One N@OPERAND; false if the kernel cannot fetch it. */
 static bool take_usdt_arg(const char *text, size_t len, unsigned int number, char *buf, size_t size)
 {
 	char word[MAX_OPERAND], fetch[MAX_OPERAND + 8], *at;
@@ -155,7 +155,7 @@ static bool take_usdt_arg(const char *text, size_t len, unsigned int number, cha
 				8 * labs(bytes)) < size;
 }
 
-/* The length of an argument: a blank within [...] belongs to it. */
+/* The length of an argument: spaces within [...] belong to it. */
 static size_t arg_length(const char *p)
 {
 	size_t n = 0;

@@ -29,9 +29,9 @@ bool probes_possible(const char *tracefs, enum probe_space space)
 	return !access(path, F_OK);
 }
 
-/* ---- what the kernel has to say ---------------------------------------------- */
+/* ---- messages of the kernel --------------------------------------------------- */
 
-/* The last complaint of error_log: "Invalid fetch arg". "" if there is none. */
+/* The last message in error_log: "Invalid fetch arg"; "" if there is none. */
 static void kernel_said(const char *tracefs, char *buf, size_t size)
 {
 	char path[512], line[512], *text;
@@ -71,7 +71,7 @@ static int refuse(const char *tracefs, const struct probe_definition *def, int e
 
 /* ---- definitions --------------------------------------------------------------- */
 
-/* One write(2) is one definition. */
+/* Each write(2) is one definition. */
 static int write_line(const char *tracefs, enum probe_space space, const char *line)
 {
 	char path[512];
@@ -119,7 +119,7 @@ int probes_define(struct probes *p, const char *tracefs, const struct probe_defi
 	return err ? refuse(tracefs, def, err, f) : 0;
 }
 
-/* The sweeper does it, which may even where this process has dropped its privileges. */
+/* The sweeper removes the probes: it still can when this process has dropped its privileges. */
 void probes_end(struct probes *p)
 {
 	struct pollfd gone = { .fd = p->sweeper, .events = POLLIN };
@@ -127,7 +127,7 @@ void probes_end(struct probes *p)
 	if (p->sweeper < 0)
 		return;
 	shutdown(p->sweeper, SHUT_WR);
-	poll(&gone, 1, SWEEP_PATIENCE_MS);   /* what is still busy goes a moment later */
+	poll(&gone, 1, SWEEP_PATIENCE_MS);   /* probes still in use are removed a moment later */
 	close(p->sweeper);
 	probes_init(p);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes of our own: kprobes and uprobes defined in tracefs, which makes tracepoints of
- * them, with their arguments as fields.
+ * perf-prof's own probes: kprobes and uprobes defined in tracefs, where they become tracepoints
+ * with their arguments as fields.
  *
- * They live in a group whose name says whose they are: perf_prof_NS_PID_START, with the pid
- * namespace, the process and its start time. So nobody else's is ever touched, and what a
- * killed perf-prof left behind is found and removed by the next. Whatever ends this process,
- * kill -9 included, another one (probesweep.c) sees it and removes them.
+ * They are in a group whose name identifies its process: perf_prof_NS_PID_START, with the PID
+ * namespace, the pid and the process's start time. So the probes of a killed perf-prof are found
+ * and removed by the next one, and probes of others are never touched. However this process ends,
+ * kill -9 included, another process (probesweep.c) notices it and removes the probes.
  */
 #ifndef EVENTS_PROBES_H
 #define EVENTS_PROBES_H
@@ -21,13 +21,13 @@ enum { PROBE_NAME_SIZE = 64 };
 struct probes {
 	char tracefs[256];
 	char group[PROBE_NAME_SIZE];
-	int sweeper;              /* a socket: shut down, they go. -1: not started */
+	int sweeper;              /* socket: shutting it down removes the probes. -1: not started */
 	unsigned int n;
 };
 
 enum probe_space { PROBE_KERNEL, PROBE_USER };
 
-/* One definition in the words of tracefs. */
+/* One definition in the syntax of tracefs. */
 struct probe_definition {
 	enum probe_space space;
 	bool at_return;
@@ -36,33 +36,34 @@ struct probe_definition {
 };
 
 void probes_init(struct probes *p);
-/* Whether the kernel has this kind. */
+/* Whether the kernel supports this kind. */
 bool probes_possible(const char *tracefs, enum probe_space space);
-/* Makes a tracepoint; its name goes to `event` (PROBE_NAME_SIZE), its system is p->group. With
- * event[0] set, it is a further place of that tracepoint. 0, or -1 with f: text and exit code. */
+/* Makes a tracepoint; its name is stored in `event` (PROBE_NAME_SIZE), its system is p->group. If
+ * event[0] is set, adds a place to that tracepoint. 0, or -1 with f: text and exit code. */
 int probes_define(struct probes *p, const char *tracefs, const struct probe_definition *def,
 		  char *event, struct fault *f);
-/* Removes them, once all that was opened of them is closed. */
+/* Removes the probes; close all events on them first. */
 void probes_end(struct probes *p);
 
 /* ---- probesweep.c */
 
-/* Removes what can be of the group (in all kinds); true once nothing is left. */
+/* Removes probes of the group (of all kinds) that are not in use; true once none is left. */
 bool probes_sweep(const char *tracefs, const char *group);
-/* The name of our group. */
+/* The name of this process's group. */
 void probes_group_name(char *buf, size_t size);
-/* Removes the groups of perf-profs that are dead. */
+/* Removes the groups of perf-prof processes that have died. */
 void probes_sweep_dead(const char *tracefs);
-/* Starts the process that sweeps once the returned socket is shut down, or closed with the
- * end of this process; it shuts its own end when it is done. -1: can't be had. */
+/* Starts the process that removes the probes once the returned socket is shut down, or closed by
+ * the end of this process; it shuts down its own end when it is done. -1: not possible. */
 int probes_start_sweeper(const char *tracefs, const char *group);
 
 /* ---- probeargs.c */
 
-/* A USDT probe's arguments ("-4@%edi 8@-8(%rbp)") as fetch arguments "arg1=%di:s32 ...". What
- * the kernel can't fetch is left out. Returns how many were; the text is cut at whole ones. */
+/* Converts a USDT probe's arguments ("-4@%edi 8@-8(%rbp)") to fetch arguments "arg1=%di:s32 ...",
+ * leaving out those that the kernel cannot fetch. Returns the number left out; the text ends
+ * after a whole argument. */
 size_t probe_args_of_usdt(const char *args, char *buf, size_t size);
-/* Of a function's entry: $arg1 to $arg6 become registers. -ERANGE for others, -E2BIG. */
+/* For a function's entry: replaces $arg1 to $arg6 by registers. -ERANGE for others, -E2BIG. */
 int probe_args_of_function(const char *args, char *buf, size_t size);
 
 #endif

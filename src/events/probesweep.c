@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who removes probes, and which: see probes.h. */
+/* Removing probes: see probes.h. */
 #include "events/probes.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static const char *const files[] = { "uprobe_events", "kprobe_events" };
 
 enum { MAX_LIST = 1 << 20, SWEEP_TRIES = 500, SWEEP_WAIT_US = 20000 };
 
-/* ---- whose a group is ---------------------------------------------------------- */
+/* ---- owner of a group ------------------------------------------------------------ */
 
 struct owner {
 	unsigned long ns;
@@ -26,7 +26,7 @@ struct owner {
 	unsigned long long start;
 };
 
-/* When a process began, in ticks since boot (field 22 of stat); 0: there is none. */
+/* Start time of a process, in ticks since boot (field 22 of stat); 0: no such process. */
 static unsigned long long start_of(int pid)
 {
 	char path[64], text[1024], *p;
@@ -40,7 +40,7 @@ static unsigned long long start_of(int pid)
 	if (f)
 		fclose(f);
 	text[n] = '\0';
-	p = strrchr(text, ')');   /* the name may hold anything */
+	p = strrchr(text, ')');   /* the name may contain any character */
 	if (p)
 		sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 		       &start);
@@ -71,7 +71,7 @@ static bool parse_group(const char *group, struct owner *o)
 	       !group[end];
 }
 
-/* Pids of another namespace mean nothing here: such groups are let be. */
+/* Groups of another PID namespace are not touched: their pids are unknown here. */
 static bool is_dead(const char *group)
 {
 	struct owner o;
@@ -81,7 +81,7 @@ static bool is_dead(const char *group)
 
 /* ---- removing ------------------------------------------------------------------ */
 
-/* The content of tracefs/file, terminated; NULL if it can't be read. To be freed. */
+/* The content of tracefs/file, terminated, to be freed; NULL if it is not readable. */
 static char *read_list(const char *tracefs, const char *file)
 {
 	char path[512], *text;
@@ -116,13 +116,13 @@ static void remove_one(const char *tracefs, const char *file, const char *group,
 	close(fd);
 }
 
-/* "p:GROUP/EVENT ..." or "r8:GROUP/EVENT ...": false for anything else. */
+/* "p:GROUP/EVENT ..." or "r8:GROUP/EVENT ..."; false for other lines. */
 static bool take_names(const char *line, char *group, char *event)
 {
 	return sscanf(line, "%*[^: \n]:%63[^/ \n]/%63[^ \n]", group, event) == 2;
 }
 
-/* Removes what `mine` says is to go; whether there was any. */
+/* Removes the probes in groups for which `mine` is true; returns whether there were any. */
 static bool sweep_file(const char *tracefs, const char *file,
 		       bool (*mine)(const char *group, const char *wanted), const char *wanted)
 {
@@ -168,10 +168,10 @@ void probes_sweep_dead(const char *tracefs)
 		sweep_file(tracefs, files[i], is_of_dead, NULL);
 }
 
-/* ---- the process that does it --------------------------------------------------- */
+/* ---- sweeper process ------------------------------------------------------------- */
 
-/* Waits for our end, then until nothing holds the probes any more. It has none of our
- * descriptors: whoever waits for our output to end does not wait for it. */
+/* Waits for the end of perf-prof, then until the probes are no longer in use. Has none of its
+ * descriptors, so that readers of perf-prof's output do not wait for this process. */
 static void sweep_at_end(int sock, const char *tracefs, const char *group)
 {
 	char c;
@@ -180,7 +180,7 @@ static void sweep_at_end(int sock, const char *tracefs, const char *group)
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, sig == SIGKILL || sig == SIGSTOP ? SIG_DFL : SIG_IGN);
 	prctl(PR_SET_NAME, "perf-prof-sweep");
-	if (chdir("/"))   /* what we stand in may have to be unmounted */
+	if (chdir("/"))   /* the current folder may have to be unmounted */
 		_exit(1);
 	dup2(sock, 0);
 	close_range(1, ~0U, 0);
@@ -203,7 +203,7 @@ int probes_start_sweeper(const char *tracefs, const char *group)
 		close(fd[1]);
 		if (fork() == 0)
 			sweep_at_end(fd[0], tracefs, group);
-		_exit(0);   /* the sweeper belongs to init: nobody has to reap it */
+		_exit(0);   /* the sweeper is a child of init: nobody has to reap it */
 	}
 	close(fd[0]);
 	if (child < 0) {

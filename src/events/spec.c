@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of event lists works on offsets into the text, so that every complaint can
- * show its place. One pass finds out whether quotes and parentheses are balanced; what
- * comes after may then skip them without asking.
+ * The parser of event lists works on offsets into the text, so that every error can show its
+ * place. A first pass checks that quotes and parentheses are balanced; later code skips them
+ * without checks.
  */
 #include "events/spec.h"
 
@@ -17,14 +17,14 @@ struct parser {
 	size_t pos;
 	struct spec_item *items;
 	size_t nitems;
-	bool in_filter;               /* the item before ended there, without a slash */
+	bool in_filter;               /* the previous item ended in its filter, without a slash */
 	struct spec_group *groups;
 	size_t ngroups;
-	bool in_group;                /* the last one, whose brace is still to come */
+	bool in_group;                /* in the last group, before its brace */
 	struct spec_error *err;
 };
 
-/* What ends a name or a slot. */
+/* Separators that end a name or a slot. */
 static const char *ends(const struct parser *p)
 {
 	return p->in_group ? ",/}" : ",/";
@@ -45,7 +45,7 @@ static bool is_quote(char c)
 	return c == '"' || c == '\'';
 }
 
-/* The offset behind the string that begins at i, or end if it is not closed. */
+/* The end of the string that begins at i, or `end` if it is not closed. */
 static size_t skip_string(const char *text, size_t i, size_t end)
 {
 	char quote = text[i++];
@@ -88,8 +88,7 @@ static int check_balance(struct parser *p)
 	return 0;
 }
 
-/* The offset of the first of seps in text[from, end) outside strings and parentheses,
- * else end. */
+/* The offset of the first of seps in text[from, end) outside strings and parentheses, or end. */
 static size_t find_sep(const char *text, size_t from, size_t end, const char *seps)
 {
 	size_t depth = 0;
@@ -121,7 +120,7 @@ static struct piece trim(const char *text, size_t from, size_t to)
 	return (struct piece){ from, to };
 }
 
-/* The offset of the comma before s, blanks between them. */
+/* The offset of the comma before `at`. */
 static size_t trim_back(const char *text, size_t at)
 {
 	while (at && text[at - 1] != ',')
@@ -134,13 +133,13 @@ static char *copy_piece(const char *text, struct piece s)
 	return strndup(text + s.from, s.to - s.from);
 }
 
-/* One quoted string and nothing else? */
+/* Whether s is one quoted string and nothing else. */
 static bool wholly_quoted(const char *text, struct piece s)
 {
 	return s.from < s.to && is_quote(text[s.from]) && skip_string(text, s.from, s.to) == s.to;
 }
 
-/* Copies what stands between the quotes and moves s there. */
+/* Copies the text between the quotes and moves s there. */
 static char *unquote(const char *text, struct piece *s)
 {
 	char quote = text[s->from++];
@@ -155,7 +154,7 @@ static char *unquote(const char *text, struct piece *s)
 	return out;
 }
 
-/* A filter or value begins behind a slash or a "=" and blanks, or behind its quote. */
+/* A filter or value begins after a slash or "=" and spaces, or after its quote. */
 size_t spec_place(const struct spec_item *item, size_t from, size_t offset)
 {
 	const char *text = item->text;
@@ -181,13 +180,13 @@ static char *copy_value(const char *text, struct piece *s)
  * Names
  */
 
-/* The second half of cpus=0-3,7 looks like this; no event's name does. */
+/* True for the second part of cpus=0-3,7; no event has such a name. */
 static bool only_numbers(const char *text, struct piece s)
 {
 	return strspn(text + s.from, "0123456789-") >= s.to - s.from;
 }
 
-/* The second half of name/pid>1,prio<3/ looks like this. */
+/* True for the second part of name/pid>1,prio<3/. */
 static bool looks_like_condition(const char *text, struct piece s)
 {
 	return find_sep(text, s.from, s.to, "<>=!~&|") < s.to;
@@ -243,7 +242,7 @@ static int take_name(struct parser *p, struct spec_item *item)
  * Filter and attributes
  */
 
-/* The next slot; moves on behind the slash that ends it, if one does. */
+/* Takes the next slot; skips the slash at its end, if there is one. */
 static struct piece take_slot(struct parser *p)
 {
 	size_t end = find_sep(p->text, p->pos, strlen(p->text), ends(p));
@@ -253,7 +252,7 @@ static struct piece take_slot(struct parser *p)
 	return s;
 }
 
-/* The offset behind WORD or WORD=VALUE at i; i if there is none. */
+/* The end of WORD or WORD=VALUE at i; i if there is none. */
 static size_t term_end(const char *text, size_t i, bool *has_value)
 {
 	size_t end = i;
@@ -268,7 +267,7 @@ static size_t term_end(const char *text, size_t i, bool *has_value)
 	return end + 1 + strcspn(text + end + 1, ",/{}()<>=!&~\"' \t\n");
 }
 
-/* The offset of the slash behind terms; 0: none stand here. */
+/* The offset of the slash after terms; 0: there are no terms. */
 static size_t terms_end(const struct parser *p, const struct spec_item *item)
 {
 	bool has_value = false, has_comma = false;
@@ -326,7 +325,7 @@ static size_t word_end(const char *text, struct piece s)
 	return i;
 }
 
-/* Finds the parts of word[=value]; value.from is 0 where there is no "=". */
+/* Finds the parts of word[=value]; value.from is 0 without "=". */
 static int split_attr(struct parser *p, struct piece s, struct piece *word, struct piece *value)
 {
 	size_t end = word_end(p->text, s);
@@ -352,8 +351,8 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 	return 0;
 }
 
-/* Room for one more element behind n: doubled whenever n reaches a power of two, so that
- * a list of any length costs linear time. */
+/* Makes room for one element after n: doubles whenever n is a power of two, so that the time is
+ * linear in the length. */
 static void *make_room(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))
@@ -375,7 +374,7 @@ static struct spec_attr *add_attr(struct spec_item *item)
 
 #define MODIFIERS "ukhIGHpPDeSW"
 
-/* "u" or ":u", as the first slot behind the filter's. */
+/* Whether s is "u" or ":u", in the slot after the filter's. */
 static bool are_modifiers(const char *text, struct piece *s)
 {
 	size_t from = s->from + (text[s->from] == ':');
@@ -573,7 +572,7 @@ static int take_items(struct parser *p)
 	}
 }
 
-/* Makes room in the list for what the parser found. */
+/* Makes room in the list for the parser's results. */
 static int grow(const struct parser *p, struct spec_list *list)
 {
 	char **texts = realloc(list->texts, (list->ntexts + 1) * sizeof(*texts));
@@ -594,7 +593,7 @@ static int grow(const struct parser *p, struct spec_list *list)
 	return 0;
 }
 
-/* Moves the parser's items and its text into the list: all or nothing. */
+/* Moves the parser's items and its text into the list, all or none. */
 static int hand_over(struct parser *p, struct spec_list *list, char *text)
 {
 	if (grow(p, list))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with an event list, shown at its place. */
+/* Messages about errors in an event list, with a caret. */
 #include "events/spec.h"
 
 #include "base/columns.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Characters shown on each side of the caret; each is at most 4 bytes once escaped. */
+/* Characters shown on each side of the caret; each takes at most 4 bytes once escaped. */
 #define SHOWN_BEFORE 50
 #define SHOWN_AFTER 60
 
@@ -17,7 +17,7 @@ static bool continues_char(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* The offset n characters before or after at, on a character's first byte. */
+/* The offset n characters before or after at, at a character's first byte. */
 static size_t step_back(const char *text, size_t at, size_t n)
 {
 	while (at && n--)
