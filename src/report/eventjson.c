@@ -21,7 +21,7 @@ static json_object *hex(const char *data, uint32_t len)
 	return json_object_new_string_len(text, (int)(2 * len));
 }
 
-/* What lies outside of the raw data is null. */
+/* A field outside of the raw data is null. */
 static json_object *field_value(const struct trace_field *f, const struct sample_view *s)
 {
 	const char *data;
@@ -51,7 +51,7 @@ static json_object *tracepoint_fields(const struct sample_view *s)
 	return fields;
 }
 
-/* The parts of a sample that are numbers with a place of their own. */
+/* The numbers of a sample at fixed offsets. */
 static json_object *sample_fields(const struct sample_view *s)
 {
 	const struct layout *l = &s->event->layout;

@@ -13,9 +13,9 @@
 #define SECOND INT64_C(1000000000)
 
 enum {
-	/* Around the text of an event: time, names, numbers. */
+	/* Time, names and numbers around the text of an event. */
 	AROUND = 1024,
-	/* Of one that is no tracepoint, registers included. */
+	/* An event other than a tracepoint, with registers. */
 	SAMPLE_TEXT = 8192,
 };
 
@@ -23,7 +23,7 @@ struct eventline {
 	struct names *names;
 	char *line;
 	size_t size;
-	time_t second;           /* whose time of day `day` has */
+	time_t second;           /* the second for which `day` is */
 	char day[32];
 	size_t day_len;
 };
@@ -44,8 +44,8 @@ void eventline_free(struct eventline *p)
 	free(p);
 }
 
-/* Flags of the trace entry (include/linux/trace_events.h): irqs off, need-resched,
- * in an interrupt, preemption depth. */
+/* Flags of the trace entry (include/linux/trace_events.h): irqs off, need-resched, in an
+ * interrupt, preemption depth. */
 static void flags_text(unsigned int flags, unsigned int preempt, char text[5])
 {
 	bool hard = flags & 0x08, soft = flags & 0x10, nmi = flags & 0x40;
@@ -78,7 +78,7 @@ static char *put_number(char *at, uint64_t n, unsigned int width, char pad)
 	return put(at, first, (size_t)(end - first));
 }
 
-/* The local time of day changes once a second; to find it takes a microsecond. */
+/* The local time changes once a second; computing it takes a microsecond. */
 static char *put_timestamp(struct eventline *p, char *at, int64_t ns)
 {
 	int64_t second = ns / SECOND - (ns % SECOND < 0);
@@ -106,7 +106,7 @@ static char *put_comm(char *at, const char *name)
 	return put(at, comm, n);
 }
 
-/* `usual` is its place in every kernel so far. */
+/* `usual`: its index in all kernels so far. */
 static unsigned int common(const struct sample_view *s, const char *name, size_t usual)
 {
 	const struct tracefmt *fmt = s->event->fmt;
@@ -120,7 +120,7 @@ static unsigned int common(const struct sample_view *s, const char *name, size_t
 	return 0;
 }
 
-/* The flags of a tracepoint's entry, and a blank. */
+/* The flags of a tracepoint's entry, and a space. */
 static char *put_entry_flags(const struct sample_view *s, char *at)
 {
 	if (!s->event->fmt)
@@ -136,7 +136,7 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 	struct stream *stream = p->names->stream;
 	uint64_t time = sample_time(s), shown = stream_time(stream, time);
 
-	/* a recorded time may be any number: it wraps */
+	/* a recorded time may be any number: this wraps */
 	if (timestamp && stream_has_realtime(stream))
 		at = put_timestamp(p, at, (int64_t)(time + (uint64_t)stream_realtime_offset(stream)));
 	at = put_comm(at, comm);
@@ -145,7 +145,7 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 	*at++ = ' ';
 	at = put_entry_flags(s, at);
 	*at++ = '[';
-	if (s->cpu == UINT32_MAX)   /* a recording need not say */
+	if (s->cpu == UINT32_MAX)   /* a recording may have no CPU */
 		at = put(at, " -1", 3);
 	else
 		at = put_number(at, s->cpu, 3, '0');
@@ -172,7 +172,7 @@ static bool has_room(struct eventline *p, size_t need)
 	return true;
 }
 
-/* " {instructions=5012, page-faults=0}": what the others of its group went on by. */
+/* " {instructions=5012, page-faults=0}": increments of the group's other counters. */
 static char *put_counts(const struct sample_view *s, char *at, const char *end)
 {
 	const char *between = " {";
@@ -192,7 +192,7 @@ static char *put_counts(const struct sample_view *s, char *at, const char *end)
 	return at;
 }
 
-/* Names, each byte as \xNN, and numbers. */
+/* Room for names (each byte as \xNN) and numbers. */
 static size_t counts_room(const struct sample_view *s)
 {
 	size_t n = 0;
@@ -202,7 +202,7 @@ static size_t counts_room(const struct sample_view *s)
 	return n;
 }
 
-/* "sys:name: text" of a tracepoint. */
+/* "sys:name: text" for a tracepoint. */
 static size_t tracepoint_line(struct eventline *p, const struct sample_view *s, const char *comm,
 			      bool timestamp)
 {

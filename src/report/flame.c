@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --flame-graph: which kind a file is, and the walk over the nodes of a picture. */
+/* --flame-graph: the kind of a file, and the walk over the nodes of a picture. */
 #include "report/flame_private.h"
 
 #include "base/artifact.h"
@@ -55,7 +55,8 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
-/* Once, at the start: a pipe has it no second time, and later this may be another user. */
+/* Read once, at the start: a pipe cannot be read again, and later the process may be another
+ * user. */
 static int read_before(struct flame_config *c, struct fault *f)
 {
 	c->old = folded_new();
@@ -140,11 +141,11 @@ double flame_change(const struct folded *f, const struct flame_node *node)
 }
 
 /*
- * Stacks come sorted. A node is open while stacks begin with the path to it, and is done with
- * the first that doesn't: then its weight is what was passed since it opened.
+ * Stacks are sorted. A node is open while stacks begin with its path; the next stack closes it.
+ * Its weight is the weight passed in between.
  */
 struct walk {
-	struct flame_node *open;     /* weight, before: what was passed when it opened */
+	struct flame_node *open;     /* weight, before: those passed when the node was opened */
 	size_t n;
 	uint64_t weight, before;     /* passed so far */
 	void (*fn)(const struct flame_node *node, void *arg);

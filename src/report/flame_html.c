@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph as a page; web/flame.js draws it. A stack is [frames in common with the one
- * before, weight, weight before, further frames...]. */
+/* A flame graph as a page; web/flame.js draws it. A stack is [number of frames shared with the
+ * previous stack, weight, weight before, other frames...]. */
 #include "report/flame_private.h"
 
 #include "report/page.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks in the file format of speedscope: one sampled profile. */
+/* Stacks in speedscope's file format, as one sampled profile. */
 #include "report/flame_private.h"
 
 #include "report/quote.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The units that the format knows. */
+/* The units known to the format. */
 static const char *unit_of(const struct flame_title *title)
 {
 	static const char *const units[][2] = {

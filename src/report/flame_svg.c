@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph as an SVG that needs nothing else: roots below, a box per frame, the numbers
- * when the pointer is over it. */
+/* A flame graph as a self-contained SVG: roots at the bottom, a box per frame, numbers in
+ * tooltips. */
 #include "report/flame_private.h"
 
 #include "base/columns.h"
@@ -13,13 +13,13 @@
 #include <string.h>
 
 enum { WIDTH = 1200, MARGIN = 10, TOP = 40, BOTTOM = 30, ROW = 17 };
-static const double least = 0.1, letter = 7.3;   /* px: of a box, of a character */
+static const double least = 0.1, letter = 7.3;   /* px: minimum width of a box, width of a character */
 
 struct svg {
 	const struct folded *f;
 	const char *unit;
 	size_t deepest;
-	double most;                 /* change of a share */
+	double most;                 /* largest change of a share */
 	FILE *out;
 };
 
@@ -51,7 +51,7 @@ static const struct {
 	[FOLDED_TIME] = { 0, 0 },      [FOLDED_BLOCKED] = { 215, 65 },
 };
 
-/* The same name always looks the same; neighbours differ a bit. */
+/* The same name always has the same shade; neighbours differ slightly. */
 static int shade(const char *name)
 {
 	uint32_t hash = 2166136261u;

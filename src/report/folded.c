@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names are interned: a name has a number per kind. A stack is its numbers, root first, which
- * are its key as well. A tree is never built: sorted by name, stacks with a common beginning
- * stand together, and that is all that pictures need.
+ * Names are interned: a name has a number per kind. A stack is an array of these numbers, root
+ * first, which is also its hash key. No tree is built: sorted by name, stacks with a common
+ * beginning are adjacent, which is sufficient for pictures.
  */
 #include "report/folded.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-	MAX_DEPTH = 1024,                /* frames of a stack; the rest is "[...]" */
-	LOST = 0,                        /* the frame without memory */
+	MAX_DEPTH = 1024,                /* frames of a stack; "[...]" replaces the rest */
+	LOST = 0,                        /* the frame used if memory ran out */
 };
 static const size_t default_limit = 64u << 20;
 static const char unknown[] = "[unknown]", cut[] = "[...]";
@@ -24,7 +24,7 @@ static const char unknown[] = "[unknown]", cut[] = "[...]";
 struct name {
 	UT_hash_handle hh;
 	char *shown;                     /* escaped; may be the key itself */
-	uint32_t frames[FOLDED_KINDS];   /* 0: not there */
+	uint32_t frames[FOLDED_KINDS];   /* 0: none */
 	char key[];
 };
 
@@ -53,7 +53,7 @@ struct folded {
 		char event[128];
 		uint64_t n, weight;
 		double squares;
-		bool mixed;              /* of several events */
+		bool mixed;              /* several events */
 	} sampled;
 };
 
@@ -85,7 +85,7 @@ void folded_free(struct folded *f)
 
 /* ---- frames -------------------------------------------------------------------------- */
 
-/* The name without control characters, and without what parts the frames of a line. */
+/* The name without control characters and without the separator of frames. */
 static char *shown_of(char *key, size_t len)
 {
 	char *text = malloc(4 * len + 1);
@@ -196,7 +196,8 @@ static struct stack *add_stack(struct folded *f, const uint32_t *frames, size_t 
 	return stack;
 }
 
-/* The stack of these frames, which comes into being; NULL: no memory, or over the limit. */
+/* The stack of these frames, which is created if it is new; NULL: out of memory, or over the
+ * limit. */
 static struct stack *stack_of(struct folded *f, const uint32_t *frames, size_t n)
 {
 	struct stack *stack;
@@ -221,7 +222,7 @@ void folded_add(struct folded *f, const uint32_t *frames, size_t n, enum folded_
 	if (!n)
 		root_first[used++] = folded_frame(f, unknown, FOLDED_UNKNOWN);
 	stack = stack_of(f, root_first, used);
-	if (weight > UINT64_MAX - f->total)   /* no sum wraps: this one is the largest */
+	if (weight > UINT64_MAX - f->total)   /* sums saturate at UINT64_MAX */
 		weight = UINT64_MAX - f->total;
 	*(stack ? &stack->weight : &f->overflow) += weight;
 	f->total += weight;
@@ -247,7 +248,8 @@ void folded_add_names(struct folded *f, const char *const *names, size_t n, enum
 		      enum folded_kind kind, uint64_t weight)
 {
 	uint32_t frames[MAX_DEPTH + 1];
-	size_t taken = n < MAX_DEPTH + 1 ? n : MAX_DEPTH + 1;   /* one more: that it is cut is seen */
+	size_t taken = n < MAX_DEPTH + 1 ? n : MAX_DEPTH + 1;   /* one more, so that folded_add()
+								 * sees that it is cut off */
 
 	for (size_t i = 0; i < taken; i++)
 		frames[i] = folded_frame(f, names[order == FOLDED_ROOT_FIRST ? i : n - 1 - i], kind);
@@ -317,7 +319,7 @@ static int by_name(const void *x, const void *y, void *arg)
 	return order ? order : a < b ? -1 : a > b;
 }
 
-/* At each frame's number: which of all it is by name. */
+/* For each frame number, its position in the order of names. */
 static uint32_t *rank_names(const struct folded *f)
 {
 	uint32_t *sorted = calloc(f->nframes + 1, sizeof(*sorted));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folded stacks as text, there and back. */
+/* Reads and prints folded stacks as text. */
 #include "report/folded.h"
 
 #include "base/caller.h"
@@ -36,7 +36,7 @@ int folded_print(const struct folded *f, FILE *out)
 	if (!stacks)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (!stacks[i].weight)   /* only before */
+		if (!stacks[i].weight)   /* only in the earlier measurement */
 			continue;
 		for (size_t k = 0; k < stacks[i].n; k++)
 			fprintf(out, "%s%s", k ? ";" : "", folded_frame_name(f, stacks[i].frames[k]));
@@ -51,7 +51,7 @@ int folded_print(const struct folded *f, FILE *out)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-/* Marks of kinds, as other tools put them behind names; each is taken off. */
+/* Suffixes by which other tools mark kinds; removed from the name. */
 static const struct {
 	const char *mark;
 	enum folded_kind kind;
@@ -74,7 +74,7 @@ static uint32_t frame_of(struct folded *folded, char *name)
 	return folded_frame(folded, name, strcmp(name, "[unknown]") ? FOLDED_USER : FOLDED_UNKNOWN);
 }
 
-/* A comment, which may say of which samples the stacks are. False: it is a stack. */
+/* A comment, which may describe the samples. False: the line is a stack. */
 static bool take_comment(struct folded *folded, const char *line)
 {
 	const char *last = strrchr(line, ' ');
@@ -83,9 +83,9 @@ static bool take_comment(struct folded *folded, const char *line)
 	double alike;
 
 	if (strncmp(line, "# ", 2) || (last[1] && !last[1 + strspn(last + 1, "0123456789")]))
-		return false;   /* a frame may be called "# " */
+		return false;   /* a frame's name may begin with "# " */
 	if (sscanf(line, "# samples=%" SCNu64 " alike=%lf weight=%" SCNu64 " event=%127s", &n, &alike, &weight, event) == 4 &&
-	    n <= INT64_MAX && alike >= 1 && alike <= (double)n)   /* sscanf() takes -1 for a large one */
+	    n <= INT64_MAX && alike >= 1 && alike <= (double)n)   /* sscanf() converts -1 to a large number */
 		folded_sampled(folded, event, n, weight, (double)weight * (double)weight / alike);
 	return true;
 }
@@ -93,7 +93,7 @@ static bool take_comment(struct folded *folded, const char *line)
 static const char malformed[] = "expected folded stacks, a line such as main;run;read 12";
 static const char too_large[] = "the numbers up to here add up to more than 18446744073709551615";
 
-/* "a;b;c 12", without the line's end. What is wrong with it, or NULL. */
+/* Takes "a;b;c 12", without the newline. Returns what is wrong with it, or NULL. */
 static const char *take_line(struct folded *folded, char *line)
 {
 	uint32_t frames[MAX_FRAMES];
@@ -119,7 +119,7 @@ static const char *take_line(struct folded *folded, char *line)
 	return NULL;
 }
 
-/* Cuts the line's end off; false: there is none, the line is longer than any may be. */
+/* Removes the newline; false: there is none, since the line is too long. */
 static bool cut_end(char *line, FILE *in)
 {
 	size_t len = strlen(line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans of time and what came in them; which kind of file --heatmap means. */
+/* Spans of time with their values; the kinds of files for --heatmap. */
 #include "report/heatmap_private.h"
 
 #include "base/artifact.h"
@@ -36,14 +36,14 @@ uint64_t heatmap_count(const struct heatmap *h)
 
 /* ---- spans ---------------------------------------------------------------------------- */
 
-/* Spans twice as long, beginning at a multiple of that; two become one. */
+/* Merges pairs of spans to spans of twice the length, which begin at a multiple of it. */
 static void coarsen(struct heatmap *h)
 {
 	uint64_t step = 2 * h->step, start = h->start / step * step;
 	size_t odd = start != h->start, n = (h->n + odd + 1) / 2;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t from = 2 * i - odd;   /* its first half; wraps where i is 0 and odd */
+		size_t from = 2 * i - odd;   /* first half; wraps if i is 0 and odd is 1 */
 		struct histogram sum = { 0 };
 
 		for (size_t k = from; k != from + 2; k++) {
@@ -59,7 +59,7 @@ static void coarsen(struct heatmap *h)
 	h->n = n;
 }
 
-/* Spans move so that one begins at or before time; false: there is no room for it. */
+/* Shifts the spans so that one begins at or before time; false: there is no room. */
 static bool move(struct heatmap *h, uint64_t time)
 {
 	uint64_t by = (h->start - time - 1) / h->step + 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --heatmap FILE: how many values (latencies in ns, ...) came when. A histogram per span of
- * time, up to 512 of them: where a run becomes longer, spans grow to twice their length, so
- * that memory stays bounded.
+ * --heatmap FILE: the distribution of values (latencies in ns, ...) over time. A histogram for
+ * each of up to 512 spans of time. When a run gets too long for them, the spans' length doubles,
+ * so memory is limited.
  *
- *	.html       self-contained, interactive (where it was built in)
+ *	.html       self-contained, interactive (if it was built in)
  *	.svg        static, self-contained
  *	.csv        time_ns,low,high,count
  *
- * A name without a suffix gets ".svg" behind it (report/picture.h).
+ * A name without a suffix gets ".svg" (report/picture.h).
  */
 #ifndef REPORT_HEATMAP_H
 #define REPORT_HEATMAP_H
@@ -27,12 +27,12 @@ extern const struct opt heatmap_opts[HEATMAP_OPTS];
 
 struct heatmap_title {
 	const char *title;               /* "perf-prof kvm-exit" */
-	const char *unit;                /* of values; NULL: ns */
+	const char *unit;                /* of the values; NULL: ns */
 };
 
 struct heatmap;
 
-struct heatmap *heatmap_new(void);       /* NULL: no memory */
+struct heatmap *heatmap_new(void);       /* NULL: out of memory */
 void heatmap_free(struct heatmap *h);
 /* time: ns of any clock, in any order. */
 void heatmap_add(struct heatmap *h, uint64_t time, uint64_t value);

@@ -13,15 +13,15 @@ enum { HEATMAP_SPANS = 512 };
 struct heatmap {
 	uint64_t start, step;            /* ns: spans begin at start + i * step */
 	uint64_t count;
-	size_t n;                        /* spans in use; 0: no value yet */
+	size_t n;                        /* spans in use; 0: no values yet */
 	struct histogram spans[HEATMAP_SPANS];
 };
 
-/* Each 0 or -ENOMEM. */
+/* Each returns 0 or -ENOMEM. */
 int heatmap_svg(const struct heatmap *h, const struct heatmap_title *title, FILE *out);
 int heatmap_html(const struct heatmap *h, const struct heatmap_title *title, FILE *out);
 
-/* Of one span, the values from low to high (included): n. */
+/* The number of values from low to high (inclusive) in one span. */
 struct heatmap_cell {
 	size_t span;
 	uint64_t low, high, n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heat map as an SVG: time to the right, values upwards on a scale of powers, eight rows
- * for each power of two; the darker, the more. */
+/* A heat map as an SVG: time to the right, values upwards on a logarithmic scale with eight rows
+ * per power of two; darker cells have more values. */
 #include "report/heatmap_private.h"
 
 #include "report/quote.h"
@@ -17,7 +17,7 @@ enum { WIDTH = 1200, LEFT = 90, RIGHT = 20, TOP = 40, BOTTOM = 40, ROW = 6, PER_
 struct grid {
 	const struct heatmap *h;
 	const char *unit;
-	uint64_t *counts;                /* span by span, ROWS each */
+	uint64_t *counts;                /* by span, ROWS each */
 	size_t low, high;                /* rows in use */
 	uint64_t most;
 	FILE *out;
@@ -48,7 +48,7 @@ static int put(const struct heatmap_cell *cell, void *arg)
 	return 0;
 }
 
-/* A value in its unit; times in the one that suits. */
+/* A value with its unit; times in a suitable unit. */
 static void put_value(const struct grid *g, double value, FILE *out)
 {
 	static const struct {

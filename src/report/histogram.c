@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buckets: with s = 0 for values below 128, else so that 64 <= value >> s < 128, the bucket
- * is 64 s + (value >> s): values below 128 have their own, and the numbers run on without a
- * gap. 16 neighbours are a chunk; a chunk comes into being with its first value and keeps its
- * place until histogram_free().
+ * Bucket of a value: 64 s + (value >> s), with s = 0 for values below 128, else such that 64 <=
+ * value >> s < 128. Values below 128 have buckets of their own, and the numbers have no gaps. 16
+ * adjacent buckets are a chunk, allocated with its first value and kept until histogram_free().
  */
 #include "report/histogram.h"
 
@@ -74,8 +73,8 @@ struct quantiles {
 	uint64_t *values;
 };
 
-/* How many of the values are not above that quantile: at least one. 0.07 of 100 are 7, also
- * where the product is a bit more. */
+/* Number of values not above the quantile: at least one. 0.07 of 100 is 7, even if the product is
+ * slightly more. */
 static uint64_t rank_of(const struct histogram *h, double p)
 {
 	double exact = p * (double)h->count * (1 - 1e-12);
@@ -104,9 +103,9 @@ void histogram_quantiles(const struct histogram *h, const double *p, size_t n, u
 	struct quantiles q = { h, p, n, 0, 0, values };
 
 	histogram_each(h, pass, &q);
-	for (; q.done < n; q.done++)   /* none at all, or one that found no memory */
+	for (; q.done < n; q.done++)   /* no values at all, or one without memory */
 		values[q.done] = h->max;
-	for (size_t i = 0; i < n && h->count; i++) {   /* what is known exactly */
+	for (size_t i = 0; i < n && h->count; i++) {   /* exact values */
 		uint64_t rank = rank_of(h, p[i]);
 
 		if (rank == 1 || rank == h->count)

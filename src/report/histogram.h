@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A distribution of unsigned values (latencies in ns, sizes in bytes) in little memory:
- * exact up to 127, above that in 64 steps per power of two, so that a quantile is at most
- * 0.8 % off. Thousands can exist at once: one with its values close together takes under a
- * kilobyte, any takes at most 31 KiB.
+ * A distribution of unsigned values (latencies in ns, sizes in bytes) in little memory: exact up
+ * to 127, above that in 64 steps per power of two, so that the error of a quantile is at most 0.8
+ * %. Thousands can exist at once: a histogram of similar values takes less than a kilobyte, any
+ * takes at most 31 KiB.
  */
 #ifndef REPORT_HISTOGRAM_H
 #define REPORT_HISTOGRAM_H
@@ -14,21 +14,21 @@
 enum {
 	HISTOGRAM_BITS = 6,                  /* 2^6 buckets per power of two */
 	HISTOGRAM_BUCKETS = (64 - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS,
-	HISTOGRAM_CHUNK = 16,                /* buckets that come into being together */
+	HISTOGRAM_CHUNK = 16,                /* buckets allocated together */
 	HISTOGRAM_CHUNKS = HISTOGRAM_BUCKETS / HISTOGRAM_CHUNK,
 };
 
-/* Zeroed is empty. Copying it borrows the chunks: only one of the two may be freed. */
+/* Zeroed is empty. A copy shares the chunks: free only one of the two. */
 struct histogram {
-	uint64_t count;                      /* of the values that were added */
-	uint64_t sum;                        /* stops at UINT64_MAX */
-	uint64_t min, max;                   /* of them; 0 while there is none */
+	uint64_t count;                      /* number of values */
+	uint64_t sum;                        /* saturates at UINT64_MAX */
+	uint64_t min, max;                   /* 0 if there is no value */
 	uint64_t (*chunks)[HISTOGRAM_CHUNK];
 	uint8_t used, room;                  /* chunks */
-	uint8_t at[HISTOGRAM_CHUNKS];        /* 1 + which of the chunks; 0: no value is there */
+	uint8_t at[HISTOGRAM_CHUNKS];        /* 1 + index of the chunk; 0: no values */
 };
 
-/* The slow path of histogram_add(): a value where none was. */
+/* Slow path of histogram_add(): the first value in a chunk. */
 void histogram_add_new(struct histogram *h, unsigned int bucket, uint64_t n);
 
 static inline unsigned int histogram_bucket(uint64_t value)
@@ -40,8 +40,8 @@ static inline unsigned int histogram_bucket(uint64_t value)
 	return (shift << HISTOGRAM_BITS) + (unsigned int)(value >> shift);
 }
 
-/* n times the same value. Without memory for a value that is unlike all before it, count,
- * mean, min and max have it, and quantiles don't. */
+/* Adds a value n times. If there is no memory for a new chunk, count, mean, min and max include
+ * the value, but quantiles do not. */
 static inline void histogram_add_n(struct histogram *h, uint64_t value, uint64_t n)
 {
 	unsigned int bucket = histogram_bucket(value);
@@ -68,24 +68,24 @@ static inline void histogram_add(struct histogram *h, uint64_t value)
 	histogram_add_n(h, value, 1);
 }
 
-/* 0 where there is no value. */
+/* 0 if there is no value. */
 double histogram_mean(const struct histogram *h);
-/* The least value that is not below a share p of all values, 0 <= p <= 1: 0.5 the median, 0
- * the minimum, 1 the maximum. 0 where there is no value. */
+/* The smallest value such that a share p of all values is not above it, 0 <= p <= 1: 0.5 is the
+ * median, 0 the minimum, 1 the maximum. 0 if there is no value. */
 uint64_t histogram_quantile(const struct histogram *h, double p);
-/* Several in one pass; p ascending. */
+/* Several quantiles in one pass; p in ascending order. */
 void histogram_quantiles(const struct histogram *h, const double *p, size_t n, uint64_t *values);
 
-/* Adds all of `from` to h, which is another. */
+/* Adds all values in `from`, another histogram, to h. */
 void histogram_merge(struct histogram *h, const struct histogram *from);
-/* No value any more; the memory stays for the next ones. */
+/* Removes all values; keeps the memory for new ones. */
 void histogram_reset(struct histogram *h);
 void histogram_free(struct histogram *h);
-/* Bytes, of the struct and behind it. */
+/* Bytes of the struct and its chunks. */
 size_t histogram_memory(const struct histogram *h);
 
-/* The values from low to high (both included) came n times. Buckets without a value are left
- * out. Returns what fn returned when that was not 0, and then stops. */
+/* Calls fn with each bucket that has values: n values from low to high (inclusive). Stops when fn
+ * returns other than 0, and returns that. */
 int histogram_each(const struct histogram *h,
 		   int (*fn)(uint64_t low, uint64_t high, uint64_t n, void *arg), void *arg);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built without the library behind .html: npm was not there, or what it fetches. */
+/* Without .html: npm, or the packages that it downloads, were not available. */
 #include "report/flame_private.h"
 #include "report/heatmap_private.h"
 

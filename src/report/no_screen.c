@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built without ncurses: tables are plain text on terminals, too. */
+/* Without ncurses tables are plain text on terminals, too. */
 #include "report/screen.h"
 
 bool screen_is_possible(void)

@@ -43,7 +43,7 @@ const char outbuf_pairs[201] =
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-/* Two digits at a time; the first of them. */
+/* Writes two digits at a time, ending at end; returns the first. */
 static char *decimal(uint64_t n, char *end)
 {
 	while (n >= 100) {
@@ -128,8 +128,8 @@ size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len)
 	return n;
 }
 
-/* Text behind escapes, each `special` character (at most one of the four of \xNN) marked by
- * another before it. Mostly there is none. */
+/* Escapes text and puts `mark` before each `special` character (at most one of the four in \xNN).
+ * Mostly there is none. */
 static void put_marked(struct outbuf *b, const char *text, size_t len, const char *special, char mark)
 {
 	size_t size = 5 * cut(len) + 1;
@@ -168,7 +168,8 @@ void outbuf_csv_begin(struct outbuf *b, const char *text, size_t len)
 	outbuf_csv_inner(b, text, len);
 }
 
-/* A blank at an end is kept by quotes, too: some readers strip it. Line ends are escaped. */
+/* Spaces at the ends are protected by quotes, since some readers strip them. Newlines are
+ * escaped. */
 static bool needs_quotes(const char *text, size_t len)
 {
 	return len && (memchr(text, ',', len) || memchr(text, '"', len) || text[0] == ' ' ||

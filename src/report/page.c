@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of symbols and tasks stand in the page, and anyone can choose one. They are data
- * (quote_json() leaves no '<' in it), the script makes text nodes of them, and the page's
- * policy lets no other script run and nothing be loaded.
+ * The page contains names of symbols and tasks, which anyone can choose. They are data
+ * (quote_json() leaves no '<' in it), the script inserts them as text nodes, and the page's
+ * content security policy allows no other script and no requests.
  */
 #include "report/page.h"
 

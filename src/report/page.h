@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A self-contained page: script and style that were compiled in (web/), data that came now. */
+/* A self-contained page: script and style are compiled in (web/), data is written at run time. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
@@ -14,7 +14,7 @@ struct page {
 
 extern const struct page flame_page, heat_page;
 
-/* All before the data, which is JSON written by quote_json() and numbers, and all behind it. */
+/* The page before the data, and after it. The data is JSON from quote_json() and numbers. */
 void page_begin(const struct page *page, const char *title, FILE *out);
 void page_end(const struct page *page, FILE *out);
 #endif

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Who asks for one of these would not want a file of another kind beside it. */
+/* A name with one of these suffixes asks for an unsupported kind, so no suffix is added to it. */
 static const char *const foreign[] = {
 	".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".pdf", ".ps", ".eps", ".svgz", ".htm",
 	".xhtml", ".xml", ".json", ".svg", ".html", ".folded", ".csv",
@@ -33,7 +33,7 @@ static bool is_folder(const char *path)
 	return (len && path[len - 1] == '/') || (!stat(path, &st) && S_ISDIR(st.st_mode));
 }
 
-/* Of the last part of the name; "": it has none. */
+/* The suffix of the last part of the path; "": none. */
 static const char *suffix_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

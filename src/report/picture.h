@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the name of a picture's file says: its kind, by the suffix. A name without one gets that
- * of the usual kind; what can only be a mistake is refused: a folder, the next word of the command
- * line (-- ./job), a kind that can't be made (.png).
+ * The file name of a picture: its suffix selects the kind. A name without a suffix gets the usual
+ * one. Names that can only be mistakes are refused: a folder, the next word of the command line
+ * (-- ./job), an unsupported kind (.png).
  */
 #ifndef REPORT_PICTURE_H
 #define REPORT_PICTURE_H
@@ -14,17 +14,17 @@
 
 struct picture {
 	const char *option;              /* for messages: "--flame-graph" */
-	const char *const *suffixes;     /* of the kinds there are, the usual one first; then NULL */
+	const char *const *suffixes;     /* supported, the usual one first; ends with NULL */
 };
 
 struct picture_file {
 	char *path;                      /* to be freed */
-	size_t kind;                     /* which of the suffixes */
-	bool renamed;                    /* it isn't the name that was given */
+	size_t kind;                     /* index in suffixes */
+	bool renamed;                    /* a suffix was added */
 };
 
-/* 0, or -1 with f. A stream's name (/dev/stdout, "-") stays as it is. */
+/* 0, or -1 with f. Names of streams (/dev/stdout, "-") are unchanged. */
 int picture_name(const struct picture *p, const char *path, struct picture_file *file, struct fault *f);
-/* Where the name isn't the one that was given: a hint that says so (base/note.h). */
+/* If a suffix was added, prints a hint with the new name (base/note.h). */
 void picture_tell(const struct picture *p, const char *path, const struct picture_file *file, int verbose);
 #endif

@@ -63,7 +63,7 @@ void quote_json(const char *text, FILE *out)
 
 bool quote_is_formula(const char *text, size_t n)
 {
-	/* the last four as they are written in Chinese and Japanese */
+	/* the last four are full-width forms */
 	static const char *const begins[] = {
 		"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0",
 	};

@@ -14,7 +14,7 @@ static size_t clip(int n, size_t size)
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-/* ---- an address by its name --------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------------- */
 
 static size_t escaped(const char *text, char *buf, size_t size)
 {
@@ -30,7 +30,7 @@ size_t sample_symbol_text(const struct resolve_words *words, char *buf, size_t s
 	return clip(snprintf(buf, size, "%s+0x%" PRIx64 " (%s)", symbol, words->offset, dso), size);
 }
 
-/* In the space that the sample was taken in. */
+/* Looks up the address in the kernel or user space, as the sample was taken. */
 static size_t symbol_text(struct names *names, const struct sample_view *s, uint64_t ip, char *buf,
 			  size_t size)
 {
@@ -106,7 +106,7 @@ size_t sample_registers_text(const struct sample_view *s, char *buf, size_t size
 
 	buf[0] = '\0';
 	if (s->event->stack_format && !(fmt->sample_type & PERF_SAMPLE_REGS_INTR))
-		return 0;   /* for its callers, and for nobody else */
+		return 0;   /* they were sampled only for unwinding */
 	if (pev_decode(s->rec, s->rec->size, fmt, &rec))
 		return 0;
 	regs = rec.sample.regs_intr.values ? &rec.sample.regs_intr : &rec.sample.regs_user;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * On ncurses. The table is rendered by table_print() into memory, so that widths, units
- * and cuts are those of plain text; the lines go on the screen one by one.
+ * Uses ncurses. table_print() renders the table into memory, with the same widths, units and cuts
+ * as in plain text; its lines are then put on the screen.
  */
 #include "report/screen.h"
 
@@ -16,18 +16,18 @@
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
-enum { HEAD = 3, FOOT = 1, MAX_FILTER = 64 };   /* lines around the rows, titles included */
+enum { HEAD = 3, FOOT = 1, MAX_FILTER = 64 };   /* lines around the rows, with the titles */
 
 enum typing { TYPING_NOTHING, TYPING_FILTER };
 
 struct screen {
 	const struct screen_opts *opts;
 	SCREEN *terminal;
-	char *locale;                /* the program's own */
+	char *locale;                /* of the program */
 	struct table *table;         /* NULL: nothing to show yet */
 	char head[256];
 	size_t sort;                 /* column */
-	bool reversed;               /* not as the kind of its values suggests */
+	bool reversed;               /* opposite to the default order of the column's kind */
 	char filter[MAX_FILTER + 1], typed[MAX_FILTER + 1];
 	enum typing typing;
 	bool paused, help, quit;
@@ -40,7 +40,7 @@ static bool is_shown(const struct table *t, size_t i)
 	return i < t->ncolumns && t->columns[i].where != TABLE_ONLY_JSON;
 }
 
-/* Numbers begin with the largest, text with A. */
+/* By default numbers are in descending order, text in ascending order. */
 static bool descends(const struct screen *s)
 {
 	return (s->table->columns[s->sort].kind != TABLE_TEXT) != s->reversed;
@@ -63,7 +63,7 @@ static void sort_by(struct screen *s, size_t column)
 	s->reversed = false;
 }
 
-/* The next column in that direction, around the end. */
+/* Sorts by the next column in that direction, wrapping around. */
 static void sort_beside(struct screen *s, size_t step)
 {
 	size_t n = s->table ? s->table->ncolumns : 0, column = s->sort;
@@ -86,7 +86,7 @@ static void sort_by_number(struct screen *s, int number)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* A line, cut where the screen ends. Texts were escaped on their way into the table. */
+/* Puts a line, cut off at the screen's edge. Its text was escaped when it was put into the table. */
 static void put_line(int y, const char *text, size_t len, attr_t attr)
 {
 	char line[4096];
@@ -213,7 +213,7 @@ void screen_show(struct screen *s, struct table *t, const char *head)
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-/* Whole characters go. */
+/* Removes a whole character. */
 static void backspace(char *text)
 {
 	size_t n = strlen(text);
@@ -267,7 +267,7 @@ static void press(struct screen *s, int key)
 	case 'h': case 'H': case '?':
 		s->help = true;
 		break;
-	case 'L' - '@':   /* Ctrl-L: what others wrote goes */
+	case 'L' - '@':   /* Ctrl-L: redraws, which removes other programs' output */
 		clearok(curscr, TRUE);
 		break;
 	default:
@@ -310,7 +310,7 @@ bool screen_is_possible(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
 }
 
-/* Widths and "…" are those of UTF-8, as in plain text, whatever LANG says. */
+/* Uses UTF-8 for widths and "…", as in plain text, whatever LANG is. */
 static char *use_utf8(void)
 {
 	char *before = strdup(setlocale(LC_CTYPE, NULL));
@@ -350,7 +350,7 @@ struct screen *screen_open(const struct screen_opts *opts)
 	return s;
 }
 
-/* What the user saw last stays. */
+/* Prints the last table on the normal screen. */
 static void leave_table(struct screen *s)
 {
 	struct terminal terminal = terminal_of(stdout);

@@ -19,18 +19,18 @@
 enum { NENDS = 6, MOST_TOLD = 64 << 10 };
 static const int ends[NENDS] = { SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-/* A signal handler has no argument of ours. */
+/* Global, for signal handlers. */
 static struct {
 	_Atomic int active;
 	struct termios modes;
 	char leave[256];
 	size_t leave_len;
-	int told;                    /* memory that stands for stderr; -1: stderr is left alone */
+	int told;                    /* memfd in place of stderr; -1: stderr is unchanged */
 	int saved_stderr;
 	struct sigaction before[NENDS];
 } rescue;
 
-/* A terminal that nobody reads must not hold up the end. */
+/* A terminal that does not accept output must not delay the end. */
 static bool takes(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -56,7 +56,7 @@ static void hold_stderr(void)
 	rescue.told = -1;
 }
 
-/* The end of what waited: a long run may have told much. */
+/* Writes the last part of the output held back, which may be long. */
 static void release_stderr(void)
 {
 	char buf[1024];
@@ -84,7 +84,7 @@ void screen_rescue(void)
 	if (!atomic_exchange(&rescue.active, 0))
 		return;
 	if (takes(STDOUT_FILENO) && write(STDOUT_FILENO, rescue.leave, rescue.leave_len) < 0)
-		return;   /* there is no terminal any more */
+		return;   /* the terminal is gone */
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
 	release_stderr();
 }
@@ -92,10 +92,10 @@ void screen_rescue(void)
 static void on_end(int sig)
 {
 	screen_rescue();
-	raise(sig);   /* SA_RESETHAND: now it ends */
+	raise(sig);   /* SA_RESETHAND: this ends the process */
 }
 
-/* Handlers that somebody else put there, such as a sanitizer's, stay. */
+/* Handlers installed by others, such as a sanitizer's, are kept. */
 static void catch_ends(void)
 {
 	struct sigaction sa = { .sa_handler = on_end, .sa_flags = (int)SA_RESETHAND | SA_NODEFER };
@@ -117,7 +117,7 @@ static const char *capability(const char *name)
 	return text == (const char *)-1 ? NULL : text;
 }
 
-/* Colours off, keypad off, cursor on, the other screen: what endwin() would send. */
+/* Colours off, keypad off, cursor on, normal screen: the sequence that endwin() would send. */
 static void make_leave(void)
 {
 	static const char *const names[] = { "sgr0", "rmkx", "cnorm", "rmcup" };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The terminal as it was before a screen: kept where a signal handler finds it. What is
- * written to stderr meanwhile waits in memory, if stderr is a terminal.
+ * The state of the terminal before a screen, stored for signal handlers. If stderr is a terminal,
+ * output to it is held back in memory meanwhile.
  */
 #ifndef REPORT_SCREEN_RESCUE_H
 #define REPORT_SCREEN_RESCUE_H
 
-/* Before the terminal is touched: keeps its modes, what undoes the screen, and stderr;
- * catches signals that end the process. -1: it is a terminal that can't move its cursor. */
+/* Call it before the terminal is changed: stores its modes and the sequence that leaves the
+ * screen, holds back stderr, and catches signals that end the process. -1: a terminal without
+ * cursor movement. */
 int screen_rescue_begin(void);
-/* The terminal has been restored: gives all back, writes what waited. */
+/* Call it when the terminal is restored: undoes all of this, and writes the output held back. */
 void screen_rescue_end(void);
 #endif

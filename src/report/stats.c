@@ -33,8 +33,8 @@ double stats_error(const struct stats *s)
 
 /* ---- Student's t --------------------------------------------------------------- */
 
-/* The continued fraction of the incomplete beta function, by Lentz's method (Numerical
- * Recipes, 6.4): converges in O(sqrt(max(a, b))) steps for x < (a + 1) / (a + b + 2). */
+/* The continued fraction of the incomplete beta function, by Lentz's method (Numerical Recipes,
+ * 6.4): converges in O(sqrt(max(a, b))) steps for x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300;
@@ -74,7 +74,7 @@ static double incomplete_beta(double a, double b, double x)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/* Probability that t stays below x >= 0. */
+/* Probability that t < x, for x >= 0. */
 static double t_below(double x, double df)
 {
 	return 1 - incomplete_beta(df / 2, 0.5, df / (df + x * x)) / 2;
@@ -109,7 +109,7 @@ struct stats_difference stats_compare(const struct stats *a, const struct stats 
 		return d;
 	va = variance(a) / (double)a->n;
 	vb = variance(b) / (double)b->n;
-	if (va + vb <= 0) {   /* all values alike, as counts of syscalls are */
+	if (va + vb <= 0) {   /* all values equal, such as counts of system calls */
 		d.half = 0;
 		return d;
 	}
@@ -135,7 +135,7 @@ static double share(const struct stats_share *s)
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
 					   double confidence)
 {
-	const double many = 1e5;   /* degrees of freedom: the normal distribution, to four digits */
+	const double many = 1e5;   /* degrees of freedom: close to the normal distribution, to four digits */
 	double before, after, spread = share_variance(a, &before) + share_variance(b, &after);
 	double half = stats_t_quantile(0.5 + confidence / 2, many) * sqrt(spread);
 

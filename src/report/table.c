@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a table holds: cells row by row, their text escaped in one arena. */
+/* The contents of a table: cells by row, with escaped text in one arena. */
 #include "report/table_private.h"
 
 #include "base/escape.h"
@@ -40,9 +40,9 @@ void table_free(struct table *t)
 	*t = (struct table){ 0 };
 }
 
-/* ---- filling ---------------------------------------------------------------------- */
+/* ---- contents --------------------------------------------------------------------- */
 
-/* Room for `more` behind `used`; false: there is no memory. */
+/* Makes room for `more` after `used`; false: out of memory. */
 static bool grow(void *array, size_t *room, size_t used, size_t more, size_t size)
 {
 	void **p = array, *bigger;
@@ -64,7 +64,7 @@ void table_row(struct table *t)
 {
 	size_t first = t->nrows * t->ncolumns;
 
-	t->next = t->ncolumns;   /* cells go nowhere when there is no row */
+	t->next = t->ncolumns;   /* if no row is added, its cells are ignored */
 	if (!grow(&t->rows, &t->rows_room, t->nrows, 1, sizeof(*t->rows)) ||
 	    !grow(&t->cells, &t->cells_room, first, t->ncolumns, sizeof(*t->cells))) {
 		t->lost = true;
@@ -263,7 +263,7 @@ int table_sort(struct table *t, const char *name, bool descending)
 
 	if (column < 0)
 		return -ENOENT;
-	for (size_t i = 0; i < t->nrows; i++)   /* qsort_r() may be unstable */
+	for (size_t i = 0; i < t->nrows; i++)   /* makes the sort stable */
 		t->rows[i].rank = i;
 	if (t->nrows)
 		qsort_r(t->rows, t->nrows, sizeof(*t->rows), compare_rows, &s);

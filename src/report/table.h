@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table as people and programs see it: one structure, three renderings. Text fits the
- * terminal, numbers stand to the right, units in the titles; JSON is one line of one shape
- * for every table (docs/json.md), CSV has the values of JSON.
+ * A table for people and programs: one structure, three renderings. Text fits the terminal, numbers
+ * are right-aligned, units are in the titles; JSON is one line with the same structure for every
+ * table (docs/json.md); CSV has the values of JSON.
  *
  *	static const struct table_column columns[] = {
  *		{ "thread", TABLE_TEXT },
@@ -26,7 +26,7 @@
  *	thread  calls  total(us)    p50     max  %total
  *	bash 7     12    345.678  1.200  80.000   99.10
  *
- * Consecutive columns of the same unit name it once.
+ * Of consecutive columns with the same unit, only the first shows it.
  */
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
@@ -45,24 +45,25 @@ enum table_kind {
 	TABLE_TEXT,
 	TABLE_INTEGER,
 	TABLE_HEX,                       /* 0x1f; in JSON a number */
-	TABLE_NUMBER,                    /* a double, with `digits` behind the point */
-	TABLE_PERCENT,                   /* a double of 0..100, two digits */
-	TABLE_DURATION,                  /* ns; as text in `unit`: "ns", "us" (when NULL), "ms", "s" */
-	TABLE_TIME,                      /* ns of a clock; as text seconds with six digits */
+	TABLE_NUMBER,                    /* a double with `digits` decimals */
+	TABLE_PERCENT,                   /* a double, 0..100, two decimals */
+	TABLE_DURATION,                  /* ns; as text in `unit`: "ns", "us" (NULL), "ms", "s" */
+	TABLE_TIME,                      /* ns of a clock; as text in seconds with six decimals */
 };
 
 enum table_where { TABLE_EVERYWHERE, TABLE_ONLY_TEXT, TABLE_ONLY_JSON };
-enum table_align { TABLE_BY_KIND, TABLE_LEFT, TABLE_RIGHT };   /* text left, the rest right */
+enum table_align { TABLE_BY_KIND, TABLE_LEFT, TABLE_RIGHT };   /* default: text left, numbers right */
 
 struct table_column {
 	const char *name;                /* the key in JSON: [a-z0-9_]+ */
 	enum table_kind kind;
 	const char *title;               /* in text; NULL: the name */
 	const char *unit;                /* NULL: none */
-	unsigned int digits;             /* of TABLE_NUMBER */
+	unsigned int digits;             /* for TABLE_NUMBER */
 	enum table_where where;
 	enum table_align align;
-	unsigned int spare;              /* left out of text that is too wide, 1 first; 0: never */
+	unsigned int spare;              /* order in which columns are left out if the text is
+					  * too wide, 1 first; 0: never */
 };
 
 struct table_cell;
@@ -70,70 +71,72 @@ struct table_row;
 
 struct table {
 	const char *name;
-	const struct table_column *columns;   /* borrowed, until table_free() */
+	const struct table_column *columns;   /* borrowed until table_free() */
 	size_t ncolumns;
 	size_t nrows;
-	char *caption;                   /* a line above, in text only; see table_caption() */
+	char *caption;                   /* a line above, in text only */
 	/* private */
 	struct table_cell *cells;        /* row by row */
 	struct table_row *rows;
 	size_t cells_room, rows_room, next;
 	char *text;
 	size_t text_used, text_room;
-	size_t *widths;                  /* the widest so far; then those of the last text */
-	uint64_t left_out;               /* of that text: a bit for each column */
+	size_t *widths;                  /* the largest so far; then those of the last text */
+	uint64_t left_out;               /* in that text: a bit for each column */
 	struct json_object *extra;
-	bool lost;                       /* something found no memory */
+	bool lost;                       /* something was lost because memory ran out */
 };
 
-/* Nothing fails here; what finds no memory is told by table_print() and table_json(). */
+/* These functions do not fail; table_print() and table_json() report if memory ran out. */
 void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n);
 void table_free(struct table *t);
-/* No rows, caption and extras any more; widths stay, so that intervals line up. */
+/* Removes rows, caption and extras; keeps the widths, so that intervals line up. */
 void table_clear(struct table *t);
 
-/* ---- filling it: a row, then its cells from left to right ------------------------------ */
+/* ---- contents: a row, then its cells from left to right -------------------------------- */
 
-void table_row(struct table *t);         /* cells that are not given are empty */
+void table_row(struct table *t);         /* missing cells are empty */
 void table_text(struct table *t, const char *text);            /* escaped here; NULL: empty */
 void table_textn(struct table *t, const char *text, size_t len);
 void table_printf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_integer(struct table *t, int64_t value);
 void table_unsigned(struct table *t, uint64_t value);
-void table_number(struct table *t, double value);              /* no number: empty */
-void table_none(struct table *t);                              /* "-", in JSON left out */
-/* The current row stands out on a terminal with colours; "marked": true in JSON. */
+void table_number(struct table *t, double value);              /* NaN and infinity: empty */
+void table_none(struct table *t);                              /* "-", omitted in JSON */
+/* Highlights the current row on a terminal with colours; "marked": true in JSON. */
 void table_mark(struct table *t);
 
-/* The current row is a part of the last one that is none: text counts it in no max_rows, JSON has it in that row, in
- * an array of this key (a literal). Such tables are not sorted. */
+/* The current row is a part of the last row that is not a part. In text, parts do not count for
+ * max_rows. In JSON it is in that row, in an array with this key (a literal). Tables with parts
+ * are not sorted. */
 void table_part(struct table *t, const char *key);
 
 /* A line above the titles, in text only. */
 void table_caption(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A member of the JSON object beside "rows": time, interval, lost, ... Takes over value. */
+/* Adds a member to the JSON object next to "rows": time, interval, lost, ... Takes over value. */
 void table_extra(struct table *t, const char *key, struct json_object *value);
 
-/* ---- order ------------------------------------------------------------------------------- */
+/* ---- columns and order -------------------------------------------------------------------- */
 
-/* A column's name out of a title: "runtime/1000" is "runtime_1000"; nothing of it left: "value". */
+/* Makes a column's name from a title: "runtime/1000" is "runtime_1000"; if nothing is left:
+ * "value". */
 void table_word(const char *title, char *name, size_t size);
-/* Which column has that name, or -1. */
+/* Index of the column with that name, or -1. */
 int table_find(const struct table *t, const char *name);
-/* Rows with the same value stay in the order they have, so the last sort is the first key.
- * Empty cells come last. 0, or -ENOENT: no such column. */
+/* Sorts the rows. The sort is stable, so the last one is the primary key. Empty cells come last.
+ * 0, or -ENOENT: no such column. */
 int table_sort(struct table *t, const char *name, bool descending);
 
 /* ---- renderings -------------------------------------------------------------------------- */
 
 struct table_style {
-	struct terminal terminal;        /* of the stream; zeroed: no limit, no colour */
+	struct terminal terminal;        /* of the stream; zeroed: no limits, no colour */
 	bool no_titles;
-	size_t max_rows;                 /* and a line "... N more"; 0: all; parts are not counted */
-	const char *match;               /* only rows with a cell that holds this, in any case; or NULL */
+	size_t max_rows;                 /* then a line "... N more"; 0: all; parts do not count */
+	const char *match;               /* only rows with a cell that contains this, ignoring case; or NULL */
 };
 
-/* 0, or -ENOMEM where something was lost on the way here. */
+/* 0, or -ENOMEM if something was lost. */
 int table_print(struct table *t, const struct table_style *style, FILE *out);
 /* One line:
  * {"table":NAME, EXTRA..., "columns":[{"name":..,"kind":..,"unit":..}], "rows":[{NAME:VALUE}]}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table as one line of JSON: the same shape for all. */
+/* A table as one line of JSON, in the same format for all tables. */
 #include "report/table_private.h"
 
 #include "report/json.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 
 static const struct {
-	const char *name, *unit;         /* unit: of the numbers here, whatever text shows */
+	const char *name, *unit;         /* unit: of the JSON value, whatever the text has */
 } kinds[] = {
 	[TABLE_TEXT] = { "text", NULL },       [TABLE_INTEGER] = { "integer", NULL },
 	[TABLE_HEX] = { "hex", NULL },         [TABLE_NUMBER] = { "number", NULL },
@@ -41,7 +41,7 @@ static bool put_cell(json_object *to, const struct table *t, const char *name,
 	}
 }
 
-/* The array in which the row is: that of its whole, if it is a part. NULL: no memory. */
+/* The array for the row: for a part, that in its whole row. NULL: out of memory. */
 static json_object *array_of(json_object *rows, const struct table_row *row)
 {
 	json_object *whole, *parts;

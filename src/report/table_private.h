@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What table.c shares with the renderings. */
+/* Declarations shared by table.c and the renderings. */
 #ifndef REPORT_TABLE_PRIVATE_H
 #define REPORT_TABLE_PRIVATE_H
 
@@ -10,7 +10,7 @@ enum table_cell_type { CELL_NONE, CELL_TEXT, CELL_INTEGER, CELL_UNSIGNED, CELL_N
 struct table_cell {
 	enum table_cell_type type;
 	union {
-		size_t text;             /* where in the table's text; escaped */
+		size_t text;             /* offset in the table's text; escaped */
 		int64_t integer;
 		uint64_t natural;
 		double number;
@@ -18,10 +18,10 @@ struct table_cell {
 };
 
 struct table_row {
-	size_t first;                    /* of its cells */
-	size_t rank;                     /* before the sort */
+	size_t first;                    /* index of its first cell */
+	size_t rank;                     /* position before the sort */
 	bool marked;
-	const char *part;                /* the key of what it is of the row above; NULL: a row of its own */
-	bool wanted;                     /* by the style it is printed in */
+	const char *part;                /* key of the part in the row above; NULL: a row of its own */
+	bool wanted;                     /* selected by the style for printing */
 };
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table as text. Widths come from the widest cell, of this table and of those before it
- * (intervals line up). Nothing is cut where the output is no terminal, and one long text does not push away what stands
- * behind all others: only its own row is wider. Where the terminal is too narrow, first the gaps shrink, then
- * columns are left out that matter least (table_column.spare), then columns of text become narrower,
- * the widest first; numbers are never cut.
+ * A table as text. The width of a column is that of its widest cell, in this table and the ones before (so that
+ * intervals line up). If the output is not a terminal, nothing is cut off, and a long text only widens its own row.
+ * If the terminal is too narrow, first the gaps shrink, then the least important columns are left out
+ * (table_column.spare), then text columns get narrower, the widest first; numbers are never cut off.
  */
 #include "report/table_private.h"
 
@@ -14,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL_SIZE = 400, LEAST_TEXT = 8, MOST_TEXT = 48, MASKED = 64 };   /* a double of 1e308 with its digits */
+enum { CELL_SIZE = 400, LEAST_TEXT = 8, MOST_TEXT = 48, MASKED = 64 };   /* CELL_SIZE: for 1e308 with its digits */
 
 static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
 
@@ -36,7 +35,7 @@ static const struct duration_unit *duration_unit(const struct table_column *c)
 	return &duration_units[0];
 }
 
-/* As the title has it; NULL: none. */
+/* The unit in the title; NULL: none. */
 static const char *unit_of(const struct table_column *c)
 {
 	return c->kind == TABLE_DURATION ? duration_unit(c)->name : c->unit;
@@ -63,7 +62,7 @@ static void scaled_text(const struct table_cell *cell, double scale, int digits,
 	snprintf(buf, CELL_SIZE, "%.*f", digits, number_of(cell) / scale);
 }
 
-/* The text of a cell: its own, or put into buf. */
+/* The text of a cell: stored, or formatted into buf. */
 static const char *cell_text(const struct table *t, const struct table_column *c,
 			     const struct table_cell *cell, char *buf)
 {
@@ -100,7 +99,7 @@ static bool is_shown(const struct table *t, size_t i)
 	return t->columns[i].where != TABLE_ONLY_JSON && !(i < MASKED && t->left_out >> i & 1);
 }
 
-/* The title of column i, its unit behind it where the column before has another. */
+/* The title of column i, followed by its unit if that differs from the previous column's. */
 static const char *title_text(const struct table *t, size_t i, char *buf)
 {
 	const struct table_column *c = &t->columns[i];
@@ -124,7 +123,7 @@ static size_t title_width(const struct table *t, size_t i, bool titles)
 	return titles ? columns_of(title_text(t, i, buf)) : 1;
 }
 
-/* Whether the row is one of those that are asked for. */
+/* Whether the row is selected by style->match. */
 static bool matches(const struct table *t, const struct table_style *style, const struct table_row *row)
 {
 	char buf[CELL_SIZE];
@@ -138,7 +137,7 @@ static bool matches(const struct table *t, const struct table_style *style, cons
 	return false;
 }
 
-/* What is to be printed: rows with their parts. How many rows that are asked for are not. */
+/* Selects the rows to print, with their parts. Returns the number of selected rows that are not printed. */
 static size_t choose(struct table *t, const struct table_style *style)
 {
 	size_t all = 0, most = style->max_rows ? style->max_rows : SIZE_MAX;
@@ -185,7 +184,7 @@ static size_t total(const struct table *t, const size_t *widths, size_t gap)
 	return sum > gap ? sum - gap : 0;
 }
 
-/* The widest column of text that can still become narrower; ncolumns: none. */
+/* The widest text column that can still get narrower; ncolumns: none. */
 static size_t widest(const struct table *t, const size_t *widths)
 {
 	size_t found = t->ncolumns;
@@ -199,7 +198,7 @@ static size_t widest(const struct table *t, const size_t *widths)
 	return found;
 }
 
-/* The one to be left out next; ncolumns: none. */
+/* The next column to leave out; ncolumns: none. */
 static size_t least(const struct table *t)
 {
 	size_t found = t->ncolumns;
@@ -211,7 +210,7 @@ static size_t least(const struct table *t)
 	return found;
 }
 
-/* Its unit may go to the title behind it. */
+/* Its unit may move to the next title. */
 static void leave_out(struct table *t, size_t column, size_t *widths, bool titles)
 {
 	t->left_out |= UINT64_C(1) << column;
@@ -251,7 +250,7 @@ static void fit(struct table *t, const struct table_style *style, struct layout 
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
-/* Blanks wait for the text behind them: none end a line. */
+/* Spaces are written only before further text: no line ends with them. */
 struct line {
 	FILE *out;
 	size_t blanks;
@@ -276,7 +275,7 @@ static void put_field(struct line *line, const char *text, size_t width, bool ri
 		width = have;
 	} else if (cut) {
 		bytes = columns_fit(text, width - 1);
-		have = width - 1;   /* or less, before a wide character */
+		have = width - 1;   /* or fewer, before a wide character */
 		for (; have && columns_fit(text, have - 1) == bytes; have--)
 			;
 		have++;

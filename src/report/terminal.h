@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the other end of a stream can show: width, colour, and how wide text is there. */
+/* What a stream can show: width, height and colour. */
 #ifndef REPORT_TERMINAL_H
 #define REPORT_TERMINAL_H
 
@@ -12,8 +12,8 @@ struct terminal {
 	bool colour;
 };
 
-/* COLUMNS and LINES of the environment go before what the terminal says; colour is off
- * under NO_COLOR and TERM=dumb. */
+/* COLUMNS and LINES in the environment override the terminal's size; NO_COLOR and TERM=dumb
+ * disable colour. */
 struct terminal terminal_of(FILE *out);
 
 #endif
