@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of this room: rows of main's table. */
+/* The commands in this folder: rows of main's table. */
 #ifndef STAT_COMMANDS_H
 #define STAT_COMMANDS_H
 

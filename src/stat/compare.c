@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof stat --vs: two commands in turns, so that a machine that grows slower or
- * warmer does it to both, and the difference of their means with its confidence interval.
+ * perf-prof stat --vs: runs two commands alternately, so that a machine that gets slower or
+ * warmer affects both, and computes the difference of their means with its confidence interval.
  *
- * Both are started alike: where the second needs a shell, the first gets one, too, or the
- * shell's own cost would be taken for a difference.
+ * Both are started in the same way: if the second needs a shell, the first gets one, too, so that
+ * the shell's cost is not taken for a difference.
  */
 #include "stat/stat.h"
 
@@ -17,7 +17,7 @@ static const double confidence = 0.95;
 struct side {
 	char *const *argv;
 	struct stats *values;            /* one per event, then the elapsed time */
-	int status;                      /* the last that was not 0 */
+	int status;                      /* the last one that is not 0 */
 };
 
 static int run_side(struct stat *s, struct side *side, struct compared_row *rows,
@@ -29,7 +29,7 @@ static int run_side(struct stat *s, struct side *side, struct compared_row *rows
 	if (status < 0)
 		return -1;
 	side->status = status ? status : side->status;
-	if (*interrupted)   /* half a run is none */
+	if (*interrupted)   /* an incomplete run does not count */
 		return 0;
 	for (size_t i = 0; i < s->nevents; i++) {
 		if (s->rows[i].state == COUNT_GOOD)
@@ -49,7 +49,7 @@ static int run_in_turns(struct stat *s, struct side *sides, struct compared_row 
 
 	for (size_t i = 0; i <= s->nevents; i++)
 		rows[i].share = 1;
-	/* A B, B A, A B ...: neither is always the one that runs second */
+	/* A B, B A, A B ...: so that neither is always second */
 	for (uint64_t i = 0; i < 2 * runs && !interrupted; i++)
 		if (run_side(s, &sides[(i + 1) / 2 % 2], rows, &interrupted, f))
 			return -1;
@@ -121,7 +121,7 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 	return rc;
 }
 
-/* A file that can't be written is told before all the runs. */
+/* Opens the file first, so that an error is reported before all the runs. */
 static int compare_into_file(struct stat *s, struct side *sides, struct compared_row *rows,
 			     char *const *argv, struct fault *f)
 {
@@ -136,7 +136,7 @@ static int compare_into_file(struct stat *s, struct side *sides, struct compared
 
 /* ---- the second command ---------------------------------------------------------- */
 
-/* Words parted by blanks, in place; NULL without memory. */
+/* Splits text at blanks, in place; NULL: out of memory. */
 static char **split(char *text)
 {
 	char **argv = calloc(strlen(text) / 2 + 2, sizeof(*argv)), *save = NULL;
@@ -148,7 +148,7 @@ static char **split(char *text)
 	return argv;
 }
 
-/* sh -c 'exec "$0" "$@"' and the words of argv. */
+/* Runs the words of argv by sh -c 'exec "$0" "$@"'. */
 static char **through_shell(char **argv)
 {
 	static char shell[] = "/bin/sh", option[] = "-c", script[] = "exec \"$0\" \"$@\"";
@@ -180,7 +180,7 @@ static char **shell_command(char *text)
 	return argv;
 }
 
-/* As make has it: without any of these a shell would only split the words. */
+/* As in make: without any of these characters a shell would only split the words. */
 static bool needs_shell(const char *text)
 {
 	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n") || !text[strspn(text, " \t")];

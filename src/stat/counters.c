@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events × places: opened, switched, read, added up.
+ * Events × places: opening, enabling, reading and adding up.
  *
- * What can't be opened costs only itself: its row says "not supported" or "not permitted",
- * a line on stderr says why, and the rest is counted. Members of a group whose leader could not be opened
- * follow the first one that could; a weak group that does not fit is broken up.
+ * An event that cannot be opened does not affect others: its row is "not supported" or "not
+ * permitted", and a line on stderr has the reason. If a group's leader cannot be opened, its
+ * members follow the first member that can; a weak group that does not fit is split.
  */
 #include "stat/stat.h"
 
@@ -37,7 +37,7 @@ static bool runs_on(const struct stat_event *e, int cpu)
 	return false;
 }
 
-/* The first member of the event's group that is open there. */
+/* The first member of the event's group that is open in this place. */
 static struct pev_event *leader_of(const struct stat *s, size_t event, size_t place)
 {
 	for (size_t i = s->events[event].leader; i < event; i++)
@@ -77,13 +77,14 @@ static bool is_denial(int rc)
 	return rc == -EACCES || rc == -EPERM;
 }
 
-/* What user space alone was refused with. A source that counts all alike says EINVAL to :u. */
+/* Whether `rc`, from opening for user space only, means missing privilege. Event sources that
+ * count user space and the kernel together only return EINVAL for :u. */
 static bool takes_privilege(const struct stat_event *e, int rc)
 {
 	return is_denial(rc) || (rc == -EINVAL && e->buf.attr.type >= PERF_TYPE_MAX);
 }
 
-/* Without privilege the kernel's part is left out, and the name says so: ":u". */
+/* Without privilege the kernel's part is left out, which is shown in the name: ":u". */
 static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_event *leader,
 			 struct pev_error *err)
 {
@@ -100,7 +101,7 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 	label = rc ? NULL : useronly_label(e->label);
 	if (!label) {
 		e->user_only = false;
-		if (rc && takes_privilege(e, rc))   /* the first refusal tells it */
+		if (rc && takes_privilege(e, rc))   /* the first error is the better reason */
 			return -EACCES;
 		if (rc)
 			*err = second;
@@ -122,7 +123,7 @@ static void drop_event(struct stat *s, size_t event)
 	}
 }
 
-/* From here on each event of the group is its own. */
+/* Makes each event of the group one without a group. */
 static void break_up(struct stat *s, size_t leader)
 {
 	for (size_t i = leader; i < s->nevents; i++)
@@ -132,8 +133,8 @@ static void break_up(struct stat *s, size_t leader)
 		}
 }
 
-/* A member that opens alone does not fit into the group: with :W all of the group are
- * counted one by one, without it this one is not. */
+/* A member that opens alone does not fit into the group: with :W the whole group is split,
+ * without it this event is not counted. */
 static int on_misfit(struct stat *s, size_t event, size_t place, struct pev_error *err)
 {
 	struct stat_event *e = &s->events[event];
@@ -172,14 +173,14 @@ static void remember(struct stat_event *e, const struct pev_error *err)
 		e->why = why;
 }
 
-/* Trouble that belongs to one CPU, not to the event. */
+/* An error of one CPU, not of the event. */
 static bool is_of_place(const struct stat *s, size_t place, int rc)
 {
 	return rc == -ENODEV && s->places[place].cpu >= 0 && place;
 }
 
-/* Which events can be opened is only found out by trying, so this may ask for more than is
- * needed, and a refusal means nothing yet. The command gets the limit that was. */
+/* Reserves descriptors for all events, though some may not open; a refusal does not matter yet.
+ * The command gets the original limit. */
 static void reserve_descriptors(const struct stat *s)
 {
 	descriptors_reserve(s->nevents * s->nplaces + SPARE_FILES);
@@ -212,7 +213,7 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 			e->opened |= counter(s, event, p)->ev != NULL;
 			continue;
 		}
-		if (rc == -ESRCH) {   /* of that thread */
+		if (rc == -ESRCH) {   /* this thread has ended */
 			ended++;
 			continue;
 		}
@@ -230,13 +231,14 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 		e->denied = is_denial(rc);
 		if (is_of_place(s, p, rc))
 			continue;
-		drop_event(s, event);   /* in some places only it would give half a sum */
+		drop_event(s, event);   /* in some of the places only, the sum would be wrong */
 		break;
 	}
 	return ended == tried && (tried || !s->nplaces) ? targets_ended(f) : 0;
 }
 
-/* Of an event that nobody asked for by name and that isn't there, the row tells enough without -v. */
+/* An event that was not given by -e and is not supported is only reported with -v: its row is
+ * sufficient. */
 static bool is_to_tell(const struct stat *s, const struct stat_event *e, const char *fatal)
 {
 	return !e->opened && !e->told && e->why && (e->asked || e->denied || s->config->common.verbose > 0) &&
@@ -260,7 +262,7 @@ static const char *dots(const struct names *names)
 	return names->n < sizeof(names->text) ? "" : "...";
 }
 
-/* Events that share their reason share its line. */
+/* Events with the same reason share a line. */
 static void tell(struct stat *s, size_t first, const char *fatal)
 {
 	const char *why = s->events[first].why;
@@ -277,7 +279,8 @@ static void tell(struct stat *s, size_t first, const char *fatal)
 	note(1, "%s%s: not counted: %s", names.text, dots(&names), why);
 }
 
-/* The scheduler counts them, whose registers are the kernel's: perf_sw_event_sched() of linux/perf_event.h. */
+/* The scheduler counts these events with the kernel's registers, so :u counts nothing:
+ * perf_sw_event_sched() of linux/perf_event.h. */
 static bool is_of_kernel_alone(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE &&
@@ -285,7 +288,7 @@ static bool is_of_kernel_alone(const struct perf_event_attr *a)
 		a->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-/* Once, whatever the number of runs. */
+/* Printed once, whatever the number of runs. */
 static void hint(struct stat *s)
 {
 	struct names zero = { .n = 0 }, user_only = { .n = 0 };
@@ -323,7 +326,7 @@ static int open_events(struct stat *s, struct fault *f)
 		size_t leader = e->leader;
 		int rc;
 
-		if (e->why && !e->opened)   /* an earlier run found out */
+		if (e->why && !e->opened)   /* found in an earlier run */
 			continue;
 		e->opened = false;
 		rc = open_event(s, i, f);
@@ -400,7 +403,7 @@ static void add_count(struct count_row *r, const struct pev_count *c)
 	r->enabled += c->time_enabled;
 	r->running += c->time_running;
 	if (rc == -ENODATA)
-		r->state = COUNT_NEVER_RAN;   /* a sum with a part unknown is unknown */
+		r->state = COUNT_NEVER_RAN;   /* a sum with an unknown part is unknown */
 	else
 		r->value += rc ? (double)c->value : est.value;
 }
@@ -427,7 +430,7 @@ static void read_place(struct stat *s, size_t event, size_t place)
 		return;
 	rc = pev_event_read(c->ev, &now);
 	c->lost = rc || counter(s, s->events[event].leader, place)->lost;
-	if (c->lost) {   /* the kernel says it of the leader alone: members just stop */
+	if (c->lost) {   /* the kernel reports an error of the leader only: members just stop */
 		r->state = COUNT_NEVER_RAN;
 		return;
 	}
@@ -438,8 +441,8 @@ static void read_place(struct stat *s, size_t event, size_t place)
 	add_count(r, &since);
 }
 
-/* What is pinned and never ran had no counter; once its tasks have ended, the kernel tells
- * that no more, and its count is 0. */
+/* A pinned event that never ran had no counter. Once its tasks have ended, the kernel does not
+ * report that any more, and the count is 0. */
 static void judge_row(const struct stat *s, const struct stat_event *e, struct count_row *r)
 {
 	if (r->enabled > r->running)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of events as people and programs see them: one structure, three renderings. */
+/* Counts of events for people and programs: one structure, three renderings. */
 #ifndef STAT_COUNTS_H
 #define STAT_COUNTS_H
 
@@ -12,31 +12,31 @@
 
 enum count_state {
 	COUNT_GOOD,
-	COUNT_NEVER_RAN,         /* multiplexed away: nothing can be said */
-	COUNT_NOT_SUPPORTED,     /* the event could not be opened; why says it */
-	COUNT_NOT_PERMITTED,     /* not by this user; why says what it takes */
+	COUNT_NEVER_RAN,         /* never on the PMU because of multiplexing: unknown */
+	COUNT_NOT_SUPPORTED,     /* the event could not be opened; `why` has the reason */
+	COUNT_NOT_PERMITTED,     /* not for this user; `why` has what is needed */
 };
 
 struct count_metric {
 	double value;
-	const char *unit;        /* "insn per cycle", "/sec"; NULL: there is none */
+	const char *unit;        /* "insn per cycle", "/sec"; NULL: no metric */
 	char prefix;             /* 'K', 'M', 'G' before the unit, or 0 */
 };
 
-/* One event, added up over what `where` names. */
+/* One event, added up over the places named by `where`. */
 struct count_row {
 	const char *event;
 	const char *where;       /* "CPU0", "S0-D0-C1", "bash-123"; NULL: all */
-	unsigned int counters;   /* how many were added */
+	unsigned int counters;   /* how many were added up */
 	enum count_state state;
 	const char *why;
-	const char *unit;        /* value * scale is in it; NULL: a number */
+	const char *unit;        /* of value * scale; NULL: none */
 	double scale;
-	double value;            /* estimate, unscaled; over several runs the mean */
-	double counted;          /* what the counters showed; equal unless multiplexed */
-	uint64_t enabled, running;   /* ns, of all counters */
-	double share;            /* of the time that was seen, 0..1; 1: value is exact */
-	struct stats runs;       /* n > 1: of value */
+	double value;            /* estimate, unscaled; the mean of several runs */
+	double counted;          /* as counted; equal to value unless multiplexed */
+	uint64_t enabled, running;   /* ns, sum of all counters */
+	double share;            /* of the time it ran, 0..1; 1: value is exact */
+	struct stats runs;       /* n > 1: statistics of value */
 	struct count_metric metric;
 };
 
@@ -48,17 +48,17 @@ static inline bool count_was_open(const struct count_row *r)
 struct count_table {
 	const char *title;       /* "'sleep 1'", "system wide" */
 	const char *const *command;  /* NULL terminated, or NULL */
-	const char *where_word;  /* what rows' `where` is: "cpu", "core", "thread", "cgroup" */
+	const char *where_word;  /* kind of the rows' `where`: "cpu", "core", "thread", "cgroup" */
 	struct count_row *rows;
 	size_t n;
 	bool is_interval;
-	double time;             /* s since the start, of an interval's end */
+	double time;             /* s since the start; for an interval, of its end */
 	struct stats elapsed;    /* s; n = runs */
 	struct stats user, sys;  /* s, of a command */
-	int exit_status;         /* of the command, as the shell tells it; -1: none */
+	int exit_status;         /* of the command, as in shells; -1: none */
 };
 
-/* For the first of several tables (intervals) `first` is true: titles. */
+/* first: the first of several tables (intervals), which gets titles. */
 void counts_text(const struct count_table *t, bool first, FILE *out);
 void counts_csv(const struct count_table *t, struct csv_form form, bool first, FILE *out);
 /* An interval is one line, anything else an indented document. 0 or -ENOMEM. */
@@ -70,9 +70,9 @@ struct compared_row {
 	const char *event;
 	const char *unit;
 	double scale;
-	struct stats a, b;       /* of estimates, unscaled */
+	struct stats a, b;       /* estimates, unscaled */
 	struct stats_difference difference;
-	double share;            /* the least of all runs */
+	double share;            /* minimum of all runs */
 };
 
 struct compared_table {

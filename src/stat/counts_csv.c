@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts as CSV (RFC 4180): a title line, and the same columns whatever was asked for. */
+/* Counts as CSV (RFC 4180): a title line, and the same columns whatever the options. */
 #include "stat/counts.h"
 
 static const char *const states[] = {

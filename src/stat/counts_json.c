@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts as JSON: a document, or with intervals one line each. */
+/* Counts as JSON: one document, or a line per interval. */
 #include "stat/counts.h"
 
 #include "base/escape.h"
@@ -14,7 +14,7 @@ static const char *const states[] = {
 	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
 };
 
-/* Takes over value; false when out of memory, so that calls can be chained by &&. */
+/* Takes over value; false if out of memory, so that calls can be chained by &&. */
 static bool put(json_object *to, const char *key, json_object *value)
 {
 	if (value && !json_object_object_add(to, key, value))
@@ -31,7 +31,7 @@ static bool append(json_object *array, json_object *value)
 	return false;
 }
 
-/* Counts are whole numbers and stay so; json-c would write 5.0. */
+/* Whole numbers are printed without decimals; json-c would print 5.0. */
 static json_object *number(double value)
 {
 	char text[40];
@@ -44,13 +44,13 @@ static json_object *number(double value)
 	return json_object_new_double_s(value, text);
 }
 
-/* What is not known is left out. */
+/* Unknown numbers are left out. */
 static bool put_number(json_object *to, const char *key, double value)
 {
 	return isinf(value) || isnan(value) || put(to, key, number(value));
 }
 
-/* Names of threads, events and commands are bytes; JSON is UTF-8. */
+/* Names of threads, events and commands are bytes; JSON needs UTF-8. */
 static json_object *string(const char *text)
 {
 	char *safe = escape_whole(text);

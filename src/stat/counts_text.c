@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts in the layout of perf stat, which its users know. */
+/* Counts in the layout of perf stat. */
 #include "stat/counts.h"
 
 #include "base/escape.h"
@@ -21,7 +21,7 @@ static const char *shown(const char *text, char *buf)
 	return buf;
 }
 
-/* Estimates of counts are whole numbers to a reader; what has a unit has two digits. */
+/* Estimates of counts are printed as whole numbers; values with a unit have two decimals. */
 static void value_text(double value, const char *unit, char *buf, size_t size)
 {
 	snprintf(buf, size, unit ? "%.2f" : "%.0f", value);
@@ -38,7 +38,7 @@ static int where_width(const struct count_table *t)
 	return (int)width;
 }
 
-/* Trailing blanks never reach the output: a line is put together first. */
+/* A line is built before it is printed, so that trailing spaces can be removed. */
 struct line {
 	char text[4 * CELL];
 	size_t n;
@@ -102,7 +102,7 @@ static void print_row(const struct count_table *t, const struct count_row *r, in
 		put_metric(&l, r);
 		if (r->runs.n > 1)
 			put(&l, "  ( +- %5.2f%% )", percent(stats_error(&r->runs), fabs(r->value)));
-		/* an estimate, and from how much of the time it comes */
+		/* an estimate, with the share of the time that was counted */
 		if (r->share < 1)
 			put(&l, "  (%.2f%%)", 100 * r->share);
 	}
@@ -165,7 +165,7 @@ static const char *verdict(const struct compared_row *r)
 	return "no difference shown";
 }
 
-/* Whole numbers, unless the means differ by less: then as many digits as their difference has. */
+/* No decimals, unless the means are different but equal when rounded: then two. */
 static int digits_of(const struct compared_row *r)
 {
 	double a = r->a.mean * r->scale, b = r->b.mean * r->scale;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of perf-prof stat: -e lists, or what perf stat counts without one. */
+/* The events of perf-prof stat: from -e, or by default those of perf stat. */
 #include "stat/stat.h"
 
 #include "events/spec.h"
@@ -14,7 +14,7 @@ static const char defaults[] = "task-clock,context-switches,cpu-migrations,page-
 			       "cycles,stalled-cycles-frontend,stalled-cycles-backend,instructions,"
 			       "branches,branch-misses";
 
-/* What each further -d adds, as with perf stat. */
+/* Events added by each further -d, as in perf stat. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
 	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
@@ -22,7 +22,7 @@ static const char *const details[] = {
 };
 enum { NDETAILS = sizeof(details) / sizeof(*details) };
 
-/* All -e, or the default, and the details as one list; *asked: the length of what -e had. */
+/* All -e, or the default, and the events of -d as one list; *asked: length of the part from -e. */
 static char *make_list(const struct stat_config *c, size_t *asked)
 {
 	const char *const *lists = c->events.n ? c->events.v : (const char *[]){ defaults };
@@ -44,8 +44,8 @@ static char *make_list(const struct stat_config *c, size_t *asked)
 	return text;
 }
 
-/* "cycles" stays so, where the event's own name is "cpu-cycles"; but only a plain name
- * tells the whole event: no modifiers of a group, no wildcards. */
+/* Keeps the name as typed, such as "cycles", for which the event's own name is "cpu-cycles"; only
+ * for plain names without modifiers, groups or wildcards, which describe the whole event. */
 static char *label_of(const struct pev_parsed *p, const char *text)
 {
 	if (strcspn(text + p->at, ":/*?[{},") == p->length && !strchr(p->label, ':') &&
@@ -54,8 +54,8 @@ static char *label_of(const struct pev_parsed *p, const char *text)
 	return strdup(p->label);
 }
 
-/* What a list may ask for that counting can't give. P and S, about samples as well, say how
- * far to go where there are any: they change nothing here, as in perf stat. */
+/* Terms that are not possible when counting. P and S, which are also valid for sampling, change
+ * nothing here, as in perf stat. */
 static int check_meaning(const struct stat *s, const struct pev_parsed *p, struct pev_error *err)
 {
 	if (!p->percore || s->config->per_core)
@@ -66,7 +66,8 @@ static int check_meaning(const struct stat *s, const struct pev_parsed *p, struc
 	return -EINVAL;
 }
 
-/* By default the stalled cycles are there where the machine counts them. Any privilege will do. */
+/* Whether an event of the default list is not supported by the machine (stalled cycles). Needs no
+ * privilege. */
 static bool is_absent(const struct pev_parsed *p)
 {
 	union pev_attr_buf buf;
@@ -102,7 +103,7 @@ static int add_event(struct stat *s, size_t index, const char *text, bool asked,
 	e->label = label_of(p, text);
 	e->unit = p->unit;
 	e->scale = p->scale != 0 ? p->scale : 1;
-	if (rate_is_clock(p->attr) && !p->unit) {   /* ns, told in ms as perf stat does */
+	if (rate_is_clock(p->attr) && !p->unit) {   /* ns, shown in ms as in perf stat */
 		e->unit = "msec";
 		e->scale = 1e-6;
 	}
@@ -116,7 +117,8 @@ static int add_event(struct stat *s, size_t index, const char *text, bool asked,
 	return e->label ? 0 : -ENOMEM;
 }
 
-/* Where the list itself is wrong, it is shown there, as in other commands. at SIZE_MAX: not in the list. */
+/* An error in the list itself is shown with a caret, as in other commands. at SIZE_MAX: not in
+ * the list. */
 static int complain(const struct pev_error *err, int rc, const char *list, size_t at, struct fault *f)
 {
 	static const char label[] = "expected: ";
@@ -150,7 +152,7 @@ int stat_events_parse(struct stat *s, struct fault *f)
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_event(s, i, text, pev_attr_list_at(s->list, i)->at < asked, &err);
 	if (rc && s->config->events.n && text)
-		text[asked] = '\0';   /* without the details of -d, which nobody wrote */
+		text[asked] = '\0';   /* without the events added by -d */
 	if (rc)
 		rc = complain(&err, rc, text, at, f);
 	free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts mean beside each other: a table of which event is divided by which. */
+/* Ratios of counts: a table with pairs of events. */
 #include "stat/stat.h"
 
 #include "stream/rate.h"
@@ -42,15 +42,15 @@ static bool is(const struct stat_event *e, uint32_t type, uint64_t config)
 	return e->buf.attr.type == type && e->buf.attr.config == config;
 }
 
-/* Counts of kernel and user and counts of user alone are no pair. */
+/* Counts for user space and kernel and counts for user space only must not be combined. */
 static bool same_modes(const struct stat_event *a, const struct stat_event *b)
 {
 	return a->buf.attr.exclude_user == b->buf.attr.exclude_user &&
 	       a->buf.attr.exclude_kernel == b->buf.attr.exclude_kernel;
 }
 
-/* The good row of an event in the same where; one of its own group is preferred, since
- * members were on the PMU for the same time. */
+/* The row with a count of an event in the same where. One of the same group is preferred, since
+ * it was on the PMU for the same time. */
 static const struct count_row *find(const struct stat *s, size_t event, size_t where,
 				    uint32_t type, uint64_t config)
 {
@@ -60,7 +60,7 @@ static const struct count_row *find(const struct stat *s, size_t event, size_t w
 		const struct count_row *r = &s->rows[i * s->nwheres + where];
 		bool grouped = s->events[i].leader == s->events[event].leader;
 
-		/* time has no modes */
+		/* time is the same in all modes */
 		if (is(&s->events[i], type, config) && r->state == COUNT_GOOD && r->value > 0 &&
 		    (!found || grouped) &&
 		    (type == PERF_TYPE_SOFTWARE || same_modes(&s->events[i], &s->events[event])))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the results of stat go. */
+/* The file for stat's results. */
 #include "stat/stat.h"
 
 #include "base/note.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A log grows under its name, so that it can be followed. */
+/* A log is written under its own name, so that it can be followed. */
 static int open_log(struct stat_output *o, const char *path, struct fault *f)
 {
 	o->out = outfile_stream(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where perf-prof stat counts, and what is added up. */
+/* The places in which perf-prof stat counts, and how they are added up. */
 #include "stat/stat.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int read_number(const char *path)
 	return n < 0 ? 0 : n;
 }
 
-/* perf stat's "S0-D0-C1": socket, die, core. */
+/* As in perf stat, "S0-D0-C1": socket, die, core. */
 static void core_name(int cpu, char *buf, size_t size)
 {
 	static const char *const files[] = { "physical_package_id", "die_id", "core_id" };
@@ -71,7 +71,7 @@ static void where_name(enum stat_by by, const struct task_target *task, int cpu,
 	}
 }
 
-/* The index of a where of that name, made if there is none; -1 without memory. */
+/* The index of the where with that name, which is added if it is new; -1: out of memory. */
 static int find_where(struct stat *s, const char *name)
 {
 	char **grown;
@@ -104,7 +104,7 @@ static int add_place(struct stat *s, const struct task_target *task, int cpu, st
 	char name[512];
 	int where;
 
-	/* doubled whenever the number is a power of two */
+	/* doubles when the number is a power of two */
 	if (!(s->nplaces & (s->nplaces - 1)))
 		grown = reallocarray(s->places, s->nplaces ? 2 * s->nplaces : 1, sizeof(*grown));
 	if (grown)
@@ -117,7 +117,7 @@ static int add_place(struct stat *s, const struct task_target *task, int cpu, st
 	return 0;
 }
 
-/* A task is counted wherever it runs, unless CPUs were named or are told apart. */
+/* A task is counted on any CPU, unless CPUs were given or are reported separately. */
 static bool on_any_cpu(const struct stat *s, const struct task_target *task)
 {
 	return task->tid >= 0 && !s->config->common.cpus.n && s->by != BY_CPU && s->by != BY_CORE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof stat at work: a command once or several times, or targets until they end. */
+/* perf-prof stat: runs a command once or several times, or counts targets until they end. */
 #include "stat/wait.h"
 
 #include "base/note.h"
@@ -25,16 +25,16 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-/* ---- what is printed ------------------------------------------------------------ */
+/* ---- output --------------------------------------------------------------------- */
 
 struct printing {
 	struct stat_output to;
-	bool printed;            /* titles were */
-	bool unread;             /* the reader of the pipe went away: a way to be done, and no error */
+	bool printed;            /* the titles were printed */
+	bool unread;             /* the reader of the pipe has closed it: a normal end */
 	char *title;
 	const char *const *command;
 	double start;
-	double last;             /* end of the interval before */
+	double last;             /* end of the previous interval */
 };
 
 static char *title_of_command(char *const *argv)
@@ -105,7 +105,7 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
-/* Rows are gathered event by event; those of a core, thread or cgroup stand together. */
+/* Rows are stored by event; this puts those of a core, thread or cgroup next to each other. */
 static struct count_row *ordered(const struct stat *s, const struct count_row *rows)
 {
 	struct count_row *v = calloc(s->nevents * s->nwheres + 1, sizeof(*v));
@@ -131,7 +131,7 @@ static int print_rows(const struct stat *s, struct printing *p, struct count_tab
 	return rc;
 }
 
-/* Of the rows just read. */
+/* Prints the rows just read. */
 static int print_interval(struct stat *s, struct printing *p, struct fault *f)
 {
 	struct count_table t = { .is_interval = true, .exit_status = -1 };
@@ -145,7 +145,7 @@ static int print_interval(struct stat *s, struct printing *p, struct fault *f)
 
 /* ---- counting ---------------------------------------------------------------------- */
 
-/* Where counters are on CPUs; tasks are counted wherever they run. */
+/* Reports CPUs that came or went, if events count on CPUs; tasks are counted on any CPU. */
 static void tell_hotplug(struct stat *s)
 {
 	char line[600];
@@ -156,7 +156,7 @@ static void tell_hotplug(struct stat *s)
 		note(1, "%s", line);
 }
 
-/* Waits for the end, printing intervals where p is given. *woke: what ended it. */
+/* Waits for the end; prints intervals if p is not NULL. *woke: the reason for the end. */
 static int count_until_end(struct stat *s, struct stat_wait *w, const struct workload *child,
 			   struct printing *p, enum stat_woke *woke, struct fault *f)
 {
@@ -164,7 +164,7 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 		*woke = stat_wait(w, s, child);
 		if (*woke == WOKE_END || *woke == WOKE_SECOND_SIGNAL)
 			return 0;
-		/* a command decides itself what a signal means to it */
+		/* a command itself decides what a signal means */
 		if (*woke == WOKE_SIGNAL && !child)
 			return 0;
 		if (*woke != WOKE_INTERVAL || !p)
@@ -178,8 +178,8 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 	}
 }
 
-/* A thread that is born while its process is being opened is inherited by some of the
- * events only: then all is opened anew, a few times. */
+/* A thread created while its process's events are opened is inherited by some of them only. Then
+ * all are opened again, a few times. */
 static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct fault *f)
 {
 	for (int tries = 1;; tries++) {
@@ -226,8 +226,8 @@ static void finish(struct workload *child, char *const *argv, double start,
 	times->sys = seconds(usage.ru_stime);
 }
 
-/* One run from the opening of the events to their closing; argv NULL: targets only. The
- * status of the command, or -1 with f. */
+/* One run from opening to closing the events; argv NULL: only targets. The command's status, or
+ * -1 with f. */
 static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, struct printing *p,
 		    struct stat_run_times *times, enum stat_woke *woke, struct fault *f)
 {
@@ -315,7 +315,7 @@ static void average(struct stat *s, const struct count_table *t, struct count_ro
 	stat_metrics(s, t->elapsed.mean);
 }
 
-/* The rows belong to the first run's places; those of each run are made alike. */
+/* Uses the first run's places for all rows: those of each run are the same. */
 static int run_all(struct stat *s, char **argv, struct stat_wait *w, struct printing *p,
 		   struct count_table *t, struct fault *f)
 {
@@ -372,5 +372,7 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 	stat_output_close(&p.to, status >= 0, f);
 	if (status < 0 || f->exit_code)
 		return f->exit_code;
-	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* why was told when they were opened */
+	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* the reasons were reported
+								     * when the events were
+								     * opened */
 }

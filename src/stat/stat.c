@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof stat: its options, and what may stand beside what. */
+/* perf-prof stat: its options, and which of them can be combined. */
 #include "stat/commands.h"
 #include "stat/stat.h"
 
@@ -100,14 +100,14 @@ static const struct opt_group groups[] = {
 	{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, AT(common) },
 };
 
-/* ---- what goes with what --------------------------------------------------------- */
+/* ---- combinations of options ----------------------------------------------------- */
 
 static bool has_tasks(const struct stream_opts *o)
 {
 	return o->pids.n || o->tids.n;
 }
 
-/* Each row: what is asked for, what forbids it, and the words for it. */
+/* Each row: a combination that is not possible, and its message. */
 static int check_combination(const struct stat_config *c, bool command, struct fault *f)
 {
 	const struct stream_opts *o = &c->common;
@@ -163,7 +163,7 @@ static int count(struct stat *s, char **argv, struct fault *f)
 	return s->config->vs ? stat_compare(s, argv, f) : stat_run(s, argv, f);
 }
 
-/* What stat itself has open, at most; events not counted. */
+/* Files opened by stat itself, at most; without events. */
 enum { OWN_FILES = 16 };
 
 static int stat_command_run(void *config, const struct opt_parser *args, struct fault *f)

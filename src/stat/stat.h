@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof stat, inside. An event is counted in places (a thread, a CPU, a cgroup on a
- * CPU); places are added up by where (all, CPU, core, thread, cgroup), and event × where
- * is a row of the result.
+ * Internals of perf-prof stat. An event is counted in places (a thread, a CPU, a cgroup on a
+ * CPU). The counts of places are added up by where (all, CPU, core, thread, cgroup). Each event ×
+ * where is a row of the result.
  */
 #ifndef STAT_STAT_H
 #define STAT_STAT_H
@@ -24,7 +24,7 @@ struct stat_config {
 	bool all_cpus, per_cpu, per_core, per_thread;
 	bool csv, csv_safe, json;
 	const char *separator;
-	uint64_t runs;                  /* -r; 0: not said */
+	uint64_t runs;                  /* -r; 0: not given */
 	uint64_t interval_ms;
 	const char *vs;
 };
@@ -32,19 +32,19 @@ struct stat_config {
 struct stat_event {
 	union pev_attr_buf buf;
 	char *label;
-	const char *unit;               /* NULL: a number; borrowed */
+	const char *unit;               /* NULL: none; borrowed */
 	double scale;
-	size_t leader;                  /* index; its own: none */
+	size_t leader;                  /* index of the group's leader; its own index: no group */
 	const int *cpus;                /* of its PMU; NULL: all. Borrowed */
 	size_t ncpus;
-	bool snapshot;                  /* a level: intervals don't subtract */
-	bool weak;                      /* :W: its group may be broken up */
-	bool asked;                     /* by -e, not by default: its trouble is told */
+	bool snapshot;                  /* a level: not subtracted for intervals */
+	bool weak;                      /* :W: its group may be split */
+	bool asked;                     /* by -e, not by default: problems are reported */
 	bool user_only;                 /* the kernel's part was refused */
-	bool opened;                    /* in one place at least */
-	bool denied;                    /* not to this user, not even user space alone */
-	bool told;                      /* its trouble, to the user */
-	char *why;                      /* why it could not be */
+	bool opened;                    /* in at least one place */
+	bool denied;                    /* refused to this user, even for user space only */
+	bool told;                      /* the problem was reported */
+	char *why;                      /* why it could not be opened */
 };
 
 struct stat_place {
@@ -53,29 +53,29 @@ struct stat_place {
 	size_t where;
 };
 
-/* What an event counted in a place when it was last read. */
+/* What an event had counted in a place at the last read. */
 struct stat_counter {
 	struct pev_event *ev;           /* NULL: not opened */
 	struct pev_count last;
-	bool lost;                      /* pinned, and without a counter */
+	bool lost;                      /* pinned, but without a counter */
 };
 
 struct stat {
 	const struct stat_config *config;
 	enum stat_by by;
-	struct pev_attr_list *list;     /* what events borrow from */
+	struct pev_attr_list *list;     /* owns the events' borrowed strings */
 	struct stat_event *events;
 	size_t nevents;
 	struct targets targets;
-	bool on_command;                /* the command's own tasks are counted */
+	bool on_command;                /* tasks of the command are counted */
 	struct stat_place *places;
 	size_t nplaces;
-	char **wheres;                  /* NULL members: all */
+	char **wheres;                  /* names; a member NULL: all */
 	size_t nwheres;
-	struct stat_counter *counters;  /* event by event, nplaces each */
-	struct count_row *rows;         /* event by event, nwheres each */
-	bool hinted;                    /* what there is to say of events that are counted */
-	struct rlimit files;            /* RLIMIT_NOFILE as it was */
+	struct stat_counter *counters;  /* by event, nplaces each */
+	struct count_row *rows;         /* by event, nwheres each */
+	bool hinted;                    /* the hints were printed */
+	struct rlimit files;            /* RLIMIT_NOFILE before it was raised */
 	struct hotplug hotplug;
 };
 
@@ -83,40 +83,40 @@ struct stat {
 int stat_events_parse(struct stat *s, struct fault *f);
 void stat_events_free(struct stat *s);
 
-/* places.c: whom and where to count. child: of the command, or 0. */
+/* places.c: the tasks and CPUs to count on. child: of the command, or 0. */
 int stat_places_make(struct stat *s, pid_t child, struct fault *f);
 void stat_places_free(struct stat *s);
 
 /* counters.c */
-/* Opens all events in all places, off (on_command: on with exec). What can't be opened is
- * told and left out; needs_one: a fault if nothing is left. */
+/* Opens all events in all places, disabled (on_command: enabled by exec). Events that cannot be
+ * opened are reported and left out; needs_one: a fault if none is left. */
 int stat_open(struct stat *s, bool needs_one, struct fault *f);
-/* Whether any event is open, or was before stat_close(). */
+/* Whether an event is open, or was before stat_close(). */
 bool stat_any_open(const struct stat *s);
 void stat_enable(struct stat *s);
 void stat_disable(struct stat *s);
 void stat_close(struct stat *s);
-/* Fills s->rows with what was counted since the last time. */
+/* Fills s->rows with the counts since the last call. */
 void stat_read(struct stat *s);
 
-/* metrics.c: fills in the metrics of s->rows. seconds: of the time counted. */
+/* metrics.c: fills in the metrics of s->rows. seconds: the time counted. */
 void stat_metrics(struct stat *s, double seconds);
-/* What one event's count is by another's, times *factor: "insn per cycle"; NULL: nothing known. */
+/* Unit of the quotient of two events' counts times *factor: "insn per cycle"; NULL: unknown. */
 const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event_attr *by, double *factor);
 
-/* compare.c: two commands in turns. The exit code. */
+/* compare.c: runs two commands alternately. Returns the exit code. */
 int stat_compare(struct stat *s, char **argv, struct fault *f);
 /* run.c */
 int stat_run(struct stat *s, char **argv, struct fault *f);
-/* One run of a command, without a word about it: rows are filled. Its exit status, or -1
- * with f. *interrupted: a signal asked to stop. */
+/* Runs a command once and fills the rows, without output. Returns its exit status, or -1 with f.
+ * *interrupted: a signal asked to stop. */
 struct stat_run_times {
 	double elapsed, user, sys;      /* s */
 };
 int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
-/* output.c: where results go: -o, else stderr beside a command (whose stdout is its own), else
- * stdout. What is told once makes a whole file or none; with -i the file grows. */
+/* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout.
+ * A single result is written as a whole file or not at all; with -i the file grows. */
 struct stat_output {
 	FILE *out;
 	const char *path;              /* for messages */
@@ -124,6 +124,6 @@ struct stat_output {
 };
 /* 0, or -1 with f. */
 int stat_output_open(struct stat_output *o, const struct stat *s, bool has_command, struct fault *f);
-/* good: all is written that was to be; else an older file stays. 0, or -1 with f. */
+/* good: everything was written; else an older file stays. 0, or -1 with f. */
 int stat_output_close(struct stat_output *o, bool good, struct fault *f);
 #endif

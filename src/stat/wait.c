@@ -9,7 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Threads other than the first of their process have no pidfd before Linux 6.9. */
+/* Before Linux 6.9, threads other than the first of their process have no pidfd. */
 enum { LOOK_AGAIN_MS = 50 };
 
 static void close_fd(int *fd)
@@ -58,7 +58,7 @@ void stat_wait_end(struct stat_wait *w)
 	sigprocmask(SIG_SETMASK, &w->before, NULL);
 }
 
-/* A signal from the terminal has reached the command as well; one by kill(2) has not. */
+/* Forwards a signal sent by kill(2). The command gets signals from the terminal itself. */
 static void hand_on(const struct signalfd_siginfo *info, const struct workload *child)
 {
 	if (child && child->pid > 0 && info->ssi_code <= 0)
@@ -81,7 +81,7 @@ static bool has_tasks(const struct stat *s)
 	return s->targets.ntasks && s->targets.tasks[0].tid >= 0;
 }
 
-/* Chooses a watched task that is alive to wait for; w->gone if there is none. */
+/* Chooses a running watched task to wait for; sets w->gone if there is none. */
 static void choose_task(struct stat_wait *w, const struct stat *s)
 {
 	close_fd(&w->task);
