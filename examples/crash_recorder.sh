@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The last minutes before something went wrong: records into files of bounded number and, when
-# the program ends with an error, leaves them and shows where its time went.
+# What did a program do in the minutes before it failed? Records into a limited number of files. If the
+# program ends with an error, keeps the files and shows where its time went.
 #
 #	crash_recorder.sh PROGRAM [ARGUMENT...]
 set -u

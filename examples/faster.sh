@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Which of two commands takes less CPU time, by how much, and how sure is that? Ten runs of each, in turns.
+# Which of two commands takes less CPU time, by how much, and is that significant? Ten runs of each, alternating.
 #
 #	faster.sh './job old.conf' './job new.conf'
-# The first is split at its spaces, as --vs splits the second: with a shell around one of them, that one would look slower.
+#
+# The first command is split at spaces, as --vs does with the second: a shell for only one of them would make it look slower.
 set -f
 perf-prof stat -e task-clock,page-faults -r "${RUNS:-10}" --vs "$2" -o /dev/stdout -- $1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What do guests of this machine need the host for? For some seconds.
+# What do this machine's guests need the host for? Watches for some seconds.
 #
 #	guests.sh 5
 cpus="0-$(($(getconf _NPROCESSORS_ONLN) - 1))"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# In which functions, and by whom called, does a command spend its time? With a picture.
+# In which functions does a command spend its time, and which functions call them? Draws a picture, too.
 #
 #	hottest.sh ./job            writes hottest.svg
 perf-prof profile -q -F 997 -g --than 1% -- "$@" || exit

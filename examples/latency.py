@@ -24,7 +24,7 @@ def sched__sched_wakeup(event):
 
 
 def sched__sched_switch(event):
-    woken.pop(event.prev_pid, None)     # woken while it still ran: it never waited
+    woken.pop(event.prev_pid, None)     # woken while still running: it did not wait
     since = woken.pop(event.next_pid, None)
     if since is None:
         return
@@ -36,7 +36,7 @@ def sched__sched_switch(event):
 def __lost__(start, end):
     global lost
     lost += 1
-    woken.clear()                # a switch may be missing: don't pair across the gap
+    woken.clear()                # a switch may be missing: do not pair across the gap
 
 
 def percentiles(values):

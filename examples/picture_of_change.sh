@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Where does one command spend more of its time than another one? As a picture: red grew, blue shrank.
+# Where does one command spend more of its time than another? Draws a picture: red grew, blue shrank.
 #
 #	picture_of_change.sh './job old.conf' './job new.conf' change.svg
 folder=$(mktemp -d) || exit

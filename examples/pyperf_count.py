@@ -11,7 +11,7 @@ import pyperf
 
 events, command = sys.argv[1], sys.argv[2:]
 
-# The child waits until its events are open; they begin to count at its exec.
+# The child waits until its events are open; they count from its exec on.
 go, stop = os.pipe()
 child = os.fork()
 if not child:

@@ -31,7 +31,7 @@ def mappings():
     return sorted(rows)
 
 
-# each 500,000 ns of CPU time: a frequency may be above kernel.perf_event_max_sample_rate
+# every 500,000 ns of CPU time; a frequency could exceed kernel.perf_event_max_sample_rate
 with pyperf.Event('cpu-clock', sample_period=500_000) as event, pyperf.Ring(event) as ring:
     work()
     event.disable()

@@ -33,7 +33,7 @@ async def main(command):
     os.write(stop, b'go\n')
     os.close(stop)
     await child.wait()
-    await asyncio.gather(*watchers)         # each ends with the last task that it watches
+    await asyncio.gather(*watchers)         # each ends when its last task has ended
 
     seen.sort(key=lambda record: record.time)
     for record in seen:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What did the threads of a command do when? For the Firefox Profiler: load the file at profiler.firefox.com.
+# When did each thread of a command do what? Writes a file for the Firefox Profiler: load it at profiler.firefox.com.
 #
 #	time_line.sh job.firefox.json ./job
 out=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What does a command wait for? Blocked time by the function that waits, longest first: the last one of the
-# program, not what called it, nor the kernel's below it.
+# What does a command wait for? Prints blocked time by function, longest first: the innermost function in user
+# space, not its callers and not the kernel's functions.
 #
 #	waits.sh tar xf big.tar
 perf-prof profile -q --off-cpu -o waits.out --flame-graph waits.folded -- "$@" > /dev/null || exit

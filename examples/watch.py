@@ -18,7 +18,7 @@ def sched__sched_process_exec(event):
 
 def sched__sched_process_exit(event):
     if event._pid != event._tid:
-        return                   # a thread of a process that lives on
+        return                   # a thread; its process continues
     since = started.pop(event._pid, None)
     ran = f"after {(event._time - since) / 1e6:.1f} ms" if since else ""
     print(f"{clock(event)}  end    {event._pid:>7}  {event.comm} {ran}", flush=True)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# In which functions does one command spend another part of its time than another one does?
+# Which functions take a different share of the time in two commands?
 #
 #	what_changed.sh './job old.conf' './job new.conf'
 folder=$(mktemp -d) || exit

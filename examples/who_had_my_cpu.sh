@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Who had the CPU while a command could have run? Waits above 2 ms, and who ran in them.
+# Who had the CPU while a command waited for it? Prints waits above 2 ms, and the tasks that ran meanwhile.
 #
 #	who_had_my_cpu.sh ./job
 perf-prof rundelay --than 2ms -- "$@" |

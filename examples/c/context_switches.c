@@ -5,10 +5,10 @@
  *   cc -O2 context_switches.c $(pkg-config --cflags --libs libperfevent) -o context_switches
  *   ./context_switches
  *
- * This is the program of the first manual page of perf_event_open(2), of 2011, set right. That one
- * wrote through an attr that pointed nowhere, passed the struct for its address and the other
- * arguments in the wrong order, asked for two times in read_format and then read 8 bytes into a
- * place for one number, which fails for want of room, and ended before anything could be counted.
+ * A corrected version of the example in the first manual page of perf_event_open(2), from 2011.
+ * That one wrote through an uninitialized attr pointer, passed the struct instead of its address
+ * and the other arguments in the wrong order, requested two times in read_format but then read
+ * only 8 bytes, which fails with ENOSPC, and ended before anything could be counted.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static uint64_t account(void)
 	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
-/* Counter and account at one instant: if a switch came between them, once more. */
+/* Reads the counter and getrusage(2) at the same instant: repeats if a switch came in between. */
 static int look(const struct pev_event *switches, struct pev_count *count, uint64_t *accounted)
 {
 	int rc;

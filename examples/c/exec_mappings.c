@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which code does a process load? Each mapping that may be executed is told: the program, its
- * libraries, plugins that it opens later.
+ * Which code does a process load? Prints each executable mapping: the program, its libraries, and
+ * plugins that it opens later.
  *
  *   cc -O2 exec_mappings.c $(pkg-config --cflags --libs libperfevent) -o exec_mappings
  *   ./exec_mappings /bin/ls        a command, from its first mapping to its end
  *   ./exec_mappings -p PID         a process, from now on
  *
- * It watches one thread: that of PID, or the first of the command.
+ * It watches one thread: PID, or the first one of the command.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static int fail(const struct pev_error *err)
 	return 1;
 }
 
-/* A child that executes argv once a byte comes through *go. */
+/* Starts a child that executes argv once it reads a byte from *go. */
 static pid_t start(char **argv, int *go)
 {
 	int ends[2];
@@ -71,7 +71,7 @@ static void print_mappings(struct pev_ring *ring, const struct pev_format *forma
 	fflush(stdout);
 }
 
-/* Until the thread ends. */
+/* Prints mappings until the thread ends. */
 static int watch(pid_t pid, int go)
 {
 	struct perf_event_attr attr;
@@ -82,9 +82,9 @@ static int watch(pid_t pid, int go)
 	int rc;
 
 	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr.mmap = 1;                          /* of code; mmap_data would add the others */
+	attr.mmap = 1;                          /* executable mappings; mmap_data adds the others */
 	attr.exclude_kernel = 1;
-	pev_attr_wakeup_watermark(&attr, 1);    /* told at once */
+	pev_attr_wakeup_watermark(&attr, 1);    /* wake up for each record */
 	pev_format_from_attr(&format, &attr);
 	if (pev_event_open(&mappings, &attr, pev_target_thread(pid), NULL, &err))
 		return fail(&err);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	if (child < 0)
 		return 1;
 	rc = watch(child, go);
-	close(go);                              /* if it could not be watched, it won't run */
+	close(go);                              /* if it could not be watched, the child does not run */
 	waitpid(child, &status, 0);
 	return rc ? rc : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

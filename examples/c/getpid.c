@@ -21,7 +21,7 @@ static int fail(const struct pev_error *err)
 	return 1;
 }
 
-/* By syscall(2), since a libc may remember what getpid() was. */
+/* Uses syscall(2), since a libc may cache the result of getpid(). */
 static void three_times(void *arg)
 {
 	(void)arg;
@@ -42,7 +42,7 @@ int main(void)
 	attr.disabled = 1;
 	if (pev_event_open(&calls, &attr, pev_target_self(), NULL, &err))
 		return fail(&err);
-	syscall(SYS_getpid);            /* does not count towards the measurement */
+	syscall(SYS_getpid);            /* not included in the measurement */
 	if (pev_event_measure(calls, three_times, NULL, &count))
 		return 1;
 	printf("saw getpid %" PRIu64 " times\n", count.value);

@@ -4,8 +4,8 @@
  *
  *   cc -O2 ipc.c $(pkg-config --cflags --libs libperfevent) -o ipc && ./ipc
  *
- * Both counters are in one group: they count during the same time or not at all, so that one may
- * be divided by the other. Exits with 77 where there is no PMU, as in most virtual machines.
+ * Both counters are in one group: they count at the same time, so that one may be divided by the
+ * other. Exits with 77 if there is no PMU, as in most virtual machines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static void add_up(void *arg)
 	*sum = 0;
 	for (uint64_t i = 0; i < 100000; i++) {
 		*sum += i;
-		__asm__ volatile("" : : : "memory");   /* or the compiler does it all beforehand */
+		__asm__ volatile("" : : : "memory");   /* or the compiler computes the sum */
 	}
 }
 

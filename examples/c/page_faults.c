@@ -4,7 +4,7 @@
  *
  *   cc -O2 page_faults.c $(pkg-config --cflags --libs libperfevent) -o page_faults && ./page_faults
  *
- * One: memory comes when it is touched, not when it is asked for.
+ * One: pages are allocated when they are first accessed, not by mmap(2).
  */
 #include <inttypes.h>
 #include <perfevent.h>
@@ -45,7 +45,7 @@ int main(void)
 	if (pev_event_open(&faults, &attr, pev_target_self(), NULL, &err))
 		return fail(&err);
 
-	/* Once for nothing: the pages of the code itself come with the first run. */
+	/* The first run is discarded: it includes the faults of the code's own pages. */
 	if (pev_event_measure(faults, ask_and_write, &memory, &count) || !memory)
 		return 1;
 	munmap((void *)memory, SIZE);
