@@ -21,6 +21,7 @@
 #include "stream/live/usage.h"
 #include "stream/maker.h"
 #include "stream/order/order.h"
+#include "stream/pevfault.h"
 #include "stream/rate.h"
 #include "stream/record/buildids.h"
 #include "stream/record/jitnames.h"
@@ -162,7 +163,6 @@ struct stream {
 	} dumps;
 	uint64_t newest;            /* --order: latest time read from any ring */
 };
-
 
 /* events.c */
 int events_from_specs(struct stream *s, struct fault *f);
@@ -333,7 +333,4 @@ int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64
 	       struct fault *f);
 /* While it is so, a callback that does not return is interrupted. */
 void loop_set_delivering(struct stream *s, bool on);
-
-/* Converts a library error. */
-int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err);
 #endif

@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
-{
-	char text[1200];
-
-	/* the kernel's complaint about a filter has a caret: it stands on lines of its own */
-	if (strchr(err->said, '\n'))
-		return fault_set(f, exit_code, "%s:\n%s\n%s", err->asked, err->said, err->remedy);
-	pev_error_text(err, text, sizeof(text));
-	return fault_set(f, exit_code, "%s", text);
-}
 
 static int choose_clock(struct stream *s, struct fault *f)
 {
@@ -160,16 +146,6 @@ void stream_ask_dump(struct stream *s, uint64_t time, const char *why)
 		dumps_ask(s, time, why);
 }
 
-uint64_t stream_time(const struct stream *s, uint64_t time)
-{
-	return perf_clock_show(&s->clock, time);
-}
-
-bool stream_time_differs(const struct stream *s)
-{
-	return s->clock.kind == CLOCK_TSC || s->clock.added;
-}
-
 const struct replay *stream_replay(const struct stream *s)
 {
 	return s->replay;
@@ -178,38 +154,4 @@ const struct replay *stream_replay(const struct stream *s)
 uint64_t stream_reached(const struct stream *s)
 {
 	return s->replay ? replay_reached(s->replay) : 0;
-}
-
-int64_t stream_realtime_offset(struct stream *s)
-{
-	if (s->replay)
-		return replay_realtime_offset(s->replay);
-	if (!s->clock.ring && !s->clock.measured_at && perf_clock_open(&s->clock))
-		s->clock.measured_at = 1;   /* can't be had: not tried again */
-	return perf_clock_offset(&s->clock);
-}
-
-bool stream_has_realtime(const struct stream *s)
-{
-	return !s->replay || replay_info(s->replay)->has_clock;
-}
-
-uint64_t stream_now(struct stream *s)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - (uint64_t)stream_realtime_offset(s);
-}
-
-/* What the kernel wrote before the present slice of a ring is all there once its end is
- * known: one look at the sideband per slice is enough. */
-void stream_tasks_until(struct stream *s, uint64_t time)
-{
-	if (!s->sideband || !s->ops)
-		return;
-	if (s->side_slice != s->slice || time == UINT64_MAX)
-		sideband_collect(s->sideband);
-	s->side_slice = s->slice;
-	sideband_take(s->sideband, time);
 }

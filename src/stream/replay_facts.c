@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recording says of its machine and its clock, and how far it was read. */
+#include "stream/replay_private.h"
+
+#include <time.h>
+
+bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size)
+{
+	*at = perfdata_offset(p->reader);
+	*size = p->size;
+	return p->size;
+}
+
+const struct perfdata_info *replay_info(const struct replay *p)
+{
+	return perfdata_info(p->reader);
+}
+
+struct timespec replay_written(const struct replay *p)
+{
+	struct timespec now = p->written;
+
+	if (!p->size)
+		clock_gettime(CLOCK_REALTIME, &now);
+	return now;
+}
+
+bool replay_is_same_machine(const struct replay *p)
+{
+	return p->same_machine;
+}
+
+bool replay_is_same_kernel(const struct replay *p)
+{
+	return p->same_kernel;
+}
+
+const struct replay_kernel *replay_kernel(const struct replay *p)
+{
+	return &p->kernel;
+}
+
+uint64_t replay_reached(const struct replay *p)
+{
+	return p->reached;
+}
+
+int64_t replay_realtime_offset(const struct replay *p)
+{
+	const struct perfdata_info *info = perfdata_info(p->reader);
+
+	return info->has_clock ? (int64_t)(info->realtime_ns - info->clock_ns) : 0;
+}
+
+bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size)
+{
+	*at = perfdata_offset(p->reader);
+	*size = perfdata_end(p->reader);
+	return *size != UINT64_MAX && *size;
+}
