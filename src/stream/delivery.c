@@ -220,7 +220,7 @@ static void pass_intervals(struct stream *s, uint64_t time)
 		p->empty_intervals += i > 0;
 		p->next_interval = one_interval_after(p, p->next_interval);
 		if (attention_pending(&s->attn))
-			loop_attend(s);
+			attend_requests(s);
 	}
 	if (time >= p->next_interval)
 		p->next_interval = one_interval_after(p, time);
@@ -260,7 +260,7 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 	else
 		deliver_by(s, &s->replay->tracks[item->tag], item->queue, rec, item->time);
 	if (attention_pending(&s->attn))
-		loop_attend(s);
+		attend_requests(s);
 }
 
 /* One after another, as long as they are due. */
@@ -278,7 +278,7 @@ static void deliver_run(struct stream *s, const struct order_due *due)
 		last = time;
 		deliver_by(s, t ? t : &p->tracks[perfdata_event_of(p->reader, rec)], due->item.queue, rec, time);
 		if (attention_pending(&s->attn))
-			loop_attend(s);
+			attend_requests(s);
 		at += rec->size;
 		if (at == due->end)
 			break;

@@ -391,7 +391,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 			deliver(s, ring, rec);
 		}
 		if (attention_pending(&s->attn)) {
-			loop_attend(s);
+			attend_requests(s);
 			if (s->stopping)
 				break;
 		}

@@ -10,10 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Moments that are no further apart share a file; and as long after the last of them, what other
- * CPUs were writing then can be read. */
-static const uint64_t patience = 20000000;
-
 /* ---- life ----------------------------------------------------------------------- */
 
 int dumps_begin(struct stream *s, struct fault *f)
@@ -33,25 +29,6 @@ void dumps_free(struct stream *s)
 {
 	flight_free(s->dumps.flight);
 	s->dumps.flight = NULL;
-}
-
-/* ---- asking ------------------------------------------------------------------------ */
-
-void dumps_ask(struct stream *s, uint64_t time, const char *why)
-{
-	struct dump_moment *asked = &s->dumps.asked, *next = &s->dumps.next;
-
-	if (!asked->time)
-		*asked = (struct dump_moment){ time, time, why };
-	else if (time > asked->until && time <= asked->time + patience)
-		asked->until = time;
-	else if (time > asked->until && (!next->time || time < next->time))
-		*next = (struct dump_moment){ time, time, why };
-}
-
-void dumps_ask_now(struct stream *s)
-{
-	dumps_ask(s, stream_now(s), "SIGUSR2");
 }
 
 /* ---- writing ------------------------------------------------------------------------ */
@@ -102,7 +79,7 @@ static void write_dump(struct stream *s)
 
 void dumps_round(struct stream *s)
 {
-	if (s->dumps.asked.time && !is_over(s) && stream_now(s) > s->dumps.asked.time + 2 * patience)
+	if (s->dumps.asked.time && !is_over(s) && stream_now(s) > s->dumps.asked.time + 2 * DUMPS_PATIENCE)
 		write_dump(s);
 }
 

@@ -15,13 +15,12 @@
 
 struct stream;
 
+/* Moments that are no further apart (ns) share a file; and as long after the last of them, what other
+ * CPUs were writing then can be read. */
+#define DUMPS_PATIENCE UINT64_C(20000000)
+
 /* With the rights of the caller, in place of creating the file: 0, or -1 with f. */
 int dumps_begin(struct stream *s, struct fault *f);
-/* Something happened at that time; why outlives the stream. What follows within 20 ms comes into the
- * same file. */
-void dumps_ask(struct stream *s, uint64_t time, const char *why);
-/* SIGUSR2. */
-void dumps_ask_now(struct stream *s);
 /* All rings were read: writes what was asked for. */
 void dumps_round(struct stream *s);
 /* Nothing more comes. 0, or -1 with f: what could not be written. */

@@ -6,13 +6,10 @@
  */
 #include "stream/private.h"
 
-#include "perfevent/rings/ring_private.h"
-
 #include "base/descriptors.h"
 #include "base/note.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -108,28 +105,7 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 	}
 }
 
-/* ---- attention ---------------------------------------------------------- */
-
-void loop_attend(struct stream *s)
-{
-	unsigned int bits = atomic_exchange(&s->attn.bits, 0);
-
-	if (bits & ATTN_REOPEN)
-		output_reopen(&s->opts->output);
-	if (bits & ATTN_STAT && s->dumps.flight)
-		dumps_ask_now(s);
-	else if (bits & ATTN_STAT && s->opts->recording.switch_signal)
-		recorder_want_switch(s);
-	else if (bits & ATTN_STAT && s->ops->print_stat)
-		s->ops->print_stat(s->ctx);
-	if (bits & ATTN_INTERVAL && s->ops->interval && !s->stop)
-		s->ops->interval(s->ctx);
-	if (bits & ATTN_STOP && !s->stop)
-		s->stop = STOP_SIGNAL;
-	if (bits & ATTN_DEADLINE)
-		s->deadline = true;
-	s->stopping = s->stop && (!s->draining || s->deadline || s->stop == STOP_CONSUMER);
-}
+/* ---- set before the run --------------------------------------------------- */
 
 void stream_end_with(struct stream *s, int fd)
 {
@@ -144,97 +120,6 @@ void stream_begin_with_exec(struct stream *s)
 void stream_is_to_exec(struct stream *s, pid_t pid)
 {
 	s->is_to_exec = pid;
-}
-
-bool stream_ended_with_targets(const struct stream *s)
-{
-	return s->stop == STOP_TARGET;
-}
-
-bool stream_was_interrupted(const struct stream *s)
-{
-	return s->stop == STOP_SIGNAL;
-}
-
-int stream_check_whole(const struct stream *s, struct fault *f)
-{
-	uint64_t at, size;
-
-	if (!s->replay || !stream_was_interrupted(s) || !replay_place(s->replay, &at, &size) || at >= size)
-		return 0;
-	return fault_set(f, EXIT_INTERRUPTED, "interrupted after %u %% of %s: the output covers only that part",
-			 (unsigned int)(100 * (double)at / (double)size), s->opts->input);
-}
-
-void stream_finish(struct stream *s)
-{
-	if (!s->stop)
-		s->stop = STOP_TARGET;
-}
-
-void stream_stop(struct stream *s)
-{
-	s->stop = STOP_CONSUMER;
-	s->stopping = true;
-	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
-}
-
-bool stream_is_stopping(const struct stream *s)
-{
-	/* a signal that came while a callback runs is attended to after it */
-	return s->stop || attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
-}
-
-uint64_t stream_asked_to_stop(void *stream)
-{
-	return atomic_load(&((struct stream *)stream)->attn.stop_ns);
-}
-
-/* Who asks is in the middle of a lookup: what the rings of names hold may not be handed over now. */
-bool stream_is_pressed(void *stream)
-{
-	struct stream *s = stream;
-
-	if (s->sideband && sideband_is_pressed(s->sideband))
-		return true;
-	for (size_t i = 0; i < s->nrings; i++)
-		if (pev_ring_waiting_(s->rings[i].ring) > pev_ring_size(s->rings[i].ring) / 4)
-			return true;
-	return attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
-}
-
-static void last_words(void *ctx)
-{
-	struct stream *s = ctx;
-
-	loss_tell(s, true);
-	if (s->ops->abandon)
-		s->ops->abandon(s->ctx);
-	_exit(EXIT_INTERRUPTED);
-}
-
-static void interrupt(void *ctx)
-{
-	struct stream *s = ctx;
-
-	pthread_mutex_lock(&s->attn.lock);
-	if (s->attn.delivering && s->ops->interrupt)
-		attention_nudge(&s->attn);
-	pthread_mutex_unlock(&s->attn.lock);
-}
-
-static void nudge(void *ctx)
-{
-	struct stream *s = ctx;
-
-	s->ops->interrupt(s->ctx);
-}
-
-void loop_set_delivering(struct stream *s, bool on)
-{
-	pthread_mutex_lock(&s->attn.lock);
-	s->attn.delivering = on;
-	pthread_mutex_unlock(&s->attn.lock);
 }
 
 /* ---- the run ------------------------------------------------------------ */
@@ -326,7 +211,7 @@ static void deliver_until_stopped(struct stream *s)
 		/* the first events are shown at once, then it settles */
 		tick = tick < TICK_MS / 2 ? tick * 2 : TICK_MS;
 		if (attention_pending(&s->attn))
-			loop_attend(s);
+			attend_requests(s);
 		more = deliver_some(s);
 		loss_tell(s, false);
 		throttling_tell(s);
@@ -366,24 +251,11 @@ static int start_all(struct stream *s, struct fault *f)
 	return 0;
 }
 
-int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,
-	       struct fault *f)
-{
-	s->ops = ops;
-	s->ctx = ctx;
-	s->attn = (struct attention){
-		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
-		.restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-	};
-	return attention_start(&s->attn, interval_ms, f);
-}
-
 static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
 {
 	if (s->sideband)
 		sideband_set_consumer(s->sideband, ids_take_task, s);
-	if (loop_begin(s, ops, ctx, s->opts->interval_ms, f))
+	if (attend_begin(s, ops, ctx, s->opts->interval_ms, f))
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
 	    recorder_begin(s, f) || start_all(s, f)) {
@@ -391,12 +263,12 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 		attention_stop(&s->attn);
 		return -1;
 	}
-	loop_set_delivering(s, true);
+	attend_set_delivering(s, true);
 	deliver_until_stopped(s);
 	deliver_rest(s);
 	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
 		sideband_collect(s->sideband);
-	loop_set_delivering(s, false);
+	attend_set_delivering(s, false);
 	if (s->stop != STOP_CONSUMER) {
 		if (s->order)
 			ordered_discard(s);

@@ -206,7 +206,7 @@ static bool merge(struct stream *s, uint64_t watermark)
 		left = left > size ? left - size : 0;
 		deliver_item(s, &item);
 		if (attention_pending(&s->attn))
-			loop_attend(s);
+			attend_requests(s);
 	}
 	return !order_empty(s->order);
 }

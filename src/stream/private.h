@@ -6,6 +6,7 @@
 #include "events/probes.h"
 #include "events/spec.h"
 #include "perfevent.h"
+#include "stream/attend.h"
 #include "stream/counts.h"
 #include "stream/dumps.h"
 #include "stream/filter.h"
@@ -327,10 +328,4 @@ bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct st
 
 /* loop.c */
 #define LOOP_RING UINT64_MAX   /* epoll data of a ring: there is nothing to remember */
-void loop_attend(struct stream *s);
-/* Signals and the watchdog, from here to stream_free(). 0, or -1 with f. */
-int loop_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms,
-	       struct fault *f);
-/* While it is so, a callback that does not return is interrupted. */
-void loop_set_delivering(struct stream *s, bool on);
 #endif

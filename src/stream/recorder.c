@@ -7,6 +7,7 @@
 #include "perfdata/write/writer.h"
 #include "stream/inventory.h"
 #include "stream/private.h"
+#include "stream/requests.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -334,7 +335,7 @@ static void look_for_trigger(struct stream *s, const struct perf_event_header *r
 	const struct stream_event *event = drain_event_of(s, rec);
 
 	if (event && event->triggers && rec->size >= event->layout.time + 8)
-		dumps_ask(s, layout_u64(rec, event->layout.time), event->name);
+		request_dump(s, layout_u64(rec, event->layout.time), event->name);
 }
 
 /* Samples are counted; those that a filter here refuses end a stretch that is written. So does one that is of no
@@ -442,11 +443,6 @@ void recorder_drain(struct stream *s)
 /* ---- one file after the other ------------------------------------------------- */
 
 #define MS UINT64_C(1000000)
-
-void recorder_want_switch(struct stream *s)
-{
-	s->recording.wants_switch = true;
-}
 
 static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
 {

@@ -38,8 +38,6 @@ void recorder_put_inventory(struct stream *s);
 void recorder_put_jitnames(struct stream *s);
 /* Goes on in a new file. False: its name would be that of the one before; try again. */
 bool recorder_next_file(struct stream *s);
-/* The next file begins with the next round. */
-void recorder_want_switch(struct stream *s);
 /* 0, or -1 with f: what could not be written. */
 int recorder_end(struct stream *s, struct fault *f);
 /* Without a file, when it came to nothing. */

@@ -385,7 +385,7 @@ static int wait_for_bytes(void *ctx, int fd)
 		if (p[1].revents & POLLIN && read(s->attn.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
 			s->stop = STOP_SIGNAL;
 		if (attention_pending(&s->attn))
-			loop_attend(s);
+			attend_requests(s);
 		if (s->stop)
 			return -EINTR;
 		p[1].revents = 0;
@@ -398,7 +398,7 @@ static bool is_stopped(void *ctx)
 	struct stream *s = ctx;
 
 	if (attention_pending(&s->attn))
-		loop_attend(s);
+		attend_requests(s);
 	return s->stop;
 }
 
@@ -426,7 +426,7 @@ static int read_all(struct stream *s, struct fault *f)
 			take_damage(s, counts);
 		take_record(s, rec);
 		if (attention_pending(&s->attn))
-			loop_attend(s);
+			attend_requests(s);
 		if (counts->records - looked >= LOOK_RECORDS) {
 			looked = counts->records;
 			loss_tell(s, false);
@@ -529,12 +529,12 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	int rc;
 
 	/* -i is told by the recording's clock, not by a timer */
-	if (loop_begin(s, ops, ctx, 0, f))
+	if (attend_begin(s, ops, ctx, 0, f))
 		return -1;
 	s->replay->interval = ops->interval ? s->opts->interval_ms * MS : 0;
 	find_wanted(s);
 	perfdata_reader_set_wait(s->replay->reader, &wait);
-	loop_set_delivering(s, true);
+	attend_set_delivering(s, true);
 	rc = ops->started ? ops->started(ctx, f) : 0;
 	if (!rc)
 		rc = read_all(s, f);
@@ -544,7 +544,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 		throttling_finish(s, s->replay->newest);
 		makers_end(s);
 	}
-	loop_set_delivering(s, false);
+	attend_set_delivering(s, false);
 	loss_tell(s, true);
 	filters_tell(s);
 	tell(s);

@@ -140,12 +140,6 @@ void stream_totals(const struct stream *s, struct stream_totals *totals)
 	totals->late = s->order ? order_late(s->order) : 0;
 }
 
-void stream_ask_dump(struct stream *s, uint64_t time, const char *why)
-{
-	if (s->dumps.flight)
-		dumps_ask(s, time, why);
-}
-
 const struct replay *stream_replay(const struct stream *s)
 {
 	return s->replay;

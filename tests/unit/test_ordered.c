@@ -320,7 +320,7 @@ void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_l
 	sim.told_lost += count;
 }
 
-void loop_attend(struct stream *s)
+void attend_requests(struct stream *s)
 {
 }
 
