@@ -103,7 +103,7 @@ static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)
 	f = fopen(path, "re");
 	while (f && (n = getline(&line, &room, f)) > 0)
 		if (procmaps_parse(line, (size_t)n - (line[n - 1] == '\n'), &parsed) &&
-		    (parsed.exec || open_wants_data(s)))
+		    (parsed.exec || mappings_have_data(s)))
 			put_mapping(s, pid, &parsed, identifier);
 	free(line);
 	if (f)

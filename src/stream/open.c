@@ -26,92 +26,11 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-enum { DEFAULT_RING = 1 << 20, STACK_RING = 4 << 20, MIN_WAKE_BYTES = 4096, OPEN_TRIES = 5 };
+enum { DEFAULT_RING = 1 << 20, STACK_RING = 4 << 20, OPEN_TRIES = 5 };
 
 /* What the event loop opens itself, with --order and --buffer; and what a script may want
  * at once. */
 enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
-
-/* ---- attr ------------------------------------------------------------- */
-
-/* One that has grown wakes us as soon as before. */
-static void wake_attr(const struct stream *s, struct perf_event_attr *attr)
-{
-	uint64_t bytes = s->opts->ring.bytes, wake = bytes / 4;
-
-	if (s->opts->watermark == 0) {
-		pev_attr_wakeup_events(attr, 1);
-		return;
-	}
-	if (s->opts->watermark != UINT64_MAX)
-		wake = bytes / 100 * s->opts->watermark;
-	if (wake < MIN_WAKE_BYTES && bytes > 2 * MIN_WAKE_BYTES)
-		wake = MIN_WAKE_BYTES;
-	pev_attr_wakeup_watermark(attr, (uint32_t)(wake ? wake : 1));
-}
-
-static void callchain_attr(const struct stream_event *event, struct perf_event_attr *attr)
-{
-	if (!event->callchain)
-		return;
-	attr->exclude_callchain_user = !event->chain_user || event->stack_bytes;
-	attr->exclude_callchain_kernel = !event->chain_kernel;
-	attr->sample_max_stack = (uint16_t)event->max_stack;
-	if (!event->stack_bytes)
-		return;
-	attr->sample_regs_user = source_registers();
-	attr->sample_stack_user = event->stack_bytes;
-}
-
-/* A member counts while its leader is enabled. Opened disabled, a tracepoint beside a software
- * event would stay so. */
-static void member_attr(const struct stream *s, const struct stream_event *event, struct perf_event_attr *attr)
-{
-	if (event->leader == NO_LEADER || &s->events[event->leader] == event)
-		return;
-	attr->disabled = attr->enable_on_exec = 0;
-	attr->pinned = attr->exclusive = 0;
-}
-
-void open_attr(const struct stream *s, const struct stream_event *event,
-	       const struct task_target *task, union pev_attr_buf *buf)
-{
-	struct perf_event_attr *attr = &buf->attr;
-
-	if (event->sampling) {
-		*buf = event->sampling->attr;
-	} else {
-		pev_attr_buf_init(buf, PERF_TYPE_TRACEPOINT, event->fmt->id);
-		pev_attr_sample_period(attr, event->counted ? 0 : 1);
-		attr->sample_type = event->layout.sample_type;
-		attr->read_format = event->read_format | (s->has_lost_format ? PEV_FORMAT_LOST : 0);
-	}
-	attr->disabled = 1;
-	/* perf looks at the first event to learn whether records of tasks have a time */
-	attr->sample_id_all |= s->opts->record != NULL;
-	attr->enable_on_exec = s->with_exec && task->tid >= 0;
-	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0 &&
-			!(s->reads_alone && attr->sample_type & PERF_SAMPLE_READ);
-	member_attr(s, event, attr);
-	perf_clock_attr(&s->clock, attr);
-	wake_attr(s, attr);
-	callchain_attr(event, attr);
-}
-
-/* Kernels before 6.0 refuse PERF_FORMAT_LOST: found by trying it once on ourselves. */
-bool open_knows_lost_format(void)
-{
-	struct perf_event_attr attr;
-	struct pev_event *ev;
-
-	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr.read_format = PEV_FORMAT_LOST;
-	attr.exclude_kernel = attr.exclude_hv = 1;
-	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL))
-		return false;
-	pev_event_close(ev);
-	return true;
-}
 
 /* ---- our own events --------------------------------------------------- */
 
@@ -151,20 +70,11 @@ static uint64_t power_of_two(uint64_t bytes)
 	return p;
 }
 
-/* Kilobytes in a sample. */
-static bool has_stacks(const struct stream *s)
-{
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && s->events[i].stack_format)
-			return true;
-	return false;
-}
-
 /* Rounds -m, and keeps all rings together below a quarter of memory. */
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
-	uint64_t usual = o->ring.usual ? o->ring.usual : has_stacks(s) ? STACK_RING : DEFAULT_RING;
+	uint64_t usual = o->ring.usual ? o->ring.usual : stream_has_stacks(s) ? STACK_RING : DEFAULT_RING;
 	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
 	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
@@ -228,20 +138,6 @@ static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
 				 strerror(errno));
 	ring->ring = backlog_ring(ring->backlog);
 	return 0;
-}
-
-int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event **owner, struct pev_error *err)
-{
-	struct perf_event_attr attr;
-	struct pev_open_opts opts = { .size = sizeof(opts), .label = "the ring's own event" };
-
-	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr.exclude_kernel = attr.exclude_hv = 1;
-	attr.sample_period = 1;
-	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-	perf_clock_attr(&s->clock, &attr);
-	wake_attr(s, &attr);
-	return pev_event_open(owner, &attr, pev_target_thread_on_cpu(tid, cpu), &opts, err);
 }
 
 static int open_ring(struct stream *s, int cpu, struct fault *f)
@@ -547,40 +443,9 @@ void close_all(struct stream *s)
 	s->totals.ring_bytes = 0;
 }
 
-bool stream_event_has_addresses(const struct stream_event *event, bool user)
-{
-	if (event->names_ip || (event->sampling && event->sampling->shape == SHAPE_FAULT))
-		return true;
-	return event->callchain && (!user || event->chain_user);
-}
-
-bool stream_wants_mappings(const struct stream *s)
-{
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && stream_event_has_addresses(&s->events[i], true))
-			return true;
-	return false;
-}
-
-/* perf reads unwind tables where they are mapped: beside the code. */
-bool open_wants_data(const struct stream *s)
-{
-	return s->wants_data || (s->opts->record && has_stacks(s));
-}
-
-void stream_want_data(struct stream *s)
-{
-	s->wants_data = true;
-}
-
 static enum side_maps wanted_maps(const struct stream *s)
 {
-	return !stream_wants_mappings(s) ? SIDE_MAPS_NONE : open_wants_data(s) ? SIDE_MAPS_ALL : SIDE_MAPS_CODE;
-}
-
-bool stream_has_mappings(const struct stream *s)
-{
-	return (s->sideband || s->replay) && stream_wants_mappings(s);
+	return !stream_wants_mappings(s) ? SIDE_MAPS_NONE : mappings_have_data(s) ? SIDE_MAPS_ALL : SIDE_MAPS_CODE;
 }
 
 int stream_open(struct stream *s, struct fault *f)

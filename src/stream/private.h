@@ -21,6 +21,8 @@
 #include "stream/live/throttle.h"
 #include "stream/live/usage.h"
 #include "stream/maker.h"
+#include "stream/mappings.h"
+#include "stream/openattr.h"
 #include "stream/order/order.h"
 #include "stream/pevfault.h"
 #include "stream/rate.h"
@@ -240,17 +242,8 @@ int ids_check(struct fault *f);
 void ids_take_task(void *ctx, const struct pev_record *rec);
 
 /* open.c */
-/* Kernels before 6.0 refuse PERF_FORMAT_LOST. */
-bool open_knows_lost_format(void);
 int open_all(struct stream *s, struct fault *f);
-/* Whether mappings of data are told, too. */
-bool open_wants_data(const struct stream *s);
-/* How an event is opened on a task. */
-void open_attr(const struct stream *s, const struct stream_event *event,
-	       const struct task_target *task, union pev_attr_buf *buf);
 void close_all(struct stream *s);
-/* The event that a ring belongs to: of a thread of ours, nothing is sampled by it. 0, or -errno with err. */
-int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event **owner, struct pev_error *err);
 
 /* closer.c: the end of the pipe that holds the descriptors in another process, or -1. */
 int closer_start(struct stream *s);
