@@ -118,16 +118,6 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 	return type;
 }
 
-int event_set_stack_format(struct stream_event *ev, const struct pev_format *format)
-{
-	if (!ev->stack_format)
-		ev->stack_format = malloc(sizeof(*ev->stack_format));
-	if (!ev->stack_format)
-		return -1;
-	*ev->stack_format = *format;
-	return 0;
-}
-
 /* With the attr with which open.c opens the event. */
 static int choose_stack_format(struct stream_event *ev)
 {

@@ -9,6 +9,7 @@
 #include "stream/attend.h"
 #include "stream/counts.h"
 #include "stream/dumps.h"
+#include "stream/eventlist.h"
 #include "stream/filter.h"
 #include "stream/groups.h"
 #include "stream/grow.h"
@@ -169,22 +170,10 @@ struct stream {
 
 /* events.c */
 int events_from_specs(struct stream *s, struct fault *f);
-void events_free(struct stream *s);
-/* Appends an event of this item, with what all events have; NULL with f. The event moves
- * when another one is appended. */
-struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f);
-/* Names an event: 0, or -1 with f. */
-int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f);
-/* Two items with one name would share a handler without being told apart: -1 with f. */
-int events_check_names(const struct stream *s, struct fault *f);
-/* Takes -e apart, into s->specs: 0, or -1 with f. */
-int events_parse(struct stream *s, struct fault *f);
 
 /* layouts.c */
 /* What samples of each event have, by what is asked for and read: 0, or -1 with f. */
 int layouts_choose(struct stream *s, struct fault *f);
-/* 0, or -1 without memory. */
-int event_set_stack_format(struct stream_event *ev, const struct pev_format *format);
 
 /* eventattr.c */
 enum event_kind {
@@ -216,11 +205,6 @@ enum { PROBE_SHOWN_SIZE = 300 };
 /* What the item's probe is called: without its path. False: it is no probe. */
 bool probe_item_name(const struct spec_item *item, char *buf, size_t size);
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
-
-/* Finds tracefs, or mounts it: 0, or -1 with f. */
-int events_find_tracefs(struct stream *s, struct fault *f);
-/* Names a tracepoint's event: 0, or -1 with f. */
-int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f);
 
 /* source.c */
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
