@@ -3,7 +3,6 @@
 #include "stream/replay_private.h"
 
 #include "base/nearest.h"
-#include "perfevent/parse/parse.h"
 #include "stream/rate.h"
 #include "stream/source.h"
 
@@ -43,115 +42,6 @@ static int read_formats(struct stream *s, struct fault *f)
 	return perfdata_each_format(s->replay->reader, &x.f, f);
 }
 
-/* ---- tracks ------------------------------------------------------------------- */
-
-static bool is_ours(const struct perfdata_info *info)
-{
-	return info->version && !strncmp(info->version, "perf-prof", 9);
-}
-
-/* A type is a number that each machine gives to its PMUs as they come: the recording may say which it was. */
-static bool pmu_label(const struct replay *p, const struct perf_event_attr *a, char *buf, size_t size)
-{
-	const struct perfdata_info *info = perfdata_info(p->reader);
-	char modifiers[PEV_MODIFIERS_SIZE_], words[100];
-	size_t i = 0;
-
-	while (i < info->nfacts && (info->facts[i].feature != PERFDATA_PMU_MAPPINGS || info->facts[i].number[0] != a->type ||
-				    !info->facts[i].text[0]))
-		i++;
-	if (i == info->nfacts)
-		return false;
-	snprintf(words, sizeof(words), a->config2 ? "config=%#llx,config1=%#llx,config2=%#llx" : a->config1 ?
-		 "config=%#llx,config1=%#llx" : "config=%#llx", (unsigned long long)a->config,
-		 (unsigned long long)a->config1, (unsigned long long)a->config2);
-	pev_label_modifiers_(a, modifiers);
-	snprintf(buf, size, "%s/%s/%s", info->facts[i].text[0], words, modifiers);
-	return true;
-}
-
-bool recording_is_about_tasks(const struct replay *p, const struct perfdata_event *e)
-{
-	const struct perf_event_attr *a = &e->attr.attr;
-
-	return is_ours(perfdata_info(p->reader)) && a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
-}
-
-/* What the attr says, in the words of whoever asked for it: guests are left out, or not, by default. */
-static bool label_of(const struct replay *p, const struct perfdata_event *e, char *buf, size_t size)
-{
-	union pev_attr_buf plain = e->attr;
-	struct perf_event_attr *a = &plain.attr;
-
-	if (!a->exclude_host)
-		a->exclude_guest = a->exclude_user || a->exclude_kernel || a->exclude_hv || a->precise_ip;
-	if (p->same_machine)
-		return pev_attr_label(a, buf, size);
-	return a->type >= PERF_TYPE_MAX && pmu_label(p, a, buf, size) ? true : pev_label_at_(a, NULL, buf, size) > 0;
-}
-
-/* An alias is in the name of our own recordings; in those of perf there are modifiers. */
-static void name_track(const struct replay *p, const struct perfdata_event *e, struct track *t)
-{
-	const struct perf_event_attr *a = &e->attr.attr;
-
-	if (e->name && (!t->fmt || is_ours(perfdata_info(p->reader))))
-		snprintf(t->name, sizeof(t->name), "%s", e->name);
-	else if (t->fmt)
-		snprintf(t->name, sizeof(t->name), "%s:%s", t->fmt->sys, t->fmt->name);
-	else if (a->type == PERF_TYPE_TRACEPOINT)
-		snprintf(t->name, sizeof(t->name), "tracepoint_%llu", (unsigned long long)a->config);
-	else if (!label_of(p, e, t->name, sizeof(t->name)))
-		snprintf(t->name, sizeof(t->name), "event_%u_%llu", a->type, (unsigned long long)a->config);
-}
-
-/* The name of a tracepoint, or its alias; NULL: it is not called by its system. */
-static const char *behind_system(const struct track *t)
-{
-	size_t sys = t->fmt ? strlen(t->fmt->sys) : 0;
-
-	return sys && !strncmp(t->name, t->fmt->sys, sys) && t->name[sys] == ':' ? t->name + sys + 1 : NULL;
-}
-
-/* Its tracepoint lay in a group of the recorder's own, which nobody asked for. */
-static const char *probe_of(const struct replay *p, const struct perfdata_event *e, const struct track *t)
-{
-	if (!t->fmt || !e->name || !is_ours(perfdata_info(p->reader)) || behind_system(t))
-		return NULL;
-	return e->what ? e->what : t->name;
-}
-
-static void begin_track(struct stream *s, const struct perfdata_event *e, struct track *t)
-{
-	const struct perf_event_attr *a = &e->attr.attr;
-	struct layout l;
-
-	t->first = NO_EVENT;
-	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
-		t->fmt = tracefmt_find(s->formats, a->config);
-	name_track(s->replay, e, t);
-	t->probe = probe_of(s->replay, e, t);
-	t->type = a->sample_type;
-	t->widened = t->type | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (t->fmt ? PERF_SAMPLE_PERIOD : 0);
-	t->period = a->freq ? 1 : a->sample_period;
-	layout_from_sample_type(&l, t->type);
-	t->time_at = l.time;
-	t->cpu_at = l.cpu;
-}
-
-static int make_tracks(struct stream *s, struct fault *f)
-{
-	struct replay *p = s->replay;
-
-	p->ntracks = perfdata_events(p->reader);
-	p->tracks = calloc(p->ntracks, sizeof(*p->tracks));
-	if (!p->tracks)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < p->ntracks; i++)
-		begin_track(s, perfdata_event(p->reader, i), &p->tracks[i]);
-	return 0;
-}
-
 /* ---- events ------------------------------------------------------------------- */
 
 static uint8_t arch_of(const struct perfdata_info *info)
@@ -181,7 +71,7 @@ static char *what_of(const struct replay *p, const struct track *t, const struct
 
 	if (e->what)
 		return strdup(e->what);
-	if (is_ours(perfdata_info(p->reader)) && label_of(p, e, label, sizeof(label)))
+	if (recording_is_ours(perfdata_info(p->reader)) && track_label(p, e, label, sizeof(label)))
 		return strdup(label);
 	return strdup(t->name);
 }
@@ -244,7 +134,7 @@ void replay_format(const struct stream *s, const struct stream_event *event, str
 
 static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
 {
-	const char *shown = ev->alias ? ev->alias : t->probe ? t->name : behind_system(t);
+	const char *shown = ev->alias ? ev->alias : t->probe ? t->name : track_behind_system(t);
 	char full[600], word[600];
 
 	ev->sys = strdup(t->fmt->sys);
@@ -306,14 +196,6 @@ static bool takes_slot(const struct stream *s, const struct spec_item *item, con
 			      (!item->sys && source_find(s->opts->sources, item->name)));
 }
 
-/* A group's member that is not sampled: the samples of another one bear its count. */
-static bool is_counted(const struct replay *p, size_t track)
-{
-	const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
-
-	return !a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP;
-}
-
 static int append(struct stream *s, const struct spec_item *item, size_t track, struct fault *f)
 {
 	const struct replay *p = s->replay;
@@ -342,61 +224,10 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	layout_from_format(&ev->layout, t->widened, e->format.read_format);
 	ev->read_format = e->format.read_format;
-	ev->counted = is_counted(p, track);
+	ev->counted = track_is_counted(p, track);
 	if (t->fmt)
 		ev->min_raw = t->fmt->min_size;
 	return name_event(ev, item, t, f);
-}
-
-static bool is_samples_of(const struct replay *p, size_t track, const char *sys, const char *name)
-{
-	const struct tracefmt *fmt = p->tracks[track].fmt;
-
-	return fmt && !is_counted(p, track) && !strcmp(fmt->sys, sys) && !strcmp(fmt->name, name);
-}
-
-/* p->ntracks: it has none. */
-static size_t track_of(const struct replay *p, const char *sys, const char *name)
-{
-	size_t i = 0;
-
-	while (i < p->ntracks && !is_samples_of(p, i, sys, name))
-		i++;
-	return i;
-}
-
-bool recording_has(const struct stream *s, const char *sys, const char *name)
-{
-	return track_of(s->replay, sys, name) < s->replay->ntracks;
-}
-
-struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
-				     const char *sys, const char *name, struct fault *f)
-{
-	const struct replay *p = s->replay;
-	struct stream_event *ev;
-	char message[700], expected[300];
-	bool unknown = false;
-	size_t i = track_of(p, sys, name);
-
-	if (i == p->ntracks) {
-		for (size_t k = 0; k < p->ntracks; k++)
-			unknown |= !p->tracks[k].fmt &&
-				   perfdata_event(p->reader, k)->attr.attr.type == PERF_TYPE_TRACEPOINT;
-		snprintf(message, sizeof(message), "%s needs samples of %s:%s, which %s lacks%s", source, sys, name,
-			 s->opts->input, unknown ? " (or its format)" : "");
-		snprintf(expected, sizeof(expected), "a recording with -e %s:%s", sys, name);
-		spec_fault(f, item, item->at, message, expected);
-		return NULL;
-	}
-	ev = events_append(s, item, f);
-	if (!ev || event_set_tracepoint(ev, sys, name, f))
-		return NULL;
-	ev->track = (uint32_t)i;
-	ev->fmt = p->tracks[i].fmt;
-	ev->min_raw = ev->fmt->min_size;
-	layout_from_format(&ev->layout, p->tracks[i].widened, perfdata_event(p->reader, i)->format.read_format);
-	return ev;
 }
 
 /* ---- the list ------------------------------------------------------------------- */
@@ -459,7 +290,7 @@ static bool is_alias(const struct wanted *w, const struct track *t)
 {
 	const char *alias = spec_attr(w->item, "alias");
 	bool traced = t->fmt && !t->probe;
-	const char *name = traced ? behind_system(t) : t->name;
+	const char *name = traced ? track_behind_system(t) : t->name;
 
 	return alias && name && !strcmp(name, alias) && !t->probe == !w->probe[0] &&
 	       (!traced || matches_tracepoint(w, t));
@@ -563,7 +394,7 @@ static int check_samples(const struct stream *s, const struct spec_item *item, s
 	size_t leader;
 
 	for (size_t i = before; i < s->nevents; i++)
-		if (item->group || s->opts->takes_counts || !is_counted(p, s->events[i].track))
+		if (item->group || s->opts->takes_counts || !track_is_counted(p, s->events[i].track))
 			return 0;
 	leader = leader_of(p, s->events[before].track);
 	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[s->events[before].track].name,
@@ -619,7 +450,7 @@ static int add_leaders(struct stream *s, struct fault *f)
 	for (size_t i = 0; i < s->nshown && s->opts->takes_counts; i++) {
 		size_t track = s->events[i].track, leader = p->ntracks;
 
-		if (track != NO_TRACK && is_counted(p, track))
+		if (track != NO_TRACK && track_is_counted(p, track))
 			leader = leader_of(p, track);
 		if (leader < p->ntracks && !has_event_of(s, leader) && append(s, &everything, leader, f))
 			return -1;
@@ -703,7 +534,7 @@ int recording_events(struct stream *s, struct fault *f)
 
 	if (read_formats(s, &damage))
 		fault_print(&damage);   /* its tracepoints have no fields; all else is there */
-	if (make_tracks(s, f) || events_parse(s, f))
+	if (tracks_make(s, f) || events_parse(s, f))
 		return -1;
 	rc = s->specs.nitems ? 0 : add_all(s, f);
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)

@@ -59,6 +59,16 @@ struct replay {
 
 /* replay_events.c */
 int recording_events(struct stream *s, struct fault *f);
+/* tracks.c: fills tracks and ntracks; formats are read. 0, or -1 with f. */
+int tracks_make(struct stream *s, struct fault *f);
+/* Whether perf-prof made the recording. */
+bool recording_is_ours(const struct perfdata_info *info);
+/* What the attr says, in the words of whoever asked for it. False: it has no words. */
+bool track_label(const struct replay *p, const struct perfdata_event *e, char *buf, size_t size);
+/* The name of a tracepoint, or its alias; NULL: it is not called by its system. */
+const char *track_behind_system(const struct track *t);
+/* A group's member that is not sampled: the samples of another one bear its count. */
+bool track_is_counted(const struct replay *p, size_t track);
 /* Whether the event tells of tasks and nothing else, in a ring of its own: so perf-prof records it. */
 bool recording_is_about_tasks(const struct replay *p, const struct perfdata_event *e);
 /* Whether there are samples of that tracepoint. */
