@@ -4,6 +4,7 @@
  * events, and what tells of tasks, in the order of time.
  */
 #include "stream/replay_private.h"
+#include "stream/samplelimits.h"
 
 #include <string.h>
 
@@ -81,7 +82,7 @@ static void deliver_one(struct stream *s, struct ring *ring, const struct stream
 		makers_take(s, ring, ev, rec, raw, size, cpu);
 		return;
 	}
-	if (ev->choosy && !drain_is_within_limits(s, ring, ev, rec))
+	if (ev->choosy && !limits_allow(s, ring, ev, rec))
 		return;
 	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
 	if (++s->totals.delivered == s->opts->exit_n)

@@ -2,6 +2,7 @@
 #include "stream/maker.h"
 
 #include "stream/replay_private.h"
+#include "stream/samplelimits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -409,6 +410,6 @@ void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid)
 	if (s->stopping || (event->cpus.n && !numlist_has(&event->cpus, (int)m->cpu)))
 		return;
 	fill(m, time, pid, tid);
-	if (!event->choosy || drain_is_within_limits(s, m->ring, event, m->rec))
+	if (!event->choosy || limits_allow(s, m->ring, event, m->rec))
 		stream_hand_over(s, event, m->rec, (char *)m->rec + AT_DATA, m->raw_size, m->cpu);
 }

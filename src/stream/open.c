@@ -12,6 +12,7 @@
  * all CPUs and tasks are sampled alike. (PERF_EVENT_IOC_PERIOD can't change this: the kernel's
  * clocks take it for a period.)
  */
+#include "stream/dispatch.h"
 #include "stream/private.h"
 
 #include "base/descriptors.h"

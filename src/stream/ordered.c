@@ -12,7 +12,10 @@
  * room to wait for the end of a ring then: it is taken as known up to its slice before
  * the last. What lies inverted over more than a slice can come late then, and is counted.
  */
+#include "stream/choice.h"
+#include "stream/dispatch.h"
 #include "stream/private.h"
+#include "stream/ringrecords.h"
 
 #include "perfevent/rings/ring_private.h"
 
@@ -88,11 +91,11 @@ static void set_newest(struct stream *s, uint64_t time)
 static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	/* the same place in all tracepoints of a stream */
-	const struct stream_event *event = s->has_others ? drain_event_of(s, rec) : &s->events[s->first];
+	const struct stream_event *event = s->has_others ? dispatch_event_of(s, rec) : &s->events[s->first];
 	uint64_t time;
 
 	if (!event || rec->size < event->layout.time + 8) {
-		drain_count_unknown(s, ring, rec);
+		ring_count_unknown(s, ring, rec);
 		return;
 	}
 	time = layout_u64(rec, event->layout.time);
@@ -104,7 +107,7 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	if (time > s->newest)
 		set_newest(s, time);
 	/* what a filter drops need not wait for its turn: it would push out what it keeps */
-	if (__builtin_expect(s->filters_here, 0) && drain_is_dropped(s, ring, rec))
+	if (__builtin_expect(s->filters_here, 0) && choice_drops(s, ring, rec))
 		return;
 	if (__builtin_expect(!push(s, ring, time, rec, rec->size), 0))
 		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);
@@ -145,12 +148,12 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 		if (rec->type == PERF_RECORD_SAMPLE)
 			take_sample(s, ring, rec);
 		else
-			ring->gap += drain_take_lost(s, ring, rec);
+			ring->gap += ring_take_lost(s, ring, rec);
 	}
 	if (s->writer)
 		recorder_take(s, ring, from);
 	pev_ring_release_(ring->ring);
-	drain_check_damage(s, ring);
+	ring_check_damage(s, ring);
 	ring->ahead = (rec || behind) && ring->ahead > taken ? ring->ahead - taken : 0;
 	set_known(s, ring, passed, before, !rec && !behind);
 	return waiting > taken;
@@ -254,7 +257,7 @@ void ordered_discard(struct stream *s)
 		if (rec->type == PERF_RECORD_LOST)
 			deliver_item(s, &item);
 		else
-			s->rings[item.queue].gap += drain_is_wanted(s, &s->rings[item.queue], rec);
+			s->rings[item.queue].gap += choice_wants(s, &s->rings[item.queue], rec);
 	}
 	for (size_t i = 0; i < s->nrings; i++) {
 		if (s->rings[i].gap)

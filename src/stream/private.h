@@ -234,33 +234,12 @@ int closer_start(struct stream *s);
 void closer_release(int fd);
 
 /* drain.c */
-void dispatch_index(struct stream *s);
 /* Delivers up to one slice of every ring; returns whether something is left. */
 bool drain_round(struct stream *s);
 /* Counts what is left as lost, without delivering. */
 void drain_discard(struct stream *s);
-/* For ordered.c and recorder.c: one sample to the consumer; what a record tells to be lost (0: it doesn't);
- * a sample while something is throttled. */
+/* For ordered.c: one sample to the consumer. */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-uint64_t drain_take_lost(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-void drain_end_throttled(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-/* The event of that id; NULL: there is none. */
-struct stream_event *drain_event_by_id(const struct stream *s, uint64_t id);
-/* A sample without an event is malformed, or a stray that is lost. */
-void drain_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
-/* Whether it would be delivered; what filters drop is counted. */
-bool drain_is_wanted(struct stream *s, struct ring *ring,
-		     const struct perf_event_header *rec);
-/* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
-bool drain_is_dropped(struct stream *s, const struct ring *ring,
-		      const struct perf_event_header *rec);
-/* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. *id: as
- * strays_whose(). */
-bool drain_is_refused(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id);
-void drain_check_damage(struct stream *s, struct ring *ring);
-/* The event of a sample that has an identifier, if need be by strays_event(); NULL if it is none of ours. */
-const struct stream_event *drain_event_of(const struct stream *s,
-					  const struct perf_event_header *rec);
 
 /* ordered.c: the same in time order. */
 int ordered_start(struct stream *s, struct fault *f);
@@ -298,10 +277,6 @@ static inline void stream_hand_over(struct stream *s, const struct stream_event 
 	if (++s->totals.delivered == s->opts->exit_n)
 		stream_stop(s);
 }
-
-/* Whether the source's own -N and --sampling-limit let one more through. */
-bool drain_is_within_limits(struct stream *s, struct ring *ring, const struct stream_event *event,
-			    const struct perf_event_header *rec);
 
 /* loop.c */
 #define LOOP_RING UINT64_MAX   /* epoll data of a ring: there is nothing to remember */

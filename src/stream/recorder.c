@@ -5,9 +5,12 @@
 #include "base/note.h"
 #include "base/outfile.h"
 #include "perfdata/write/writer.h"
+#include "stream/choice.h"
+#include "stream/dispatch.h"
 #include "stream/inventory.h"
 #include "stream/private.h"
 #include "stream/requests.h"
+#include "stream/ringrecords.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -296,7 +299,7 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 	bytes->pos = from;
 	while (bytes->pos < end && (rec = pev_ring_next_(bytes))) {
 		uint64_t id = 0;
-		bool refused = rec->type == PERF_RECORD_SAMPLE && drain_is_refused(s, ring, rec, &id);
+		bool refused = rec->type == PERF_RECORD_SAMPLE && choice_refuses(s, ring, rec, &id);
 
 		if (refused || id)
 			from = take_before(s, bytes, from, before);
@@ -332,7 +335,7 @@ enum { PIECE_BYTES = 256 << 10 };
 
 static void look_for_trigger(struct stream *s, const struct perf_event_header *rec)
 {
-	const struct stream_event *event = drain_event_of(s, rec);
+	const struct stream_event *event = dispatch_event_of(s, rec);
 
 	if (event && event->triggers && rec->size >= event->layout.time + 8)
 		request_dump(s, layout_u64(rec, event->layout.time), event->name);
@@ -346,14 +349,14 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 
 	*id = 0;
 	if (rec->type != PERF_RECORD_SAMPLE) {
-		lost = drain_take_lost(s, ring, rec);
+		lost = ring_take_lost(s, ring, rec);
 		if (lost)
 			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 		return true;
 	}
 	if (__builtin_expect(s->throttles.nopen != 0, 0))
-		drain_end_throttled(s, ring, rec);
-	if (s->filters_here && !drain_is_wanted(s, ring, rec))
+		ring_end_throttled(s, ring, rec);
+	if (s->filters_here && !choice_wants(s, ring, rec))
 		return false;
 	if (__builtin_expect(s->strays, 0) && !strays_whose(s, rec, id) && rec->size >= 16) {
 		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
@@ -385,7 +388,7 @@ static void drain_piece(struct stream *s, struct ring *ring)
 	}
 	take(s, bytes, from);
 	pev_ring_release_(bytes);
-	drain_check_damage(s, ring);
+	ring_check_damage(s, ring);
 }
 
 /* What was mapped before the samples up to the ring's end of now is known before they are looked at. */

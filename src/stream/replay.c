@@ -8,6 +8,7 @@
  * Queues are those of live rings, one per CPU. Records of tasks go through them, too: so the
  * consumer knows who was who at the time of each sample.
  */
+#include "stream/dispatch.h"
 #include "stream/replay_private.h"
 
 #include "base/note.h"

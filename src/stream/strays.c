@@ -2,6 +2,7 @@
 #include "stream/strays.h"
 
 #include "stream/private.h"
+#include "stream/sampleids.h"
 
 enum { ID_AT = sizeof(struct perf_event_header) };
 
@@ -52,7 +53,7 @@ struct stream_event *strays_event(const struct stream *s, const struct perf_even
 
 struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id)
 {
-	struct stream_event *ev = rec->size < ID_AT + 8 ? NULL : drain_event_by_id(s, layout_u64(rec, ID_AT));
+	struct stream_event *ev = rec->size < ID_AT + 8 ? NULL : sampleids_event(s, layout_u64(rec, ID_AT));
 
 	*id = 0;
 	if (__builtin_expect(ev != NULL, 1) || rec->size < ID_AT + 8)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/dispatch.h"
 #include "stream/private.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /* What the hot path counts. */
 #include "cmocka_all.h"
 
-#include "stream/drain.c"
+#include "stream/samplelimits.c"
+#include "stream/ringrecords.h"
 
 /* The descriptors count what a full ring lost, and nothing else: the tail is what they know
  * more than the records told of it. */
@@ -19,13 +20,13 @@ static void losses(void **state)
 	static struct stream stream;
 	struct ring ring = { 0 };
 
-	assert_int_equal(drain_take_lost(&stream, &ring, &full.header), 5);
+	assert_int_equal(ring_take_lost(&stream, &ring, &full.header), 5);
 	assert_int_equal(ring.lost, 5);
-	assert_int_equal(drain_take_lost(&stream, &ring, &pmu.header), 7);
+	assert_int_equal(ring_take_lost(&stream, &ring, &pmu.header), 7);
 	assert_int_equal(ring.lost, 5);
 	full.header.size = pmu.header.size = 8;      /* cut */
-	assert_int_equal(drain_take_lost(&stream, &ring, &full.header), 0);
-	assert_int_equal(drain_take_lost(&stream, &ring, &pmu.header), 0);
+	assert_int_equal(ring_take_lost(&stream, &ring, &full.header), 0);
+	assert_int_equal(ring_take_lost(&stream, &ring, &pmu.header), 0);
 	assert_int_equal(ring.lost, 5);
 }
 

@@ -8,7 +8,10 @@
  */
 #include "cmocka_all.h"
 
+#include "stream/choice.h"
+#include "stream/dispatch.h"
 #include "stream/private.h"
+#include "stream/ringrecords.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -267,13 +270,12 @@ void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_
 	sim.last = time > sim.last ? time : sim.last;
 }
 
-const struct stream_event *drain_event_of(const struct stream *s,
-					  const struct perf_event_header *rec)
+const struct stream_event *dispatch_event_of(const struct stream *s, const struct perf_event_header *rec)
 {
 	return NULL;   /* only tracepoints here */
 }
 
-uint64_t drain_take_lost(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+uint64_t ring_take_lost(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	return ((const uint64_t *)rec)[2];
 }
@@ -287,19 +289,17 @@ int64_t stream_realtime_offset(struct stream *s)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)sim.now;
 }
 
-void drain_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+void ring_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	s->totals.malformed++;
 }
 
-bool drain_is_wanted(struct stream *s, struct ring *ring,
-		     const struct perf_event_header *rec)
+bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	return true;
 }
 
-bool drain_is_dropped(struct stream *s, const struct ring *ring,
-		      const struct perf_event_header *rec)
+bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_event_header *rec)
 {
 	return false;
 }
@@ -308,7 +308,7 @@ void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
 }
 
-void drain_check_damage(struct stream *s, struct ring *ring)
+void ring_check_damage(struct stream *s, struct ring *ring)
 {
 	assert_int_equal(pev_ring_damaged(ring->ring), 0);
 }
@@ -603,7 +603,7 @@ static void what_is_discarded_is_told(void **state)
 		pev_ring_begin(ring);
 		while ((rec = pev_ring_next(ring)))
 			if (rec->type == PERF_RECORD_LOST)
-				sim.told_lost += drain_take_lost(sim.s, &sim.s->rings[i], rec);
+				sim.told_lost += ring_take_lost(sim.s, &sim.s->rings[i], rec);
 			else
 				waiting++;
 		waiting += sim.cpus[i].memory[0].lost;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/choice.h"
+
+#include "stream/dispatch.h"
+#include "stream/strays.h"
+
+static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
+{
+	return own_has(&s->own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) && !event->keep_own;
+}
+
+static bool is_filtered(const struct ring *ring, const struct stream_event *event,
+			const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	return event->filter_here && !filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu);
+}
+
+bool choice_is_unwanted(struct stream *s, const struct ring *ring, const struct stream_event *event,
+			const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	if (is_own(s, event, rec)) {
+		s->totals.skipped++;
+		return true;
+	}
+	if (event->muted || is_filtered(ring, event, rec, raw, raw_size)) {
+		s->totals.filtered++;
+		return true;
+	}
+	return false;
+}
+
+bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
+{
+	const struct stream_event *event;
+	const void *raw;
+	uint32_t size;
+
+	if (rec->type != PERF_RECORD_SAMPLE)
+		return false;
+	event = dispatch_sample(s, rec, &raw, &size);
+	return event && choice_takes(s, ring, event, rec, raw, size);
+}
+
+bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_event_header *rec)
+{
+	const void *raw;
+	uint32_t size;
+	const struct stream_event *event = dispatch_sample(s, rec, &raw, &size);
+
+	return event && choice_is_unwanted(s, ring, event, rec, raw, size);
+}
+
+bool choice_refuses(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
+{
+	const void *raw;
+	uint32_t size;
+	struct stream_event *event = NULL;
+
+	*id = 0;
+	if (s->strays) {
+		event = strays_whose(s, rec, id);
+		if (!event)
+			return rec->size >= 16;   /* one that nobody can assign is counted as lost */
+		event = dispatch_as(event, rec, &raw, &size);
+	} else {
+		event = dispatch_sample(s, rec, &raw, &size);
+	}
+	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size));
+}

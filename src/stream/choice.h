@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which samples are delivered: not perf-prof's own, nor those that filters here or limits leave out. */
+#ifndef STREAM_CHOICE_H
+#define STREAM_CHOICE_H
+
+#include "stream/private.h"
+#include "stream/samplelimits.h"
+
+/* Whether a sample is our own doing, or not what the filter wants; it is counted. */
+bool choice_is_unwanted(struct stream *s, const struct ring *ring, const struct stream_event *event,
+			const struct perf_event_header *rec, const void *raw, uint32_t raw_size);
+/* Whether it would be delivered; what filters drop is counted. */
+bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
+/* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
+bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_event_header *rec);
+/* Whether the sample is one that is never delivered, for whatever limit: our own, or filtered here. *id: as
+ * strays_whose(). */
+bool choice_refuses(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id);
+
+/* Most samples are chosen by two looks. */
+static inline bool choice_is_plain(const struct stream *s, const struct stream_event *event,
+				   const struct perf_event_header *rec)
+{
+	return __builtin_expect(!own_may_have(&s->own, layout_u32(rec, event->layout.tid)) && !event->choosy, 1);
+}
+
+/* Whether the sample of this event is delivered; what is left out is counted. */
+static inline bool choice_takes(struct stream *s, struct ring *ring, const struct stream_event *event,
+				const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+{
+	if (choice_is_plain(s, event, rec))
+		return true;
+	return !choice_is_unwanted(s, ring, event, rec, raw, raw_size) &&
+	       (event->taps || limits_allow(s, ring, event, rec));
+}
+#endif
