@@ -8,7 +8,7 @@
 #define STREAM_NAMES_H
 
 #include "stream/branchchain.h"
-#include "stream/replay_files.h"
+#include "stream/recording/files.h"
 #include "stream/stream.h"
 #include "symbols/symbolizer.h"
 #include "tasks/comms.h"

@@ -534,7 +534,7 @@ int recording_events(struct stream *s, struct fault *f)
 
 	if (read_formats(s, &damage))
 		fault_print(&damage);   /* its tracepoints have no fields; all else is there */
-	if (tracks_make(s, f) || events_parse(s, f))
+	if (tracks_make(s->replay, s->formats, f) || events_parse(s, f))
 		return -1;
 	rc = s->specs.nitems ? 0 : add_all(s, f);
 	for (size_t i = 0; i < s->specs.nitems && !rc; i++)

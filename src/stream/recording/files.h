@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* With a recording, processes are not those that run now: of theirs there is nothing in /proc,
  * and files are looked for where we see them. */
-#ifndef STREAM_REPLAY_FILES_H
-#define STREAM_REPLAY_FILES_H
+#ifndef STREAM_RECORDING_FILES_H
+#define STREAM_RECORDING_FILES_H
 
 #include "base/opener.h"
-#include "stream/replay.h"
+#include "stream/recording/facts.h"
 
 /* The piece of a map that was asked for last: the next lies behind it. */
 struct recorded_kept {

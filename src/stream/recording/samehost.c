@@ -3,7 +3,7 @@
  * Whether a recording is of this machine, of which kernel, and whether that one runs now, where it
  * lay then: it is laid elsewhere at each boot.
  */
-#include "stream/replay_private.h"
+#include "stream/recording/recording.h"
 #include "symbols/kernel/kerneladdr.h"
 
 #include <string.h>

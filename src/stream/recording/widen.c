@@ -3,7 +3,7 @@
  * Samples that lack what every sample has here: perf record can be told to leave out times,
  * and leaves out what it has no use for.
  */
-#include "stream/replay_private.h"
+#include "stream/recording/recording.h"
 
 #include <string.h>
 

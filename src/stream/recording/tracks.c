@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of a recording: what they are called, and which of them are samples of a tracepoint. */
-#include "stream/replay_private.h"
-
+#include "events/layout.h"
 #include "perfevent/parse/parse.h"
+#include "stream/recording/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,16 +85,17 @@ static const char *probe_of(const struct replay *p, const struct perfdata_event 
 	return e->what ? e->what : t->name;
 }
 
-static void begin_track(struct stream *s, const struct perfdata_event *e, struct track *t)
+static void begin_track(const struct replay *p, const struct tracefmt_db *formats, const struct perfdata_event *e,
+			struct track *t)
 {
 	const struct perf_event_attr *a = &e->attr.attr;
 	struct layout l;
 
 	t->first = NO_EVENT;
 	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
-		t->fmt = tracefmt_find(s->formats, a->config);
-	name_track(s->replay, e, t);
-	t->probe = probe_of(s->replay, e, t);
+		t->fmt = tracefmt_find(formats, a->config);
+	name_track(p, e, t);
+	t->probe = probe_of(p, e, t);
 	t->type = a->sample_type;
 	t->widened = t->type | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (t->fmt ? PERF_SAMPLE_PERIOD : 0);
 	t->period = a->freq ? 1 : a->sample_period;
@@ -103,16 +104,14 @@ static void begin_track(struct stream *s, const struct perfdata_event *e, struct
 	t->cpu_at = l.cpu;
 }
 
-int tracks_make(struct stream *s, struct fault *f)
+int tracks_make(struct replay *p, const struct tracefmt_db *formats, struct fault *f)
 {
-	struct replay *p = s->replay;
-
 	p->ntracks = perfdata_events(p->reader);
 	p->tracks = calloc(p->ntracks, sizeof(*p->tracks));
 	if (!p->tracks)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < p->ntracks; i++)
-		begin_track(s, perfdata_event(p->reader, i), &p->tracks[i]);
+		begin_track(p, formats, perfdata_event(p->reader, i), &p->tracks[i]);
 	return 0;
 }
 
@@ -132,46 +131,11 @@ static bool is_samples_of(const struct replay *p, size_t track, const char *sys,
 	return fmt && !track_is_counted(p, track) && !strcmp(fmt->sys, sys) && !strcmp(fmt->name, name);
 }
 
-/* p->ntracks: it has none. */
-static size_t track_of(const struct replay *p, const char *sys, const char *name)
+size_t track_of_samples(const struct replay *p, const char *sys, const char *name)
 {
 	size_t i = 0;
 
 	while (i < p->ntracks && !is_samples_of(p, i, sys, name))
 		i++;
 	return i;
-}
-
-bool recording_has(const struct stream *s, const char *sys, const char *name)
-{
-	return track_of(s->replay, sys, name) < s->replay->ntracks;
-}
-
-struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
-				     const char *sys, const char *name, struct fault *f)
-{
-	const struct replay *p = s->replay;
-	struct stream_event *ev;
-	char message[700], expected[300];
-	bool unknown = false;
-	size_t i = track_of(p, sys, name);
-
-	if (i == p->ntracks) {
-		for (size_t k = 0; k < p->ntracks; k++)
-			unknown |= !p->tracks[k].fmt &&
-				   perfdata_event(p->reader, k)->attr.attr.type == PERF_TYPE_TRACEPOINT;
-		snprintf(message, sizeof(message), "%s needs samples of %s:%s, which %s lacks%s", source, sys, name,
-			 s->opts->input, unknown ? " (or its format)" : "");
-		snprintf(expected, sizeof(expected), "a recording with -e %s:%s", sys, name);
-		spec_fault(f, item, item->at, message, expected);
-		return NULL;
-	}
-	ev = events_append(s, item, f);
-	if (!ev || event_set_tracepoint(ev, sys, name, f))
-		return NULL;
-	ev->track = (uint32_t)i;
-	ev->fmt = p->tracks[i].fmt;
-	ev->min_raw = ev->fmt->min_size;
-	layout_from_format(&ev->layout, p->tracks[i].widened, perfdata_event(p->reader, i)->format.read_format);
-	return ev;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/replay_files.h"
+#include "stream/recording/files.h"
 
 #include "perfdata/read/reader.h"
 #include "perfdata/write/writer.h"
