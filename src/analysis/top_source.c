@@ -12,26 +12,23 @@
 #define MS UINT64_C(1000000)
 enum { DEFAULT_MS = 1000 };
 
-struct top_source_opts {
-	struct stream_opts stream;
-	const char *of, *key, *by, *comm;
-	uint64_t interval_ms, rows;
-};
-
 /* The expressions: text, and what it was compiled to. */
 enum part { KEY, BY, COMM, PARTS };
 static const char *const option_of[PARTS] = { "-k", "--by", "--comm" };
 
 struct top_source {
+	struct stream_opts stream;
+	const char *tap;                 /* --of */
+	const char *text[PARTS];         /* NULL: was not given */
+	uint64_t interval_ms, told;      /* told: how many rows, 0: all */
 	struct maker *maker;
 	const struct stream_event *event;
 	struct tapped of;
-	char *text[PARTS];               /* NULL: was not given */
 	struct expr *expr[PARTS];
 	struct top_rows rows;
 	struct top_row **sorted;
 	size_t room;
-	uint64_t interval, told;         /* ns; how many rows, 0: all */
+	uint64_t interval;               /* ns */
 	uint64_t from, last;             /* the interval's begin, the newest sample; 0: none came */
 };
 
@@ -206,39 +203,30 @@ static void release(void *state)
 {
 	struct top_source *src = state;
 
-	for (enum part p = 0; p < PARTS; p++) {
+	for (enum part p = 0; p < PARTS; p++)
 		expr_free(src->expr[p]);
-		free(src->text[p]);
-	}
 	top_rows_free(&src->rows);
 	free(src->sorted);
 	tapped_free(&src->of);
-	free(src);
 }
 
 static const struct maker_ops ops = { .begin = begin, .sample = sample, .end = end, .free = release };
 
-static int set(struct top_source *src, const struct top_source_opts *o, struct fault *f)
+static int set(struct top_source *src, struct fault *f)
 {
-	const char *const texts[PARTS] = { o->key ? o->key : "_tid", o->by, o->comm };
-
-	if (tapped_set(&src->of, "top", "--of", o->of, "top/--of sched:sched_wakeup -k pid/", f))
-		return -1;
-	for (enum part p = 0; p < PARTS; p++)
-		if (texts[p] && !(src->text[p] = strdup(texts[p])))
-			return fault_set(f, EXIT_FAILED, "out of memory");
-	if (o->interval_ms > UINT64_MAX / MS)
+	if (src->interval_ms > UINT64_MAX / MS)
 		return fault_usage(f, "top: -i %llu: expected at most %llu milliseconds",
-				   (unsigned long long)o->interval_ms, (unsigned long long)(UINT64_MAX / MS));
-	src->interval = (o->interval_ms ? o->interval_ms : DEFAULT_MS) * MS;
-	src->told = o->rows;
+				   (unsigned long long)src->interval_ms, (unsigned long long)(UINT64_MAX / MS));
+	if (!src->text[KEY])
+		src->text[KEY] = "_tid";
+	src->interval = (src->interval_ms ? src->interval_ms : DEFAULT_MS) * MS;
 	src->rows.ncolumns = 1;
-	return 0;
+	return tapped_set(&src->of, "top", "--of", src->tap, "top/--of sched:sched_wakeup -k pid/", f);
 }
 
 static int events(struct source *source, void *config, struct fault *f)
 {
-	struct top_source *src = calloc(1, sizeof(*src));
+	struct top_source *src = config;
 	struct source_made made = {
 		.fields = fields, .nfields = sizeof(fields) / sizeof(*fields),
 		.print = "\"%u of %u: key %llu %s: %lld in %llu events\", REC->rank, REC->rows, REC->key, REC->comm, "
@@ -246,29 +234,22 @@ static int events(struct source *source, void *config, struct fault *f)
 		.size = sizeof(struct made_row), .ops = &ops, .state = src,
 		.order = true,   /* an interval is over for all CPUs */
 	};
-	struct maker *m;
+	struct maker *m = source_make(source, &made, f);
 
-	if (!src)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (set(src, config, f)) {
-		release(src);
-		return -1;
-	}
-	m = source_make(source, &made, f);
-	return !m || source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
+	return !m || set(src, f) || source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
 }
 
-#define AT(member) offsetof(struct top_source_opts, member)
+#define AT(member) offsetof(struct top_source, member)
 
 static const struct opt rows_opts[] = {
-	{ "of", 0, NULL, OPT_STRING, AT(of), "EVENT", "The tracepoint that is added up.", false, NULL },
-	{ "key", 'k', NULL, OPT_STRING, AT(key), "EXPR",
+	{ "of", 0, NULL, OPT_STRING, AT(tap), "EVENT", "The tracepoint that is added up.", false, NULL },
+	{ "key", 'k', NULL, OPT_STRING, AT(text[KEY]), "EXPR",
 	  "What a row is: an expression over its fields. Default: the thread, _tid.", false, NULL },
-	{ "by", 0, NULL, OPT_STRING, AT(by), "EXPR", "What is added up. Default: events are counted.", false, NULL },
-	{ "comm", 0, NULL, OPT_STRING, AT(comm), "FIELD", "What a row is called: a field that is text.", false, NULL },
+	{ "by", 0, NULL, OPT_STRING, AT(text[BY]), "EXPR", "What is added up. Default: events are counted.", false, NULL },
+	{ "comm", 0, NULL, OPT_STRING, AT(text[COMM]), "FIELD", "What a row is called: a field that is text.", false, NULL },
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS", "Emit rows every MS milliseconds (default 1000).",
 	  false, NULL },
-	{ "rows", 0, NULL, OPT_U64, AT(rows), "N", "Only the N largest.", false, NULL },
+	{ "rows", 0, NULL, OPT_U64, AT(told), "N", "Only the N largest.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -280,8 +261,7 @@ const struct source_ops top_source = {
 	.name = "top",
 	.summary = "what a tracepoint adds up to by a key, each interval",
 	.makes = true,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(*groups),
-	.config_size = sizeof(struct top_source_opts),
+	OPT_GROUPS(groups),
+	.config_size = sizeof(struct top_source),
 	.events = events,
 };

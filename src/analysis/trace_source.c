@@ -5,18 +5,12 @@
 #include "engine/tapped.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct trace_source_opts {
-	struct stream_opts stream;
-	const char *of;
-};
 
 struct trace_source {
+	struct stream_opts stream;
+	const char *event;           /* --of: "sys:name" */
 	struct tapped of;
 	struct tracefmt_db *formats;
-	char event[64];              /* "sys:name" */
 };
 
 struct made_line {
@@ -35,10 +29,7 @@ static const struct made_field fields[] = {
 
 static int begin(void *state, struct maker *m, struct fault *f)
 {
-	struct trace_source *src = state;
-
-	src->formats = maker_formats(m);
-	snprintf(src->event, sizeof(src->event), "%s:%s", src->of.sys, src->of.name);
+	((struct trace_source *)state)->formats = maker_formats(m);
 	return 0;
 }
 
@@ -51,25 +42,21 @@ static void sample(void *state, struct maker *m, const struct stream_event *even
 
 	e->pid = s.pid;
 	e->tid = pidmap_shown(s.tid);
-	memcpy(e->event, src->event, sizeof(e->event));
+	snprintf(e->event, sizeof(e->event), "%s", src->event);
 	snprintf(e->text, sizeof(e->text), "%s", tracefmt_print(src->formats, event->fmt, raw, raw_size, NULL));
 	maker_emit(m, s.time, s.pid, e->tid);
 }
 
 static void release(void *state)
 {
-	struct trace_source *src = state;
-
-	tapped_free(&src->of);
-	free(src);
+	tapped_free(&((struct trace_source *)state)->of);
 }
 
 static const struct maker_ops ops = { .begin = begin, .sample = sample, .free = release };
 
 static int events(struct source *source, void *config, struct fault *f)
 {
-	const struct trace_source_opts *o = config;
-	struct trace_source *src = calloc(1, sizeof(*src));
+	struct trace_source *src = config;
 	struct source_made made = {
 		.fields = fields, .nfields = sizeof(fields) / sizeof(*fields),
 		.print = "\"%s: %s\", REC->event, REC->text",
@@ -77,18 +64,13 @@ static int events(struct source *source, void *config, struct fault *f)
 	};
 	struct maker *m;
 
-	if (!src)
-		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (tapped_set(&src->of, "trace", "--of", o->of, "trace/--of sched:sched_wakeup/", f)) {
-		release(src);
-		return -1;
-	}
 	m = source_make(source, &made, f);
-	return !m || source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
+	return !m || tapped_set(&src->of, "trace", "--of", src->event, "trace/--of sched:sched_wakeup/", f) ||
+	       source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
 }
 
 static const struct opt line_opts[] = {
-	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source_opts, of), "EVENT", "The tracepoint to print.",
+	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source, event), "EVENT", "The tracepoint to print.",
 	  false, NULL },
 };
 
@@ -101,8 +83,7 @@ const struct source_ops trace_source = {
 	.name = "trace",
 	.summary = "a tracepoint's events as the text that trace prints of them",
 	.makes = true,
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(*groups),
-	.config_size = sizeof(struct trace_source_opts),
+	OPT_GROUPS(groups),
+	.config_size = sizeof(struct trace_source),
 	.events = events,
 };

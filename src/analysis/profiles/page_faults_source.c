@@ -32,8 +32,7 @@ static int events(struct source *source, void *config, struct fault *f)
 const struct source_ops page_faults_source = {
 	.name = "page-faults",
 	.summary = "page faults: the address, and the code that touched it",
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(*groups),
+	OPT_GROUPS(groups),
 	.config_size = sizeof(struct page_faults_opts),
 	.events = events,
 };

@@ -166,8 +166,7 @@ static int events(struct source *source, void *config, struct fault *f)
 const struct source_ops profile_source = {
 	.name = "profile",
 	.summary = "what CPUs execute, sampled 997 times a second",
-	.groups = groups,
-	.ngroups = sizeof(groups) / sizeof(*groups),
+	OPT_GROUPS(groups),
 	.config_size = sizeof(struct profile_opts),
 	.events = events,
 };
