@@ -4,6 +4,6 @@
 #
 #	faster.sh './job old.conf' './job new.conf'
 #
-# The first command is split at spaces, as --vs does with the second: a shell for only one of them would make it look slower.
+# The first command is split at spaces, as --vs splits the second: a shell for only one of them would cost it time.
 set -f
 perf-prof stat -e task-clock,page-faults -r "${RUNS:-10}" --vs "$2" -o /dev/stdout -- $1

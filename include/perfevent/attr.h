@@ -68,8 +68,7 @@ PEV_API int pev_attr_get(const struct perf_event_attr *attr, const char *name, u
  * value does not fit. */
 PEV_API int pev_attr_set(union pev_attr_buf *buf, const char *name, uint64_t value);
 
-/* Set config3 (Linux 6.3) and config4 (Linux 6.19), for PMUs that need them. Raise
- * buf->attr.size. */
+/* Set config3 (Linux 6.3) and config4 (Linux 6.19), for PMUs that need them. Raise buf->attr.size. */
 PEV_API void pev_attr_set_config3(union pev_attr_buf *buf, uint64_t value);
 PEV_API void pev_attr_set_config4(union pev_attr_buf *buf, uint64_t value);
 

@@ -29,14 +29,12 @@ struct pev_aux_data {
 	const void *data[2];
 	size_t size[2];
 };
-/* Data since the last consume, valid until the next one. Returns the number of bytes. Snapshot
- * area: all data, oldest byte first (disable the event first), without parts that were never
- * written. */
+/* Data since the last consume, valid until the next one. Returns the number of bytes. Snapshot area:
+ * all data, oldest byte first (disable the event first), without parts that were never written. */
 PEV_API uint64_t pev_aux_peek(const struct pev_aux_area *aux, struct pev_aux_data *out);
 /* Returns `bytes` of the data from peek() to the PMU. Does nothing for a snapshot area. */
 PEV_API void pev_aux_consume(struct pev_aux_area *aux, uint64_t bytes);
-/* The data that a PERF_RECORD_AUX announces by offset and size; -EBADMSG if it does not lie in
- * the area. */
+/* The data that a PERF_RECORD_AUX announces by offset and size; -EBADMSG if it does not lie in the area. */
 PEV_API int pev_aux_piece(const struct pev_aux_area *aux, uint64_t offset, uint64_t size,
 			  struct pev_aux_data *out);
 

@@ -21,10 +21,9 @@ struct pev_open_opts {
 	uint64_t flags;            /* PERF_FLAG_*; CLOEXEC is always added */
 };
 
-/* Opens an event with the first attr->size bytes of attr (0 = 128; see pev_attr_buf). Bytes that
- * an older kernel does not know must be zero. On failure *out is NULL, and err has the request,
- * the kernel's error and a remedy; if the kernel does not know an attr bit, the library finds by
- * trial which one it is. */
+/* Opens an event with the first attr->size bytes of attr (0 = 128; see pev_attr_buf). Bytes that an older
+ * kernel does not know must be zero. On failure *out is NULL, and err has the request, the kernel's error
+ * and a remedy; if the kernel does not know an attr bit, the library finds by trial which one it is. */
 PEV_API int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 			   struct pev_target target, const struct pev_open_opts *opts,
 			   struct pev_error *err);
@@ -33,8 +32,7 @@ PEV_API void pev_event_close(struct pev_event *ev);
 
 /* The descriptor, owned by ev: for poll(2), fcntl(2) and calls missing in this library. */
 PEV_API int pev_event_fd(const struct pev_event *ev);
-/* The name: the label given at the opening, else pev_attr_label(), looked up at the first call.
- * Owned by ev. */
+/* The name: the label given at the opening, else pev_attr_label(), looked up at the first call. Owned by ev. */
 PEV_API const char *pev_event_label(const struct pev_event *ev);
 /* The attr that the kernel accepted, owned by ev. */
 PEV_API const struct perf_event_attr *pev_event_attr(const struct pev_event *ev);
@@ -46,15 +44,14 @@ PEV_API int pev_event_disable(struct pev_event *ev);
 PEV_API int pev_event_reset(struct pev_event *ev);
 /* The id of the event in records and in PERF_FORMAT_ID. */
 PEV_API int pev_event_id(const struct pev_event *ev, uint64_t *id);
-/* Writes ev's records into the ring of `to` (same CPU or same task). NULL: no longer. */
+/* Writes ev's records into the ring of `to` (same CPU or same task). NULL detaches. */
 PEV_API int pev_event_set_output(struct pev_event *ev, struct pev_event *to);
 /* Sets a tracepoint filter, once: the kernel refuses a second one with -EEXIST. On -EINVAL
  * err->said quotes the kernel's own message, if this user may read it (root), and err->remedy
  * lists the event's fields. NULL or "": no filter; 0, or -EEXIST if there is one already. */
 PEV_API int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_error *err);
 
-/* attr.read_format bit for pev_count.lost, which older <linux/perf_event.h> do not define. Linux
- * 6.0. */
+/* attr.read_format bit for pev_count.lost, which older <linux/perf_event.h> do not define. Linux 6.0. */
 #define PEV_FORMAT_LOST (1U << 4)
 
 /* One counter as read by read(2); fields not in attr.read_format are 0. */

@@ -39,9 +39,8 @@ PEV_API struct pev_group *pev_group_new(void);
  * the group is open, -E2BIG (see pev_attr_buf_copy()), -ENOMEM. */
 PEV_API int pev_group_add(struct pev_group *g, const struct perf_event_attr *attr,
 			  const char *label);
-/* Opens all members on target, or none: err names the member that was refused. Only `flags` in
- * opts is used; `group` and `label` must be NULL. -EINVAL for an empty group, -EBUSY if it is
- * open. */
+/* Opens all members on target, or none: err names the member that was refused. Only `flags` in opts
+ * is used; `group` and `label` must be NULL. -EINVAL for an empty group, -EBUSY if it is open. */
 PEV_API int pev_group_open(struct pev_group *g, struct pev_target target,
 			   const struct pev_open_opts *opts, struct pev_error *err);
 /* Closes all members and frees the group, which may be NULL. */
@@ -49,8 +48,7 @@ PEV_API void pev_group_close(struct pev_group *g);
 
 /* Number of members. */
 PEV_API size_t pev_group_size(const struct pev_group *g);
-/* Member i, owned by the group; NULL before the group is opened and past the end. 0 is the
- * leader. */
+/* Member i, owned by the group; NULL before the group is opened and past the end. 0 is the leader. */
 PEV_API struct pev_event *pev_group_event(const struct pev_group *g, size_t i);
 PEV_API const char *pev_group_label(const struct pev_group *g, size_t i);
 
@@ -79,9 +77,8 @@ PEV_API int pev_group_begin(struct pev_group *g);
 PEV_API int pev_group_end(struct pev_group *g, struct pev_count *counts, size_t n);
 
 /* The same for a single event, or for a leader that was opened with PERF_FORMAT_GROUP by
- * pev_event_open(). measure returns the leader's own count. read_group stores all counts, the
- * leader's first, and returns the number of members; -EINVAL if attr.read_format lacks GROUP or n
- * is too small. */
+ * pev_event_open(). measure returns the leader's own count. read_group stores all counts, the leader's
+ * first, and returns the number of members; -EINVAL if attr.read_format lacks GROUP or n is too small. */
 PEV_API int pev_event_measure(struct pev_event *ev, void (*fn)(void *), void *arg,
 			      struct pev_count *count);
 PEV_API int pev_event_read_group(const struct pev_event *ev, struct pev_count *counts, size_t n);

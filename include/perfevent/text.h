@@ -34,8 +34,7 @@ PEV_API void pev_data_src(uint64_t word, struct pev_data_src *out);
  * and terminate what fits (unless size is 0). Functions that return a name return NULL
  * for an unknown value. */
 
-/* A record in one line, like `perf script -D`: names are escaped, bytes in hex (the first 64,
- * then a mark). */
+/* A record in one line, like `perf script -D`: names are escaped, bytes in hex (the first 64, then a mark). */
 PEV_API int pev_record_text(const struct pev_record *rec, const struct pev_format *fmt, char *buf,
 			    size_t size);
 /* "op:load,level:hit|L1,tlb:hit"; "n/a" for 0. */

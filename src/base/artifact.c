@@ -32,8 +32,7 @@ static void end_without_them(int sig)
 	raise(sig);
 }
 
-/* Installs handlers, where none are, that remove the temporary files before the signal ends the
- * process. */
+/* Installs handlers, where none are, that remove the temporary files before the signal ends the process. */
 static void watch_signals(void)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };

@@ -43,8 +43,7 @@ int capabilities_drop(void)
 	return set_permitted(0);
 }
 
-/* With capabilities in the file, execve(2) clears the ambient set: all of them come from the
- * file. */
+/* With capabilities in the file, execve(2) clears the ambient set: all of them come from the file. */
 bool capabilities_of_file(void)
 {
 	return getauxval(AT_SECURE) && getuid();

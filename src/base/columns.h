@@ -5,9 +5,8 @@
 
 #include <stddef.h>
 
-/* Columns of UTF-8 text without control characters (see escape.h): 2 for East Asian wide
- * characters and emoji, 0 for combining marks. Independent of the locale; an invalid byte counts
- * 1. */
+/* Columns of UTF-8 text without control characters (see escape.h): 2 for East Asian wide characters
+ * and emoji, 0 for combining marks. Independent of the locale; an invalid byte counts 1. */
 size_t columns_of(const char *text);
 /* Bytes of the longest prefix of whole characters that fits into `columns`. */
 size_t columns_fit(const char *text, size_t columns);

@@ -48,9 +48,9 @@ static inline unsigned int hash_words(const void *key, size_t len)
 #define HASH_FUNCTION(key, len, hash) ((hash) = hash_words((key), (len)))
 #include <uthash.h>
 
-/* The table doubles when a bucket has more than 4 items and the table is more than half full, or when a bucket has
- * more than 10 (uthash's own limit): each item in a bucket costs a cache miss. Without the condition on the fill,
- * single full buckets would give 400,000 items a table of 16 million buckets. */
+/* The table doubles when a bucket gets its 4th item and the table is more than half full, or when a bucket gets its
+ * 10th (uthash's own limit): each item in a bucket costs a cache miss. Without the condition on the fill, single full
+ * buckets would give 400,000 items a table of 16 million buckets. */
 #undef HASH_BKT_CAPACITY_THRESH
 #define HASH_BKT_CAPACITY_THRESH                                                                   \
 	(_ha_head->hh_head->tbl->num_items * 2 > _ha_head->hh_head->tbl->num_buckets ? 4U : 10U)

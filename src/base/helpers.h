@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callback for each helper process that this process starts, so that its activity is counted as
- * our own. */
+/* Callback for each helper process that this process starts, so that its activity is counted as our own. */
 #ifndef BASE_HELPERS_H
 #define BASE_HELPERS_H
 

@@ -13,8 +13,7 @@
 /* O_NONBLOCK: opening a FIFO instead of a file does not wait. */
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Files are checked with O_PATH before they are opened, since opening a device can have side
- * effects. */
+/* Files are checked with O_PATH before they are opened, since opening a device can have side effects. */
 #define LOOK (O_PATH | O_CLOEXEC)
 
 int opener_read_regular(int path)

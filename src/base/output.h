@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -o FILE: redirects both output streams to a file (outfile.h), which can be reopened for log
- * rotation. */
+/* -o FILE: redirects both output streams to a file (outfile.h), which can be reopened for log rotation. */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
 

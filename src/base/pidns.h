@@ -5,8 +5,7 @@
 
 #include <stdbool.h>
 
-/* Whether it is the initial namespace, to which the ids in tracepoint fields belong. True without
- * /proc. */
+/* Whether it is the initial namespace, to which the ids in tracepoint fields belong. True without /proc. */
 bool pidns_is_initial(void);
 /* Whether /proc shows the ids of this namespace, and not those of an outer one. */
 bool pidns_has_proc(void);

@@ -164,8 +164,7 @@ struct named {
 	uint64_t config;
 };
 
-/* 0 if the event opens on the calling thread, for user space only: most privilege levels allow
- * that. */
+/* 0 if the event opens on the calling thread, for user space only: most privilege levels allow that. */
 static int try_open(const struct named *event)
 {
 	struct perf_event_attr attr;
@@ -271,7 +270,7 @@ static int walk_caches(struct walk *w)
 }
 
 /* ------------------------------------------------------------------------
- * PMU events: DEVICE/events/NAME, beside NAME.unit and NAME.scale
+ * PMU events: DEVICE/events/NAME, with NAME.unit and NAME.scale
  */
 
 static bool is_property(const char *name)

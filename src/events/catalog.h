@@ -49,8 +49,7 @@ int catalog_each(unsigned int kinds, const char *glob, catalog_fn *fn, void *ctx
 		 struct pev_error *err);
 
 /* The most similar event for a misspelt name: "sched:sched_wakeup" for "sched:sched_wakup",
- * "schd:sched_wakeup" and "sched_wakup". Returns buf, or NULL if none is similar enough or it
- * does not fit. */
+ * "schd:sched_wakeup" and "sched_wakup". Returns buf, or NULL if none is similar enough or it does not fit. */
 const char *catalog_nearest(const char *name, char *buf, size_t size);
 
 /* The kind as one word ("tracepoint", "software", "hardware", "cache", "pmu", "vendor",

@@ -59,9 +59,8 @@ int probes_start_sweeper(const char *tracefs, const char *group);
 
 /* ---- probeargs.c */
 
-/* Converts a USDT probe's arguments ("-4@%edi 8@-8(%rbp)") to fetch arguments "arg1=%di:s32 ...",
- * leaving out those that the kernel cannot fetch. Returns the number left out; the text ends
- * after a whole argument. */
+/* Converts a USDT probe's arguments ("-4@%edi 8@-8(%rbp)") to fetch arguments "arg1=%di:s32 ...", leaving
+ * out those that the kernel cannot fetch. Returns the number left out; the text ends after a whole argument. */
 size_t probe_args_of_usdt(const char *args, char *buf, size_t size);
 /* For a function's entry: replaces $arg1 to $arg6 by registers. -ERANGE for others, -E2BIG. */
 int probe_args_of_function(const char *args, char *buf, size_t size);

@@ -219,7 +219,7 @@ bool expr_constant_of_field(const struct expr_field *field, enum expr_op op,
 		return false;
 	if (is_signed == negative || (!negative && u < top))
 		return true;
-	/* of the other sign: the bits stand for another value, which has another order */
+	/* of the other sign: its bits are another value: for equality and bit tests only */
 	if (!by_bits)
 		return false;
 	fitted->u = is_signed ? u | ~mask : u & mask;

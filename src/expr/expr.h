@@ -140,8 +140,7 @@ int expr_eval(const struct expr *expr, struct expr_run *run, struct expr_value *
 /* "division by zero" */
 const char *expr_trouble_text(int trouble);
 
-/* The kernel's glob: * ? [a-z] [!a-z] and \ to quote a character. A leading `!` negates the whole
- * pattern. */
+/* The kernel's glob: * ? [a-z] [!a-z] and \ to quote a character. A leading `!` negates the whole pattern. */
 bool expr_glob(const char *pattern, size_t pattern_len, const char *text, size_t len);
 
 /* The field of that name, or NULL. */

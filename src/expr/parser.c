@@ -401,8 +401,7 @@ static int take_binary(struct parser *p, const struct binary *b, expr_node_ref *
 	return err ? err : add_node(p, b->op, at, kids, 2, left);
 }
 
-/* Parses an expression whose operators outside parentheses all bind more strongly than
- * `strength`. */
+/* Parses an expression whose operators outside parentheses all bind more strongly than `strength`. */
 static int parse(struct parser *p, int strength, expr_node_ref *out)
 {
 	const struct binary *b;

@@ -44,8 +44,7 @@ static bool is_one(const struct cgroups *c, const char *folder)
 	return false;
 }
 
-/* From a line "NUMBER:CONTROLLERS:PATH": the path, if the line is for the hierarchy in use; or
- * NULL. */
+/* From a line "NUMBER:CONTROLLERS:PATH": the path, if the line is for the hierarchy in use; or NULL. */
 static const char *path_in(const struct cgroups *c, char *line)
 {
 	char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -20,7 +20,7 @@ enum { MAX_GENERATIONS = 64 };
 
 /* ---- targets ------------------------------------------------------------------------ */
 
-/* The number behind "Key:" in /proc/PID/status; -1: gone. */
+/* The number after "Key:" in /proc/PID/status; -1: gone. */
 static int number_of(pid_t pid, const char *key)
 {
 	char path[64], status[4096], *line;

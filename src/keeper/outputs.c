@@ -65,8 +65,7 @@ static bool is_fit(const char *name, const struct outfile_order *o)
 	}
 }
 
-/* Opens a FIFO without waiting for a reader, -ENXIO: the run can wait and be interrupted, the
- * keeper cannot. */
+/* Opens a FIFO without waiting for a reader, -ENXIO: the run can wait and be interrupted, the keeper cannot. */
 static int do_at_once(struct outfile_order *o)
 {
 	int rc;

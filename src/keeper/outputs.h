@@ -11,7 +11,6 @@
 
 /* Packs an order into bytes, of which the last is a NUL. Returns how many, or -errno. */
 ssize_t outputs_pack(const struct outfile_order *order, char *bytes, size_t size);
-/* Carries out the packed order, as outfile_do(); *op is its kind. -EPERM: the order names another
- * file. */
+/* Carries out the packed order, as outfile_do(); *op is its kind. -EPERM: the order names another file. */
 int outputs_do(const struct opt_strings *named, const char *bytes, size_t size, enum outfile_op *op);
 #endif

@@ -46,8 +46,7 @@ static bool has_strangers(const struct reading_files *files)
 	return false;
 }
 
-/* 1: a user to change to; 0: none, the process has no more privilege than the files require; -1
- * with f. */
+/* 1: a user to change to; 0: none, the process has no more privilege than the files require; -1 with f. */
 static int find_reader(struct identity *who, const struct reading_files *files, struct fault *f)
 {
 	int found;

@@ -18,8 +18,7 @@ struct kept {
 };
 
 struct vault {
-	struct parser *parser, *maps;   /* started by the first question; `maps` parses perf
-	                                 * maps, which may come from any user */
+	struct parser *parser, *maps;   /* started on demand; maps: for perf maps, which any user can write */
 	struct kept files[MAX_FILES];
 	size_t nfiles, oldest;   /* oldest: replaced next when all are in use */
 };

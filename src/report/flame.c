@@ -55,8 +55,7 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 	return 0;
 }
 
-/* Read once, at the start: a pipe cannot be read again, and later the process may be another
- * user. */
+/* Read once, at the start: a pipe cannot be read again, and later the process may be another user. */
 static int read_before(struct flame_config *c, struct fault *f)
 {
 	c->old = folded_new();

@@ -39,8 +39,7 @@ struct flame_title {
  * c->before unless the caller has. 0, or -1 with f. verbose: for the hint (base/note.h) if a
  * suffix was added to c->path. */
 int flame_check(struct flame_config *c, int verbose, struct fault *f);
-/* Does nothing without c->path. c->old becomes the "before" of folded, and is freed. 0, or -1
- * with f. */
+/* Does nothing without c->path. c->old becomes the "before" of folded, and is freed. 0, or -1 with f. */
 int flame_write(struct flame_config *c, struct folded *folded, const struct flame_title *title,
 		struct fault *f);
 /* Frees the stacks of c->before, if flame_write() was not called. */

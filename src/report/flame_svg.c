@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph as a self-contained SVG: roots at the bottom, a box per frame, numbers in
- * tooltips. */
+/* A flame graph as a self-contained SVG: roots at the bottom, a box per frame, numbers in tooltips. */
 #include "report/flame_private.h"
 
 #include "base/columns.h"

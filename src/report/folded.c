@@ -196,8 +196,7 @@ static struct stack *add_stack(struct folded *f, const uint32_t *frames, size_t 
 	return stack;
 }
 
-/* The stack of these frames, which is created if it is new; NULL: out of memory, or over the
- * limit. */
+/* The stack of these frames, which is created if it is new; NULL: out of memory, or over the limit. */
 static struct stack *stack_of(struct folded *f, const uint32_t *frames, size_t n)
 {
 	struct stack *stack;
@@ -248,8 +247,7 @@ void folded_add_names(struct folded *f, const char *const *names, size_t n, enum
 		      enum folded_kind kind, uint64_t weight)
 {
 	uint32_t frames[MAX_DEPTH + 1];
-	size_t taken = n < MAX_DEPTH + 1 ? n : MAX_DEPTH + 1;   /* one more, so that folded_add()
-								 * sees that it is cut off */
+	size_t taken = n < MAX_DEPTH + 1 ? n : MAX_DEPTH + 1;   /* one more: folded_add() sees the cut */
 
 	for (size_t i = 0; i < taken; i++)
 		frames[i] = folded_frame(f, names[order == FOLDED_ROOT_FIRST ? i : n - 1 - i], kind);

@@ -80,8 +80,7 @@ struct folded_samples {
 	uint64_t n;
 	double alike;                /* number of samples of equal weight with the same statistical value */
 };
-/* Adds samples: weight is part of folded_total(), squares is the sum of the squares of each
- * sample's weight. */
+/* Adds samples: weight is part of folded_total(), squares is the sum of the squares of each sample's weight. */
 void folded_sampled(struct folded *f, const char *event, uint64_t n, uint64_t weight, double squares);
 /* False: not known for all stacks, or they have several events. */
 bool folded_samples(const struct folded *f, struct folded_samples *out);

@@ -168,8 +168,7 @@ void outbuf_csv_begin(struct outbuf *b, const char *text, size_t len)
 	outbuf_csv_inner(b, text, len);
 }
 
-/* Spaces at the ends are protected by quotes, since some readers strip them. Newlines are
- * escaped. */
+/* Spaces at the ends are protected by quotes, since some readers strip them. Newlines are escaped. */
 static bool needs_quotes(const char *text, size_t len)
 {
 	return len && (memchr(text, ',', len) || memchr(text, '"', len) || text[0] == ' ' ||

@@ -101,8 +101,7 @@ size_t outbuf_escaped(struct outbuf *b, const char *text, size_t len);
 void outbuf_json(struct outbuf *b, const char *text, size_t len);
 /* The same, as a CSV cell (RFC 4180): quoted if needed. */
 void outbuf_csv(struct outbuf *b, const char *text, size_t len);
-/* The same for a cell whose quotes the caller writes: a later part, and the beginning of the
- * cell. */
+/* The same for a cell whose quotes the caller writes: a later part, and the beginning of the cell. */
 void outbuf_csv_inner(struct outbuf *b, const char *text, size_t len);
 void outbuf_csv_begin(struct outbuf *b, const char *text, size_t len);
 #endif

@@ -17,8 +17,7 @@ double stats_stddev(const struct stats *s);
 /* Standard error of the mean: perf stat's "+-". */
 double stats_error(const struct stats *s);
 
-/* Quantile p (0 < p < 1) of Student's t distribution with df degrees of freedom (any positive
- * number). */
+/* Quantile p (0 < p < 1) of Student's t distribution with df degrees of freedom (any positive number). */
 double stats_t_quantile(double p, double df);
 
 /* b.mean - a.mean, and half the width of its confidence interval (Welch: for different
@@ -43,7 +42,6 @@ struct stats_interval {
 };
 struct stats_interval stats_compare_shares(const struct stats_share *a, const struct stats_share *b,
 					   double confidence);
-/* Distance of the interval from 0; 0: the interval includes it, so the difference is not
- * significant. */
+/* Distance of the interval from 0; 0: the interval includes it, so the difference is not significant. */
 double stats_evidence(const struct stats_interval *i);
 #endif

@@ -106,9 +106,8 @@ void table_none(struct table *t);                              /* "-", omitted i
 /* Highlights the current row on a terminal with colours; "marked": true in JSON. */
 void table_mark(struct table *t);
 
-/* The current row is a part of the last row that is not a part. In text, parts do not count for
- * max_rows. In JSON it is in that row, in an array with this key (a literal). Tables with parts
- * are not sorted. */
+/* The current row is a part of the last row that is not a part. In text, parts do not count for max_rows.
+ * In JSON it is in that row, in an array with this key (a literal). Tables with parts are not sorted. */
 void table_part(struct table *t, const char *key);
 
 /* A line above the titles, in text only. */
@@ -118,8 +117,7 @@ void table_extra(struct table *t, const char *key, struct json_object *value);
 
 /* ---- columns and order -------------------------------------------------------------------- */
 
-/* Makes a column's name from a title: "runtime/1000" is "runtime_1000"; if nothing is left:
- * "value". */
+/* Makes a column's name from a title: "runtime/1000" is "runtime_1000"; if nothing is left: "value". */
 void table_word(const char *title, char *name, size_t size);
 /* Index of the column with that name, or -1. */
 int table_find(const struct table *t, const char *name);

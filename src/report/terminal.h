@@ -12,8 +12,7 @@ struct terminal {
 	bool colour;
 };
 
-/* COLUMNS and LINES in the environment override the terminal's size; NO_COLOR and TERM=dumb
- * disable colour. */
+/* COLUMNS and LINES in the environment override the terminal's size; NO_COLOR and TERM=dumb disable colour. */
 struct terminal terminal_of(FILE *out);
 
 #endif

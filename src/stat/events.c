@@ -66,8 +66,7 @@ static int check_meaning(const struct stat *s, const struct pev_parsed *p, struc
 	return -EINVAL;
 }
 
-/* Whether an event of the default list is not supported by the machine (stalled cycles). Needs no
- * privilege. */
+/* Whether an event of the default list is not supported by the machine (stalled cycles). Needs no privilege. */
 static bool is_absent(const struct pev_parsed *p)
 {
 	union pev_attr_buf buf;
@@ -117,8 +116,7 @@ static int add_event(struct stat *s, size_t index, const char *text, bool asked,
 	return e->label ? 0 : -ENOMEM;
 }
 
-/* An error in the list itself is shown with a caret, as in other commands. at SIZE_MAX: not in
- * the list. */
+/* An error in the list itself is shown with a caret, as in other commands. at SIZE_MAX: not in the list. */
 static int complain(const struct pev_error *err, int rc, const char *list, size_t at, struct fault *f)
 {
 	static const char label[] = "expected: ";

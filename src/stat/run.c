@@ -372,7 +372,5 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 	stat_output_close(&p.to, status >= 0, f);
 	if (status < 0 || f->exit_code)
 		return f->exit_code;
-	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* the reasons were reported
-								     * when the events were
-								     * opened */
+	return status || stat_any_open(s) ? status : EXIT_FAILED;   /* reported at the opening */
 }

@@ -17,8 +17,7 @@ static const struct {
 	{ (uint64_t)PERF_CONTEXT_GUEST_USER, PLACE_GUEST_USER },
 };
 
-/* False for markers not followed by addresses: PERF_CONTEXT_USER_DEFERRED (a cookie) and unknown
- * ones. */
+/* False for markers not followed by addresses: PERF_CONTEXT_USER_DEFERRED (a cookie) and unknown ones. */
 static bool take_marker(uint64_t marker, enum chain_place *place)
 {
 	for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)

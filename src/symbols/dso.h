@@ -31,8 +31,7 @@ struct dso_id {
 struct dsos *dsos_new(const struct opener *opener, size_t max_bytes);
 /* False: the thread is in a long operation, and its data is not freed. */
 bool dsos_free(struct dsos *d);
-/* Sets the parser for files (it outlives d), and whether unreadable files are reported (verbose,
- * as note()). */
+/* Sets the parser for files (it outlives d), and whether unreadable files are reported (verbose, as note()). */
 void dsos_use(struct dsos *d, struct parser *parser, int verbose);
 /* From now on a thread reads the files. A lookup that needs a file waits as described in
  * symbols/patience.h; not at all during dsos_hurry(); after dsos_finish() without limit. */
@@ -43,8 +42,7 @@ void dsos_finish(struct dsos *d);
 bool dso_is_late(const struct dso *dso);
 /* Callbacks that pass processes started by the parser on to `helpers`, in the thread that asks. */
 struct helpers dsos_helpers(struct dsos *d, const struct helpers *helpers);
-/* From now on files have time limits (symbols/budget.h); stopped(): when the run was asked to
- * stop. */
+/* From now on files have time limits (symbols/budget.h); stopped(): when the run was asked to stop. */
 void dsos_bound(struct dsos *d, uint64_t (*stopped)(void *ctx), void *ctx);
 /* Reports, after the last lookup, whether files took too long. */
 void dsos_tell(struct dsos *d, int verbose);

@@ -97,8 +97,7 @@ void dsos_tell_started_(struct dsos *d)
 static bool is_done(struct dsos *d, struct dso *dso)
 {
 	struct errand *e = &dso->question.errand;
-	bool firm = dso->question.what == ASK_CFI;   /* a stack is shown once, so missing callers
-						      * cannot be added later */
+	bool firm = dso->question.what == ASK_CFI;   /* callers cannot be added to a stack later */
 	uint64_t begin, ns;
 
 	if (!d->errands || (d->hurried && d->patience.is_pressed) || !errands_is_here(d->errands))

@@ -158,8 +158,7 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	if (f->fd >= 0 && dso->question.what == ASK_MAP)
 		read_file(d, f, j->map);
 	took = now(CLOCK_MONOTONIC) - start;
-	if (f->found_other && j->map)    /* the keeper makes a new file for each request, for
-					  * which its parser has read the whole map */
+	if (f->found_other && j->map)    /* a new file from the keeper, whose parser has read the whole map */
 		took *= COST_SHARE;
 	f->cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	f->cost = f->cost > took ? f->cost : took;

@@ -215,8 +215,7 @@ static struct symfile *read_fd(struct dsos *d, struct dso *dso, pid_t pid, int f
 	dso_end_reading_(d, dso);
 	if (file && d->servers && !symfile_is_complete(file) && d->asked < MAX_ASKED) {
 		d->asked++;
-		file = symsource_ask_servers(d->parser, file, fd, d->servers);   /* a slow server does not use up
-										  * the file's time */
+		file = symsource_ask_servers(d->parser, file, fd, d->servers);   /* not the file's time */
 	}
 	return file;
 }

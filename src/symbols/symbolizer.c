@@ -93,8 +93,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Reads the descriptor from its beginning: its addresses depend on the privilege when it was
- * opened. */
+/* Reads the descriptor from its beginning: its addresses depend on the privilege when it was opened. */
 static void read_kallsyms(struct symbolizer *s)
 {
 	struct kallsyms *k = lseek(s->kallsyms_fd, 0, SEEK_SET) ? NULL : kallsyms_read(s->kallsyms_fd);

@@ -39,9 +39,8 @@ void maps_take(struct maps *m, const struct pev_record *rec);
 void maps_read(struct maps *m, pid_t pid);
 void maps_snapshot(struct maps *m);
 
-/* A number for the mappings of a process at that time: while it is the same, maps_find() returns
- * the same. 0 for times before the last change in an era, which have no number. Reads /proc if the
- * process is not known. */
+/* A number for the mappings of a process at that time: while it is the same, maps_find() returns the same. 0
+ * for times before the last change in an era, which have no number. Reads /proc if the process is not known. */
 uint64_t maps_version(struct maps *m, pid_t pid, uint64_t time);
 /* The mapping at addr, or NULL. Valid until the next call of a function of this header. */
 const struct mapping *maps_find(struct maps *m, pid_t pid, uint64_t addr, uint64_t time);

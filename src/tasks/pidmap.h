@@ -33,8 +33,7 @@ pid_t pidmap_sample(struct pidmap *m, pid_t outer, pid_t inner);
 pid_t pidmap_task(struct pidmap *m, pid_t outer);
 /* The task has ended; its id may be reused. */
 void pidmap_forget(struct pidmap *m, pid_t outer);
-/* A FORK record has both ids inner; the fork tracepoint's sample that follows has the child's outer
- * id. */
+/* A FORK record has both ids inner; the fork tracepoint's sample that follows has the child's outer id. */
 void pidmap_born(struct pidmap *m, pid_t parent, pid_t child);
 void pidmap_pair_born(struct pidmap *m, pid_t parent, pid_t outer_child);
 /* Number of outer ids looked up that had no pair. */

@@ -38,8 +38,7 @@ static void become(int go, int trouble, char *const *argv, const sigset_t *signa
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(WORKLOAD_REFUSED);
-	/* for programs that change from root to another user; without root it fails, and is not
-	 * needed */
+	/* for programs that change from root to another user; without root it fails, and is not needed */
 	ttyfilter_install_on_terminal();
 	setrlimit(RLIMIT_NOFILE, files);
 	sigprocmask(SIG_SETMASK, signals, NULL);

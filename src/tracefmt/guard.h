@@ -9,8 +9,7 @@
 #include "tracefmt/tracefmt.h"
 
 /* Whether the text has the lines of a format before its "print fmt", with fields declared as the
- * kernel does. Otherwise, or if the text is truncated, libtraceevent would dereference null
- * pointers. */
+ * kernel does. Otherwise, or if the text is truncated, libtraceevent would dereference null pointers. */
 bool guard_format(const char *text, size_t len);
 /* The first dynamic field that reaches beyond the raw data, or NULL. */
 const struct trace_field *guard_dynamic(const struct tracefmt *fmt, const void *raw,

@@ -26,8 +26,7 @@ static bool fails(struct compiler *c, const char *why)
 	return false;
 }
 
-/* The vector with room for `more` elements after n. NULL if there is no memory; the old one stays
- * valid. */
+/* The vector with room for `more` elements after n. NULL if there is no memory; the old one stays valid. */
 static void *grown(struct compiler *c, void *v, uint32_t n, uint32_t more, uint32_t *room,
 		   size_t size)
 {

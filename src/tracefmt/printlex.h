@@ -45,8 +45,7 @@ bool lexer_is(const struct lexer *lx, unsigned int op);
 bool lexer_is_name(const struct lexer *lx, const char *name);
 /* Skips the operator if it is the current token. */
 bool lexer_take(struct lexer *lx, unsigned int op);
-/* Skips the name of a type. False, at any position, if there is none; *certain: it cannot be
- * anything else. */
+/* Skips the name of a type. False, at any position, if there is none; *certain: it cannot be anything else. */
 bool lexer_type(struct lexer *lx, struct ctype *type, bool *certain);
 /* The character for an escape such as \n. */
 char unescaped(char c);

@@ -75,13 +75,11 @@ void tracefmt_swap(const struct tracefmt *fmt, void *raw, uint32_t raw_size);
 void tracefmt_set_symbols(struct tracefmt_db *db, const struct tracefmt_symbols *symbols);
 /* Whether the event's text contains names of functions. */
 bool tracefmt_prints_functions(const struct tracefmt *fmt);
-/* The event's text ("comm=worker pid=12346 ..."), *len bytes and a NUL; len may be NULL. Valid
- * until the next call with db. The raw data is untrusted: if a field is out of bounds, the text
- * is an error message. */
+/* The event's text ("comm=worker pid=12346 ..."), *len bytes and a NUL; len may be NULL. Valid until the
+ * next call with db. The raw data is untrusted: if a field is out of bounds, the text is an error message. */
 const char *tracefmt_print(struct tracefmt_db *db, const struct tracefmt *fmt, const void *raw,
 			   uint32_t raw_size, size_t *len);
-/* Why an event's "print fmt" cannot be compiled, so that its fields are printed (" a=1 b=2");
- * NULL: it can. */
+/* Why an event's "print fmt" cannot be compiled, so that its fields are printed (" a=1 b=2"); NULL: it can. */
 const char *tracefmt_not_compiled(const struct tracefmt *fmt);
 
 /* Position of a string or byte field in raw: 0 with *data and *len (strings without their NUL),

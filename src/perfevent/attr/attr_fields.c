@@ -152,8 +152,7 @@ static void store(void *p, unsigned int size, uint64_t value)
 	}
 }
 
-/* Bit fields start at the lowest bit on little-endian machines, at the highest on big-endian
- * ones. */
+/* Bit fields start at the lowest bit on little-endian machines, at the highest on big-endian ones. */
 static unsigned int shift_of(const struct pev_attr_field *f)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

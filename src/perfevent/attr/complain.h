@@ -5,8 +5,7 @@
 
 #include "perfevent.h"
 
-/* pev_ask_() begins an error with "asked"; the other two add "said" and "remedy". err may be
- * NULL. */
+/* pev_ask_() begins an error with "asked"; the other two add "said" and "remedy". err may be NULL. */
 void pev_ask_(struct pev_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void pev_say_(struct pev_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -61,8 +61,7 @@ static inline const void *take_bytes(struct cursor *c, uint64_t n)
 	return bytes;
 }
 
-/* `n` words in place. Everything before has a length that is a multiple of 8, so they are
- * aligned. */
+/* `n` words in place. Everything before has a length that is a multiple of 8, so they are aligned. */
 static inline const uint64_t *take_words(struct cursor *c, uint64_t n)
 {
 	return n > left(c) / 8 ? NULL : take_bytes(c, n * 8);

@@ -5,8 +5,7 @@
 
 #include "perfevent.h"
 
-/* Buffer for a line of /proc/self/mounts, as large as getmntent(3)'s own, which all threads
- * share. */
+/* Buffer for a line of /proc/self/mounts, as large as getmntent(3)'s own, which all threads share. */
 enum { PEV_MOUNT_TEXT_ = 4096 };
 
 /* Reads at most size - 1 bytes, terminated; the length, or -errno. */

@@ -320,8 +320,7 @@ static unsigned int version(const char *since)
 }
 
 /* Whether the field is in use: of the members of a union, the one for this type of event. In a
- * group that is too large, clearing config may find another event a counter, which proves
- * nothing. */
+ * group that is too large, clearing config may find another event a counter, which proves nothing. */
 static bool is_meant(const struct trial *t, const char *name)
 {
 	const struct perf_event_attr *a = &t->attr->attr;
@@ -561,8 +560,7 @@ static bool blame_target(const struct trial *t)
 					     : "that CPU as target");
 }
 
-/* Whether the event source may count user space and kernel together only, which this user may not
- * try. */
+/* Whether the event source may count user space and kernel together only, which this user may not try. */
 static bool may_count_all(const struct trial *t)
 {
 	union pev_attr_buf copy = *t->attr;

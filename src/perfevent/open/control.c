@@ -158,8 +158,7 @@ int pev_event_set_filter(struct pev_event *ev, const char *filter, struct pev_er
 {
 	int rc = control(ev, PERF_EVENT_IOC_SET_FILTER, (unsigned long)(filter ? filter : ""));
 
-	/* EINVAL for an empty text: the event has no filter (EEXIST is checked first), as
-	 * requested */
+	/* EINVAL for an empty text: the event has no filter (EEXIST is checked first), as requested */
 	if (rc == -EINVAL && (!filter || !*filter) && ev->attr.type == PERF_TYPE_TRACEPOINT)
 		return 0;
 	return rc ? pev_explain_filter(err, ev, filter, -rc) : 0;

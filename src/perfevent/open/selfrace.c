@@ -4,8 +4,7 @@
 
 #include <time.h>
 
-/* At least LEAST rounds, so that one interrupted round does not matter, and up to MOST within
- * ENOUGH_NS. */
+/* At least LEAST rounds, so that one interrupted round does not matter, and up to MOST within ENOUGH_NS. */
 enum { LEAST = 3, MOST = 9, ENOUGH_NS = 8000 };
 
 static void keep_least(uint64_t *least, uint64_t ns)

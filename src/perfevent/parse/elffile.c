@@ -72,8 +72,7 @@ static int read_at(const struct pev_elf *elf, uint64_t offset, void *buf, size_t
 	return 0;
 }
 
-/* If there are too many sections or segments for the header, the counts are in the first section
- * header. */
+/* If there are too many sections or segments for the header, the counts are in the first section header. */
 static int read_counts(struct pev_elf *elf)
 {
 	char p[sizeof(Elf64_Shdr)];

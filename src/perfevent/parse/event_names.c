@@ -268,8 +268,7 @@ int pev_parse_pmu_(struct pev_parser *p, const char *name, size_t at)
 	return rc;
 }
 
-/* Calls found(p, pmu) for each PMU with an event of this name, until it returns other than 0.
- * Returns that. */
+/* Calls found(p, pmu) for each PMU with an event of this name, until it returns other than 0. Returns that. */
 static int each_with_event(const struct pev_parser *p, const char *name,
 			   int (*found)(void *ctx, const char *pmu), void *ctx)
 {

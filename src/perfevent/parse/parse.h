@@ -82,8 +82,7 @@ int pev_parse_term_(struct pev_parser *p, struct pev_parsed_own *e, const struct
 /* Applies all p->terms to an event without a PMU description. */
 int pev_parse_own_terms_(struct pev_parser *p, struct pev_parsed_own *e);
 
-/* Applies the letters in mods, at offset at, to the event; `leader`: pinned and exclusive are
- * applied. */
+/* Applies the letters in mods, at offset at, to the event; `leader`: pinned and exclusive are applied. */
 int pev_parse_modifiers_(struct pev_parser *p, struct pev_parsed_own *e, const char *mods,
 			 size_t at, bool leader);
 bool pev_parse_are_modifiers_(const char *text);

@@ -21,8 +21,7 @@ static void start(void)
 	status = pfm_initialize();
 }
 
-/* By default libpfm excludes hypervisor and guests; here a name without such letters counts
- * everything. */
+/* By default libpfm excludes hypervisor and guests; here a name without such letters counts everything. */
 static void take_levels(struct perf_event_attr *a, const char *name)
 {
 	if (a->exclude_user || a->exclude_kernel || strstr(name, ":mh") || strstr(name, ":mg"))

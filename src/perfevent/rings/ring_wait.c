@@ -48,8 +48,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A wake-up for records that have been read already does not count: waits for the rest of the
- * time. */
+/* A wake-up for records that have been read already does not count: waits for the rest of the time. */
 static int wait_for_record(struct pev_ring *ring, int timeout_ms, int cancel_fd)
 {
 	int64_t end = now_ms() + timeout_ms, left;

@@ -168,8 +168,7 @@ size_t dwarf_file_units(const struct dwarf_file *f)
 	return f->nunits;
 }
 
-/* Restarts libdw, which keeps everything that it reads until its end. Sections stay: they belong
- * to libelf. */
+/* Restarts libdw, which keeps everything that it reads until its end. Sections stay: they belong to libelf. */
 static bool begin_anew(struct dwarf_file *f)
 {
 	dwarf_end(f->main.dwarf);

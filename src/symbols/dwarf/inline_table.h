@@ -41,9 +41,8 @@ struct inline_row {
 struct inline_table *inline_table_unpack(const void *bytes, size_t size);
 void inline_table_free(struct inline_table *t);
 size_t inline_table_bytes(const struct inline_table *t);
-/* The functions at an address, innermost first. The last one is not inlined, unless there are
- * more than max. Strings are valid as long as the table. 0: unknown. If only the line is known:
- * one frame without a name. */
+/* The functions at an address, innermost first. The last one is not inlined, unless there are more than max.
+ * Strings are valid as long as the table. 0: unknown. If only the line is known: one frame without a name. */
 size_t inline_table_find(const struct inline_table *t, uint64_t addr, struct inline_frame *out,
 			 size_t max);
 #endif

@@ -119,8 +119,7 @@ static uint64_t number(struct inline_maker *m, struct die *d, enum die_part part
 	return dwarf_formudata(attr, &value) ? 0 : value;
 }
 
-/* *node: the enclosing node; set to the node that encloses the children: the new one, if it has
- * code. */
+/* *node: the enclosing node; set to the node that encloses the children: the new one, if it has code. */
 static int add_function(struct inline_maker *m, struct die *d, const uint8_t *at, bool inlined,
 			uint32_t depth, uint32_t *node)
 {

@@ -7,7 +7,6 @@
 #include "symbols/dwarf/inline_table.h"
 
 /* Appends the table for inline_table_unpack(). 0; -ENOEXEC: the unit is not readable; -E2BIG: too
- * large; -ETIME: it takes too long; -ENOMEM. Damaged data ends a unit: the table has what came
- * before. */
+ * large; -ETIME: it takes too long; -ENOMEM. Damaged data ends a unit: the table has what came before. */
 int inline_unit_pack(struct dwarf_file *f, size_t unit, struct parser_bytes *out);
 #endif

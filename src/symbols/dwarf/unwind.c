@@ -153,8 +153,7 @@ static bool by_rule(const struct thread *t, const struct cfi_rule *rule, const s
 	return true;
 }
 
-/* On both machines the frame pointer points to the caller's frame pointer and the return address
- * after it. */
+/* On both machines the frame pointer points to the caller's frame pointer and the return address after it. */
 static bool by_frame_pointer(const struct thread *t, const struct frame *f, struct frame *caller)
 {
 	const struct machine *m = t->machine;
@@ -195,9 +194,8 @@ static bool step(const struct thread *t, const struct cfi_rule *rule, const stru
 	return goes_on(t, f, caller);
 }
 
-/* The first address is used as it is; a caller's address must be in code. A call that never
- * returns may be the last instruction of its function, so the byte before a return address is
- * looked up. */
+/* The first address is used as it is; a caller's address must be in code. A call that never returns
+ * may be the last instruction of its function, so the byte before a return address is looked up. */
 size_t unwind(const struct unwind_sample *s, unwind_code *code, void *ctx, uint64_t *ips, size_t max,
 	      enum unwind_end *end)
 {

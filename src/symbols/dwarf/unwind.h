@@ -33,9 +33,8 @@ enum unwind_end {
 	UNWIND_SURELY_BEHIND,    /* the same, and only CFI rules were used, no frame pointer */
 };
 
-/* Whether there is code at an address (else it is not a caller), and the unwind rule there, or
- * NULL: then the frame pointer is used. Called once per frame; the rule is valid until the next
- * call. */
+/* Whether there is code at an address (else it is not a caller), and the unwind rule there, or NULL:
+ * then the frame pointer is used. Called once per frame; the rule is valid until the next call. */
 typedef bool unwind_code(void *ctx, uint64_t addr, const struct cfi_rule **rule);
 
 /* User addresses as in a chain of frame pointers: the IP, then the return addresses. At most max;

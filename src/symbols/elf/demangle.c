@@ -9,8 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer names could take long because of nesting and repetition. For C++, libiberty's own limit
- * is 1024. */
+/* Longer names could take long because of nesting and repetition. For C++, libiberty's own limit is 1024. */
 enum { MAX_MANGLED = 8192 };
 
 struct text {

@@ -23,9 +23,8 @@ int demangle(const char *name, char buf[DEMANGLE_MAX]);
 /* Cache of demangled names for one table of symbols. */
 struct demangled;
 
-/* The name to show: from the cache, or by the parser now; or `name` itself. The key is the
- * pointer `name`, which must stay valid as long as *d. *d may be NULL at first. The result is
- * valid until the next call. */
+/* The name to show: from the cache, or by the parser now; or `name` itself. The key is the pointer `name`,
+ * which must stay valid as long as *d. *d may be NULL at first. The result is valid until the next call. */
 const char *demangled_name(struct demangled **d, struct parser *p, const char *name);
 /* Whether it is in the cache. */
 bool demangled_has(const struct demangled *d, const char *name);

@@ -110,8 +110,7 @@ static size_t walk(int fd, const struct table *t, uint8_t id[ELFID_MAX])
 	return found;
 }
 
-/* From segments, as in the kernel, or else from sections: Go's linker makes a segment of its own
- * note only. */
+/* From segments, as in the kernel, or else from sections: Go's linker makes a segment of its own note only. */
 #define TABLES(h, bits) {                                                                          \
 	{ (h)->e_phoff, (h)->e_phnum, (h)->e_phentsize, sizeof(Elf##bits##_Phdr), place##bits },   \
 	{ (h)->e_shoff, (h)->e_shnum, (h)->e_shentsize, sizeof(Elf##bits##_Shdr), section##bits }, \

@@ -40,8 +40,7 @@ static Elf_Data *section_named(Elf *elf, const char *name)
 
 /* ---- .gnu_debuglink --------------------------------------------------------- */
 
-/* A file name, padded with zeros to a multiple of four, then the file's CRC-32 in the file's byte
- * order. */
+/* A file name, padded with zeros to a multiple of four, then the file's CRC-32 in the file's byte order. */
 void symfile_read_link_(struct symfile *f, Elf *elf)
 {
 	Elf_Data *data = section_named(elf, ".gnu_debuglink");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The code that the kernel maps into every process, read out of our own memory. */
+/* The vdso, read from our own memory. */
 #ifndef SYMBOLS_ELF_VDSO_H
 #define SYMBOLS_ELF_VDSO_H
 
@@ -12,8 +12,7 @@ struct vdso {
 };
 
 void vdso_find(struct vdso *v);
-/* Whether a mapping of another process holds the same as ours: processes of 32 bits have
- * another one. */
+/* Whether a mapping of another process is the same as ours: 32-bit processes have another one. */
 bool vdso_is_same(const struct vdso *v, uint64_t start, uint64_t len);
 /* NULL if this process has none. */
 struct symfile *vdso_read(const struct vdso *v);

@@ -120,8 +120,7 @@ int jail_leave_privilege(uint64_t file_size)
 /* if equal, goes on with the next instruction, else skips it */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
-/* the next `n` instructions for that call only; after ARGUMENT() the call's number is no longer
- * loaded */
+/* the next `n` instructions for that call only; after ARGUMENT() the call's number is no longer loaded */
 #define IF(call, n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, n)
 /* the low half of an argument: all of an int */
 #define ARGUMENT(n)                                                                                \

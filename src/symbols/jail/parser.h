@@ -29,8 +29,7 @@
 struct parser;
 
 enum { PARSER_MAX_FDS = 4 };
-/* Without padding: the kernel fills the control buffer to its end, and could store one descriptor
- * too many. */
+/* Without padding: the kernel fills the control buffer to its end, and could store one descriptor too many. */
 _Static_assert(CMSG_SPACE(PARSER_MAX_FDS * sizeof(int)) == CMSG_LEN(PARSER_MAX_FDS * sizeof(int)), "padding");
 
 /* Limit for the bytes of a question or an answer. */
@@ -87,8 +86,7 @@ struct parser_opts {
 	struct helpers helpers;          /* notified of each process that is started */
 };
 
-/* Forks the process that starts the workers; call it early, while there is one thread. NULL with
- * errno. */
+/* Forks the process that starts the workers; call it early, while there is one thread. NULL with errno. */
 struct parser *parser_new(const struct parser_opts *opts);
 void parser_free(struct parser *p);
 
@@ -96,8 +94,7 @@ void parser_free(struct parser *p);
  * died; -ETIME: it took too long; -EPIPE: there are no workers. In a child of the process that
  * made the parser, the handler runs in that child. */
 int parser_ask(struct parser *p, const struct parser_question *q, struct parser_bytes *out);
-/* From now on questions, also a running one, end with -ETIME once is_over() is true; it is
- * polled. */
+/* From now on questions, also a running one, end with -ETIME once is_over() is true; it is polled. */
 void parser_bound(struct parser *p, bool (*is_over)(void *ctx), void *ctx);
 /* Starts the answering process, if one is used and not started yet: before another thread asks. */
 void parser_warm(struct parser *p);

@@ -83,8 +83,7 @@ static bool may_move(unsigned int moves, int64_t loads)
 	return moves < MAX_MOVES && moves * loads < MAX_SORTED;
 }
 
-/* Reads a record, its head in our byte order; returns its size. 0: there is none, or the budget
- * is used up. */
+/* Reads a record, its head in our byte order; returns its size. 0: there is none, or the budget is used up. */
 static size_t take_piece(int fd, uint64_t at, uint64_t end, bool foreign, struct piece *p, uint64_t *budget)
 {
 	ssize_t got = pread(fd, p, sizeof(*p), (off_t)at);

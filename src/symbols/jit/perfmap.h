@@ -22,16 +22,14 @@ struct perfmap *perfmap_new(void);
 /* A copy, to which perfmap_read() can add new lines; NULL: out of memory. */
 struct perfmap *perfmap_copy(const struct perfmap *m);
 void perfmap_free(struct perfmap *m);
-/* Reads what was added to the file since the last time; a file that is shorter now is read from
- * the start. Reads at most *budget bytes (NULL: no limit) and subtracts them. 1: new lines; 0:
- * none; -errno. */
+/* Reads what was added to the file since the last time; a file that is shorter now is read from the
+ * start. Reads at most *budget bytes (NULL: no limit) and subtracts them. 1: new lines; 0: none; -errno. */
 int perfmap_read(struct perfmap *m, int fd, uint64_t *budget);
 /* The same from memory: whole lines and the beginning of one. Returns the number of bytes used.
  * Call perfmap_sort() afterwards. */
 int64_t perfmap_take(struct perfmap *m, const char *text, size_t n);
 void perfmap_sort(struct perfmap *m);
-/* Adds one function of `size` bytes; its name ends at len or at a NUL. Call perfmap_sort()
- * afterwards. */
+/* Adds one function of `size` bytes; its name ends at len or at a NUL. Call perfmap_sort() afterwards. */
 void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *name, size_t len);
 /* The function at addr. The name is valid until the next perfmap_read(). */
 bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **name, uint64_t *into);

@@ -16,8 +16,7 @@ struct kernel_symbol {
 };
 
 /* Reads the whole table (some 200,000 symbols in 100 ms, nearly all of it in the kernel) from a
- * descriptor, which stays open. NULL if it is not readable or has no addresses
- * (kernel.kptr_restrict). */
+ * descriptor, which stays open. NULL if it is not readable or has no addresses (kernel.kptr_restrict). */
 struct kallsyms *kallsyms_read(int fd);
 void kallsyms_free(struct kallsyms *k);
 /* The function at addr: 0, or -1 outside of all code. The table has no sizes: a function ends

@@ -32,8 +32,7 @@ static bool was_asked(const struct ksymbols *k, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Whether the range was looked up. The caller then repeats its lookups, so all are forgotten
- * here. */
+/* Whether the range was looked up. The caller then repeats its lookups, so all are forgotten here. */
 static bool changes(struct ksymbols *k, uint64_t start, uint64_t end)
 {
 	if (start >= end || !was_asked(k, start, end))
