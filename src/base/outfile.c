@@ -391,7 +391,7 @@ int outfile_refused(const char *option, const char *path, int error, struct faul
 				 "own the file; name a file that this user may write", option,
 				 path, strerror(-error), (unsigned int)uid);
 	if (error == -ENXIO)
-		return fault_set(f, EXIT_FAILED, "%s %s: nobody reads this FIFO; start what reads it first", option, path);
+		return fault_set(f, EXIT_FAILED, "%s %s: no program reads this FIFO; start its reader first", option, path);
 	if (error == -ELOOP && !geteuid())
 		return fault_set(f, EXIT_FAILED, "%s %s: root follows no symbolic link that belongs to another user, "
 				 "or is in a folder where other users can create one; name the file that it leads to",

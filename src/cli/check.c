@@ -342,7 +342,7 @@ static const char *const check_description[] = {
 
 static const struct command_example check_examples[] = {
 	{ "perf-prof check", "what I may do" },
-	{ "sudo perf-prof check --user nobody", "what nobody may do" },
+	{ "sudo perf-prof check --user nobody", "what the user nobody may do" },
 	{ "perf-prof check --json | jq '.features[] | select(.works | not) | .name'",
 	  "what is refused" },
 	{ "perf-prof check tracepoint cpu", "for scripts: the exit code is the answer" },

@@ -31,7 +31,7 @@ const struct script_field script_fields[SCRIPT_NFIELDS] = {
 			      SCRIPT_SIGNED),
 	[SCRIPT_MISC] = WORD(misc, "where the CPU was: K kernel, U user, H hypervisor, G guest's kernel, g guest's user",
 			     0, 0),
-	[SCRIPT_REALTIME] = NUMBER(realtime, NULL, "local time; for programs ns since 1970, where the recording tells it",
+	[SCRIPT_REALTIME] = NUMBER(realtime, NULL, "local time; for programs ns since 1970, if the recording has it",
 				   PERF_SAMPLE_TIME, DATA, SCRIPT_SIGNED),
 	[SCRIPT_TIME] = NUMBER(time, NULL, "seconds of the recording's clock; for programs ns", PERF_SAMPLE_TIME,
 			       TRACEPOINTS | SAMPLES | DATA, SCRIPT_UNSIGNED),

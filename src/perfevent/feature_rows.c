@@ -179,7 +179,7 @@ static int uprobe(struct pev_trial *t, bool ret)
 
 	if (!find_mapping((const void *)find_mapping, path, &offset)) {
 		pev_ask_(&t->err, ENOENT, "find a function of this program");
-		pev_say_(&t->err, "/proc/self/maps does not tell");
+		pev_say_(&t->err, "/proc/self/maps does not list it");
 		return -ENOENT;
 	}
 	rc = pev_attr_uprobe(&attr, path, offset, 0, ret, &t->err);
@@ -619,7 +619,7 @@ const struct pev_feature_row pev_feature_rows_[] = {
 	  on_inherit_thread },
 	{ "remove-on-exec", "attr", "events that end at exec; Linux 5.13", ANY, on_remove_on_exec },
 	{ "sigtrap", "attr", "a signal at once for each overflow; Linux 5.13", ANY, on_sigtrap },
-	{ "format-lost", "attr", "losses told by read(2); Linux 6.0", ANY, on_format_lost },
+	{ "format-lost", "attr", "losses reported by read(2); Linux 6.0", ANY, on_format_lost },
 	{ "config3", "attr", "attr.config3; Linux 6.3", ANY, on_config3 },
 	{ "inherit-read", "attr", "inherited groups that are sampled; Linux 6.13", ANY,
 	  on_inherit_read },

@@ -267,7 +267,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
 	{ Py_tp_doc,
 	  "perf_event_attr(**fields)\n--\n\n"
-	  "The kernel's struct perf_event_attr: which event, and what to tell of it.\n\n"
+	  "The kernel's struct perf_event_attr: the event, and the content of its samples.\n\n"
 	  "Every field is an attribute, bit fields too; all are 0 unless given. A value that\n"
 	  "does not fit raises OverflowError. Fields of a union share their value, as in C." },
 	{ Py_tp_new, attr_new },

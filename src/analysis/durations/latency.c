@@ -259,7 +259,7 @@ static int watch(struct question *q, struct fault *f)
 	struct latency *l = (struct latency *)q;
 
 	if (!q->maker)
-		return fault_usage(f, "latency: no events: -e START -e END; `perf-prof list` shows what there is");
+		return fault_usage(f, "latency: no events: -e START -e END; `perf-prof list` shows the events");
 	return tap(q, &l->taps[0], "--start", l->start, f) || tap(q, &l->taps[1], "--end", l->end, f) ? -1 : 0;
 }
 

@@ -202,9 +202,9 @@ int attrs_settle(struct perfdata_reader *r, struct fault *f)
 
 		if (sample_id_at(a->sample_type) != r->id_at ||
 		    (!r->by_id && (a->sample_type != b->sample_type || a->read_format != b->read_format)))
-			return reading_fault(r, f, r->at, "the samples of events 0 and %zu are laid out "
-					     "differently (%#" PRIx64 ", %#" PRIx64 "), with nothing to tell "
-					     "them apart", i, b->sample_type, a->sample_type);
+			return reading_fault(r, f, r->at, "the samples of events 0 and %zu have "
+					     "different fields (%#" PRIx64 ", %#" PRIx64 "), but no identifier says "
+					     "which is which", i, b->sample_type, a->sample_type);
 		if (trailer_id_behind(a) != r->id_behind)
 			r->id_behind = 0;
 	}

@@ -149,7 +149,7 @@ static int explain_unknown(struct pev_error *err, const char *sys, const char *n
 		snprintf(err->asked, sizeof(err->asked), "look up the tracepoint %s:%s", sys, name);
 		snprintf(err->said, sizeof(err->said), "%s", strerror(-rc));
 		snprintf(err->remedy, sizeof(err->remedy), "`perf-prof list '%s:*'` or the folder "
-			 "events/%s of tracefs shows what there is", sys, sys);
+			 "events/%s of tracefs lists them", sys, sys);
 	}
 	return rc;
 }

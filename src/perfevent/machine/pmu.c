@@ -424,7 +424,7 @@ static int no_such(struct pev_error *err, const char *name)
 {
 	pev_ask_(err, ENOENT, "the PMU \"%.100s\"", name);
 	pev_say_(err, "this machine has none of that name");
-	pev_advise_(err, "`ls %s` shows what there is", PEV_PMU_ROOT_);
+	pev_advise_(err, "`ls %s` lists the PMUs", PEV_PMU_ROOT_);
 	return -ENOENT;
 }
 

@@ -77,8 +77,8 @@ static void on_access(struct pev_error *err, const struct pev_event *ev)
 	int level, need = level_needed(ev), unknown = pev_paranoid(&level);
 
 	if (pev_is_others_task_(ev)) {
-		remedy(err, "task %d is another user's, or one that nobody may look into (ptrace access is "
-		       "missing): run as its user or as root (sudo), or give the program CAP_PERFMON (Linux 5.8)",
+		remedy(err, "task %d belongs to another user, or to a program that is not dumpable (no ptrace "
+		       "access): run as its user or as root (sudo), or give the program CAP_PERFMON (Linux 5.8)",
 		       (int)ev->target.pid_);
 		return;
 	}

@@ -258,8 +258,8 @@ int pev_parse_term_(struct pev_parser *p, struct pev_parsed_own *e, const struct
 	const struct pev_term *rival = rival_of(p, term);
 
 	if (rival)
-		return pev_parse_fail_(p, term->at, EINVAL, "one of them", "%s=%.40s and %s=%.40s: a sample is taken every "
-				       "so many events, or so many times a second", rival->name,
+		return pev_parse_fail_(p, term->at, EINVAL, "one of them", "%s=%.40s and %s=%.40s: one sets the "
+				       "events between samples, the other the samples per second", rival->name,
 				       rival->value ? rival->value : "", term->name, term->value ? term->value : "");
 	for (size_t i = 0; i < NROWS; i++)
 		if (!strcmp(rows[i].name, term->name))
