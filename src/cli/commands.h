@@ -8,7 +8,7 @@
 #include "analysis/profiles/commands.h"
 #include "base/command.h"
 #include "export/commands.h"
-#include "pyhost/python_command.h"
+#include "pyhost/python_options.h"
 #include "stat/commands.h"
 
 extern const struct command list_command, check_command, version_command, help_command;

@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 
 #include "build_config.h"
-#include "pyhost/python_options.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -45,7 +45,7 @@ static Perfetto__Protos__TracePacket packet_at(uint64_t time)
 	return packet;
 }
 
-/* ---- the beginning ----------------------------------------------------------------------- */
+/* ---- the first packets ------------------------------------------------------------------- */
 
 /* The first packet: defaults for all others. */
 static void put_defaults(struct perfetto *p, const struct convert *c)

@@ -13,8 +13,8 @@ void perfetto_put(struct protofile *file, Perfetto__Protos__TracePacket *packet)
 /* Writes interned data: names and stacks that later packets refer to by number. */
 void perfetto_put_interned(struct protofile *file, Perfetto__Protos__InternedData *data);
 
-/* ---- stacks (perfetto_stacks.c): each thing that they consist of is written once, before it is
- * referred to, and numbered from 1 */
+/* ---- perfetto_stacks.c: stacks. Their parts are numbered from 1 and written once, before packets refer to
+ * them */
 struct perfetto_stacks {
 	struct protofile *file;
 	struct wordlist functions, paths, sources, builds;
@@ -29,7 +29,7 @@ void perfetto_stacks_free(struct perfetto_stacks *s);
 /* The number of the stack, written on first use; 0: no stack. */
 uint64_t perfetto_stack(struct perfetto_stacks *s, struct analysis *a, struct callstack *stack);
 
-/* ---- tracepoints (perfetto_ftrace.c) that the format has a message for */
+/* ---- perfetto_ftrace.c: tracepoints for which the format has a message */
 struct perfetto_ftrace;
 
 /* Whether the field holds a task's id; and the id as samples have it, which can differ from the kernel's. */

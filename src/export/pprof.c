@@ -134,7 +134,7 @@ static void sample(struct convert *c, struct analysis *a, const struct analysis_
 	t->weight += analysis_weight(s);
 }
 
-/* ---- what frames are ------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------- */
 
 static void put(struct pprof *p, const Perftools__Profiles__Profile *piece)
 {

@@ -17,7 +17,7 @@ struct script_column {
 	UT_hash_handle hh;
 };
 
-/* ---- which columns ----------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------- */
 
 static struct script_column *find_or_add(struct script_columns *c, const char *name)
 {

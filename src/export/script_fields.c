@@ -157,7 +157,7 @@ void script_list_fields(FILE *out)
 		fprintf(out, "%-16s%s\n", script_fields[i].name, script_fields[i].help);
 }
 
-/* ---- what an event shows ---------------------------------------------------------- */
+/* ---- fields of an event ----------------------------------------------------------- */
 
 static uint64_t shown_where(unsigned int where)
 {

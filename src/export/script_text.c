@@ -28,7 +28,7 @@ static void part(struct outbuf *b)
 		outbuf_char(b, ' ');
 }
 
-/* ---- when, who, where -------------------------------------------------------------- */
+/* ---- task, CPU, time --------------------------------------------------------------- */
 
 void text_comm(struct script_line *l)
 {
@@ -179,7 +179,7 @@ void text_realtime(struct script_line *l)
 	outbuf_char(l->out, ' ');
 }
 
-/* ---- what -------------------------------------------------------------------------- */
+/* ---- event, values ----------------------------------------------------------------- */
 
 void text_period(struct script_line *l)
 {
@@ -218,11 +218,6 @@ static void put_number(struct script_line *l, int64_t n)
 	outbuf_unsigned(l->out, (uint64_t)n, 16, ' ');
 }
 
-void text_addr(struct script_line *l)
-{
-	put_hex(l, script_addr(l));
-}
-
 void text_data_src(struct script_line *l)
 {
 	char text[512];
@@ -234,24 +229,10 @@ void text_data_src(struct script_line *l)
 	outbuf_word(l->out, text);
 }
 
-void text_weight(struct script_line *l)
-{
-	put_number(l, script_weight(l));
-}
-
-void text_ins_lat(struct script_line *l)
-{
-	put_number(l, script_ins_lat(l));
-}
-
-void text_phys_addr(struct script_line *l)
-{
-	put_hex(l, script_phys_addr(l));
-}
-
-static void put_page_size(struct script_line *l, uint64_t size)
+static void put_page_size(struct script_line *l, int64_t n)
 {
 	static const char units[] = "BKMGTPE";
+	uint64_t size = (uint64_t)n;
 	size_t unit = 0;
 
 	part(l->out);
@@ -265,15 +246,20 @@ static void put_page_size(struct script_line *l, uint64_t size)
 	outbuf_char(l->out, units[unit]);
 }
 
-void text_data_page_size(struct script_line *l)
-{
-	put_page_size(l, (uint64_t)script_data_page_size(l));
-}
+#define VALUE(name, put)                                                                           \
+	void text_##name(struct script_line *l)                                                    \
+	{                                                                                          \
+		put(l, script_##name(l));                                                          \
+	}
 
-void text_code_page_size(struct script_line *l)
-{
-	put_page_size(l, (uint64_t)script_code_page_size(l));
-}
+VALUE(addr, put_hex)
+VALUE(weight, put_number)
+VALUE(ins_lat, put_number)
+VALUE(phys_addr, put_hex)
+VALUE(cgroup, put_number)
+VALUE(id, put_number)
+VALUE(data_page_size, put_page_size)
+VALUE(code_page_size, put_page_size)
 
 void text_transaction(struct script_line *l)
 {
@@ -282,16 +268,6 @@ void text_transaction(struct script_line *l)
 	pev_transaction_text((uint64_t)script_transaction(l), text, sizeof(text));
 	part(l->out);
 	outbuf_word(l->out, *text ? text : "-");
-}
-
-void text_cgroup(struct script_line *l)
-{
-	put_number(l, script_cgroup(l));
-}
-
-void text_id(struct script_line *l)
-{
-	put_number(l, script_id(l));
 }
 
 void text_raw(struct script_line *l)
@@ -303,7 +279,7 @@ void text_raw(struct script_line *l)
 		outbuf_hex(l->out, raw[i] >> 4, 1), outbuf_hex(l->out, raw[i] & 15, 1);
 }
 
-/* ---- where in the code ------------------------------------------------------------- */
+/* ---- code -------------------------------------------------------------------------- */
 
 static void put_symbol(struct script_line *l, const struct resolve_words *w)
 {

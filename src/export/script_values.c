@@ -14,7 +14,7 @@ static uint64_t word_at(const struct script_line *l, uint8_t at)
 	return at ? layout_u64(l->s->view.rec, at) : 0;
 }
 
-/* ---- what has a place of its own --------------------------------------------------- */
+/* ---- parts at fixed places --------------------------------------------------------- */
 
 int64_t script_pid(struct script_line *l)
 {
@@ -84,7 +84,7 @@ const char *script_misc(struct script_line *l)
 	return modes[l->s->view.rec->misc & PERF_RECORD_MISC_CPUMODE_MASK];
 }
 
-/* ---- what is decoded --------------------------------------------------------------- */
+/* ---- decoded parts ----------------------------------------------------------------- */
 
 const struct pev_sample *script_sample(struct script_line *l)
 {

@@ -380,7 +380,7 @@ static PyObject *richcompare(PyObject *a, PyObject *b, int op)
 	return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
-/* ---- life ----------------------------------------------------------------- */
+/* ---- creation and end ----------------------------------------------------- */
 
 struct perf_event *event_new(PyTypeObject *type)
 {

@@ -198,7 +198,7 @@ static void remember(struct frames *f, const struct frame_key *key, PyObject *fr
 	*bucket = (uint32_t)(slot - f->slots) + 1;
 }
 
-/* ---- making one ----------------------------------------------------------- */
+/* ---- making a frame ------------------------------------------------------- */
 
 /* The same few names repeat. They are not interned, because Python 3.12 keeps interned strings forever. */
 static PyObject *name_of(struct frames *f, const char *text)

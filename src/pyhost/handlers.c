@@ -17,7 +17,7 @@ enum { NCALLBACKS = sizeof(callbacks) / sizeof(*callbacks) };
 /* Functions of a module that Python calls itself (PEP 562). */
 static const char *const pythons_own[] = { "__getattr__", "__dir__" };
 
-/* ---- what a function takes ------------------------------------------------ */
+/* ---- signatures ----------------------------------------------------------- */
 
 /* Known for functions and methods in Python, and for Cython's with binding. Functions of extension
  * modules in C do not describe their arguments. */
@@ -84,7 +84,7 @@ static void read_signature(PyObject *f, struct signature *s)
 	Py_DECREF(code);
 }
 
-/* ---- judging ---------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------- */
 
 static const char *arguments(const struct signature *s, char *buf, size_t size)
 {
@@ -159,7 +159,7 @@ int handlers_find_event(PyObject *namespace, const struct stream_event *event, P
 	return handlers_find(namespace, event->word, 1, 1, usage, out, NULL, f);
 }
 
-/* ---- did you mean ----------------------------------------------------------- */
+/* ---- suggestions ------------------------------------------------------------ */
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)
 {

@@ -71,7 +71,7 @@ PyObject *event_reduce(PyObject *self, PyObject *unused)
 			     (Py_ssize_t)e->rec->size, chain_of(e), counts_of(e));
 }
 
-/* ---- back ------------------------------------------------------------------ */
+/* ---- unpickling ------------------------------------------------------------ */
 
 static struct event_class *class_of(struct host *h, PyObject *name, uint64_t print)
 {

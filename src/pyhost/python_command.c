@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof python: calls a script's functions for events. */
-#include "pyhost/python_command.h"
-
 #include "pyhost/python_options.h"
 
 #include "base/artifact.h"
@@ -220,4 +218,9 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	privilege_end(&privilege);
 	reading_end(&reading);
 	return h.exit_code;
+}
+
+const char *python_version(void)
+{
+	return PY_VERSION " (" PYTHON_BIN ")";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of `perf-prof python`, also for builds without Python. */
+/* `perf-prof python` and its options, also for builds without Python. */
 #ifndef PYHOST_PYTHON_OPTIONS_H
 #define PYHOST_PYTHON_OPTIONS_H
 
@@ -10,6 +10,8 @@ struct python_config {
 	struct stream_opts stream;
 	const char *venv, *user;
 };
+
+extern const struct command python_command;
 
 /* Runs the script, or fails in a build without Python. */
 int python_run(void *config, const struct opt_parser *args, struct fault *f);

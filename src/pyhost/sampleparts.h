@@ -5,9 +5,9 @@
 
 #include "pyhost/event.h"
 
-/* A part of an event that is not a tracepoint; bits as in events/parts.h. None if the sample does not
- * have it, or if it follows registers of an unknown ABI. NULL with an exception. */
 /* dict of name -> count since the previous sample */
 PyObject *sample_counts(const struct stream_counts *counts);
+/* A part of an event that is not a tracepoint; bits as in events/parts.h. None if the sample does not
+ * have it, or if it follows registers of an unknown ABI. NULL with an exception. */
 PyObject *sample_part_value(const struct perf_event *e, uint64_t bits);
 #endif

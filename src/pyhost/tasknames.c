@@ -55,7 +55,7 @@ PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
 	return chain;
 }
 
-/* ---- beginning and end ---------------------------------------------------- */
+/* ---- opening -------------------------------------------------------------- */
 
 static void until(void *ctx, uint64_t time)
 {

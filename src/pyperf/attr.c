@@ -172,8 +172,7 @@ static PyObject *attr_bytes(PyObject *o, PyObject *unused)
 	return PyBytes_FromStringAndSize((char *)&self->buf, (Py_ssize_t)size);
 }
 
-/* ---- looks ---------------------------------------------------------------------- */
-
+/* ---- comparison, text ----------------------------------------------------------- */
 
 /* Whether field f is shown: of a union, only the member that the attr uses. */
 static bool is_shown(const struct perf_event_attr *attr, const struct pev_attr_field *f)

@@ -139,7 +139,7 @@ static PyObject *get(PyObject *o, void *closure)
 	return NULL;
 }
 
-/* ---- what all records have -------------------------------------------------------- */
+/* ---- common attributes ------------------------------------------------------------ */
 
 static PyObject *get_name(const struct pev_record *r, const struct source *s)
 {
@@ -257,7 +257,7 @@ static PyMethodDef methods[] = {
 	{ NULL },
 };
 
-/* ---- making ----------------------------------------------------------------------- */
+/* ---- creation --------------------------------------------------------------------- */
 
 static int kind_index(uint32_t type)
 {

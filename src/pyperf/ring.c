@@ -531,7 +531,7 @@ static PyObject *ring_iter(PyObject *o)
 	return (PyObject *)d;
 }
 
-/* ---- looks ------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------- */
 
 static PyObject *ring_fileno(PyObject *o, PyObject *unused)
 {

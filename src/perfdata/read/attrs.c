@@ -162,7 +162,7 @@ int attrs_add(struct perfdata_reader *r, const char *bytes, size_t size, const c
 	return e ? take_ids(r, e, ids, nids, f) : reading_no_memory(f);
 }
 
-/* ---- where ids lie -------------------------------------------------------- */
+/* ---- where records have ids ----------------------------------------------- */
 
 /* Offset of the id in a sample; 0: it has none. */
 static uint16_t sample_id_at(uint64_t type)

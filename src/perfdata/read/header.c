@@ -295,7 +295,7 @@ static int read_file_head(struct perfdata_reader *r, uint64_t file_size, struct 
 	return 0;
 }
 
-/* ---- both ----------------------------------------------------------------- */
+/* ---- files and pipes ------------------------------------------------------ */
 
 /* With the old magic, the size of an attr shows the byte order. */
 static bool take_magic(struct perfdata_reader *r, const char *bytes)

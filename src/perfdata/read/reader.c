@@ -13,7 +13,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* ---- life ------------------------------------------------------------------- */
+/* ---- opening and closing ---------------------------------------------------- */
 
 int perfdata_reader_path(const char *path, struct fault *f)
 {
@@ -106,7 +106,7 @@ void perfdata_reader_close(struct perfdata_reader *r)
 	free(r);
 }
 
-/* ---- asking ------------------------------------------------------------------- */
+/* ---- getters ------------------------------------------------------------------ */
 
 size_t perfdata_events(const struct perfdata_reader *r)
 {

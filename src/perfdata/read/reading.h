@@ -152,7 +152,7 @@ struct perf_event_header *decompressor_next(struct perfdata_reader *r, const cha
 size_t decompressor_left(const struct perfdata_reader *r);
 void decompressor_free(struct decompressor *z);
 
-/* ---- samples of a size that is known ------------------------------------------- */
+/* ---- samples of a known size --------------------------------------------------- */
 
 /* Samples of one tracepoint mostly have one size. A sample with the id and size of an earlier sound one
  * is accepted without looking at its body: that would load another cache line. */

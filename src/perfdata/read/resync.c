@@ -34,7 +34,7 @@ static enum verdict look(struct perfdata_reader *r, resync_see *see, size_t at, 
 	return bytes ? verdict_of(r, bytes + at, judged->head.size, judged) : CUT;
 }
 
-/* ---- where records go on ------------------------------------------------------ */
+/* ---- finding the next record -------------------------------------------------- */
 
 /* One fitting record can be chance. Two with plausible times are not, nor four without, nor one round. */
 enum { ENOUGH = 4, LOOK = 8 };
@@ -121,7 +121,7 @@ void resync_pass(struct perfdata_reader *r)
 	resync_count(r, bytes, true);
 }
 
-/* ---- whether a record is one --------------------------------------------------- */
+/* ---- doubtful records ---------------------------------------------------------- */
 
 static bool holds_others(struct perfdata_reader *r, resync_see *see, const struct perf_event_header *head)
 {

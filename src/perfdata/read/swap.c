@@ -217,7 +217,7 @@ static bool turn_sample(struct turn *t, const struct pev_format *fmt)
 	return !(type & PERF_SAMPLE_AUX) || turn_counted_bytes(t, false);
 }
 
-/* ---- others ----------------------------------------------------------------- */
+/* ---- other records ---------------------------------------------------------- */
 
 /* 2, 4, 8: a number of that size; b: device and inode, or build id; r: read_format; w: words up to the
  * end. Texts and bytes behind are not swapped. */

@@ -96,7 +96,7 @@ static bool is_whole_sample(const struct perfdata_reader *r, const struct perf_e
 	return length_of(&r->shapes[event], (const char *)rec, rec->size) == rec->size;
 }
 
-/* ---- the kernel's others ------------------------------------------------------ */
+/* ---- other records of the kernel ---------------------------------------------- */
 
 enum body { NONE, FIXED, TEXT, COUNTED };
 
@@ -245,7 +245,7 @@ uint64_t verdict_time(const struct perfdata_reader *r, const struct perf_event_h
 	return !fmt->sample_id_all || size < sizeof(*rec) + behind ? 0 : believed((const char *)rec + size - behind);
 }
 
-/* ---- both ---------------------------------------------------------------------- */
+/* ---- all records --------------------------------------------------------------- */
 
 /* The record in this machine's byte order and aligned: in place, or a copy. */
 static const struct perf_event_header *in_order(struct perfdata_reader *r, const char *at,

@@ -94,7 +94,7 @@ void window_unpin(struct window *w, struct window_block *block)
 	w->free = block;
 }
 
-/* ---- life ------------------------------------------------------------------- */
+/* ---- beginning and end ------------------------------------------------------ */
 
 int window_begin(struct window *w, int fd, bool seekable)
 {

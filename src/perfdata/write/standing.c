@@ -66,7 +66,7 @@ bool standing_takes(const struct perf_event_header *rec)
 	       (is_of_tasks(rec->type) && rec->size >= 24);
 }
 
-/* ---- who is needed ------------------------------------------------------------ */
+/* ---- what later records need -------------------------------------------------- */
 
 enum kind { NAME, MAPPINGS, MAPPING, CODE, END };
 

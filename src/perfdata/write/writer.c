@@ -176,7 +176,7 @@ int perfdata_open(struct perfdata_writer *w, struct fault *f)
 		return outfile_refused("cannot write", w->path, fd, f);
 	w->fd = fd;
 	w->is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
-	signals_pass(SIGXFSZ);   /* a file size limit is a failed write */
+	signals_pass(SIGXFSZ);   /* past a file size limit, write() fails instead */
 	if (w->head.failed)
 		w->error = -ENOMEM;
 	else
@@ -351,7 +351,7 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 	return rc;
 }
 
-/* ---- records of our own --------------------------------------------------- */
+/* ---- records of the recorder ---------------------------------------------- */
 
 /* Pads the body to a multiple of 8 bytes, and frees it. */
 static void put_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, struct bytes *b)
