@@ -4,7 +4,7 @@
 #include "analysis/top_rows.h"
 #include "engine/keys.h"
 #include "engine/tapped.h"
-#include "stream/schema.h"
+#include "stream/asked/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "report/json.h"
 #include "report/table.h"
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 #include "stream/summary.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/keys.h"
 
-#include "stream/schema.h"
+#include "stream/asked/schema.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "stat/stat.h"
 
 #include "events/spec.h"
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 
 #include <errno.h>
 #include <stdio.h>

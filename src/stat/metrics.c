@@ -2,7 +2,7 @@
 /* Ratios of counts: a table with pairs of events. */
 #include "stat/stat.h"
 
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 
 #include <string.h>
 

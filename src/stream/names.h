@@ -7,7 +7,7 @@
 #ifndef STREAM_NAMES_H
 #define STREAM_NAMES_H
 
-#include "stream/branchchain.h"
+#include "stream/asked/branchchain.h"
 #include "stream/recording/files.h"
 #include "stream/stream.h"
 #include "symbols/symbolizer.h"

@@ -458,7 +458,7 @@ int stream_open(struct stream *s, struct fault *f)
 	groups_settle(s);
 	if (ids_begin(s, f) || open_all(s, f))
 		return -1;
-	rate_tell(s);
+	rate_tell(s->events, s->nevents, s->opts->verbose);
 	/* where both don't fit, the loop goes first */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
 		s->sideband = sideband_open(&s->targets, &s->clock,

@@ -6,11 +6,12 @@
 #include "events/probes.h"
 #include "events/spec.h"
 #include "perfevent.h"
+#include "stream/asked/filter.h"
+#include "stream/asked/rate.h"
 #include "stream/attend.h"
 #include "stream/counts.h"
 #include "stream/dumps.h"
 #include "stream/eventlist.h"
-#include "stream/filter.h"
 #include "stream/groups.h"
 #include "stream/grow.h"
 #include "stream/live/attention.h"
@@ -26,7 +27,6 @@
 #include "stream/openattr.h"
 #include "stream/order/order.h"
 #include "stream/pevfault.h"
-#include "stream/rate.h"
 #include "stream/record/buildids.h"
 #include "stream/record/jitnames.h"
 #include "stream/recorder.h"
@@ -209,7 +209,7 @@ enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item,
 /* source.c */
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
-/* filter.c */
+/* filters.c */
 /* Takes the filters of all events apart, and asks the kernel: 0, or -1 with f. */
 int filters_prepare(struct stream *s, struct fault *f);
 void filters_forget(struct stream *s);

@@ -3,7 +3,7 @@
 #include "stream/replay_private.h"
 
 #include "base/nearest.h"
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 #include "stream/source.h"
 
 #include <fnmatch.h>

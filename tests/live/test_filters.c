@@ -6,7 +6,7 @@
  */
 #include "live.h"
 
-#include "stream/filter.h"
+#include "stream/asked/filter.h"
 #include "stream/private.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* Filters taken apart: what the kernel gets, and in which words. */
 #include "cmocka_all.h"
 
-#include "stream/filter.h"
-#include "stream/kfilter.h"
+#include "stream/asked/filter.h"
+#include "stream/asked/kfilter.h"
 #include "stream/private.h"
 
 #define RAW(name_, kind_, offset_, size_) { .name = name_, .kind = EXPR_FIELD_ ## kind_,           \

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 
 #include <errno.h>
 

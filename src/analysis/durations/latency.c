@@ -6,7 +6,7 @@
 #include "engine/tapped.h"
 #include "events/spec.h"
 #include "rows/question.h"
-#include "stream/schema.h"
+#include "stream/asked/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "analysis/profiles/profile.h"
 #include "base/units.h"
 #include "events/spec.h"
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 #include "stream/source.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "engine/progress.h"
 #include "report/flame.h"
 #include "stat/stat.h"
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 #include "stream/replay.h"
 
 #include <stdlib.h>

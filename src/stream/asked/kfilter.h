@@ -13,8 +13,8 @@
  *	comm ~ "5*"		a first digit makes it a comparison with the text "5*"
  *	comm ~ "a[!b]"		matches "a": the class takes the NUL for a character
  */
-#ifndef STREAM_KFILTER_H
-#define STREAM_KFILTER_H
+#ifndef STREAM_ASKED_KFILTER_H
+#define STREAM_ASKED_KFILTER_H
 
 #include "expr/tree.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/rate.h"
+#include "stream/asked/rate.h"
 
+#include "base/fault.h"
 #include "base/note.h"
 #include "base/units.h"
 #include "perfevent/machine/kernel.h"
-#include "stream/private.h"
+#include "stream/asked/event.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,13 +158,13 @@ static bool is_lowered(const struct stream_event *event)
 }
 
 /* Whether an earlier event was lowered from the same rate to the same. */
-static bool is_told(const struct stream *s, size_t at)
+static bool is_told(const struct stream_event *events, size_t at)
 {
-	const struct stream_sampling *sampling = s->events[at].sampling;
+	const struct stream_sampling *sampling = events[at].sampling;
 
 	for (size_t i = 0; i < at; i++)
-		if (is_lowered(&s->events[i]) && s->events[i].sampling->rate == sampling->rate &&
-		    s->events[i].sampling->attr.attr.sample_freq == sampling->attr.attr.sample_freq)
+		if (is_lowered(&events[i]) && events[i].sampling->rate == sampling->rate &&
+		    events[i].sampling->attr.attr.sample_freq == sampling->attr.attr.sample_freq)
 			return true;
 	return false;
 }
@@ -174,14 +175,14 @@ static bool is_as_fast_as_the_timer(const struct perf_event_attr *attr, uint64_t
 	return !attr->freq || (rate_is_clock(attr) && attr->sample_freq == CLOCK_FREQ && limit > CLOCK_FREQ);
 }
 
-void rate_tell(const struct stream *s)
+void rate_tell(const struct stream_event *events, size_t n, int verbose)
 {
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct stream_event *event = &s->events[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct stream_event *event = &events[i];
 		const struct perf_event_attr *attr;
 		uint64_t asked, limit = 0;
 
-		if (!is_lowered(event) || is_told(s, i))
+		if (!is_lowered(event) || is_told(events, i))
 			continue;
 		attr = &event->sampling->attr.attr;
 		asked = wish(event->sampling->rate);
@@ -191,7 +192,7 @@ void rate_tell(const struct stream *s)
 			     "faster", event->name, word(attr), (uint64_t)attr->sample_period, asked);
 			continue;
 		}
-		note(event->sampling->rate ? 1 : s->opts->verbose,
+		note(event->sampling->rate ? 1 : verbose,
 		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": %s kernel.perf_event_max_sample_rate, %" PRIu64
 		     " by now, which the kernel lowers when interrupts take long (as root: sysctl "
 		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",

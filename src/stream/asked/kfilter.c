@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/kfilter.h"
+#include "stream/asked/kfilter.h"
 
-#include "stream/schema.h"
+#include "stream/asked/schema.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -3,11 +3,11 @@
  * The fields of an event as expressions see them: those of its tracepoint, then what
  * every sample has (_cpu, _pid, _tid, _time, _period).
  */
-#ifndef STREAM_SCHEMA_H
-#define STREAM_SCHEMA_H
+#ifndef STREAM_ASKED_SCHEMA_H
+#define STREAM_ASKED_SCHEMA_H
 
 #include "expr/expr.h"
-#include "stream/stream.h"
+#include "stream/asked/event.h"
 
 /* The areas of struct expr_run. */
 enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU, SCHEMA_CONSTANTS };

@@ -1,169 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/filter.h"
-
+/* The filters of all events: taken apart, tried on the kernel, and what they left out. */
 #include "base/note.h"
-#include "stream/kfilter.h"
 #include "stream/private.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- taking it apart ---------------------------------------------------------------- */
-
-struct split {
-	struct expr_tree *tree;
-	const struct expr_schema *schema;
-	FILE *kernel, *text;
-	size_t nkernel;               /* conditions that the kernel has got */
-	expr_node_ref here;
-	bool all_here, failed;
-};
-
-static bool give_to_kernel(struct split *s, expr_node_ref ref)
-{
-	char *text = s->all_here ? NULL : kfilter_text(s->tree, ref, s->schema);
-	bool fits = text && (size_t)ftell(s->kernel) + strlen(text) + 8 < KFILTER_MAX;
-	bool parens = expr_at(s->tree, ref)->op == EXPR_OR;
-
-	if (fits)
-		fprintf(s->kernel, "%s%s%s%s", s->nkernel++ ? " && " : "", parens ? "(" : "", text,
-			parens ? ")" : "");
-	free(text);
-	return fits;
-}
-
-static void keep_here(struct split *s, expr_node_ref ref)
-{
-	const struct expr_node *node = expr_at(s->tree, ref);
-
-	fprintf(s->text, "%s%.*s", s->here ? " && " : "", (int)(node->to - node->from),
-		s->tree->text + node->from);
-	if (!s->here) {
-		s->here = ref;
-		return;
-	}
-	s->here = expr_tree_and(s->tree, s->here, ref);
-	s->failed |= !s->here;
-}
-
-static void split_condition(struct split *s, expr_node_ref ref)
-{
-	/* copied: keep_here() may move the nodes */
-	struct expr_node node = *expr_at(s->tree, ref);
-
-	if (node.op == EXPR_AND) {
-		split_condition(s, node.kid[0]);
-		split_condition(s, node.kid[1]);
-	} else if (!s->failed && !give_to_kernel(s, ref)) {
-		keep_here(s, ref);
-	}
-}
-
-static enum filter_fate compile_here(struct filter *filter, struct split *s, struct expr_error *err)
-{
-	int rc;
-
-	if (!s->here)
-		return FILTER_SPLIT;
-	rc = expr_compile(&filter->here, s->tree, s->here, s->schema, err);
-	if (!rc && expr_type(filter->here) == EXPR_TEXT)
-		rc = expr_fail(err, expr_at(s->tree, s->here)->from, "a comparison, such as comm == \"x\"",
-			       "text is neither true nor false");
-	return rc == -ENOMEM ? FILTER_NO_MEMORY : rc ? FILTER_NO_FIELDS : FILTER_SPLIT;
-}
-
-static enum filter_fate split_tree(struct filter *filter, struct split *s, struct expr_error *err)
-{
-	size_t kernel_len, text_len;
-	bool failed;
-
-	s->kernel = open_memstream(&filter->kernel, &kernel_len);
-	s->text = open_memstream(&filter->text, &text_len);
-	if (s->kernel && s->text)
-		split_condition(s, s->tree->root);
-	failed = !s->kernel || !s->text || s->failed;
-	if (s->kernel && fclose(s->kernel))
-		failed = true;
-	if (s->text && fclose(s->text))
-		failed = true;
-	if (!failed && !s->nkernel) {
-		free(filter->kernel);
-		filter->kernel = NULL;
-	}
-	return failed ? FILTER_NO_MEMORY : compile_here(filter, s, err);
-}
-
-enum filter_fate filter_split(struct filter *filter, const char *text,
-			      const struct expr_schema *schema, bool all_here,
-			      struct expr_error *err)
-{
-	struct expr_tree tree;
-	struct split s = { .tree = &tree, .schema = schema, .all_here = all_here };
-	int rc = expr_tree_parse(&tree, text, err);
-	enum filter_fate fate;
-
-	*filter = (struct filter){ 0 };
-	if (rc)
-		fate = rc == -ENOMEM ? FILTER_NO_MEMORY : FILTER_NO_EXPRESSION;
-	else
-		fate = split_tree(filter, &s, err);
-	expr_tree_free(&tree);
-	if (fate != FILTER_SPLIT)
-		filter_free(filter);
-	return fate;
-}
-
-void filter_free(struct filter *filter)
-{
-	free(filter->kernel);
-	free(filter->text);
-	expr_free(filter->here);
-	*filter = (struct filter){ 0 };
-}
-
-/* ---- evaluating it ------------------------------------------------------------------ */
-
-/* Nothing is left out without a word: the first time here, the number at the end. */
-static void no_value(const struct stream_event *event, int trouble)
-{
-	struct filter *filter = event->filtered;
-
-	if (!filter->failed++)
-		fprintf(stderr, "perf-prof: %s: %s in the filter %s: such events are left out\n",
-			event->name, expr_trouble_text(trouble), filter->text);
-}
-
-bool filter_passes(const struct stream_event *event, const struct perf_event_header *rec,
-		   const void *raw, uint32_t raw_size, uint32_t cpu)
-{
-	struct expr_run run;
-	struct expr_value value;
-	int trouble;
-
-	/* no function of filters makes text: there is no room for it */
-	run.text = NULL;
-	run.text_size = run.text_used = 0;
-	schema_set_run(&run, rec, raw, raw_size, &cpu);
-	trouble = expr_eval(event->filtered->here, &run, &value);
-	if (__builtin_expect(trouble, 0))
-		no_value(event, trouble);
-	return !trouble && value.u;
-}
-
-void filters_tell(const struct stream *s)
-{
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct filter *filter = s->events[i].filtered;
-
-		if (filter && filter->failed > 1)
-			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "
-				"had no value for them\n", s->events[i].name, filter->failed,
-				filter->text);
-	}
-}
 
 /* ---- the kernel's word -------------------------------------------------------------- */
 
@@ -289,7 +132,6 @@ static int no_memory(struct fault *f)
 	return fault_set(f, EXIT_FAILED, "out of memory");
 }
 
-
 /* trial: NULL of a recording, whose filters are all evaluated here. */
 static int prepare(struct stream *s, struct stream_event *event, const struct expr_schema *schema,
 		   struct pev_event **trial, struct fault *f)
@@ -358,4 +200,18 @@ void filters_forget(struct stream *s)
 	}
 	free(s->trials);
 	s->trials = NULL;
+}
+
+/* ---- at the end ---------------------------------------------------------------------- */
+
+void filters_tell(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct filter *filter = s->events[i].filtered;
+
+		if (filter && filter->failed > 1)
+			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "
+				"had no value for them\n", s->events[i].name, filter->failed,
+				filter->text);
+	}
 }

@@ -4,11 +4,11 @@
  * here, on what the kernel lets pass. A conjunction is split: of pid>10 && _pid!=0 the
  * kernel gets pid>10.
  */
-#ifndef STREAM_FILTER_H
-#define STREAM_FILTER_H
+#ifndef STREAM_ASKED_FILTER_H
+#define STREAM_ASKED_FILTER_H
 
 #include "expr/expr.h"
-#include "stream/schema.h"
+#include "stream/asked/schema.h"
 
 /* A filter taken apart. All NULL: there is none. */
 struct filter {

@@ -7,8 +7,8 @@
  * The clocks (cpu-clock, task-clock) are timers, which the kernel lets go off every 10000 ns at most; yet their samples
  * would weigh what was asked for.
  */
-#ifndef STREAM_RATE_H
-#define STREAM_RATE_H
+#ifndef STREAM_ASKED_RATE_H
+#define STREAM_ASKED_RATE_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 struct fault;
-struct stream;
 struct stream_event;
 struct stream_sampling;
 
@@ -57,5 +56,5 @@ int rate_limit(void *ctx, uint64_t *limit);
 /* -ERANGE of rate_open(). Returns -1. */
 int rate_refuse(const struct stream_event *event, struct fault *f);
 /* Reports what was lowered: on stderr what was asked for, as a hint what is the default. */
-void rate_tell(const struct stream *s);
+void rate_tell(const struct stream_event *events, size_t n, int verbose);
 #endif

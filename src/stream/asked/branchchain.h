@@ -4,10 +4,10 @@
  * of the chain is the kernel's, and the user's part are branches: where the last call went to, and where it
  * and those around it came from. Both say so exactly: they are no addresses to return to.
  */
-#ifndef STREAM_BRANCHCHAIN_H
-#define STREAM_BRANCHCHAIN_H
+#ifndef STREAM_ASKED_BRANCHCHAIN_H
+#define STREAM_ASKED_BRANCHCHAIN_H
 
-#include "stream/stream.h"
+#include "stream/asked/event.h"
 
 struct branchchain {
 	uint64_t *words;         /* room for one; NULL at first */

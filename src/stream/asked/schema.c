@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/schema.h"
+#include "stream/asked/schema.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options that commands share, as rows; each command names the groups it takes. */
-#include "stream/stream.h"
+#include "stream/asked/opts.h"
 
 #include "base/nearest.h"
 #include "base/units.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/branchchain.h"
+#include "stream/asked/branchchain.h"
 
 #include <stdlib.h>
 #include <string.h>
