@@ -2,7 +2,7 @@
 #include "pyhost/privilege.h"
 
 #include "base/capabilities.h"
-#include "stream/targets.h"
+#include "stream/watched/targets.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "base/artifact.h"
 #include "stat/counts.h"
 #include "stream/live/hotplug.h"
-#include "stream/targets.h"
+#include "stream/watched/targets.h"
 #include "tasks/workload.h"
 
 #include <perfevent.h>

@@ -3,7 +3,8 @@
 #ifndef STREAM_OPENATTR_H
 #define STREAM_OPENATTR_H
 
-#include "stream/targets.h"
+#include "stream/stream.h"
+#include "stream/watched/targets.h"
 
 #include <perfevent.h>
 

@@ -31,9 +31,9 @@
 #include "stream/record/jitnames.h"
 #include "stream/recorder.h"
 #include "stream/replay.h"
-#include "stream/sideband.h"
 #include "stream/stream.h"
-#include "stream/targets.h"
+#include "stream/watched/sideband.h"
+#include "stream/watched/targets.h"
 
 /* One opened event: event × task × CPU. */
 struct opened {

@@ -51,7 +51,7 @@ KINDS = [
     ('short-lived', 'callers', ['--children', str(CHILDREN)], ['inner', 'middle', 'outer', 'main']),
     ('short-lived, at a fixed address', 'callers_static', ['--children', str(CHILDREN)],
      ['inner', 'middle', 'outer', 'main']),
-    # which puts build ids where others look for inodes: see src/stream/sideband.c
+    # which puts build ids where others look for inodes: see src/stream/watched/sideband.c
     ('short-lived, beside a perf that asks for build ids', 'callers',
      ['--children', str(CHILDREN)], ['inner', 'middle', 'outer', 'main'], '-a', '--buildid-mmap'),
 ]

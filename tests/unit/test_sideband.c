@@ -2,7 +2,7 @@
 /* The queues of records about tasks: what finds no way through them is told as lost. */
 #include "cmocka_all.h"
 
-#include "stream/sideband.c"
+#include "stream/watched/sideband.c"
 
 struct seen {
 	unsigned int comms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/sideband.h"
+#include "stream/watched/sideband.h"
 
 #include "perfdata/write/writer.h"
 #include "perfevent/decode/body.h"

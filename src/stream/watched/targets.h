@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whom to watch, looked up from -C, -p, -t and --cgroups on this machine. */
-#ifndef STREAM_TARGETS_H
-#define STREAM_TARGETS_H
+#ifndef STREAM_WATCHED_TARGETS_H
+#define STREAM_WATCHED_TARGETS_H
 
 #include "base/cpulist.h"
 #include "base/fault.h"
 #include "perfevent.h"
-#include "stream/stream.h"
+#include "stream/asked/opts.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -25,7 +25,6 @@ struct targets {
 	struct numlist cpus;
 };
 
-/* targets.c */
 int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
 void targets_free(struct targets *t);
 /* A descriptor of a control group's folder, and where its hierarchy is mounted; -1 with f. */

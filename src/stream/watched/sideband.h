@@ -12,12 +12,12 @@
  * Names are a convenience: where the descriptors or the locked memory for them can't be
  * had, there are none, and /proc is asked.
  */
-#ifndef STREAM_SIDEBAND_H
-#define STREAM_SIDEBAND_H
+#ifndef STREAM_WATCHED_SIDEBAND_H
+#define STREAM_WATCHED_SIDEBAND_H
 
 #include "perfevent.h"
 #include "stream/live/clock.h"
-#include "stream/targets.h"
+#include "stream/watched/targets.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* -C, -p, -t and --cgroups looked up on this machine: threads, CPUs, cgroup folders. */
-#include "stream/private.h"
+#include "stream/watched/targets.h"
 
 #include <dirent.h>
 #include <errno.h>
