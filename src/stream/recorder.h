@@ -21,23 +21,30 @@ struct stream;
 /* Bits of sample_type that a file needs in every event, the sideband's included. */
 #define RECORDER_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU)
 
+/* recorder_head.c */
 /* With the privilege of opening: gathers what the file begins with. 0, or -1 with f. */
 int recorder_prepare(struct stream *s, struct fault *f);
-/* With the rights of the caller: creates the file. 0, or -1 with f. */
-int recorder_begin(struct stream *s, struct fault *f);
+/* What is there goes into the recording. */
+void recorder_put_inventory(struct stream *s);
+
+/* recorder_take.c */
 /* What was taken out of a ring since `from`, up to its present position: without samples that
  * were refused (our own, or by filters here), so that a replay delivers what was delivered. */
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from);
 /* Writes what the rings hold by now, undecoded, and nothing else is done with it. */
 void recorder_drain(struct stream *s);
-/* All rings were read to their end. */
-void recorder_round(struct stream *s);
-/* What is there goes into the recording. */
-void recorder_put_inventory(struct stream *s);
-/* Likewise, what code is called that was made while it was recorded: last of all in each file. */
+
+/* recorder_files.c */
+/* What code is called that was made while it was recorded: last of all in each file. */
 void recorder_put_jitnames(struct stream *s);
 /* Goes on in a new file. False: its name would be that of the one before; try again. */
 bool recorder_next_file(struct stream *s);
+
+/* recorder.c */
+/* With the rights of the caller: creates the file. 0, or -1 with f. */
+int recorder_begin(struct stream *s, struct fault *f);
+/* All rings were read to their end. */
+void recorder_round(struct stream *s);
 /* 0, or -1 with f: what could not be written. */
 int recorder_end(struct stream *s, struct fault *f);
 /* Without a file, when it came to nothing. */
