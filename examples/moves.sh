@@ -7,5 +7,5 @@ out=$(mktemp) || exit
 trap 'rm -f "$out"' EXIT
 perf-prof migrations --perins --csv-safe -o "$out" -- "$@"
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-	NR > 1 { print $at["calls"], $at["comm"], $at["tid"], "from", $at["from"], "to", $at["to"], "by", $at["reason"] }' "$out" |
+	NR > 1 { print $at["calls"], $at["comm"], $at["tid"], "from", $at["from_cpu"], "to", $at["to_cpu"], "by", $at["reason"] }' "$out" |
 	sort -rn

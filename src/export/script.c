@@ -52,6 +52,8 @@ static void idle(struct analysis *a)
 	struct script *s = a->config;
 
 	flush(s, a);
+	if (!s->progress.off)
+		progress_show(&s->progress, a);
 	if (s->artifact.out)
 		fflush(s->artifact.out);
 }

@@ -23,7 +23,8 @@ const struct opt question_opts[] = {
 	  "Print each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare "
 	  "number is ns.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct question, per_instance), NULL,
-	  "Print a row for each instance: a thread; with rundelay a thread on a CPU; with latency a key.", false, NULL },
+	  "Print a row for each instance: a thread; with rundelay a thread on a CPU; with migrations a thread and two CPUs; "
+	  "with latency a key.", false, NULL },
 };
 
 const struct opt question_by_opts[] = {
@@ -62,7 +63,10 @@ struct stream_event *question_event(struct question *q, const char *sys, const c
 int question_need(struct question *q, const char *sys, const char *name, const struct stream_event **event, struct fault *f)
 {
 	*event = question_event(q, sys, name);
-	return *event ? 0 : analysis_lacks(q->a, sys, name, f);
+	if (*event)
+		return 0;
+	return q->a ? analysis_lacks(q->a, sys, name, f) :
+	       fault_usage(f, "%s: needs %s:%s, which the recording lacks", q->ops->name, sys, name);
 }
 
 static int watch_all(struct question *q, struct fault *f)
@@ -82,13 +86,12 @@ static int find_fields(struct question *q, size_t i, struct fault *f)
 	if (question_need(q, e->sys, e->name, &q->events[i], f))
 		return -1;
 	for (size_t j = 0; j < QUESTION_FIELDS && e->fields[j]; j++) {
-		q->fields[i][j] = analysis_field(q->events[i], e->fields[j], true, NULL);
-		if (!q->fields[i][j])
-			q->fields[i][j] = analysis_field(q->events[i], e->fields[j], false, f);
+		q->fields[i][j] = analysis_field(q->events[i], e->fields[j], false, f);
 		if (!q->fields[i][j])
 			return -1;
 	}
-	return 0;
+	q->texts[i] = e->text ? analysis_field(q->events[i], e->text, true, f) : NULL;
+	return e->text && !q->texts[i] ? -1 : 0;
 }
 
 static int begin_all(struct question *q, struct fault *f)
@@ -189,6 +192,8 @@ static int begin(struct analysis *a, struct fault *f)
 
 static void see(struct question *q, const struct analysis_sample *s)
 {
+	if (!q->begun)
+		q->begun = s->time;
 	if (!q->from)
 		q->from = s->time;
 	if (s->time > q->last)

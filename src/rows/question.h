@@ -55,7 +55,8 @@ struct column {
 enum { QUESTION_EVENTS = 6, QUESTION_FIELDS = 4 };
 struct question_event {
 	const char *sys, *name;
-	const char *fields[QUESTION_FIELDS];   /* without those that are left: NULL */
+	const char *fields[QUESTION_FIELDS];   /* numbers; NULL ends them */
+	const char *text;                      /* a text, or NULL */
 };
 
 union cell {
@@ -135,14 +136,15 @@ struct question {
 	struct maker *maker;         /* NULL: it is a command */
 	const struct stream_opts *targets;
 	const struct stream_event *events[QUESTION_EVENTS];   /* in the order of ops->events, */
-	const struct trace_field *fields[QUESTION_EVENTS][QUESTION_FIELDS];   /* and their fields */
+	const struct trace_field *fields[QUESTION_EVENTS][QUESTION_FIELDS], *texts[QUESTION_EVENTS];   /* and their fields */
 	struct pairs pairs;
 	struct distributions rows;
 	struct grouping grouping;
 	bool has_targets;            /* -p, -t or a command */
 	struct history *history;     /* samples, for --than */
 	struct heatmap *heatmap;     /* NULL: no picture */
-	uint64_t from;               /* perf clock: the interval's beginning, */
+	uint64_t begun;              /* perf clock: the first sample of the run, */
+	uint64_t from;               /* the interval's beginning, */
 	uint64_t last;               /* and the newest sample */
 	uint64_t reported;           /* rows above --than */
 	bool has_titles;             /* CSV: the titles have been printed */

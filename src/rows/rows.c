@@ -28,12 +28,15 @@ static void print_json(struct question *q, const struct happening *h, const char
 		  json_put_unsigned(root, "duration", h->end.duration), stdout);
 }
 
-static void print_slow(struct question *q, struct happening *h)
+/* name: of its row. */
+static void print_slow(struct question *q, const struct happening *h, const char *name)
 {
 	char title[256], safe[4 * sizeof(title)], when[64];
+	struct happening named = *h;
 
+	named.comm = name;
 	q->reported++;
-	q->ops->title(q, h, title, sizeof(title));
+	q->ops->title(q, &named, title, sizeof(title));
 	if (q->common.json) {
 		print_json(q, h, title);
 		return;
@@ -41,7 +44,7 @@ static void print_slow(struct question *q, struct happening *h)
 	escape_terminal(title, strlen(title), safe, sizeof(safe));   /* a task's name may be anything */
 	printf("%s %s took %.3f us\n", analysis_time_text(q->a, h->end.start, when, sizeof(when)), safe,
 	       (double)h->end.duration / 1000);
-	if (q->history && !history_each(q->history, q->a, h->end.start, h->s->time, print_meanwhile, h))
+	if (q->history && !history_each(q->history, q->a, h->end.start, h->s->time, print_meanwhile, &named))
 		printf("    (what happened first is not kept any more)\n");
 }
 
@@ -79,21 +82,21 @@ static struct distribution *add_duration(struct question *q, const char *name, c
 void rows_add(struct question *q, const struct happening *h)
 {
 	uint64_t key[DISTRIBUTION_KEYS] = { 0 };
-	struct happening slow = *h;
+	const char *name = h->comm ? h->comm : "";
 	struct distribution *d;
 	bool fresh;
 
 	if (q->ops->tasks)
-		key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &slow.comm);
+		key[0] = grouping_key(&q->grouping, q->a, h->tid, h->s->time, &name);
 	set_keys(q, h, key);
-	d = add_duration(q, q->ops->tasks ? slow.comm : "", key, h->end.duration, &fresh);
+	d = add_duration(q, name, key, h->end.duration, &fresh);
 	if (!d)
 		return;
 	d->errors += h->failed;
 	if (q->heatmap)
 		heatmap_add(q->heatmap, h->s->time, h->end.duration);
 	if (q->than && h->end.duration > q->than)
-		print_slow(q, &slow);
+		print_slow(q, h, d->name);
 	if (fresh && q->ops->tasks)
 		grouping_count(&q->grouping, &q->rows, h->tid);
 }
@@ -116,6 +119,8 @@ static void put_cell(struct question *q, const struct column *c, uint64_t number
 
 	if (c->text)
 		table_text(t, c->text(q, number, text, sizeof(text)));
+	else if (c->kind == COLUMN_UNSIGNED)
+		table_unsigned(t, number);
 	else
 		table_integer(t, c->kind == COLUMN_TASK ? pidmap_shown((pid_t)number) : (int64_t)number);
 }

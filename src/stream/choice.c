@@ -9,24 +9,37 @@ static bool is_own(const struct stream *s, const struct stream_event *event, con
 	return own_has(&s->own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) && !event->keep_own;
 }
 
-static bool is_filtered(const struct ring *ring, const struct stream_event *event,
-			const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+static bool is_filtered(const struct stream_event *event, const struct perf_event_header *rec, const void *raw,
+			uint32_t raw_size, uint32_t cpu)
 {
-	return event->filter_here && !filter_passes(event, rec, raw, raw_size, (uint32_t)ring->cpu);
+	return event->filter_here && !filter_passes(event, rec, raw, raw_size, cpu);
 }
 
-bool choice_is_unwanted(struct stream *s, const struct ring *ring, const struct stream_event *event,
-			const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+bool choice_is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
+			const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	if (is_own(s, event, rec)) {
 		s->totals.skipped++;
 		return true;
 	}
-	if (event->muted || is_filtered(ring, event, rec, raw, raw_size)) {
+	if (event->muted || is_filtered(event, rec, raw, raw_size, cpu)) {
 		s->totals.filtered++;
 		return true;
 	}
 	return false;
+}
+
+void choice_offer(struct stream *s, struct ring *ring, const struct stream_event *event, const struct perf_event_header *rec,
+		  const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	if (event->counts)
+		counts_take(s, event, rec);
+	if (!choice_takes(s, ring, event, rec, raw, raw_size, cpu))
+		return;
+	if (event->taps)
+		makers_take(s, ring, event, rec, raw, raw_size, cpu);
+	else
+		stream_hand_over(s, event, rec, raw, raw_size, cpu);
 }
 
 bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
@@ -38,7 +51,7 @@ bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_h
 	if (rec->type != PERF_RECORD_SAMPLE)
 		return false;
 	event = dispatch_sample(s, rec, &raw, &size);
-	return event && choice_takes(s, ring, event, rec, raw, size);
+	return event && choice_takes(s, ring, event, rec, raw, size, (uint32_t)ring->cpu);
 }
 
 bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_event_header *rec)
@@ -47,7 +60,7 @@ bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_e
 	uint32_t size;
 	const struct stream_event *event = dispatch_sample(s, rec, &raw, &size);
 
-	return event && choice_is_unwanted(s, ring, event, rec, raw, size);
+	return event && choice_is_unwanted(s, event, rec, raw, size, (uint32_t)ring->cpu);
 }
 
 bool choice_refuses(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
@@ -65,5 +78,5 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 	} else {
 		event = dispatch_sample(s, rec, &raw, &size);
 	}
-	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(ring, event, rec, raw, size));
+	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(event, rec, raw, size, (uint32_t)ring->cpu));
 }

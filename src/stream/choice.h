@@ -7,8 +7,11 @@
 #include "stream/samplelimits.h"
 
 /* Whether a sample is our own doing, or not what the filter wants; it is counted. */
-bool choice_is_unwanted(struct stream *s, const struct ring *ring, const struct stream_event *event,
-			const struct perf_event_header *rec, const void *raw, uint32_t raw_size);
+bool choice_is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
+			const void *raw, uint32_t raw_size, uint32_t cpu);
+/* A sample of a ring or of a recording: to the consumer, to the sources that watch its event, or to nobody. */
+void choice_offer(struct stream *s, struct ring *ring, const struct stream_event *event, const struct perf_event_header *rec,
+		  const void *raw, uint32_t raw_size, uint32_t cpu);
 /* Whether it would be delivered; what filters drop is counted. */
 bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 /* Whether the sample is of an event of ours, but not for the consumer; this is counted. */
@@ -26,11 +29,11 @@ static inline bool choice_is_plain(const struct stream *s, const struct stream_e
 
 /* Whether the sample of this event is delivered; what is left out is counted. */
 static inline bool choice_takes(struct stream *s, struct ring *ring, const struct stream_event *event,
-				const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
+				const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	if (choice_is_plain(s, event, rec))
 		return true;
-	return !choice_is_unwanted(s, ring, event, rec, raw, raw_size) &&
+	return !choice_is_unwanted(s, event, rec, raw, raw_size, cpu) &&
 	       (event->taps || limits_allow(s, ring, event, rec));
 }
 #endif

@@ -3,8 +3,10 @@
  * What is due of a recording, to the consumer: samples by the layout and the choices of their
  * events, and what tells of tasks, in the order of time.
  */
+#include "stream/choice.h"
+#include "stream/dispatch.h"
+#include "stream/gap.h"
 #include "stream/replay_private.h"
-#include "stream/samplelimits.h"
 
 #include <string.h>
 
@@ -35,58 +37,35 @@ static inline bool find_plain_raw(const struct stream_event *ev, const struct pe
 	return *size <= rec->size - at - 4 && *size >= ev->min_raw;
 }
 
-/* The raw data of a tracepoint's sample; false for one that contradicts its format. */
-static inline bool find_raw(const struct stream_event *ev, const struct perf_event_header *rec,
-		     const void **raw, uint32_t *size)
+/* The same for any layout; false for a sample that contradicts its event's format. */
+static inline bool find_raw(struct stream_event *ev, const struct perf_event_header *rec, const void **raw, uint32_t *size)
 {
 	if (__builtin_expect(ev->fmt && !ev->layout.callchain && !ev->layout.group_entry, 1))
 		return find_plain_raw(ev, rec, raw, size);
-	*raw = NULL;
-	*size = 0;
-	if (!ev->fmt)
-		return stream_sample_fits(ev, rec);
-	if (rec->size < ev->layout.fixed_end)
-		return false;
-	*raw = layout_raw(&ev->layout, rec, size);
-	return *raw && *size >= ev->min_raw;
+	return dispatch_as(ev, rec, raw, size);
 }
 
-static bool is_watched(const struct replay *p, const struct stream_event *ev,
-		       const struct perf_event_header *rec)
+/* Whether the sample is of the targets: live, the kernel brings no others. */
+static bool is_watched(const struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec,
+		       uint32_t cpu)
 {
-	return !p->chooses_tasks || numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
+	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
+		return false;
+	return __builtin_expect(!p->chooses_tasks, 1) || ev->everywhere ||
+	       numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
 	       numlist_has(&p->tids, (int)layout_u32(rec, ev->layout.tid + 4));
 }
 
-static void deliver_one(struct stream *s, struct ring *ring, const struct stream_event *ev,
+static void deliver_one(struct stream *s, struct ring *ring, struct stream_event *ev,
 			const struct perf_event_header *rec, uint32_t cpu)
 {
 	const void *raw;
 	uint32_t size;
 
-	if (__builtin_expect(!find_raw(ev, rec, &raw, &size), 0)) {
+	if (__builtin_expect(!find_raw(ev, rec, &raw, &size), 0))
 		s->totals.malformed++;
-		return;
-	}
-	if (__builtin_expect(s->replay->chooses_tasks, 0) && !ev->everywhere && !is_watched(s->replay, ev, rec))
-		return;
-	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
-		return;
-	if (ev->counts)
-		counts_take(s, ev, rec);
-	if (ev->filter_here && !filter_passes(ev, rec, raw, size, cpu)) {
-		s->totals.filtered++;
-		return;
-	}
-	if (ev->taps) {
-		makers_take(s, ring, ev, rec, raw, size, cpu);
-		return;
-	}
-	if (ev->choosy && !limits_allow(s, ring, ev, rec))
-		return;
-	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
-	if (++s->totals.delivered == s->opts->exit_n)
-		stream_stop(s);
+	else if (is_watched(s->replay, ev, rec, cpu))
+		choice_offer(s, ring, ev, rec, raw, size, cpu);
 }
 
 /* Most samples. */
@@ -100,9 +79,7 @@ static inline void deliver_plain(struct stream *s, const struct stream_event *ev
 		s->totals.malformed++;
 		return;
 	}
-	s->ops->sample(s->ctx, ev, rec, raw, size, cpu);
-	if (++s->totals.delivered == s->opts->exit_n)
-		stream_stop(s);
+	stream_hand_over(s, ev, rec, raw, size, cpu);
 }
 
 static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
@@ -193,10 +170,9 @@ static void pass_intervals(struct stream *s, uint64_t time)
 static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)
 {
 	const struct perf_event_header *rec = item->rec;
-	const struct replay_gap *gap = item->rec;
 
 	if (rec->type == PERF_RECORD_LOST)
-		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
+		gap_deliver(s, ring, rec);
 	else
 		delivery_task(s, rec);
 }

@@ -14,21 +14,6 @@
 
 /* ---- delivery ---------------------------------------------------------- */
 
-/* What is not plainly chosen: to the consumer, to the sources that watch it, or to nobody. */
-__attribute__((noinline)) static void
-deliver_choosy(struct stream *s, struct ring *ring, const struct stream_event *event,
-	       const struct perf_event_header *rec, const void *raw, uint32_t raw_size)
-{
-	if (event->counts)
-		counts_take(s, event, rec);
-	if (!choice_takes(s, ring, event, rec, raw, raw_size))
-		return;
-	if (event->taps)
-		makers_take(s, ring, event, rec, raw, raw_size, (uint32_t)ring->cpu);
-	else
-		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
-}
-
 __attribute__((always_inline)) static inline void
 deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
@@ -43,7 +28,7 @@ deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec
 	if (choice_is_plain(s, event, rec))
 		stream_hand_over(s, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 	else
-		deliver_choosy(s, ring, event, rec, raw, raw_size);
+		choice_offer(s, ring, event, rec, raw, raw_size, (uint32_t)ring->cpu);
 }
 
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec)

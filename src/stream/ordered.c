@@ -14,6 +14,7 @@
  */
 #include "stream/choice.h"
 #include "stream/dispatch.h"
+#include "stream/gap.h"
 #include "stream/private.h"
 #include "stream/ringrecords.h"
 
@@ -26,12 +27,6 @@
 #define SECOND UINT64_C(1000000000)
 
 enum { MAX_HELD = 48 << 20 };
-
-/* What stands in a queue for a gap: delivered as a loss in its place. */
-struct gap {
-	struct perf_event_header header;   /* type PERF_RECORD_LOST */
-	uint64_t count, start, end;
-};
 
 int ordered_start(struct stream *s, struct fault *f)
 {
@@ -56,19 +51,12 @@ static bool push(struct stream *s, struct ring *ring, uint64_t time, const void 
 	return !order_push(s->order, (uint32_t)(ring - s->rings), time, rec, size);
 }
 
-/* A gap becomes a record once the sample behind it is known. */
 static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 {
-	struct gap gap = {
-		.header = { .type = PERF_RECORD_LOST, .size = sizeof(gap) },
-		.count = ring->gap, .end = end,
-		/* the sample behind the gap can be inverted */
-		.start = ring->read_time < end ? ring->read_time : end,
-	};
+	const struct gap gap = gap_take(ring, end);
 
-	ring->gap = 0;
 	if (!push(s, ring, end, &gap, sizeof(gap)))
-		loss_add(s, ring, gap.count, STREAM_LOSS_RING, gap.start, gap.end);
+		gap_deliver(s, ring, &gap);
 }
 
 /* Whether a time lies ahead of the clock itself. Seldom asked: events follow each other. */
@@ -185,13 +173,10 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 	const struct perf_event_header *rec = item->rec;
 	struct ring *ring = &s->rings[item->queue];
 
-	if (rec->type == PERF_RECORD_LOST) {
-		const struct gap *gap = item->rec;
-
-		loss_add(s, ring, gap->count, STREAM_LOSS_RING, gap->start, gap->end);
-		return;
-	}
-	drain_deliver(s, ring, rec);
+	if (rec->type == PERF_RECORD_LOST)
+		gap_deliver(s, ring, rec);
+	else
+		drain_deliver(s, ring, rec);
 }
 
 /* Delivers up to the watermark, a slice per ring at most. */

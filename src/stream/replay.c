@@ -9,6 +9,7 @@
  * consumer knows who was who at the time of each sample.
  */
 #include "stream/dispatch.h"
+#include "stream/gap.h"
 #include "stream/replay_private.h"
 
 #include "base/note.h"
@@ -167,16 +168,10 @@ static void push(struct stream *s, uint32_t queue, uint64_t time, const void *re
 		s->replay->newest = time;
 }
 
-/* A gap becomes a record once the sample behind it is known. */
 static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 {
-	struct replay_gap gap = {
-		.header = { .type = PERF_RECORD_LOST, .size = sizeof(gap) },
-		.count = ring->gap, .end = end,
-		.start = ring->read_time < end ? ring->read_time : end,
-	};
+	const struct gap gap = gap_take(ring, end);
 
-	ring->gap = 0;
 	push(s, (uint32_t)(ring - s->rings), end, &gap, sizeof(gap), 0);
 }
 

@@ -9,12 +9,6 @@
 enum { REPLAY_MAX_HELD = 48 << 20 };   /* bytes of records that wait for earlier ones */
 enum { MIXED = UINT16_MAX };           /* tag of a run of several events; else it is the event's index */
 
-/* What stands in a queue for a gap: delivered as a loss in its place. */
-struct replay_gap {
-	struct perf_event_header header;   /* type PERF_RECORD_LOST */
-	uint64_t count, start, end;
-};
-
 /* replay_events.c */
 int recording_events(struct stream *s, struct fault *f);
 /* recorded.c: whether there are samples of that tracepoint. */

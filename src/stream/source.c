@@ -254,10 +254,10 @@ static int add(struct source *source, void *config, struct fault *f)
 	return source->ops->events(source, config, &why) ? complain_or_pass(source, &why, f) : 0;
 }
 
-/* Events that are made here are not recorded: the perf event of that name is. */
-static bool is_left_to_perf(const struct stream *s, const struct source_ops *ops)
+/* `perf-prof record` takes the perf event of that name, as perf does: events that are made here are not recorded. */
+static bool is_left_to_perf(const struct stream *s, const struct source_ops *ops, const struct spec_item *item)
 {
-	return ops->makes && s->opts->record && !s->opts->recording.flight_bytes && source_hides_event(s, ops->name);
+	return ops->makes && s->opts->recording.only && !item->filter && source_hides_event(s, ops->name);
 }
 
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f)
@@ -268,7 +268,7 @@ enum plain_answer source_add_item(struct stream *s, const struct spec_item *item
 	void *config;
 	int rc;
 
-	if (item->sys || !source.ops || is_left_to_perf(s, source.ops))
+	if (item->sys || !source.ops || is_left_to_perf(s, source.ops, item))
 		return PLAIN_NONE;
 	config = calloc(1, source.ops->config_size);
 	source.config = config;

@@ -54,7 +54,7 @@ def moved(two, tmp_path):
 
 
 def rows_of(table, tid):
-    return {(r['reason'], r['from'], r['to']): r['calls'] for r in table['rows'] if r['tid'] == tid}
+    return {(r['reason'], r['from_cpu'], r['to_cpu']): r['calls'] for r in table['rows'] if r['tid'] == tid}
 
 
 def test_who_moved_from_where_to_where_and_why(analyse, moved, two, tmp_path):
@@ -84,7 +84,7 @@ def test_a_source_has_each_move(analyse, moved, two, tmp_path):
 
 def test_as_perf_prints_the_same_recording(perf, analyse, moved, tmp_path):
     path = tmp_path / 'perf.data'
-    events = [f'sched:sched_{e}' for e in ('waking', 'wakeup', 'wakeup_new', 'process_exit', 'migrate_task')]
+    events = [f'sched:sched_{e}' for e in ('waking', 'wakeup', 'wakeup_new', 'process_free', 'migrate_task')]
     subprocess.run([perf, 'record', '-q', '-a', '-m', '4M', '-o', path, '-e', ','.join(events), '--', *moved],
                    check=True, capture_output=True)
     text = subprocess.run([perf, 'script', '-i', path, '-F', 'event,trace'], capture_output=True, text=True).stdout
@@ -92,8 +92,14 @@ def test_as_perf_prints_the_same_recording(perf, analyse, moved, tmp_path):
     table = json.loads(analyse('migrations', '-I', path, '--json', '--perins').text)
     ours = Counter()
     for r in table['rows']:
-        ours[str(r['tid']), str(r['from']), str(r['to'])] += r['calls']
+        ours[str(r['tid']), str(r['from_cpu']), str(r['to_cpu'])] += r['calls']
     assert ours == theirs and sum(ours.values()) >= 2 * MOVES - 4
+    stayed = Counter()
+    for r in table['rows']:
+        stayed[r['tid']] += r['total']
+    assert max(stayed.values()) <= table['seconds'] * 1e9       # stays of a thread follow each other, to its very end
+    parts = analyse('migrations', '-I', path, '--json', '--perins', '-i', '50').text.splitlines()
+    assert sum(r['total'] for part in parts for r in json.loads(part)['rows']) == sum(stayed.values())
     table = list(csv.reader(analyse('migrations', '-I', path, '--csv', '--by', 'comm').text.splitlines()))
     calls = table[0].index('calls')
     assert table[0][:4] == ['time', 'comm', 'tid', 'reason'] and sum(int(row[calls]) for row in table[1:]) == sum(theirs.values())

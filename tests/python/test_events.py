@@ -269,7 +269,8 @@ def test_every_field_of_this_kernel_has_the_type_of_the_page(prof):
 KEPT = '''
 import atexit, threading, weakref
 kept, fields, refs = [], [], []
-def plain(e): return {k: v for k, v in e if k != '_realtime'}
+def addresses(chain): return [frame['addr'] for frame in chain]      # their names may come later
+def plain(e): return {k: addresses(v) if k == '_callchain' else v for k, v in e if k != '_realtime'}
 def __sample__(e):
     kept.append(e)
     fields.append(plain(e))

@@ -368,7 +368,7 @@ def test_progress_is_for_a_terminal(prof, tmp_path):
         child = subprocess.Popen([prof, 'script', '-'], stdin=subprocess.PIPE, stdout=out, stderr=side)
         os.close(side)
         said, end = b'', time.monotonic() + 20
-        while b' events' not in said and time.monotonic() < end:
+        while b' samples' not in said and time.monotonic() < end:
             child.stdin.write(f.read(1024))
             child.stdin.flush()
             said += said_by(main, 0.05)
@@ -379,5 +379,5 @@ def test_progress_is_for_a_terminal(prof, tmp_path):
     os.close(main)
     assert child.wait(timeout=30) == 0
     said = re.sub(rb'\A(?:perf-prof: .*\r\n)+', b'', said)      # hints, such as that it is of another kernel
-    assert re.match(rb'\r-: \d+ events\x1b\[K', said) and said.endswith(b'\r\x1b[K') and b'\n' not in said
+    assert re.match(rb'\r\x1b\[Kperf-prof: script: \d+ samples', said) and said.endswith(b'\r\x1b[K') and b'\n' not in said
     assert (tmp_path / 'out').read_text().count('\n') == 30

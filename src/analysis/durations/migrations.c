@@ -3,14 +3,14 @@
 #include "analysis/durations/commands.h"
 #include "analysis/durations/states.h"
 
-enum { WAKING, WAKEUP, NEW, EXIT, MOVE };
-enum { FIELD_PID, FIELD_COMM, FIELD_FROM, FIELD_TO };
+enum { WAKING, WAKEUP, NEW, GONE, MOVE };
+enum { FIELD_PID, FIELD_FROM, FIELD_TO };
 static const struct question_event events[] = {
-	[WAKING] = { "sched", "sched_waking", { "pid" } },
-	[WAKEUP] = { "sched", "sched_wakeup", { "pid" } },
-	[NEW] = { "sched", "sched_wakeup_new", { "pid" } },
-	[EXIT] = { "sched", "sched_process_exit", { "pid" } },
-	[MOVE] = { "sched", "sched_migrate_task", { "pid", "comm", "orig_cpu", "dest_cpu" } },
+	[WAKING] = { "sched", "sched_waking", { "pid" }, "comm" },
+	[WAKEUP] = { "sched", "sched_wakeup", { "pid" }, "comm" },
+	[NEW] = { "sched", "sched_wakeup_new", { "pid" }, "comm" },
+	[GONE] = { "sched", "sched_process_free", { "pid" }, "comm" },   /* a task can move after sched_process_exit */
+	[MOVE] = { "sched", "sched_migrate_task", { "pid", "orig_cpu", "dest_cpu" }, "comm" },
 };
 
 /* A thread that is being woken gets a CPU chosen for it; any other was moved to balance the load. */
@@ -22,29 +22,29 @@ static const char *reason(struct question *q, uint64_t waking, char *buf, size_t
 enum { REASON, FROM, TO };
 static const struct column columns[] = {
 	[REASON] = { "reason", COLUMN_TEXT, COLUMN_KEY | COLUMN_FIELD, 8, .text = reason },
-	[FROM] = { "from", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
-	[TO] = { "to", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
+	[FROM] = { "from_cpu", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
+	[TO] = { "to_cpu", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
 };
 
 /* A pair is a thread's stay on a CPU, its value: whether the thread is being woken. */
 static void sample(struct question *q, const struct analysis_sample *s)
 {
-	struct switches *w = &((struct states *)q)->switches;
-	size_t i = question_index(q, s);
-	pid_t tid = i <= MOVE ? switches_task_in(s, q->fields[i][FIELD_PID]) : 0;
-	struct open_pair *stay = switches_watch(w, tid) ? pairs_open(&q->pairs, (uint64_t)tid, i == NEW ? s->time : q->from) : NULL;
-	struct happening h = { .s = s, .tid = tid };
+	struct happening h = { .s = s };
+	struct open_pair *stay;
+	size_t i;
 
-	if (s->event == w->on_fork)
-		switches_take_fork(w, s);
-	if (stay && i == EXIT)
+	h.tid = states_named(q, s, &i);
+	stay = h.tid ? pairs_open(&q->pairs, (uint64_t)h.tid, q->begun) : NULL;
+	if (stay && i == GONE)
 		pairs_cancel(&q->pairs, stay);
-	else if (stay && i != MOVE)
+	if (stay && i == NEW)
+		stay->start = s->time;
+	if (stay && i != MOVE)
 		stay->value = i == WAKING;
 	if (!stay || i != MOVE)
 		return;
 	pairs_turn(stay, s, stay->value, &h.end);
-	h.comm = question_comm(q, s, tid, q->fields[MOVE][FIELD_COMM]);
+	h.comm = question_comm(q, s, h.tid, q->texts[MOVE]);
 	h.cells[REASON].number = h.end.value;
 	h.cells[FROM].number = question_number(q, s, MOVE, FIELD_FROM);
 	h.cells[TO].number = question_number(q, s, MOVE, FIELD_TO);
@@ -60,7 +60,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 static const struct question_ops question = {
 	STATES_QUESTION_WITH(states_targets, states_find_fork, sample, states_release), .name = "migrations", .title = title,
 	QUESTION_COLUMNS_ARE(columns), QUESTION_EVENTS_ARE(events), .everywhere = true,
-	.print = "\"%s:%d from CPU %lld to %lld (%s) after %llu.%03llu us\", REC->comm, REC->tid, REC->from, REC->to, "
+	.print = "\"%s:%d from CPU %lld to %lld (%s) after %llu.%03llu us\", REC->comm, REC->tid, REC->from_cpu, REC->to_cpu, "
 		 "REC->reason, REC->duration / 1000, REC->duration % 1000",
 };
 

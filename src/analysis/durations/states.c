@@ -245,6 +245,21 @@ void states_sample(struct question *q, const struct analysis_sample *s)
 		take_exit(st, s);
 }
 
+pid_t states_named(struct question *q, const struct analysis_sample *s, size_t *event)
+{
+	struct switches *w = &((struct states *)q)->switches;
+	pid_t tid;
+
+	*event = question_index(q, s);
+	if (s->event == w->on_fork)
+		switches_take_fork(w, s);
+	if (*event == q->ops->nevents)
+		return 0;
+	tid = switches_task_in(s, q->fields[*event][0]);
+	switches_name(w, s, tid, q->texts[*event]);
+	return switches_watch(w, tid) ? tid : 0;
+}
+
 /* ---- what a sample says ----------------------------------------------------------------- */
 
 /* The CPU that a task had or waited for: who had it meanwhile matters to a task that waited. */

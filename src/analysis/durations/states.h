@@ -38,6 +38,9 @@ bool states_are_over(struct question *q);
 void states_release(struct question *q);
 bool states_concern(struct question *q, const struct analysis_sample *s, const struct happening *h);
 
+/* For questions with events of their own: the watched task that the first field of its event names, which gets the name in
+ * the event's text if only the kernel knows it by an id; 0 if it isn't watched. Takes forks. *event: question_index(). */
+pid_t states_named(struct question *q, const struct analysis_sample *s, size_t *event);
 /* Of the sample that ended a state: the task's name, and the task that had the CPU before it (0: it was no switch) with its
  * name. Valid until the next sample. */
 const char *states_comm(struct question *q, const struct analysis_sample *s, pid_t tid);

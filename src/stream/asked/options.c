@@ -241,7 +241,7 @@ const struct opt stream_event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
 	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
 	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, "
-	  "task-state, rundelay, syscalls, kvm-exit, latency, top, with options in the filter's place: profile/-F 997 -g/, "
+	  "task-state, rundelay, syscalls, kvm-exit, latency, migrations, top, with options in the filter's place: profile/-F 997 -g/, "
 	  "task-state/--than 10ms/. Perf events: context-switches, cycles:u, "
 	  "cycles/period=100000/, cpu/event=0x76,umask=0/u. "
 	  "Groups: {cycles,instructions}:S. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
