@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of this room: rows of main's table; and those that may stand in an event list. */
+/* The commands and event sources in this folder: rows of main's tables. */
 #ifndef ANALYSIS_COMMANDS_H
 #define ANALYSIS_COMMANDS_H
 
@@ -8,6 +8,6 @@
 
 extern const struct command record_command, top_command, trace_command;
 extern const struct source_ops top_source, trace_source;
-/* All sources, NULL terminated: what main hands to commands that take event lists. */
+/* All sources, NULL-terminated: main passes them to commands with -e. */
 extern const struct source_ops *const analysis_sources[];
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof record: events into a perf.data file, undecoded. */
+/* perf-prof record: writes events to a perf.data file, without decoding them. */
 #include "analysis/commands.h"
 #include "analysis/profiles/profile.h"
 #include "base/units.h"
@@ -15,13 +15,13 @@ enum { PROGRESS_NS = 1000000000, KEPT_BYTES = 64 << 20 };
 struct record {
 	struct profile_opts opts;
 	struct overwrite_opts overwrite;
-	uint64_t dumps;                  /* that were told */
-	uint64_t shown_ns;               /* when the progress was */
+	uint64_t dumps;                  /* dumps reported so far */
+	uint64_t shown_ns;               /* time of the last progress line */
 	bool shown;
 	bool ended;
 };
 
-/* ---- what is said ------------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------------------- */
 
 static bool is_watched(const struct analysis *a)
 {
@@ -46,7 +46,7 @@ static void tell(struct analysis *a, const char *begin, const char *end)
 	fputs(end, stderr);
 }
 
-/* Of files that are written when asked for: each, as it is. */
+/* --overwrite: reports the last dump. */
 static void tell_dump(struct analysis *a, const struct stream_totals *t)
 {
 	const struct stream_dump *d = &t->dump;
@@ -72,7 +72,7 @@ static void look_for_dump(struct analysis *a)
 		tell_dump(a, &t);
 }
 
-/* Asked 20 times a second: a line that is written over, where somebody looks. */
+/* Called 20 times a second: updates the progress line on a terminal. */
 static bool is_over(struct analysis *a)
 {
 	struct record *r = a->config;
@@ -120,7 +120,7 @@ static int events(struct analysis *a, struct fault *f)
 	return profile_add(a, a->config, f);
 }
 
-/* Mappings are recorded: who reads it may want any address by its name. */
+/* names_ip: mappings are recorded, since a reader may need the name of any address. */
 static int begin(struct analysis *a, struct fault *f)
 {
 	const struct record *r = a->config;
@@ -142,7 +142,7 @@ static int begin(struct analysis *a, struct fault *f)
 	return 0;
 }
 
-/* Nothing is delivered, unless a source has to make its events. */
+/* Only called if there are sources that make events. */
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
 	if (s->event->triggers)
@@ -190,7 +190,7 @@ static int check(const struct record *r, struct fault *f)
 	return 0;
 }
 
-/* -N are dumps then. */
+/* With --overwrite, -N is the number of dumps. */
 static void overwrite(struct record *r)
 {
 	struct stream_opts *o = &r->opts.common.stream;
@@ -235,7 +235,7 @@ static int parse_max_size(const char *text, void *field, struct fault *f)
 
 #define AT(member) offsetof(struct stream_opts, recording.member)
 
-/* "signal", "512M" or "30s": the letter tells a size from a time; M is a size, m are minutes. */
+/* "signal", "512M" or "30s": the unit distinguishes sizes and times; M is MiB, m is minutes. */
 static int parse_switch(const char *text, void *field, struct fault *f)
 {
 	struct stream_opts *o = (void *)((char *)field - AT(switch_signal));

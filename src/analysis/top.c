@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof top: values by key.
+ * perf-prof top: sums of values by key.
  *
- *	sample -> its key -> a row -> its values added up -> each interval a table, sorted
+ *	sample -> key -> row: adds the sample's values -> at each interval: a sorted table
  */
 #include "analysis/commands.h"
 #include "analysis/top_rows.h"
@@ -24,27 +24,27 @@ struct top {
 	bool only_comm;
 	struct top_plan plan;
 	struct top_rows rows;
-	struct key_run run;              /* of samples */
-	uint64_t no_value;               /* samples whose expressions have none */
-	int trouble;                     /* why: of the first */
-	uint64_t from, last;             /* perf clock: the interval's begin, the last sample */
-	uint64_t delivered;              /* till then */
+	struct key_run run;              /* for samples */
+	uint64_t no_value;               /* expressions without a value */
+	int trouble;                     /* the reason of the last one */
+	uint64_t from, last;             /* perf clock: the interval's beginning, the last sample */
+	uint64_t delivered;              /* samples up to `from` */
 	uint64_t seen;                   /* samples */
 	struct table_column *columns;
 	struct table table;
 	bool printed;
-	bool full_screen;                /* wanted, and possible */
+	bool full_screen;                /* to be opened */
 	struct screen_opts screen_opts;
 	struct screen *screen;
 };
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* The kernel says -1 of a task that is so far gone that it has no id any more. */
+/* The name for tid -1, a task that has exited so far that it has no id any more. */
 static const struct expr_value exiting = { .text = "[exiting]", .len = 9, .type = EXPR_TEXT };
 
-/* What comm= says, or the task that the key is. Names of tasks are looked up when they are
- * shown; with --only-comm at once, as they are the key. False: nothing, or trouble. */
+/* The value of comm=, or the task if the key is one. Names of tasks are looked up when they are
+ * shown; with --only-comm immediately, since they are the key. False: no name, or an error. */
 static bool name_of(struct analysis *a, const struct top_part *part, const struct expr_value *key,
 		    struct expr_value *name)
 {
@@ -108,7 +108,7 @@ static struct top_row *row_of(struct analysis *a, const struct top_part *part, u
 	return row;
 }
 
-/* Events of a group that are counted have no samples: their counts come with the leader's. */
+/* Group members that are only counted have no samples: the leader's samples have their counts. */
 static void add_counts(const struct top *t, struct top_row *row, const struct stream_counts *counts)
 {
 	for (size_t i = 0; counts && i < counts->n; i++) {
@@ -131,7 +131,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	const struct top_part *part = s->event->consumer;
 	struct top_row *row;
 
-	if (++t->seen % LOOK_EVERY == 0)   /* under a flood nothing is ever idle */
+	if (++t->seen % LOOK_EVERY == 0)   /* with very many samples, idle() is not called */
 		poll_keyboard(a);
 	t->last = s->time;
 	t->from = t->from ? t->from : s->time;
@@ -158,7 +158,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* key, values, name; with --only-comm no key. */
+/* Columns: key (not with --only-comm), values, name. */
 static int make_columns(struct top *t, struct fault *f)
 {
 	const struct top_plan *plan = &t->plan;
@@ -240,7 +240,7 @@ static void fill(struct top *t, struct analysis *a)
 	table_sort(&t->table, t->screen_opts.sort, true);
 }
 
-/* ---- what is shown ------------------------------------------------------------------ */
+/* ---- output ------------------------------------------------------------------------- */
 
 /* The interval that ends now. */
 struct span {
@@ -320,7 +320,7 @@ static void poll_keyboard(struct analysis *a)
 		stream_stop(a->stream);
 }
 
-/* The screen is opened when all that can be wrong at the beginning has been told. */
+/* Opens the screen after errors at the beginning of the run were printed. */
 static void idle(struct analysis *a)
 {
 	struct top *t = a->config;
@@ -347,7 +347,7 @@ static void tell(const struct top *t)
 			expr_trouble_text(t->trouble));
 }
 
-/* On a screen the last whole interval stays, else what came since is a table, too. */
+/* On a screen, the last complete interval stays. As text, the incomplete one is printed, too. */
 static int end(struct analysis *a, struct fault *f)
 {
 	struct top *t = a->config;
@@ -400,7 +400,7 @@ static const struct analysis_ops ops = {
 	.abandon = abandon, .end = end, .release = release, .attrs = STREAM_ATTR_KEY | STREAM_ATTR_ROW,
 };
 
-/* A command behind -- has the terminal for itself. */
+/* No full screen with a command after --, which may use the terminal. */
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct top *t = config;

@@ -24,7 +24,7 @@ static bool name_is_taken(const struct top_plan *plan, const char *name)
 	return false;
 }
 
-/* "runtime/1000" -> "runtime_1000"; a number behind it where that is taken. */
+/* "runtime/1000" -> "runtime_1000"; if that name is taken, "runtime_1000_2". */
 static char *name_for_programs(const struct top_plan *plan, const char *title)
 {
 	size_t room = strlen(title) + 32, len;
@@ -39,7 +39,7 @@ static char *name_for_programs(const struct top_plan *plan, const char *title)
 	return name;
 }
 
-/* The column of that title, made where there is none. -1: no memory. */
+/* The column with that title, which is added if it is new. -1: out of memory. */
 static int column_of(struct top_plan *plan, const char *title, bool by, size_t *column)
 {
 	struct top_column *grown;
@@ -77,7 +77,7 @@ static int by_first(const void *x, const void *y, void *plan)
 	return a < b ? -1 : a > b;
 }
 
-/* Columns of top-by= before the others. */
+/* Moves columns of top-by= before the others. */
 static int put_in_order(struct top_plan *plan)
 {
 	size_t n = plan->ncolumns, *order = calloc(2 * n + 1, sizeof(*order)), *place = order + n;
@@ -135,7 +135,7 @@ static size_t count_values(const struct spec_item *item)
 	return n;
 }
 
-/* An alias names its event's only column, and stands before the names of several. */
+/* A title is the alias if the event has one column, or "alias.expression" if it has several. */
 static int add_expression(struct top_plan *plan, struct top_part *part, struct analysis *a,
 			  const struct stream_event *event, const struct spec_attr *attr, struct fault *f)
 {
@@ -164,7 +164,7 @@ static int add_expression(struct top_plan *plan, struct top_part *part, struct a
 	return n < 0 ? no_memory(f) : 0;
 }
 
-/* The tracepoint's name, with its system where another has the same. */
+/* The tracepoint's name; with its system if another event has the same name. */
 static const char *count_title(const struct stream_event *event, const struct stream_event *events, size_t n)
 {
 	if (event->alias || !event->tracepoint)
@@ -194,7 +194,7 @@ static int add_values(struct top_plan *plan, struct top_part *part, struct analy
 
 /* ---- keys and names --------------------------------------------------------------------- */
 
-/* "pid", "tid", "next_pid", "_tid": a field that says which task. */
+/* "pid", "tid", "next_pid", "_tid": a field with the id of a task. */
 static bool is_task_field(const char *key)
 {
 	size_t len = strlen(key);
@@ -225,7 +225,7 @@ static int compile_key(struct top_part *part, struct analysis *a, const struct s
 	return 0;
 }
 
-/* Over the key alone. */
+/* An expression over the key only. */
 static int compile_printkey(struct top_part *part, struct analysis *a, const struct stream_event *event,
 			    struct fault *f)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is hashed: which kind of key, then the number or the text. */
+/* The bytes that are hashed: the type of the key, then the number or the text. */
 struct top_key {
 	char bytes[1 + TOP_TEXT];
 	unsigned int len;
@@ -21,7 +21,7 @@ static void key_bytes(const struct expr_value *key, struct top_key *k)
 	k->len = 1 + len;
 }
 
-/* Row, sums and key are one piece of memory. */
+/* Row, sums and key are one allocation. */
 static struct top_row *new_row(struct top_rows *all, const struct expr_value *key, const struct top_key *k)
 {
 	size_t text = sizeof(struct top_row) + all->ncolumns * sizeof(int64_t);

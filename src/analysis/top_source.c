@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top as a source: what a tracepoint adds up to by a key, told at the end of each interval, the largest first. */
+/* top as a source: sums over a tracepoint's events by key, emitted at the end of each interval, the largest first. */
 #include "analysis/commands.h"
 #include "analysis/top_rows.h"
 #include "engine/keys.h"
@@ -12,15 +12,15 @@
 #define MS UINT64_C(1000000)
 enum { DEFAULT_MS = 1000 };
 
-/* The expressions: text, and what it was compiled to. */
+/* The expressions. */
 enum part { KEY, BY, COMM, PARTS };
 static const char *const option_of[PARTS] = { "-k", "--by", "--comm" };
 
 struct top_source {
 	struct stream_opts stream;
 	const char *tap;                 /* --of */
-	const char *text[PARTS];         /* NULL: was not given */
-	uint64_t interval_ms, told;      /* told: how many rows, 0: all */
+	const char *text[PARTS];         /* NULL: not given */
+	uint64_t interval_ms, told;      /* told: --rows; 0: all */
 	struct maker *maker;
 	const struct stream_event *event;
 	struct tapped of;
@@ -29,7 +29,7 @@ struct top_source {
 	struct top_row **sorted;
 	size_t room;
 	uint64_t interval;               /* ns */
-	uint64_t from, last;             /* the interval's begin, the newest sample; 0: none came */
+	uint64_t from, last;             /* the interval's beginning, the newest sample; 0: no sample yet */
 };
 
 struct made_row {
@@ -53,9 +53,9 @@ static const struct made_field fields[] = {
 	MADE_FIELD(struct made_row, duration, "u64 duration", false),
 };
 
-/* ---- an interval is over ---------------------------------------------------------------- */
+/* ---- the end of an interval ------------------------------------------------------------- */
 
-/* The largest first, equal ones by their keys. */
+/* The largest first; equal ones by key. */
 static int compare(const void *a, const void *b)
 {
 	const struct top_row *x = *(struct top_row *const *)a, *y = *(struct top_row *const *)b;
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 	return kx < ky ? -1 : kx > ky;
 }
 
-/* Those of this interval, sorted; how many. */
+/* Sorts the rows with events in this interval; returns their number. */
 static size_t sort(struct top_source *src)
 {
 	size_t n = HASH_COUNT(src->rows.rows), used = 0;
@@ -103,7 +103,7 @@ static void emit(struct top_source *src, const struct top_row *row, size_t rank,
 	e->rows = (uint32_t)rows;
 	e->start = src->from;
 	e->duration = end - src->from;
-	maker_emit(src->maker, src->last, 0, 0);   /* of no task */
+	maker_emit(src->maker, src->last, 0, 0);   /* no task */
 }
 
 static void tell(struct top_source *src, uint64_t end)
@@ -157,7 +157,7 @@ static void sample(void *state, struct maker *m, const struct stream_event *even
 	add(src, &s);
 }
 
-/* What is left is shorter than an interval. */
+/* Emits the rows of the last, incomplete interval. */
 static void end(void *state, struct maker *m)
 {
 	struct top_source *src = state;
@@ -166,7 +166,7 @@ static void end(void *state, struct maker *m)
 		tell(src, src->last);
 }
 
-/* ---- the item of the list ----------------------------------------------------------------- */
+/* ---- the source in -e --------------------------------------------------------------------- */
 
 static int compile(struct top_source *src, enum part p, const struct expr_schema *schema, struct fault *f)
 {
@@ -232,7 +232,7 @@ static int events(struct source *source, void *config, struct fault *f)
 		.print = "\"%u of %u: key %llu %s: %lld in %llu events\", REC->rank, REC->rows, REC->key, REC->comm, "
 			 "REC->value, REC->events",
 		.size = sizeof(struct made_row), .ops = &ops, .state = src,
-		.order = true,   /* an interval is over for all CPUs */
+		.order = true,   /* an interval ends at the same time for all CPUs */
 	};
 	struct maker *m = source_make(source, &made, f);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof trace: events as they come. */
+/* perf-prof trace: prints events as they come. */
 #include "analysis/commands.h"
 #include "analysis/profiles/hotspots.h"
 #include "engine/analysis.h"
@@ -15,7 +15,7 @@ struct trace {
 	struct flame_config flame;
 	struct overwrite_opts overwrite_opts;
 	struct overwrite overwrite;
-	struct hotspots hot;         /* with --flame-graph: stacks, by how often */
+	struct hotspots hot;         /* with --flame-graph: how often each stack occurred */
 	struct folded *folded;
 };
 
@@ -62,7 +62,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		analysis_print(a, s);
 }
 
-/* ---- the picture -------------------------------------------------------------------- */
+/* ---- the flame graph ---------------------------------------------------------------- */
 
 static void fold(struct analysis *a)
 {
@@ -100,7 +100,7 @@ static uint64_t reads(struct analysis *a, const struct stream_event *event)
 	return t->flame.path && !t->overwrite_opts.on ? (uint64_t)PERF_SAMPLE_CALLCHAIN : STREAM_READS_ALL;
 }
 
-/* A picture of stacks needs stacks. */
+/* --flame-graph needs an event with call chains. */
 static int begin(struct analysis *a, struct fault *f)
 {
 	struct trace *t = a->config;

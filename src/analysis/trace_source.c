@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace as a source: a tracepoint's events as the text that trace prints of them. */
+/* trace as a source: a tracepoint's events, as the text that trace prints for them. */
 #include "analysis/commands.h"
 #include "engine/analysis.h"
 #include "engine/tapped.h"

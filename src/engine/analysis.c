@@ -26,7 +26,7 @@ const struct opt analysis_json_opts[] = {
 	ANALYSIS_JSON_OPT,
 };
 
-/* Of what --cache allows, tables of symbols take at most a quarter, and stacks the rest. */
+/* Symbol tables take at most a quarter of --cache, and stacks the rest. */
 enum { DEFAULT_CACHE = 64 << 20, LEAST_CACHE = 1 << 20, SYMBOLS_SHARE = 4 };
 
 static int parse_cache(const char *text, void *field, struct fault *f)
@@ -165,7 +165,7 @@ static int name_events(struct analysis *a, struct fault *f)
 	if (a->ops->events(a, f))
 		return -1;
 	if (o->input)
-		o->events.n = 0;   /* what the recording has; begin() looks for what it needs */
+		o->events.n = 0;   /* all events of the recording; begin() looks some up */
 	return 0;
 }
 
@@ -176,7 +176,7 @@ int analysis_open_input(struct stream_opts *o, struct reading *reading, const st
 	if (stream_open_input(o, f))
 		return -1;
 	if (o->opener != &opener_direct)
-		return 0;   /* it is one of several, and all are open */
+		return 0;   /* the command has opened its recordings itself */
 	if (reading_begin(reading, &(struct reading_files){ &o->input_fd, 1, args->outputs }, f))
 		return -1;
 	o->opener = reading_opener(reading);
@@ -195,7 +195,7 @@ static int open_input(struct analysis *a, const struct opt_parser *args, struct 
 	return analysis_open_input(o, &a->reading, args, f);
 }
 
-/* ---- what a sample says ------------------------------------------------------------ */
+/* ---- parts of a sample ------------------------------------------------------------- */
 
 const char *analysis_comm(struct analysis *a, pid_t tid, uint64_t time)
 {
@@ -210,7 +210,8 @@ struct callstack *analysis_stack(struct analysis *a, const struct analysis_sampl
 	return ips ? callstacks_get(a->stacks, ips, nr, s->pid, s->time) : NULL;
 }
 
-/* The CPU says where an event happened; the chain begins where the kernel came to look, or the last call went to. */
+/* Whether the sample's ip is where the event happened. The call chain begins where the kernel took the sample, or at
+ * the target of the last call. */
 static bool has_own_place(const struct analysis_sample *s)
 {
 	return s->event->layout.ip && s->event->sampling &&
@@ -239,7 +240,7 @@ struct callstack *analysis_where(struct analysis *a, const struct analysis_sampl
 	return callstacks_get(a->stacks, one, 2, s->pid, s->time);
 }
 
-/* NULL: its samples have none. */
+/* The event's own count in its samples; NULL: they have none. */
 static const struct stream_count *own_count(const struct stream_event *event)
 {
 	const struct stream_counts *c = event->counts;
@@ -319,7 +320,7 @@ static void print_frame(const struct frame *frame)
 		escape_terminal(frame->file, strlen(frame->file), source, sizeof(source));
 	if (frame->inlined)
 		escape_terminal(words.symbol, strlen(words.symbol), text, sizeof(text));
-	else if (!frame->symbol && !frame->object)   /* an offset is in a function or in a file */
+	else if (!frame->symbol && !frame->object)   /* no function, no file: no offset */
 		snprintf(text, sizeof(text), "[unknown] (%s)", frame->dso);
 	else
 		sample_symbol_text(&words, text, sizeof(text));
@@ -370,7 +371,7 @@ uint64_t analysis_now(struct analysis *a)
 
 	if (stream_reached(a->stream))
 		return stream_reached(a->stream);
-	return replay ? replay_info(replay)->last_ns : stream_now(a->stream);   /* of then, not of today */
+	return replay ? replay_info(replay)->last_ns : stream_now(a->stream);
 }
 
 uint64_t analysis_end(struct analysis *a, uint64_t last)
@@ -383,7 +384,7 @@ int analysis_may_draw(const struct analysis *a, const char *path, struct fault *
 	const struct replay *replay = stream_replay(a->stream);
 	uint64_t at, size;
 
-	/* a pipe ends with whom Ctrl-C ends, too: what came is all there is */
+	/* Ctrl-C also ends the writer of a pipe: then the recording is complete */
 	if (!path || !replay || !replay_place(replay, &at, &size) || !stream_was_interrupted(a->stream))
 		return 0;
 	return fault_set(f, EXIT_INTERRUPTED, "interrupted: the picture %s was not written", path);
@@ -438,7 +439,7 @@ static void on_lost(void *ctx, const struct stream_loss *loss)
 		a->ops->lost(a, loss);
 }
 
-/* What was printed is seen now; a reader who went away ends the run. */
+/* Flushes stdout. An output error, or a pipe that its reader has closed, ends the run. */
 static void on_idle(void *ctx)
 {
 	struct analysis *a = ctx;
@@ -517,7 +518,7 @@ static const struct stream_ops stream_callbacks = {
 
 enum { OWN_FILES = 32 };
 
-/* The command behind -- is the target, unless others are named. */
+/* The command after -- is the target, unless another target is given. */
 static int prepare_command(struct analysis *a, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
@@ -536,7 +537,7 @@ static int prepare_command(struct analysis *a, struct fault *f)
 	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
-/* A program that reads JSON would meet the command's words in between. */
+/* Warns that the command's output would be mixed with JSON. */
 static void tell_of_mixture(const struct analysis *a)
 {
 	const struct stream_opts *o = &a->opts->stream;
@@ -574,7 +575,7 @@ static int open_all(struct analysis *a, struct fault *f)
 	want_all(a);
 	if (narrow(a, f))
 		return -1;
-	if (a->watches_command && a->opts->stream.pids.n)   /* an analysis of the scheduler takes it out */
+	if (a->watches_command && a->opts->stream.pids.n)   /* 0: switches_take_targets() removed it */
 		stream_begin_with_exec(a->stream);
 	if (a->command)
 		stream_is_to_exec(a->stream, a->workload.pid);
@@ -595,7 +596,7 @@ static int open_all(struct analysis *a, struct fault *f)
 
 enum { FEW_CHAINS = 10 };
 
-/* Frame pointers end where a function keeps none, or lead to what was in the register. */
+/* Without frame pointers, a chain ends early, or goes on at a wrong address. */
 static void tell_chains(const struct analysis *a)
 {
 	const struct stream_opts *o = &a->opts->stream;
@@ -634,7 +635,7 @@ static int watch(struct analysis *a, struct fault *f)
 	names_finish(&a->names);
 	callstacks_name_late(a->stacks);
 	if (a->ops->end && (!rc || stream_replay(a->stream)))
-		rc |= a->ops->end(a, rc ? &second : f);   /* what a damaged recording gave is shown */
+		rc |= a->ops->end(a, rc ? &second : f);   /* shows results of a damaged recording, too */
 	on_idle(a);
 	tell(a);
 	return rc ? rc : stream_check_whole(a->stream, f);
@@ -646,17 +647,17 @@ static int broken_output(struct analysis *a, struct fault *f)
 
 	if (!a->output_error)
 		return 0;
-	if (!freopen("/dev/null", "w", stdout))   /* what can't be written is not tried, and told, again */
+	if (!freopen("/dev/null", "w", stdout))   /* so that the rest is not written, and not reported, again */
 		fclose(stdout);
 	if (a->output_error == EPIPE)
-		return 0;   /* a reader that goes away is a way to be done */
+		return 0;   /* the reader has closed the pipe: a normal end */
 	return fault_set(f, EXIT_FAILED, "cannot write to %s: %s; the run has ended",
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
-enum { EXIT_MS = 1000 };   /* a task's events end first, then it can be waited for */
+enum { EXIT_MS = 1000 };   /* a task's events end before it can be waited for */
 
-/* The command's own status, where it ended by itself. */
+/* The command's exit status; 0 if it still runs: then it is ended. */
 static int collect_command(struct analysis *a)
 {
 	struct pollfd p = { .fd = a->workload.pidfd, .events = POLLIN };

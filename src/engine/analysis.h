@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all commands have in common that watch events and report on them: analysis_run() opens
+ * The common part of all commands that watch events and report on them: analysis_run() opens
  * the events on the targets, starts the workload, passes on each sample with its time, task and
  * CPU, and prints losses at the end. A command adds a struct analysis_ops and its options; the
  * run() of its struct command calls analysis_run().
@@ -25,13 +25,13 @@ struct analysis_opts {
 	int inlines;                 /* OPT_TRI; on by default */
 	bool inline_rows;            /* inlined functions have rows of their own */
 	const char *debuginfod;      /* servers, or NULL */
-	uint64_t cache;              /* --cache: bytes of tables of symbols, and of stacks */
+	uint64_t cache;              /* --cache: bytes for symbol tables and stacks */
 	bool everybody;                /* -a: all tasks are targets, also if a command is started */
 };
-/* For struct command, of a config that begins with analysis_opts. */
+/* For struct command, if the config begins with analysis_opts. */
 #define ANALYSIS_SOURCES_AT offsetof(struct analysis_opts, stream.sources)
 
-/* Rows for the option groups of commands. Their fields are in struct analysis_opts. */
+/* Options for the option groups of commands. Their fields are in struct analysis_opts. */
 enum { ANALYSIS_NAMES_NOPTS = 3 };   /* the last rows of analysis_callchain_opts */
 enum { ANALYSIS_JSON_NOPTS = 1, ANALYSIS_ALL_NOPTS = 1, ANALYSIS_CALLCHAIN_NOPTS = STREAM_CALLCHAIN_NOPTS + ANALYSIS_NAMES_NOPTS };
 #define ANALYSIS_JSON_OPT \
@@ -44,12 +44,12 @@ extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 
 struct analysis;
 
-/* A sample, borrowed. */
+/* A sample; valid during the call. */
 struct analysis_sample {
 	struct sample_view view;
 	const struct stream_event *event;   /* the view's */
 	uint64_t time;                      /* perf clock, ns */
-	pid_t pid, tid;                     /* of the task that ran; -1: it is exiting; tid: stream_tid() */
+	pid_t pid, tid;                     /* the task that ran; -1: it is exiting; tid: stream_tid() */
 	uint32_t cpu;
 };
 
@@ -73,10 +73,10 @@ struct analysis_ops {
 	/* Called if there is no -e: adds the events with analysis_add_event(). NULL: -e is needed.
 	 * 0, or -1 with f. */
 	int (*events)(struct analysis *a, struct fault *f);
-	/* The parts that it reads from that event's samples, besides task and time: PERF_SAMPLE_* bits, also for raw
-	 * data and call chains. Other parts of live events are not sampled. NULL: all parts. */
+	/* The parts of that event's samples that the command reads, besides task and time: PERF_SAMPLE_* bits, also for
+	 * raw data and call chains. Other parts of live events are not sampled. NULL: all parts. */
 	uint64_t (*reads)(struct analysis *a, const struct stream_event *event);
-	/* Called when the events are known, all of them `wanted`: looks up their fields. 0, or -1 with f. */
+	/* Called when the events are known: looks up their fields. All events are `wanted`. 0, or -1 with f. */
 	int (*begin)(struct analysis *a, struct fault *f);
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*task)(struct analysis *a, const struct pev_record *rec);   /* stream_ops.task; may be NULL */
@@ -92,12 +92,12 @@ struct analysis_ops {
 	int (*end)(struct analysis *a, struct fault *f);
 	void (*release)(struct analysis *a);               /* frees what the other functions put into the config; may be NULL */
 	bool chains_of_users;      /* -g includes the user's part of call chains */
-	unsigned int attrs;        /* enum stream_attrs: the attributes in the list of events that it uses */
+	unsigned int attrs;        /* enum stream_attrs: attributes of -e that the command uses */
 };
 
 struct analysis {
 	const struct analysis_ops *ops;
-	void *config;                  /* of the command */
+	void *config;                  /* the command's */
 	struct analysis_opts *opts;    /* the config's first member */
 	struct stream *stream;
 	struct names names;
@@ -106,7 +106,7 @@ struct analysis {
 	struct workload workload;
 	char *const *command;          /* after --; NULL: there is none */
 	bool watches_command;          /* the command is the target */
-	struct reading reading;        /* of a recording, if the command has not begun it itself */
+	struct reading reading;        /* for a recording, unless the command has opened it itself */
 	int output_error;              /* errno, if stdout cannot be written */
 	char **added;                  /* texts of analysis_add_event() */
 	size_t nadded;
@@ -129,20 +129,20 @@ struct stream_event *analysis_event(struct analysis *a, const char *sys, const c
 /* Sets f: the analysis needs this tracepoint, but the recording, or the list of -e, lacks it. Returns -1. */
 int analysis_lacks(const struct analysis *a, const char *sys, const char *tracepoint, struct fault *f);
 /* A field of a tracepoint: with `text` a string, else a number. NULL with f (which may be
- * NULL) if there is none of that name. */
+ * NULL): there is none with that name. */
 const struct trace_field *analysis_field(const struct stream_event *event, const char *name,
 					 bool text, struct fault *f);
 
-/* What the event samples (`what`), and how often: "cpu-clock, 997 Hz", "cycles:u every 100000". Returns buf. */
+/* `what`, with the event's rate: "cpu-clock, 997 Hz", "cycles:u every 100000". Returns buf. */
 char *analysis_sampled(const struct stream_event *event, const char *what, char *buf, size_t size);
 /* Whether an event's samples have a place: a call chain or an address. */
 bool analysis_has_place(const struct stream_event *event);
-/* The name of what an event counts: for the source `profile`, this is "cycles". */
+/* The name of what an event counts: "cycles" for the source `profile`. */
 const char *analysis_counted(const struct stream_event *event);
-/* The same for all events that count it, one for each kind of CPU: "cpu_core/cycles/+cpu_atom/cycles/". Returns buf. */
+/* The same for all events of the family, one for each kind of CPU: "cpu_core/cycles/+cpu_atom/cycles/". Returns buf. */
 char *analysis_family(struct analysis *a, const struct stream_event *event, char *buf, size_t size);
-/* The usual one of an event's names, with its levels (:u, :k), but not with modifiers for sampling: "cpu-cycles:uP" and
- * "cycles:u" are both "cycles:u". Returns buf. */
+/* A name for comparing events: synonyms are replaced by the usual name, and only the modifiers for levels (:u, :k, :h)
+ * are kept. "cpu-cycles:uP" becomes "cycles:u". Returns buf. */
 char *analysis_event_key(const char *name, char *buf, size_t size);
 /* Whether a sample is in the kernel although its event counts only user space: the CPU stopped too late. */
 bool analysis_is_skid(const struct analysis_sample *s);
@@ -167,7 +167,7 @@ struct callstack *analysis_where(struct analysis *a, const struct analysis_sampl
 /* The parts of a sample that analysis_where() reads, and the part that analysis_weight() reads. */
 #define ANALYSIS_WHERE (PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN)
 uint64_t analysis_weight_part(const struct stream_event *event);
-/* How much of what its event counts a sample stands for: the increase of its count if it has one, else its period. 1 for
+/* The sample's weight, in units of its event: the increase of its count if it has one, else its period. 1 for
  * tracepoints. */
 uint64_t analysis_weight(const struct analysis_sample *s);
 /* The sample's line of text, as trace prints it, and the lines of its stack. */
@@ -180,11 +180,10 @@ void analysis_print_stack(struct analysis *a, struct callstack *stack);
 char *analysis_time_text(struct analysis *a, uint64_t time, char *buf, size_t size);
 /* The hash of a text. The highest bit is set, so that it differs from every tid. */
 uint64_t analysis_hash(const char *text);
-/* The time of the perf clock: live, now; in a recording, that of the present interval, or the recording's end. */
+/* The present time of the perf clock; in a recording, the end of the present interval, or of the recording. */
 uint64_t analysis_now(struct analysis *a);
 /* The end of the time that a table covers: `last`, the time of the last sample; with -i, or if it is 0, analysis_now(). */
 uint64_t analysis_end(struct analysis *a, uint64_t last);
-/* -1 with f if the reading of a recording was interrupted: then the picture would be incomplete. 0 otherwise, and if there
- * is no picture (`path` is NULL). */
+/* 0; or -1 with f if the picture `path` (may be NULL) is incomplete: the reading of a recording was interrupted. */
 int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f);
 #endif

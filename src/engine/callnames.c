@@ -11,7 +11,7 @@
 
 enum { KNOWN = 1024 };
 
-/* Asked once for each: the library allocates its answer. */
+/* Each name is looked up once, since the library allocates it. */
 const char *syscall_name(int64_t nr)
 {
 	static const char *names[KNOWN];

@@ -8,8 +8,7 @@
 
 /* "futex"; NULL: the number is not known. */
 const char *syscall_name(int64_t nr);
-/* The call's number, from the id of a raw_syscalls:sys_exit event. After a signal handler has returned, the kernel
- * reports -1 there: this is rt_sigreturn. */
+/* The call's number, from the id of a raw_syscalls:sys_exit event. For rt_sigreturn, the kernel reports -1 there. */
 int64_t syscall_left(int64_t nr);
 /* "futex(202)"; "syscall(999)" if the number is not known. Returns buf. */
 char *call_name(int64_t nr, char *buf, size_t size);

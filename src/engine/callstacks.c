@@ -11,57 +11,57 @@ enum { MAX_WORDS = 1024, FIRST_DSO = 16, ANSWERS_SHIFT = 44 };
 #define MAX_BYTES ((size_t)256 << 20)
 #define MAX_RECENT ((size_t)4 << 20)
 
-/* Where a frame is; the same code of all processes is one frame. */
+/* The place of a frame. The same code in all processes is one frame. */
 struct frame_key {
 	uint64_t where, at;
-	uint64_t table;          /* of the kernel's symbols; 0: another's address */
+	uint64_t table;          /* serial of the kernel's symbol table; 0: an address in user space */
 };
 
 struct entry {
-	struct frame frame;      /* the first: found by it */
+	struct frame frame;      /* first member: a frame is cast to its entry */
 	struct frame_key key;
-	struct dso *dso;         /* of a user's address; NULL: none */
-	struct frame *inner;     /* with the calls that were put into it, innermost first */
+	struct dso *dso;         /* for an address in user space; or NULL */
+	struct frame *inner;     /* the frame and the calls inlined into it, innermost first */
 	uint32_t ninner;
-	bool late;               /* its name may come yet */
-	uint8_t back;            /* so many bytes before the frame's address it is looked up */
+	bool late;               /* its name is not known yet */
+	uint8_t back;            /* bytes before the frame's address, where its name is looked up */
 	bool expanded;
-	bool marked;             /* callstacks_rest(): a stack has it */
+	bool marked;             /* in callstacks_rest(): a stack has it */
 	UT_hash_handle hh;
 };
 
 struct text {
 	UT_hash_handle hh;
-	bool marked;             /* likewise, a frame */
+	bool marked;             /* in callstacks_rest(): a frame has it */
 	char text[];
 };
 
-/* A stack is its frames, whichever process has them. */
+/* A call chain. Processes with the same frames share it. */
 struct chain {
 	struct callstack stack;
-	const struct frame **more;   /* with all calls; NULL: the frames as they are sampled */
+	const struct frame **more;   /* with inlined calls; NULL: the frames as sampled */
 	bool expanded;
-	bool user, cut;          /* it has a user's part; and that is cut off */
-	bool kept;               /* callstacks_rest(): by the caller */
-	uint32_t interval;       /* the last that had it */
-	size_t n;                /* of `frames`; the stack's own may be `more` */
+	bool user, cut;          /* it has a part in user space, which is incomplete */
+	bool kept;               /* by callstacks_keep() */
+	uint32_t interval;       /* the last interval with this chain */
+	size_t n;                /* number of `frames`; stack.n can be the number of `more` */
 	UT_hash_handle hh;
 	const struct frame *frames[];
 };
 
-/* What the kernel wrote, and the chain that it is. */
+/* A call chain as sampled, and its struct chain. */
 struct seen {
 	struct chain *chain;
 	UT_hash_handle hh;
-	uint64_t key[];          /* version, then the words */
+	uint64_t key[];          /* version, then the sampled chain */
 };
 
 struct callstacks {
 	struct names *names;
 	bool inlines;
 	struct chain *chains;
-	/* Each process has versions of its own, so these come without end: when the recent ones have become
-	 * too many, those that were not seen since the last time go. */
+	/* Versions are different for each process, so these are not bounded. When `recent` is too large, it replaces
+	 * `earlier`, whose chains were not seen since the last time. */
 	struct seen *recent, *earlier;
 	size_t recent_bytes;
 	struct entry *frames;
@@ -69,7 +69,7 @@ struct callstacks {
 	size_t bytes, max_bytes;
 	uint32_t interval;
 	uint64_t refused;
-	uint64_t users, cut;     /* samples with a user's part, and with one that is cut off */
+	uint64_t users, cut;     /* samples with a part in user space, and with an incomplete one */
 	uint64_t key[MAX_WORDS + 1];
 	struct chain_address addresses[MAX_WORDS];
 	const struct frame *found[MAX_WORDS];
@@ -138,7 +138,7 @@ void callstacks_free(struct callstacks *s)
 
 static const char unknown[] = "[unknown]";
 
-/* Memory within the bound; NULL beyond it. */
+/* Allocates; NULL: out of memory, or above MAX_BYTES. */
 static void *take(struct callstacks *s, size_t size)
 {
 	void *p = s->bytes + size <= MAX_BYTES ? calloc(1, size) : NULL;
@@ -152,7 +152,7 @@ static void *take(struct callstacks *s, size_t size)
 
 /* ---- frames ----------------------------------------------------------------------- */
 
-/* A copy that lives as long as s; NULL for NULL. */
+/* A shared copy of the text; NULL for NULL. */
 static const char *keep(struct callstacks *s, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
@@ -195,7 +195,7 @@ static void name_again(struct callstacks *s, struct entry *e)
 	name(s, e, &a, &site);
 }
 
-/* A ring is being read: nobody waits for a name that is not shown yet. */
+/* On: do not wait for names, since rings have to be read. */
 static void hurry(struct callstacks *s, bool on)
 {
 	if (s->names->symbolizer)
@@ -233,7 +233,7 @@ static const struct frame *frame_at(struct callstacks *s, const struct chain_add
 
 /* ---- chains ----------------------------------------------------------------------- */
 
-/* What is mapped counts only where the chain has a part in user space. */
+/* The version of the process's mappings; 1 if the chain has no part in user space. */
 static uint64_t mapped_version(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			   uint64_t time)
 {
@@ -247,7 +247,7 @@ static uint64_t mapped_version(struct callstacks *s, const uint64_t *ips, uint64
 	return maps_version(s->names->maps, pid, time);
 }
 
-/* The same mappings, the same names. */
+/* Equal versions: the same mappings and the same names. */
 static uint64_t version_of(struct callstacks *s, const uint64_t *ips, uint64_t nr, pid_t pid,
 			   uint64_t time)
 {
@@ -265,7 +265,7 @@ static const struct frame *nameless(void)
 	return &none;
 }
 
-/* Whether callers are missing: the user's part, the outermost one, tells by its end. */
+/* The user's part (outermost) is incomplete if it is one frame, or ends where nothing is mapped. */
 static void judge(struct callstacks *s, struct chain *c)
 {
 	uint32_t n = c->stack.n, users = 0;
@@ -335,7 +335,7 @@ static struct chain *remember(struct callstacks *s, size_t words, struct chain *
 	return c;
 }
 
-/* Which s->key is, as far as is remembered. */
+/* The chain for s->key, if it is in `recent` or `earlier`. */
 static struct chain *recall(struct callstacks *s, size_t words)
 {
 	struct seen *k = NULL;
@@ -363,7 +363,7 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 		nr = MAX_WORDS;
 	words = 1 + (size_t)nr;
 	s->key[0] = version_of(s, ips, nr, pid, time);
-	/* a time before a change has no version: the process and the time tell it apart */
+	/* a time before the last change has no version: process and time are used instead */
 	if (!s->key[0])
 		s->key[0] = time ^ (uint64_t)pid << 48;
 	memcpy(s->key + 1, ips, (size_t)nr * sizeof(*ips));
@@ -377,7 +377,7 @@ struct callstack *callstacks_get(struct callstacks *s, const uint64_t *ips, uint
 	return c ? &c->stack : NULL;
 }
 
-/* The first that is no marker; nr: none is. */
+/* Index of the first address that is not a PERF_CONTEXT_* marker; nr: there is none. */
 static uint64_t innermost(const uint64_t *ips, uint64_t nr)
 {
 	uint64_t i = 0;
@@ -387,7 +387,7 @@ static uint64_t innermost(const uint64_t *ips, uint64_t nr)
 	return i;
 }
 
-/* With its name, if that comes soon. */
+/* The frame, with its name if it is available now. */
 static const struct frame *named_at(struct callstacks *s, const struct chain_address *a, pid_t pid, uint64_t time)
 {
 	const struct frame *frame = frame_at(s, a, pid, time);
@@ -426,7 +426,7 @@ struct callstack *callstacks_get_at(struct callstacks *s, uint64_t ip, bool user
 	return callstacks_get(s, words, n + more, pid, time);
 }
 
-/* ---- calls within calls ----------------------------------------------------------- */
+/* ---- inlined calls ---------------------------------------------------------------- */
 
 static void add_inner(struct callstacks *s, struct entry *e, const struct inline_frame *in)
 {
@@ -451,7 +451,7 @@ static void forget_inner(struct callstacks *s, struct entry *e)
 	e->ninner = 0;
 }
 
-/* What takes too long at present is tried again. */
+/* If the file takes too long to read, the next call tries again. */
 static void expand_entry(struct callstacks *s, struct entry *e)
 {
 	struct inline_frame in[INLINES_MAX_DEPTH];
@@ -480,7 +480,7 @@ static bool is_entry(const struct frame *frame)
 	return frame != nameless();
 }
 
-/* How many frames there are with all calls, as far as they are known. */
+/* The number of frames with known inlined calls. */
 static size_t expand_entries(struct callstacks *s, struct chain *c)
 {
 	size_t n = 0;
@@ -542,7 +542,7 @@ void callstacks_expand(struct callstacks *s, struct callstack *stack)
 	put_more(c);
 }
 
-/* ---- names that come late ----------------------------------------------------------- */
+/* ---- late names --------------------------------------------------------------------- */
 
 void callstacks_name_late(struct callstacks *s)
 {
@@ -554,7 +554,7 @@ void callstacks_name_late(struct callstacks *s)
 			name_again(s, e);
 }
 
-/* ---- the bound -------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------- */
 
 static void mark_text(const char *text)
 {
@@ -580,7 +580,7 @@ static void mark_entry(struct entry *e)
 		mark_frame(&e->inner[i]);
 }
 
-/* Frames that no stack has, names that no frame has. */
+/* Drops frames that are in no stack, and names that are in no frame. */
 static void sweep(struct callstacks *s)
 {
 	struct entry *e, *next_e;
@@ -604,7 +604,7 @@ static void sweep(struct callstacks *s)
 	}
 }
 
-/* Those that were not in the last `intervals`. */
+/* Drops chains that were not in the last `intervals`, unless they are kept. */
 static void drop_older(struct callstacks *s, uint32_t intervals)
 {
 	struct chain *c, *next;

@@ -18,7 +18,7 @@ struct exit_name {
 static const struct exit_name vmx[] = { VMX_EXIT_REASONS, { 0, NULL } };
 static const struct exit_name svm[] = { SVM_EXIT_REASONS, { 0, NULL } };
 
-/* Which of the two this CPU has follows from who made it. */
+/* CPUs of these vendors have SVM, others VMX. */
 static const struct exit_name *names(void)
 {
 	static const char *const makers[] = { "AuthenticAMD", "HygonGenuine" };
@@ -31,7 +31,7 @@ static const struct exit_name *names(void)
 	return vmx;
 }
 
-/* VMX: the reason proper is in the lower half, flags above it. */
+/* VMX: the basic exit reason is in bits 0 to 15; the higher bits are flags. */
 static uint64_t proper(const struct exit_name *table, uint64_t code)
 {
 	return table == vmx ? code & 0xffff : code;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As C declares it: "char comm[16]". */
+/* As a C declaration: "char comm[16]". */
 static void print_field(const struct trace_field *field)
 {
 	const char *bracket = strchr(field->type, '[');
@@ -44,7 +44,7 @@ static int print_all(const struct stream_opts *opts, struct fault *f)
 	struct stream_event *events;
 	size_t n;
 
-	all.attrs = ~(unsigned int)STREAM_ATTR_NOBODY;   /* nothing is done with any */
+	all.attrs = ~(unsigned int)STREAM_ATTR_NOBODY;   /* attributes are accepted, but not used */
 	s = stream_new(&all, f);
 	if (!s)
 		return -1;

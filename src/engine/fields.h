@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `COMMAND -e EVENT help`: the fields of events, with type and size. */
+/* `COMMAND -e EVENT help`: prints the fields of events, with type and size. */
 #ifndef ENGINE_FIELDS_H
 #define ENGINE_FIELDS_H
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- text that functions make --------------------------------------------------------- */
+/* ---- text results --------------------------------------------------------------------- */
 
 static void set_text(struct expr_value *result, const char *text, size_t len)
 {
@@ -37,16 +37,16 @@ static bool append(struct expr_run *run, const char *fmt, ...)
 
 /* A piece of a format: literal bytes, then a conversion. */
 struct piece {
-	uint32_t literal;        /* bytes of it */
+	uint32_t literal;        /* number of literal bytes */
 	bool percent;            /* "%%" */
 	char conversion;         /* 0: none, the format ends */
 	char spec[16];           /* "%-08", without length modifier and conversion */
-	uint32_t size;           /* bytes of all of it */
+	uint32_t size;           /* bytes of the whole piece */
 };
 
 enum { MAX_SPEC = 8 };           /* flags, width and precision */
 
-/* False: it can't be understood. */
+/* False: invalid, or not supported. */
 static bool take_piece(const char *text, uint32_t len, struct piece *p)
 {
 	uint32_t i, spec;
@@ -64,7 +64,7 @@ static bool take_piece(const char *text, uint32_t len, struct piece *p)
 		return false;
 	snprintf(p->spec, sizeof(p->spec), "%%%.*s", (int)(i - spec), text + spec);
 	while (i < len && strchr("lhzjt", text[i]))
-		i++;   /* all integers are of 64 bits */
+		i++;   /* all integers have 64 bits */
 	if (i == len || !text[i] || !strchr("diuxXocs%p", text[i]))
 		return false;
 	p->conversion = text[i];
@@ -104,7 +104,7 @@ static bool put_argument(struct expr_run *run, const struct piece *p, const stru
 	char spec[32];
 
 	if (p->conversion == 's') {
-		/* not terminated: a precision of its own can't stand beside the length */
+		/* text is not terminated: its length is the precision, at most the one in the format */
 		uint32_t len = arg->len;
 		const char *dot = strchr(p->spec, '.');
 		unsigned int most;
@@ -166,7 +166,7 @@ static int call_ksymbol(struct expr_run *run, const struct expr_value *args, siz
 
 	if (ctx->a->names.symbolizer)
 		symbolizer_kernel(ctx->a->names.symbolizer, args[0].u, &sym);
-	set_text(result, sym.name, strlen(sym.name));   /* lives as long as the table */
+	set_text(result, sym.name, strlen(sym.name));   /* valid as long as the symbol table */
 	return EXPR_FINE;
 }
 
@@ -186,7 +186,7 @@ static int call_comm_get(struct expr_run *run, const struct expr_value *args, si
 	struct function_ctx *ctx = run->ctx;
 	pid_t task = stream_named(ctx->a->stream, (pid_t)args[0].s);
 
-	/* it may be _tid as well, which is none of the kernel's own */
+	/* the argument can also be _tid, which is not the kernel's own id: then it is used as it is */
 	return put_name(run, analysis_comm(ctx->a, task & PIDMAP_OUTER ? (pid_t)args[0].s : task, ctx->time), result);
 }
 
@@ -198,7 +198,7 @@ static int call_syscall_name(struct expr_run *run, const struct expr_value *args
 
 	if (!name)
 		return put_name(run, call_name(args[0].s, buf, sizeof(buf)), result);
-	set_text(result, name, strlen(name));   /* lives as long as the program */
+	set_text(result, name, strlen(name));   /* static */
 	return EXPR_FINE;
 }
 

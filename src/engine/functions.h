@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What expressions of analyses may call beside the built-in functions:
+ * Functions for expressions in analyses, in addition to the built-in ones:
  *
- *	printf("%d:%d", cpu, pid)   text; C's conversions but `*`; integers are of 64 bits
- *	ksymbol(function)           the function of the kernel around an address; "[unknown]"
- *	comm_get(pid)               what a task is called at the time of the event
+ *	printf("%d:%d", cpu, pid)   text; C's conversions without `*`; integers have 64 bits
+ *	ksymbol(function)           the kernel function at an address, or "[unknown]"
+ *	comm_get(pid)               a task's name at the time of the event
  *	syscall_name(id)            "futex"
- *	exit_reason_str(reason)     "HLT": why a guest was left, on a host of this kind
+ *	exit_reason_str(reason)     "HLT": an exit reason of this machine's CPU
  */
 #ifndef ENGINE_FUNCTIONS_H
 #define ENGINE_FUNCTIONS_H
@@ -14,10 +14,10 @@
 #include "engine/analysis.h"
 #include "expr/expr.h"
 
-/* The ctx of struct expr_run; its text has to have room for FUNCTION_TEXT bytes. */
+/* The ctx of struct expr_run; its text needs FUNCTION_TEXT bytes. */
 struct function_ctx {
 	struct analysis *a;
-	uint64_t time;           /* perf clock: when tasks are called so */
+	uint64_t time;           /* perf clock; names of tasks are those at this time */
 };
 
 enum { FUNCTION_TEXT = 512 };
@@ -25,7 +25,7 @@ enum { FUNCTION_TEXT = 512 };
 enum { FUNCTIONS = 5 };
 extern const struct expr_func analysis_functions[FUNCTIONS];
 
-/* Before names_open(): whether the text of an expression may ask for kernel functions,
- * whose table is read ahead then. */
+/* Whether an expression needs names of kernel functions. To be called before names_open(), which
+ * then reads their table. */
 bool functions_need_kernel(const char *expr);
 #endif

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the ring: this, then the record; 8-byte aligned. */
+/* An entry of the ring, followed by the record; 8-byte aligned. */
 struct entry {
-	struct analysis_sample sample;   /* its pointers are made anew when it is read */
-	uint32_t size;                   /* of all; 0: the rest up to the end is empty */
-	uint32_t raw_at;                 /* in the record */
+	struct analysis_sample sample;   /* its pointers are set when it is read */
+	uint32_t size;                   /* with the record; 0: the ring is empty from here to its end */
+	uint32_t raw_at;                 /* offset of the raw data in the record; 0: none */
 	char comm[COMMS_NAME];
 };
 
 struct history {
 	char *bytes;
-	size_t size, head, tail;         /* head: where the next one goes; empty if n == 0 */
-	size_t n;
-	uint64_t gone;                   /* time of the newest that made room */
-	uint64_t overwritten;            /* how many did */
+	size_t size, head, tail;         /* head: offset of the next entry; tail: of the oldest */
+	size_t n;                        /* entries */
+	uint64_t gone;                   /* time of the newest overwritten sample */
+	uint64_t overwritten;            /* number of overwritten samples */
 };
 
 struct history *history_new(size_t bytes)
@@ -46,7 +46,7 @@ static struct entry *at(struct history *h, size_t offset)
 	return (struct entry *)(h->bytes + offset);
 }
 
-/* Where the one at `offset` really is: behind the empty rest. */
+/* The offset; 0 if the ring is empty from there to its end. */
 static size_t skip_rest(struct history *h, size_t offset)
 {
 	return h->size - offset < sizeof(struct entry) || !at(h, offset)->size ? 0 : offset;
@@ -64,7 +64,7 @@ static void drop_oldest(struct history *h)
 	h->overwritten++;
 }
 
-/* Whether the ring has so many free bytes behind head, without going over its end. */
+/* Whether there are `need` contiguous free bytes at head. */
 static bool fits(struct history *h, size_t need)
 {
 	if (!h->n) {
@@ -76,7 +76,7 @@ static bool fits(struct history *h, size_t need)
 	return h->tail < h->head && h->size - h->head >= need;
 }
 
-/* Room for `need` bytes at head. */
+/* Overwrites the oldest entries until they fit. */
 static void make_room(struct history *h, size_t need)
 {
 	while (!fits(h, need)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last samples, copied into a bounded ring: for what happened between the beginning of
- * something and its end, when that turns out to have taken too long.
+ * The last samples, copied into a bounded ring. When a duration turns out to be too long, the
+ * samples from its beginning to its end can be printed.
  */
 #ifndef ENGINE_HISTORY_H
 #define ENGINE_HISTORY_H
@@ -10,20 +10,20 @@
 
 struct history;
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 struct history *history_new(size_t bytes);
 void history_free(struct history *h);
-/* The oldest ones make room. Copies rec and what of raw does not lie in it, and what its
- * task is called (NULL: nobody will ask). */
+/* Adds a sample; overwrites the oldest ones if the ring is full. Copies the record, which has to
+ * contain the raw data, and the task's name (comm, may be NULL). */
 void history_add(struct history *h, const struct analysis_sample *s, const char *comm);
 typedef void history_fn(struct analysis *a, const struct analysis_sample *s, const char *comm, void *ctx);
-/* How many are in it, and how many made room for others. */
+/* The number of samples in the ring, and of samples that were overwritten. */
 size_t history_count(const struct history *h);
 uint64_t history_overwritten(const struct history *h);
-/* Forgets all that is in it; nothing is overwritten by that. */
+/* Removes all samples; they do not count as overwritten. */
 void history_clear(struct history *h);
-/* Samples with from <= time <= to, oldest first. False: those before some time are gone,
- * which lies behind `from`. */
+/* Calls fn for samples with from <= time <= to, oldest first. False: samples after `from` were
+ * overwritten. */
 bool history_each(struct history *h, struct analysis *a, uint64_t from, uint64_t to,
 		  history_fn *fn, void *ctx);
 #endif

@@ -28,7 +28,7 @@ int key_compile_over(struct expr **key, const struct expr_schema *schema, const 
 	return key_fault(f, option, text, name, err.at, err.message, err.expected);
 }
 
-/* What only the kernel's filters have is nothing here. */
+/* Removes fields that only the kernel's filters have. */
 static void leave_out_elsewhere(struct expr_schema *schema)
 {
 	struct expr_field *fields = (struct expr_field *)schema->fields;
@@ -57,7 +57,7 @@ int key_compile(struct analysis *a, struct expr **key, const struct stream_event
 	return rc;
 }
 
-/* An error in the text is reported later, when the key that is kept is compiled. */
+/* Reports no error in the text: the caller compiles it again later. */
 uint64_t key_reads(struct analysis *a, const struct stream_event *event, const char *text)
 {
 	struct fault why = { 0 };

@@ -5,33 +5,33 @@
 
 #include "engine/functions.h"
 
-/* The expression, over the fields of that event and with the functions of analyses.
- * option: where it stood, such as "-k". 0, or -1 with f. */
+/* Compiles an expression over the fields of that event, with analysis_functions. option: for
+ * messages, such as "-k". 0, or -1 with f. */
 int key_compile(struct analysis *a, struct expr **key, const struct stream_event *event,
 		const char *text, const char *option, struct fault *f);
-/* The same over other fields; name: whose they are. */
+/* The same over other fields; name: for messages, what has these fields. */
 int key_compile_over(struct expr **key, const struct expr_schema *schema, const char *name,
 		     const char *text, const char *option, struct fault *f);
-/* What a text would read of the event's samples: PERF_SAMPLE_* bits; of NULL, and of what is no expression, none. */
+/* The parts of the event's samples that an expression reads: PERF_SAMPLE_* bits; 0 if text is NULL or invalid. */
 uint64_t key_reads(struct analysis *a, const struct stream_event *event, const char *text);
-/* What is wrong with an expression at that byte of it. -1 with f. */
+/* Sets f to an error in an expression at byte `at`. Returns -1. */
 int key_fault(struct fault *f, const char *option, const char *text, const char *name, size_t at,
 	      const char *message, const char *expected);
 
-/* What expressions are evaluated on, for one sample after the other. */
+/* The input of expressions: key_run_set() sets it to a sample. */
 struct key_run {
 	struct expr_run run;
 	struct function_ctx ctx;
 	char text[FUNCTION_TEXT];
 };
 void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s);
-/* As expr_eval(); a text lives until the next call. */
+/* Like expr_eval(); a text result is valid until the next call. */
 int key_eval(const struct expr *key, struct key_run *run, struct expr_value *value);
-/* A value as a number; of text a hash. */
+/* A value as a number; for text, a hash. */
 uint64_t key_number(const struct expr_value *value);
-/* Whether an expression is the thread alone: then the key is the sample's tid, which tells tasks outside of
- * a PID namespace apart. */
+/* Whether an expression is only the thread. Then the key is the sample's tid, which is also unique for tasks
+ * outside of the PID namespace. */
 bool key_is_thread(const char *text);
-/* The key of a sample as such a number. False: it has none for this sample. */
+/* The key of a sample, by key_number(). False: the expression has no value for this sample. */
 bool key_of(struct analysis *a, const struct expr *key, const struct analysis_sample *s, uint64_t *value);
 #endif

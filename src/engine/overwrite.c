@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What order holds back, and the loop's tick, are well below. */
+/* After SIGUSR2, the time (ns) to wait for earlier events: much longer than the delay of the merge by time and the
+ * run loop's interval. */
 static const uint64_t patience = 200000000;
 
 enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 64 << 10 };
@@ -70,7 +71,7 @@ int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *str
 
 /* ---- life ------------------------------------------------------------------------------- */
 
-/* A trigger is marked by event->consumer. */
+/* Sets event->consumer for triggers only. */
 static bool mark_triggers(struct stream_event *events, size_t n)
 {
 	bool any = false;
@@ -108,7 +109,7 @@ void overwrite_free(struct overwrite *o)
 	history_free(o->history);
 }
 
-/* ---- showing them ----------------------------------------------------------------------- */
+/* ---- dumps ------------------------------------------------------------------------------ */
 
 static void count_one(struct analysis *a, const struct analysis_sample *s, const char *comm, void *ctx)
 {
@@ -120,7 +121,7 @@ static void print_one(struct analysis *a, const struct analysis_sample *s, const
 	((const struct overwrite *)ctx)->print(a, s, comm);
 }
 
-/* The line above. */
+/* The line above a dump. */
 struct head {
 	const char *time, *why;
 	size_t events, older;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --overwrite: events are kept, the newest in place of the oldest, and shown when something
- * triggers it.
+ * --overwrite: events are kept in memory, where new ones replace the oldest, and are shown (a
+ * dump) when a trigger comes.
  *
- * They are kept here and not in the kernel's own overwritten rings. Such a ring stands still
- * while it is read, so that what comes behind the trigger is lost; one CPU's reaches further
- * back than another's; and the trigger has to be read from a ring that is not overwritten,
- * without an order between the two. What is read all the time costs CPU, but all that can be
- * asked about an event is there: filters, sources, order, names by its time.
+ * The kernel's overwritable rings are not used. Such a ring is paused while it is read, so that
+ * events after the trigger are lost; the rings of different CPUs begin at different times; and
+ * the trigger has to come from another ring, so that its order relative to the events is not
+ * known. Reading all events costs CPU time, but filters, sources, order and the names at the
+ * time of an event work as usual.
  */
 #ifndef ENGINE_OVERWRITE_H
 #define ENGINE_OVERWRITE_H
@@ -16,38 +16,38 @@
 
 struct overwrite_opts {
 	bool on;                     /* --overwrite */
-	uint64_t last;               /* --last, ns; 0: all that is kept */
+	uint64_t last;               /* --last, ns; 0: all kept events */
 	uint64_t bytes;              /* --keep; 0: the default */
 };
 enum { OVERWRITE_NOPTS = 3 };
 extern const struct opt overwrite_opts_rows[OVERWRITE_NOPTS];
 
-/* How an event is shown. */
+/* Prints an event. */
 typedef void overwrite_print_fn(struct analysis *a, const struct analysis_sample *s, const char *comm);
 
 struct overwrite {
 	const struct overwrite_opts *opts;
 	struct history *history;
 	overwrite_print_fn *print;
-	uint64_t asked;              /* SIGUSR2: when; perf clock, 0: not */
-	uint64_t dumps, limit;       /* -N: so many; 0: no limit */
-	uint64_t overwritten;        /* told so far */
+	uint64_t asked;              /* time of SIGUSR2, perf clock; 0: none */
+	uint64_t dumps, limit;       /* limit: -N; 0: no limit */
+	uint64_t overwritten;        /* reported so far */
 };
 
-/* --last and --keep, for the option rows of others. */
+/* --last and --keep, for options of other commands. */
 int overwrite_parse_last(const char *text, void *field, struct fault *f);
 int overwrite_parse_keep(const char *text, void *field, struct fault *f);
 
-/* Before stream_new(): what the options can't be, and order of time. 0, or -1 with f. */
+/* Before stream_new(): checks the options, and turns on order by time. 0, or -1 with f. */
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f);
-/* Events are known. 0, or -1 with f. */
+/* To be called when the events are known. 0, or -1 with f. */
 int overwrite_begin(struct overwrite *o, struct analysis *a, const struct overwrite_opts *opts,
 		    overwrite_print_fn *print, struct fault *f);
 void overwrite_free(struct overwrite *o);
 void overwrite_take(struct overwrite *o, struct analysis *a, const struct analysis_sample *s);
-/* SIGUSR2 came: what happened by now is shown once it was read. */
+/* After SIGUSR2: events up to now are shown as soon as they are read. */
 void overwrite_ask(struct overwrite *o, struct analysis *a);
-/* Time passes: true once all that was asked for has been shown (-N). */
+/* To be called regularly. True: there were as many dumps as -N allows. */
 bool overwrite_look(struct overwrite *o, struct analysis *a);
 void overwrite_end(struct overwrite *o, struct analysis *a);
 #endif

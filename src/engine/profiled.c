@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which event of several is the profile. */
+/* The event of a profile: its choice and its name. */
 #include "engine/analysis.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ bool analysis_has_place(const struct stream_event *event)
 	return event->layout.callchain || event->layout.ip;
 }
 
-/* What these record is in AUX areas: their own samples, if there are any, say nothing. */
+/* These PMUs record into AUX areas, not samples. */
 static bool is_trace(const struct stream_event *event)
 {
 	static const char *const pmus[] = { "intel_pt/", "intel_bts/", "cs_etm/", "arm_spe_", "hisi_ptt" };
@@ -21,7 +21,7 @@ static bool is_trace(const struct stream_event *event)
 	return false;
 }
 
-/* The better the more. */
+/* Higher is better: perf events, then AUX traces, then tracepoints; 0: no event. */
 static int rank(const struct stream_event *event)
 {
 	return !event ? 0 : !event->sampling ? 1 : is_trace(event) ? 2 : 3;
@@ -62,13 +62,13 @@ char *analysis_family(struct analysis *a, const struct stream_event *event, char
 	return buf;
 }
 
-/* Names of one event. */
+/* Synonyms, and the usual name. */
 static const char *const same[][2] = {
 	{ "cpu-cycles", "cycles" }, { "branches", "branch-instructions" }, { "faults", "page-faults" },
 	{ "cs", "context-switches" }, { "migrations", "cpu-migrations" },
 };
 
-/* Behind the name: its terms between slashes, and its modifiers. */
+/* The modifiers, after the name and its terms between slashes. *len: length of name and terms. */
 static const char *find_modifiers(const char *name, size_t *len)
 {
 	const char *slash = strrchr(name, '/'), *colon = strrchr(name, ':');
@@ -77,7 +77,7 @@ static const char *find_modifiers(const char *name, size_t *len)
 	return name + *len;
 }
 
-/* "cpu-clock/period=1000000/" is "cpu-clock": how often it is sampled makes no other event. */
+/* "cpu-clock/period=1000000/" becomes "cpu-clock": the same event at another rate. */
 static void cut_rate(char *name)
 {
 	char *slash = strchr(name, '/'), *rest = slash;
@@ -93,7 +93,7 @@ char *analysis_event_key(const char *name, char *buf, size_t size)
 	size_t len, n;
 	const char *modifiers = find_modifiers(name, &len);
 
-	/* "sched:sched_switch" has none */
+	/* "sched:sched_switch" has no modifiers */
 	if (*modifiers == ':' && modifiers[1 + strspn(modifiers + 1, "ukhGHPpSDWIeb")])
 		modifiers = name + (len = strlen(name));
 	snprintf(buf, size, "%.*s", (int)len, name);

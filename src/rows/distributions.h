@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Durations by row, and the table of them: calls, total, quantiles. What a row is - a
- * thread, a system call, a reason - the caller knows, by up to four numbers.
+ * A histogram of durations for each row, and the table with their calls, totals and quantiles. The
+ * caller defines a row (a thread, a system call, a reason) by a key of up to four numbers.
  */
 #ifndef ROWS_DISTRIBUTIONS_H
 #define ROWS_DISTRIBUTIONS_H
@@ -16,17 +16,17 @@ enum { DISTRIBUTION_KEYS = 4 };
 struct distribution {
 	uint64_t key[DISTRIBUTION_KEYS];
 	struct histogram durations;          /* ns */
-	uint64_t errors;                     /* the command's own counts */
-	char name[64];                       /* the command's own, set when the row is new */
+	uint64_t errors;                     /* set by the caller */
+	char name[64];                       /* likewise */
 	UT_hash_handle hh;
 };
 
 struct distributions {
 	struct distribution *rows;
-	uint64_t refused;                    /* values of rows that had no room */
+	uint64_t refused;                    /* durations that are not in the table: it is full */
 };
 
-/* What is shown of each; in the order in which they are named. */
+/* Columns about a row's durations. */
 enum shown {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P95, SHOW_P99, SHOW_MAX,
 	SHOW_SHARE,                          /* percent of the time of all rows */
@@ -34,26 +34,26 @@ enum shown {
 	SHOWN
 };
 
-/* How a command's table looks. */
+/* The layout of a command's table. */
 struct distribution_view {
-	const char *name;                    /* of the table */
-	const struct table_column *columns;  /* the command's own, to the left */
+	const char *name;                    /* the table's name */
+	const struct table_column *columns;  /* the command's own, left of `shown` */
 	size_t ncolumns;
 	const enum shown *shown;
 	size_t nshown;
 	void *ctx;                           /* for put() */
 	/* Puts the cells of the command's own columns. */
 	void (*put)(void *ctx, const struct distribution *d, struct table *t);
-	const struct csv_form *csv;          /* CSV, with titles if `titles`; NULL: text or JSON, as a->opts->json says */
-	bool titles;
-	const char *share_title;             /* SHOW_SHARE is of `whole`, under this title; NULL: of all rows together */
+	const struct csv_form *csv;          /* NULL: JSON or text, according to a->opts->json */
+	bool titles;                         /* CSV: with a title line */
+	const char *share_title;             /* SHOW_SHARE is of `whole`, with this title; NULL: of all rows together */
 	uint64_t whole;                      /* ns that are 100 % */
 };
 
-/* The row of that key, made where there is none (*fresh); NULL beyond the bound. */
+/* The row with that key, which is added if it is new (*fresh). NULL: out of memory, or the table is full. */
 struct distribution *distributions_get(struct distributions *all, const uint64_t key[DISTRIBUTION_KEYS], bool *fresh);
-/* All rows, sorted by total, on stdout. from..to: the time that
- * it is about, perf clock; extra: for JSON, is taken over, or NULL. */
+/* Prints all rows on stdout, sorted by total. from..to: the time that the table covers, perf clock.
+ * extra: only for JSON (is taken over), or NULL. */
 void distributions_print(struct analysis *a, struct distributions *all,
 			 const struct distribution_view *view, uint64_t from, uint64_t to,
 			 struct json_object *extra);

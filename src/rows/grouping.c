@@ -42,7 +42,7 @@ uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uin
 	return (uint64_t)pid;
 }
 
-/* ---- too many ------------------------------------------------------------------------ */
+/* ---- too many tasks ------------------------------------------------------------------ */
 
 static void add_up(struct distributions *all, const struct distribution *from)
 {
@@ -57,7 +57,7 @@ static void add_up(struct distributions *all, const struct distribution *from)
 	to->errors += from->errors;
 }
 
-/* Each task goes to the name that it has by now. */
+/* Merges the rows of tasks that now have the same name. */
 static void put_together(struct distributions *rows)
 {
 	struct distributions by_name = { .refused = rows->refused };
@@ -96,7 +96,7 @@ bool grouping_count(struct grouping *g, struct distributions *rows, pid_t tid)
 void grouping_put(const struct distribution *d, struct table *t)
 {
 	table_text(t, d->name);
-	if (d->key[0] >> 32)     /* of a name */
+	if (d->key[0] >> 32)     /* a name's hash, no tid */
 		table_none(t);
 	else
 		table_integer(t, pidmap_shown((pid_t)d->key[0]));

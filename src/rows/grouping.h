@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tasks share a row: each has its own, or those of a process, or those of a name do (--by). Without --by a
- * command says which, and where each has its own, text changes to names when there are too many.
+ * --by: a row for each task, process, or name of tasks. The default depends on the command. If it is a row for each
+ * task, text output changes to a row for each name when there are too many tasks.
  */
 #ifndef ROWS_GROUPING_H
 #define ROWS_GROUPING_H
@@ -11,44 +11,44 @@
 
 enum group_by { BY_DEFAULT, BY_TASK, BY_PID, BY_COMM };
 
-/* More tasks than these don't have rows of their own in text, unless --by says so. */
+/* With more tasks, text output has a row for each name, unless --by is given. */
 enum { GROUPING_TASKS = 200 };
 
 struct grouping {
 	enum group_by by;
 	bool automatic;              /* by task until there are more than GROUPING_TASKS */
-	bool news;                   /* there are, and nobody has been told */
-	struct grouped *tasks;       /* those of this table; while it is automatic */
+	bool news;                   /* there are more: print_counts() reports it */
+	struct grouped *tasks;       /* tasks in this table, if `automatic` */
 	struct processes processes;
 };
 
-/* Of an option; its field is an enum group_by. 0, or -1 with f. */
+/* For the option --by; its field is an enum group_by. 0, or -1 with f. */
 int grouping_parse(const char *text, void *field, struct fault *f);
 void grouping_free(struct grouping *g);
-/* A task of a sample. */
+/* For --by pid: stores the process of a sample's thread. */
 static inline void grouping_see(struct grouping *g, const struct analysis_sample *s)
 {
 	if (g->by == BY_PID && s->tid > 0 && s->pid > 0)
 		processes_set(&g->processes, s->tid, s->pid);
 }
 
-/* The first half of a key where a row is a process, which *comm is called then. */
+/* key[0] of a row for a process: its pid. *comm: the process's name. */
 uint64_t grouping_process(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm);
-/* The same of any row; *comm is the task's own before. */
+/* key[0] of the task's row. *comm: the task's name; with --by pid replaced by the process's. */
 static inline uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_t tid, uint64_t time, const char **comm)
 {
 	return g->by == BY_COMM ? analysis_hash(*comm)
 	       : g->by == BY_PID ? grouping_process(g, a, tid, time, comm) : (uint64_t)tid;
 }
 
-/* A task has a new row. True: there are too many now, and rows have been put together by name. */
+/* Call it when a row was added for a task. True: there are too many tasks; rows have been merged by name. */
 bool grouping_count(struct grouping *g, struct distributions *rows, pid_t tid);
-/* The next table begins. */
+/* Call it when the next table begins. */
 void grouping_next(struct grouping *g);
 
 /* The first columns of a row, and their cells. */
 #define GROUPING_COLUMNS { "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }
 void grouping_put(const struct distribution *d, struct table *t);
-/* What the second one is called. */
+/* The title of the second column: "tid" or "pid". */
 const char *grouping_id(const struct grouping *g);
 #endif

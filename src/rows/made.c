@@ -5,7 +5,7 @@
 
 enum { COMM = 16, MAX_FIELDS = QUESTION_COLUMNS + 5, DECLARED = 48 };
 
-/* The event's fields, as they are added one behind the other. */
+/* The event's fields, each added at the end of the event. */
 struct drawing {
 	struct made_field fields[MAX_FIELDS];
 	char declared[MAX_FIELDS][DECLARED];
@@ -21,7 +21,7 @@ static const struct {
 	[COLUMN_TASK] = { "pid_t", 4, true }, [COLUMN_TEXT] = { "char", 1, false },
 };
 
-/* Where it lies. length: of text, with the final NUL. */
+/* Returns the field's offset. length: for text, bytes with the final NUL; 0: a number. */
 static uint16_t add(struct drawing *d, enum column_kind kind, const char *name, uint16_t length)
 {
 	uint16_t align = kinds[kind].size, at = (uint16_t)((d->size + align - 1) / align * align);

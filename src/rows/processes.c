@@ -35,7 +35,7 @@ static struct thread_process *find(struct processes *p, pid_t tid)
 	return t;
 }
 
-/* The thread itself where /proc does not know it any more. */
+/* The thread's own id if /proc does not have the thread any more. */
 static pid_t read_process(pid_t tid)
 {
 	char path[64], line[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which process a thread belongs to, as samples and records of tasks say it. */
+/* The process of each thread, from samples, FORK and COMM records, and /proc. */
 #ifndef ROWS_PROCESSES_H
 #define ROWS_PROCESSES_H
 
@@ -8,16 +8,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Zeroed is empty. */
+/* Initialized by zeros. */
 struct processes {
 	struct thread_process *all;
-	bool recorded;           /* set before the first question: /proc says nothing of these */
+	bool recorded;           /* threads are from a recording: /proc is not read; set before processes_of() */
 };
 
 void processes_set(struct processes *p, pid_t tid, pid_t pid);
-/* A record of a fork or a name; others say nothing. */
+/* Takes FORK and COMM records; ignores others. */
 void processes_take(struct processes *p, const struct pev_record *rec);
-/* The thread itself where nobody knows. */
+/* The thread's process; tid itself if it is not known. */
 pid_t processes_of(struct processes *p, pid_t tid);
 void processes_free(struct processes *p);
 #endif

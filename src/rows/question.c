@@ -48,7 +48,7 @@ const struct opt_group question_task_groups[] = {
 };
 const struct opt_group question_source_groups[] = { QUESTION_SOURCE_GROUPS };
 
-/* ---- for questions ---------------------------------------------------------------------- */
+/* ---- common to commands and sources ----------------------------------------------------- */
 
 int question_watch(struct question *q, const char *sys, const char *name, bool everywhere, struct fault *f)
 {
@@ -166,7 +166,7 @@ static int events(struct analysis *a, struct fault *f)
 	return watch_all(q, f);
 }
 
-/* --than prints whole samples. */
+/* --than prints samples with all their parts. */
 static uint64_t reads(struct analysis *a, const struct stream_event *event)
 {
 	struct question *q = question_of(a);
@@ -278,7 +278,7 @@ int question_run(void *config, const struct opt_parser *args, struct fault *f)
 	q->csv |= q->csv_safe;
 	if (q->csv && (q->common.json || q->than))
 		return fault_usage(f, "%s: --csv and %s: give one of them", ops->name, q->common.json ? "--json" : "--than");
-	q->common.stream.order = true;   /* a task may go on on another CPU */
+	q->common.stream.order = true;   /* the two events of a pair can be in different rings */
 	return analysis_run(&analysis, config, args, f);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A question about durations: how long does something take, and for whom? It declares columns, and a state machine that
- * finds what begins and ends (pairs.h); it emits a row each time something ends. What happens to rows is decided here,
- * once for all questions:
+ * A question about durations: how long does an operation take, and for which task? It declares columns, and a state
+ * machine that finds the beginning and end of each operation (pairs.h) and emits a row at each end. The code here
+ * processes the rows of all questions:
  *
  *	                                 as a command (perf-prof rundelay)      tables at each interval: text, JSON, CSV
  *	samples -> sample() -> ended() -> question_emit() --> rows.c ---------> a heat map; rows above --than
  *	                                 \
  *	                                  as a source (-e 'rundelay/--than 5ms/')
- *	                                   --> made.c -------------------------> an event of the list
+ *	                                   --> made.c -------------------------> an event for -e
  *
  * A command's config begins with a struct question; QUESTION_COMMAND and QUESTION_SOURCE are the initializers that
  * commands and sources have in common.
@@ -32,26 +32,24 @@ enum column_kind {
 	COLUMN_TEXT,
 };
 
-/* Where a column is seen. */
+/* The outputs that have a column. */
 enum column_place {
-	COLUMN_KEY = 1 << 0,         /* in the table, where it identifies a row; up to DISTRIBUTION_KEYS - 1 of these do */
+	COLUMN_KEY = 1 << 0,         /* in tables, as part of the row's key; at most DISTRIBUTION_KEYS - 1 columns */
 	COLUMN_PER_INSTANCE = 1 << 1,   /* likewise, but with --perins only */
-	COLUMN_FIELD = 1 << 2,       /* in the event */
+	COLUMN_FIELD = 1 << 2,       /* in the source's event */
 };
 
-/* A column of its own. Events also have pid, tid, start and duration; where rows are tasks, tables have comm and tid. */
+/* A question's own column. Events also have pid, tid, start, duration; if rows are tasks, tables have comm and tid. */
 struct column {
 	const char *name;
 	enum column_kind kind;
 	unsigned int places;         /* enum column_place */
-	unsigned int size;           /* of text in an event: bytes with the final NUL */
-	const char *title;           /* of the column in text; NULL: its name */
-	/* The text of a number; NULL: the cell is the text itself, which only events can have. Returns buf or a text that
-	 * stays. */
+	unsigned int size;           /* for text in an event: bytes with the final NUL */
+	const char *title;           /* the column's title in text output; NULL: its name */
+	/* The text for a number: buf, or a string that stays valid. NULL: the cell is the text itself (events only). */
 	const char *(*text)(struct question *q, uint64_t number, char *buf, size_t size);
 };
 
-/* A tracepoint that it needs, and fields of it. */
 enum { QUESTION_EVENTS = 6, QUESTION_FIELDS = 4 };
 struct question_event {
 	const char *sys, *name;
@@ -66,52 +64,54 @@ union cell {
 
 enum { QUESTION_COLUMNS = 6 };
 
-/* What question_emit() takes. */
+/* A row for question_emit(). */
 struct happening {
-	const struct analysis_sample *s;   /* it ended with this sample */
+	const struct analysis_sample *s;   /* the sample that ended the pair */
 	struct pair_end end;
-	pid_t pid, tid;              /* its task; pid 0: found by tid */
-	const char *comm;            /* the task's name; NULL where rows are no tasks */
-	uint64_t key;                /* of its pair */
+	pid_t pid, tid;              /* the task; pid 0: to be looked up by tid */
+	const char *comm;            /* the task's name; NULL if rows are not tasks */
+	uint64_t key;                /* the pair's key */
 	bool failed;                 /* counts as an error */
 	union cell cells[QUESTION_COLUMNS];   /* in the order of columns */
 };
 
 struct question_ops {
-	const char *name;            /* of the command, the source and the table */
+	const char *name;            /* name of the command, the source and the table */
 	const struct column *columns;
 	size_t ncolumns;             /* QUESTION_COLUMNS_ARE() sets both */
-	const struct question_event *events;   /* QUESTION_EVENTS_ARE() sets both; or none, and watch() says it all */
+	const struct question_event *events;   /* QUESTION_EVENTS_ARE() sets both; none if watch() adds all events */
 	size_t nevents;
-	bool everywhere;             /* as a source it sees these also of tasks that are not its targets */
-	bool tasks;                  /* rows are tasks: comm and tid, or as --by says */
-	enum group_by usual;         /* without --by. BY_DEFAULT: BY_TASK with targets, else BY_COMM */
-	bool names;                  /* events have the task's name, and its process is looked up */
-	bool states;                 /* something is always open: pairs that have not ended are not reported */
-	const char *print;           /* the event as text, like "print fmt" of a tracepoint's format */
-	const enum shown *shown;     /* of the durations; NULL: from calls to max */
+	bool everywhere;             /* a source gets `events` from all tasks, not only from its targets */
+	bool tasks;                  /* rows are tasks: with comm and tid, grouped by --by */
+	enum group_by usual;         /* the default of --by. BY_DEFAULT: BY_TASK with targets, else BY_COMM */
+	bool names;                  /* the source's event has the task's name, and its process is looked up */
+	bool states;                 /* a pair is always open: pairs that have not ended are not reported */
+	const char *print;           /* the event as text, like "print fmt" in a tracepoint's format */
+	const enum shown *shown;     /* columns about durations; NULL: from calls to max */
 	size_t nshown;
 	const char *share_title;     /* SHOW_SHARE is the share of whole(), under this title; or NULL */
 	uint64_t (*whole)(struct question *q);
-	unsigned int attrs;          /* enum stream_attrs: besides stack */
+	unsigned int attrs;          /* enum stream_attrs, in addition to stack */
 
-	/* Other events: question_watch(). 0, or -1 with f. May be NULL, like all but sample(). */
+	/* Adds events with question_watch(). 0, or -1 with f. May be NULL, like all functions but sample(). */
 	int (*watch)(struct question *q, struct fault *f);
-	/* Parts of an event's samples that it reads (analysis_ops.reads); NULL: raw data. */
+	/* The parts that the question reads from an event's samples (analysis_ops.reads); NULL: raw data. */
 	uint64_t (*reads)(struct question *q, const struct stream_event *event);
-	/* Events and fields are known: of others, question_event(), question_need(). 0, or -1 with f. */
+	/* Called when events and fields are known. Looks up those of watch(): question_event(), question_need(). 0, or
+	 * -1 with f. */
 	int (*begin)(struct question *q, struct fault *f);
 	void (*sample)(struct question *q, const struct analysis_sample *s);
-	/* A state of that task has ended, for state machines that questions share. */
+	/* Called by state machines that several questions share when a state of that task has ended. */
 	void (*ended)(struct question *q, const struct analysis_sample *s, pid_t tid, const struct pair_end *end);
 	void (*task)(struct question *q, const struct pev_record *rec);
 	void (*lost)(struct question *q, const struct stream_loss *loss);
-	void (*before_table)(struct question *q);   /* adds rows that no sample reports */
-	void (*after_table)(struct question *q, uint64_t from);   /* the table began at that time */
+	void (*before_table)(struct question *q);   /* adds durations that have not ended: question_add_asleep() */
+	void (*after_table)(struct question *q, uint64_t from);   /* from: the beginning of the table's interval */
 	bool (*is_over)(struct question *q);
 	void (*end)(struct question *q);
 	void (*release)(struct question *q);
-	/* Of a duration above --than: "bash 12: asleep"; and whether a sample meanwhile belongs to it (NULL: it doesn't). */
+	/* For a duration above --than: its title, such as "bash 12: asleep"; and whether a sample meanwhile is printed
+	 * below it (NULL: all are). */
 	void (*title)(struct question *q, const struct happening *h, char *buf, size_t size);
 	bool (*between)(struct question *q, const struct analysis_sample *s, const struct happening *h);
 };
@@ -119,13 +119,13 @@ struct question_ops {
 #define QUESTION_COLUMNS_ARE(array) .columns = array, .ncolumns = sizeof(array) / sizeof(*(array))
 #define QUESTION_EVENTS_ARE(array) .events = array, .nevents = sizeof(array) / sizeof(*(array))
 
-/* ---- one that is asked ----------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------- */
 
-/* At the head of the config, which the functions above get by it. */
+/* The first member of the config: the functions above cast it to the config. */
 struct question {
 	/* options */
 	struct analysis_opts common;
-	uint64_t than;               /* ns; 0: none is printed by itself */
+	uint64_t than;               /* --than, ns; 0: not given */
 	bool per_instance;           /* --perins */
 	enum group_by by;            /* --by */
 	struct heatmap_config heatmap_opts;
@@ -135,8 +135,8 @@ struct question {
 	struct analysis *a;          /* NULL: it is a source */
 	struct maker *maker;         /* NULL: it is a command */
 	const struct stream_opts *targets;
-	const struct stream_event *events[QUESTION_EVENTS];   /* in the order of ops->events, */
-	const struct trace_field *fields[QUESTION_EVENTS][QUESTION_FIELDS], *texts[QUESTION_EVENTS];   /* and their fields */
+	const struct stream_event *events[QUESTION_EVENTS];   /* in the order of ops->events */
+	const struct trace_field *fields[QUESTION_EVENTS][QUESTION_FIELDS], *texts[QUESTION_EVENTS];   /* likewise */
 	struct pairs pairs;
 	struct distributions rows;
 	struct grouping grouping;
@@ -148,13 +148,13 @@ struct question {
 	uint64_t last;               /* and the newest sample */
 	uint64_t reported;           /* rows above --than */
 	bool has_titles;             /* CSV: the titles have been printed */
-	struct made_layout {         /* of a source's event: where its fields lie, in bytes */
+	struct made_layout {         /* offsets of the fields in a source's event, bytes */
 		uint16_t comm, cells[QUESTION_COLUMNS], start;   /* comm: 0 if it has none */
 	} layout;
-	char comm[16];               /* of question_comm() */
+	char comm[16];               /* for question_comm() */
 };
 
-/* Which of ops->events it is of; ops->nevents: of none. */
+/* The sample's event: an index into ops->events; ops->nevents: another event. */
 static inline size_t question_index(const struct question *q, const struct analysis_sample *s)
 {
 	size_t i = 0;
@@ -164,33 +164,33 @@ static inline size_t question_index(const struct question *q, const struct analy
 	return i;
 }
 
-/* The number in a field of its sample, by the numbers of event and field. */
+/* The value of a sample's field; event, field: indices into ops->events and its fields. */
 static inline uint64_t question_number(const struct question *q, const struct analysis_sample *s, size_t event, size_t field)
 {
 	return trace_field_uint(q->fields[event][field], s->view.raw);
 }
 
-/* The task's name at the time of the sample; a source knows it from that field. Valid until the next sample. */
+/* The task's name at the time of the sample; for a source, from that field. Valid until the next sample. */
 const char *question_comm(struct question *q, const struct analysis_sample *s, pid_t tid, const struct trace_field *field);
-/* For ops->watch: watches a tracepoint. everywhere: as a source also of tasks that are not its targets. 0, or -1 with f. */
+/* For ops->watch: adds a tracepoint. everywhere: a source gets it from all tasks. 0, or -1 with f. */
 int question_watch(struct question *q, const char *sys, const char *name, bool everywhere, struct fault *f);
-/* For ops->begin: the event of that tracepoint, or NULL; with need: a missing event is an error. 0, or -1 with f. */
+/* For ops->begin: the tracepoint's event, or NULL. question_need(): a missing event is an error. 0, or -1 with f. */
 struct stream_event *question_event(struct question *q, const char *sys, const char *name);
 int question_need(struct question *q, const char *sys, const char *name, const struct stream_event **event, struct fault *f);
 struct tracefmt_db *question_formats(struct question *q);
-/* Something has ended. */
+/* To be called when a pair has ended. */
 void question_emit(struct question *q, const struct happening *h);
-/* For ops->before_table: a task has slept since the last table; nothing has ended. value: of the key column. */
+/* For ops->before_table: adds a task that slept for the whole interval. value: for the key column. */
 void question_add_asleep(struct question *q, const char *comm, pid_t tid, uint64_t value);
 
 /* ---- commands and sources -------------------------------------------------------------- */
 
 enum { QUESTION_NOPTS = 2, QUESTION_SOURCE_NOPTS = 1, QUESTION_BY_NOPTS = 1, QUESTION_FORMAT_NOPTS = 3 };
-extern const struct opt question_opts[QUESTION_NOPTS];   /* --than, which sources have, too, and --perins */
+extern const struct opt question_opts[QUESTION_NOPTS];   /* --than (also for sources) and --perins */
 extern const struct opt question_by_opts[QUESTION_BY_NOPTS];   /* --by */
 extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json, --csv, --csv-safe */
 
-/* Groups of options, before and behind those of the question. */
+/* Option groups to combine with the question's own. */
 #define QUESTION_BY_GROUP { "Rows", question_by_opts, QUESTION_BY_NOPTS, 0 }
 #define QUESTION_EVENTS_GROUP { "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 }
 #define QUESTION_RUN_GROUPS \
@@ -202,16 +202,17 @@ extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json
 	{ "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct question, heatmap_opts) }, \
 	{ "For programs", question_format_opts, QUESTION_FORMAT_NOPTS, 0 }, \
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
-/* Groups of a source: behind its own, or alone. */
+/* The last option groups of a source. */
 #define QUESTION_SOURCE_GROUPS \
 	{ "Durations", question_opts, QUESTION_SOURCE_NOPTS, 0 }, \
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 }
 
-extern const struct opt_group question_task_groups[10];   /* of a command without own options, whose rows are tasks */
+/* Without own options: for a command whose rows are tasks, and for a source. */
+extern const struct opt_group question_task_groups[10];
 extern const struct opt_group question_source_groups[2];
 
 #define QUESTION_USAGE "[options] [[--] COMMAND [ARGUMENT...]]"
-/* The parts of a struct command and of a struct source_ops that all questions share. `config` begins with a question. */
+/* The common members of struct command and struct source_ops. `config` begins with a struct question. */
 #define QUESTION_COMMAND(question_ops, config) \
 	.subject = &(question_ops), .mode = OPT_MODE_COMMAND, .config_size = sizeof(config), \
 	.defaults = analysis_defaults, .release = analysis_release, \

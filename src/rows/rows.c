@@ -41,7 +41,7 @@ static void print_slow(struct question *q, const struct happening *h, const char
 		print_json(q, h, title);
 		return;
 	}
-	escape_terminal(title, strlen(title), safe, sizeof(safe));   /* a task's name may be anything */
+	escape_terminal(title, strlen(title), safe, sizeof(safe));   /* a task's name can have any bytes */
 	printf("%s %s took %.3f us\n", analysis_time_text(q->a, h->end.start, when, sizeof(when)), safe,
 	       (double)h->end.duration / 1000);
 	if (q->history && !history_each(q->history, q->a, h->end.start, h->s->time, print_meanwhile, &named))
@@ -55,7 +55,7 @@ static bool is_key(const struct question *q, const struct column *c)
 	return c->places & COLUMN_KEY || (c->places & COLUMN_PER_INSTANCE && q->per_instance);
 }
 
-/* key[0] is the task's. */
+/* Sets key[1] and following; key[0] is for the task. */
 static void set_keys(const struct question *q, const struct happening *h, uint64_t key[DISTRIBUTION_KEYS])
 {
 	size_t n = 1;
@@ -142,7 +142,7 @@ static void put_row(void *ctx, const struct distribution *d, struct table *t)
 	}
 }
 
-/* Text has the columns that a row has values for; JSON has all. */
+/* Text leaves out columns without values; JSON has all. */
 static size_t task_columns(const struct question *q, struct table_column *columns)
 {
 	columns[0] = (struct table_column){ "comm", TABLE_TEXT };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of this room: rows of main's table; and those that may stand in an event list. */
+/* The commands and event sources in this folder: rows of main's tables. */
 #ifndef ANALYSIS_DURATIONS_COMMANDS_H
 #define ANALYSIS_DURATIONS_COMMANDS_H
 

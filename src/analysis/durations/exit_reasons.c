@@ -17,7 +17,7 @@ static const struct trace_field *maybe(const struct stream_event *event, const c
 	return analysis_field(event, name, false, NULL);
 }
 
-/* x86: exit_reason and isa; arm64: ret and esr_ec. */
+/* Fields on x86: exit_reason and isa; on arm64: ret and esr_ec. */
 int exit_reasons_begin(struct exit_reasons *all, const struct stream_event *leave, struct fault *f)
 {
 	all->isa = maybe(leave, "isa");
@@ -33,7 +33,7 @@ void exit_reasons_free(struct exit_reasons *all)
 	HASH_FREE(all->known);
 }
 
-/* The kernel names them in the event's own text: "... reason HLT rip ...", on arm64
+/* The event's text has the reason's name: "... reason HLT rip ...", on arm64
  * "TRAP: HSR_EC: 0x0024 (DABT_LOW), PC: ...". */
 static void read_name(struct tracefmt_db *formats, const struct analysis_sample *s, char *name, size_t size)
 {
@@ -49,7 +49,7 @@ static void read_name(struct tracefmt_db *formats, const struct analysis_sample 
 	snprintf(name, size, "%.*s", (int)strcspn(reason, " :),"), reason);
 }
 
-enum { MAX_REASONS = 4096 };   /* a recording says what it likes */
+enum { MAX_REASONS = 4096 };   /* a damaged recording can have any number */
 
 static void learn(struct exit_reasons *all, struct tracefmt_db *formats, const struct analysis_sample *s,
 		  uint64_t code)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof kvm-exit: how long a host takes for what its guests can't do themselves. */
+/* perf-prof kvm-exit: the time from each exit of a guest until the host enters it again. */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/exit_reasons.h"
 #include "rows/question.h"
@@ -12,14 +12,14 @@ struct kvm_exit {
 	struct vcpu *vcpus;
 };
 
-/* A thread that was seen to run a guest. */
+/* A virtual CPU's thread, and the times of its first and last event. */
 struct vcpu {
 	pid_t tid;
 	uint64_t first, last;
 	UT_hash_handle hh;
 };
 
-enum { LEAVE, ENTER };   /* the guest */
+enum { LEAVE, ENTER };
 static const struct question_event events[] = {
 	[LEAVE] = { "kvm", "kvm_exit" },
 	[ENTER] = { "kvm", "kvm_entry" },
@@ -40,7 +40,7 @@ static const enum shown shown[] = {
 	SHOW_CALLS, SHOW_TOTAL, SHOW_MIN, SHOW_MEAN, SHOW_P50, SHOW_P99, SHOW_MAX, SHOW_SHARE,
 };
 
-/* The time that virtual CPUs were seen, in the guest or out of it; then from now on. */
+/* The time from first to last event, summed over virtual CPUs, in the guest or not; begins the next interval. */
 static uint64_t seen(struct question *q)
 {
 	uint64_t ns = 0;
@@ -87,7 +87,7 @@ static void sample(struct question *q, const struct analysis_sample *s)
 	}
 }
 
-/* Of the entry, that it came. */
+/* kvm_entry ends an exit: its fields are not needed. */
 static uint64_t reads(struct question *q, const struct stream_event *event)
 {
 	return event == question_event(q, events[ENTER].sys, events[ENTER].name) ? 0 : PERF_SAMPLE_RAW;

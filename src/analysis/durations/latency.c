@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof latency: from one event to another of the same key. */
+/* perf-prof latency: the time from one event to another with the same key. */
 #include "analysis/durations/commands.h"
 #include "base/note.h"
 #include "engine/keys.h"
@@ -14,25 +14,25 @@
 enum role { ROLE_START, ROLE_END, ROLE_BOTH, ROLE_SHOWN };
 
 struct key {
-	struct expr *expr;               /* NULL: none is needed */
-	bool thread;                     /* it is the thread: the sample's tid */
+	struct expr *expr;               /* NULL: the event needs no key */
+	bool thread;                     /* the key is the thread: the sample's tid */
 };
 
-/* An event's part. */
+/* An event, and its role in a pair. */
 struct part {
 	const struct stream_event *event;
 	enum role role;
 	struct key key;
-	struct key end_key;              /* of a source, where it ends */
+	struct key end_key;              /* for a source: the key for the end of a pair */
 };
 
 struct latency {
 	struct question question;
 	const char *key;                 /* -k */
-	const char *start, *end, *end_key;   /* options of a source, */
-	struct tapped taps[2];               /* and the two tracepoints */
+	const char *start, *end, *end_key;   /* a source's options */
+	struct tapped taps[2];               /* start, end */
 	bool any;                        /* a pair was complete */
-	struct part *parts;              /* of a command, one for each event of its list; of a source, one or two */
+	struct part *parts;              /* for a command: one for each event; for a source: one or two */
 	size_t n;
 };
 
@@ -120,7 +120,7 @@ static void title(struct question *q, const struct happening *h, char *buf, size
 		 (unsigned long long)h->cells[KEY].number);
 }
 
-/* Events of the same key, and those that are only shown: all, or by their own key. */
+/* Events with the same key, and untraced events: all, or if they have key=, those with the same key. */
 static bool between(struct question *q, const struct analysis_sample *s, const struct happening *h)
 {
 	const struct part *part = part_of((struct latency *)q, s->event);
@@ -129,7 +129,7 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	return !part->key.expr || (key_at(q, &part->key, s, &own) && own == h->key);
 }
 
-/* ---- a command's parts: by its event list ----------------------------------------------- */
+/* ---- a command's parts: from -e --------------------------------------------------------- */
 
 static int role_of(const struct stream_event *event, bool last, struct part *part, struct fault *f)
 {
@@ -154,7 +154,7 @@ static int role_of(const struct stream_event *event, bool last, struct part *par
 	return fault_usage(f, "%s: role=%s: expected start, end or both", event->name, said);
 }
 
-/* Without -k and key=: the thread. */
+/* key=, or -k, or by default the thread. */
 static const char *key_text(const struct latency *l, const struct stream_event *event)
 {
 	const char *own = spec_attr(event->item, "key");
@@ -177,7 +177,7 @@ static int compile_key(struct question *q, struct part *part, struct fault *f)
 	return key_compile(q->a, &part->key.expr, part->event, text, own ? "key=" : "-k", f);
 }
 
-/* Two -e at least: the events of the last one are the ends; or role= says it. */
+/* Events of the last -e (without `untraced`) end pairs, the others begin them; role= overrides this. */
 static int take_list(struct latency *l, struct fault *f)
 {
 	const struct stream_event *events = stream_events(l->question.a->stream, &l->n);
@@ -204,7 +204,7 @@ static int take_list(struct latency *l, struct fault *f)
 			   starts ? "ends" : "begins");
 }
 
-/* Much of what a task causes happens in others: requests of disks end in interrupts, and are issued by workers. */
+/* Much of a task's work is done by others: workers issue its disk requests, interrupts complete them. */
 static void end(struct question *q)
 {
 	if (!q->targets->input && q->has_targets && !((struct latency *)q)->any)
@@ -212,7 +212,7 @@ static void end(struct question *q)
 		     "threads and interrupts may have done that work for them, which -a watches, too");
 }
 
-/* ---- a source's parts: --start, --end --------------------------------------------------- */
+/* ---- a source's parts: from --start and --end ------------------------------------------- */
 
 static int compile_over(struct key *key, const struct stream_event *event, const char *text, const char *option,
 			struct fault *f)
@@ -228,7 +228,7 @@ static int compile_over(struct key *key, const struct stream_event *event, const
 	return rc;
 }
 
-/* A tracepoint that is both ends the pair that it began last. */
+/* If start and end are the same tracepoint, each event ends the pair of the previous one. */
 static int take_options(struct latency *l, struct fault *f)
 {
 	const struct stream_event *start = question_event(&l->question, l->taps[0].sys, l->taps[0].name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof migrations: which threads move between CPUs, and how long they stayed where they were. */
+/* perf-prof migrations: moves of threads between CPUs, and the time that they had stayed on the old CPU. */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/states.h"
 
@@ -13,7 +13,7 @@ static const struct question_event events[] = {
 	[MOVE] = { "sched", "sched_migrate_task", { "pid", "orig_cpu", "dest_cpu" }, "comm" },
 };
 
-/* A thread that is being woken gets a CPU chosen for it; any other was moved to balance the load. */
+/* A move between sched_waking and sched_wakeup is the wake-up's choice of a CPU; any other one balances the load. */
 static const char *reason(struct question *q, uint64_t waking, char *buf, size_t size)
 {
 	return waking ? "wake-up" : "balance";
@@ -26,7 +26,7 @@ static const struct column columns[] = {
 	[TO] = { "to_cpu", COLUMN_SIGNED, COLUMN_PER_INSTANCE | COLUMN_FIELD },
 };
 
-/* A pair is a thread's stay on a CPU, its value: whether the thread is being woken. */
+/* A pair is a thread's stay on a CPU. Its value is 1 while the thread is being woken, else 0. */
 static void sample(struct question *q, const struct analysis_sample *s)
 {
 	struct happening h = { .s = s };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof rundelay: from being woken, or preempted, to running. */
+/* perf-prof rundelay: the time from a thread's wake-up, or its preemption, until it runs. */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/states.h"
 

@@ -6,10 +6,10 @@
 
 struct sleeper {
 	pid_t tid;
-	uint64_t switches;       /* so many when the run began */
+	uint64_t switches;       /* context switches before the run */
 };
 
-/* False: it is not there. */
+/* False: the thread does not exist. */
 static bool read_status(pid_t tid, char *letter, uint64_t *switches)
 {
 	unsigned long long n;
@@ -40,7 +40,7 @@ static void add(void *ctx, pid_t tid)
 	struct sleeper *grown = s->all;
 	char letter;
 
-	if (!(s->n & (s->n - 1)))   /* doubles at powers of two */
+	if (!(s->n & (s->n - 1)))   /* double at powers of two */
 		grown = realloc(s->all, (s->n ? 2 * s->n : 1) * sizeof(*grown));
 	if (!grown)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that sleep during the whole run: they cause no sched_switch event. The kernel counts how often each thread
- * has switched (/proc/TID/status): one that has not since the run began, and sleeps, has slept all the time.
+ * Threads that sleep during the whole run cause no sched_switch event. The kernel counts the context switches of each
+ * thread (/proc/TID/status): if a sleeping thread has the same count as at the beginning, it has slept all the time.
  */
 #ifndef ANALYSIS_DURATIONS_SLEEPERS_H
 #define ANALYSIS_DURATIONS_SLEEPERS_H
@@ -12,9 +12,9 @@ struct sleepers {
 	struct sleeper *all;
 	size_t n;
 };
-/* Of all threads that are watched by now, before events are open; of a recording, and of everybody, none. */
+/* Takes the counts of all threads in w, before events are opened; of none if w is for a recording or all tasks. */
 void sleepers_begin(struct sleepers *s, const struct switches *w);
 void sleepers_free(struct sleepers *s);
-/* Calls fn for each that has slept until now. */
+/* Calls fn for each thread that has slept until now. */
 void sleepers_each(struct sleepers *s, void (*fn)(void *ctx, pid_t tid, enum task_state state), void *ctx);
 #endif

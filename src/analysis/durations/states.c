@@ -14,7 +14,7 @@ static int choose(struct states *st, struct fault *f)
 	return q->maker ? switches_choose(&st->switches, q->targets, f) : switches_take_targets(&st->switches, q->a, f);
 }
 
-/* The event of wake-ups. `perf sched record` has sched_waking instead: from a moment earlier on. */
+/* The event for wake-ups. Recordings of `perf sched record` have sched_waking instead, a moment earlier. */
 static const char *wakeup_name(const struct question *q)
 {
 	return q->maker && !source_has(q->maker, "sched", "sched_wakeup") && source_has(q->maker, "sched", "sched_waking")
@@ -27,12 +27,12 @@ int states_targets(struct question *q, struct fault *f)
 
 	if (choose((struct states *)q, f))
 		return -1;
-	/* a fork adds a child of the targets; its samples pair the ids of new tasks, too */
+	/* forks add children of the targets, and in a PID namespace map the ids of new tasks */
 	return (w->everybody && pidns_is_initial()) || (q->maker && w->recorded) ? 0 :
 	       question_watch(q, "sched", "sched_process_fork", false, f);
 }
 
-/* Exits end a command that watches tasks; a source needs none. */
+/* A command needs exits of its targets for their last state; a source does not. */
 int states_events(struct question *q, struct fault *f)
 {
 	const struct switches *w = &((struct states *)q)->switches;
@@ -102,7 +102,7 @@ void states_release(struct question *q)
 
 /* ---- states ----------------------------------------------------------------------------- */
 
-/* Beside the state, in a pair's value: no wake-up began it, the task could have run on. */
+/* A flag next to the state in a pair's value: it began by preemption or a yield, not a wake-up. */
 enum { PREEMPTED = 1 << 8 };
 
 static enum task_state state_in(const struct open_pair *o)
@@ -110,7 +110,7 @@ static enum task_state state_in(const struct open_pair *o)
 	return (enum task_state)(o->value & ~(uint64_t)PREEMPTED);
 }
 
-/* include/linux/sched.h, TASK_REPORT since Linux 4.14: the states of sched_switch. */
+/* The states in sched_switch: TASK_REPORT in include/linux/sched.h, since Linux 4.14. */
 static enum task_state state_of(uint64_t prev_state)
 {
 	static const struct {
@@ -129,8 +129,8 @@ static enum task_state state_of(uint64_t prev_state)
 	return STATE_OTHER;
 }
 
-/* A task that leaves a CPU was running, a task that gets one was not. If this one was otherwise, the kernel has left out
- * a switch (it may, while a task is inside perf itself): nothing is known about that state. */
+/* A task that leaves a CPU (ran) was running; a task that gets one was not. If o contradicts this, the kernel has left
+ * out a switch, as it can while a task is in perf's own code: then o is not counted. */
 static struct open_pair *check(struct pairs *p, struct open_pair *o, bool ran)
 {
 	if (!o || (state_in(o) == STATE_RUNNING) == ran)
@@ -150,7 +150,7 @@ static void report(struct states *st, const struct analysis_sample *s, pid_t tid
 	st->question.ops->ended(&st->question, s, tid, end);
 }
 
-/* o: the task's present state; NULL: it is not known. */
+/* Ends the task's state; the next one is not known. o: its present state, or NULL. */
 static void leave(struct states *st, struct open_pair *o, const struct analysis_sample *s, pid_t tid)
 {
 	struct pair_end end;
@@ -202,7 +202,7 @@ static void take_switch(struct states *st, const struct analysis_sample *s)
 		stream_task_ended(s->event, (pid_t)trace_field_sint(w->prev_pid, s->view.raw));
 }
 
-/* A wake-up of a task that runs, or waits to, changes nothing. */
+/* A wake-up of a task that already runs or waits to run is ignored. */
 static void take_wakeup(struct states *st, const struct analysis_sample *s, bool new)
 {
 	pid_t tid = switches_task_in(s, st->woken[new]);
@@ -216,7 +216,7 @@ static void take_wakeup(struct states *st, const struct analysis_sample *s, bool
 		change(st, o, s, tid, STATE_RUNNABLE);
 }
 
-/* The run ends with the last watched task, perhaps before that task's last switch. */
+/* An exit ends the last state: the run may end before the last task's sched_switch. */
 static void take_exit(struct states *st, const struct analysis_sample *s)
 {
 	struct pairs *p = &st->question.pairs;
@@ -260,9 +260,9 @@ pid_t states_named(struct question *q, const struct analysis_sample *s, size_t *
 	return switches_watch(w, tid) ? tid : 0;
 }
 
-/* ---- what a sample says ----------------------------------------------------------------- */
+/* ---- tasks of a sample ------------------------------------------------------------------ */
 
-/* The CPU that a task had or waited for: who had it meanwhile matters to a task that waited. */
+/* Whether a sample is about the task; if it waited to run, all switches on its CPU are. */
 bool states_concern(struct question *q, const struct analysis_sample *s, const struct happening *h)
 {
 	const struct states *st = (const struct states *)q;

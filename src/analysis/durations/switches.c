@@ -13,7 +13,7 @@
 
 struct watched {
 	pid_t tid;
-	bool process;            /* of a recording: all of its threads are meant */
+	bool process;            /* in a recording: tid is a process, and all its threads are watched */
 	UT_hash_handle hh;
 };
 
@@ -49,7 +49,7 @@ bool task_state_sleeps(char letter, enum task_state *state)
 	return false;
 }
 
-/* ---- whom to watch -------------------------------------------------------------------- */
+/* ---- targets -------------------------------------------------------------------------- */
 
 static struct watched *find_watched(const struct switches *w, pid_t tid)
 {
@@ -64,7 +64,7 @@ static bool watches(const struct switches *w, pid_t tid)
 	return w->everybody ? tid > 0 : find_watched(w, tid) != NULL;
 }
 
-enum { MAX_WATCHED = 1 << 20 };   /* a recording says what it likes */
+enum { MAX_WATCHED = 1 << 20 };   /* a damaged recording can have any number */
 
 static int watch(struct switches *w, pid_t tid)
 {
@@ -103,7 +103,7 @@ static int watch_process(struct switches *w, pid_t pid, struct fault *f)
 	return rc ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
-/* The run is over when those who were named are. */
+/* The run ends when all processes of -p have ended. */
 static int watch_end(struct switches *w, pid_t pid)
 {
 	int *ends = realloc(w->ends, (w->nends + 1) * sizeof(*ends));
@@ -134,7 +134,7 @@ static int watch_recorded(struct switches *w, pid_t pid)
 void switches_task(struct switches *w, const struct pev_record *rec)
 {
 	const struct pev_task *t = &rec->task;
-	/* who was there before is told without a time, or with all ones */
+	/* records about tasks that existed before the recording have time 0 or all ones */
 	bool before = !rec->sample_id.time || rec->sample_id.time == UINT64_MAX;
 
 	if (!w->recorded || w->everybody || (!before && !w->follow))
@@ -154,7 +154,7 @@ int switches_choose(struct switches *w, const struct stream_opts *o, struct faul
 	w->everybody = !o->pids.n && !o->tids.n;
 	w->follow = o->inherit >= 0;
 	w->recorded = o->input;
-	/* who is there now says nothing of who was there then */
+	/* /proc has today's threads, not the recording's */
 	for (size_t i = 0; i < o->pids.n && o->input; i++)
 		if (watch_recorded(w, o->pids.v[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
@@ -170,15 +170,15 @@ int switches_choose(struct switches *w, const struct stream_opts *o, struct faul
 	return 0;
 }
 
-/* 200,000 switches a second fill 1 MiB within 25 ms: on a machine whose CPUs are all taken, it
- * is longer than that until a reader runs. */
+/* At 200,000 switches a second, 1 MiB is full after 25 ms. If all CPUs are busy, it takes longer
+ * until perf-prof runs. */
 enum { RING = 4 << 20 };
 
 int switches_take_targets(struct switches *w, struct analysis *a, struct fault *f)
 {
 	struct stream_opts *o = &a->opts->stream;
 
-	o->order = true;   /* a wake-up is on another CPU than the task */
+	o->order = true;   /* wake-ups are often in another CPU's ring than the task's switches */
 	o->ring.usual = RING;
 	if (switches_choose(w, o, f))
 		return -1;
@@ -215,7 +215,7 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 		return -1;
 	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork,sched:sched_process_exit"))
 		return -1;
-	/* its samples pair the ids of new tasks */
+	/* in a PID namespace, forks map the ids of new tasks */
 	if (w->everybody && !pidns_is_initial() && analysis_add_event(a, f, "sched:sched_process_fork"))
 		return -1;
 	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_stat_runtime//stack=no/");
@@ -250,13 +250,11 @@ int switches_begin(struct switches *w, struct analysis *a, struct fault *f)
 	return w->on_switch ? switches_read_fields(w, f) : analysis_lacks(a, "sched", "sched_switch", f);
 }
 
-/* A task that a field names. */
 pid_t switches_task_in(const struct analysis_sample *s, const struct trace_field *field)
 {
 	return stream_task(s->event, (pid_t)trace_field_sint(field, s->view.raw));
 }
 
-/* /proc doesn't show whom only the kernel's own id tells. */
 void switches_name(struct switches *w, const struct analysis_sample *s, pid_t tid, const struct trace_field *comm)
 {
 	const char *text;

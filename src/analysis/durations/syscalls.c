@@ -2,9 +2,9 @@
 /*
  * perf-prof syscalls: how long system calls take, and how they fail.
  *
- * A return says which call it is of. What the call's beginning says beside its time (number and arguments) is
- * more than half of all bytes, and is sampled for --than alone. Without it, a call during which its CPU lost
- * events may be two, the first one's beginning and the other one's end: it isn't counted.
+ * sys_exit has the call's number. The fields of sys_enter (number and arguments) would be more than half of all
+ * bytes, so the command samples them only with --than. Without them, a sys_enter and a sys_exit may belong to two
+ * calls if events were lost between them on one of their CPUs: such a pair is not counted.
  */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/gaps.h"
@@ -15,8 +15,8 @@
 
 struct syscalls {
 	struct question question;
-	struct distributions errors;     /* by call and errno: the time that failed calls took */
-	bool numbered;                   /* beginnings are sampled with the call's number */
+	struct distributions errors;     /* durations of failed calls, by call and errno */
+	bool numbered;                   /* sys_enter is sampled with the call's number */
 	struct gaps gaps;
 };
 
@@ -29,7 +29,7 @@ static const struct question_event events[] = {
 	[LEAVE] = { "raw_syscalls", "sys_exit", { [FIELD_ID] = "id", [FIELD_RET] = "ret" } },
 };
 
-/* "futex(202)"; in events "futex". */
+/* In tables, "futex(202)"; in events, "futex" (call_word()). */
 static const char *call_text(struct question *q, uint64_t nr, char *buf, size_t size)
 {
 	return call_name((int64_t)nr, buf, size);
@@ -93,13 +93,13 @@ static void after_table(struct question *q, uint64_t from)
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
-/* By what an end is compared with the beginning of its call: the call's number, if that is sampled, else the CPU. */
+/* The value of a pair, for belongs(): the call's number if it is sampled, else the CPU. */
 static uint64_t beginning(const struct syscalls *c, const struct analysis_sample *s)
 {
 	return c->numbered ? (uint64_t)trace_field_sint(c->question.fields[ENTER][FIELD_ID], s->view.raw) : s->cpu;
 }
 
-/* Whether an end belongs to the last beginning that was seen. */
+/* Whether a sys_exit belongs to the thread's last sys_enter. */
 static bool belongs(const struct syscalls *c, const struct analysis_sample *s, const struct pair_end *end, int64_t id)
 {
 	if (c->numbered)

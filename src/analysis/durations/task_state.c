@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof task-state: how long tasks run, wait to run, sleep. */
+/* perf-prof task-state: how long tasks run, wait to run, and sleep. */
 #include "analysis/durations/commands.h"
 #include "analysis/durations/sleepers.h"
 #include "analysis/durations/states.h"
@@ -13,7 +13,7 @@ struct task_states {
 	const char *filter;              /* glob of comm */
 	bool only_sleeping, only_blocked;
 	struct sleepers sleepers;
-	unsigned int explained;          /* states whose letters were: a bit for each */
+	unsigned int explained;          /* states that have been in a legend: a bit for each */
 	char legend[256];
 };
 
@@ -74,7 +74,7 @@ static void slept(void *ctx, pid_t tid, enum task_state state)
 		question_add_asleep(q, comm, tid, state);
 }
 
-/* What letters mean that have not been in a table before: "R running, S asleep". */
+/* The legend for letters that are in a table for the first time: "R running, S asleep". */
 static void explain(struct task_states *t, char *text, size_t size)
 {
 	unsigned int seen = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof diff: which functions changed between two profiles, and how sure that is. Each side
- * is read alone, one after the other: of the first only shares (and folded stacks) are kept.
+ * perf-prof diff: which functions changed between two profiles, and with which confidence. BEFORE
+ * is read first, then AFTER; only the shares (and folded stacks) of each are kept.
  */
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
@@ -22,14 +22,14 @@
 
 enum { ROWS = 30, MANY_PERCENT = 100 };
 
-/* What was read of one side. */
+/* BEFORE or AFTER. */
 struct side {
 	const char *path;
-	int fd;                      /* open, if it is a regular file; else -1 */
-	bool is_folded;              /* stacks; else a recording */
-	char what[128];              /* the event that is compared; "": it is not known */
-	uint64_t samples, weight, lost;   /* samples: 0 where nobody knows how many */
-	double squares;              /* sum of the squares of samples' weights */
+	int fd;                      /* open, if it is a regular file or a pipe; else -1 */
+	bool is_folded;              /* folded stacks; else a recording */
+	char what[128];              /* the event that is compared; "": not known */
+	uint64_t samples, weight, lost;   /* samples: 0: not known */
+	double squares;              /* sum of the squares of the samples' weights */
 	struct folded *folded;
 };
 
@@ -37,11 +37,11 @@ struct diff {
 	struct analysis_opts common;
 	struct flame_config flame;
 	bool total, names_alone, different;
-	bool of_folded;              /* a side is folded stacks, which have neither files nor inlined functions */
+	bool of_folded;              /* a side is folded stacks, without files and marks of inlined functions */
 	uint64_t confidence;         /* hundredths of a percent */
-	uint64_t least;              /* the same */
+	uint64_t least;              /* likewise */
 	struct side sides[SHARES_SIDES];
-	struct side *side;           /* that is being read */
+	struct side *side;           /* the one that is being read */
 	struct shares *shares;
 	struct hotspots hot;
 	const struct stream_event *event;
@@ -63,7 +63,7 @@ static bool is_same(const char *a, const char *b)
 	return !strcmp(analysis_event_key(a, x, sizeof(x)), analysis_event_key(b, y, sizeof(y)));
 }
 
-/* Of AFTER the event that BEFORE has, if there is one. */
+/* AFTER's event that is the same as BEFORE's (`what`); or NULL. */
 static const struct stream_event *same_event(struct analysis *a, const char *what)
 {
 	size_t n;
@@ -210,7 +210,7 @@ static int read_folded(struct diff *d, struct fault *f)
 
 enum { MAGIC = 7 };
 
-/* "PERFILE2", before Linux 3.3 "PERFFILE"; of the other byte order the word is turned. Or it is packed by gzip. */
+/* "PERFILE2", before Linux 3.3 "PERFFILE"; in the other byte order, reversed. Or the file is compressed by gzip. */
 static bool is_magic(const char magic[MAGIC])
 {
 	static const char *const known[] = { "PERFILE", "2ELIFRE", "PERFFIL", "ELIFFRE", "\x1f\x8b" };
@@ -221,7 +221,7 @@ static bool is_magic(const char magic[MAGIC])
 	return false;
 }
 
-/* A recording of perf, from its first bytes. What can't be looked at twice, as a pipe, is taken for one. */
+/* Whether a file is a recording, from its first bytes. A pipe, which cannot be read twice, is taken for one. */
 static bool is_recording(int fd)
 {
 	char magic[MAGIC] = "";
@@ -260,7 +260,7 @@ static const char *verdict(const struct share *share, const uint64_t *weight)
 	return weight[SHARES_AFTER] ? "shrank" : "gone";
 }
 
-/* The side of which nobody knows how many samples it is; NULL: there is none. */
+/* The first side whose number of samples is not known; NULL: both are known. */
 static const struct side *unjudged(const struct diff *d)
 {
 	for (int k = 0; k < SHARES_SIDES; k++)
@@ -350,7 +350,7 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 		      d->total ? "total" : "self", sure);
 }
 
-/* The same program under another name is not told apart from another program. */
+/* A hint: if a program was renamed, its functions are gone from one file and new in another. */
 static void tell_moved(const struct diff *d)
 {
 	const struct shares_move move = shares_moved(d->shares, d->total);
@@ -402,13 +402,13 @@ static int draw(struct diff *d, struct fault *f)
 
 /* ---- the command ----------------------------------------------------------------------- */
 
-/* Where samples weigh differently they tell less: as much as so many alike (Kish). */
+/* The effective sample size (Kish): the number of samples of equal weight that would be as precise. */
 static double effective(const struct side *side)
 {
 	return side->squares > 0 ? (double)side->weight * (double)side->weight / side->squares : 0;
 }
 
-/* What root alone can open is opened; then they are read as the user who ran sudo. */
+/* Opens both files, perhaps as root; they are read with the rights of the user who ran sudo. */
 static int open_sides(struct diff *d, struct reading *reading, const struct opt_parser *args, struct fault *f)
 {
 	struct side *a = &d->sides[SHARES_BEFORE], *b = &d->sides[SHARES_AFTER];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof flame-graph: pictures of stacks that were folded before, also by other tools. */
+/* perf-prof flame-graph: draws files of folded stacks, also from other tools. */
 #include "analysis/profiles/commands.h"
 #include "base/caller.h"
 #include "base/descriptors.h"
@@ -34,11 +34,11 @@ static const struct opt opts[] = {
 
 enum { SPARE_FILES = 16 };
 
-/* The files of stacks: operands, and last --before's, if it is given. */
+/* The input files: operands, and, as the last one, the file of --before, if it is given. */
 struct inputs {
 	char *const *operands;
 	const char *before;
-	int n, *fds;                     /* -1: read */
+	int n, *fds;                     /* -1: has been read */
 };
 
 static const char *path_of(const struct inputs *in, int i)
@@ -46,7 +46,7 @@ static const char *path_of(const struct inputs *in, int i)
 	return in->before && i == in->n - 1 ? in->before : in->operands[i];
 }
 
-/* All of them, before root gives up its rights. */
+/* Opens all files before perf-prof drops its privileges. */
 static int open_inputs(struct inputs *in, struct fault *f)
 {
 	struct caller_rights rights;

@@ -28,7 +28,7 @@ void hotspots_free(struct hotspots *h)
 	*h = (struct hotspots){ .nmore = h->nmore };
 }
 
-/* NULL: no memory. */
+/* The entry for a task's name. NULL: out of memory. */
 static struct task_name *keep(struct hotspots *h, const char *comm)
 {
 	size_t len = strlen(comm);
@@ -68,7 +68,7 @@ static void refuse(struct hotspots *h, uint64_t weight, bool blocked)
 	h->refused_blocked += blocked ? weight : 0;
 }
 
-/* NULL: it is counted as refused. */
+/* NULL: the weight is counted as refused. */
 static struct hotspot *add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight, bool blocked)
 {
 	struct task_name *name = keep(h, comm);
@@ -124,7 +124,7 @@ void hotspots_add_asleep(struct hotspots *h, const char *comm, uint64_t ns)
 		refuse(h, ns, true);
 }
 
-/* ---- time that was measured ----------------------------------------------------------- */
+/* ---- measured time -------------------------------------------------------------------- */
 
 void hotspots_measure(struct hotspots *h, const char *comm, uint64_t ns)
 {
@@ -143,7 +143,7 @@ static void name_unsampled(struct hotspots *h, const struct task_name *name)
 		spot->weight = name->measured;
 }
 
-/* Of names that have both: time by weight. */
+/* The measured time per weight, over all names that have both. */
 static double usual_rate(const struct hotspots *h)
 {
 	double measured = 0, sampled = 0;
@@ -198,7 +198,7 @@ void hotspots_expand(struct analysis *a, struct hotspots *h)
 			callstacks_expand(a->stacks, spot->key.stack);
 }
 
-/* ---- pictures ------------------------------------------------------------------------- */
+/* ---- folded stacks -------------------------------------------------------------------- */
 
 static enum folded_kind kind_of(const struct frame *frame)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weights of call chains, and what they say: which functions, which stacks. Folded by
- * address while samples come; names are put together at the end.
+ * The hottest functions and stacks: sums of the weights of samples, by task name and call chain while
+ * samples come, and by function when they are printed.
  */
 #ifndef ANALYSIS_PROFILES_HOTSPOTS_H
 #define ANALYSIS_PROFILES_HOTSPOTS_H
@@ -9,39 +9,40 @@
 #include "engine/analysis.h"
 #include "report/folded.h"
 
-/* --inline-rows, of a struct analysis_opts. */
+/* --inline-rows; its field is in struct analysis_opts. */
 enum { HOTSPOTS_NOPTS = 1 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 
 struct hotspots {
 	struct hotspot *all;
 	struct task_name *names;
-	struct task_name *recent;    /* of these */
-	uint64_t weight, samples;    /* of all */
-	double squares;              /* of the samples' weights, summed up */
-	size_t nmore;                /* set before the first one: counts of other events beside each weight */
-	uint64_t blocked;            /* of the weight: off the CPU */
-	uint64_t refused;            /* weight for which there was no room, or that has no stack */
-	uint64_t refused_blocked;    /* of that, time off CPUs */
+	struct task_name *recent;    /* the last one used */
+	uint64_t weight, samples;    /* sums */
+	double squares;              /* sum of the squares of the samples' weights */
+	size_t nmore;                /* number of other events' counts in each sample; set before the first */
+	uint64_t blocked;            /* part of the weight: time off CPUs */
+	uint64_t refused;            /* weight without a stack, or that there was no room for */
+	uint64_t refused_blocked;    /* part of refused: time off CPUs */
 };
 
-void hotspots_free(struct hotspots *h);   /* and empty again */
-/* blocked: time off the CPU, shown apart, by who called the kernel (its own share, not the scheduler's). */
+void hotspots_free(struct hotspots *h);   /* frees all; h can be used again */
+/* Adds a sample. blocked: time off the CPU, in separate rows; it is the self time of the function that called the
+ * kernel, not of the scheduler. */
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,
 		  bool blocked);
-/* That a task of this name slept, and nobody knows where. */
+/* Adds time for which a task with this name slept in an unknown place. */
 void hotspots_add_asleep(struct hotspots *h, const char *comm, uint64_t ns);
-/* The same of a group's sample: the weight, then h->nmore counts of other events; all may be 0. */
+/* Adds a group's sample: the weight, then h->nmore counts of other events; all may be 0. */
 void hotspots_add_counts(struct hotspots *h, const char *comm, struct callstack *stack, const uint64_t *counts);
 
-/* That tasks of this name were on a CPU for so long. */
+/* Adds time for which tasks with this name were on CPUs. */
 void hotspots_measure(struct hotspots *h, const char *comm, uint64_t ns);
-/* Before the tables: what isn't blocked becomes the time that was measured. That of a name is spread over
- * its samples, by their weights; of a name without samples it is a row of its own. Kernels before 5.16 don't
- * measure real-time tasks: their samples weigh what those of others do. */
+/* Before output: replaces the weights of samples on CPUs by the measured time. The time of a name is divided among its
+ * samples by weight; without samples, it is in a row "[not sampled]". Kernels before 5.16 do not measure real-time
+ * tasks: without a measured time, the mean time per weight is used. */
 void hotspots_spread(struct hotspots *h);
 
-/* One event's count by another's: "insn per cycle". 0 is what the weights are of, then the others. */
+/* The ratio of two counts: `of` divided by `by`. 0 is the event of the weights, 1 the first other one. */
 struct hotspots_ratio {
 	size_t of, by;
 	double factor;
@@ -49,34 +50,34 @@ struct hotspots_ratio {
 };
 
 struct hotspots_view {
-	const char *name;            /* of the tables */
-	const char *what;            /* of which the weights are: "cpu-clock" */
-	const char *sampled;         /* the same, and how often: "cpu-clock, 997 Hz" */
-	const struct stream_event *event;   /* whose samples they are; NULL: of several */
-	uint64_t freq, period;       /* samples a second, or events between two; 0: not so */
+	const char *name;            /* the tables' name */
+	const char *what;            /* the event whose counts are the weights: "cpu-clock" */
+	const char *sampled;         /* the same, with its rate: "cpu-clock, 997 Hz" */
+	const struct stream_event *event;   /* the event of the samples; NULL: several events */
+	uint64_t freq, period;       /* samples per second; events per sample; 0: not used */
 	unsigned int functions, stacks;   /* rows of text; 0: no such table. JSON has all functions */
-	bool timed;                  /* the weights are ns, on and off CPUs: a column has them */
+	bool timed;                  /* the weights are ns on and off CPUs, and have a column */
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */
-	double least;                /* percent */
-	uint64_t idle;               /* weight that is in none, to be told */
-	bool has_outside;            /* some of it may be of tasks outside of this PID namespace */
-	uint64_t skid;               /* samples that are in the kernel, though the event is of users alone */
-	bool counted;                /* the weights are counts, whose sum is reported: */
-	uint64_t count;              /* of all, idle CPUs included */
-	bool in_ns;                  /* it is a time */
-	const char *chainless;       /* an event whose samples lack the call chains that blocked time needs; or NULL */
-	bool placeless;              /* samples don't say where they were */
-	const char *const *more;     /* events, as many as hotspots.nmore */
-	const uint64_t *more_counts; /* what each counted in all but idle CPUs, */
-	const uint64_t *more_idle;   /* and in these */
+	double least;                /* percent: functions with a smaller share are not shown */
+	uint64_t idle;               /* weight of idle CPUs, which is not in the tables */
+	bool has_outside;            /* part of `idle` may be from tasks outside of this PID namespace */
+	uint64_t skid;               /* samples in the kernel, though the event counts user space only */
+	bool counted;                /* the weights are counts, whose sum is reported */
+	uint64_t count;              /* the sum, with idle CPUs */
+	bool in_ns;                  /* the sum is ns */
+	const char *chainless;       /* the event for blocked time, if it has no call chains; or NULL */
+	bool placeless;              /* samples have no call chain and no address */
+	const char *const *more;     /* hotspots.nmore names of other events */
+	const uint64_t *more_counts; /* their counts without idle CPUs */
+	const uint64_t *more_idle;   /* their counts on idle CPUs */
 	const struct hotspots_ratio *ratios;
 	size_t nratios;
 };
-/* The tables, as text or JSON, up to the time `to`. */
+/* Prints the tables as text or JSON. to: the end of their time. */
 void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspots_view *view, uint64_t to);
-/* Adds all to f. event: what each weighs a number of; NULL: they are not samples of one event. */
+/* Adds all stacks to f. event: the event whose counts are the weights; NULL: not samples of one event. */
 void hotspots_fold(struct analysis *a, struct hotspots *h, struct folded *f, const char *event);
-/* Calls fn for each stack with its names. */
+/* Calls fn for each stack, with names. */
 void hotspots_each(struct analysis *a, struct hotspots *h,
 		   void (*fn)(void *ctx, const struct callstack *stack, uint64_t weight), void *ctx);
 #endif

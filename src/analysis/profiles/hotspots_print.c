@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What weights of call chains say: which functions, which stacks.
+ * The tables of the hottest functions and stacks.
  *
- * A function is what the program has as one: what a compiler inlined into it is its own, and a part of it that the
- * table has below. With --inline-rows such a part is a function as others are.
+ * A function includes the functions that the compiler inlined into it; these are its parts, in rows below it. With
+ * --inline-rows, an inlined function is a function like others.
  */
 #include "analysis/profiles/hotspots_private.h"
 
@@ -17,19 +17,19 @@
 /* ---- functions ------------------------------------------------------------------------ */
 
 struct function_key {
-	const char *symbol, *dso;    /* each text exists once */
-	struct function *whole;      /* it is inlined into, and a part of that; NULL: of none */
+	const char *symbol, *dso;    /* equal texts have equal addresses */
+	struct function *whole;      /* the function that it is inlined into; NULL: it is no part */
 	uint64_t blocked;
 };
 
 struct function {
 	struct function_key key;
 	uint64_t self, total;
-	uint64_t low, high;          /* addresses that were sampled; of those without a name */
-	size_t number;               /* in the order in which they were seen */
-	const struct hotspot *last;  /* whose stack was counted last: recursion counts once */
+	uint64_t low, high;          /* range of its addresses in stacks; shown if it has no name */
+	size_t number;               /* in the order of appearance */
+	const struct hotspot *last;  /* the last one counted: recursion counts once */
 	UT_hash_handle hh;
-	uint64_t more[];             /* self, of other events */
+	uint64_t more[];             /* self counts of other events */
 };
 
 struct functions {
@@ -67,9 +67,9 @@ static bool is_of_scheduler(const struct frame *frame)
 	return frame->symbol && strstr(frame->symbol, "schedule");
 }
 
-/* Whose own the weight is: the innermost frame's. All that block end in the scheduler, which says
- * nothing: theirs is the function of the user that called the kernel, or, where the kernel is all
- * there is, the first one that isn't the scheduler's. */
+/* The frame whose self weight this is: the innermost one. Blocked stacks all end in the scheduler: for them, it is
+ * the function in user space that called the kernel, or, in kernel threads, the first function outside of the
+ * scheduler. */
 static uint32_t own_frame(const struct hotspot *spot)
 {
 	const struct callstack *stack = hotspot_stack(spot);
@@ -83,7 +83,7 @@ static uint32_t own_frame(const struct hotspot *spot)
 	return 0;
 }
 
-/* The frame of the function whose code that one is in: itself, or what it was inlined into. */
+/* The frame that frame i was inlined into; i if it is not inlined, or with --inline-rows. */
 static uint32_t home_of(const struct functions *all, const struct callstack *stack, uint32_t i)
 {
 	while (!all->inline_rows && stack->frames[i]->inlined && i + 1 < stack->n)
@@ -129,7 +129,7 @@ static int by_self(const struct function *a, const struct function *b)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Parts come behind their wholes. */
+/* Parts come after their function. */
 static int compare(const void *a_, const void *b_)
 {
 	const struct function *a = *(struct function *const *)a_, *b = *(struct function *const *)b_;
@@ -140,7 +140,7 @@ static int compare(const void *a_, const void *b_)
 	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : by_self(a, b);
 }
 
-/* Sorted; NULL without memory. */
+/* The functions, sorted; NULL: out of memory. */
 static struct function **functions_of(const struct hotspots *h, struct functions *all)
 {
 	struct function **v, *fn;
@@ -171,11 +171,11 @@ static double percent(uint64_t part, uint64_t all)
 
 enum { NAME = 64, PART_PERCENT = 1, MADE_PERCENT = 5 };
 
-/* self, total, time, count; of each other event two; ratios; function (as text with its addresses, else
- * these apart), dso. */
+/* Columns: self, total, time, count; two for each other event; ratios; function (in text with its addresses, in
+ * JSON with another column for these), dso. */
 struct columns {
 	struct table_column *v;
-	char (*names)[NAME];         /* for programs, of those of other events */
+	char (*names)[NAME];         /* names for programs, for other events and ratios */
 	char (*titles)[NAME];
 	size_t n;
 };
@@ -189,7 +189,7 @@ static bool is_taken(const struct columns *c, const char *name)
 	       !strcmp(name, "dso");
 }
 
-/* A column called so, with a number behind it where another is. */
+/* Adds a column; if its name is taken, with a number at the end. */
 static struct table_column *add_column(struct columns *c, const char *title, const char *end, enum table_kind kind)
 {
 	char *name = c->names[c->n], word[NAME - 8];
@@ -219,7 +219,7 @@ static void add_others(struct columns *c, const struct hotspots *h, const struct
 	}
 }
 
-/* False: no memory. To be freed in any case. */
+/* False: out of memory. To be freed in any case. */
 static bool make_columns(struct columns *c, const struct hotspots *h, const struct hotspots_view *view)
 {
 	size_t room = 8 + 2 * h->nmore + view->nratios;
@@ -263,7 +263,7 @@ static void put_ratio(struct table *t, const struct function *fn, const struct h
 		table_none(t);
 }
 
-/* Where something was sampled that has no name; "": it has one, or no place. */
+/* The range of addresses of a function without a name; "": it has a name, or no address. */
 static void address_text(const struct function *fn, char *text, size_t size)
 {
 	*text = '\0';
@@ -309,7 +309,7 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 		table_text(t, fn->key.dso);
 }
 
-/* Text leaves out parts that are hardly worth a line. */
+/* Text leaves out parts below PART_PERCENT. */
 static bool is_shown(const struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
 		     const struct function *fn)
 {
@@ -350,7 +350,7 @@ static void say_throttled(struct analysis *a, const struct hotspots_view *view, 
 		fprintf(out, ", throttled %llu times", (unsigned long long)times);
 }
 
-/* The line above; NULL without memory. */
+/* The line above the table; NULL: out of memory. */
 static char *caption_of(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
 			const char *when)
 {
@@ -444,7 +444,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-/* The heaviest one that comes behind `last` in order of weight. */
+/* The hotspot after `last` in descending order of weight. */
 static const struct hotspot *next_heaviest(const struct hotspots *h, const struct hotspot *last)
 {
 	const struct hotspot *best = NULL;
@@ -478,7 +478,7 @@ static void print_stacks(struct analysis *a, const struct hotspots *h, const str
 	}
 }
 
-/* In code that a program made while it ran, and gave no names. */
+/* The weight in code without names that was generated at run time. */
 static uint64_t made_weight(const struct hotspots *h)
 {
 	uint64_t sum = 0;

@@ -7,8 +7,8 @@
 #include "base/hash.h"
 
 struct hotspot_key {
-	const char *comm;            /* a task_name's text */
-	struct callstack *stack;     /* NULL: no sample says where it was */
+	const char *comm;            /* the text of a task_name */
+	struct callstack *stack;     /* NULL: the place is not known */
 	uint64_t blocked;
 };
 
@@ -16,11 +16,11 @@ struct hotspot {
 	struct hotspot_key key;
 	uint64_t weight, samples;
 	UT_hash_handle hh;
-	uint64_t more[];             /* as many as hotspots.nmore */
+	uint64_t more[];             /* hotspots.nmore counts */
 };
 
-/* Its frames; where nothing is known, one that says so. */
+/* The stack; if it is not known, one frame: "[not sampled]" or "[asleep throughout]". */
 const struct callstack *hotspot_stack(const struct hotspot *spot);
-/* Looks up what compilers have put into others, of all. */
+/* callstacks_expand() for all stacks. */
 void hotspots_expand(struct analysis *a, struct hotspots *h);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --exclude-user and its kind: in which levels of privilege an event counts. */
+/* --exclude-user, --exclude-kernel and so on: the privilege levels in which an event counts. */
 #ifndef ANALYSIS_PROFILES_LEVELS_H
 #define ANALYSIS_PROFILES_LEVELS_H
 
@@ -14,8 +14,8 @@ struct levels {
 enum { LEVELS_NOPTS = 4 };
 extern const struct opt levels_opts[LEVELS_NOPTS];
 
-/* Beside those that attr leaves out already: 0, or -1 with f if nothing is left. */
+/* Excludes these levels, too: 0, or -1 with f if nothing is left. */
 int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct fault *f);
-/* Whether one is left out. */
+/* Whether a level is excluded. */
 bool levels_any(const struct levels *levels);
 #endif

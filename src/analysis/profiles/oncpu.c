@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CPUS = 1 << 16 };             /* a recording says what it likes */
+enum { MAX_CPUS = 1 << 16 };             /* a damaged recording can have any number */
 
 struct oncpu_cpu {
-	bool known;                      /* a switch was seen there */
-	pid_t tid;                       /* that runs */
+	bool known;                      /* `tid` is known */
+	pid_t tid;                       /* the task that runs */
 	uint64_t since;
 };
 
@@ -41,7 +41,7 @@ uint64_t oncpu_take(struct oncpu *o, uint32_t cpu, pid_t tid, uint64_t time)
 
 	if (!c)
 		return 0;
-	if (!c->known)   /* it runs since before the first event */
+	if (!c->known)   /* it has run since before the first event */
 		*c = (struct oncpu_cpu){ true, tid, o->start };
 	if (c->tid != tid || time <= c->since)
 		return 0;

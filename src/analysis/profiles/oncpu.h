@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long tasks were on CPUs, by the scheduler's switches. */
+/* The time that tasks were on CPUs, from sched_switch events. */
 #ifndef ANALYSIS_PROFILES_ONCPU_H
 #define ANALYSIS_PROFILES_ONCPU_H
 
@@ -11,18 +11,18 @@
 struct oncpu {
 	struct oncpu_cpu *cpus;
 	size_t ncpus;
-	uint64_t start;              /* ns: of the first event; what runs then runs since */
+	uint64_t start;              /* time of the first event, ns: the first task of a CPU counts from here */
 };
 
-/* Each event in order of time, first. */
+/* To be called first for each event, in order of time. */
 void oncpu_see(struct oncpu *o, uint64_t time);
-/* The time since the CPU's task was asked for last, or came onto the CPU, until `time`; 0 where it is
- * not `tid`, as far as is known. */
+/* The ns that `tid` has run on the CPU, up to `time`, since it came onto the CPU or since the last call. 0 if another
+ * task runs there. */
 uint64_t oncpu_take(struct oncpu *o, uint32_t cpu, pid_t tid, uint64_t time);
-/* The same of the task that goes, in *ran, and what the CPU runs from then on. False: no switch had
- * reported that this one came, so it is not known for how long it ran. */
+/* A switch from prev to next. *ran: oncpu_take() for prev. False: no switch to prev was reported, so the time that
+ * it ran is not known. */
 bool oncpu_switch(struct oncpu *o, uint32_t cpu, pid_t prev, pid_t next, uint64_t time, uint64_t *ran);
-/* The task that was put on that CPU; -1: none is known. cpu < o->ncpus. */
+/* The task that runs on that CPU; -1: not known. cpu < o->ncpus. */
 pid_t oncpu_task(const struct oncpu *o, uint32_t cpu);
 void oncpu_free(struct oncpu *o);
 #endif

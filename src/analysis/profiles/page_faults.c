@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof page-faults: who touches which memory for the first time. */
+/* perf-prof page-faults: which code touches which memory for the first time. */
 #include "analysis/profiles/page_faults.h"
 
 #include "analysis/profiles/commands.h"
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A range of addresses of a process: as much as one page table maps, of one mapping. */
+/* A range of a process's addresses: the part of a mapping within one page table (2 MiB). */
 enum { RANGE_SHIFT = 21, MAX_RANGES = 65536, SHOWN_ROWS = 30 };
 
 struct range_key {
 	uint64_t pid, base;
-	uint64_t what;                   /* what is mapped there: a dso's serial, or one of these */
+	uint64_t what;                   /* serial of the mapped dso, or WHAT_* */
 };
 enum { WHAT_UNKNOWN, WHAT_KERNEL = -1 };
 
@@ -35,14 +35,14 @@ struct page_faults {
 	struct folded *folded;
 	const struct stream_event *faults;
 	struct range *ranges;
-	uint64_t beyond;                 /* faults of ranges that had no room */
+	uint64_t beyond;                 /* faults without a range: there are too many */
 	uint64_t last;
 	bool prints_samples;
 };
 
 /* ---- ranges ------------------------------------------------------------------------- */
 
-/* Valid until the next question about mappings. */
+/* Valid until mappings are looked up again. */
 static const struct mapping *mapping_at(struct analysis *a, const struct analysis_sample *s, uint64_t addr)
 {
 	if (addr >> 63 || !a->names.maps)
@@ -51,7 +51,7 @@ static const struct mapping *mapping_at(struct analysis *a, const struct analysi
 	return maps_find(a->names.maps, s->pid, addr, s->time);
 }
 
-/* "/usr/lib/libc.so.6", "[heap]", "[stack]"; memory that is nobody's is what the kernel calls //anon. */
+/* "/usr/lib/libc.so.6", "[heap]", "[stack]"; "[anon]" for memory without a file, the kernel's "//anon". */
 static char *text_of(uint64_t what, const struct mapping *m)
 {
 	const char *name = m ? dso_mapped_name(m->dso) : NULL;
@@ -61,7 +61,7 @@ static char *text_of(uint64_t what, const struct mapping *m)
 	return strdup(strcmp(name, "//anon") ? name : "[anon]");
 }
 
-/* The kernel calls the heap so from its second growth on: what it told before counts no more. */
+/* The kernel reports the heap as //anon until it has grown twice: then this corrects the range's mapping. */
 static void settle(struct analysis *a, struct range *r)
 {
 	const struct page_faults *p = a->config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page-faults: every page fault, with the address that was touched and who touched it. */
+/* The source page-faults: each page fault, with its address and the task and code that caused it. */
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/page_faults.h"
 
@@ -19,7 +19,7 @@ static int events(struct source *source, void *config, struct fault *f)
 	pev_attr_sample_period(&attr, 1);
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 			   PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-	if (p->common.stream.call_graph) {   /* -g is for who looks closely: registers, too */
+	if (p->common.stream.call_graph) {   /* -g: registers, too */
 		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 		attr.sample_regs_intr = source_registers();
 	}

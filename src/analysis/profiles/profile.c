@@ -2,16 +2,17 @@
 /*
  * perf-prof profile: where CPUs spend their time, and with --off-cpu what tasks wait for.
  *
- * With --off-cpu the scheduler measures both. A task is blocked from the switch that puts it to sleep to
- * the next one that brings it back. (Waiting to run after a wake-up is part of that; who loses the CPU
- * while it could run is in neither.) For how long it was on a CPU the kernel reports by sched_stat_runtime:
- * the same account as CLOCK_THREAD_CPUTIME_ID, time(1) and top have. A recording without that has the
- * switches alone: from the one that brings a task to the one that takes it off.
+ * With --off-cpu, times on and off CPUs are measured by the scheduler's events:
  *
- * Samples, of cycles or a clock, only say where the time on CPUs went: that of all tasks of a name is
- * spread over their samples by weight. A sample's period is no time by itself: cycles pass at the CPU's
- * present speed, and of a task that runs for less than the time between two samples most stretches have
- * none.
+ *	switch to T     T preempted     switch to T     T sleeps       T woken     switch to T
+ *	|--- on CPU ---|   neither      |--- on CPU ---|--------- blocked ---------|
+ *
+ * The time on CPUs is from sched_stat_runtime, the same account as CLOCK_THREAD_CPUTIME_ID, time(1) and
+ * top; in a recording without it, from the switches.
+ *
+ * Samples of cycles or a clock only show the functions: the time of all tasks with the same name is
+ * divided among their samples by weight. A sample's period is not a time: cycles depend on the CPU's
+ * frequency, and a task that runs for less than the time between two samples mostly has no sample.
  */
 #include "analysis/profiles/profile.h"
 
@@ -36,24 +37,24 @@ struct profile {
 	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
 	struct hotspots hot;
-	uint64_t idle;                   /* weight of samples of CPUs that had nothing to do */
-	uint64_t skid;                   /* samples of a user's event that are in the kernel */
+	uint64_t idle;                   /* weight of samples on idle CPUs */
+	uint64_t skid;                   /* samples in the kernel, though the event counts user space only */
 	struct folded *folded;
-	struct stream_event *clock;
-	char what[256];                  /* the samples are of: "cpu-clock" */
+	struct stream_event *clock;      /* the event of the profile */
+	char what[256];                  /* its name: "cpu-clock" */
 	struct switches switches;
 	struct sleepers sleepers;
 	struct oncpu oncpu;
-	uint64_t unseen;                 /* stretches on CPUs of which the beginning wasn't reported */
-	struct pairs pairs;              /* off the CPU since: by thread; value: its callstack */
+	uint64_t unseen;                 /* stretches on CPUs whose beginning was not reported */
+	struct pairs pairs;              /* times off the CPU, by thread; value: the callstack */
 	uint64_t from, last;             /* the table's beginning; the newest sample */
 	bool prints_samples;
-	bool sampled;                    /* the event has samples; if not, another one may: */
-	const struct stream_event *other;
-	bool all;                        /* of a tracepoint, or several of one name of -e: each sample counts one */
+	bool sampled;                    /* `clock` has samples */
+	const struct stream_event *other;   /* another event that has samples; or NULL */
+	bool all;                        /* -e has only tracepoints: the samples of all count, each as one */
 };
 
-/* Whose samples are weighed in ns. */
+/* Whether weights are ns. */
 static bool is_clock(const struct profile *p)
 {
 	return !p->all && analysis_is_clock(p->clock);
@@ -66,7 +67,7 @@ static uint64_t weight_of(const struct profile *p, const struct analysis_sample 
 	return p->all ? 1 : analysis_weight(s);
 }
 
-/* What a task has run for goes to the name that it has now. */
+/* Adds time on a CPU to the task's present name. */
 static void measure(struct analysis *a, pid_t tid, uint64_t time, uint64_t ns)
 {
 	struct profile *p = a->config;
@@ -75,7 +76,7 @@ static void measure(struct analysis *a, pid_t tid, uint64_t time, uint64_t ns)
 		hotspots_measure(&p->hot, analysis_comm(a, tid, time), ns);
 }
 
-/* What runs still does so till then. */
+/* Adds the time of running tasks up to `time`. */
 static void measure_running(struct analysis *a, uint64_t time)
 {
 	struct profile *p = a->config;
@@ -121,7 +122,8 @@ static void end_block(struct analysis *a, pid_t tid, uint64_t time)
 	pairs_cancel(&p->pairs, slept);
 }
 
-/* Who has run for so long did not sleep then: some kernels leave out the switch of an idle CPU. */
+/* A task that has run for ns did not sleep then. This ends its sleep if the kernel has left out a switch, as some do
+ * on an idle CPU. */
 static void take_runtime(struct analysis *a, const struct analysis_sample *s)
 {
 	struct profile *p = a->config;
@@ -184,7 +186,7 @@ static int events(struct analysis *a, struct fault *f)
 	return profile_add(a, &p->opts, f);
 }
 
-/* What -e asks for is sampled alone: weights of two events have no sum. */
+/* -e may have only one event: weights of different events cannot be added. */
 static int check_asked(struct analysis *a, struct profile *p, const struct stream_event *all, size_t n,
 		       struct fault *f)
 {
@@ -205,7 +207,7 @@ static bool prints_samples(const struct analysis *a)
 	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
 }
 
-/* Of the scheduler's tracepoints, switches alone have a stack that is asked for. */
+/* Only sched_switch needs call chains, not the scheduler's other tracepoints. */
 static uint64_t reads(struct analysis *a, const struct stream_event *event)
 {
 	const struct profile *p = a->config;
@@ -223,7 +225,7 @@ static bool is_usual(const struct stream_event *e)
 	       (attr->type == PERF_TYPE_HARDWARE && (uint32_t)attr->config == PERF_COUNT_HW_CPU_CYCLES);
 }
 
-/* Of a recording, which may have several: cycles or a clock, whatever comes before it. */
+/* Chooses a recording's event: the first one that counts cycles or a clock, else the first perf event. */
 static struct stream_event *choose(struct analysis *a, struct stream_event *all, size_t n)
 {
 	struct stream_event *best = NULL;
@@ -281,7 +283,7 @@ static void slept(void *ctx, pid_t tid, enum task_state state)
 		hotspots_add_asleep(&p->hot, analysis_comm(a, tid, now), now - p->from);
 }
 
-/* Who sleeps does so in a stack of an earlier interval. */
+/* Sleeping tasks have their stacks from earlier intervals. */
 static void keep_sleepers(void *ctx)
 {
 	const struct profile *p = ctx;

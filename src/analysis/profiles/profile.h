@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command profile and the source of that name have in common. */
+/* The common part of the command profile and the source profile; record uses it, too. */
 #ifndef ANALYSIS_PROFILES_PROFILE_H
 #define ANALYSIS_PROFILES_PROFILE_H
 
 #include "analysis/profiles/levels.h"
 #include "engine/analysis.h"
 
-/* The head of both configs. */
+/* The first member of their configs. */
 struct profile_opts {
 	struct analysis_opts common;
 	struct levels levels;
 	uint64_t freq;               /* -F; 0: the default */
 	uint64_t period;             /* -c; 0: by frequency */
-	bool asked;                  /* there is an -e */
+	bool asked;                  /* -e was given */
 };
-/* The first two are a source's, too. */
+/* -F, -c (also for the source) and --strict-freq. */
 enum { PROFILE_FREQ_NOPTS = 3 };
 extern const struct opt profile_freq_opts[PROFILE_FREQ_NOPTS];
 
-/* Rate and levels hold for the events of -e, which may be none. 0, or -1 with f. */
+/* Checks -F and -c, and sets them as the rate of the stream's events. 0, or -1 with f. */
 int profile_take_rate(struct profile_opts *o, const char *command, struct fault *f);
-/* The source profile with these options, as an item of the list. 0, or -1 with f. */
+/* Adds the source profile with these options to the events. 0, or -1 with f. */
 int profile_add(struct analysis *a, const struct profile_opts *o, struct fault *f);
-/* After it: what events of -e are sampled by. 0, or -1 with f: an option that none of them heeds. */
+/* For ops->begin: sets the levels of all events. 0, or -1 with f: an option applies to none of the events. */
 int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct fault *f);
 /* --than PERCENT: hundredths of a percent, a uint64_t. */
 int profile_parse_percent(const char *text, void *field, struct fault *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile: where CPUs spend their time, by samples taken at a frequency. */
+/* The source profile: samples of what CPUs execute, at a frequency. */
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/profile.h"
 #include "base/units.h"
@@ -36,7 +36,7 @@ const struct opt profile_freq_opts[] = {
 	  "fit it.", false, NULL },
 };
 
-/* "-F 997", "-c 1000"; "" without either. */
+/* "-F 997", "-c 1000"; "" without -F and -c. */
 static char *rate_option(const struct profile_opts *o, char *buf, size_t size)
 {
 	char rate[32];
@@ -66,13 +66,13 @@ int profile_add(struct analysis *a, const struct profile_opts *o, struct fault *
 	const struct levels *l = &o->levels;
 	char option[40];
 
-	/* without -F it is known to be the default */
+	/* without -F, the source uses its default */
 	return analysis_add_event(a, f, "profile/%s%s%s%s%s/", rate_option(o, option, sizeof(option)),
 				  l->no_user ? " --exclude-user" : "", l->no_kernel ? " --exclude-kernel" : "",
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
-/* Whether the event is sampled as -F or -c says. */
+/* Whether the event's rate is that of -F or -c. */
 static bool takes_rate(const struct stream_event *ev, const struct profile_opts *o)
 {
 	const struct perf_event_attr *attr = &ev->sampling->attr.attr;
@@ -127,7 +127,7 @@ static const struct opt_group groups[] = {
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };
 
-/* Whether the CPU counts its cycles for us. User space only: what every privilege allows. */
+/* Whether the CPU can sample cycles. Tried for user space only, which needs no privilege. */
 static bool has_cycles(void)
 {
 	struct perf_event_attr attr;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof report: where the time, or whatever else was sampled, went in a recording.
+ * perf-prof report: the hottest functions and stacks of a recording.
  *
- * Each event has a section: its functions and stacks, by the sum of its samples' periods. Members of a
- * group whose leader alone was sampled are columns of the leader's section: what they counted from one
- * sample to the next counts for the function that the latter was in.
+ * Each event has a section with its functions and stacks, by the sum of the samples' periods. If only the
+ * leader of a group was sampled, the members are columns in its section: the increase of a member's count
+ * since the previous sample is added to the sample's function.
  */
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
@@ -22,24 +22,24 @@
 enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5 };
 
 struct section {
-	const struct stream_event *source;      /* whose samples it is of */
-	const struct stream_event **events;     /* that are counted: the first one weighs */
+	const struct stream_event *source;      /* the event of the samples */
+	const struct stream_event **events;     /* those that are counted; the first is for the weight */
 	size_t nevents;
-	bool reads;                             /* periods are what counters went on by */
-	bool has_place, idles;                  /* task 0 is a CPU that has nothing to do */
+	bool reads;                             /* weights are increases of counts, not periods */
+	bool has_place, idles;                  /* idles: samples of task 0 are from idle CPUs */
 	struct hotspots hot;
-	uint64_t *counts;                       /* of the sample at hand */
-	uint64_t *sums, *idle;                  /* of all samples; those of idle CPUs */
+	uint64_t *counts;                       /* of the present sample, by event */
+	uint64_t *sums, *idle;                  /* sums over samples; `idle`: on idle CPUs */
 	uint64_t skid;
-	const char **names;                     /* of the events but the first */
+	const char **names;                     /* names of events[1] and following */
 	struct hotspots_ratio *ratios;
 	size_t nratios;
 };
 
-/* An event's consumer. */
+/* The consumer of an event: its section and column. */
 struct place {
 	struct section *section;
-	size_t column;                          /* NO_COLUMN: it is there for what its samples say of others */
+	size_t column;                          /* index in events; NO_COLUMN: a leader that is not in -e */
 };
 enum { NO_COLUMN = SIZE_MAX };
 
@@ -51,15 +51,15 @@ struct report {
 	size_t nsections;
 	struct place *places;
 	struct folded *folded;
-	const struct section *drawn;            /* NULL: all of them, each sample as one */
-	const struct section *other;            /* has samples, and is not drawn */
+	const struct section *drawn;            /* for --flame-graph; NULL: all sections */
+	const struct section *other;            /* one that has samples, but is not drawn */
 	uint64_t last;
 	struct progress progress;
 };
 
 /* ---- sections ------------------------------------------------------------------------- */
 
-/* Of what a CPU does: of one that has nothing to do it says so. Faults and switches are those of task 0. */
+/* Whether samples of task 0 are idle time: not for software events such as page faults, except clocks. */
 static bool is_of_cpu(const struct perf_event_attr *attr)
 {
 	return attr->type != PERF_TYPE_TRACEPOINT &&
@@ -78,7 +78,7 @@ static struct section *add_section(struct report *r, struct analysis *a, const s
 	return s;
 }
 
-/* Those of the list, and leaders of theirs that are not in it. */
+/* The events to show, and leaders of these that are not shown themselves. */
 struct all_events {
 	struct stream_event *shown, *leaders;
 	size_t nshown, nleaders;
@@ -89,7 +89,8 @@ static struct stream_event *event_at(const struct all_events *all, size_t i)
 	return i < all->nshown ? &all->shown[i] : &all->leaders[i - all->nshown];
 }
 
-/* Whose samples it is in: its own, or of a member those of the leader, which recorders lay before it. */
+/* The event whose samples have this event's counts: itself, or for a group's member the leader, which is before it in
+ * the recording. */
 static struct stream_event *source_of(const struct all_events *all, struct stream_event *event)
 {
 	struct stream_event *leader = NULL;
@@ -135,9 +136,9 @@ static void add_ratio(struct section *s, struct analysis *a, size_t of, size_t b
 		s->ratios[s->nratios++] = ratio;
 }
 
-enum { COMPARED = 64 };     /* events of a group: a hostile recording may have any number */
+enum { COMPARED = 64 };     /* events of a group: a hostile recording can have any number */
 
-/* What its events are beside each other. False: no memory. */
+/* Allocates counts, and finds ratios of events. False: out of memory. */
 static bool finish_section(struct section *s, struct analysis *a)
 {
 	const size_t n = s->nevents, compared = n < COMPARED ? n : COMPARED;
@@ -158,7 +159,7 @@ static bool finish_section(struct section *s, struct analysis *a)
 	return true;
 }
 
-/* False: no memory. */
+/* Assigns events to sections. False: out of memory. */
 static bool place_events(struct report *r, struct analysis *a, const struct all_events *all)
 {
 	for (size_t i = 0; i < all->nshown + all->nleaders; i++) {
@@ -215,7 +216,7 @@ static void take_count(struct section *s, const struct stream_count *count)
 		s->counts[place->column] += count->delta;
 }
 
-/* Whether there is anything to be counted. */
+/* Sets s->counts from the sample. False: all counts of the group are 0. */
 static bool read_counts(struct section *s, const struct analysis_sample *sample)
 {
 	uint64_t any = 0;
@@ -260,7 +261,7 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 	take_sample(r, a, place->section, sample);
 }
 
-/* ---- what is shown -------------------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------------------- */
 
 static void show_section(struct analysis *a, struct section *s, uint64_t now)
 {
@@ -294,12 +295,12 @@ static bool is_drawn(const struct report *r, const struct section *s)
 	return !r->drawn || r->drawn->source->family == s->source->family;
 }
 
-/* NULL: it is of all events. */
+/* The name of the drawn event; NULL: all events. */
 static const char *drawn_name(const struct report *r, struct analysis *a, char *buf, size_t size)
 {
 	if (!r->drawn)
 		return NULL;
-	/* of a group the first one weighs */
+	/* in a group, the first chosen event is for the weight */
 	return r->drawn->source != r->drawn->events[0] ? analysis_counted(r->drawn->events[0])
 						       : analysis_family(a, r->drawn->source, buf, size);
 }
@@ -340,7 +341,7 @@ static void interval(struct analysis *a)
 
 /* ---- the run -------------------------------------------------------------------------- */
 
-/* The picture is of one event, or of all tracepoints where there are no others. */
+/* --flame-graph shows one event, or all tracepoints if there are no other events. */
 static int begin_picture(struct report *r, struct analysis *a, struct fault *f)
 {
 	bool all;
@@ -411,7 +412,7 @@ static const struct analysis_ops ops = {
 
 /* ---- the command ---------------------------------------------------------------------- */
 
-/* FILE may stand behind -I or alone. */
+/* FILE can be given with or without -I. */
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	struct opt_parser none = *args;

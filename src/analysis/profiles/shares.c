@@ -11,7 +11,7 @@ enum { MAX_FUNCTIONS = 1 << 20, MAX_KEY = 4096 };
 
 struct entry {
 	struct share share;
-	uint64_t seen;               /* number of the stack that was counted last: recursion counts once */
+	uint64_t seen;               /* number of the last stack with it: recursion counts once */
 	UT_hash_handle hh;
 	char key[];                  /* function, NUL, dso, NUL */
 };
@@ -20,7 +20,7 @@ struct shares {
 	struct entry *all;
 	struct share **sorted;
 	size_t nsorted;
-	struct entry **stack;        /* its functions, innermost first */
+	struct entry **stack;        /* functions of the present stack, innermost first */
 	size_t depth, room;
 	uint64_t stacks;
 	uint64_t weight[SHARES_SIDES];
@@ -45,7 +45,7 @@ void shares_free(struct shares *s)
 
 /* ---- stacks ---------------------------------------------------------------------------- */
 
-/* perf-PID.map: another one in each run. */
+/* perf-PID.map: its name changes with each run. */
 static bool is_perf_map(const char *name)
 {
 	size_t digits = strncmp(name, "perf-", 5) ? 0 : strspn(name + 5, "0123456789");
@@ -53,7 +53,7 @@ static bool is_perf_map(const char *name)
 	return digits && !strcmp(name + 5 + digits, ".map");
 }
 
-/* "/usr/lib/libz.so.1.2.13" is "libz.so", and code that was made while it ran "[JIT]". */
+/* "/usr/lib/libz.so.1.2.13" becomes "libz.so", and "/tmp/perf-123.map" becomes "[JIT]". Returns the length. */
 static size_t short_dso(const char **dso)
 {
 	const char *slash = strrchr(*dso, '/'), *so;
@@ -180,11 +180,11 @@ struct share **shares_compare(struct shares *s, bool total, double confidence, s
 	return s->sorted;
 }
 
-/* ---- files that are called otherwise --------------------------------------------------- */
+/* ---- renamed files --------------------------------------------------------------------- */
 
 enum { MAX_MOVES = 64 };
 
-/* Whether it is there on that side alone, for certain. */
+/* Whether a function is, with evidence, only on that side. */
 static bool is_only(const struct share *share, bool total, enum share_side side)
 {
 	const uint64_t *weight = total ? share->total : share->self;
