@@ -37,9 +37,10 @@ int states_events(struct question *q, struct fault *f)
 {
 	const struct switches *w = &((struct states *)q)->switches;
 
-	return states_targets(q, f) ||
-	       (!w->everybody && !q->maker && question_watch(q, "sched", "sched_process_exit", false, f)) || question_watch(q, "sched", "sched_switch", true, f) ||
-	       question_watch(q, "sched", wakeup_name(q), true, f) ||
+	if (states_targets(q, f) ||
+	    (!w->everybody && !q->maker && question_watch(q, "sched", "sched_process_exit", false, f)))
+		return -1;
+	return question_watch(q, "sched", "sched_switch", true, f) || question_watch(q, "sched", wakeup_name(q), true, f) ||
 	       question_watch(q, "sched", "sched_wakeup_new", true, f) ? -1 : 0;
 }
 
