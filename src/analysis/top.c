@@ -50,8 +50,13 @@ static bool name_of(struct analysis *a, const struct top_part *part, const struc
 {
 	struct top *t = a->config;
 
-	if (part->comm)
-		return !(t->trouble = key_eval(part->comm, &t->run, name));
+	if (part->comm) {
+		int trouble = key_eval(part->comm, &t->run, name);
+
+		if (trouble)
+			t->trouble = trouble;
+		return !trouble;
+	}
 	*name = *key;
 	if (part->key_is_outer)
 		name->s = stream_named(a->stream, (pid_t)key->s);

@@ -221,8 +221,6 @@ static void keep(int socket, const struct keeper_opts *opts)
 		answer_one(socket, &g, &opts->outputs, &r, (size_t)n, fds, nfds);
 		close_all(fds, nfds);
 	}
-	if (opts->clean_up)
-		opts->clean_up(opts->ctx);
 	_exit(0);
 }
 
@@ -415,13 +413,11 @@ static int fork_lane(struct lane *lane, const struct keeper_opts *opts)
 
 static int fork_lanes(struct keeper *k, const struct keeper_opts *opts)
 {
-	struct keeper_opts files = *opts;
 	int rc = fork_lane(&k->lanes[LANE_AT_ONCE], opts);
 
 	if (rc)
 		return rc;
-	files.clean_up = NULL;
-	rc = fork_lane(&k->lanes[LANE_FILES], &files);
+	rc = fork_lane(&k->lanes[LANE_FILES], opts);
 	if (rc)
 		close(k->lanes[LANE_AT_ONCE].socket);
 	return rc;

@@ -29,8 +29,6 @@ struct keeper_opts {
 	const struct identity *who;      /* the user to whom the run changes */
 	struct keeper_targets targets;
 	struct opt_strings outputs;      /* the files that keeper_write() may write */
-	void (*clean_up)(void *ctx);     /* the keeper calls it when the run has ended; may be NULL */
-	void *ctx;
 };
 
 /* Forks the keeper. Call it while there is one thread, before privilege is given up. NULL with f. */
@@ -41,7 +39,7 @@ pid_t keeper_pid(const struct keeper *k, size_t i);
 const struct opener *keeper_opener(struct keeper *k);
 /* The keeper carries out the order, as outfile_do(). -EPERM: the order is not about one of the outputs. */
 int keeper_write(struct keeper *k, const struct outfile_order *order);
-/* Ends the keeper, and waits until it has cleaned up. k may be NULL. */
+/* Ends the keeper, and waits for its end. k may be NULL. */
 void keeper_stop(struct keeper *k);
 
 #endif
