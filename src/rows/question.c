@@ -29,9 +29,9 @@ const struct opt question_opts[] = {
 
 const struct opt question_by_opts[] = {
 	{ "by", 0, NULL, OPT_CALL, offsetof(struct question, by), "task|pid|comm",
-	  "Print a row for each thread, for each process, or for all tasks with the same name. Default: task; without a "
-	  "target comm (rundelay: task). Without --by, the text changes to comm above 200 tasks, and a line below the "
-	  "table says so.", false, grouping_parse },
+	  "Print a row for each thread, for each process, or for all tasks with the same name. Default: task if there is a "
+	  "target (-p, -t, a command), else comm; rundelay: task. Without --by, text changes from task to comm if there are more "
+	  "than 200 tasks, and a line below the table says so.", false, grouping_parse },
 };
 
 const struct opt question_format_opts[] = {

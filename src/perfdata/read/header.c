@@ -329,7 +329,7 @@ static const char *what_else(struct perfdata_reader *r)
 	if (!memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
 		return "; this is compressed by zstd: unpack it by unzstd";
 	if (is_text(bytes, n < 256 ? n : 256))
-		return "; this is text: what `perf script` prints is no recording, but made of one";
+		return "; this is text, such as `perf script` prints, not a recording";
 	/* field 1, with its length in the next byte */
 	if (bytes[0] == 0x0a && bytes[1] > 0 && (size_t)bytes[1] + 2 < n && (bytes[bytes[1] + 2] & 7) <= 5)
 		return "; this looks like protobuf, as a profile of pprof is";
