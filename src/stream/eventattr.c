@@ -333,7 +333,7 @@ static int check_rates(const struct stream_event *ev, const struct spec_item *it
 		snprintf(own, sizeof(own), "%s=%llu", a->freq ? "freq" : "period", (unsigned long long)a->sample_period);
 	if (!(period && freq) && !(*own && (period || freq)))
 		return 0;
-	snprintf(why, sizeof(why), "%s%.60s and %s%.60s: a sample is taken every so many events, or so many times a second",
+	snprintf(why, sizeof(why), "%s%.60s and %s%.60s: one sets the events between samples, the other the samples per second",
 		 *own ? own : "period=", *own ? "" : period, *own && period ? "period=" : "freq=",
 		 *own && period ? period : freq);
 	return spec_fault(f, item, item->attrs[0].at, why, "one of them");

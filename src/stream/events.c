@@ -221,8 +221,8 @@ static int check_software(struct stream *s, struct fault *f)
 			if (strays_are_of(a) && strays_are_of(b) &&
 			    a->sampling->attr.attr.config == b->sampling->attr.attr.config)
 				return fault_usage(f, "%s and %s are the same software event, whose samples "
-						   "the kernel mixes up: give one of them, and tell cases "
-						   "apart in its handler", a->name, b->name);
+						   "the kernel mixes up: give one of them, and distinguish "
+						   "the cases in its handler", a->name, b->name);
 		}
 	return 0;
 }

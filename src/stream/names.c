@@ -229,8 +229,8 @@ static const char *why_no_kernel(const struct replay *replay)
 		return "/proc/kallsyms hides their addresses from this user; CAP_SYSLOG or sysctl "
 		       "kernel.kptr_restrict=0 shows them";
 	if (!replay_kernel(replay)->base)
-		return "the recording does not say where the kernel lay (its recorder may not have been told: "
-		       "kernel.kptr_restrict)";
+		return "the recording lacks the kernel's address (kernel.kptr_restrict may have hidden it from "
+		       "the recorder)";
 	return replay_kernel(replay)->runs
 	       ? "/proc/kallsyms hides their addresses from this user (sysctl kernel.kptr_restrict)"
 	       : "the recording is of another kernel, and perf's cache in ~/.debug has no symbols of its build id "

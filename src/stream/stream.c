@@ -16,8 +16,8 @@ static int choose_clock(struct stream *s, struct fault *f)
 	if (!o->tsc)
 		return 0;
 	if (perf_clock_open(&s->clock) || perf_clock_learn_tsc(&s->clock))
-		return fault_set(f, EXIT_FAILED, "--tsc: this kernel does not tell how its clock relates "
-				 "to a TSC (no x86 with a stable one, or a virtual machine's own clock); "
+		return fault_set(f, EXIT_FAILED, "--tsc: this kernel does not report how its clock relates "
+				 "to the TSC (not an x86 with a stable TSC, or a virtual machine with a clock of its own); "
 				 "--monotonic is a clock that all programs can read");
 	return 0;
 }

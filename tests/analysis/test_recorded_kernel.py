@@ -77,7 +77,7 @@ def test_a_kernel_of_another_boot(recorded, functions):
     # where that is not told, no name is better than a wrong one
     hidden = of_another_boot(data, MOVED).replace(b'[kernel.kallsyms]_text\0', b'[kernel.kallsyms]_etxt\0')
     rows, said = functions(hidden)
-    assert list(rows) == ['[unknown]'] and 'does not say where the kernel lay' in said
+    assert list(rows) == ['[unknown]'] and "lacks the kernel's address" in said
 
 
 def test_a_kernel_of_another_machine(recorded, functions):

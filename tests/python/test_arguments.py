@@ -241,6 +241,6 @@ def test_the_script_of_readme(prof, tmp_path):
         text = f.read()
     (tmp_path / 'counter.py').write_text(re.search(r'^```python\n(# counter\.py\n.*?)^```$', text, re.M | re.S)[1])
     command = re.search(r'^# (perf-prof python .* counter\.py)$', text, re.M)[1]
-    done = run(['sh', '-c', 'timeout -s INT 2.4 ' + command], tmp_path, prof)
+    done = run(['sh', '-c', 'timeout -s INT 4.4 ' + command], tmp_path, prof)
     assert done.stderr == ''
     assert re.search(r'\ALoaded module: .*/counter\.py\n(Events: \d+\n){2}', done.stdout), done
