@@ -48,7 +48,8 @@ for line in sys.stdin:
         if e is not None:
             event = {k: plain(v) for k, v in e.to_dict().items()}
             for name in event:
-                assert plain(getattr(e, name)) == event[name] == plain(e[name]), name
+                # real time is the clock's and a distance that is measured again every second
+                assert name == '_realtime' or plain(getattr(e, name)) == event[name] == plain(e[name]), name
     except ValueError as error:
         event = str(error)
     print(json.dumps(event), flush=True)
