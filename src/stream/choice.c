@@ -2,6 +2,7 @@
 #include "stream/choice.h"
 
 #include "stream/dispatch.h"
+#include "stream/samplelimits.h"
 #include "stream/strays.h"
 
 static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
@@ -15,7 +16,8 @@ static bool is_filtered(const struct stream_event *event, const struct perf_even
 	return event->filter_here && !filter_passes(event, rec, raw, raw_size, cpu);
 }
 
-bool choice_is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
+/* Whether a sample is our own doing, or not what the filter wants; it is counted. */
+static bool is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
 			const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	if (is_own(s, event, rec)) {
@@ -29,12 +31,22 @@ bool choice_is_unwanted(struct stream *s, const struct stream_event *event, cons
 	return false;
 }
 
+/* Whether the sample of this event is delivered; what is left out is counted. */
+static bool takes(struct stream *s, struct ring *ring, const struct stream_event *event,
+		  const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	if (choice_is_plain(s, event, rec))
+		return true;
+	return !is_unwanted(s, event, rec, raw, raw_size, cpu) &&
+	       (event->taps || limits_allow(s, ring, event, rec));
+}
+
 void choice_offer(struct stream *s, struct ring *ring, const struct stream_event *event, const struct perf_event_header *rec,
 		  const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	if (event->counts)
 		counts_take(s, event, rec);
-	if (!choice_takes(s, ring, event, rec, raw, raw_size, cpu))
+	if (!takes(s, ring, event, rec, raw, raw_size, cpu))
 		return;
 	if (event->taps)
 		makers_take(s, ring, event, rec, raw, raw_size, cpu);
@@ -51,7 +63,7 @@ bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_h
 	if (rec->type != PERF_RECORD_SAMPLE)
 		return false;
 	event = dispatch_sample(s, rec, &raw, &size);
-	return event && choice_takes(s, ring, event, rec, raw, size, (uint32_t)ring->cpu);
+	return event && takes(s, ring, event, rec, raw, size, (uint32_t)ring->cpu);
 }
 
 bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_event_header *rec)
@@ -60,7 +72,7 @@ bool choice_drops(struct stream *s, const struct ring *ring, const struct perf_e
 	uint32_t size;
 	const struct stream_event *event = dispatch_sample(s, rec, &raw, &size);
 
-	return event && choice_is_unwanted(s, event, rec, raw, size, (uint32_t)ring->cpu);
+	return event && is_unwanted(s, event, rec, raw, size, (uint32_t)ring->cpu);
 }
 
 bool choice_refuses(const struct stream *s, const struct ring *ring, const struct perf_event_header *rec, uint64_t *id)

@@ -4,11 +4,7 @@
 #define STREAM_CHOICE_H
 
 #include "stream/private.h"
-#include "stream/samplelimits.h"
 
-/* Whether a sample is our own doing, or not what the filter wants; it is counted. */
-bool choice_is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
-			const void *raw, uint32_t raw_size, uint32_t cpu);
 /* A sample of a ring or of a recording: to the consumer, to the sources that watch its event, or to nobody. */
 void choice_offer(struct stream *s, struct ring *ring, const struct stream_event *event, const struct perf_event_header *rec,
 		  const void *raw, uint32_t raw_size, uint32_t cpu);
@@ -25,15 +21,5 @@ static inline bool choice_is_plain(const struct stream *s, const struct stream_e
 				   const struct perf_event_header *rec)
 {
 	return __builtin_expect(!own_may_have(&s->own, layout_u32(rec, event->layout.tid)) && !event->choosy, 1);
-}
-
-/* Whether the sample of this event is delivered; what is left out is counted. */
-static inline bool choice_takes(struct stream *s, struct ring *ring, const struct stream_event *event,
-				const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
-{
-	if (choice_is_plain(s, event, rec))
-		return true;
-	return !choice_is_unwanted(s, event, rec, raw, raw_size, cpu) &&
-	       (event->taps || limits_allow(s, ring, event, rec));
 }
 #endif

@@ -51,10 +51,3 @@ int64_t replay_realtime_offset(const struct replay *p)
 
 	return info->has_clock ? (int64_t)(info->realtime_ns - info->clock_ns) : 0;
 }
-
-bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size)
-{
-	*at = perfdata_offset(p->reader);
-	*size = perfdata_end(p->reader);
-	return *size != UINT64_MAX && *size;
-}

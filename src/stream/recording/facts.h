@@ -17,8 +17,6 @@ uint64_t replay_reached(const struct replay *p);
 bool replay_place(const struct replay *p, uint64_t *at, uint64_t *size);
 /* What it says of the machine and the run. */
 const struct perfdata_info *replay_info(const struct replay *p);
-/* How far it was read, of how many bytes; false where nobody knows: of a pipe. */
-bool replay_progress(const struct replay *p, uint64_t *at, uint64_t *size);
 
 /* For those who look up names: whether it was recorded on the machine that this is, and by
  * the kernel that runs now, in the place where it is now. */
