@@ -4,7 +4,7 @@
 #define ANALYSIS_COMMANDS_H
 
 #include "base/command.h"
-#include "stream/source.h"
+#include "stream/list/source.h"
 
 extern const struct command record_command, top_command, trace_command;
 extern const struct source_ops top_source, trace_source;

@@ -34,7 +34,7 @@ struct command {
 /* In a struct command and in a struct source_ops: an array of groups. */
 #define OPT_GROUPS(array) .groups = array, .ngroups = sizeof(array) / sizeof(*(array))
 
-/* Parses argv (the words after the command's name), runs the command, prints a fault. `sources` (stream/source.h) is
+/* Parses argv (the words after the command's name), runs the command, prints a fault. `sources` (stream/list/source.h) is
  * stored at sources_at. Returns the exit code. */
 int command_run(const struct command *cmd, int argc, char **argv, const void *sources);
 void command_help(const struct command *cmd, FILE *out);

@@ -9,6 +9,7 @@
 #include "report/json.h"
 #include "report/table.h"
 #include "stream/asked/rate.h"
+#include "stream/replay/replay.h"
 #include "stream/summary.h"
 
 #include <errno.h>

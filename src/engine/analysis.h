@@ -14,7 +14,7 @@
 #include "engine/callstacks.h"
 #include "keeper/reading.h"
 #include "report/eventline.h"
-#include "stream/ids.h"
+#include "stream/rings/ids.h"
 #include "stream/names.h"
 #include "tasks/workload.h"
 

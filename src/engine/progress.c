@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/progress.h"
 
-#include "stream/replay.h"
+#include "stream/replay/replay.h"
 
 #include <time.h>
 #include <unistd.h>

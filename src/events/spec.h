@@ -14,7 +14,7 @@
  * slot that consists of terms up to its slash is taken whole, including its commas. One
  * exception: if the name has a system, terms with a comma but without any "=" are not taken,
  * since a tracepoint's slot may end at the comma. The code that knows the event decides what the
- * terms mean, and whether a single word (cycles/cpu/) is a filter after all (stream/plain.c).
+ * terms mean, and whether a single word (cycles/cpu/) is a filter after all (stream/list/plain.c).
  * After this slot, perf's modifier letters are modifiers, not an attribute.
  *
  * Commas and slashes inside '...', "..." and (...) do not separate. This file only handles text;

@@ -19,7 +19,7 @@ struct convert_format {
 	bool one;                    /* converts one event only, */
 	bool marks;                  /* and all other events as markers */
 	bool names_tasks;            /* shows fields that hold task ids, so ids are those of the samples: see
-				      * stream/ids.h */
+				      * stream/rings/ids.h */
 	const char *missing;         /* not NULL: the library that this build lacks */
 	/* Not NULL: does everything, and the members below are NULL. The exit code, or -1 with f. */
 	int (*run)(struct convert *c, struct fault *f);

@@ -8,7 +8,7 @@
 
 #include "export/firefox_tables.h"
 #include "report/quote.h"
-#include "stream/replay.h"
+#include "stream/replay/replay.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

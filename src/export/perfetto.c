@@ -9,7 +9,7 @@
 
 #include "base/escape.h"
 #include "export/perfetto_private.h"
-#include "stream/replay.h"
+#include "stream/replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

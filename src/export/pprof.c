@@ -10,7 +10,7 @@
 #include "export/protofile.h"
 #include "export/wordlist.h"
 #include "profile.pb-c.h"
-#include "stream/replay.h"
+#include "stream/replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/outfile.h"
 #include "engine/progress.h"
 #include "export/commands.h"
-#include "stream/replay.h"
+#include "stream/replay/replay.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "pyhost/host.h"
 #include "pyhost/privilege.h"
 #include "pyhost/template.h"
+#include "stream/replay/replay.h"
 #include "stream/summary.h"
 
 #include <errno.h>

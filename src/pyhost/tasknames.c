@@ -2,7 +2,7 @@
 /* Names of tasks, and of addresses in call chains. */
 #include "pyhost/host.h"
 
-#include "stream/ids.h"
+#include "stream/rings/ids.h"
 
 void host_task(void *ctx, const struct pev_record *rec)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/eventjson.h"
 
-#include "stream/ids.h"
+#include "stream/rings/ids.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "report/eventline.h"
 
 #include "base/escape.h"
-#include "stream/ids.h"
+#include "stream/rings/ids.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 #include "report/heatmap.h"
 #include "rows/grouping.h"
 #include "rows/pairs.h"
-#include "stream/source.h"
+#include "stream/list/source.h"
 
 struct question;
 

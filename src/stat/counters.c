@@ -10,7 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/note.h"
-#include "stream/useronly.h"
+#include "stream/list/useronly.h"
 
 #include <errno.h>
 #include <stdio.h>

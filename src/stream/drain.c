@@ -6,11 +6,15 @@
  * space goes back to the kernel when it ends. A record lies in the ring itself while
  * the consumer looks at it. Nothing is allocated.
  */
-#include "stream/choice.h"
-#include "stream/dispatch.h"
-#include "stream/ringrecords.h"
-
 #include "perfevent/rings/ring_private.h"
+#include "stream/choice/choice.h"
+#include "stream/choice/dispatch.h"
+#include "stream/private.h"
+#include "stream/record/recorder.h"
+#include "stream/rings/attend.h"
+#include "stream/rings/grow.h"
+#include "stream/rings/ringrecords.h"
+#include "stream/rings/rings.h"
 
 /* ---- delivery ---------------------------------------------------------- */
 

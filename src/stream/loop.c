@@ -4,10 +4,16 @@
  * end of the watched tasks. It wakes 20 times a second in any case, so that an event
  * reaches its handler within 100 ms without a wake-up per event.
  */
-#include "stream/private.h"
-
 #include "base/descriptors.h"
 #include "base/note.h"
+#include "stream/list/list.h"
+#include "stream/list/maker.h"
+#include "stream/private.h"
+#include "stream/record/recorder.h"
+#include "stream/replay/replay.h"
+#include "stream/rings/attend.h"
+#include "stream/rings/grow.h"
+#include "stream/rings/rings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,10 @@
 #include "stream/names.h"
 
 #include "base/note.h"
+#include "stream/asked/branchchain.h"
+#include "stream/recording/facts.h"
+#include "stream/recording/files.h"
+#include "stream/stream.h"
 
 #include <stdio.h>
 #include <string.h>

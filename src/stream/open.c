@@ -12,13 +12,22 @@
  * all CPUs and tasks are sampled alike. (PERF_EVENT_IOC_PERIOD can't change this: the kernel's
  * clocks take it for a period.)
  */
-#include "stream/dispatch.h"
-#include "stream/private.h"
-
 #include "base/descriptors.h"
 #include "base/note.h"
 #include "base/units.h"
-#include "stream/useronly.h"
+#include "stream/asked/filter.h"
+#include "stream/choice/counts.h"
+#include "stream/choice/dispatch.h"
+#include "stream/list/groups.h"
+#include "stream/list/maker.h"
+#include "stream/list/openattr.h"
+#include "stream/list/useronly.h"
+#include "stream/private.h"
+#include "stream/record/recorder.h"
+#include "stream/replay/replay.h"
+#include "stream/rings/grow.h"
+#include "stream/rings/rings.h"
+#include "stream/state/mappings.h"
 
 #include <errno.h>
 #include <stdio.h>

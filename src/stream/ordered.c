@@ -12,13 +12,16 @@
  * room to wait for the end of a ring then: it is taken as known up to its slice before
  * the last. What lies inverted over more than a slice can come late then, and is counted.
  */
-#include "stream/choice.h"
-#include "stream/dispatch.h"
-#include "stream/gap.h"
-#include "stream/private.h"
-#include "stream/ringrecords.h"
-
 #include "perfevent/rings/ring_private.h"
+#include "stream/choice/choice.h"
+#include "stream/choice/dispatch.h"
+#include "stream/private.h"
+#include "stream/record/recorder.h"
+#include "stream/rings/attend.h"
+#include "stream/rings/gap.h"
+#include "stream/rings/grow.h"
+#include "stream/rings/ringrecords.h"
+#include "stream/rings/rings.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream/dispatch.h"
+#include "stream/choice/counts.h"
+#include "stream/choice/dispatch.h"
+#include "stream/code/buildids.h"
+#include "stream/code/jitnames.h"
+#include "stream/list/list.h"
+#include "stream/list/maker.h"
+#include "stream/list/openattr.h"
 #include "stream/private.h"
+#include "stream/record/recorder.h"
+#include "stream/recording/facts.h"
+#include "stream/replay/replay.h"
+#include "stream/rings/rings.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,7 +3,8 @@
 
 #include "base/note.h"
 #include "base/units.h"
-#include "stream/private.h"
+#include "stream/state/state.h"
+#include "stream/stream.h"
 #include "tasks/pidmap.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  */
 #include "pyhost/host.h"
 
-#include "stream/private.h"
+#include "stream/state/state.h"
 
 enum { CPU = 3 };
 

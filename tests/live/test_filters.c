@@ -7,7 +7,7 @@
 #include "live.h"
 
 #include "stream/asked/filter.h"
-#include "stream/private.h"
+#include "stream/state/state.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

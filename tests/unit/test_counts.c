@@ -2,7 +2,7 @@
 /* Counts in samples: whose they are, and what they went on by. */
 #include "cmocka_all.h"
 
-#include "stream/counts.c"
+#include "stream/choice/counts.c"
 
 enum { CYCLES = 11, INSTRUCTIONS = 12, GONE = -1 };
 

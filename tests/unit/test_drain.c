@@ -2,8 +2,8 @@
 /* What the hot path counts. */
 #include "cmocka_all.h"
 
-#include "stream/samplelimits.c"
-#include "stream/ringrecords.h"
+#include "stream/list/samplelimits.c"
+#include "stream/rings/ringrecords.h"
 
 /* The descriptors count what a full ring lost, and nothing else: the tail is what they know
  * more than the records told of it. */

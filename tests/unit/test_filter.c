@@ -4,7 +4,7 @@
 
 #include "stream/asked/filter.h"
 #include "stream/asked/kfilter.h"
-#include "stream/private.h"
+#include "stream/state/state.h"
 
 #define RAW(name_, kind_, offset_, size_) { .name = name_, .kind = EXPR_FIELD_ ## kind_,           \
 	.area = SCHEMA_RAW, .offset = offset_, .size = size_ }

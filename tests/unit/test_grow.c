@@ -2,7 +2,7 @@
 /* Rings that grow: how much memory they may take together. The kernel gives no larger ones here. */
 #include "cmocka_all.h"
 
-#include "stream/private.h"
+#include "stream/state/state.h"
 
 #include "perfevent/rings/ring_private.h"
 
@@ -14,7 +14,7 @@ static int test_owner(const struct stream *s, int cpu, pid_t tid, struct pev_eve
 }
 
 #define open_ring_owner test_owner
-#include "stream/grow.c"
+#include "stream/rings/grow.c"
 #undef open_ring_owner
 
 enum { RINGS = 4, RING_BYTES = 4096 };

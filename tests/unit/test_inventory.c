@@ -4,7 +4,7 @@
 
 #include "perfdata/write/writer.h"
 #include "perfevent.h"
-#include "stream/inventory.h"
+#include "stream/record/inventory.h"
 
 #include <stdio.h>
 #include <unistd.h>

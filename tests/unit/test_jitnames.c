@@ -6,8 +6,8 @@
 #include "perfdata/write/writer.h"
 #include "perfevent.h"
 #include "stream/live/attention.h"
-#include "stream/record/jitmarks.h"
-#include "stream/record/jitnames.h"
+#include "stream/code/jitmarks.h"
+#include "stream/code/jitnames.h"
 #include "tasks/procstart.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "cmocka_all.h"
 
 #include "base/pidns.h"
-#include "stream/private.h"
+#include "stream/list/list.h"
 
 #define WHO (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 #define PLACE (PERF_SAMPLE_IP | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)

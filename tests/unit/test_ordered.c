@@ -8,10 +8,10 @@
  */
 #include "cmocka_all.h"
 
-#include "stream/choice.h"
-#include "stream/dispatch.h"
-#include "stream/private.h"
-#include "stream/ringrecords.h"
+#include "stream/choice/choice.h"
+#include "stream/choice/dispatch.h"
+#include "stream/rings/ringrecords.h"
+#include "stream/state/state.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -74,7 +74,7 @@ struct memory {
 	uint64_t lost;                    /* to be told with the next record */
 };
 
-/* Rings are exchanged for others: see stream/grow.h. */
+/* Rings are exchanged for others: see stream/rings/grow.h. */
 enum exchange {
 	EXCHANGE_NOT,
 	EXCHANGE_REDIRECTING,             /* some events write into the one, some into the other */

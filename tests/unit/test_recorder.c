@@ -4,7 +4,8 @@
 
 #include "perfdata/write/writer.h"
 #include "perfevent/rings/ring_private.h"
-#include "stream/private.h"
+#include "stream/record/recorder.h"
+#include "stream/state/state.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #define ANALYSIS_PROFILES_COMMANDS_H
 
 #include "base/command.h"
-#include "stream/source.h"
+#include "stream/list/source.h"
 
 extern const struct command diff_command, flame_graph_command, page_faults_command, profile_command, report_command;
 extern const struct source_ops page_faults_source, profile_source;

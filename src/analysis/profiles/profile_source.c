@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "events/spec.h"
 #include "stream/asked/rate.h"
-#include "stream/source.h"
+#include "stream/list/source.h"
 
 #include <stdio.h>
 

@@ -14,7 +14,7 @@
 #include "report/flame.h"
 #include "stat/stat.h"
 #include "stream/asked/rate.h"
-#include "stream/replay.h"
+#include "stream/replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording in the place of rings: the file, its events, the machine that it is of, and how far its replay came. This
- * room knows nothing of a stream: stream/replay.c makes its samples those of one.
+ * room knows nothing of a stream: stream/replay/replay.c makes its samples those of one.
  */
 #ifndef STREAM_RECORDING_RECORDING_H
 #define STREAM_RECORDING_RECORDING_H

@@ -5,8 +5,8 @@
 #include "perfevent/decode/body.h"
 #include "perfevent/rings/ring_private.h"
 #include "stream/live/own.h"
-#include "stream/record/buildids.h"
-#include "stream/record/jitnames.h"
+#include "stream/code/buildids.h"
+#include "stream/code/jitnames.h"
 
 #include <errno.h>
 #include <stdlib.h>

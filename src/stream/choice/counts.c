@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/choice/counts.h"
+
+#include "base/hash.h"
+#include "stream/state/state.h"
+
+#include <stdlib.h>
+
+enum { MAX_COUNTERS = 1 << 20, ALL_TASKS = -1 };
+/* What a sample says of a task on its way out. */
+#define TID_GONE UINT32_MAX
+
+/* Which event a descriptor is of. */
+struct member {
+	uint64_t id;
+	const struct stream_event *event;   /* NULL: not in the stream's list */
+	const char *name;
+	bool inherits;
+	int64_t newest;                     /* where it inherits: the last task that said who it was; 0: none did */
+};
+
+struct counter_key {
+	const struct stream_event *event;   /* whose samples are looked at: there may be aliases */
+	uint64_t id;
+	int64_t tid;                        /* ALL_TASKS where they have one counter */
+};
+
+struct counter {
+	struct counter_key key;
+	uint64_t last;
+	UT_hash_handle hh;
+};
+
+struct counts {
+	struct member *members;             /* by id */
+	size_t nmembers;
+	struct counter *counters;
+};
+
+/* ---- members --------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int add(struct counts *c, const struct member *m)
+{
+	struct member *v = c->members;
+
+	if (!(c->nmembers & (c->nmembers - 1))) {
+		v = reallocarray(v, c->nmembers ? 2 * c->nmembers : 1, sizeof(*v));
+		if (!v)
+			return -1;
+		c->members = v;
+	}
+	v[c->nmembers++] = *m;
+	return 0;
+}
+
+static int add_opened(struct stream *s)
+{
+	for (size_t i = 0; i < s->nopened; i++) {
+		const struct opened *o = &s->opened[i];
+		struct member m = { 0, o->event, o->event->name, pev_event_attr(o->ev)->inherit, 0 };
+
+		if (pev_event_id(o->ev, &m.id) || add(s->counts, &m))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_recorded(struct stream *s)
+{
+	const struct replay *p = s->replay;
+
+	for (size_t i = 0; i < p->ntracks; i++) {
+		const struct perfdata_event *e = perfdata_event(p->reader, i);
+		const struct track *t = &p->tracks[i];
+		const struct stream_event *ev = t->first == UINT32_MAX ? NULL : &s->events[t->first];
+
+		for (size_t k = 0; k < e->nids; k++) {
+			struct member m = { e->ids[k], ev, ev ? ev->name : t->name, e->attr.attr.inherit, 0 };
+
+			if (add(s->counts, &m))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* ---- events ---------------------------------------------------------------- */
+
+static uint64_t read_format(const struct stream_event *ev)
+{
+	if (!(ev->layout.sample_type & PERF_SAMPLE_READ))
+		return 0;
+	return ev->sampling ? ev->sampling->attr.attr.read_format : ev->read_format;
+}
+
+bool counts_are_in(const struct stream_event *ev)
+{
+	return !ev->maker && !ev->counted && read_format(ev) & PERF_FORMAT_ID;
+}
+
+/* As many as there are events, which a group can't exceed. */
+static int make_counts(struct stream_event *ev, size_t room)
+{
+	uint64_t format = read_format(ev);
+	uint8_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	struct stream_counts *c = calloc(1, sizeof(*c) + room * sizeof(*c->v));
+
+	if (!c)
+		return -1;
+	c->room = room;
+	c->group = format & PERF_FORMAT_GROUP;
+	c->first = (uint8_t)(c->group ? 8 + 8 * times : 0);
+	c->entry = (uint8_t)(c->group ? 16 + 8 * !!(format & PEV_FORMAT_LOST) : 0);
+	c->id = (uint8_t)(c->group ? 8 : 8 + 8 * times);
+	free(ev->counts);
+	ev->counts = c;
+	return 0;
+}
+
+int counts_begin(struct stream *s, struct fault *f)
+{
+	size_t room = s->replay ? s->replay->ntracks : s->nevents;
+	bool any = false;
+	int rc = 0;
+
+	counts_free(s);
+	for (size_t i = 0; i < s->nevents && !rc; i++)
+		if (counts_are_in(&s->events[i])) {
+			any = true;
+			rc = make_counts(&s->events[i], room);
+		}
+	if (any && !rc) {
+		s->counts = calloc(1, sizeof(*s->counts));
+		rc = !s->counts || (s->replay ? add_recorded(s) : add_opened(s)) ? -1 : 0;
+	}
+	if (rc)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (s->counts && s->counts->nmembers)
+		qsort(s->counts->members, s->counts->nmembers, sizeof(*s->counts->members), by_id);
+	return 0;
+}
+
+void counts_free(struct stream *s)
+{
+	if (!s->counts)
+		return;
+	HASH_FREE(s->counts->counters);
+	free(s->counts->members);
+	free(s->counts);
+	s->counts = NULL;
+}
+
+/* ---- samples --------------------------------------------------------------- */
+
+/* A new one is the only thing that is allocated here: one for each descriptor, or task. */
+static struct counter *counter_of(struct counts *all, const struct stream_event *event, uint64_t id, int64_t tid)
+{
+	struct counter_key key = { event, id, tid };
+	struct counter *c = NULL;
+
+	HASH_FIND(hh, all->counters, &key, sizeof(key), c);
+	if (c || HASH_COUNT(all->counters) >= MAX_COUNTERS)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->key = key;
+	HASH_ADD(hh, all->counters, key, sizeof(key), c);
+	return HASH_KEPT(c);
+}
+
+/* Who is on its way out is not said, but it was on that CPU, so mostly it is who was there before. Were it
+ * taken for somebody new, all that it had counted would come twice. */
+static struct counter *counter_of_member(struct counts *all, const struct stream_event *event, struct member *m,
+					 uint32_t tid)
+{
+	if (!m->inherits)
+		return counter_of(all, event, m->id, ALL_TASKS);
+	if (tid == TID_GONE)
+		return counter_of(all, event, m->id, m->newest);
+	m->newest = tid;
+	return counter_of(all, event, m->id, tid);
+}
+
+/* Of the aliases of a recorded event a member names the first: its own samples are of the one that they go to. */
+static const struct stream_event *event_of(const struct member *m, const struct stream_event *event)
+{
+	return m->event && m->event->track == event->track && event->track != NO_TRACK ? event : m->event;
+}
+
+static void take_one(struct counts *all, const struct stream_event *event, uint64_t id, uint64_t value, uint32_t tid)
+{
+	struct stream_counts *out = event->counts;
+	const struct member key = { .id = id };
+	struct member *m = all->nmembers ? bsearch(&key, all->members, all->nmembers, sizeof(key), by_id) : NULL;
+	struct counter *c = m ? counter_of_member(all, event, m, tid) : NULL;
+
+	if (!c || out->n == out->room)
+		return;
+	/* a task that has another's id counts from 0 again */
+	out->v[out->n++] = (struct stream_count){ event_of(m, event), m->name, value,
+						  value < c->last ? value : value - c->last };
+	c->last = value;
+}
+
+void counts_take(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
+{
+	struct stream_counts *out = event->counts;
+	const char *at = (const char *)rec + event->layout.read, *end = (const char *)rec + rec->size;
+	uint64_t nr = 1, value, id;
+	uint32_t tid;
+
+	out->n = 0;
+	if (!s->counts || rec->size < event->layout.fixed_end)
+		return;
+	tid = layout_u32(rec, (uint8_t)(event->layout.tid + 4));
+	if (out->group)
+		nr = layout_u64(rec, event->layout.read);
+	at += out->first;
+	for (uint64_t i = 0; i < nr && end - at >= out->id + 8; i++, at += out->entry) {
+		memcpy(&value, at, sizeof(value));
+		memcpy(&id, at + out->id, sizeof(id));
+		take_one(s->counts, event, id, value, tid);
+	}
+}

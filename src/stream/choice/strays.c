@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/choice/strays.h"
+
+#include "stream/choice/sampleids.h"
+#include "stream/list/list.h"
+
+enum { ID_AT = sizeof(struct perf_event_header) };
+
+void strays_begin(struct stream *s)
+{
+	s->strays = false;
+	for (size_t i = 0; s->mixed && i < s->nopened; i++)
+		s->strays |= plain_may_stray(s->opened[i].event);
+}
+
+static bool is_open(const struct stream_event *ev)
+{
+	return !ev->maker && ev->wanted && plain_may_stray(ev);
+}
+
+/* Samples without parts of variable length are of one size. */
+static bool is_of_size(const struct stream_event *ev, uint16_t size)
+{
+	return !ev->sampling->decode && ev->layout.fixed_end == size;
+}
+
+struct stream_event *strays_event(const struct stream *s, const struct perf_event_header *rec)
+{
+	struct stream_event *last = NULL, *alike = NULL;
+	size_t open = 0, fit = 0;
+
+	for (size_t i = 0; s->strays && i < s->nevents; i++) {
+		struct stream_event *ev = &s->events[i];
+
+		if (!is_open(ev))
+			continue;
+		last = ev;
+		open++;
+		if (is_of_size(ev, rec->size)) {
+			alike = ev;
+			fit++;
+		}
+	}
+	return open == 1 ? last : fit == 1 ? alike : NULL;
+}
+
+struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id)
+{
+	struct stream_event *ev = rec->size < ID_AT + 8 ? NULL : sampleids_event(s, layout_u64(rec, ID_AT));
+
+	*id = 0;
+	if (__builtin_expect(ev != NULL, 1) || rec->size < ID_AT + 8)
+		return ev;
+	ev = strays_event(s, rec);
+	*id = ev ? ev->id : 0;
+	return ev;
+}
+
+bool strays_are_lost(const struct stream *s, const struct perf_event_header *rec)
+{
+	uint64_t id;
+
+	return s->strays && rec->type == PERF_RECORD_SAMPLE && rec->size >= ID_AT + 8 && !strays_whose(s, rec, &id);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/list/eventlist.h"
+
+#include "base/note.h"
+#include "stream/state/state.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+
+#define TRACEFS "/sys/kernel/tracing"
+
+/* ---- the list --------------------------------------------------------- */
+
+static int no_memory(struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+int events_parse(struct stream *s, struct fault *f)
+{
+	struct spec_list *list = &s->specs;
+	struct spec_error err;
+	char text[1600];
+
+	if (!s->opts->events.n && !s->replay)
+		return fault_usage(f, "no event: -e EVENT[,EVENT...] is needed, such as "
+				   "-e sched:sched_wakeup; `perf-prof list` shows the events");
+	for (size_t i = 0; i < s->opts->events.n; i++) {
+		int rc = spec_parse(list, s->opts->events.v[i], &err);
+
+		if (rc == -ENOMEM)
+			return fault_set(f, EXIT_FAILED, "out of memory");
+		if (rc) {
+			spec_error_text(&err, text, sizeof(text));
+			return fault_usage(f, "%s", text);
+		}
+	}
+	return 0;
+}
+
+struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct stream_opts *o = s->opts;
+	struct stream_event *v = realloc(s->events, (s->nevents + 1) * sizeof(*v)), *ev;
+
+	if (!v) {
+		no_memory(f);
+		return NULL;
+	}
+	s->events = v;
+	ev = memset(&v[s->nevents], 0, sizeof(*v));
+	ev->stack_bytes = o->chains.stack_bytes;
+	ev->chain_user = o->user_callchain > 0 || ev->stack_bytes;
+	ev->chain_kernel = o->kernel_callchain >= 0;
+	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
+	ev->item = item;
+	ev->track = NO_TRACK;
+	ev->family = (uint32_t)s->nevents;
+	ev->leader = NO_LEADER;
+	ev->wanted = true;
+	ev->reads = STREAM_READS_ALL;
+	ev->filter = item->filter ? strdup(item->filter) : NULL;
+	if (item->filter && !ev->filter) {
+		no_memory(f);
+		return NULL;
+	}
+	s->nevents++;
+	return ev;
+}
+
+int events_check_names(const struct stream *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		for (size_t k = i + 1; k < s->nevents; k++)
+			if (s->events[i].item != s->events[k].item &&
+			    !strcmp(s->events[i].word, s->events[k].word))
+				return fault_usage(f, "two events of -e are called %s; give one of "
+						   "them another name: alias=NAME",
+						   s->events[i].name);
+	return 0;
+}
+
+static void event_free(struct stream_event *ev)
+{
+	free((char *)ev->name);
+	free((char *)ev->word);
+	free((char *)ev->sys);
+	free((char *)ev->tracepoint);
+	free((char *)ev->alias);
+	free((char *)ev->probe);
+	free((char *)ev->filter);
+	if (ev->sampling)
+		free(ev->sampling->what);
+	free(ev->sampling);
+	free(ev->stack_format);
+	free(ev->counts);
+	numlist_free(&ev->cpus);
+}
+
+void events_free(struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		event_free(&s->events[i]);
+	free(s->events);
+	spec_free(&s->specs);
+	s->events = NULL;
+	s->nevents = 0;
+}
+
+/* ---- one event -------------------------------------------------------- */
+
+/* What can't stand in a function's name becomes "_"; of "msr/tsc/" the end is dropped. */
+static char *make_word(const char *name)
+{
+	size_t len = strlen(name);
+	char *word = strndup(name, len && name[len - 1] == '/' ? len - 1 : len);
+
+	for (char *p = word; p && *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '_')
+			*p = '_';
+	return word;
+}
+
+int event_set_name(struct stream_event *ev, const char *name, const char *word, struct fault *f)
+{
+	ev->name = strdup(name);
+	ev->word = make_word(word);
+	return ev->name && ev->word ? 0 : no_memory(f);
+}
+
+int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f)
+{
+	const char *shown = ev->alias ? ev->alias : name;
+	char full[256], word[256];
+
+	snprintf(full, sizeof(full), "%s:%s", sys, shown);
+	snprintf(word, sizeof(word), "%s__%s", sys, shown);
+	ev->sys = strdup(sys);
+	ev->tracepoint = strdup(name);
+	ev->keep_own = !strcmp(name, "sched_switch");
+	return ev->sys && ev->tracepoint ? event_set_name(ev, full, word, f) : no_memory(f);
+}
+
+int event_set_stack_format(struct stream_event *ev, const struct pev_format *format)
+{
+	if (!ev->stack_format)
+		ev->stack_format = malloc(sizeof(*ev->stack_format));
+	if (!ev->stack_format)
+		return -1;
+	*ev->stack_format = *format;
+	return 0;
+}
+
+/* ---- tracefs ---------------------------------------------------------- */
+
+int events_find_tracefs(struct stream *s, struct fault *f)
+{
+	struct pev_error err = {0};
+	int rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
+
+	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
+		/* the machine was changed: that is said to whoever listens at all */
+		note(s->opts->verbose < 0 ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
+		rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
+	}
+	if (rc)
+		s->tracefs[0] = '\0';
+	return rc ? fault_from_pev(f, EXIT_FAILED, &err) : 0;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the text of -e to events: names looked up, globs expanded, formats loaded. */
+#include "base/nearest.h"
+#include "events/catalog.h"
+#include "events/spec.h"
+#include "stream/list/groups.h"
+#include "stream/list/list.h"
+#include "stream/list/maker.h"
+#include "stream/list/useronly.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int complain(struct fault *f, const struct spec_item *item, size_t at, const char *message,
+		    const char *expected)
+{
+	return spec_fault(f, item, at, message, expected);
+}
+
+/* ---- tracepoints ------------------------------------------------------ */
+
+static int add_tracepoint(struct stream *s, const struct spec_item *item, const char *sys,
+			  const char *name, struct fault *f)
+{
+	struct stream_event *ev = events_append(s, item, f);
+
+	if (!ev || event_attrs_set(s, ev, item, EVENT_TRACEPOINT, f) ||
+	    event_set_tracepoint(ev, sys, name, f))
+		return -1;
+	ev->from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
+	ev->fmt = tracefmt_load(s->formats, s->tracefs, sys, name, f);
+	if (!ev->fmt)
+		return -1;
+	ev->min_raw = ev->fmt->min_size;
+	return 0;
+}
+
+/* ---- names on this machine -------------------------------------------- */
+
+struct expansion {
+	struct stream *s;
+	const struct spec_item *item;
+	struct fault *f;
+	size_t found;
+};
+
+static int expand_one(const struct catalog_entry *entry, void *ctx)
+{
+	struct expansion *x = ctx;
+
+	if (fnmatch(x->item->sys, entry->group, 0) || fnmatch(x->item->name, entry->event, 0))
+		return 0;
+	x->found++;
+	return add_tracepoint(x->s, x->item, entry->group, entry->event, x->f);
+}
+
+/* A source that was misspelt. */
+static bool nearest_source(const struct stream *s, const char *wanted, char *buf, size_t size)
+{
+	const struct source_ops *const *table = s->opts->sources;
+	struct nearest near;
+
+	nearest_begin(&near, wanted);
+	for (; table && *table; table++)
+		nearest_offer(&near, (*table)->name);
+	if (nearest_get(&near))
+		snprintf(buf, size, "%s", nearest_get(&near));
+	return nearest_get(&near);
+}
+
+/* Terms, or the name of an event, stand behind a PMU; tracepoints have filters there. */
+static bool reads_like_pmu(const struct spec_item *item)
+{
+	return !item->sys && item->filter &&
+	       (item->terms || !item->filter[strspn(item->filter, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+							   "0123456789_.-")]);
+}
+
+/* The PMUs that there are, or the one that was meant. */
+static void put_pmus(const char *wanted, char *buf, size_t size)
+{
+	struct nearest near;
+	size_t used = 0;
+	char *names;
+
+	*buf = '\0';
+	if (pev_pmu_list(&names))
+		return;
+	nearest_begin(&near, wanted);
+	for (const char *p = names; *p; p += strlen(p) + 1) {
+		nearest_offer(&near, p);
+		if (used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "one of the PMUs: ", p);
+	}
+	if (nearest_get(&near))
+		snprintf(buf, size, "did you mean the PMU %s?", nearest_get(&near));
+	free(names);
+}
+
+static int unknown_pmu(const struct spec_item *item, struct fault *f)
+{
+	char message[256], expected[400];
+
+	snprintf(message, sizeof(message), "there is no PMU, and no event that takes terms, called %s", item->name);
+	put_pmus(item->name, expected, sizeof(expected));
+	return complain(f, item, item->at, message, *expected ? expected : "`perf-prof list` shows the events");
+}
+
+static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	bool pmu = reads_like_pmu(item), found;
+	char wanted[128], message[256], near[128], expected[160] = "`perf-prof list` shows the events";
+	size_t at = item->at, sys = item->sys ? strlen(item->sys) : 0;
+
+	snprintf(wanted, sizeof(wanted), "%s%s%s", item->sys ? item->sys : "",
+		 item->sys ? ":" : "", item->name);
+	snprintf(message, sizeof(message), "there is no event %s on this machine%s", wanted,
+		 item->sys ? "" : ", nor a PMU or a source of that name");
+	found = nearest_source(s, wanted, near, sizeof(near)) || catalog_nearest(wanted, near, sizeof(near));
+	if (pmu && (!found || strchr(near, ':')))
+		return unknown_pmu(item, f);
+	if (found) {
+		snprintf(expected, sizeof(expected), "did you mean %s?", near);
+		/* of a system that there is, the rest of the name is wrong */
+		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')
+			at += sys + 1;
+	}
+	return complain(f, item, at, message, expected);
+}
+
+static int expand_glob(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	struct expansion x = { .s = s, .item = item, .f = f };
+	char glob[256];
+
+	for (size_t i = 0; i < item->nattrs; i++)
+		if (!strcmp(item->attrs[i].name, "alias"))
+			return complain(f, item, item->attrs[i].at, "alias= names one event, and "
+					"this glob may match several",
+					"a full event name, or no alias");
+	snprintf(glob, sizeof(glob), "%s:%s", item->sys, item->name);
+	if (catalog_each(CATALOG_TRACEPOINT, glob, expand_one, &x, NULL))
+		return -1;
+	if (!x.found)
+		return complain(f, item, item->at, "this matches no event",
+				"`perf-prof list 'GLOB'` shows what would match");
+	return 0;
+}
+
+static bool tracepoint_exists(struct stream *s, const char *sys, const char *name)
+{
+	char path[512];
+
+	if (strchr(sys, '/') || strchr(name, '/') || sys[0] == '.' || name[0] == '.')
+		return false;
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", s->tracefs, sys, name);
+	return access(path, F_OK) == 0;
+}
+
+/* A "[" may be part of a path in quotes, which belongs to a probe. */
+static bool is_glob(const struct spec_item *item)
+{
+	return spec_is_glob(item->sys) || spec_is_glob(item->name);
+}
+
+/*
+ * The kinds of events in the order in which a name is looked up. Tracefs can be out of
+ * reach (of a user without privilege): then what is no other kind is complained about.
+ */
+static enum plain_answer add_traced(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	int rc;
+
+	if (!item->sys || !s->tracefs[0])
+		return PLAIN_NONE;
+	if (is_glob(item))
+		rc = expand_glob(s, item, f);
+	else if (tracepoint_exists(s, item->sys, item->name))
+		rc = add_tracepoint(s, item, item->sys, item->name, f);
+	else
+		return PLAIN_NONE;
+	return rc ? PLAIN_FAILED : PLAIN_ADDED;
+}
+
+static enum plain_answer (*const lookups[])(struct stream *, const struct spec_item *,
+					    struct fault *) = {
+	add_traced, probe_add_item, source_add_item, plain_add,
+};
+
+static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	struct fault no_tracefs = { 0 };
+
+	if (item->sys && !s->tracefs[0])
+		events_find_tracefs(s, &no_tracefs);
+	for (size_t i = 0; i < sizeof(lookups) / sizeof(*lookups); i++) {
+		enum plain_answer answer = lookups[i](s, item, f);
+
+		if (answer != PLAIN_NONE)
+			return answer == PLAIN_ADDED ? 0 : -1;
+	}
+	if (no_tracefs.exit_code) {
+		*f = no_tracefs;
+		return -1;
+	}
+	return unknown_event(s, item, f);
+}
+
+/* Their samples may have each other's ids, of which nobody could say whose they are: strays.h. */
+static int check_software(struct stream *s, struct fault *f)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		for (size_t k = i + 1; k < s->nevents; k++) {
+			struct stream_event *a = &s->events[i], *b = &s->events[k];
+
+			if (plain_may_stray(a) && plain_may_stray(b) &&
+			    a->sampling->attr.attr.config == b->sampling->attr.attr.config)
+				return fault_usage(f, "%s and %s are the same software event, whose samples "
+						   "the kernel mixes up: give one of them, and distinguish "
+						   "the cases in its handler", a->name, b->name);
+		}
+	return 0;
+}
+
+int events_from_specs(struct stream *s, struct fault *f)
+{
+	int rc = events_parse(s, f);
+
+	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
+		rc = add_item(s, &s->specs.items[i], f);
+	if (!rc)
+		rc = groups_apply(s, f);
+	if (!rc)
+		rc = events_check_names(s, f);
+	if (!rc)
+		rc = check_software(s, f);
+	if (!rc)
+		rc = makers_watch(s, f);
+	if (!rc)
+		rc = layouts_choose(s, f);
+	if (!rc)
+		useronly_tell(s);
+	return rc ? rc : makers_begin(s, f);
+}

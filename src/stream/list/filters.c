@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The filters of all events: taken apart, tried on the kernel, and what they left out. */
+#include "base/note.h"
+#include "stream/asked/filter.h"
+#include "stream/asked/schema.h"
+#include "stream/list/list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the kernel's word -------------------------------------------------------------- */
+
+/*
+ * A filter that the kernel refuses is found before anything is opened for real: on an
+ * event of our own thread, which stays open until the end, since closing a tracepoint
+ * takes 40 ms. One such event takes one filter, but may be asked again after a refusal.
+ * False: there is none to ask (not permitted: that is told when it is opened for real).
+ */
+static bool open_trial(const struct stream_event *event, struct pev_event **ev)
+{
+	char label[256];
+	struct pev_open_opts opts = { .size = sizeof(opts), .label = label };
+	struct perf_event_attr attr;
+
+	if (*ev)
+		return true;
+	if (!event->fmt)
+		return false;   /* no tracepoint: the kernel has no filter for it */
+	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
+	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
+	attr.disabled = 1;
+	return !pev_event_open(ev, &attr, pev_target_self(), &opts, NULL);
+}
+
+/* What the kernel says of a filter: of "...\nparse_error: Field not found" the end. Nothing
+ * where it has given an error number only. */
+static void kernel_said(const struct pev_error *err, char *buf, size_t size)
+{
+	const char *words = strstr(err->said, "parse_error: ");
+
+	snprintf(buf, size, "%s", words ? words + strlen("parse_error: ") : "");
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+/* Attributes belong behind the next slash: the filter's slot is the first. Some are called like
+ * fields. */
+static bool is_attribute(const char *text, const struct expr_schema *schema)
+{
+	size_t len = strcspn(text, "=");
+	char name[32];
+
+	if (len >= sizeof(name) || text[len + !!text[len]] == '=' || expr_field(schema, text, len))
+		return false;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	return event_attr_exists(name);
+}
+
+static void list_fields(const struct expr_schema *schema, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < schema->nfields && used < size; i++)
+		if (!schema->fields[i].hidden)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+						 schema->fields[i].name);
+}
+
+/* Our words with the caret, the kernel's, and the fields there are. */
+static int complain(const struct stream_event *event, const struct expr_schema *schema,
+		    const struct expr_error *err, const char *kernel, struct fault *f)
+{
+	const struct spec_item *item = event->item;
+	char message[400], fields[512];
+	size_t used;
+
+	if (is_attribute(event->filter, schema))
+		return spec_fault(f, item, item->filter_at, "an attribute in the place of the filter",
+				  "an empty place before it: name//attribute/");
+	snprintf(message, sizeof(message), "%s: %s", event->name, err->message);
+	spec_fault(f, item, spec_place(item, item->filter_at, err->at), message, err->expected);
+	list_fields(schema, fields, sizeof(fields));
+	used = strlen(f->text);
+	snprintf(f->text + used, sizeof(f->text) - used, "%s%s%s%s",
+		 *kernel ? "\nthe kernel says: " : "", kernel, err->lists_fields ? "" : "\nfields: ",
+		 err->lists_fields ? "" : fields);
+	return -1;
+}
+
+/* Only the kernel has CPUS{...}, FIELD.ustring and FIELD.function. */
+static bool is_kernels_own(const char *text, const struct expr_error *err)
+{
+	return text[err->at] == '{' || text[err->at] == '.';
+}
+
+/* What is no expression of ours, or has no meaning here, may still be a filter of the
+ * kernel's. If it isn't, the complaint is made. */
+static int ask_kernel(const struct stream_event *event, struct pev_event **trial,
+		      const struct expr_schema *schema, enum filter_fate fate,
+		      const struct expr_error *err, struct fault *f)
+{
+	bool may = event->fmt && trial && (fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err));
+	struct pev_error said = { 0 };
+	char words[256] = "";
+
+	if (!event->fmt || !trial)   /* the kernel filters tracepoints only, and no recordings */
+		return complain(event, schema, err, "", f);
+	if (!open_trial(event, trial))
+		return may ? 0 : complain(event, schema, err, "", f);
+	if (pev_event_set_filter(*trial, event->filter, &said))
+		kernel_said(&said, words, sizeof(words));
+	else if (may)
+		return 0;
+	return complain(event, schema, err, words, f);
+}
+
+static void hint(const struct stream *s, const struct stream_event *event)
+{
+	const struct filter *filter = event->filtered;
+
+	/* a glob makes many events of one item: the first stands for them */
+	if (event > s->events && event[-1].item == event->item)
+		return;
+	note(s->opts->verbose, "%s: perf-prof evaluates %s for each event, as the "
+	     "kernel's filters do not support it%s%s", event->name, filter->text,
+	     filter->kernel ? "; the kernel's filter: " : "", filter->kernel ? filter->kernel : "");
+}
+
+static int no_memory(struct fault *f)
+{
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* trial: NULL of a recording, whose filters are all evaluated here. */
+static int prepare(struct stream *s, struct stream_event *event, const struct expr_schema *schema,
+		   struct pev_event **trial, struct fault *f)
+{
+	struct filter *filter = event->filtered;
+	struct expr_error err = { 0 };
+	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt || !trial, &err);
+
+	/* should the kernel refuse what it can take, nothing is lost but time */
+	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
+	    pev_event_set_filter(*trial, filter->kernel, NULL)) {
+		filter_free(filter);
+		fate = filter_split(filter, event->filter, schema, true, &err);
+	}
+	if (fate == FILTER_NO_EXPRESSION || fate == FILTER_NO_FIELDS) {
+		filter->kernel = strdup(event->filter);
+		if (filter->kernel)
+			return ask_kernel(event, trial, schema, fate, &err, f);
+	}
+	if (fate != FILTER_SPLIT)
+		return no_memory(f);
+	event->filter_here = filter->here;
+	if (filter->here && trial)
+		hint(s, event);
+	return 0;
+}
+
+static int prepare_event(struct stream *s, struct stream_event *event, struct pev_event **trial,
+			 struct fault *f)
+{
+	struct expr_schema schema;
+	int rc;
+
+	/* in a source's place for it stand its options */
+	if (!event->filter || event->maker || (event->sampling && event->sampling->source))
+		return 0;
+	event->filtered = calloc(1, sizeof(*event->filtered));
+	if (!event->filtered || schema_of_event(&schema, event))
+		return no_memory(f);
+	rc = prepare(s, event, &schema, trial, f);
+	schema_free(&schema);
+	return rc;
+}
+
+int filters_prepare(struct stream *s, struct fault *f)
+{
+	s->trials = calloc(s->nevents, sizeof(*s->trials));
+	if (!s->trials)
+		return no_memory(f);
+	for (size_t i = 0; i < s->nevents; i++)
+		if (prepare_event(s, &s->events[i], s->replay ? NULL : &s->trials[i], f))
+			return -1;
+	return 0;
+}
+
+void filters_forget(struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		if (s->trials)
+			pev_event_close(s->trials[i]);
+		if (!s->events[i].filtered)
+			continue;
+		filter_free(s->events[i].filtered);
+		free(s->events[i].filtered);
+		s->events[i].filtered = NULL;
+	}
+	free(s->trials);
+	s->trials = NULL;
+}
+
+/* ---- at the end ---------------------------------------------------------------------- */
+
+void filters_tell(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct filter *filter = s->events[i].filtered;
+
+		if (filter && filter->failed > 1)
+			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "
+				"had no value for them\n", s->events[i].name, filter->failed,
+				filter->text);
+	}
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/list/groups.h"
+
+#include "base/note.h"
+#include "stream/list/openattr.h"
+#include "stream/state/state.h"
+
+#include <string.h>
+
+#define GROUP_READ                                                                                 \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |                     \
+	 PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+/* ---- what the list says ---------------------------------------------------- */
+
+static const char *modifiers_of(const struct stream *s, const struct spec_item *item)
+{
+	const char *text = item->group ? s->specs.groups[item->group - 1].modifiers : NULL;
+
+	return text ? text : "";
+}
+
+void groups_modifiers(const struct stream *s, const struct spec_item *item, char *buf, size_t size)
+{
+	bool leads = item == s->specs.items || item[-1].group != item->group;
+	size_t n = 0;
+
+	for (const char *c = modifiers_of(s, item); *c && n + 1 < size; c++)
+		if (leads || !strchr("De", *c))
+			buf[n++] = *c;
+	buf[n] = '\0';
+}
+
+static bool is_read(const struct stream *s, const struct stream_event *leader)
+{
+	return strchr(modifiers_of(s, leader->item), 'S') || (leader->sampling && leader->sampling->group_read);
+}
+
+/* Why the event can't be in its group; NULL: it can. */
+static const char *why_not(const struct stream *s, const struct stream_event *ev)
+{
+	const char *modifiers = modifiers_of(s, ev->item);
+
+	if (ev->maker)
+		return "a group takes no events that a source makes from other events";
+	if (ev->fmt && modifiers[strspn(modifiers, "SW")])
+		return "a tracepoint's group has no modifiers but S and W";
+	if (strchr(modifiers, 'W') && is_read(s, &s->events[ev->leader]))
+		return "a weak group (W) may be split, and then its counts (S) are not read: give "
+	"W or S, not both";
+	return NULL;
+}
+
+static void set_format(struct stream_event *ev, uint64_t read_format)
+{
+	ev->read_format |= read_format;
+	if (!ev->sampling)
+		return;
+	ev->sampling->attr.attr.read_format |= read_format;
+	ev->sampling->attr.attr.sample_type |= PERF_SAMPLE_READ;
+}
+
+/* Not sampled: the kernel reads it with the leader. */
+static void set_counted(struct stream_event *ev)
+{
+	ev->counted = true;
+	if (!ev->sampling)
+		return;
+	ev->sampling->attr.attr.freq = 0;
+	ev->sampling->attr.attr.sample_period = 0;
+}
+
+int groups_apply(struct stream *s, struct fault *f)
+{
+	for (uint32_t i = 0, leader = 0; i < s->nevents; i++) {
+		struct stream_event *ev = &s->events[i];
+		const char *why;
+
+		if (!ev->item->group)
+			continue;
+		if (!i || s->events[i - 1].item->group != ev->item->group)
+			leader = i;
+		ev->leader = leader;
+		why = why_not(s, ev);
+		if (why)
+			return spec_fault(f, ev->item, ev->item->at, why, "another event, or this "
+					  "one outside the braces");
+		if (!is_read(s, &s->events[leader]))
+			continue;
+		set_format(ev, GROUP_READ);
+		if (i != leader)
+			set_counted(ev);
+	}
+	return 0;
+}
+
+bool groups_are_read(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].read_format & PERF_FORMAT_GROUP)
+			return true;
+	return false;
+}
+
+/* ---- what this machine can ------------------------------------------------- */
+
+static bool reads(const struct stream_event *ev)
+{
+	return ev->read_format & PERF_FORMAT_GROUP || (ev->sampling && ev->sampling->attr.attr.sample_type & PERF_SAMPLE_READ);
+}
+
+/* Linux 6.12 and later count for each task then; others refuse it. */
+static bool can_inherit_reads(void)
+{
+	struct perf_event_attr attr;
+	struct pev_event *ev;
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	attr.disabled = attr.inherit = attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+	attr.read_format = GROUP_READ;
+	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL))
+		return false;
+	pev_event_close(ev);
+	return true;
+}
+
+static bool inherits(const struct stream *s)
+{
+	return !targets_everybody(s->opts) && !s->opts->cgroups.n && s->opts->inherit >= 0;
+}
+
+static void look_at_inheritance(struct stream *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->nevents; i++)
+		any |= reads(&s->events[i]);
+	s->reads_alone = any && inherits(s) && !can_inherit_reads();
+	if (s->reads_alone)
+		note(1, "events whose samples have counts (groups with S, sample=read) don't "
+		     "follow new threads and children: Linux before 6.12 cannot read inherited "
+		     "counts; use -a to watch all tasks");
+}
+
+/* On our own thread, as far as it goes. */
+static bool fits(const struct stream *s, uint32_t leader)
+{
+	struct pev_event *opened[32] = { NULL };
+	size_t n = 0;
+	bool fit = true;
+
+	for (size_t i = leader; i < s->nevents && s->events[i].leader == leader && n < 32 && fit; i++) {
+		struct pev_open_opts opts = { .size = sizeof(opts), .group = opened[0] };
+		union pev_attr_buf buf;
+
+		open_attr(s, &s->events[i], &s->everybody, &buf);
+		if (buf.attr.freq)   /* its limit is another question */
+			pev_attr_sample_period(&buf.attr, 1u << 30);
+		fit = !pev_event_open(&opened[n++], &buf.attr, pev_target_self(), &opts, NULL);
+	}
+	while (n)
+		pev_event_close(opened[--n]);
+	return fit;
+}
+
+static void take_apart(struct stream *s, uint32_t leader)
+{
+	for (size_t i = leader; i < s->nevents && s->events[i].leader == leader; i++)
+		s->events[i].leader = NO_LEADER;
+}
+
+void groups_prepare(struct stream *s)
+{
+	look_at_inheritance(s);
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (s->events[i].leader == i && strchr(modifiers_of(s, s->events[i].item), 'W') && !fits(s, i)) {
+			note(s->opts->verbose, "the group of %s doesn't fit on the PMU: its events are opened alone",
+			     s->events[i].name);
+			take_apart(s, i);
+		}
+}
+
+/* A leader that nobody wants has to be on, or its group isn't: its samples are dropped. */
+void groups_settle(struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct stream_event *ev = &s->events[i], *leader;
+
+		if (ev->leader == NO_LEADER)
+			continue;
+		leader = &s->events[ev->leader];
+		if (ev->counted)
+			ev->wanted = leader->wanted && !leader->muted;
+		else if (ev->wanted && !leader->wanted)
+			leader->wanted = leader->muted = true;
+	}
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+struct pev_event *groups_leader(const struct stream *s, const struct stream_event *event,
+				const struct task_target *task, const struct ring *ring)
+{
+	if (event->leader == NO_LEADER || &s->events[event->leader] == event)
+		return NULL;
+	for (size_t i = s->nopened; i-- > 0;) {
+		const struct opened *o = &s->opened[i];
+
+		if (o->event == &s->events[event->leader] && o->task == task && o->ring == ring)
+			return o->ev;
+	}
+	return NULL;
+}

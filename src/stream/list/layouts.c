@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses the parts (PERF_SAMPLE_*) of each event's samples: those that its item in -e asks for and the consumer reads.
+ * Each part costs time in the watched program and space in the ring.
+ *
+ * To which event does a sample belong? If there is only one event, no part is needed for this. If all events are
+ * tracepoints with raw data, the raw data is at the same offset in all samples, and its common_type is the answer.
+ * Otherwise each sample has an IDENTIFIER (8 bytes). So if nobody reads an event's raw data and it is left out, samples of
+ * the other events grow by 8 bytes, and its own become at least 16 bytes smaller.
+ */
+#include "base/pidns.h"
+#include "stream/list/groups.h"
+#include "stream/list/list.h"
+#include "stream/list/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts that are left out if nobody reads them. For PERIOD, see needs_period(). */
+#define SPARED                                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |             \
+	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |          \
+	 PERF_SAMPLE_REGS_INTR)
+
+/* In a PID namespace, raw data is always read: it pairs the kernel's ids of tasks with those of the namespace (ids.h). */
+static bool reads(const struct stream *s, const struct stream_event *ev, uint64_t part)
+{
+	return ev->reads & part || s->opts->record || (ev->fmt && part & PERF_SAMPLE_RAW && !pidns_is_initial());
+}
+
+static bool differ(const struct stream *s, const struct stream_event *a, const struct stream_event *b)
+{
+	return a->callchain != b->callchain || a->read_format != b->read_format || a->fmt == b->fmt ||
+	       !a->fmt || !b->fmt || !reads(s, a, PERF_SAMPLE_RAW) || !reads(s, b, PERF_SAMPLE_RAW);
+}
+
+/* Whether samples need IDENTIFIER: nothing else shows their event, or somebody reads it. */
+static bool need_identifiers(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct stream_event *ev = &s->events[i];
+
+		if (ev->sampling && ev->reads & PERF_SAMPLE_IDENTIFIER)
+			return true;
+		for (size_t k = i + 1; k < s->nevents; k++)
+			if (!ev->maker && !s->events[k].maker && differ(s, ev, &s->events[k]))
+				return true;
+	}
+	return s->opts->record || groups_are_read(s);
+}
+
+/* Whether a tracepoint counts 1 each time it is hit. Some count something else: sched_stat_runtime counts nanoseconds.
+ * Without PERIOD, the kernel would then write many samples for one hit. For these systems it is known which ones do. */
+static bool counts_one(const struct stream_event *ev)
+{
+	static const struct {
+		const char *sys, *but;
+	} systems[] = { { "syscalls", NULL }, { "raw_syscalls", NULL }, { "sched", "sched_stat_" } };
+
+	for (size_t i = 0; ev->fmt && i < sizeof(systems) / sizeof(*systems); i++)
+		if (!strcmp(ev->sys, systems[i].sys))
+			return !systems[i].but || strncmp(ev->tracepoint, systems[i].but, strlen(systems[i].but)) != 0;
+	return false;
+}
+
+/* Whether all events do. Samples with different parts need IDENTIFIER, so without it PERIOD is left out of all or none. */
+static bool each_counts_one(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (!s->events[i].maker && !counts_one(&s->events[i]))
+			return false;
+	return !s->opts->record || s->opts->recording.only;
+}
+
+/* With PERIOD, the kernel samples each hit of a software event, whatever the period is (perf_swevent_event()). Without
+ * PERIOD, it would write other samples, except at a period of 1. */
+static bool needs_period(const struct stream_event *ev)
+{
+	const struct perf_event_attr *a = &ev->sampling->attr.attr;
+
+	return !a->freq && a->sample_period != 1;
+}
+
+static uint64_t unread(const struct stream *s, const struct stream_event *ev)
+{
+	uint64_t parts = 0;
+
+	for (uint64_t part = 1; part && part <= SPARED; part <<= 1)
+		if (part & SPARED && !reads(s, ev, part))
+			parts |= part;
+	return ev->sampling && needs_period(ev) ? parts & ~(uint64_t)PERF_SAMPLE_PERIOD : parts;
+}
+
+/* The parts for call chains. sample_type_of() adds them again if the event has call chains. */
+static uint64_t chain_parts(const struct stream_event *ev)
+{
+	return PERF_SAMPLE_CALLCHAIN | (ev->stack_bytes ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0);
+}
+
+static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
+{
+	bool no_period = s->each_counts_one || (s->mixed && !reads(s, ev, PERF_SAMPLE_PERIOD) && counts_one(ev));
+	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+
+	if (ev->sampling)
+		type |= ev->sampling->attr.attr.sample_type & ~chain_parts(ev) & ~unread(s, ev);
+	else
+		type |= (reads(s, ev, PERF_SAMPLE_RAW) ? PERF_SAMPLE_RAW : 0) | (no_period ? 0 : PERF_SAMPLE_PERIOD) |
+			(ev->read_format & ~(uint64_t)PEV_FORMAT_LOST ? PERF_SAMPLE_READ : 0);
+	if (s->mixed)
+		type |= PERF_SAMPLE_IDENTIFIER;
+	if (s->opts->record)
+		type |= RECORDER_SAMPLE_TYPE;
+	if (ev->callchain)
+		type |= PERF_SAMPLE_CALLCHAIN;
+	if (ev->callchain && ev->stack_bytes)
+		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	return type;
+}
+
+/* With the attr with which open.c opens the event. */
+static int choose_stack_format(struct stream_event *ev)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,
+					.read_format = ev->read_format };
+	struct pev_format format;
+
+	if (!ev->callchain || !ev->stack_bytes)
+		return 0;
+	if (ev->sampling)
+		attr = ev->sampling->attr.attr;
+	attr.sample_regs_user = source_registers();
+	pev_format_from_attr(&format, &attr);
+	return event_set_stack_format(ev, &format);
+}
+
+/* The parts that are at the same offset in all samples of an event. */
+#define PLAIN_PARTS                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD)
+
+static void choose_layout(const struct stream *s, struct stream_event *ev)
+{
+	uint64_t type = sample_type_of(s, ev);
+	struct perf_event_attr *a;
+
+	if (!ev->sampling) {
+		if (s->has_lost_format)
+			ev->read_format |= PEV_FORMAT_LOST;
+		layout_from_format(&ev->layout, type, ev->read_format);
+		return;
+	}
+	a = &ev->sampling->attr.attr;
+	a->sample_type = type;
+	if (ev->callchain && ev->stack_bytes)
+		a->sample_regs_user = source_registers();
+	if (s->has_lost_format)
+		a->read_format |= PEV_FORMAT_LOST;
+	ev->sampling->decode = type & ~(uint64_t)PLAIN_PARTS;
+	layout_from_format(&ev->layout, type, a->read_format);
+	pev_format_from_attr(&ev->sampling->format, a);
+}
+
+int layouts_choose(struct stream *s, struct fault *f)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->nevents; i++)
+		s->has_others |= !s->events[i].fmt;
+	s->mixed = need_identifiers(s);
+	s->each_counts_one = each_counts_one(s);
+	for (size_t i = 0; i < s->nevents; i++)
+		if (!s->events[i].maker)
+			choose_layout(s, &s->events[i]);
+	for (size_t i = 0; i < s->nevents && !rc; i++)
+		rc = s->events[i].maker ? 0 : choose_stack_format(&s->events[i]);
+	while (s->first + 1 < s->nevents && s->events[s->first].maker)
+		s->first++;
+	return rc ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+/* Whether expressions (of filters and sources) have been compiled: they contain the offsets of the parts. */
+static bool is_compiled(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].filter_here || s->events[i].taps)
+			return true;
+	return false;
+}
+
+int stream_narrow(struct stream *s, struct fault *f)
+{
+	if (s->opts->record || is_compiled(s))
+		return 0;
+	for (size_t i = 0; i < s->nevents; i++)
+		s->events[i].callchain &= (s->events[i].reads & PERF_SAMPLE_CALLCHAIN) != 0;
+	return layouts_choose(s, f);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/list/samplelimits.h"
+
+#include "stream/list/maker.h"
+#include "stream/state/state.h"
+
+#define SECOND UINT64_C(1000000000)
+
+struct stream_limit *limits_own(const struct stream_event *event)
+{
+	if (event->maker)
+		return maker_limit(event->maker);
+	return event->sampling && event->sampling->limit.exit_n ? &event->sampling->limit : NULL;
+}
+
+/* A source's own -N is reached: it is off. Once all that can bring events is, the run ends. */
+static void end_source(struct stream *s, const struct stream_event *event)
+{
+	for (size_t i = 0; i < s->nopened; i++) {
+		const struct stream_event *e = s->opened[i].event;
+
+		if (e == event || (event->maker && e->taps && makers_are_over(e)))
+			pev_event_disable(s->opened[i].ev);
+	}
+	for (size_t i = 0; i < s->nshown; i++) {
+		const struct stream_event *e = &s->events[i];
+		const struct stream_limit *limit = limits_own(e);
+
+		if (e->wanted && (!limit || limit->passed < limit->exit_n))
+			return;
+	}
+	stream_stop(s);
+}
+
+/* Whether a source may have one more; the last one ends it. */
+static bool within_limit(struct stream *s, const struct stream_event *event)
+{
+	struct stream_limit *limit = limits_own(event);
+
+	if (limit->passed == limit->exit_n) {
+		s->totals.beyond++;
+		return false;
+	}
+	if (++limit->passed == limit->exit_n)
+		end_source(s, event);
+	return true;
+}
+
+/* --sampling-limit, by the samples' own time. */
+static bool within_rate(struct stream *s, struct ring *ring, const struct stream_event *event,
+			const struct perf_event_header *rec)
+{
+	uint64_t time = layout_u64(rec, event->layout.time);
+
+	/* a record that comes inverted is of the second that has begun, not of another one */
+	if (time - ring->second >= SECOND && ring->second - time >= SECOND) {
+		ring->second = time;
+		ring->this_second = 0;
+	}
+	if (ring->this_second++ < s->opts->sampling_limit)
+		return true;
+	s->totals.limited++;
+	return false;
+}
+
+bool limits_allow(struct stream *s, struct ring *ring, const struct stream_event *event,
+		  const struct perf_event_header *rec)
+{
+	return (!s->opts->sampling_limit || within_rate(s, ring, event, rec)) &&
+	       (!limits_own(event) || within_limit(s, event));
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/list/useronly.h"
+
+#include "base/note.h"
+#include "stream/state/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands behind the last colon, if that are modifiers; else "". */
+static const char *letters_of(const char *label)
+{
+	const char *colon = strrchr(label, ':');
+
+	return colon && !colon[1 + strspn(colon + 1, "ukhpPGHIDeSW")] ? colon + 1 : "";
+}
+
+bool useronly_is_meant(const char *label)
+{
+	return !strchr(letters_of(label), 'k');
+}
+
+char *useronly_label(const char *label)
+{
+	char *text;
+
+	return asprintf(&text, "%s%s", label, *letters_of(label) ? "u" : ":u") < 0 ? NULL : text;
+}
+
+static int try_on_self(const union pev_attr_buf *asked, bool user_only)
+{
+	union pev_attr_buf buf = *asked;
+	struct pev_event *ev;
+	int rc;
+
+	buf.attr.disabled = 1;
+	if (buf.attr.freq)
+		buf.attr.sample_freq = 1;   /* whatever the limit is now */
+	if (user_only)
+		buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
+	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
+	if (!rc)
+		pev_event_close(ev);
+	return rc;
+}
+
+/* Whether the kernel's part is refused on our own thread, and the user's is not. */
+static bool only_user_is_allowed(const union pev_attr_buf *buf)
+{
+	int rc;
+
+	if (buf->attr.exclude_kernel || buf->attr.exclude_user)
+		return false;
+	rc = try_on_self(buf, false);
+	return (rc == -EACCES || rc == -EPERM) && !try_on_self(buf, true);
+}
+
+void useronly_advise(struct pev_error *err, const union pev_attr_buf *refused, bool command)
+{
+	char rest[sizeof(err->remedy)];
+
+	if ((err->code != EACCES && err->code != EPERM) || refused->attr.exclude_user || (try_on_self(refused, false) && try_on_self(refused, true)))
+		return;
+	snprintf(rest, sizeof(rest), "%s", err->remedy);
+	snprintf(err->remedy, sizeof(err->remedy), "user space of your own processes needs no privilege: -p PID%s; "
+		 "for whole CPUs: %.400s", command ? ", or -- COMMAND without -a and -C" : "", rest);
+}
+
+int useronly_settle(const struct stream *s, struct stream_event *ev, int user_callchain, struct fault *f)
+{
+	const struct stream_opts *o = s->opts;
+	struct stream_sampling *sampling = ev->sampling;
+	struct perf_event_attr *attr = &sampling->attr.attr;
+	char *what;
+
+	if (o->input || o->cgroups.n || (!o->pids.n && !o->tids.n) || !useronly_is_meant(sampling->what) ||
+	    !only_user_is_allowed(&sampling->attr))
+		return 0;
+	what = useronly_label(sampling->what);
+	if (!what)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	free(sampling->what);
+	sampling->what = what;
+	sampling->user_only = true;
+	attr->exclude_kernel = attr->exclude_hv = 1;
+	/* the kernel's part of a chain is empty now: -g has to mean the other */
+	ev->chain_user |= user_callchain >= 0 && o->user_callchain >= 0;
+	return 0;
+}
+
+void useronly_note(int verbose, const char *names, const char *dots)
+{
+	int level = 2;
+
+	pev_paranoid(&level);
+	note(verbose, "%s%s: user space only, as kernel.perf_event_paranoid is %d; to see the kernel, too: run as root "
+	     "(sudo), with CAP_PERFMON, or, as root: sysctl kernel.perf_event_paranoid=1", names, dots, level);
+}
+
+void useronly_tell(const struct stream *s)
+{
+	int verbose = s->opts->verbose;
+	char names[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct stream_sampling *sampling = s->events[i].sampling;
+
+		if (!sampling || !sampling->user_only)
+			continue;
+		if (!sampling->source)
+			verbose = 1;
+		if (n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", sampling->what);
+	}
+	if (n)
+		useronly_note(verbose, names, n < sizeof(names) ? "" : "...");
+}

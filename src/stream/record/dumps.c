@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/record/dumps.h"
+
+#include "base/artifact.h"
+#include "perfdata/write/flight.h"
+#include "perfdata/write/writer.h"
+#include "stream/record/recorder.h"
+#include "stream/state/requests.h"
+#include "stream/state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- life ----------------------------------------------------------------------- */
+
+int dumps_begin(struct stream *s, struct fault *f)
+{
+	if (artifact_check("cannot write", s->opts->record, f))   /* hours later would be too late to find out */
+		return -1;
+	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
+	if (!s->dumps.flight)
+		return fault_set(f, EXIT_FAILED, "--keep: no memory for what is kept");
+	perfdata_divert(s->writer, s->dumps.flight);
+	if (s->recording.identifier)
+		recorder_put_inventory(s);
+	return 0;
+}
+
+void dumps_free(struct stream *s)
+{
+	flight_free(s->dumps.flight);
+	s->dumps.flight = NULL;
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+static void put(void *ctx, const void *records, size_t size)
+{
+	perfdata_put(ctx, records, size);
+}
+
+static void write_file(struct stream *s)
+{
+	uint64_t last = s->opts->recording.flight_ns, until = s->dumps.asked.until;
+	struct flight_taken taken;
+
+	perfdata_divert(s->writer, NULL);
+	if (perfdata_is_open(s->writer) || !perfdata_open(s->writer, &s->dumps.trouble)) {
+		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->writer, &taken);
+		recorder_put_jitnames(s);
+		perfdata_put_end(s->writer);
+		perfdata_flush(s->writer);
+		s->totals.dump = (struct stream_dump){
+			.n = s->totals.dump.n + 1, .why = s->dumps.asked.why, .events = taken.samples,
+			.older = taken.older, .overwritten = taken.overwritten,
+			.span_ns = taken.last - taken.first,
+		};
+		s->totals.recorded_bytes = perfdata_size(s->writer);
+	}
+	perfdata_divert(s->writer, s->dumps.flight);
+	s->dumps.asked = s->dumps.next;
+	s->dumps.next = (struct dump_moment){ 0 };
+}
+
+static bool is_over(const struct stream *s)
+{
+	uint64_t limit = s->opts->recording.flight_dumps;
+
+	return (limit && s->totals.dump.n >= limit) || s->dumps.trouble.exit_code || perfdata_error(s->writer);
+}
+
+static void write_dump(struct stream *s)
+{
+	if (perfdata_is_open(s->writer) && !recorder_next_file(s))
+		return;   /* again with the next round */
+	write_file(s);
+	if (is_over(s))
+		stream_finish(s);
+}
+
+void dumps_round(struct stream *s)
+{
+	if (s->dumps.asked.time && !is_over(s) && stream_now(s) > s->dumps.asked.time + 2 * DUMPS_PATIENCE)
+		write_dump(s);
+}
+
+int dumps_end(struct stream *s, struct fault *f)
+{
+	while (s->dumps.asked.time && !is_over(s))
+		write_dump(s);
+	return s->dumps.trouble.exit_code ? fault_set(f, EXIT_FAILED, "%s", s->dumps.trouble.text) : 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One file of a recording after the other: their names, and how many are kept. */
+#include "base/note.h"
+#include "base/outfile.h"
+#include "perfdata/write/writer.h"
+#include "stream/code/jitnames.h"
+#include "stream/record/recorder.h"
+#include "stream/state/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* FILE.20260115103045, as perf calls them, two digits of a second behind; a name of its own. */
+static char *name_of_now(const char *path)
+{
+	struct timespec now;
+	struct tm tm;
+	char text[64], *name = NULL;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	if (asprintf(&name, "%s.%s%02ld", path, text, now.tv_nsec / 10000000) < 0)
+		return NULL;
+	return name;
+}
+
+/* The oldest ones make room. */
+static void keep_file(struct stream *s, char *name)
+{
+	char **old = realloc(s->recording.old, (s->recording.nold + 1) * sizeof(*old));
+
+	if (!old) {
+		free(name);
+		return;
+	}
+	s->recording.old = old;
+	old[s->recording.nold++] = name;
+	if (!s->opts->recording.keep || s->recording.nold <= s->opts->recording.keep)
+		return;
+	outfile_unlink(old[0]);
+	free(old[0]);
+	memmove(old, old + 1, --s->recording.nold * sizeof(*old));
+}
+
+/* A second one in the same hundredth would take the first one's name: it waits. */
+static bool is_taken(const struct stream *s, const char *name)
+{
+	return name && s->recording.nold && !strcmp(name, s->recording.old[s->recording.nold - 1]);
+}
+
+/* Of code that was made meanwhile; nothing that belongs to the file may be put behind it. */
+void recorder_put_jitnames(struct stream *s)
+{
+	const char *why;
+
+	jitnames_put(s->jitnames, s->writer);
+	while ((why = jitnames_missing(s->jitnames)))
+		note(s->opts->verbose, "%s: some functions of code that programs made have no names: %s",
+		     s->opts->record, why);
+}
+
+bool recorder_next_file(struct stream *s)
+{
+	char *name = name_of_now(s->opts->record);
+	struct fault f = {0};
+
+	if (s->recording.one_file) {
+		free(name);
+		return true;
+	}
+	if (is_taken(s, name)) {
+		free(name);
+		return false;
+	}
+	if (name && !s->dumps.flight)
+		recorder_put_jitnames(s);
+	if (!name || perfdata_switch(s->writer, name, &f)) {
+		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
+			name ? f.text : "out of memory");
+		free(name);
+		s->recording.one_file = !s->dumps.flight;
+		return true;
+	}
+	if (!s->dumps.flight)
+		jitnames_next_file(s->jitnames);
+	s->totals.recorded_files++;
+	keep_file(s, name);
+	return true;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recording begins with: its machine, its events, their formats, and who is there. */
+#include "perfdata/write/writer.h"
+#include "stream/code/buildids.h"
+#include "stream/code/jitnames.h"
+#include "stream/list/openattr.h"
+#include "stream/record/inventory.h"
+#include "stream/record/recorder.h"
+#include "stream/state/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- the machine ----------------------------------------------------------- */
+
+enum { MAX_WORDS = 256 };
+
+static void put_machine(struct stream *s)
+{
+	const char *words[MAX_WORDS];
+	char text[4096];
+	size_t n = 0;
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	size_t size = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	text[size] = '\0';
+	for (size_t at = 0; at < size && n < MAX_WORDS; at += strlen(text + at) + 1)
+		words[n++] = text + at;
+	if (f)
+		fclose(f);
+	perfdata_put_machine(s->writer, PERFDATA_WRITER PERF_PROF_VERSION, words, n);
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+/* What is put of each, and again behind all attrs. */
+struct inscribed {
+	struct perfdata_described *v;
+	union pev_attr_buf *attrs;
+	const struct stream_event **events;
+	uint64_t *ids;                  /* of one event */
+	size_t n;
+};
+
+/* Without its alias, if it has one. */
+static const char *what_of(const struct stream_event *event)
+{
+	return event->sampling ? event->sampling->what : event->probe ? event->probe : event->name;
+}
+
+static void put_event(struct stream *s, const struct stream_event *event, struct inscribed *all)
+{
+	union pev_attr_buf *attr = &all->attrs[all->n];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nopened && !event->unrecorded; i++)
+		if (s->opened[i].event == event && !pev_event_id(s->opened[i].ev, &all->ids[n]))
+			n++;
+	if (!n)
+		return;
+	open_attr(s, event, &s->targets.tasks[0], attr);
+	perfdata_put_attr(s->writer, &attr->attr, all->ids, n);
+	perfdata_put_name(s->writer, all->ids[0], event->name);
+	all->events[all->n] = event;
+	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0], what_of(event) };
+}
+
+/* What a source is made of is recorded, unless it would be there twice: shown, or watched everywhere. */
+static void mark_doubles(struct stream *s)
+{
+	for (size_t i = s->nshown; i < s->nevents; i++)
+		for (size_t k = 0; k < s->nevents; k++)
+			s->events[i].unrecorded |= s->events[k].fmt == s->events[i].fmt &&
+						   (k < s->nshown || (s->events[k].everywhere && !s->events[i].everywhere));
+}
+
+static int put_events(struct stream *s, struct inscribed *all, struct fault *f)
+{
+	*all = (struct inscribed){
+		.v = calloc(s->nevents + 1, sizeof(*all->v)), .attrs = calloc(s->nevents + 1, sizeof(*all->attrs)),
+		.events = calloc(s->nevents + 1, sizeof(*all->events)), .ids = calloc(s->nopened + 1, sizeof(*all->ids)),
+	};
+	if (!all->v || !all->attrs || !all->events || !all->ids)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	mark_doubles(s);
+	for (size_t i = 0; i < s->nevents; i++)
+		put_event(s, &s->events[i], all);
+	return 0;
+}
+
+static void free_inscribed(struct inscribed *all)
+{
+	free(all->v);
+	free(all->attrs);
+	free(all->events);
+	free(all->ids);
+}
+
+/* Of those in a row that have one leader. */
+static int put_groups(struct stream *s, const struct inscribed *all, struct fault *f)
+{
+	struct perfdata_group *groups = calloc(all->n + 1, sizeof(*groups));
+	size_t n = 0;
+
+	if (!groups)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct stream_event *e = all->events[i];
+
+		if (e->leader == NO_LEADER)
+			continue;
+		if (&s->events[e->leader] == e)
+			groups[n++] = (struct perfdata_group){ s->specs.groups[e->item->group - 1].name, (uint32_t)i, 0 };
+		if (n)
+			groups[n - 1].members++;
+	}
+	if (n)
+		perfdata_put_groups(s->writer, groups, n);
+	free(groups);
+	return 0;
+}
+
+static int put_formats(struct stream *s, struct fault *f)
+{
+	const char **names = calloc(s->nevents + 1, sizeof(*names));
+	char *texts = calloc(s->nevents + 1, 512);
+	size_t n = 0;
+	int rc = -1;
+
+	for (size_t i = 0; names && texts && i < s->nevents; i++) {
+		const struct stream_event *e = &s->events[i];
+
+		if (!e->fmt || e->maker)
+			continue;
+		names[n] = texts + n * 512;
+		snprintf(texts + n++ * 512, 512, "%s:%s", e->fmt->sys, e->fmt->name);
+	}
+	if (!names || !texts)
+		fault_set(f, EXIT_FAILED, "out of memory");
+	else
+		rc = n ? perfdata_put_tracing(s->writer, s->tracefs, names, n, f) : 0;
+	free(names);
+	free(texts);
+	return rc;
+}
+
+/* What time it is, by both clocks. */
+static void put_clock(struct stream *s)
+{
+	struct timespec now;
+	int64_t realtime;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	realtime = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	perfdata_put_clock(s->writer, s->clock.kind == CLOCK_MONO ? CLOCK_MONOTONIC : UINT32_MAX,
+			   (uint64_t)(realtime - stream_realtime_offset(s)), (uint64_t)realtime);
+}
+
+/* Attrs come first, all of them: perf evlist reads no further than the first feature. */
+static int put_beginning(struct stream *s, struct fault *f)
+{
+	uint64_t identifier = 0;
+	struct inscribed all;
+	bool side = false;
+	int rc = put_events(s, &all, f);
+
+	if (!rc) {
+		s->buildids = buildids_new();
+		s->jitnames = jitnames_new();
+		side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, s->jitnames, &identifier);
+		perfdata_put_descriptions(s->writer, all.v, all.n);
+		rc = put_groups(s, &all, f);
+	}
+	free_inscribed(&all);
+	if (rc)
+		return -1;
+	put_machine(s);
+	put_clock(s);
+	if (put_formats(s, f))
+		return -1;
+	if (s->opts->recording.compressed && perfdata_compress(s->writer, f))
+		return -1;
+	perfdata_end_of_head(s->writer);
+	s->recording.identifier = side ? identifier : 0;
+	if (side && !s->opts->recording.flight_bytes)
+		recorder_put_inventory(s);
+	return 0;
+}
+
+void recorder_put_inventory(struct stream *s)
+{
+	inventory_put(s, s->recording.identifier);
+}
+
+/* ---- all of it -------------------------------------------------------------- */
+
+int recorder_prepare(struct stream *s, struct fault *f)
+{
+	if (!s->opts->record)
+		return 0;
+	s->writer = perfdata_new(s->opts->record);
+	if (!s->writer)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	return put_beginning(s, f);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/record/recorder.h"
+
+#include "perfdata/write/writer.h"
+#include "stream/code/jitnames.h"
+#include "stream/record/dumps.h"
+#include "stream/rings/grow.h"
+#include "stream/state/state.h"
+
+#include <stdlib.h>
+
+/* ---- the file ------------------------------------------------------------- */
+
+int recorder_begin(struct stream *s, struct fault *f)
+{
+	if (!s->writer)
+		return 0;
+	s->recording.began_ns = s->recording.flushed_ns = attention_now();
+	s->totals.recorded_files = 1;
+	return s->opts->recording.flight_bytes ? dumps_begin(s, f) : perfdata_open(s->writer, f);
+}
+
+/* ---- between two rounds --------------------------------------------------------- */
+
+#define MS UINT64_C(1000000)
+
+static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
+{
+	const struct stream_opts *o = s->opts;
+
+	return s->recording.wants_switch ||
+	       (o->recording.switch_size && size >= o->recording.switch_size) ||
+	       (o->recording.switch_ms && now - s->recording.began_ns >= o->recording.switch_ms * MS);
+}
+
+/* Who is there is told anew: each file can be read alone. */
+static void switch_file(struct stream *s, uint64_t now)
+{
+	uint64_t files = s->totals.recorded_files;
+
+	s->recording.wants_switch = !recorder_next_file(s);
+	if (s->recording.wants_switch)
+		return;
+	s->recording.began_ns = now;
+	if (s->recording.identifier && s->totals.recorded_files > files)
+		recorder_put_inventory(s);
+}
+
+enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
+
+/* Of what waits to be compressed nobody knows how much it will be: where a limit is near,
+ * it is. */
+static uint64_t size_of_file(struct stream *s)
+{
+	const struct stream_opts *o = s->opts;
+	uint64_t size = perfdata_size(s->writer);
+
+	if (o->recording.compressed && ((o->recording.max_size && size >= o->recording.max_size) ||
+					(o->recording.switch_size && size >= o->recording.switch_size))) {
+		perfdata_flush(s->writer);
+		size = perfdata_size(s->writer);
+	}
+	return size;
+}
+
+static void file_round(struct stream *s, uint64_t now)
+{
+	uint64_t size = size_of_file(s);
+
+	if (size != s->recording.rounded)
+		perfdata_put_round(s->writer);
+	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
+		perfdata_flush(s->writer);
+		jitnames_look(s->jitnames, now);
+		s->recording.flushed_ns = now;
+	}
+	if (is_full(s, size, now))
+		switch_file(s, now);
+	if (s->opts->recording.max_size && size >= s->opts->recording.max_size)
+		stream_finish(s);
+	s->recording.rounded = s->totals.recorded_bytes = perfdata_size(s->writer);
+}
+
+void recorder_round(struct stream *s)
+{
+	uint64_t now = attention_now();
+
+	/* a larger ring that isn't read yet may hold what is older than a round's end says */
+	if (grow_is_pending(s))
+		return;
+	if (!s->dumps.flight) {
+		file_round(s, now);
+		return;
+	}
+	perfdata_put_round(s->writer);
+	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
+		jitnames_look(s->jitnames, now);
+		s->recording.flushed_ns = now;
+	}
+	dumps_round(s);
+}
+
+/* ---- the end -------------------------------------------------------------------- */
+
+int recorder_end(struct stream *s, struct fault *f)
+{
+	struct perfdata_writer *w = s->writer;
+	int rc = 0;
+
+	if (w && s->sideband)
+		sideband_collect(s->sideband);   /* the last names and mappings */
+	if (w && s->dumps.flight) {
+		rc = dumps_end(s, f);
+	} else if (w) {
+		atomic_fetch_and(&s->attn.bits, ~(unsigned int)ATTN_STOP);   /* the run has ended: the next one is meant */
+		jitnames_heed(s->jitnames, &s->attn);
+		recorder_put_jitnames(s);
+		s->totals.recorded_bytes = perfdata_size(w);
+	}
+	s->writer = NULL;
+	if (w)
+		perfdata_divert(w, NULL);
+	dumps_free(s);
+	return rc | (w ? perfdata_close(w, rc ? NULL : f) : 0);
+}
+
+void recorder_free(struct stream *s)
+{
+	if (s->writer)
+		perfdata_close(s->writer, NULL);
+	s->writer = NULL;
+	dumps_free(s);
+	for (size_t i = 0; i < s->recording.nold; i++)
+		free(s->recording.old[i]);
+	free(s->recording.old);
+	s->recording.old = NULL;
+	s->recording.nold = 0;
+}

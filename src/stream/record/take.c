@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes of rings into the recording, before their space is given back. */
+#include "perfdata/write/writer.h"
+#include "stream/choice/choice.h"
+#include "stream/choice/dispatch.h"
+#include "stream/choice/strays.h"
+#include "stream/code/jitnames.h"
+#include "stream/record/recorder.h"
+#include "stream/rings/ringrecords.h"
+#include "stream/rings/rings.h"
+#include "stream/state/requests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what is delivered, too -------------------------------------------------- */
+
+/* Ended by an error that is told now, for the run may last; the exit code tells it again. */
+static void tell_error(struct stream *s)
+{
+	if (!perfdata_error(s->writer) || s->told_record_error)
+		return;
+	s->told_record_error = true;
+	if (s->opts->recording.only) {
+		stream_finish(s);   /* there is nothing else to do; the end tells it */
+		return;
+	}
+	fprintf(stderr, "perf-prof: --record %s: %s: what comes from now on is not recorded; the run "
+		"goes on\n", s->opts->record, strerror(-perfdata_error(s->writer)));
+}
+
+/* Once more through what is written: only where a process makes code. */
+static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
+{
+	uint64_t end = ring->pos, damaged = ring->damaged;
+	const struct perf_event_header *rec;
+
+	ring->pos = from;
+	while (ring->pos < end && (rec = pev_ring_next_(ring)))
+		if (rec->type == PERF_RECORD_SAMPLE)
+			jitnames_sampled(s->jitnames, rec);
+	ring->pos = end;
+	ring->damaged = damaged;   /* that was counted before */
+}
+
+static void take(struct stream *s, struct pev_ring *ring, uint64_t from)
+{
+	uint64_t n = ring->pos - from, at = from & ring->mask, first = ring->mask + 1 - at;
+
+	/* a ring that was found damaged skips bytes that are no records */
+	if (!n || n > ring->mask + 1)
+		return;
+	if (__builtin_expect(jitnames_any(s->jitnames), 0))
+		mark_sampled(s, ring, from);
+	perfdata_put2(s->writer, ring->data + at, n < first ? n : first, ring->data,
+		      n < first ? 0 : n - first);
+	tell_error(s);
+}
+
+/* What was read before the last record is written: from there on it is the record's end. */
+static uint64_t take_before(struct stream *s, struct pev_ring *bytes, uint64_t from, uint64_t before)
+{
+	uint64_t behind = bytes->pos;
+
+	bytes->pos = before;
+	take(s, bytes, from);
+	return bytes->pos = behind;
+}
+
+/* With our id. (The kernel lets nobody write into a ring.) */
+static void put_stray(struct stream *s, const struct perf_event_header *rec, uint64_t id)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id;
+	} head = { *rec, id };
+
+	if (jitnames_any(s->jitnames))
+		jitnames_sampled(s->jitnames, rec);
+	perfdata_put2(s->writer, &head, sizeof(head), (const char *)rec + sizeof(head), rec->size - sizeof(head));
+	tell_error(s);
+}
+
+/* Goes through them once more, which is rare: mostly the kernel refuses. */
+static void take_others(struct stream *s, struct ring *ring, uint64_t from)
+{
+	struct pev_ring *bytes = ring->ring;
+	uint64_t end = bytes->pos, before = from;
+	const struct perf_event_header *rec;
+
+	bytes->pos = from;
+	while (bytes->pos < end && (rec = pev_ring_next_(bytes))) {
+		uint64_t id = 0;
+		bool refused = rec->type == PERF_RECORD_SAMPLE && choice_refuses(s, ring, rec, &id);
+
+		if (refused || id)
+			from = take_before(s, bytes, from, before);
+		if (!refused && id)
+			put_stray(s, rec, id);
+		before = bytes->pos;
+	}
+	bytes->pos = end;
+	take(s, bytes, from);
+}
+
+/* What was mapped before the samples that lie in the ring is known before they are looked at. */
+static void collect_mappings(struct stream *s)
+{
+	if (s->sideband && s->side_slice != s->slice)
+		sideband_collect(s->sideband);
+	s->side_slice = s->slice;
+}
+
+void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
+{
+	if (ring->ring->pos != from)
+		collect_mappings(s);
+	if (s->filters_here || s->own.counts || s->makers.n || s->strays)
+		take_others(s, ring, from);
+	else
+		take(s, ring->ring, from);
+}
+
+/* ---- nothing but written ---------------------------------------------------- */
+
+enum { PIECE_BYTES = 256 << 10 };
+
+static void look_for_trigger(struct stream *s, const struct perf_event_header *rec)
+{
+	const struct stream_event *event = dispatch_event_of(s, rec);
+
+	if (event && event->triggers && rec->size >= event->layout.time + 8)
+		request_dump(s, layout_u64(rec, event->layout.time), event->name);
+}
+
+/* Samples are counted; those that a filter here refuses end a stretch that is written. So does one that is of no
+ * event: perf refuses the whole file for it. *id: as strays_whose(). */
+static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
+{
+	uint64_t lost;
+
+	*id = 0;
+	if (rec->type != PERF_RECORD_SAMPLE) {
+		lost = ring_take_lost(s, ring, rec);
+		if (lost)
+			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
+		return true;
+	}
+	if (__builtin_expect(s->throttles.nopen != 0, 0))
+		ring_end_throttled(s, ring, rec);
+	if (s->filters_here && !choice_wants(s, ring, rec))
+		return false;
+	if (__builtin_expect(s->strays, 0) && !strays_whose(s, rec, id) && rec->size >= 16) {
+		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
+		return false;
+	}
+	if (s->dumps.flight)
+		look_for_trigger(s, rec);
+	if (++s->totals.delivered == s->opts->exit_n)
+		stream_stop(s);
+	return true;
+}
+
+/* A piece: its space is given back when it is written. */
+static void drain_piece(struct stream *s, struct ring *ring)
+{
+	struct pev_ring *bytes = ring->ring;
+	const struct perf_event_header *rec;
+	uint64_t begin = bytes->pos, from = begin, before = begin;
+
+	while (!s->stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
+		uint64_t id;
+		bool written = is_written(s, ring, rec, &id);
+
+		if (!written || id)
+			from = take_before(s, bytes, from, before);
+		if (written && id)
+			put_stray(s, rec, id);
+		before = bytes->pos;
+	}
+	take(s, bytes, from);
+	pev_ring_release_(bytes);
+	ring_check_damage(s, ring);
+}
+
+/* What was mapped before the samples up to the ring's end of now is known before they are looked at. */
+static void look_at_end(struct stream *s, struct ring *ring)
+{
+	if (ring->backlog)
+		backlog_move(ring->backlog);
+	if (pev_ring_begin_(ring->ring) && s->sideband)
+		sideband_collect(s->sideband);
+}
+
+/* When the ring's next sample was; another record is due at once. All that is recorded begins alike, up to
+ * the time. */
+static uint64_t next_time(const struct stream *s, const struct pev_ring *ring)
+{
+	const char *rec = ring->data + (ring->pos & ring->mask);
+	const uint64_t at = s->events[s->first].layout.time;
+
+	if (((const struct perf_event_header *)rec)->type != PERF_RECORD_SAMPLE || ring->head - ring->pos < at + 8)
+		return 0;
+	return *(const uint64_t *)(ring->data + ((ring->pos + at) & ring->mask));
+}
+
+static struct ring *earliest(const struct stream *s)
+{
+	struct ring *first = NULL;
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < s->nrings; i++) {
+		const struct pev_ring *ring = s->rings[i].ring;
+
+		if (ring->pos == ring->head || (first && next_time(s, ring) >= time))
+			continue;
+		first = &s->rings[i];
+		time = next_time(s, ring);
+	}
+	return first;
+}
+
+/* Each ring up to its end at its first turn and no further: then a round is over, and what comes with
+ * the next one is no older than what came before this one. A piece of each, then whichever is behind: who
+ * reads the file holds what one ring is ahead of the others, and a ring can hold more than he does. */
+void recorder_drain(struct stream *s)
+{
+	struct ring *ring;
+
+	for (size_t i = 0; i < s->nrings && !s->stopping; i++) {
+		look_at_end(s, &s->rings[i]);
+		drain_piece(s, &s->rings[i]);
+	}
+	while (!s->stopping && (ring = earliest(s)))
+		drain_piece(s, ring);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is due of a recording, to the consumer: samples by the layout and the choices of their
+ * events, and what tells of tasks, in the order of time.
+ */
+#include "stream/choice/choice.h"
+#include "stream/choice/dispatch.h"
+#include "stream/list/maker.h"
+#include "stream/replay/private.h"
+#include "stream/rings/attend.h"
+#include "stream/rings/gap.h"
+#include "stream/rings/rings.h"
+
+#include <string.h>
+
+enum { MAX_FOLLOWED = 1 << 16, MAX_INTERVALS = 100000, MAX_EMPTY = 1000000 };
+
+/* ---- one sample --------------------------------------------------------------- */
+
+/* Raw data of the other byte order: its format says what is turned. */
+static void turn_raw(const struct track *t, const struct perf_event_header *rec, const struct layout *l)
+{
+	uint32_t size;
+	const void *raw = layout_raw(l, rec, &size);
+
+	if (raw)
+		tracefmt_swap(t->fmt, (void *)raw, size);
+}
+
+/* The usual layout: nothing of variable length before the raw data. */
+static inline bool find_plain_raw(const struct stream_event *ev, const struct perf_event_header *rec,
+				  const void **raw, uint32_t *size)
+{
+	uint32_t at = ev->layout.raw;
+
+	if (rec->size < at + 4)
+		return false;
+	*size = layout_u32(rec, (uint8_t)at);
+	*raw = (const char *)rec + at + 4;
+	return *size <= rec->size - at - 4 && *size >= ev->min_raw;
+}
+
+/* The same for any layout; false for a sample that contradicts its event's format. */
+static inline bool find_raw(struct stream_event *ev, const struct perf_event_header *rec, const void **raw, uint32_t *size)
+{
+	if (__builtin_expect(ev->fmt && !ev->layout.callchain && !ev->layout.group_entry, 1))
+		return find_plain_raw(ev, rec, raw, size);
+	return dispatch_as(ev, rec, raw, size);
+}
+
+/* Whether the sample is of the targets: live, the kernel brings no others. */
+static bool is_watched(const struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec,
+		       uint32_t cpu)
+{
+	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
+		return false;
+	return __builtin_expect(!p->chooses_tasks, 1) || ev->everywhere ||
+	       numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
+	       numlist_has(&p->tids, (int)layout_u32(rec, ev->layout.tid + 4));
+}
+
+static void deliver_one(struct stream *s, struct ring *ring, struct stream_event *ev,
+			const struct perf_event_header *rec, uint32_t cpu)
+{
+	const void *raw;
+	uint32_t size;
+
+	if (__builtin_expect(!find_raw(ev, rec, &raw, &size), 0))
+		s->totals.malformed++;
+	else if (is_watched(s->replay, ev, rec, cpu))
+		choice_offer(s, ring, ev, rec, raw, size, cpu);
+}
+
+/* Most samples. */
+static inline void deliver_plain(struct stream *s, const struct stream_event *ev,
+				 const struct perf_event_header *rec, uint32_t cpu)
+{
+	const void *raw;
+	uint32_t size;
+
+	if (__builtin_expect(!find_plain_raw(ev, rec, &raw, &size), 0)) {
+		s->totals.malformed++;
+		return;
+	}
+	stream_hand_over(s, ev, rec, raw, size, cpu);
+}
+
+static void deliver_sample(struct stream *s, struct ring *ring, const struct track *t,
+			   const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	uint32_t cpu = cpu_of(t, rec);
+
+	if (__builtin_expect(t->widened != t->type, 0)) {
+		rec = widen_sample(rec, t->type, t->widened, t->period, p->wide);
+		if (!rec) {
+			s->totals.malformed++;
+			return;
+		}
+	}
+	if (t->fmt && perfdata_is_foreign(p->reader))
+		turn_raw(t, rec, &s->events[t->first].layout);
+	for (uint32_t i = t->first; i != NO_EVENT && !s->stopping; i = p->next[i])
+		if (s->events[i].wanted)
+			deliver_one(s, ring, &s->events[i], rec, cpu);
+}
+
+/* ---- tasks ------------------------------------------------------------------- */
+
+/* Children of those who are watched are watched, too. */
+static void follow(struct stream *s, const struct pev_task *task)
+{
+	struct replay *p = s->replay;
+
+	if (s->opts->inherit < 0 || p->pids.n + p->tids.n >= MAX_FOLLOWED)
+		return;
+	if (numlist_has(&p->pids, (int)task->ppid) && task->pid != task->ppid)
+		numlist_add(&p->pids, (int)task->pid);
+	if (numlist_has(&p->tids, (int)task->ptid))
+		numlist_add(&p->tids, (int)task->tid);
+}
+
+void delivery_task(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	const struct perfdata_event *e = perfdata_event(p->reader, (size_t)perfdata_event_of(p->reader, rec));
+	struct pev_record out;
+
+	replay_mend(e, rec);
+	if (pev_decode(rec, rec->size, &e->format, &out)) {
+		s->totals.malformed++;
+		return;
+	}
+	/* perf tells who was there before as forks, too, without a time */
+	if (out.type == PERF_RECORD_FORK && p->chooses_tasks && out.sample_id.time &&
+	    out.sample_id.time != UINT64_MAX)
+		follow(s, &out.task);
+	if (out.type == PERF_RECORD_MMAP || out.type == PERF_RECORD_MMAP2)
+		replay_identify(p, &out.mmap);
+	makers_take_task(s, &out);
+	ids_take_task(s, &out);
+}
+
+/* ---- delivery, in order --------------------------------------------------------- */
+
+static uint64_t one_interval_after(const struct replay *p, uint64_t time)
+{
+	return time < UINT64_MAX - p->interval ? time + p->interval : UINT64_MAX;
+}
+
+/* -i, by the recording's clock. A gap without events has its intervals, too, in reason: clocks
+ * that are damaged jump with each event. At the end of time there are no more. */
+static void pass_intervals(struct stream *s, uint64_t time)
+{
+	struct replay *p = s->replay;
+
+	if (!p->next_interval)
+		p->next_interval = one_interval_after(p, time);
+	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
+	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
+		p->reached = p->next_interval;
+		s->ops->interval(s->ctx);
+		p->empty_intervals += i > 0;
+		p->next_interval = one_interval_after(p, p->next_interval);
+		if (attention_pending(&s->attn))
+			attend_requests(s);
+	}
+	if (time >= p->next_interval)
+		p->next_interval = one_interval_after(p, time);
+	p->reached = time;
+}
+
+static void deliver_other(struct stream *s, struct ring *ring, const struct order_item *item)
+{
+	const struct perf_event_header *rec = item->rec;
+
+	if (rec->type == PERF_RECORD_LOST)
+		gap_deliver(s, ring, rec);
+	else
+		delivery_task(s, rec);
+}
+
+static inline void deliver_by(struct stream *s, const struct track *t, uint32_t queue,
+			      const struct perf_event_header *rec, uint64_t time)
+{
+	if (__builtin_expect(s->replay->interval != 0, 0))
+		pass_intervals(s, time);
+	if (__builtin_expect(s->stopping, 0))
+		return;
+	if (__builtin_expect(t->plain != NULL, 1))
+		deliver_plain(s, t->plain, rec, cpu_of(t, rec));
+	else
+		deliver_sample(s, &s->rings[t->cpu_at ? queue : 0], t, rec);
+}
+
+static void deliver_item(struct stream *s, const struct order_item *item)
+{
+	const struct perf_event_header *rec = item->rec;
+
+	if (__builtin_expect(rec->type != PERF_RECORD_SAMPLE, 0))
+		deliver_other(s, &s->rings[item->queue], item);
+	else
+		deliver_by(s, &s->replay->tracks[item->tag], item->queue, rec, item->time);
+	if (attention_pending(&s->attn))
+		attend_requests(s);
+}
+
+/* One after another, as long as they are due. */
+static void deliver_run(struct stream *s, const struct order_due *due)
+{
+	struct replay *p = s->replay;
+	const struct track *t = due->item.tag == MIXED ? NULL : &p->tracks[due->item.tag];
+	const char *at = due->item.rec;
+	uint64_t time = due->item.time, last;
+	void *memory;
+
+	do {
+		const struct perf_event_header *rec = (const void *)at;
+
+		last = time;
+		deliver_by(s, t ? t : &p->tracks[perfdata_event_of(p->reader, rec)], due->item.queue, rec, time);
+		if (attention_pending(&s->attn))
+			attend_requests(s);
+		at += rec->size;
+		if (at == due->end)
+			break;
+		time = layout_u64((const void *)at, due->time_at);
+	} while (time <= due->until && !s->stopping);
+	memory = order_pass(s->order, due, at, last);
+	if (memory)
+		perfdata_unpin(p->reader, memory);
+}
+
+static bool deliver_due(struct stream *s, uint64_t watermark)
+{
+	struct order_due due;
+
+	if (s->stopping || !order_due(s->order, watermark, &due))
+		return false;
+	if (due.end)
+		deliver_run(s, &due);
+	else
+		deliver_item(s, &due.item);
+	return true;
+}
+
+void delivery_until(struct stream *s, uint64_t watermark)
+{
+	while (deliver_due(s, watermark))
+		;
+}
+
+static bool is_full(const struct stream *s)
+{
+	return order_bytes(s->order) + perfdata_pinned(s->replay->reader) >= REPLAY_MAX_HELD;
+}
+
+void delivery_make_room(struct stream *s)
+{
+	while (is_full(s) && deliver_due(s, UINT64_MAX))
+		;
+}

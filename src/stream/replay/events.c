@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the events of a recording, and the text of -e, to events of the stream. */
+#include "base/nearest.h"
+#include "stream/list/list.h"
+#include "stream/list/maker.h"
+#include "stream/list/source.h"
+#include "stream/replay/private.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct spec_item everything;   /* what stands for -e where there is none */
+
+/* ---- formats ---------------------------------------------------------------- */
+
+struct formats {
+	struct stream *s;
+	struct perfdata_formats f;
+	bool machine_set;
+};
+
+static int take_format(void *ctx, const char *sys, const char *text, size_t len)
+{
+	struct formats *x = ctx;
+
+	if (!x->machine_set)
+		tracefmt_set_machine(x->s->formats, x->f.long_size, (int)x->f.page_size);
+	x->machine_set = true;
+	if (!tracefmt_parse(x->s->formats, text, len, sys, NULL))
+		x->s->replay->formats_bad++;
+	return 0;
+}
+
+static int read_formats(struct stream *s, struct fault *f)
+{
+	struct formats x = { .s = s };
+
+	x.f.format = take_format;
+	x.f.ctx = &x;
+	return perfdata_each_format(s->replay->reader, &x.f, f);
+}
+
+/* ---- events ------------------------------------------------------------------- */
+
+static uint8_t arch_of(const struct perfdata_info *info)
+{
+	static const struct { const char *name; uint8_t arch; } known[] = {
+		{ "x86_64", PEV_ARCH_X86_64 }, { "i386", PEV_ARCH_I386 }, { "i486", PEV_ARCH_I386 },
+		{ "i586", PEV_ARCH_I386 }, { "i686", PEV_ARCH_I386 }, { "aarch64", PEV_ARCH_ARM64 },
+		{ "arm64", PEV_ARCH_ARM64 }, { "riscv64", PEV_ARCH_RISCV64 },
+	};
+
+	for (size_t i = 0; info->arch && i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(info->arch, known[i].name))
+			return known[i].arch;
+	return PEV_ARCH_NATIVE;
+}
+
+/* The parts of a sample that have a place of their own, in every one. */
+#define PLAIN_PARTS                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD)
+
+/* What is counted. Our own recordings also say how the user called it, which may be a source. */
+static char *what_of(const struct replay *p, const struct track *t, const struct perfdata_event *e)
+{
+	char label[256];
+
+	if (e->what)
+		return strdup(e->what);
+	if (recording_is_ours(perfdata_info(p->reader)) && track_label(p, e, label, sizeof(label)))
+		return strdup(label);
+	return strdup(t->name);
+}
+
+static int fill_sampling(struct stream_event *ev, const struct replay *p, const struct track *t,
+			 const struct perfdata_event *e, struct fault *f)
+{
+	struct stream_sampling *sampling = calloc(1, sizeof(*sampling));
+	const struct perf_event_attr *a = &e->attr.attr;
+
+	ev->sampling = sampling;
+	if (!sampling)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	sampling->attr = e->attr;
+	sampling->attr.attr.sample_type = t->widened;
+	sampling->what = what_of(p, t, e);
+	sampling->format = e->format;
+	sampling->format.sample_type = t->widened;
+	sampling->format.arch = arch_of(perfdata_info(p->reader));
+	sampling->decode = t->widened & ~(uint64_t)PLAIN_PARTS;
+	if (a->type == PERF_TYPE_SOFTWARE && t->type & PERF_SAMPLE_ADDR && t->type & PERF_SAMPLE_IP &&
+	    (a->config == PERF_COUNT_SW_PAGE_FAULTS || a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+	     a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ))
+		sampling->shape = SHAPE_FAULT;
+	return sampling->what ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
+}
+
+/* What was recorded counts, whatever the list asks for. */
+static void set_callchain(struct stream_event *ev, const struct perf_event_attr *a)
+{
+	ev->callchain = a->sample_type & PERF_SAMPLE_CALLCHAIN;
+	ev->stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
+	ev->chain_user = (ev->callchain && !a->exclude_callchain_user) || ev->stack_bytes;
+	ev->chain_kernel = ev->callchain && !a->exclude_callchain_kernel;
+	ev->max_stack = 0;
+}
+
+/* As widened samples have it. */
+static int set_stack_format(struct stream_event *ev, const struct replay *p, const struct track *t,
+			    const struct pev_format *recorded)
+{
+	struct pev_format format = *recorded;
+
+	format.sample_type = t->widened;
+	format.arch = arch_of(perfdata_info(p->reader));
+	return ev->stack_bytes ? event_set_stack_format(ev, &format) : 0;
+}
+
+const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event)
+{
+	return perfdata_event(s->replay->reader, event->track);
+}
+
+void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
+{
+	*format = replay_event(s, event)->format;
+	format->sample_type = event->layout.sample_type;
+	format->arch = arch_of(perfdata_info(s->replay->reader));
+}
+
+static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
+{
+	const char *shown = ev->alias ? ev->alias : t->probe ? t->name : track_behind_system(t);
+	char full[600], word[600];
+
+	ev->sys = strdup(t->fmt->sys);
+	ev->tracepoint = strdup(t->fmt->name);
+	if (!ev->sys || !ev->tracepoint)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (t->probe)
+		return event_set_name(ev, shown, shown, f);
+	shown = shown && *shown ? shown : t->fmt->name;
+	snprintf(full, sizeof(full), "%s:%s", t->fmt->sys, shown);
+	snprintf(word, sizeof(word), "%s__%s", t->fmt->sys, shown);
+	return event_set_name(ev, full, word, f);
+}
+
+/* As it was typed, if that is a name: not where it is a PMU or has terms. */
+static const char *typed_name(const struct spec_item *item, char *buf, size_t size)
+{
+	if (!item->name || spec_is_glob(item->name) || plain_has_terms(item) || item->terms)
+		return NULL;
+	snprintf(buf, size, "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	return buf;
+}
+
+static int name_event(struct stream_event *ev, const struct spec_item *item, const struct track *t,
+		      struct fault *f)
+{
+	char typed[300];
+	const char *name = ev->alias;
+
+	if (t->fmt)
+		return name_tracepoint(ev, t, f);
+	if (!name)
+		name = typed_name(item, typed, sizeof(typed));
+	if (!name)
+		name = t->name;
+	return event_set_name(ev, name, name, f);
+}
+
+/* "cpu/cpu-cycles/u" is the name, whatever this machine takes for terms; so is "cpu_core/cycles:u/", which
+ * is how perf 5.13 to 6.3 call it. */
+static bool matches_terms(const struct spec_item *item, const char *name)
+{
+	size_t n = item->terms ? strlen(item->name) : 0;
+
+	if (strchr(name, '/') && strlen(name) == item->len && !memcmp(item->text + item->at, name, item->len))
+		return true;
+	return item->terms && !item->sys && !strncmp(name, item->name, n) && name[n] == '/' &&
+	       !strncmp(name + n + 1, item->filter, strlen(item->filter)) &&
+	       name[n + 1 + strlen(item->filter)] == '/' &&
+	       (!item->modifiers || !strcmp(name + n + 2 + strlen(item->filter), item->modifiers));
+}
+
+/* Whether the first slot is not a filter: terms, or a source's options, which are the recorder's. */
+static bool takes_slot(const struct stream *s, const struct spec_item *item, const struct track *t)
+{
+	if (matches_terms(item, t->name))
+		return true;
+	return item->name && (plain_has_terms(item) ||
+			      (!item->sys && source_find(s->opts->sources, item->name)));
+}
+
+static int append(struct stream *s, const struct spec_item *item, size_t track, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	const struct track *t = &p->tracks[track];
+	const struct perfdata_event *e = perfdata_event(p->reader, track);
+	struct stream_event *ev = events_append(s, item, f);
+
+	if (!ev)
+		return -1;
+	ev->track = (uint32_t)track;
+	ev->fmt = t->fmt;
+	if (!t->fmt && fill_sampling(ev, p, t, e, f))
+		return -1;
+	if (takes_slot(s, item, t)) {
+		free((char *)ev->filter);
+		ev->filter = NULL;
+	}
+	if (t->probe && !(ev->probe = strdup(t->probe)))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (event_attrs_set(s, ev, item, t->probe ? EVENT_PROBE : t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
+		return -1;
+	if (!t->fmt)
+		ev->sampling->attr = e->attr;
+	set_callchain(ev, &e->attr.attr);
+	if (set_stack_format(ev, p, t, &e->format))
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	layout_from_format(&ev->layout, t->widened, e->format.read_format);
+	ev->read_format = e->format.read_format;
+	ev->counted = track_is_counted(p, track);
+	if (t->fmt)
+		ev->min_raw = t->fmt->min_size;
+	return name_event(ev, item, t, f);
+}
+
+/* ---- the list ------------------------------------------------------------------- */
+
+static bool matches_text(const char *pattern, const char *name, bool glob)
+{
+	return glob ? !fnmatch(pattern, name, 0) : !strcmp(pattern, name);
+}
+
+/* "cycles" is "cycles:u", too. */
+static bool matches_name(const struct spec_item *item, const char *name)
+{
+	bool glob = spec_is_glob(item->name) || (item->sys && spec_is_glob(item->sys));
+	char text[300], bare[256];
+
+	snprintf(text, sizeof(text), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	if (matches_text(text, name, glob))
+		return true;
+	if (item->sys || strchr(name, '/'))
+		return false;
+	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(name, ":"), name);
+	return matches_text(text, bare, glob);
+}
+
+/* Whatever it is called there. */
+static bool matches_attr(const struct perf_event_attr *want, const struct perf_event_attr *a)
+{
+	return want->type == a->type && want->config == a->config && want->config1 == a->config1 &&
+	       want->config2 == a->config2;
+}
+
+/* What `profile` samples: the CPU's cycles, or its clock. */
+static bool is_profile(const struct perf_event_attr *a)
+{
+	return (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES) ||
+	       rate_is_clock(a);
+}
+
+struct wanted {
+	const struct spec_item *item;
+	struct pev_attr_list *parsed;      /* as this machine understands it, or NULL */
+	bool profile;
+	bool same_machine;                 /* its types of PMUs are this one's */
+	char probe[PROBE_SHOWN_SIZE];      /* what a probe of this item is called; "": it is none */
+	/* the recording has one that is called just so, and others don't matter; or NULL */
+	bool (*exactly)(const struct wanted *w, const struct track *t);
+};
+
+/* Whatever it is called there. */
+static bool matches_tracepoint(const struct wanted *w, const struct track *t)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "%s:%s", t->fmt->sys, t->fmt->name);
+	return matches_name(w->item, name);
+}
+
+/* The alias of the item is the one with which it was recorded. */
+static bool is_alias(const struct wanted *w, const struct track *t)
+{
+	const char *alias = spec_attr(w->item, "alias");
+	bool traced = t->fmt && !t->probe;
+	const char *name = traced ? track_behind_system(t) : t->name;
+
+	return alias && name && !strcmp(name, alias) && !t->probe == !w->probe[0] &&
+	       (!traced || matches_tracepoint(w, t));
+}
+
+static bool is_with_terms(const struct wanted *w, const struct track *t)
+{
+	return matches_terms(w->item, t->name);
+}
+
+static bool is_probe_of(const struct wanted *w, const struct track *t)
+{
+	return t->probe && !strcmp(w->probe, t->probe);
+}
+
+static bool matches(const struct wanted *w, const struct track *t, const struct perf_event_attr *a)
+{
+	if (w->exactly)
+		return w->exactly(w, t);
+	if (matches_name(w->item, t->name))
+		return true;
+	if (t->fmt)
+		return t->probe ? matches_name(w->item, t->probe) : matches_tracepoint(w, t);
+	return (w->profile && is_profile(a)) ||
+	       (w->parsed && (a->type < PERF_TYPE_MAX || w->same_machine) &&
+		matches_attr(pev_attr_list_at(w->parsed, 0)->attr, a));
+}
+
+static void begin_wanted(const struct stream *s, struct wanted *w, const struct spec_item *item)
+{
+	static bool (*const kinds[])(const struct wanted *, const struct track *) = {
+		is_alias, is_with_terms, is_probe_of,
+	};
+	const struct replay *p = s->replay;
+	char text[PLAIN_TEXT_SIZE];
+
+	*w = (struct wanted){ .item = item, .same_machine = p->same_machine };
+	if (!probe_item_name(item, w->probe, sizeof(w->probe)))
+		w->probe[0] = '\0';
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds) && !w->exactly; k++)
+		for (size_t i = 0; i < p->ntracks && !w->exactly; i++)
+			w->exactly = kinds[k](w, &p->tracks[i]) ? kinds[k] : NULL;
+	w->profile = !item->sys && !strcmp(item->name, "profile") &&
+		     source_find(s->opts->sources, item->name);
+	if (!plain_is_single(item))
+		return;
+	plain_text(item, text, sizeof(text));
+	if (pev_attr_parse(&w->parsed, text, NULL, NULL))
+		w->parsed = NULL;
+}
+
+/* A dummy has no samples: it is there for the records of tasks. */
+static bool is_dummy(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
+}
+
+static int unknown_event(const struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	char message[700], expected[500] = "one of", name[300];
+	size_t used = strlen(expected);
+	struct nearest near;
+
+	if (item->terms)
+		snprintf(name, sizeof(name), "%.*s", (int)item->len, item->text + item->at);
+	else
+		snprintf(name, sizeof(name), "%s%s%s", item->sys ? item->sys : "", item->sys ? ":" : "", item->name);
+	snprintf(message, sizeof(message), "%s has no event %s", s->opts->input, name);
+	nearest_begin(&near, name);
+	for (size_t i = 0, n = 0; i < p->ntracks; i++) {
+		if (is_dummy(&perfdata_event(p->reader, i)->attr.attr))
+			continue;
+		nearest_offer(&near, p->tracks[i].name);
+		if (used < sizeof(expected))
+			used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s %s", n++ ? "," : "",
+						 p->tracks[i].name);
+	}
+	if (nearest_get(&near))
+		snprintf(expected, sizeof(expected), "did you mean %s?", nearest_get(&near));
+	return spec_fault(f, item, item->at, message, expected);
+}
+
+/* The one before it, as recorders lay groups; ntracks: there is none. */
+static size_t leader_of(const struct replay *p, size_t track)
+{
+	while (track-- > 0) {
+		const struct perf_event_attr *a = &perfdata_event(p->reader, track)->attr.attr;
+
+		if (a->sample_period && a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_FORMAT_GROUP)
+			return track;
+	}
+	return p->ntracks;
+}
+
+/* Who has no use for counts would wait in vain for its samples; those of a group come with its leader's. */
+static int check_samples(const struct stream *s, const struct spec_item *item, size_t before, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	char message[700], expected[400] = "";
+	size_t leader;
+
+	for (size_t i = before; i < s->nevents; i++)
+		if (item->group || s->opts->takes_counts || !track_is_counted(p, s->events[i].track))
+			return 0;
+	leader = leader_of(p, s->events[before].track);
+	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[s->events[before].track].name,
+		 s->opts->input);
+	if (leader < p->ntracks)
+		snprintf(expected, sizeof(expected), "name %s, whose samples bear the counts of its group",
+			 p->tracks[leader].name);
+	return spec_fault(f, item, item->at, message, expected);
+}
+
+/* What is made here was not recorded, but what it is made of. */
+static int add_made(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct source_ops *ops = item->sys ? NULL : source_find(s->opts->sources, item->name);
+
+	if (!ops || !ops->makes)
+		return unknown_event(s, item, f);
+	return source_add_item(s, item, f) == PLAIN_ADDED ? 0 : -1;
+}
+
+static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
+{
+	const struct replay *p = s->replay;
+	size_t before = s->nevents;
+	struct wanted w;
+	int rc = 0;
+
+	begin_wanted(s, &w, item);
+	for (size_t i = 0; i < p->ntracks && !rc; i++)
+		if (matches(&w, &p->tracks[i], &perfdata_event(p->reader, i)->attr.attr))
+			rc = append(s, item, i, f);
+	if (w.parsed)
+		pev_attr_list_free(w.parsed);
+	if (rc)
+		return rc;
+	return s->nevents > before ? check_samples(s, item, before, f) : add_made(s, item, f);
+}
+
+static bool has_event_of(const struct stream *s, size_t track)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].track == track)
+			return true;
+	return false;
+}
+
+/* Behind the events that are shown: those whose samples bear counts of these. */
+static int add_leaders(struct stream *s, struct fault *f)
+{
+	const struct replay *p = s->replay;
+
+	s->replay->leaders_from = s->nevents;
+	for (size_t i = 0; i < s->nshown && s->opts->takes_counts; i++) {
+		size_t track = s->events[i].track, leader = p->ntracks;
+
+		if (track != NO_TRACK && track_is_counted(p, track))
+			leader = leader_of(p, track);
+		if (leader < p->ntracks && !has_event_of(s, leader) && append(s, &everything, leader, f))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_all(struct stream *s, struct fault *f)
+{
+	const struct replay *p = s->replay;
+
+	for (size_t i = 0; i < p->ntracks; i++)
+		if (!is_dummy(&perfdata_event(p->reader, i)->attr.attr) && append(s, &everything, i, f))
+			return -1;
+	return s->nevents ? 0 : fault_set(f, EXIT_FAILED, "%s: no event in it has samples", s->opts->input);
+}
+
+/* ---- families --------------------------------------------------------------------- */
+
+enum { COMPARED = 64 };      /* events; a hostile recording may have any number */
+
+/* An event of the CPU's by its number: which kind of core is in the upper half of config. */
+static bool is_same_number(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	return a->type == b->type && (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) &&
+	       (uint32_t)a->config == (uint32_t)b->config && a->config >> 32 != b->config >> 32 &&
+	       a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel &&
+	       a->exclude_hv == b->exclude_hv;
+}
+
+/* "cpu_core/cycles/u" and "cpu_atom/cycles/u"; "intel_pt//u" says nothing behind its PMU. */
+static bool is_same_but_for_pmu(const char *a, const char *b)
+{
+	const char *x = strchr(a, '/'), *y = strchr(b, '/');
+
+	return x && y && x[1] != '/' && !strcmp(x, y) && strcmp(a, b);
+}
+
+static bool is_family(const struct stream *s, const struct stream_event *a, const struct stream_event *b)
+{
+	const struct replay *p = s->replay;
+
+	if (!a->sampling || !b->sampling || a->maker || b->maker || a->counted || b->counted || a->track == b->track)
+		return false;
+	return is_same_number(&replay_event(s, a)->attr.attr, &replay_event(s, b)->attr.attr) ||
+	       is_same_but_for_pmu(p->tracks[a->track].name, p->tracks[b->track].name);
+}
+
+static void find_families(struct stream *s)
+{
+	for (size_t i = 1; i < s->nevents && i < COMPARED; i++)
+		for (size_t k = 0; k < i && s->events[i].family == i; k++)
+			if (is_family(s, &s->events[k], &s->events[i]))
+				s->events[i].family = s->events[k].family;
+}
+
+/* Each track knows its events; several may be of one, by aliases. */
+static int link_events(struct stream *s, struct fault *f)
+{
+	struct replay *p = s->replay;
+
+	p->next = calloc(s->nevents, sizeof(*p->next));
+	if (!p->next)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (size_t i = s->nevents; i-- > 0;) {
+		struct track *t;
+
+		if (s->events[i].track == NO_TRACK)
+			continue;
+		t = &p->tracks[s->events[i].track];
+		p->next[i] = t->first;
+		t->first = (uint32_t)i;
+	}
+	return 0;
+}
+
+int recording_events(struct stream *s, struct fault *f)
+{
+	struct fault damage = { 0 };
+	int rc;
+
+	if (read_formats(s, &damage))
+		fault_print(&damage);   /* its tracepoints have no fields; all else is there */
+	if (tracks_make(s->replay, s->formats, f) || events_parse(s, f))
+		return -1;
+	rc = s->specs.nitems ? 0 : add_all(s, f);
+	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
+		rc = add_item(s, &s->specs.items[i], f);
+	find_families(s);
+	return rc || events_check_names(s, f) || makers_watch(s, f) || add_leaders(s, f) || link_events(s, f) ||
+	       makers_begin(s, f) ? -1 : 0;
+}

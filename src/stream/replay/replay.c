@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records out of a recording, samples to the consumer, in the order of time.
+ *
+ * perf writes rings one after another, and a mark (FINISHED_ROUND) once it went round all of
+ * them. What is written after a mark is not earlier than what was newest at the mark before
+ * it: that bounds what is held. A recording without marks is held up to a bound of memory.
+ * Queues are those of live rings, one per CPU. Records of tasks go through them, too: so the
+ * consumer knows who was who at the time of each sample.
+ */
+#include "base/note.h"
+#include "stream/choice/counts.h"
+#include "stream/choice/dispatch.h"
+#include "stream/list/list.h"
+#include "stream/list/maker.h"
+#include "stream/replay/private.h"
+#include "stream/rings/attend.h"
+#include "stream/rings/gap.h"
+#include "stream/rings/rings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_QUEUES = 4096, SOME_QUEUES = 64 };
+enum { LOOK_RECORDS = 1 << 14 };
+
+#define SECOND UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
+
+/* ---- life ------------------------------------------------------------------- */
+
+int stream_open_input(struct stream_opts *opts, struct fault *f)
+{
+	if (!opts->input || opts->input_fd >= 0)
+		return 0;
+	opts->input_fd = perfdata_reader_path(opts->input, f);
+	return opts->input_fd < 0 ? -1 : 0;
+}
+
+int stream_start_output(struct stream_opts *opts, struct fault *f)
+{
+	const char *path = opts->output.path;
+	struct stat in, out;
+
+	if (path && opts->input && strcmp(opts->input, "-") && !stat(opts->input, &in) && !stat(path, &out) &&
+	    S_ISREG(out.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+		return fault_usage(f, "-o %s is the recording that is read; name another file", path);
+	return output_start(&opts->output, f);
+}
+
+/* What asks for this machine has no meaning. */
+static int check_options(const struct stream_opts *o, struct fault *f)
+{
+	if (o->record)
+		return fault_usage(f, "--record with --input: the recording is there already: %s", o->input);
+	if (o->tsc || o->monotonic)
+		return fault_usage(f, "%s with --input: a recording has the clock of its recorder",
+				   o->tsc ? "--tsc" : "--monotonic");
+	if (o->cgroups.n)
+		return fault_usage(f, "--cgroups with --input: a recording does not say which tasks were in %s",
+				   o->cgroups.v[0]);
+	return 0;
+}
+
+static int copy_numbers(struct numlist *to, const struct numlist *from, struct fault *f)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (numlist_add(to, from->v[i]))
+			return fault_set(f, EXIT_FAILED, "out of memory");
+	return 0;
+}
+
+static void choose_queues(struct replay *p)
+{
+	uint32_t n = perfdata_info(p->reader)->cpus_there;
+
+	p->nqueues = n ? n : SOME_QUEUES;
+	if (p->nqueues > MAX_QUEUES)
+		p->nqueues = MAX_QUEUES;
+}
+
+static void look_at_file(struct replay *p, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	p->size = (uint64_t)st.st_size;
+	p->written = st.st_mtim;
+}
+
+int replay_new(struct stream *s, struct fault *f)
+{
+	struct stream_opts *o = (struct stream_opts *)s->opts;
+	struct replay *p;
+	int fd;
+
+	if (check_options(o, f) || stream_open_input(o, f))
+		return -1;
+	p = s->replay = malloc(sizeof(*p));
+	if (!p)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	memset(p, 0, offsetof(struct replay, wide));
+	fd = o->input_fd;
+	o->input_fd = -1;
+	own_begin(&s->own, false);
+	s->clock.added = o->clock_offset;
+	look_at_file(p, fd);
+	p->reader = perfdata_reader_open(fd, o->input, f);
+	if (!p->reader || copy_numbers(&p->pids, &o->pids, f) || copy_numbers(&p->tids, &o->tids, f))
+		return -1;
+	p->chooses_tasks = p->pids.n || p->tids.n;
+	if (p->size < perfdata_end(p->reader) && perfdata_end(p->reader) != UINT64_MAX)
+		p->size = perfdata_end(p->reader);   /* it was unpacked */
+	choose_queues(p);
+	replay_compare_machine(p, o->opener);
+	return recording_events(s, f);
+}
+
+void replay_free(struct stream *s)
+{
+	struct replay *p = s->replay;
+
+	s->replay = NULL;
+	if (!p)
+		return;
+	perfdata_reader_close(p->reader);
+	numlist_free(&p->pids);
+	numlist_free(&p->tids);
+	free(p->tracks);
+	free(p->next);
+	free(p);
+}
+
+int replay_open(struct stream *s, struct fault *f)
+{
+	struct replay *p = s->replay;
+
+	s->rings = calloc(p->nqueues, sizeof(*s->rings));
+	s->order = order_new(p->nqueues, REPLAY_MAX_HELD);
+	if (!s->rings || !s->order)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	for (uint32_t i = 0; i < p->nqueues; i++)
+		s->rings[i].cpu = (int)i;
+	if (counts_begin(s, f))
+		return -1;
+	dispatch_index(s);
+	return 0;
+}
+
+struct stream_event *replay_leaders(struct stream *s, size_t *n)
+{
+	*n = s->nevents - s->replay->leaders_from;
+	return s->events + s->replay->leaders_from;
+}
+
+/* ---- what comes from the recording ----------------------------------------------- */
+
+static void push(struct stream *s, uint32_t queue, uint64_t time, const void *rec, uint32_t size,
+		 uint16_t tag)
+{
+	delivery_make_room(s);
+	if (!s->stopping && order_push_tagged(s->order, queue, time, rec, size, tag))
+		loss_add(s, &s->rings[queue], 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
+	if (time > s->replay->newest)
+		s->replay->newest = time;
+}
+
+static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
+{
+	const struct gap gap = gap_take(ring, end);
+
+	push(s, (uint32_t)(ring - s->rings), end, &gap, sizeof(gap), 0);
+}
+
+static uint32_t queue_of(const struct replay *p, uint32_t cpu)
+{
+	return cpu < p->nqueues ? cpu : 0;
+}
+
+/* Samples that don't say their CPU, as perf record takes them of a command: each ring's were
+ * written in one piece, so where time goes back another ring begins. */
+static uint32_t queue_of_run(struct replay *p, uint64_t time)
+{
+	if (time < p->run_time && ++p->run == p->nqueues)
+		p->run = 0;
+	p->run_time = time;
+	return p->run;
+}
+
+static bool is_in_time(const struct stream_opts *o, uint64_t time)
+{
+	return time >= o->time.from && (!o->time.to || time <= o->time.to);
+}
+
+/* The first that is wanted of a track of which one is. */
+static const struct stream_event *wanted_of(const struct stream *s, const struct track *t)
+{
+	uint32_t i = t->first;
+
+	while (!s->events[i].wanted)
+		i = s->replay->next[i];
+	return &s->events[i];
+}
+
+static void take_sample(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	int event = perfdata_event_of(p->reader, rec);
+	const struct track *t = event < 0 ? NULL : &p->tracks[event];
+	struct ring *ring;
+	uint32_t queue;
+	uint64_t time;
+
+	if (__builtin_expect(!t, 0)) {
+		p->unknown++;
+		return;
+	}
+	if (rec->size < t->time_at + 8u || rec->size < t->cpu_at + 8u) {
+		s->totals.malformed++;
+		return;
+	}
+	time = t->time_at ? layout_u64(rec, t->time_at) : p->newest;
+	queue = queue_of(p, cpu_of(t, rec));
+	ring = &s->rings[queue];
+	if (__builtin_expect(ring->gap != 0, 0))
+		push_gap(s, ring, time);
+	if (__builtin_expect(!ring->first_time, 0))
+		ring->first_time = time;
+	ring->read_time = time;
+	if (!t->wanted)
+		return;
+	if (__builtin_expect(s->throttles.nopen != 0, 0))
+		throttling_end(s, ring, wanted_of(s, t), time);
+	s->totals.counted++;
+	if (s->opts->cpus.n && !numlist_has(&s->opts->cpus, (int)cpu_of(t, rec)))
+		return;
+	if (!t->cpu_at)
+		queue = queue_of_run(p, time);
+	if (is_in_time(s->opts, time) && !run_take(s, rec, (uint32_t)event, queue, time))
+		push(s, queue, time, rec, rec->size, (uint16_t)event);
+	else if (s->opts->time.to && time > p->newest)
+		p->newest = time;
+}
+
+/*
+ * Of a LOST record the count is the ring's. perf record adds, at its end and without a time,
+ * what the descriptors counted: the same losses once more, and those behind the last record.
+ */
+static void take_lost(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	const struct perfdata_event *e = perfdata_event(p->reader, (size_t)perfdata_event_of(p->reader, rec));
+	struct pev_record out;
+
+	if (pev_decode(rec, rec->size, &e->format, &out)) {
+		s->totals.malformed++;
+		return;
+	}
+	if (rec->type == PERF_RECORD_LOST_SAMPLES && !out.sample_id.time) {
+		p->counted_lost += out.lost.lost;
+		return;
+	}
+	if (recording_is_about_tasks(p, e)) {
+		ids_take_task(s, &out);     /* names are lost, no events */
+		return;
+	}
+	p->kernel_lost += out.lost.lost;
+	s->rings[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
+}
+
+static void take_throttle(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	int event = perfdata_event_of(p->reader, rec);
+	struct pev_record out;
+	struct ring *ring;
+	int cpu;
+
+	if (event < 0 || !p->tracks[event].wanted)
+		return;
+	if (pev_decode(rec, rec->size, &perfdata_event(p->reader, (size_t)event)->format, &out)) {
+		s->totals.malformed++;
+		return;
+	}
+	cpu = out.sample_id.present & PERF_SAMPLE_CPU ? (int)out.sample_id.cpu : -1;
+	if ((s->opts->cpus.n && !numlist_has(&s->opts->cpus, cpu)) || !is_in_time(s->opts, out.throttle.time))
+		return;
+	ring = &s->rings[queue_of(p, cpu < 0 ? 0 : (uint32_t)cpu)];
+	if (!ring->first_time)
+		ring->first_time = out.throttle.time;
+	if (out.throttle.time > ring->read_time)
+		ring->read_time = out.throttle.time;
+	throttling_take(s, ring, wanted_of(s, &p->tracks[event]), rec->type, &out.throttle);
+}
+
+static void take_task(struct stream *s, const struct perf_event_header *rec)
+{
+	struct replay *p = s->replay;
+	const struct perfdata_event *e = perfdata_event(p->reader, (size_t)perfdata_event_of(p->reader, rec));
+	struct pev_record out;
+	uint64_t time;
+
+	replay_mend(e, rec);
+	if (pev_decode(rec, rec->size, &e->format, &out)) {
+		s->totals.malformed++;
+		return;
+	}
+	/* what was there before is told without a time, or with all ones */
+	time = out.sample_id.time == UINT64_MAX ? 0 : out.sample_id.time;
+	if (!time)
+		delivery_task(s, rec);
+	else
+		push(s, queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0), time, rec,
+		     rec->size, 0);
+}
+
+/* What was newest when the round before ended is passed by all rings now. */
+static void end_round(struct stream *s)
+{
+	struct replay *p = s->replay;
+
+	p->ordered = true;
+	delivery_until(s, p->round);
+	p->round = p->newest;
+	p->run = 0;
+	p->run_time = 0;
+	if (s->opts->time.to && p->round > s->opts->time.to && order_empty(s->order))
+		s->stop = s->stop ? s->stop : STOP_TARGET;
+}
+
+static void take_record(struct stream *s, const struct perf_event_header *rec)
+{
+	switch (rec->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(s, rec);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		take_lost(s, rec);
+		break;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		take_throttle(s, rec);
+		break;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_KSYMBOL:
+		take_task(s, rec);
+		break;
+	case PERFDATA_ROUND:
+		end_round(s);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the run -------------------------------------------------------------------- */
+
+/* A pipe has nothing yet: others may run, and a signal ends it. */
+static int wait_for_bytes(void *ctx, int fd)
+{
+	struct stream *s = ctx;
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = s->attn.kick, .events = POLLIN } };
+	uint64_t n;
+
+	while (poll(p, 1, 0) == 0) {
+		if (s->ops->idle)
+			s->ops->idle(s->ctx);
+		if (s->ops->wait)
+			s->ops->wait(s->ctx, true);
+		poll(p, 2, -1);
+		if (s->ops->wait)
+			s->ops->wait(s->ctx, false);
+		if (p[1].revents & POLLIN && read(s->attn.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
+			s->stop = STOP_SIGNAL;
+		if (attention_pending(&s->attn))
+			attend_requests(s);
+		if (s->stop)
+			return -EINTR;
+		p[1].revents = 0;
+	}
+	return 0;
+}
+
+static bool is_stopped(void *ctx)
+{
+	struct stream *s = ctx;
+
+	if (attention_pending(&s->attn))
+		attend_requests(s);
+	return s->stop;
+}
+
+/* At least one event is lost at each damaged place; on which CPU, nobody knows. The fault at the end says where:
+ * no other line does. */
+static void take_damage(struct stream *s, const struct perfdata_counts *c)
+{
+	struct ring nowhere = { .cpu = -1 };
+
+	s->totals.lost_at_least = true;
+	s->told_lost += c->damaged_places - s->replay->damaged;
+	loss_add(s, &nowhere, c->damaged_places - s->replay->damaged, STREAM_LOSS_DAMAGED, c->place.from, c->place.to);
+	s->replay->damaged = c->damaged_places;
+}
+
+static int read_all(struct stream *s, struct fault *f)
+{
+	const struct perf_event_header *rec;
+	const struct perfdata_counts *counts = perfdata_counts(s->replay->reader);
+	uint64_t looked = counts->records;
+	int rc = 0;
+
+	while (!s->stop && (rc = perfdata_next(s->replay->reader, &rec, f)) > 0) {
+		if (__builtin_expect(counts->damaged_places != s->replay->damaged, 0))
+			take_damage(s, counts);
+		take_record(s, rec);
+		if (attention_pending(&s->attn))
+			attend_requests(s);
+		if (counts->records - looked >= LOOK_RECORDS) {
+			looked = counts->records;
+			loss_tell(s, false);
+			throttling_tell(s);
+			usage_tell(&s->usage, s->opts->usage_ms);
+		}
+	}
+	if (counts->damaged_places != s->replay->damaged)
+		take_damage(s, counts);
+	return s->stop ? 0 : rc;
+}
+
+/* The one event that is wanted of the track; NULL: there are none or several. */
+static const struct stream_event *only_event(const struct stream *s, const struct track *t)
+{
+	const struct stream_event *only = NULL;
+
+	for (uint32_t i = t->first; i != NO_EVENT; i = s->replay->next[i]) {
+		if (s->events[i].wanted && only)
+			return NULL;
+		if (s->events[i].wanted)
+			only = &s->events[i];
+	}
+	return only;
+}
+
+static const struct stream_event *plain_event(const struct stream *s, const struct track *t)
+{
+	const struct stream_event *ev = only_event(s, t);
+
+	if (!ev || !ev->fmt || ev->layout.callchain || ev->layout.group_entry || ev->cpus.n ||
+	    ev->filter_here || ev->choosy || ev->taps || t->widened != t->type || s->replay->chooses_tasks ||
+	    perfdata_is_foreign(s->replay->reader))
+		return NULL;
+	return ev;
+}
+
+static void find_wanted(struct stream *s)
+{
+	struct replay *p = s->replay;
+
+	for (size_t i = p->leaders_from; i < s->nevents; i++)
+		s->events[i].wanted = true;
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].track != NO_TRACK)
+			p->tracks[s->events[i].track].wanted |= s->events[i].wanted;
+	for (size_t i = 0; i < p->ntracks; i++)
+		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
+}
+
+/* Gaps that no sample followed; and what descriptors counted beyond them. */
+static void end_losses(struct stream *s)
+{
+	struct replay *p = s->replay;
+
+	for (uint32_t i = 0; i < p->nqueues; i++)
+		if (s->rings[i].gap)
+			loss_add(s, &s->rings[i], s->rings[i].gap, STREAM_LOSS_RING, s->rings[i].read_time, 0);
+	if (p->counted_lost > p->kernel_lost)
+		loss_add(s, &s->rings[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, 0, 0);
+}
+
+/* What was not read, or not understood, is said to whoever listens. */
+static void tell(const struct stream *s)
+{
+	const struct replay *p = s->replay;
+	const struct perfdata_counts *c = perfdata_counts(p->reader);
+	int verbose = s->opts->verbose;
+
+	if (p->unknown)
+		fprintf(stderr, "perf-prof: %s: left out %" PRIu64 " samples, whose ids belong to "
+			"no event of the recording\n", s->opts->input, p->unknown);
+	if (c->aux_bytes && !s->totals.counted && !p->unknown)
+		fprintf(stderr, "perf-prof: %s: it has %" PRIu64 " bytes of AUX areas (hardware traces), which perf-prof "
+			"does not decode, and no samples beside them\n", s->opts->input, c->aux_bytes);
+	else if (c->aux_bytes)
+		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were passed over",
+		     s->opts->input, c->aux_bytes);
+	if (c->own)
+		fprintf(stderr, "perf-prof: %s: %" PRIu64 " records of types that only their recorder knows were passed "
+			"over\n", s->opts->input, c->own);
+	if (p->formats_bad)
+		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
+		     "missing", s->opts->input, p->formats_bad);
+	if (!s->stop && perfdata_has_no_end(p->reader))
+		fprintf(stderr, "perf-prof: %s: the recording has no end: its recorder still runs, "
+			"was killed, or found the disk full; what came after the last event here "
+			"is missing\n", s->opts->input);
+	if (perfdata_info(p->reader)->unread)
+		note(verbose, "%s: cannot read %d features of its header (bits %#" PRIx64 ")", s->opts->input,
+		     __builtin_popcountll(perfdata_info(p->reader)->unread), perfdata_info(p->reader)->unread);
+	if (perfdata_is_unfinished(p->reader))
+		note(verbose, "%s: its end is missing, and with it the machine, build ids and tracepoint formats",
+		     s->opts->input);
+}
+
+int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f)
+{
+	struct perfdata_reader_opts wait = { .wait = wait_for_bytes, .stopped = is_stopped, .ctx = s };
+	int rc;
+
+	/* -i is told by the recording's clock, not by a timer */
+	if (attend_begin(s, ops, ctx, 0, f))
+		return -1;
+	s->replay->interval = ops->interval ? s->opts->interval_ms * MS : 0;
+	find_wanted(s);
+	perfdata_reader_set_wait(s->replay->reader, &wait);
+	attend_set_delivering(s, true);
+	rc = ops->started ? ops->started(ctx, f) : 0;
+	if (!rc)
+		rc = read_all(s, f);
+	if (!s->stop || s->stop == STOP_TARGET) {
+		delivery_until(s, UINT64_MAX);
+		end_losses(s);
+		throttling_finish(s, s->replay->newest);
+		makers_end(s);
+	}
+	attend_set_delivering(s, false);
+	loss_tell(s, true);
+	filters_tell(s);
+	tell(s);
+	return rc;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/rings/ids.h"
+
+#include "base/pidns.h"
+#include "stream/rings/rings.h"
+#include "tasks/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What one event's samples tell of ids. */
+struct event_ids {
+	struct stream *stream;
+	const struct stream_event *event;
+	const struct trace_field *self;    /* common_pid; NULL: of no tracepoint */
+	const struct trace_field *child;   /* of a fork; NULL: of no fork */
+};
+
+/* ---- asking --------------------------------------------------------------------- */
+
+/*
+ * waitid(2) looks its task up in our namespace and then hits sched_process_wait with the kernel's own
+ * id, whether the task is a child of ours or not; WNOWAIT leaves it as it was. The event is of this
+ * thread alone.
+ */
+struct asker {
+	struct pev_event *event;
+	struct pev_ring *ring;
+	struct layout layout;
+	const struct tracefmt *fmt;
+	const struct trace_field *pid;
+	struct pidmap *map;
+};
+
+static const struct trace_field *field_of(const struct tracefmt *fmt, const char *name)
+{
+	for (size_t i = 0; i < fmt->nfields; i++)
+		if (!strcmp(fmt->fields[i].name, name))
+			return &fmt->fields[i];
+	return NULL;
+}
+
+static void asker_close(struct asker *a)
+{
+	pev_ring_unmap(a->ring);
+	pev_event_close(a->event);
+}
+
+static bool asker_open(struct asker *a, struct stream *s)
+{
+	struct perf_event_attr attr;
+	struct fault why = { 0 };
+
+	*a = (struct asker){ .map = s->pids };
+	a->fmt = tracefmt_load(s->formats, s->tracefs, "sched", "sched_process_wait", &why);
+	a->pid = a->fmt ? field_of(a->fmt, "pid") : NULL;
+	if (!a->pid)
+		return false;
+	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, a->fmt->id);
+	pev_attr_sample_period(&attr, 1);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_RAW;
+	layout_from_sample_type(&a->layout, attr.sample_type);
+	if (!pev_event_open(&a->event, &attr, pev_target_self(), NULL, NULL) &&
+	    !pev_ring_map(&a->ring, a->event, 1, NULL))
+		return true;
+	asker_close(a);
+	return false;
+}
+
+/* The kernel's id of it; 0: it is not there. */
+static pid_t ask(struct asker *a, pid_t tid)
+{
+	const struct perf_event_header *rec;
+	siginfo_t info;
+	uint32_t size;
+	pid_t outer = 0;
+
+	waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT);
+	pev_ring_begin(a->ring);
+	while ((rec = pev_ring_next(a->ring))) {
+		const void *raw = rec->type == PERF_RECORD_SAMPLE ? layout_raw(&a->layout, rec, &size) : NULL;
+
+		if (raw && size >= a->fmt->min_size)
+			outer = (pid_t)trace_field_sint(a->pid, raw);
+	}
+	pev_ring_end(a->ring);
+	return outer;
+}
+
+static void learn(void *ctx, pid_t tid)
+{
+	struct asker *a = ctx;
+
+	pidmap_pair(a->map, ask(a, tid), tid);
+}
+
+/* Where it can't be had, samples teach it. */
+static void learn_all(struct stream *s)
+{
+	struct asker a;
+
+	if (!s->tracefs[0] || !asker_open(&a, s))
+		return;
+	threads_each(learn, &a);
+	s->own_tid = ask(&a, gettid());
+	asker_close(&a);
+}
+
+/* ---- who has ids ------------------------------------------------------------------ */
+
+static bool has_pairs(const struct stream *s, const struct stream_event *event)
+{
+	if (!event->wanted || event->maker)
+		return false;
+	return !s->replay || (event->fmt && event->track != NO_TRACK && s->replay->tracks[event->track].type & PERF_SAMPLE_TID);
+}
+
+static bool any_has_pairs(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (has_pairs(s, &s->events[i]))
+			return true;
+	return false;
+}
+
+static int attach(struct stream *s, struct stream_event *event, struct fault *f)
+{
+	bool forks = event->fmt && !strcmp(event->sys, "sched") && !strcmp(event->tracepoint, "sched_process_fork");
+
+	event->ids = calloc(1, sizeof(*event->ids));
+	if (!event->ids)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	*event->ids = (struct event_ids){
+		.stream = s, .event = event, 
+		.self = event->fmt ? field_of(event->fmt, "common_pid") : NULL,
+		.child = forks ? field_of(event->fmt, "child_pid") : NULL,
+	};
+	return 0;
+}
+
+int ids_begin(struct stream *s, struct fault *f)
+{
+	s->own_tid = gettid();
+	if (s->opts->keeps_ids || (!s->replay && pidns_is_initial()) || !any_has_pairs(s))
+		return 0;
+	s->pids = pidmap_new(!s->replay);
+	if (!s->pids)
+		return fault_set(f, EXIT_FAILED, "out of memory");
+	if (!s->replay) {
+		s->own_tid = 0;
+		learn_all(s);
+	}
+	for (size_t i = 0; i < s->nevents; i++)
+		if (has_pairs(s, &s->events[i]) && attach(s, &s->events[i], f))
+			return -1;
+	return 0;
+}
+
+int ids_check(struct fault *f)
+{
+	if (pidns_is_initial() || pidns_has_proc())
+		return 0;
+	return fault_set(f, EXIT_FAILED, "/proc shows another PID namespace than the one perf-prof runs in: ids and "
+			 "names of tasks would be those of others; mount its own (mount -t proc proc /proc, "
+			 "unshare --mount-proc)");
+}
+
+void ids_end(struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		free(s->events[i].ids);
+	pidmap_free(s->pids);
+	s->pids = NULL;
+}
+
+void ids_take_task(void *ctx, const struct pev_record *rec)
+{
+	struct stream *s = ctx;
+
+	if (s->pids && rec->type == PERF_RECORD_FORK)
+		pidmap_born(s->pids, (pid_t)rec->task.ptid, (pid_t)rec->task.tid);
+	if (s->ops->task)
+		s->ops->task(s->ctx, rec);
+}
+
+/* ---- nobody's samples --------------------------------------------------------------- */
+
+/* What an idle CPU does is the kernel's. */
+static bool is_in_user_space(const struct stream_event *event, const struct perf_event_header *rec)
+{
+	uint64_t nr = 0;
+	const uint64_t *ips = layout_callchain(&event->layout, rec, &nr);
+
+	for (uint64_t i = 0; ips && i < nr; i++)
+		if (ips[i] == PERF_CONTEXT_USER)
+			return true;
+	return (rec->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+}
+
+pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_header *rec, const void *raw)
+{
+	const struct trace_field *self = event->fmt && raw ? field_of(event->fmt, "common_pid") : NULL;
+	pid_t outer = self ? (pid_t)trace_field_sint(self, raw) : 0;
+
+	if (outer > 0)
+		return outer | PIDMAP_OUTER;
+	return is_in_user_space(event, rec) ? PIDMAP_OUTER : 0;
+}
+
+/* ---- samples ---------------------------------------------------------------------- */
+
+/* Its FORK record, which the kernel wrote just before, has the child's inner id. */
+static void learn_child(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t parent)
+{
+	stream_tasks_until(ids->stream, layout_u64(rec, ids->event->layout.time));
+	pidmap_pair_born(ids->stream->pids, parent, (pid_t)trace_field_sint(ids->child, raw));
+}
+
+pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t tid)
+{
+	if (ids->child && tid > 0)
+		learn_child(ids, rec, raw, tid);
+	if (ids->self)
+		return pidmap_sample(ids->stream->pids, (pid_t)trace_field_sint(ids->self, raw), tid);
+	return tid ? tid : ids_of_nobody(ids->event, rec, raw);
+}
+
+pid_t ids_of_field(struct event_ids *ids, pid_t id)
+{
+	return pidmap_task(ids->stream->pids, id);
+}
+
+pid_t stream_named(const struct stream *s, pid_t id)
+{
+	return s->pids ? pidmap_task(s->pids, id) : id;
+}
+
+void ids_ended(struct event_ids *ids, pid_t id)
+{
+	pidmap_forget(ids->stream->pids, id);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Losses: counted, given to the consumer, told on stderr at most once a second.
+ *
+ * A LOST record comes only with the next record that finds room, so what was lost
+ * after a ring's last record is known only from PERF_FORMAT_LOST (Linux 6.0), read
+ * when all is disabled: what the descriptors lost, less what the records told. What a PMU
+ * lost of its own (LOST_SAMPLES) the descriptors don't know.
+ */
+#include "base/units.h"
+#include "perfdata/write/writer.h"
+#include "stream/list/openattr.h"
+#include "stream/rings/grow.h"
+#include "stream/rings/rings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_loss_cause cause,
+	      uint64_t start, uint64_t end)
+{
+	struct stream_loss loss = {
+		.count = count, .cpu = ring->cpu, .cause = cause, .start = start, .end = end,
+	};
+
+	s->ring_was_full |= !s->replay && (cause == STREAM_LOSS_RING || cause == STREAM_LOSS_TAIL);
+	s->totals.lost += count;
+	if (s->ops && s->ops->lost)
+		s->ops->lost(s->ctx, &loss);
+	loss_tell(s, false);
+}
+
+static uint64_t more_mib(uint64_t bytes, uint64_t least)
+{
+	return bytes >= least ? 4 * (bytes >> 20) : least >> 20;
+}
+
+/* What helps against full rings, behind the first line about them; each more than there is. */
+static int put_remedy(struct stream *s, char *buf, size_t size)
+{
+	bool grows = grow_can(s);
+
+	if (!s->ring_was_full || s->told_remedy || (grows && s->told_growth))
+		return snprintf(buf, size, "\n");
+	s->told_growth = true;
+	if (grows)
+		return snprintf(buf, size, ": rings that lose events are made larger\n");
+	s->told_remedy = true;
+	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M) or --buffer %" PRIu64
+			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),
+			more_mib(s->opts->buffer, 256 << 20));
+}
+
+/* Straight to the descriptor: stdio may be in the hands of the interrupted thread. */
+void loss_tell(struct stream *s, bool now)
+{
+	uint64_t t = attention_now(), lost = s->totals.lost;
+	char line[256];
+	int n;
+
+	if (lost == s->told_lost || (!now && t - s->told_lost_ns < SECOND))
+		return;
+	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " event%s%s",
+		     lost - s->told_lost, units_plural(lost - s->told_lost), s->totals.lost_at_least && now ? " at least" : "");
+	n += put_remedy(s, line + n, sizeof(line) - (size_t)n);
+	s->told_lost = lost;
+	s->told_lost_ns = t;
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return;
+}
+
+/* Whether a count is a number of samples for the consumer. Those of sched_stat_* are ns; of what
+ * sources are made of, the consumer has what they make. */
+static bool is_sampled_each(const struct stream_event *event)
+{
+	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	if (event->taps)
+		return false;
+	if (event->fmt)
+		return strcmp(event->fmt->sys, "sched") || strncmp(event->fmt->name, "sched_stat_", 11) != 0;
+	return a && !a->freq && a->sample_period == 1;
+}
+
+/* The descriptor's own count: of a group's leader the first of all. */
+static int read_own(const struct stream *s, const struct opened *o, struct pev_count *c)
+{
+	struct pev_count *all;
+	int rc;
+
+	if (!(pev_event_attr(o->ev)->read_format & PERF_FORMAT_GROUP))
+		return pev_event_read(o->ev, c);
+	all = o->event->counted ? NULL : calloc(s->nevents, sizeof(*all));
+	rc = all ? pev_event_read_group(o->ev, all, s->nevents) : -EINVAL;
+	if (rc > 0)
+		*c = all[0];
+	free(all);
+	return rc > 0 ? 0 : -EINVAL;
+}
+
+/* What the descriptors of a ring say that it lost. */
+static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < s->nopened; i++) {
+		struct pev_count c;
+
+		if (s->opened[i].ring != ring || read_own(s, &s->opened[i], &c))
+			continue;
+		lost += c.lost;
+		s->totals.counted += c.value;
+		s->totals.counted_other |= !is_sampled_each(s->opened[i].event);
+	}
+	return lost;
+}
+
+void loss_count(struct stream *s)
+{
+	for (size_t i = 0; i < s->nrings; i++)
+		lost_by_read(s, &s->rings[i]);
+}
+
+/* ---- in the recording -------------------------------------------------------------- */
+
+static const struct opened *recorded_in(const struct stream *s, const struct ring *ring, uint64_t *id)
+{
+	for (size_t i = 0; i < s->nopened; i++)
+		if (s->opened[i].ring == ring && !s->opened[i].event->unrecorded &&
+		    !pev_event_id(s->opened[i].ev, id))
+			return &s->opened[i];
+	return NULL;
+}
+
+/* The record that the kernel would have written with the next one that found room. */
+static void put_record(struct stream *s, const struct ring *ring, const struct perf_event_attr *attr, uint64_t id,
+		       uint64_t count)
+{
+	const union { uint32_t cpu[2]; uint64_t value; } cpu = { .cpu = { (uint32_t)ring->cpu } };
+	/* in the order of sample_id */
+	const struct { uint64_t part, value; } trailer[] = {
+		{ PERF_SAMPLE_TID, 0 }, { PERF_SAMPLE_TIME, stream_now(s) }, { PERF_SAMPLE_ID, id },
+		{ PERF_SAMPLE_STREAM_ID, id }, { PERF_SAMPLE_CPU, cpu.value }, { PERF_SAMPLE_IDENTIFIER, id },
+	};
+	struct { struct perf_event_header header; uint64_t id, lost, trailer[6]; } r = {
+		.header = { .type = PERF_RECORD_LOST }, .id = id, .lost = count,
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(trailer) / sizeof(*trailer) && attr->sample_id_all; i++)
+		if (attr->sample_type & trailer[i].part)
+			r.trailer[n++] = trailer[i].value;
+	r.header.size = (uint16_t)(offsetof(__typeof__(r), trailer) + n * sizeof(*r.trailer));
+	perfdata_put(s->writer, &r, r.header.size);
+}
+
+void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
+{
+	const struct opened *o;
+	union pev_attr_buf attr;
+	uint64_t id;
+
+	/* what is kept until it is asked for has no end that this would be of */
+	if (!s->writer || !count || s->dumps.flight || !(o = recorded_in(s, ring, &id)))
+		return;
+	open_attr(s, o->event, o->task, &attr);
+	put_record(s, ring, &attr.attr, id, count);
+}
+
+/* ---- at the end -------------------------------------------------------------------- */
+
+void loss_tail(struct stream *s)
+{
+	for (size_t i = 0; i < s->nrings; i++) {
+		struct ring *ring = &s->rings[i];
+		uint64_t lost = lost_by_read(s, ring);
+
+		if (!s->has_lost_format)
+			s->totals.lost_at_least |= ring->lost != 0;
+		if (!s->has_lost_format || lost <= ring->lost)
+			continue;
+		loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL, s->order ? ring->read_time : 0, 0);
+		loss_record(s, ring, lost - ring->lost);
+	}
+}

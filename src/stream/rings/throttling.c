@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was throttled, of rings and recordings: spans, and the time that they are a part of.
+ *
+ * That is, live, as long as the event was on: the kernel's own account of it (time_running), of a
+ * task only while it was on that CPU. A recording knows no more than when its first and its last
+ * sample of the CPU came.
+ */
+#include "stream/rings/rings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define LONGEST_TICK UINT64_C(10000000)   /* another machine's: HZ is 100 or more */
+
+/* The resolution of the coarse clock is the tick's. */
+static uint64_t tick(const struct stream *s)
+{
+	struct timespec t = { 0 };
+
+	if ((s->replay && !s->replay->same_machine) || clock_getres(CLOCK_MONOTONIC_COARSE, &t) || t.tv_sec || !t.tv_nsec)
+		return LONGEST_TICK;
+	return (uint64_t)t.tv_nsec;
+}
+
+static bool is_on_task(const struct stream *s, const struct stream_event *event)
+{
+	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
+
+	/* perf says `inherit` of whole CPUs, too */
+	if (s->replay)
+		return a && (a->inherit || a->enable_on_exec);
+	return !event->everywhere && !targets_everybody(s->opts);
+}
+
+static void lose(struct stream *s, const struct throttle_span *span)
+{
+	const struct stream_loss loss = {
+		.cpu = span->cpu, .cause = STREAM_LOSS_THROTTLED, .start = span->from, .end = span->to,
+		.event = span->event,
+	};
+
+	if (s->ops && s->ops->lost)
+		s->ops->lost(s->ctx, &loss);
+}
+
+/* From 6.16 on a group is stopped together, and its leader alone says so. */
+static bool is_by_leaders(const struct stream *s)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
+	const char *release = uname(&name) ? NULL : name.release;
+
+	if (s->replay)
+		release = perfdata_info(s->replay->reader)->osrelease;
+	return release && sscanf(release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 16));
+}
+
+/* A recording's groups: index of the leader, and how many there are with it. */
+static bool is_recorded_member(const struct stream *s, const struct stream_event *leader, const struct stream_event *event)
+{
+	const struct perfdata_info *info = perfdata_info(s->replay->reader);
+
+	for (size_t i = 0; i < info->nfacts; i++)
+		if (info->facts[i].feature == PERFDATA_GROUP_DESC && info->facts[i].number[0] == leader->track &&
+		    event->track > leader->track && event->track - leader->track < info->facts[i].number[1])
+			return true;
+	return false;
+}
+
+/* Sampled itself, and stopped with that one. */
+static bool is_stopped_with(const struct stream *s, const struct stream_event *leader, const struct stream_event *event)
+{
+	if (event == leader || !event->sampling || event->counted || !event->wanted || event->muted)
+		return false;
+	return s->replay ? is_recorded_member(s, leader, event)
+			 : event->leader != NO_LEADER && &s->events[event->leader] == leader;
+}
+
+static void take_one(struct stream *s, const struct throttle_who *who, uint32_t type, uint64_t time)
+{
+	struct throttle_span span;
+
+	if (type == PERF_RECORD_THROTTLE)
+		throttles_begin(&s->throttles, who, time);
+	else if (throttles_end(&s->throttles, who, time, &span))
+		lose(s, &span);
+}
+
+void throttling_take(struct stream *s, struct ring *ring, const struct stream_event *event, uint32_t type,
+		     const struct pev_throttle *record)
+{
+	struct throttle_who who = { event, ring->cpu, record->stream_id, is_on_task(s, event) };
+
+	if (!s->throttles.times) {
+		s->throttles.longest = tick(s);
+		s->throttles.by_leaders = is_by_leaders(s);
+		s->told_throttled_ns = attention_now();
+	}
+	take_one(s, &who, type, record->time);
+	for (size_t i = 0; s->throttles.by_leaders && i < s->nevents; i++) {
+		who.event = &s->events[i];
+		if (is_stopped_with(s, event, who.event))
+			take_one(s, &who, type, record->time);
+	}
+}
+
+void throttling_end(struct stream *s, struct ring *ring, const struct stream_event *event, uint64_t time)
+{
+	struct throttle_span span;
+
+	if (throttles_sampled(&s->throttles, event, ring->cpu, time, &span))
+		lose(s, &span);
+}
+
+void throttling_finish(struct stream *s, uint64_t time)
+{
+	struct throttle_span span;
+
+	while (throttles_finish(&s->throttles, time, &span))
+		lose(s, &span);
+}
+
+/* ---- what is reported --------------------------------------------------------------- */
+
+/* ns that the event was on: of all tasks together. */
+static uint64_t observed_live(const struct stream *s, const struct throttle_total *total)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < s->nopened; i++) {
+		struct pev_count c;
+
+		if (s->opened[i].event == total->event && s->opened[i].ring->cpu == total->cpu &&
+		    !pev_event_read(s->opened[i].ev, &c))
+			ns += c.time_running;
+	}
+	return ns;
+}
+
+static uint64_t observed_recorded(const struct stream *s, const struct throttle_total *total)
+{
+	const struct stream_span *span = &s->opts->time;
+
+	for (size_t i = 0; i < s->replay->nqueues; i++) {
+		const struct ring *ring = &s->rings[i];
+		uint64_t from = ring->first_time > span->from ? ring->first_time : span->from;
+		uint64_t to = span->to && ring->read_time > span->to ? span->to : ring->read_time;
+
+		if (ring->cpu == total->cpu)
+			return to > from ? to - from : 0;
+	}
+	return 0;
+}
+
+bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled *throttled)
+{
+	const struct throttle_total *total;
+
+	if (i >= s->throttles.ntotals)
+		return false;
+	total = &s->throttles.totals[i];
+	*throttled = (struct stream_throttled){
+		.event = total->event, .cpu = total->cpu, .times = total->times, .ns = total->ns,
+		.observed = s->replay ? observed_recorded(s, total) : observed_live(s, total),
+		.on_task = !s->replay && is_on_task(s, total->event), .at_most = total->at_most,
+	};
+	return true;
+}
+
+uint64_t stream_throttled_times(const struct stream *s, const struct stream_event *event)
+{
+	struct stream_throttled t;
+	uint64_t times = 0;
+
+	for (size_t i = 0; stream_throttled(s, i, &t); i++)
+		if ((!event || t.event == event) && throttle_matters(t.ns, t.observed))
+			times += t.times;
+	return times;
+}
+
+/* Of all events and CPUs together. */
+static uint64_t lost_ns(const struct throttles *t)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < t->ntotals; i++)
+		ns += t->totals[i].ns;
+	return ns;
+}
+
+void throttling_tell(struct stream *s)
+{
+	uint64_t now, ns, times = s->throttles.times;
+	char line[128];
+	int n;
+
+	if (times == s->told_throttled)
+		return;
+	now = attention_now();
+	if (now - s->told_throttled_ns < SECOND)
+		return;
+	ns = lost_ns(&s->throttles);
+	if (!throttle_matters(ns - s->told_throttled_lost, now - s->told_throttled_ns))
+		return;
+	s->told_throttled_lost = ns;
+	n = snprintf(line, sizeof(line), "perf-prof: throttled %" PRIu64 " times: samples come too fast\n",
+		     times - s->told_throttled);
+	s->told_throttled = times;
+	s->told_throttled_ns = now;
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/state/mappings.h"
+
+#include "stream/state/state.h"
+
+bool stream_has_stacks(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && s->events[i].stack_format)
+			return true;
+	return false;
+}
+
+bool stream_event_has_addresses(const struct stream_event *event, bool user)
+{
+	if (event->names_ip || (event->sampling && event->sampling->shape == SHAPE_FAULT))
+		return true;
+	return event->callchain && (!user || event->chain_user);
+}
+
+bool stream_wants_mappings(const struct stream *s)
+{
+	for (size_t i = 0; i < s->nevents; i++)
+		if (s->events[i].wanted && stream_event_has_addresses(&s->events[i], true))
+			return true;
+	return false;
+}
+
+/* perf reads unwind tables where they are mapped: beside the code. */
+bool mappings_have_data(const struct stream *s)
+{
+	return s->wants_data || (s->opts->record && stream_has_stacks(s));
+}
+
+void stream_want_data(struct stream *s)
+{
+	s->wants_data = true;
+}
+
+bool stream_has_mappings(const struct stream *s)
+{
+	return (s->sideband || s->replay) && stream_wants_mappings(s);
+}

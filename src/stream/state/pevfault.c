@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/state/pevfault.h"
+
+#include <string.h>
+
+int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
+{
+	char text[1200];
+
+	/* the kernel's complaint about a filter has a caret: it stands on lines of its own */
+	if (strchr(err->said, '\n'))
+		return fault_set(f, exit_code, "%s:\n%s\n%s", err->asked, err->said, err->remedy);
+	pev_error_text(err, text, sizeof(text));
+	return fault_set(f, exit_code, "%s", text);
+}

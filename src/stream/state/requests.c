@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/state/requests.h"
+
+#include "stream/state/state.h"
+
+void request_dump(struct stream *s, uint64_t time, const char *why)
+{
+	struct dump_moment *asked = &s->dumps.asked, *next = &s->dumps.next;
+
+	if (!asked->time)
+		*asked = (struct dump_moment){ time, time, why };
+	else if (time > asked->until && time <= asked->time + DUMPS_PATIENCE)
+		asked->until = time;
+	else if (time > asked->until && (!next->time || time < next->time))
+		*next = (struct dump_moment){ time, time, why };
+}
+
+void request_dump_now(struct stream *s)
+{
+	request_dump(s, stream_now(s), "SIGUSR2");
+}
+
+void stream_ask_dump(struct stream *s, uint64_t time, const char *why)
+{
+	if (s->dumps.flight)
+		request_dump(s, time, why);
+}
+
+void request_next_file(struct stream *s)
+{
+	s->recording.wants_switch = true;
+}

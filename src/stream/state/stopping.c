@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a run ends, and whether it does. */
+#include "stream/recording/facts.h"
+#include "stream/state/state.h"
+
+void stream_finish(struct stream *s)
+{
+	if (!s->stop)
+		s->stop = STOP_TARGET;
+}
+
+void stream_stop(struct stream *s)
+{
+	s->stop = STOP_CONSUMER;
+	s->stopping = true;
+	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
+}
+
+bool stream_is_stopping(const struct stream *s)
+{
+	/* a signal that came while a callback runs is attended to after it */
+	return s->stop || attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
+}
+
+bool stream_ended_with_targets(const struct stream *s)
+{
+	return s->stop == STOP_TARGET;
+}
+
+bool stream_was_interrupted(const struct stream *s)
+{
+	return s->stop == STOP_SIGNAL;
+}
+
+int stream_check_whole(const struct stream *s, struct fault *f)
+{
+	uint64_t at, size;
+
+	if (!s->replay || !stream_was_interrupted(s) || !replay_place(s->replay, &at, &size) || at >= size)
+		return 0;
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted after %u %% of %s: the output covers only that part",
+			 (unsigned int)(100 * (double)at / (double)size), s->opts->input);
+}
