@@ -58,7 +58,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	uint64_t waiting = pev_ring_begin_(bytes) + behind, taken = 0, from;
 	const struct perf_event_header *rec;
 
-	s->slice++;
+	s->rings.slice++;
 	from = bytes->pos;
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
 		/* another CPU wrote these lines: they are on their way while a handler runs */
@@ -67,17 +67,17 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 		if (rec->type != PERF_RECORD_SAMPLE) {
 			other_record(s, ring, rec);
 		} else {
-			if (__builtin_expect(s->throttles.nopen != 0, 0))
+			if (__builtin_expect(s->loss.throttles.nopen != 0, 0))
 				ring_end_throttled(s, ring, rec);
 			deliver(s, ring, rec);
 		}
-		if (attention_pending(&s->attn)) {
+		if (attention_pending(&s->run.attention)) {
 			attend_requests(s);
-			if (s->stopping)
+			if (s->run.stopping)
 				break;
 		}
 	}
-	if (__builtin_expect(s->writer != NULL, 0))
+	if (__builtin_expect(s->record.writer != NULL, 0))
 		recorder_take(s, ring, from);
 	pev_ring_release_(bytes);
 	ring_check_damage(s, ring);
@@ -90,21 +90,21 @@ bool drain_round(struct stream *s)
 
 	if (s->opts->recording.only) {
 		recorder_drain(s);
-		return s->draining && grow_is_pending(s);
+		return s->run.draining && grow_is_pending(s);
 	}
-	for (size_t i = 0; i < s->nrings && !s->stopping; i++)
-		more |= drain_slice(s, &s->rings[i]);
-	return more || (s->draining && grow_is_pending(s));
+	for (size_t i = 0; i < s->rings.n && !s->run.stopping; i++)
+		more |= drain_slice(s, &s->rings.v[i]);
+	return more || (s->run.draining && grow_is_pending(s));
 }
 
 /* ---- what is left when the run ends ------------------------------------ */
 
 void drain_discard(struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++) {
-		struct ring *ring = &s->rings[i];
+	for (size_t i = 0; i < s->rings.n; i++) {
+		struct ring *ring = &s->rings.v[i];
 		const struct perf_event_header *rec;
-		uint64_t n = 0, behind, before = s->totals.lost;
+		uint64_t n = 0, behind, before = s->loss.totals.lost;
 
 		do {
 			behind = ring->backlog ? backlog_move(ring->backlog) : 0;
@@ -119,6 +119,6 @@ void drain_discard(struct stream *s)
 		} while (behind || grow_exchange(s, ring));
 		if (n)
 			loss_add(s, ring, n, STREAM_LOSS_STOP, 0, 0);
-		loss_record(s, ring, s->totals.lost - before);
+		loss_record(s, ring, s->loss.totals.lost - before);
 	}
 }

@@ -33,7 +33,7 @@ static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 {
 	struct epoll_event ev = { .events = events, .data.u64 = data };
 
-	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev);
+	return epoll_ctl(s->run.epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
 /* One descriptor per task reports its end (POLLHUP once it and its followed children
@@ -44,18 +44,18 @@ static int watch_tasks(struct stream *s)
 {
 	const struct opened *seen = NULL;
 
-	s->tasks_left = 0;
+	s->run.tasks_left = 0;
 	if (targets_everybody(s->opts) || s->opts->cgroups.n)
 		return 0;
-	for (size_t i = 0; i < s->nopened; i++) {
-		struct opened *o = &s->opened[i];
+	for (size_t i = 0; i < s->rings.nopened; i++) {
+		struct opened *o = &s->rings.opened[i];
 
 		if ((seen && seen->task == o->task) || o->task == &s->everybody)
 			continue;
 		seen = o;
 		if (watch_fd(s, pev_event_fd(o->ev), EPOLLIN, i))
 			return -1;
-		s->tasks_left++;
+		s->run.tasks_left++;
 	}
 	return 0;
 }
@@ -64,13 +64,13 @@ static int watch_all(struct stream *s, struct fault *f)
 {
 	char hint[256];
 
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 || watch_fd(s, s->attn.kick, EPOLLIN, KICK) || watch_tasks(s) ||
-	    (s->end_with >= 0 && watch_fd(s, s->end_with, EPOLLIN, END)))
+	s->run.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->run.epoll < 0 || watch_fd(s, s->run.attention.kick, EPOLLIN, KICK) || watch_tasks(s) ||
+	    (s->run.end_with >= 0 && watch_fd(s, s->run.end_with, EPOLLIN, END)))
 		return fault_set(f, EXIT_FAILED, "cannot start the event loop: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
-	for (size_t i = 0; i < s->nrings && !s->opts->buffer; i++)
-		if (watch_fd(s, pev_event_fd(s->rings[i].owner), EPOLLIN, LOOP_RING))
+	for (size_t i = 0; i < s->rings.n && !s->opts->buffer; i++)
+		if (watch_fd(s, pev_event_fd(s->rings.v[i].owner), EPOLLIN, LOOP_RING))
 			return fault_set(f, EXIT_FAILED, "cannot wait for a ring: %s",
 					 strerror(errno));
 	return 0;
@@ -78,17 +78,17 @@ static int watch_all(struct stream *s, struct fault *f)
 
 static void task_ended(struct stream *s, uint64_t i)
 {
-	epoll_ctl(s->epoll, EPOLL_CTL_DEL, pev_event_fd(s->opened[i].ev), NULL);
-	if (--s->tasks_left == 0)
-		s->stop = STOP_TARGET;
+	epoll_ctl(s->run.epoll, EPOLL_CTL_DEL, pev_event_fd(s->rings.opened[i].ev), NULL);
+	if (--s->run.tasks_left == 0)
+		s->run.stop = STOP_TARGET;
 }
 
 static void take_kick(struct stream *s)
 {
 	uint64_t n;
 
-	if (read(s->attn.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
-		s->stop = STOP_SIGNAL;   /* the eventfd is ours: can't happen */
+	if (read(s->run.attention.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		s->run.stop = STOP_SIGNAL;   /* the eventfd is ours: can't happen */
 }
 
 static void wait_for_events(struct stream *s, int timeout_ms)
@@ -96,16 +96,16 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 	struct epoll_event ev[MAX_WAKE];
 	int got;
 
-	if (timeout_ms && s->ops->wait)
-		s->ops->wait(s->ctx, true);
-	got = epoll_wait(s->epoll, ev, MAX_WAKE, timeout_ms);
-	if (timeout_ms && s->ops->wait)
-		s->ops->wait(s->ctx, false);
+	if (timeout_ms && s->run.ops->wait)
+		s->run.ops->wait(s->run.ctx, true);
+	got = epoll_wait(s->run.epoll, ev, MAX_WAKE, timeout_ms);
+	if (timeout_ms && s->run.ops->wait)
+		s->run.ops->wait(s->run.ctx, false);
 	for (int i = 0; i < got; i++) {
 		if (ev[i].data.u64 == KICK)
 			take_kick(s);
 		else if (ev[i].data.u64 == END)
-			s->stop = STOP_TARGET;
+			s->run.stop = STOP_TARGET;
 		else if (ev[i].data.u64 != LOOP_RING && ev[i].events & (EPOLLHUP | EPOLLERR))
 			task_ended(s, ev[i].data.u64);
 	}
@@ -115,17 +115,17 @@ static void wait_for_events(struct stream *s, int timeout_ms)
 
 void stream_end_with(struct stream *s, int fd)
 {
-	s->end_with = fd;
+	s->run.end_with = fd;
 }
 
 void stream_begin_with_exec(struct stream *s)
 {
-	s->with_exec = true;
+	s->run.with_exec = true;
 }
 
 void stream_is_to_exec(struct stream *s, pid_t pid)
 {
-	s->is_to_exec = pid;
+	s->run.is_to_exec = pid;
 }
 
 /* ---- the run ------------------------------------------------------------ */
@@ -133,7 +133,7 @@ void stream_is_to_exec(struct stream *s, pid_t pid)
 /* Those of a command's own: the kernel enables them when it becomes its program. */
 static bool waits_for_exec(const struct stream *s, const struct opened *o)
 {
-	return s->with_exec && o->task->tid >= 0;
+	return s->run.with_exec && o->task->tid >= 0;
 }
 
 static int enable_at_start(const struct stream *s, const struct opened *o)
@@ -143,11 +143,11 @@ static int enable_at_start(const struct stream *s, const struct opened *o)
 
 static int enable_all(struct stream *s, struct fault *f)
 {
-	for (size_t i = 0; i < s->nopened; i++) {
-		int rc = enable_at_start(s, &s->opened[i]);
+	for (size_t i = 0; i < s->rings.nopened; i++) {
+		int rc = enable_at_start(s, &s->rings.opened[i]);
 
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "cannot enable %s: %s", s->opened[i].event->name,
+			return fault_set(f, EXIT_FAILED, "cannot enable %s: %s", s->rings.opened[i].event->name,
 					 strerror(-rc));
 	}
 	return 0;
@@ -159,24 +159,24 @@ static int start_mover(struct stream *s, struct fault *f)
 
 	if (!s->opts->buffer)
 		return 0;
-	s->mover = backlog_thread_new(s->nrings, s->attn.kick);
-	for (size_t i = 0; s->mover && i < s->nrings; i++)
-		backlog_thread_add(s->mover, s->rings[i].backlog, pev_event_fd(s->rings[i].owner));
-	rc = s->mover ? backlog_thread_start(s->mover) : -ENOMEM;
+	s->rings.mover = backlog_thread_new(s->rings.n, s->run.attention.kick);
+	for (size_t i = 0; s->rings.mover && i < s->rings.n; i++)
+		backlog_thread_add(s->rings.mover, s->rings.v[i].backlog, pev_event_fd(s->rings.v[i].owner));
+	rc = s->rings.mover ? backlog_thread_start(s->rings.mover) : -ENOMEM;
 	return rc ? fault_set(f, EXIT_FAILED, "--buffer: cannot start its thread: %s",
 			      strerror(-rc)) : 0;
 }
 
 static void disable_all(struct stream *s)
 {
-	for (size_t i = 0; i < s->nopened; i++)
-		pev_event_disable(s->opened[i].ev);
+	for (size_t i = 0; i < s->rings.nopened; i++)
+		pev_event_disable(s->rings.opened[i].ev);
 }
 
 static bool round_of(struct stream *s)
 {
 	grow_round(s);
-	return s->order ? ordered_round(s) : drain_round(s);
+	return s->rings.order ? ordered_round(s) : drain_round(s);
 }
 
 /* Events are on each CPU that was online; a change is told whoever listens. */
@@ -195,11 +195,11 @@ static bool deliver_some(struct stream *s)
 {
 	bool more = true;
 
-	for (int i = 0; i < ROUNDS && more && !s->stop; i++) {
+	for (int i = 0; i < ROUNDS && more && !s->run.stop; i++) {
 		more = round_of(s);
 		if (s->sideband)
 			sideband_collect(s->sideband);
-		if (s->writer && !more)
+		if (s->record.writer && !more)
 			recorder_round(s);
 	}
 	return more;
@@ -210,13 +210,13 @@ static void deliver_until_stopped(struct stream *s)
 	bool more = false;
 	int tick = 1;
 
-	while (!s->stop) {
-		if (!more && s->ops->idle)
-			s->ops->idle(s->ctx);
+	while (!s->run.stop) {
+		if (!more && s->run.ops->idle)
+			s->run.ops->idle(s->run.ctx);
 		wait_for_events(s, more ? 0 : tick);
 		/* the first events are shown at once, then it settles */
 		tick = tick < TICK_MS / 2 ? tick * 2 : TICK_MS;
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->run.attention))
 			attend_requests(s);
 		more = deliver_some(s);
 		loss_tell(s, false);
@@ -231,16 +231,16 @@ static void deliver_until_stopped(struct stream *s)
  * have an enabled one, and so may its children: the second time finds them. */
 static void deliver_rest(struct stream *s)
 {
-	s->draining = true;
-	s->stopping = s->stop == STOP_CONSUMER || s->deadline;
+	s->run.draining = true;
+	s->run.stopping = s->run.stop == STOP_CONSUMER || s->run.deadline;
 	disable_all(s);
-	if (!s->stopping && !targets_everybody(s->opts)) {
+	if (!s->run.stopping && !targets_everybody(s->opts)) {
 		round_of(s);
 		usleep(FORK_US);
 		disable_all(s);
 	}
 	grow_wait(s);
-	while (!s->stopping && round_of(s))
+	while (!s->run.stopping && round_of(s))
 		;
 	makers_end(s);
 }
@@ -249,11 +249,11 @@ static void deliver_rest(struct stream *s)
  * inherited a disabled event, which its parent can come to run on when the kernel swaps theirs. */
 static int start_all(struct stream *s, struct fault *f)
 {
-	if (enable_all(s, f) || (s->ops->started && s->ops->started(s->ctx, f)))
+	if (enable_all(s, f) || (s->run.ops->started && s->run.ops->started(s->run.ctx, f)))
 		return -1;
-	for (size_t i = 0; i < s->nopened && !targets_everybody(s->opts); i++)
-		enable_at_start(s, &s->opened[i]);
-	s->is_to_exec = 0;
+	for (size_t i = 0; i < s->rings.nopened && !targets_everybody(s->opts); i++)
+		enable_at_start(s, &s->rings.opened[i]);
+	s->run.is_to_exec = 0;
 	return 0;
 }
 
@@ -265,18 +265,18 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 		return -1;
 	if ((s->opts->order && ordered_start(s, f)) || watch_all(s, f) || start_mover(s, f) ||
 	    recorder_begin(s, f) || start_all(s, f)) {
-		backlog_thread_stop(s->mover);
-		attention_stop(&s->attn);
+		backlog_thread_stop(s->rings.mover);
+		attention_stop(&s->run.attention);
 		return -1;
 	}
 	attend_set_delivering(s, true);
 	deliver_until_stopped(s);
 	deliver_rest(s);
-	if (s->writer && s->sideband)   /* nobody may have asked for a name since the last round */
+	if (s->record.writer && s->sideband)   /* nobody may have asked for a name since the last round */
 		sideband_collect(s->sideband);
 	attend_set_delivering(s, false);
-	if (s->stop != STOP_CONSUMER) {
-		if (s->order)
+	if (s->run.stop != STOP_CONSUMER) {
+		if (s->rings.order)
 			ordered_discard(s);
 		drain_discard(s);
 		loss_tail(s);
@@ -284,7 +284,7 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 		loss_count(s);
 	}
 	throttling_finish(s, stream_now(s));
-	backlog_thread_stop(s->mover);
+	backlog_thread_stop(s->rings.mover);
 	loss_tell(s, true);
 	filters_tell(s);
 	return recorder_end(s, f);

@@ -54,14 +54,14 @@ enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
 	const char *kernel = o->event->filtered ? o->event->filtered->kernel : NULL;
-	bool skip_us = s->filter_self && !o->event->keep_own;
+	bool skip_us = s->rings.filter_self && !o->event->keep_own;
 	struct pev_error err = {0};
 	char ours[64], *text = NULL;
 	int rc;
 
 	if (!o->event->fmt || (!kernel && !skip_us))
 		return 0;
-	snprintf(ours, sizeof(ours), "common_pid != %d", (int)s->own_tid);
+	snprintf(ours, sizeof(ours), "common_pid != %d", (int)s->rings.own_tid);
 	if (kernel && skip_us && asprintf(&text, "(%s) && %s", kernel, ours) < 0)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	rc = pev_event_set_filter(o->ev, text ? text : kernel ? kernel : ours, &err);
@@ -86,7 +86,7 @@ static void choose_ring_size(struct stream *s)
 	struct stream_opts *o = (struct stream_opts *)s->opts;
 	uint64_t usual = o->ring.usual ? o->ring.usual : stream_has_stacks(s) ? STACK_RING : DEFAULT_RING;
 	uint64_t wish = o->ring.bytes ? o->ring.bytes : usual;
-	uint64_t asked = wish > s->least_ring ? wish : s->least_ring, size = power_of_two(asked);
+	uint64_t asked = wish > s->rings.least_bytes ? wish : s->rings.least_bytes, size = power_of_two(asked);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), limit;
 	int verbose = o->verbose;
 	struct sysinfo si;
@@ -126,7 +126,7 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 		     "(ulimit -l, sysctl kernel.perf_event_mlock_kb)",
 		     units_bytes_text(o->ring.bytes, a, sizeof(a)),
 		     units_bytes_text(asked, b, sizeof(b)));
-	s->totals.ring_bytes += o->ring.bytes;
+	s->loss.totals.ring_bytes += o->ring.bytes;
 	return 0;
 }
 
@@ -152,20 +152,20 @@ static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
 
 static int open_ring(struct stream *s, int cpu, struct fault *f)
 {
-	struct ring *ring = &s->rings[s->nrings];
+	struct ring *ring = &s->rings.v[s->rings.n];
 	struct pev_error err = {0};
 
 	if (open_ring_owner(s, cpu, gettid(), &ring->owner, &err))
 		return fault_from_pev(f, EXIT_FAILED, &err);
 	ring->cpu = cpu;
-	s->nrings++;
+	s->rings.n++;
 	return map_ring(s, ring, f) ? -1 : buffer_ring(s, ring, f);
 }
 
 static int open_rings(struct stream *s, struct fault *f)
 {
-	s->rings = calloc(s->targets.cpus.n, sizeof(*s->rings));
-	if (!s->rings)
+	s->rings.v = calloc(s->targets.cpus.n, sizeof(*s->rings.v));
+	if (!s->rings.v)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < s->targets.cpus.n; i++)
 		if (open_ring(s, s->targets.cpus.v[i], f))
@@ -230,8 +230,8 @@ static bool is_too_precise(const struct stream_sampling *sampling, const struct 
 /* Whether something is open that could not be opened now: of this event, or of another one. */
 static bool exceeds(const struct stream *s, uint64_t limit)
 {
-	for (size_t i = 0; i < s->nopened; i++) {
-		const struct perf_event_attr *a = pev_event_attr(s->opened[i].ev);
+	for (size_t i = 0; i < s->rings.nopened; i++) {
+		const struct perf_event_attr *a = pev_event_attr(s->rings.opened[i].ev);
 
 		if (a->freq && a->sample_freq > limit)
 			return true;
@@ -254,7 +254,7 @@ static int try_open(struct stream *s, struct opening *o, union pev_attr_buf *buf
 		sampling->rate = buf->attr.freq ? sampling->rate : asked;
 		sampling->attr.attr.sample_period = buf->attr.sample_period;
 		sampling->lowered = true;
-		s->uneven |= buf->attr.freq && exceeds(s, buf->attr.sample_freq);
+		s->rings.uneven |= buf->attr.freq && exceeds(s, buf->attr.sample_freq);
 	}
 	return rc;
 }
@@ -265,7 +265,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 {
 	union pev_attr_buf buf;
 	struct pev_error err = {0};
-	struct opened *o = &s->opened[s->nopened];
+	struct opened *o = &s->rings.opened[s->rings.nopened];
 	int rc;
 
 	open_attr(s, event, task, &buf);
@@ -287,7 +287,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	o->event = event;
 	o->ring = ring;
 	o->task = task;
-	s->nopened++;
+	s->rings.nopened++;
 	return wire(s, o, f);
 }
 
@@ -302,14 +302,14 @@ static int open_task(struct stream *s, const struct task_target *task, struct fa
 {
 	int rc = 0;
 
-	for (size_t e = 0; e < s->nevents && !rc; e++) {
-		struct stream_event *event = &s->events[e];
+	for (size_t e = 0; e < s->list.nevents && !rc; e++) {
+		struct stream_event *event = &s->list.events[e];
 
 		if (event->maker || event->everywhere != (task == &s->everybody))
 			continue;
-		for (size_t r = 0; event->wanted && r < s->nrings && !rc; r++)
-			if (!event->cpus.n || numlist_has(&event->cpus, s->rings[r].cpu))
-				rc = open_one(s, event, task, &s->rings[r], f);
+		for (size_t r = 0; event->wanted && r < s->rings.n && !rc; r++)
+			if (!event->cpus.n || numlist_has(&event->cpus, s->rings.v[r].cpu))
+				rc = open_one(s, event, task, &s->rings.v[r], f);
 		if (rc == -1 && event->from_glob) {
 			leave_out(s, event, f);
 			rc = 0;
@@ -323,8 +323,8 @@ static int open_events(struct stream *s, struct fault *f)
 	size_t alive = 0;
 
 	s->everybody = (struct task_target){ .tid = -1, .cgroup_fd = -1 };
-	s->opened = calloc(s->nevents * s->nrings * (s->targets.ntasks + 1) + 1, sizeof(*s->opened));
-	if (!s->opened)
+	s->rings.opened = calloc(s->list.nevents * s->rings.n * (s->targets.ntasks + 1) + 1, sizeof(*s->rings.opened));
+	if (!s->rings.opened)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t t = 0; t < s->targets.ntasks; t++) {
 		int rc = open_task(s, &s->targets.tasks[t], f);
@@ -335,7 +335,7 @@ static int open_events(struct stream *s, struct fault *f)
 	}
 	if (!alive)
 		return targets_ended(f);
-	if (!s->nopened && f->exit_code)
+	if (!s->rings.nopened && f->exit_code)
 		return -1;   /* all that the globs found was refused: the last reason stands */
 	f->exit_code = 0;
 	return open_task(s, &s->everybody, f) ? -1 : 0;
@@ -343,13 +343,13 @@ static int open_events(struct stream *s, struct fault *f)
 
 static int check_event_cpus(struct stream *s, struct fault *f)
 {
-	for (size_t e = 0; e < s->nevents; e++) {
-		const struct numlist *cpus = &s->events[e].cpus;
+	for (size_t e = 0; e < s->list.nevents; e++) {
+		const struct numlist *cpus = &s->list.events[e].cpus;
 
 		for (size_t i = 0; i < cpus->n; i++)
 			if (!numlist_has(&s->targets.cpus, cpus->v[i]))
 				return fault_usage(f, "%s: cpus=%d: that CPU is not among the watched "
-						   "ones", s->events[e].name, cpus->v[i]);
+						   "ones", s->list.events[e].name, cpus->v[i]);
 	}
 	return 0;
 }
@@ -359,9 +359,9 @@ static size_t count_openings(const struct stream *s, bool everywhere)
 {
 	size_t n = 0;
 
-	for (size_t e = 0; e < s->nevents; e++)
-		if (s->events[e].wanted && !s->events[e].maker && s->events[e].everywhere == everywhere)
-			n += s->events[e].cpus.n ? s->events[e].cpus.n : s->targets.cpus.n;
+	for (size_t e = 0; e < s->list.nevents; e++)
+		if (s->list.events[e].wanted && !s->list.events[e].maker && s->list.events[e].everywhere == everywhere)
+			n += s->list.events[e].cpus.n ? s->list.events[e].cpus.n : s->targets.cpus.n;
 	return n;
 }
 
@@ -384,7 +384,7 @@ static int reserve_descriptors(const struct stream *s, struct fault *f)
 
 static int open_once(struct stream *s, struct fault *f)
 {
-	s->uneven = false;
+	s->rings.uneven = false;
 	if (reserve_descriptors(s, f) || open_rings(s, f) || open_events(s, f))
 		return -1;
 	return 0;
@@ -404,10 +404,10 @@ static int open_until_whole(struct stream *s, struct fault *f)
 			return -1;
 		if (open_once(s, f))
 			return -1;
-		if (!s->uneven && !targets_moved(&s->targets, s->opts))
+		if (!s->rings.uneven && !targets_moved(&s->targets, s->opts))
 			return 0;
 	}
-	note(s->opts->verbose, s->uneven ? "kernel.perf_event_max_sample_rate kept "
+	note(s->opts->verbose, s->rings.uneven ? "kernel.perf_event_max_sample_rate kept "
 	     "falling while events were opened: some CPUs are sampled more often than others"
 	     : "new threads kept starting while events were opened: some of their first events may "
 	     "be missing");
@@ -416,10 +416,10 @@ static int open_until_whole(struct stream *s, struct fault *f)
 
 int open_all(struct stream *s, struct fault *f)
 {
-	bool fixed = s->opts->ring.bytes || s->least_ring || s->opts->buffer;
+	bool fixed = s->opts->ring.bytes || s->rings.least_bytes || s->opts->buffer;
 
-	own_begin(&s->own, targets_everybody(s->opts));
-	s->filter_self = s->own.counts && s->own_tid;
+	own_begin(&s->choice.own, targets_everybody(s->opts));
+	s->rings.filter_self = s->choice.own.counts && s->rings.own_tid;
 	if (check_event_cpus(s, f))
 		return -1;
 	choose_ring_size(s);
@@ -433,24 +433,24 @@ int open_all(struct stream *s, struct fault *f)
 void close_all(struct stream *s)
 {
 	grow_wait(s);
-	for (size_t i = 0; i < s->nopened; i++)
-		pev_event_close(s->opened[i].ev);
-	for (size_t i = 0; i < s->nrings; i++) {
-		grow_free(&s->rings[i]);
-		if (s->rings[i].backlog)
-			backlog_free(s->rings[i].backlog);
+	for (size_t i = 0; i < s->rings.nopened; i++)
+		pev_event_close(s->rings.opened[i].ev);
+	for (size_t i = 0; i < s->rings.n; i++) {
+		grow_free(&s->rings.v[i]);
+		if (s->rings.v[i].backlog)
+			backlog_free(s->rings.v[i].backlog);
 		else
-			pev_ring_unmap(s->rings[i].ring);
-		pev_event_close(s->rings[i].owner);
+			pev_ring_unmap(s->rings.v[i].ring);
+		pev_event_close(s->rings.v[i].owner);
 	}
 	sideband_free(s->sideband);
 	s->sideband = NULL;
-	free(s->opened);
-	free(s->rings);
-	s->opened = NULL;
-	s->rings = NULL;
-	s->nopened = s->nrings = 0;
-	s->totals.ring_bytes = 0;
+	free(s->rings.opened);
+	free(s->rings.v);
+	s->rings.opened = NULL;
+	s->rings.v = NULL;
+	s->rings.nopened = s->rings.n = 0;
+	s->loss.totals.ring_bytes = 0;
 }
 
 static enum side_maps wanted_maps(const struct stream *s)
@@ -467,7 +467,7 @@ int stream_open(struct stream *s, struct fault *f)
 	groups_settle(s);
 	if (ids_begin(s, f) || open_all(s, f))
 		return -1;
-	rate_tell(s->events, s->nevents, s->opts->verbose);
+	rate_tell(s->list.events, s->list.nevents, s->opts->verbose);
 	/* where both don't fit, the loop goes first */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
 		s->sideband = sideband_open(&s->targets, &s->clock,
@@ -477,7 +477,7 @@ int stream_open(struct stream *s, struct fault *f)
 		note(s->opts->verbose, "names of new tasks are looked up late: too few open "
 		     "files for COMM records");
 	if (s->sideband)
-		sideband_set_own(s->sideband, &s->own);
+		sideband_set_own(s->sideband, &s->choice.own);
 	if (counts_begin(s, f))
 		return -1;
 	dispatch_index(s);

@@ -35,23 +35,23 @@ int ordered_start(struct stream *s, struct fault *f)
 {
 	int rc;
 
-	s->order = order_new((uint32_t)s->nrings, MAX_HELD);
-	rc = s->order ? barrier_start(&s->barrier, s->attn.kick) : -ENOMEM;
+	s->rings.order = order_new((uint32_t)s->rings.n, MAX_HELD);
+	rc = s->rings.order ? barrier_start(&s->rings.barrier, s->run.attention.kick) : -ENOMEM;
 	return rc ? fault_set(f, EXIT_FAILED, "cannot set up --order: %s; leave it out to get "
 			      "events in the order of each CPU", strerror(-rc)) : 0;
 }
 
 void ordered_stop(struct stream *s)
 {
-	barrier_stop(&s->barrier);
-	order_free(s->order);
-	s->order = NULL;
+	barrier_stop(&s->rings.barrier);
+	order_free(s->rings.order);
+	s->rings.order = NULL;
 }
 
 /* False: out of memory. */
 static bool push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size)
 {
-	return !order_push(s->order, (uint32_t)(ring - s->rings), time, rec, size);
+	return !order_push(s->rings.order, (uint32_t)(ring - s->rings.v), time, rec, size);
 }
 
 static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
@@ -75,14 +75,15 @@ static bool is_ahead_of_now(struct stream *s, uint64_t time)
 /* One time that can't be would tell the barrier that all up to it has passed. */
 static void set_newest(struct stream *s, uint64_t time)
 {
-	if (time - s->newest < SECOND || !is_ahead_of_now(s, time))
-		s->newest = time;
+	if (time - s->rings.newest < SECOND || !is_ahead_of_now(s, time))
+		s->rings.newest = time;
 }
 
 static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
 	/* the same place in all tracepoints of a stream */
-	const struct stream_event *event = s->has_others ? dispatch_event_of(s, rec) : &s->events[s->first];
+	const struct stream_event *event = s->list.has_others
+					   ? dispatch_event_of(s, rec) : &s->list.events[s->list.first];
 	uint64_t time;
 
 	if (!event || rec->size < event->layout.time + 8) {
@@ -92,13 +93,13 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	time = layout_u64(rec, event->layout.time);
 	if (ring->gap)
 		push_gap(s, ring, time);
-	if (__builtin_expect(s->throttles.nopen != 0, 0))
+	if (__builtin_expect(s->loss.throttles.nopen != 0, 0))
 		throttling_end(s, ring, event, time);
 	ring->read_time = time;
-	if (time > s->newest)
+	if (time > s->rings.newest)
 		set_newest(s, time);
 	/* what a filter drops need not wait for its turn: it would push out what it keeps */
-	if (__builtin_expect(s->filters_here, 0) && choice_drops(s, ring, rec))
+	if (__builtin_expect(s->list.filters_here, 0) && choice_drops(s, ring, rec))
 		return;
 	if (__builtin_expect(!push(s, ring, time, rec, rec->size), 0))
 		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);
@@ -109,17 +110,17 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint64_t before,
 		      bool emptied)
 {
-	uint32_t queue = (uint32_t)(ring - s->rings);
+	uint32_t queue = (uint32_t)(ring - s->rings.v);
 
 	/* a larger ring that isn't read yet may hold some */
 	if (ring->growth)
 		return;
 	if (emptied)
-		order_set_known(s->order, queue, passed);
+		order_set_known(s->rings.order, queue, passed);
 	else if (!ring->ahead)
-		order_set_known(s->order, queue, ring->ahead_of);
-	else if (order_full(s->order))
-		order_set_known(s->order, queue, before < passed ? before : passed);
+		order_set_known(s->rings.order, queue, ring->ahead_of);
+	else if (order_full(s->rings.order))
+		order_set_known(s->rings.order, queue, before < passed ? before : passed);
 }
 
 static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
@@ -129,7 +130,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	uint64_t before = ring->read_time, from = ring->ring->pos;
 	const struct perf_event_header *rec = NULL;
 
-	s->slice++;
+	s->rings.slice++;
 	if (!ring->ahead) {
 		ring->ahead = waiting;
 		ring->ahead_of = passed;
@@ -141,7 +142,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 		else
 			ring->gap += ring_take_lost(s, ring, rec);
 	}
-	if (s->writer)
+	if (s->record.writer)
 		recorder_take(s, ring, from);
 	pev_ring_release_(ring->ring);
 	ring_check_damage(s, ring);
@@ -153,28 +154,28 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 /* Once events are off, what the rings hold is bounded: it is all taken. */
 static bool may_read(const struct stream *s, size_t ring, uint64_t passed, uint64_t watermark)
 {
-	uint64_t known = order_known(s->order, (uint32_t)ring);
+	uint64_t known = order_known(s->rings.order, (uint32_t)ring);
 
-	return s->draining || !order_full(s->order) || (known < passed && known <= watermark);
+	return s->run.draining || !order_full(s->rings.order) || (known < passed && known <= watermark);
 }
 
 static bool collect(struct stream *s, uint64_t passed, bool *read)
 {
-	uint64_t watermark = order_watermark(s->order);
+	uint64_t watermark = order_watermark(s->rings.order);
 	bool more = false;
 
-	for (size_t i = 0; i < s->nrings; i++)
+	for (size_t i = 0; i < s->rings.n; i++)
 		if (may_read(s, i, passed, watermark)) {
-			more |= collect_slice(s, &s->rings[i], passed);
+			more |= collect_slice(s, &s->rings.v[i], passed);
 			*read = true;
 		}
-	return more || (!s->draining && order_full(s->order));
+	return more || (!s->run.draining && order_full(s->rings.order));
 }
 
 static void deliver_item(struct stream *s, const struct order_item *item)
 {
 	const struct perf_event_header *rec = item->rec;
-	struct ring *ring = &s->rings[item->queue];
+	struct ring *ring = &s->rings.v[item->queue];
 
 	if (rec->type == PERF_RECORD_LOST)
 		gap_deliver(s, ring, rec);
@@ -185,27 +186,27 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 /* Delivers up to the watermark, a slice per ring at most. */
 static bool merge(struct stream *s, uint64_t watermark)
 {
-	size_t left = s->nrings * SLICE_BYTES;
+	size_t left = s->rings.n * SLICE_BYTES;
 	struct order_item item;
 
-	while (left && !s->stopping) {
+	while (left && !s->run.stopping) {
 		uint16_t size;
 
-		if (!order_pop(s->order, watermark, &item))
+		if (!order_pop(s->rings.order, watermark, &item))
 			return false;
 		size = ((const struct perf_event_header *)item.rec)->size;
 		left = left > size ? left - size : 0;
 		deliver_item(s, &item);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->run.attention))
 			attend_requests(s);
 	}
-	return !order_empty(s->order);
+	return !order_empty(s->rings.order);
 }
 
 /* Full queues, and nothing in them that may go: only the barrier's next word helps. */
 static void wait_for_word(const struct stream *s)
 {
-	struct pollfd kick = { .fd = s->attn.kick, .events = POLLIN };
+	struct pollfd kick = { .fd = s->run.attention.kick, .events = POLLIN };
 
 	poll(&kick, 1, 1);
 }
@@ -213,13 +214,13 @@ static void wait_for_word(const struct stream *s)
 bool ordered_round(struct stream *s)
 {
 	/* the barrier's word is taken before the rings are read: see barrier.h */
-	uint64_t passed = barrier_passed(&s->barrier);
+	uint64_t passed = barrier_passed(&s->rings.barrier);
 	bool read = false, more = collect(s, passed, &read), left;
 
-	barrier_ask(&s->barrier, s->newest);
-	if (!s->draining) {
-		left = merge(s, order_watermark(s->order));
-		if (!read && !left && order_full(s->order))
+	barrier_ask(&s->rings.barrier, s->rings.newest);
+	if (!s->run.draining) {
+		left = merge(s, order_watermark(s->rings.order));
+		if (!read && !left && order_full(s->rings.order))
 			wait_for_word(s);
 		return left | more;
 	}
@@ -232,24 +233,24 @@ void ordered_discard(struct stream *s)
 {
 	struct order_item item;
 
-	for (size_t i = 0; i < s->nrings; i++) {
-		struct ring *ring = &s->rings[i];
+	for (size_t i = 0; i < s->rings.n; i++) {
+		struct ring *ring = &s->rings.v[i];
 
 		if (ring->gap)
 			loss_add(s, ring, ring->gap, STREAM_LOSS_RING, ring->read_time, 0);
 		ring->gap = 0;
 	}
-	while (order_pop(s->order, UINT64_MAX, &item)) {
+	while (order_pop(s->rings.order, UINT64_MAX, &item)) {
 		const struct perf_event_header *rec = item.rec;
 
 		if (rec->type == PERF_RECORD_LOST)
 			deliver_item(s, &item);
 		else
-			s->rings[item.queue].gap += choice_wants(s, &s->rings[item.queue], rec);
+			s->rings.v[item.queue].gap += choice_wants(s, &s->rings.v[item.queue], rec);
 	}
-	for (size_t i = 0; i < s->nrings; i++) {
-		if (s->rings[i].gap)
-			loss_add(s, &s->rings[i], s->rings[i].gap, STREAM_LOSS_STOP, 0, 0);
-		s->rings[i].gap = 0;
+	for (size_t i = 0; i < s->rings.n; i++) {
+		if (s->rings.v[i].gap)
+			loss_add(s, &s->rings.v[i], s->rings.v[i].gap, STREAM_LOSS_STOP, 0, 0);
+		s->rings.v[i].gap = 0;
 	}
 }

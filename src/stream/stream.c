@@ -41,11 +41,11 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 		return NULL;
 	}
 	s->opts = opts;
-	s->epoll = s->end_with = s->attn.kick = s->attn.tell = s->attn.timer = -1;
-	probes_init(&s->probes);
-	s->has_lost_format = opts->input || open_knows_lost_format();
-	s->formats = tracefmt_db_new();
-	if (!s->formats) {
+	s->run.epoll = s->run.end_with = s->run.attention.kick = s->run.attention.tell = s->run.attention.timer = -1;
+	probes_init(&s->list.probes);
+	s->rings.has_lost_format = opts->input || open_knows_lost_format();
+	s->list.formats = tracefmt_db_new();
+	if (!s->list.formats) {
 		fault_set(f, EXIT_FAILED, "out of memory");
 		stream_free(s);
 		return NULL;
@@ -64,17 +64,17 @@ int stream_check_chains(const struct stream *s, struct fault *f)
 	if (s->opts->chains.stack_bytes && s->opts->user_callchain < 0)
 		return fault_usage(f, "--call-graph dwarf is about the user's part of call chains, which "
 				   "--no-user-callchain leaves out; -g samples the kernel's");
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].callchain && !s->events[i].chain_kernel && !s->events[i].chain_user)
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].callchain && !s->list.events[i].chain_kernel && !s->list.events[i].chain_user)
 			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
 					   "--user-callchain", s->opts->call_graph ? "-g" : "the attribute stack",
-					   s->events[i].name);
+					   s->list.events[i].name);
 	return 0;
 }
 
 void stream_add_own(void *stream, pid_t pid)
 {
-	own_add(&((struct stream *)stream)->own, pid);
+	own_add(&((struct stream *)stream)->choice.own, pid);
 }
 
 void stream_settle(struct stream *s)
@@ -91,33 +91,33 @@ void stream_free(struct stream *s)
 	ordered_stop(s);
 	counts_free(s);
 	replay_free(s);
-	attention_stop(&s->attn);
+	attention_stop(&s->run.attention);
 	closer = closer_start(s);
 	filters_forget(s);
 	close_all(s);
 	closer_release(closer);
-	probes_end(&s->probes);
+	probes_end(&s->list.probes);
 	recorder_free(s);
-	buildids_free(s->buildids);
-	jitnames_free(s->jitnames);
+	buildids_free(s->record.buildids);
+	jitnames_free(s->record.jitnames);
 	perf_clock_close(&s->clock);
 	hotplug_end(&s->hotplug);
-	if (s->epoll >= 0)
-		close(s->epoll);
+	if (s->run.epoll >= 0)
+		close(s->run.epoll);
 	targets_free(&s->targets);
 	makers_free(s);
 	ids_end(s);
-	throttles_free(&s->throttles);
+	throttles_free(&s->loss.throttles);
 	events_free(s);
-	tracefmt_db_free(s->formats);
-	free(s->by_id);
+	tracefmt_db_free(s->list.formats);
+	free(s->choice.by_id);
 	free(s);
 }
 
 struct stream_event *stream_events(struct stream *s, size_t *n)
 {
-	*n = s->nshown;
-	return s->events;
+	*n = s->list.nshown;
+	return s->list.events;
 }
 
 bool stream_event_has_counts(const struct stream_event *event)
@@ -133,22 +133,23 @@ struct stream_event *stream_leaders(struct stream *s, size_t *n)
 
 bool stream_prints_functions(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && s->events[i].fmt && tracefmt_prints_functions(s->events[i].fmt))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && s->list.events[i].fmt &&
+		    tracefmt_prints_functions(s->list.events[i].fmt))
 			return true;
 	return false;
 }
 
 struct tracefmt_db *stream_formats(struct stream *s)
 {
-	return s->formats;
+	return s->list.formats;
 }
 
 void stream_totals(const struct stream *s, struct stream_totals *totals)
 {
-	*totals = s->totals;
-	totals->throttled = s->throttles.times;
-	totals->late = s->order ? order_late(s->order) : 0;
+	*totals = s->loss.totals;
+	totals->throttled = s->loss.throttles.times;
+	totals->late = s->rings.order ? order_late(s->rings.order) : 0;
 }
 
 const struct replay *stream_replay(const struct stream *s)

@@ -79,9 +79,10 @@ void summary_tell(const struct stream *s)
 	if (verbose > 0 && t.filtered)
 		fprintf(stderr, "perf-prof: %llu dropped by filters that perf-prof evaluates itself\n",
 			(unsigned long long)t.filtered);
-	if (s->pids && pidmap_unpaired(s->pids))
+	if (s->rings.pids && pidmap_unpaired(s->rings.pids))
 		note(verbose, "%zu tasks are not in this PID namespace, or perf-prof did not see "
-		     "them in it: they are shown with their ids of the initial namespace", pidmap_unpaired(s->pids));
+		"them in it: they are shown with their ids of the initial namespace",
+			     pidmap_unpaired(s->rings.pids));
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu event%s came late, out of order: %s\n",
 			(unsigned long long)t.late, units_plural(t.late), s->replay

@@ -19,15 +19,15 @@ static struct stream *a_stream(bool inherits)
 	struct stream *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
-	s->counts = calloc(1, sizeof(*s->counts));
+	s->choice.counts = calloc(1, sizeof(*s->choice.counts));
 	leader.counts = calloc(1, sizeof(*leader.counts) + 2 * sizeof(*leader.counts->v));
-	assert_true(s->counts && leader.counts);
+	assert_true(s->choice.counts && leader.counts);
 	leader.counts->room = 2;
 	leader.counts->group = true;
 	leader.counts->first = leader.counts->id = 8;
 	leader.counts->entry = 16;
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(add(s->counts, &members[i]), 0);
+		assert_int_equal(add(s->choice.counts, &members[i]), 0);
 	return s;
 }
 

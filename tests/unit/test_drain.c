@@ -67,7 +67,7 @@ static void rate(void **state)
 	assert_int_equal(n, 10);
 	assert_int_equal(passed(s, &ring, 103 * SECOND, SECOND / 100, 100), 10);
 	assert_int_equal(passed(s, &ring, 50 * SECOND, SECOND / 100, 100), 10);   /* another clock */
-	assert_int_equal(s->totals.limited, 4 * 90 + 90);
+	assert_int_equal(s->loss.totals.limited, 4 * 90 + 90);
 	free(s);
 }
 

@@ -27,14 +27,14 @@ static struct ring rings[RINGS];
 /* All have lost events, and may take so many bytes together. */
 static struct stream all_full(uint64_t most)
 {
-	struct stream s = { .rings = rings, .nrings = RINGS, .most_ring_bytes = most };
+	struct stream s = { .rings = { .v = rings, .n = RINGS, .most_bytes = most } };
 
 	memset(rings, 0, sizeof(rings));
 	for (int i = 0; i < RINGS; i++) {
 		bytes[i] = (struct pev_ring){ 0 };
 		pev_ring_attach_(&bytes[i], &pages[i], data[i], RING_BYTES);
 		rings[i] = (struct ring){ .ring = &bytes[i], .cpu = i, .lost = 1 };
-		s.totals.ring_bytes += RING_BYTES;
+		s.loss.totals.ring_bytes += RING_BYTES;
 	}
 	return s;
 }
@@ -43,8 +43,8 @@ static size_t growing(const struct stream *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->nrings; i++)
-		n += s->rings[i].growth != NULL;
+	for (size_t i = 0; i < s->rings.n; i++)
+		n += s->rings.v[i].growth != NULL;
 	return n;
 }
 
@@ -64,8 +64,8 @@ static void those_to_come_count(void **state)
 		grow_round(&s);
 		assert_int_equal(growing(&s), cases[i].growing);
 		grow_wait(&s);
-		for (size_t k = 0; k < s.nrings; k++)
-			grow_free(&s.rings[k]);
+		for (size_t k = 0; k < s.rings.n; k++)
+			grow_free(&s.rings.v[k]);
 	}
 }
 
@@ -82,7 +82,7 @@ static void a_refusal_is_the_last(void **state)
 	assert_false(grow_can(&s));
 	grow_round(&s);
 	assert_false(grow_is_pending(&s));
-	assert_int_equal(s.totals.ring_bytes, RINGS * RING_BYTES);
+	assert_int_equal(s.loss.totals.ring_bytes, RINGS * RING_BYTES);
 }
 
 int main(void)

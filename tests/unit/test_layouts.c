@@ -31,8 +31,8 @@ static struct stream *with(struct stream_event *events, size_t n)
 
 	assert_non_null(s);
 	s->opts = &opts;
-	s->events = events;
-	s->nevents = s->nshown = n;
+	s->list.events = events;
+	s->list.nevents = s->list.nshown = n;
 	assert_int_equal(stream_narrow(s, &f), 0);
 	return s;
 }
@@ -47,7 +47,7 @@ static void calls(uint64_t reads_enter, uint64_t reads_leave, uint64_t enter, ui
 
 	assert_int_equal(e[0].layout.sample_type, enter);
 	assert_int_equal(e[1].layout.sample_type, leave);
-	assert_int_equal(s->mixed, (enter & PERF_SAMPLE_IDENTIFIER) != 0);
+	assert_int_equal(s->choice.mixed, (enter & PERF_SAMPLE_IDENTIFIER) != 0);
 	free(s);
 }
 
@@ -69,7 +69,7 @@ static void one_event(void **state)
 	struct stream *s = with(&e, 1);
 
 	assert_int_equal(e.layout.sample_type, WHO);
-	assert_false(s->mixed);
+	assert_false(s->choice.mixed);
 	free(s);
 }
 
@@ -123,7 +123,7 @@ static void perf_events(void **state)
 	assert_int_equal(e.layout.sample_type, WHO | PERF_SAMPLE_IP);
 	assert_int_equal(sampling.attr.attr.sample_type, e.layout.sample_type);
 	assert_int_equal(sampling.format.sample_type, e.layout.sample_type);
-	assert_false(s->mixed);
+	assert_false(s->choice.mixed);
 	free(s);
 	e = perf_event(&sampling, 100, 0);
 	s = with(&e, 1);

@@ -291,7 +291,7 @@ int64_t stream_realtime_offset(struct stream *s)
 
 void ring_count_unknown(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
-	s->totals.malformed++;
+	s->loss.totals.malformed++;
 }
 
 bool choice_wants(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
@@ -342,19 +342,19 @@ static void begin(uint32_t ncpus, uint64_t from)
 	sim = (struct sim){ .s = s, .ncpus = ncpus, .now = 1000 };
 	sim.cpus = calloc(ncpus, sizeof(*sim.cpus));
 	assert_true(s && sim.cpus);
-	s->rings = calloc(ncpus, sizeof(*s->rings));
-	s->events = calloc(1, sizeof(*s->events));
-	assert_true(s->rings && s->events);
-	s->nrings = ncpus;
-	s->events[0].layout.time = 8;
+	s->rings.v = calloc(ncpus, sizeof(*s->rings.v));
+	s->list.events = calloc(1, sizeof(*s->list.events));
+	assert_true(s->rings.v && s->list.events);
+	s->rings.n = ncpus;
+	s->list.events[0].layout.time = 8;
 	for (uint32_t i = 0; i < ncpus; i++) {
 		struct cpu *c = &sim.cpus[i];
 
 		c->memory[0].data = calloc(1, RING_BYTES);
 		c->memory[1].data = calloc(1, RING_BYTES);
-		s->rings[i].ring = calloc(1, sizeof(*s->rings[i].ring));
-		assert_true(c->memory[0].data && c->memory[1].data && s->rings[i].ring);
-		pev_ring_attach_(s->rings[i].ring, &c->memory[0].page, c->memory[0].data, RING_BYTES);
+		s->rings.v[i].ring = calloc(1, sizeof(*s->rings.v[i].ring));
+		assert_true(c->memory[0].data && c->memory[1].data && s->rings.v[i].ring);
+		pev_ring_attach_(s->rings.v[i].ring, &c->memory[0].page, c->memory[0].data, RING_BYTES);
 	}
 	assert_int_equal(ordered_start(s, &f), 0);
 }
@@ -365,10 +365,10 @@ static void end(void)
 	for (uint32_t i = 0; i < sim.ncpus; i++) {
 		free(sim.cpus[i].memory[0].data);
 		free(sim.cpus[i].memory[1].data);
-		free(sim.s->rings[i].ring);
+		free(sim.s->rings.v[i].ring);
 	}
-	free(sim.s->rings);
-	free(sim.s->events);
+	free(sim.s->rings.v);
+	free(sim.s->list.events);
 	free(sim.s);
 	free(sim.cpus);
 }
@@ -423,13 +423,13 @@ static void step(void)
 	else if (what < 400)
 		leave_all(c);
 	else if (what >= 900 && what < 920)
-		barrier_turn(&sim.s->barrier);
+		barrier_turn(&sim.s->rings.barrier);
 	else if (what >= 920 && what < 930)
 		ordered_round(sim.s);
 	else if (what == 930 && (!calm || !c->depth))
 		storm(c);
 	else if (what > 930 && what <= 935 && sim.exchanges)
-		exchange_turn(c, &sim.s->rings[which]);
+		exchange_turn(c, &sim.s->rings.v[which]);
 }
 
 static uint64_t unread(void)
@@ -437,7 +437,7 @@ static uint64_t unread(void)
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < sim.ncpus; i++)
-		lost += sim.cpus[i].memory[0].lost + sim.cpus[i].memory[1].lost + sim.s->rings[i].gap;
+		lost += sim.cpus[i].memory[0].lost + sim.cpus[i].memory[1].lost + sim.s->rings.v[i].gap;
 	return lost;
 }
 
@@ -449,10 +449,10 @@ static void settle(void)
 	for (int round = 0; round < 2000 && sim.delivered < sim.written; round++) {
 		for (uint32_t i = 0; i < sim.ncpus; i++)
 			if (sim.cpus[i].exchange != EXCHANGE_NOT)
-				exchange_turn(&sim.cpus[i], &sim.s->rings[i]);
+				exchange_turn(&sim.cpus[i], &sim.s->rings.v[i]);
 		ordered_round(sim.s);
-		barrier_turn(&sim.s->barrier);
-		barrier_turn(&sim.s->barrier);
+		barrier_turn(&sim.s->rings.barrier);
+		barrier_turn(&sim.s->rings.barrier);
 	}
 	assert_int_equal(sim.delivered, sim.written);
 	assert_int_equal(sim.told_lost + unread(), sim.lost);
@@ -466,7 +466,7 @@ static uint64_t go_on(int steps)
 		step();
 	sim.in_time = sim.delivered;
 	settle();
-	late = order_late(sim.s->order);
+	late = order_late(sim.s->rings.order);
 	assert_true((late > 0) == (sim.backwards > 0));
 	return late;
 }
@@ -575,11 +575,11 @@ static void the_rest_comes_in_order(void **state)
 		leave_all(&sim.cpus[i]);
 		storm(&sim.cpus[i]);
 	}
-	sim.s->draining = true;
+	sim.s->run.draining = true;
 	while (ordered_round(sim.s))
 		;
 	assert_int_equal(sim.delivered, sim.written);
-	assert_int_equal(order_late(sim.s->order), 0);
+	assert_int_equal(order_late(sim.s->rings.order), 0);
 	assert_int_equal(sim.backwards, 0);
 	assert_int_equal(sim.told_lost + unread(), sim.lost);
 	end();
@@ -598,18 +598,18 @@ static void what_is_discarded_is_told(void **state)
 	ordered_round(sim.s);
 	for (size_t i = 0; i < sim.ncpus; i++) {
 		const struct perf_event_header *rec;
-		struct pev_ring *ring = sim.s->rings[i].ring;
+		struct pev_ring *ring = sim.s->rings.v[i].ring;
 
 		pev_ring_begin(ring);
 		while ((rec = pev_ring_next(ring)))
 			if (rec->type == PERF_RECORD_LOST)
-				sim.told_lost += ring_take_lost(sim.s, &sim.s->rings[i], rec);
+				sim.told_lost += ring_take_lost(sim.s, &sim.s->rings.v[i], rec);
 			else
 				waiting++;
 		waiting += sim.cpus[i].memory[0].lost;
 	}
 	ordered_discard(sim.s);
-	assert_true(order_empty(sim.s->order));
+	assert_true(order_empty(sim.s->rings.order));
 	assert_int_equal(sim.delivered + sim.told_lost + waiting, sim.written + sim.lost);
 	end();
 }
@@ -640,10 +640,10 @@ static void a_time_ahead_of_the_clock(void **state)
 	for (int i = 0; i < STEPS; i++)
 		step();
 	assert_true(sim.in_time == 0 && sim.delivered > 5000);
-	assert_true(sim.s->newest <= sim.now);
-	sim.s->draining = true;   /* it is the last one, at the end of all */
+	assert_true(sim.s->rings.newest <= sim.now);
+	sim.s->run.draining = true;   /* it is the last one, at the end of all */
 	settle();
-	assert_int_equal(order_late(sim.s->order), 0);
+	assert_int_equal(order_late(sim.s->rings.order), 0);
 	assert_int_equal(sim.backwards, 0);
 	end();
 }
@@ -657,12 +657,12 @@ static void full_queues_wait(void **state)
 	storm(&sim.cpus[0]);
 	for (int i = 0; i < 10; i++) {
 		storm(&sim.cpus[0]);
-		barrier_turn(&sim.s->barrier);
+		barrier_turn(&sim.s->rings.barrier);
 		ordered_round(sim.s);
 	}
 	waits = 0;
 	for (int i = 0; i < 10; i++) {
-		barrier_turn(&sim.s->barrier);
+		barrier_turn(&sim.s->rings.barrier);
 		ordered_round(sim.s);
 	}
 	assert_int_equal(waits, 10);

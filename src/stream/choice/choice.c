@@ -11,7 +11,8 @@
 
 static bool is_own(const struct stream *s, const struct stream_event *event, const struct perf_event_header *rec)
 {
-	return own_has(&s->own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) && !event->keep_own;
+	return own_has(&s->choice.own, layout_u32(rec, event->layout.tid), layout_u64(rec, event->layout.time)) &&
+	       !event->keep_own;
 }
 
 static bool is_filtered(const struct stream_event *event, const struct perf_event_header *rec, const void *raw,
@@ -25,11 +26,11 @@ static bool is_unwanted(struct stream *s, const struct stream_event *event, cons
 			const void *raw, uint32_t raw_size, uint32_t cpu)
 {
 	if (is_own(s, event, rec)) {
-		s->totals.skipped++;
+		s->loss.totals.skipped++;
 		return true;
 	}
 	if (event->muted || is_filtered(event, rec, raw, raw_size, cpu)) {
-		s->totals.filtered++;
+		s->loss.totals.filtered++;
 		return true;
 	}
 	return false;
@@ -86,7 +87,7 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 	struct stream_event *event = NULL;
 
 	*id = 0;
-	if (s->strays) {
+	if (s->choice.strays) {
 		event = strays_whose(s, rec, id);
 		if (!event)
 			return rec->size >= 16;   /* one that nobody can assign is counted as lost */

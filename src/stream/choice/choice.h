@@ -20,6 +20,6 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 static inline bool choice_is_plain(const struct stream *s, const struct stream_event *event,
 				   const struct perf_event_header *rec)
 {
-	return __builtin_expect(!own_may_have(&s->own, layout_u32(rec, event->layout.tid)) && !event->choosy, 1);
+	return __builtin_expect(!own_may_have(&s->choice.own, layout_u32(rec, event->layout.tid)) && !event->choosy, 1);
 }
 #endif

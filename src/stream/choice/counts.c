@@ -62,11 +62,11 @@ static int add(struct counts *c, const struct member *m)
 
 static int add_opened(struct stream *s)
 {
-	for (size_t i = 0; i < s->nopened; i++) {
-		const struct opened *o = &s->opened[i];
+	for (size_t i = 0; i < s->rings.nopened; i++) {
+		const struct opened *o = &s->rings.opened[i];
 		struct member m = { 0, o->event, o->event->name, pev_event_attr(o->ev)->inherit, 0 };
 
-		if (pev_event_id(o->ev, &m.id) || add(s->counts, &m))
+		if (pev_event_id(o->ev, &m.id) || add(s->choice.counts, &m))
 			return -1;
 	}
 	return 0;
@@ -79,12 +79,12 @@ static int add_recorded(struct stream *s)
 	for (size_t i = 0; i < p->ntracks; i++) {
 		const struct perfdata_event *e = perfdata_event(p->reader, i);
 		const struct track *t = &p->tracks[i];
-		const struct stream_event *ev = t->first == UINT32_MAX ? NULL : &s->events[t->first];
+		const struct stream_event *ev = t->first == UINT32_MAX ? NULL : &s->list.events[t->first];
 
 		for (size_t k = 0; k < e->nids; k++) {
 			struct member m = { e->ids[k], ev, ev ? ev->name : t->name, e->attr.attr.inherit, 0 };
 
-			if (add(s->counts, &m))
+			if (add(s->choice.counts, &m))
 				return -1;
 		}
 	}
@@ -126,35 +126,35 @@ static int make_counts(struct stream_event *ev, size_t room)
 
 int counts_begin(struct stream *s, struct fault *f)
 {
-	size_t room = s->replay ? s->replay->ntracks : s->nevents;
+	size_t room = s->replay ? s->replay->ntracks : s->list.nevents;
 	bool any = false;
 	int rc = 0;
 
 	counts_free(s);
-	for (size_t i = 0; i < s->nevents && !rc; i++)
-		if (counts_are_in(&s->events[i])) {
+	for (size_t i = 0; i < s->list.nevents && !rc; i++)
+		if (counts_are_in(&s->list.events[i])) {
 			any = true;
-			rc = make_counts(&s->events[i], room);
+			rc = make_counts(&s->list.events[i], room);
 		}
 	if (any && !rc) {
-		s->counts = calloc(1, sizeof(*s->counts));
-		rc = !s->counts || (s->replay ? add_recorded(s) : add_opened(s)) ? -1 : 0;
+		s->choice.counts = calloc(1, sizeof(*s->choice.counts));
+		rc = !s->choice.counts || (s->replay ? add_recorded(s) : add_opened(s)) ? -1 : 0;
 	}
 	if (rc)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	if (s->counts && s->counts->nmembers)
-		qsort(s->counts->members, s->counts->nmembers, sizeof(*s->counts->members), by_id);
+	if (s->choice.counts && s->choice.counts->nmembers)
+		qsort(s->choice.counts->members, s->choice.counts->nmembers, sizeof(*s->choice.counts->members), by_id);
 	return 0;
 }
 
 void counts_free(struct stream *s)
 {
-	if (!s->counts)
+	if (!s->choice.counts)
 		return;
-	HASH_FREE(s->counts->counters);
-	free(s->counts->members);
-	free(s->counts);
-	s->counts = NULL;
+	HASH_FREE(s->choice.counts->counters);
+	free(s->choice.counts->members);
+	free(s->choice.counts);
+	s->choice.counts = NULL;
 }
 
 /* ---- samples --------------------------------------------------------------- */
@@ -218,7 +218,7 @@ void counts_take(struct stream *s, const struct stream_event *event, const struc
 	uint32_t tid;
 
 	out->n = 0;
-	if (!s->counts || rec->size < event->layout.fixed_end)
+	if (!s->choice.counts || rec->size < event->layout.fixed_end)
 		return;
 	tid = layout_u32(rec, (uint8_t)(event->layout.tid + 4));
 	if (out->group)
@@ -227,6 +227,6 @@ void counts_take(struct stream *s, const struct stream_event *event, const struc
 	for (uint64_t i = 0; i < nr && end - at >= out->id + 8; i++, at += out->entry) {
 		memcpy(&value, at, sizeof(value));
 		memcpy(&id, at + out->id, sizeof(id));
-		take_one(s->counts, event, id, value, tid);
+		take_one(s->choice.counts, event, id, value, tid);
 	}
 }

@@ -12,22 +12,22 @@
 
 void dispatch_index(struct stream *s)
 {
-	const struct stream_event *first = &s->events[s->first];
+	const struct stream_event *first = &s->list.events[s->list.first];
 
 	makers_settle(s);
 	groups_settle(s);
-	memset(s->by_type, 0, sizeof(s->by_type));
-	s->filters_here = false;
-	for (size_t i = 0; i < s->nevents; i++)
-		s->filters_here |= s->events[i].filter_here;
-	for (size_t i = 0; i < s->nevents; i++)
-		s->events[i].choosy = s->events[i].filter_here || limits_own(&s->events[i]) ||
-				      s->opts->sampling_limit || s->events[i].taps || s->events[i].counts ||
-				      s->events[i].muted;
-	s->plain_raw = s->mixed || first->callchain ? 0 : first->layout.raw;
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && s->events[i].fmt && !s->events[i].maker)
-			s->by_type[s->events[i].fmt->id] = &s->events[i];
+	memset(s->choice.by_type, 0, sizeof(s->choice.by_type));
+	s->list.filters_here = false;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		s->list.filters_here |= s->list.events[i].filter_here;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		s->list.events[i].choosy = s->list.events[i].filter_here || limits_own(&s->list.events[i]) ||
+				      s->opts->sampling_limit || s->list.events[i].taps || s->list.events[i].counts ||
+				      s->list.events[i].muted;
+	s->choice.plain_raw = s->choice.mixed || first->callchain ? 0 : first->layout.raw;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && s->list.events[i].fmt && !s->list.events[i].maker)
+			s->choice.by_type[s->list.events[i].fmt->id] = &s->list.events[i];
 	sampleids_index(s);
 	strays_begin(s);
 }
@@ -66,20 +66,20 @@ struct stream_event *dispatch_as(struct stream_event *event, const struct perf_e
 struct stream_event *dispatch_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
 				  uint32_t *raw_size)
 {
-	struct stream_event *event = &s->events[s->first];
+	struct stream_event *event = &s->list.events[s->list.first];
 
-	if (s->mixed)
+	if (s->choice.mixed)
 		return dispatch_as(event_of(s, rec), rec, raw, raw_size);
 	if (!event->fmt || !event->layout.raw)   /* the only one */
 		return dispatch_as(event, rec, raw, raw_size);
 	*raw = layout_raw(&event->layout, rec, raw_size);
 	if (!*raw || *raw_size < 2)
 		return NULL;
-	event = s->by_type[*(const uint16_t *)*raw];
+	event = s->choice.by_type[*(const uint16_t *)*raw];
 	return event && *raw_size >= event->fmt->min_size ? event : NULL;
 }
 
 const struct stream_event *dispatch_event_of(const struct stream *s, const struct perf_event_header *rec)
 {
-	return s->mixed ? event_of(s, rec) : &s->events[s->first];
+	return s->choice.mixed ? event_of(s, rec) : &s->list.events[s->list.first];
 }

@@ -23,7 +23,7 @@ const struct stream_event *dispatch_event_of(const struct stream *s, const struc
 static inline struct stream_event *dispatch_plain(const struct stream *s, const struct perf_event_header *rec,
 						  const void **raw, uint32_t *raw_size)
 {
-	uint32_t at = s->plain_raw;
+	uint32_t at = s->choice.plain_raw;
 	struct stream_event *event;
 
 	if (rec->size < at + 8)
@@ -32,7 +32,7 @@ static inline struct stream_event *dispatch_plain(const struct stream *s, const 
 	*raw = (const char *)rec + at + 4;
 	if (*raw_size < 2 || *raw_size > rec->size - at - 4)
 		return NULL;
-	event = s->by_type[*(const uint16_t *)*raw];
+	event = s->choice.by_type[*(const uint16_t *)*raw];
 	return event && *raw_size >= event->min_raw ? event : NULL;
 }
 
@@ -40,7 +40,7 @@ static inline struct stream_event *dispatch_plain(const struct stream *s, const 
 static inline struct stream_event *dispatch_sample(const struct stream *s, const struct perf_event_header *rec,
 						   const void **raw, uint32_t *raw_size)
 {
-	if (__builtin_expect(s->plain_raw != 0, 1))
+	if (__builtin_expect(s->choice.plain_raw != 0, 1))
 		return dispatch_plain(s, rec, raw, raw_size);
 	return dispatch_any(s, rec, raw, raw_size);
 }

@@ -8,9 +8,9 @@ enum { ID_AT = sizeof(struct perf_event_header) };
 
 void strays_begin(struct stream *s)
 {
-	s->strays = false;
-	for (size_t i = 0; s->mixed && i < s->nopened; i++)
-		s->strays |= plain_may_stray(s->opened[i].event);
+	s->choice.strays = false;
+	for (size_t i = 0; s->choice.mixed && i < s->rings.nopened; i++)
+		s->choice.strays |= plain_may_stray(s->rings.opened[i].event);
 }
 
 static bool is_open(const struct stream_event *ev)
@@ -29,8 +29,8 @@ struct stream_event *strays_event(const struct stream *s, const struct perf_even
 	struct stream_event *last = NULL, *alike = NULL;
 	size_t open = 0, fit = 0;
 
-	for (size_t i = 0; s->strays && i < s->nevents; i++) {
-		struct stream_event *ev = &s->events[i];
+	for (size_t i = 0; s->choice.strays && i < s->list.nevents; i++) {
+		struct stream_event *ev = &s->list.events[i];
 
 		if (!is_open(ev))
 			continue;
@@ -60,5 +60,6 @@ bool strays_are_lost(const struct stream *s, const struct perf_event_header *rec
 {
 	uint64_t id;
 
-	return s->strays && rec->type == PERF_RECORD_SAMPLE && rec->size >= ID_AT + 8 && !strays_whose(s, rec, &id);
+	return s->choice.strays && rec->type == PERF_RECORD_SAMPLE && rec->size >= ID_AT + 8 &&
+	       !strays_whose(s, rec, &id);
 }

@@ -22,7 +22,7 @@ static int no_memory(struct fault *f)
 
 int events_parse(struct stream *s, struct fault *f)
 {
-	struct spec_list *list = &s->specs;
+	struct spec_list *list = &s->list.specs;
 	struct spec_error err;
 	char text[1600];
 
@@ -45,21 +45,21 @@ int events_parse(struct stream *s, struct fault *f)
 struct stream_event *events_append(struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	const struct stream_opts *o = s->opts;
-	struct stream_event *v = realloc(s->events, (s->nevents + 1) * sizeof(*v)), *ev;
+	struct stream_event *v = realloc(s->list.events, (s->list.nevents + 1) * sizeof(*v)), *ev;
 
 	if (!v) {
 		no_memory(f);
 		return NULL;
 	}
-	s->events = v;
-	ev = memset(&v[s->nevents], 0, sizeof(*v));
+	s->list.events = v;
+	ev = memset(&v[s->list.nevents], 0, sizeof(*v));
 	ev->stack_bytes = o->chains.stack_bytes;
 	ev->chain_user = o->user_callchain > 0 || ev->stack_bytes;
 	ev->chain_kernel = o->kernel_callchain >= 0;
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
 	ev->item = item;
 	ev->track = NO_TRACK;
-	ev->family = (uint32_t)s->nevents;
+	ev->family = (uint32_t)s->list.nevents;
 	ev->leader = NO_LEADER;
 	ev->wanted = true;
 	ev->reads = STREAM_READS_ALL;
@@ -68,19 +68,19 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 		no_memory(f);
 		return NULL;
 	}
-	s->nevents++;
+	s->list.nevents++;
 	return ev;
 }
 
 int events_check_names(const struct stream *s, struct fault *f)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		for (size_t k = i + 1; k < s->nevents; k++)
-			if (s->events[i].item != s->events[k].item &&
-			    !strcmp(s->events[i].word, s->events[k].word))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		for (size_t k = i + 1; k < s->list.nevents; k++)
+			if (s->list.events[i].item != s->list.events[k].item &&
+			    !strcmp(s->list.events[i].word, s->list.events[k].word))
 				return fault_usage(f, "two events of -e are called %s; give one of "
 						   "them another name: alias=NAME",
-						   s->events[i].name);
+						   s->list.events[i].name);
 	return 0;
 }
 
@@ -103,12 +103,12 @@ static void event_free(struct stream_event *ev)
 
 void events_free(struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		event_free(&s->events[i]);
-	free(s->events);
-	spec_free(&s->specs);
-	s->events = NULL;
-	s->nevents = 0;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		event_free(&s->list.events[i]);
+	free(s->list.events);
+	spec_free(&s->list.specs);
+	s->list.events = NULL;
+	s->list.nevents = 0;
 }
 
 /* ---- one event -------------------------------------------------------- */
@@ -160,14 +160,14 @@ int event_set_stack_format(struct stream_event *ev, const struct pev_format *for
 int events_find_tracefs(struct stream *s, struct fault *f)
 {
 	struct pev_error err = {0};
-	int rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
+	int rc = pev_tracefs_path(s->list.tracefs, sizeof(s->list.tracefs), &err);
 
 	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
 		/* the machine was changed: that is said to whoever listens at all */
 		note(s->opts->verbose < 0 ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
-		rc = pev_tracefs_path(s->tracefs, sizeof(s->tracefs), &err);
+		rc = pev_tracefs_path(s->list.tracefs, sizeof(s->list.tracefs), &err);
 	}
 	if (rc)
-		s->tracefs[0] = '\0';
+		s->list.tracefs[0] = '\0';
 	return rc ? fault_from_pev(f, EXIT_FAILED, &err) : 0;
 }

@@ -6,7 +6,7 @@
 #include "events/spec.h"
 #include "stream/state/consumer.h"
 
-/* Takes -e apart, into s->specs: 0, or -1 with f. */
+/* Takes -e apart, into s->list.specs: 0, or -1 with f. */
 int events_parse(struct stream *s, struct fault *f);
 /* Appends an event of this item, with what all events have; NULL with f. The event moves
  * when another one is appended. */

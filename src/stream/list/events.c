@@ -32,7 +32,7 @@ static int add_tracepoint(struct stream *s, const struct spec_item *item, const 
 	    event_set_tracepoint(ev, sys, name, f))
 		return -1;
 	ev->from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
-	ev->fmt = tracefmt_load(s->formats, s->tracefs, sys, name, f);
+	ev->fmt = tracefmt_load(s->list.formats, s->list.tracefs, sys, name, f);
 	if (!ev->fmt)
 		return -1;
 	ev->min_raw = ev->fmt->min_size;
@@ -157,7 +157,7 @@ static bool tracepoint_exists(struct stream *s, const char *sys, const char *nam
 
 	if (strchr(sys, '/') || strchr(name, '/') || sys[0] == '.' || name[0] == '.')
 		return false;
-	snprintf(path, sizeof(path), "%s/events/%s/%s/format", s->tracefs, sys, name);
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", s->list.tracefs, sys, name);
 	return access(path, F_OK) == 0;
 }
 
@@ -175,7 +175,7 @@ static enum plain_answer add_traced(struct stream *s, const struct spec_item *it
 {
 	int rc;
 
-	if (!item->sys || !s->tracefs[0])
+	if (!item->sys || !s->list.tracefs[0])
 		return PLAIN_NONE;
 	if (is_glob(item))
 		rc = expand_glob(s, item, f);
@@ -195,7 +195,7 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 {
 	struct fault no_tracefs = { 0 };
 
-	if (item->sys && !s->tracefs[0])
+	if (item->sys && !s->list.tracefs[0])
 		events_find_tracefs(s, &no_tracefs);
 	for (size_t i = 0; i < sizeof(lookups) / sizeof(*lookups); i++) {
 		enum plain_answer answer = lookups[i](s, item, f);
@@ -213,9 +213,9 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 /* Their samples may have each other's ids, of which nobody could say whose they are: strays.h. */
 static int check_software(struct stream *s, struct fault *f)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		for (size_t k = i + 1; k < s->nevents; k++) {
-			struct stream_event *a = &s->events[i], *b = &s->events[k];
+	for (size_t i = 0; i < s->list.nevents; i++)
+		for (size_t k = i + 1; k < s->list.nevents; k++) {
+			struct stream_event *a = &s->list.events[i], *b = &s->list.events[k];
 
 			if (plain_may_stray(a) && plain_may_stray(b) &&
 			    a->sampling->attr.attr.config == b->sampling->attr.attr.config)
@@ -230,8 +230,8 @@ int events_from_specs(struct stream *s, struct fault *f)
 {
 	int rc = events_parse(s, f);
 
-	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
-		rc = add_item(s, &s->specs.items[i], f);
+	for (size_t i = 0; i < s->list.specs.nitems && !rc; i++)
+		rc = add_item(s, &s->list.specs.items[i], f);
 	if (!rc)
 		rc = groups_apply(s, f);
 	if (!rc)

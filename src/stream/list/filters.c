@@ -122,7 +122,7 @@ static void hint(const struct stream *s, const struct stream_event *event)
 	const struct filter *filter = event->filtered;
 
 	/* a glob makes many events of one item: the first stands for them */
-	if (event > s->events && event[-1].item == event->item)
+	if (event > s->list.events && event[-1].item == event->item)
 		return;
 	note(s->opts->verbose, "%s: perf-prof evaluates %s for each event, as the "
 	     "kernel's filters do not support it%s%s", event->name, filter->text,
@@ -180,40 +180,40 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 
 int filters_prepare(struct stream *s, struct fault *f)
 {
-	s->trials = calloc(s->nevents, sizeof(*s->trials));
-	if (!s->trials)
+	s->list.trials = calloc(s->list.nevents, sizeof(*s->list.trials));
+	if (!s->list.trials)
 		return no_memory(f);
-	for (size_t i = 0; i < s->nevents; i++)
-		if (prepare_event(s, &s->events[i], s->replay ? NULL : &s->trials[i], f))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (prepare_event(s, &s->list.events[i], s->replay ? NULL : &s->list.trials[i], f))
 			return -1;
 	return 0;
 }
 
 void filters_forget(struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++) {
-		if (s->trials)
-			pev_event_close(s->trials[i]);
-		if (!s->events[i].filtered)
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		if (s->list.trials)
+			pev_event_close(s->list.trials[i]);
+		if (!s->list.events[i].filtered)
 			continue;
-		filter_free(s->events[i].filtered);
-		free(s->events[i].filtered);
-		s->events[i].filtered = NULL;
+		filter_free(s->list.events[i].filtered);
+		free(s->list.events[i].filtered);
+		s->list.events[i].filtered = NULL;
 	}
-	free(s->trials);
-	s->trials = NULL;
+	free(s->list.trials);
+	s->list.trials = NULL;
 }
 
 /* ---- at the end ---------------------------------------------------------------------- */
 
 void filters_tell(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct filter *filter = s->events[i].filtered;
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct filter *filter = s->list.events[i].filtered;
 
 		if (filter && filter->failed > 1)
 			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "
-				"had no value for them\n", s->events[i].name, filter->failed,
+				"had no value for them\n", s->list.events[i].name, filter->failed,
 				filter->text);
 	}
 }

@@ -15,14 +15,14 @@
 
 static const char *modifiers_of(const struct stream *s, const struct spec_item *item)
 {
-	const char *text = item->group ? s->specs.groups[item->group - 1].modifiers : NULL;
+	const char *text = item->group ? s->list.specs.groups[item->group - 1].modifiers : NULL;
 
 	return text ? text : "";
 }
 
 void groups_modifiers(const struct stream *s, const struct spec_item *item, char *buf, size_t size)
 {
-	bool leads = item == s->specs.items || item[-1].group != item->group;
+	bool leads = item == s->list.specs.items || item[-1].group != item->group;
 	size_t n = 0;
 
 	for (const char *c = modifiers_of(s, item); *c && n + 1 < size; c++)
@@ -45,7 +45,7 @@ static const char *why_not(const struct stream *s, const struct stream_event *ev
 		return "a group takes no events that a source makes from other events";
 	if (ev->fmt && modifiers[strspn(modifiers, "SW")])
 		return "a tracepoint's group has no modifiers but S and W";
-	if (strchr(modifiers, 'W') && is_read(s, &s->events[ev->leader]))
+	if (strchr(modifiers, 'W') && is_read(s, &s->list.events[ev->leader]))
 		return "a weak group (W) may be split, and then its counts (S) are not read: give "
 	"W or S, not both";
 	return NULL;
@@ -72,20 +72,20 @@ static void set_counted(struct stream_event *ev)
 
 int groups_apply(struct stream *s, struct fault *f)
 {
-	for (uint32_t i = 0, leader = 0; i < s->nevents; i++) {
-		struct stream_event *ev = &s->events[i];
+	for (uint32_t i = 0, leader = 0; i < s->list.nevents; i++) {
+		struct stream_event *ev = &s->list.events[i];
 		const char *why;
 
 		if (!ev->item->group)
 			continue;
-		if (!i || s->events[i - 1].item->group != ev->item->group)
+		if (!i || s->list.events[i - 1].item->group != ev->item->group)
 			leader = i;
 		ev->leader = leader;
 		why = why_not(s, ev);
 		if (why)
 			return spec_fault(f, ev->item, ev->item->at, why, "another event, or this "
 					  "one outside the braces");
-		if (!is_read(s, &s->events[leader]))
+		if (!is_read(s, &s->list.events[leader]))
 			continue;
 		set_format(ev, GROUP_READ);
 		if (i != leader)
@@ -96,8 +96,8 @@ int groups_apply(struct stream *s, struct fault *f)
 
 bool groups_are_read(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].read_format & PERF_FORMAT_GROUP)
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].read_format & PERF_FORMAT_GROUP)
 			return true;
 	return false;
 }
@@ -134,10 +134,10 @@ static void look_at_inheritance(struct stream *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < s->nevents; i++)
-		any |= reads(&s->events[i]);
-	s->reads_alone = any && inherits(s) && !can_inherit_reads();
-	if (s->reads_alone)
+	for (size_t i = 0; i < s->list.nevents; i++)
+		any |= reads(&s->list.events[i]);
+	s->rings.reads_alone = any && inherits(s) && !can_inherit_reads();
+	if (s->rings.reads_alone)
 		note(1, "events whose samples have counts (groups with S, sample=read) don't "
 		     "follow new threads and children: Linux before 6.12 cannot read inherited "
 		     "counts; use -a to watch all tasks");
@@ -150,11 +150,11 @@ static bool fits(const struct stream *s, uint32_t leader)
 	size_t n = 0;
 	bool fit = true;
 
-	for (size_t i = leader; i < s->nevents && s->events[i].leader == leader && n < 32 && fit; i++) {
+	for (size_t i = leader; i < s->list.nevents && s->list.events[i].leader == leader && n < 32 && fit; i++) {
 		struct pev_open_opts opts = { .size = sizeof(opts), .group = opened[0] };
 		union pev_attr_buf buf;
 
-		open_attr(s, &s->events[i], &s->everybody, &buf);
+		open_attr(s, &s->list.events[i], &s->everybody, &buf);
 		if (buf.attr.freq)   /* its limit is another question */
 			pev_attr_sample_period(&buf.attr, 1u << 30);
 		fit = !pev_event_open(&opened[n++], &buf.attr, pev_target_self(), &opts, NULL);
@@ -166,17 +166,18 @@ static bool fits(const struct stream *s, uint32_t leader)
 
 static void take_apart(struct stream *s, uint32_t leader)
 {
-	for (size_t i = leader; i < s->nevents && s->events[i].leader == leader; i++)
-		s->events[i].leader = NO_LEADER;
+	for (size_t i = leader; i < s->list.nevents && s->list.events[i].leader == leader; i++)
+		s->list.events[i].leader = NO_LEADER;
 }
 
 void groups_prepare(struct stream *s)
 {
 	look_at_inheritance(s);
-	for (uint32_t i = 0; i < s->nevents; i++)
-		if (s->events[i].leader == i && strchr(modifiers_of(s, s->events[i].item), 'W') && !fits(s, i)) {
+	for (uint32_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].leader == i && strchr(modifiers_of(s, s->list.events[i].item), 'W') &&
+		    !fits(s, i)) {
 			note(s->opts->verbose, "the group of %s doesn't fit on the PMU: its events are opened alone",
-			     s->events[i].name);
+			     s->list.events[i].name);
 			take_apart(s, i);
 		}
 }
@@ -184,12 +185,12 @@ void groups_prepare(struct stream *s)
 /* A leader that nobody wants has to be on, or its group isn't: its samples are dropped. */
 void groups_settle(struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++) {
-		struct stream_event *ev = &s->events[i], *leader;
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		struct stream_event *ev = &s->list.events[i], *leader;
 
 		if (ev->leader == NO_LEADER)
 			continue;
-		leader = &s->events[ev->leader];
+		leader = &s->list.events[ev->leader];
 		if (ev->counted)
 			ev->wanted = leader->wanted && !leader->muted;
 		else if (ev->wanted && !leader->wanted)
@@ -202,12 +203,12 @@ void groups_settle(struct stream *s)
 struct pev_event *groups_leader(const struct stream *s, const struct stream_event *event,
 				const struct task_target *task, const struct ring *ring)
 {
-	if (event->leader == NO_LEADER || &s->events[event->leader] == event)
+	if (event->leader == NO_LEADER || &s->list.events[event->leader] == event)
 		return NULL;
-	for (size_t i = s->nopened; i-- > 0;) {
-		const struct opened *o = &s->opened[i];
+	for (size_t i = s->rings.nopened; i-- > 0;) {
+		const struct opened *o = &s->rings.opened[i];
 
-		if (o->event == &s->events[event->leader] && o->task == task && o->ring == ring)
+		if (o->event == &s->list.events[event->leader] && o->task == task && o->ring == ring)
 			return o->ev;
 	}
 	return NULL;

@@ -37,13 +37,13 @@ static bool differ(const struct stream *s, const struct stream_event *a, const s
 /* Whether samples need IDENTIFIER: nothing else shows their event, or somebody reads it. */
 static bool need_identifiers(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct stream_event *ev = &s->events[i];
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_event *ev = &s->list.events[i];
 
 		if (ev->sampling && ev->reads & PERF_SAMPLE_IDENTIFIER)
 			return true;
-		for (size_t k = i + 1; k < s->nevents; k++)
-			if (!ev->maker && !s->events[k].maker && differ(s, ev, &s->events[k]))
+		for (size_t k = i + 1; k < s->list.nevents; k++)
+			if (!ev->maker && !s->list.events[k].maker && differ(s, ev, &s->list.events[k]))
 				return true;
 	}
 	return s->opts->record || groups_are_read(s);
@@ -66,8 +66,8 @@ static bool counts_one(const struct stream_event *ev)
 /* Whether all events do. Samples with different parts need IDENTIFIER, so without it PERIOD is left out of all or none. */
 static bool each_counts_one(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (!s->events[i].maker && !counts_one(&s->events[i]))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (!s->list.events[i].maker && !counts_one(&s->list.events[i]))
 			return false;
 	return !s->opts->record || s->opts->recording.only;
 }
@@ -99,7 +99,8 @@ static uint64_t chain_parts(const struct stream_event *ev)
 
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
 {
-	bool no_period = s->each_counts_one || (s->mixed && !reads(s, ev, PERF_SAMPLE_PERIOD) && counts_one(ev));
+	bool no_period = s->list.each_counts_one ||
+			 (s->choice.mixed && !reads(s, ev, PERF_SAMPLE_PERIOD) && counts_one(ev));
 	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 
 	if (ev->sampling)
@@ -107,7 +108,7 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 	else
 		type |= (reads(s, ev, PERF_SAMPLE_RAW) ? PERF_SAMPLE_RAW : 0) | (no_period ? 0 : PERF_SAMPLE_PERIOD) |
 			(ev->read_format & ~(uint64_t)PEV_FORMAT_LOST ? PERF_SAMPLE_READ : 0);
-	if (s->mixed)
+	if (s->choice.mixed)
 		type |= PERF_SAMPLE_IDENTIFIER;
 	if (s->opts->record)
 		type |= RECORDER_SAMPLE_TYPE;
@@ -146,7 +147,7 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	struct perf_event_attr *a;
 
 	if (!ev->sampling) {
-		if (s->has_lost_format)
+		if (s->rings.has_lost_format)
 			ev->read_format |= PEV_FORMAT_LOST;
 		layout_from_format(&ev->layout, type, ev->read_format);
 		return;
@@ -155,7 +156,7 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 	a->sample_type = type;
 	if (ev->callchain && ev->stack_bytes)
 		a->sample_regs_user = source_registers();
-	if (s->has_lost_format)
+	if (s->rings.has_lost_format)
 		a->read_format |= PEV_FORMAT_LOST;
 	ev->sampling->decode = type & ~(uint64_t)PLAIN_PARTS;
 	layout_from_format(&ev->layout, type, a->read_format);
@@ -166,25 +167,25 @@ int layouts_choose(struct stream *s, struct fault *f)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < s->nevents; i++)
-		s->has_others |= !s->events[i].fmt;
-	s->mixed = need_identifiers(s);
-	s->each_counts_one = each_counts_one(s);
-	for (size_t i = 0; i < s->nevents; i++)
-		if (!s->events[i].maker)
-			choose_layout(s, &s->events[i]);
-	for (size_t i = 0; i < s->nevents && !rc; i++)
-		rc = s->events[i].maker ? 0 : choose_stack_format(&s->events[i]);
-	while (s->first + 1 < s->nevents && s->events[s->first].maker)
-		s->first++;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		s->list.has_others |= !s->list.events[i].fmt;
+	s->choice.mixed = need_identifiers(s);
+	s->list.each_counts_one = each_counts_one(s);
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (!s->list.events[i].maker)
+			choose_layout(s, &s->list.events[i]);
+	for (size_t i = 0; i < s->list.nevents && !rc; i++)
+		rc = s->list.events[i].maker ? 0 : choose_stack_format(&s->list.events[i]);
+	while (s->list.first + 1 < s->list.nevents && s->list.events[s->list.first].maker)
+		s->list.first++;
 	return rc ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
 }
 
 /* Whether expressions (of filters and sources) have been compiled: they contain the offsets of the parts. */
 static bool is_compiled(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].filter_here || s->events[i].taps)
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].filter_here || s->list.events[i].taps)
 			return true;
 	return false;
 }
@@ -193,7 +194,7 @@ int stream_narrow(struct stream *s, struct fault *f)
 {
 	if (s->opts->record || is_compiled(s))
 		return 0;
-	for (size_t i = 0; i < s->nevents; i++)
-		s->events[i].callchain &= (s->events[i].reads & PERF_SAMPLE_CALLCHAIN) != 0;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		s->list.events[i].callchain &= (s->list.events[i].reads & PERF_SAMPLE_CALLCHAIN) != 0;
 	return layouts_choose(s, f);
 }

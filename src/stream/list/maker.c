@@ -69,7 +69,7 @@ static char *format_text(const struct stream *s, const char *source, const struc
 	snprintf(name, sizeof(name), "%s", source);
 	for (char *p = name; (p = strchr(p, '-')); )
 		*p = '_';
-	fprintf(out, "name: %s\nID: %u\nformat:\n" COMMON, name, free_id(s->formats));
+	fprintf(out, "name: %s\nID: %u\nformat:\n" COMMON, name, free_id(s->list.formats));
 	for (size_t i = 0; i < made->nfields; i++)
 		fprintf(out, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", made->fields[i].declared,
 			made->fields[i].offset, made->fields[i].size, made->fields[i].is_signed);
@@ -92,7 +92,7 @@ static const struct tracefmt *make_format(struct stream *s, const char *name,
 		fault_set(f, EXIT_FAILED, "out of memory");
 		return NULL;
 	}
-	fmt = tracefmt_parse(s->formats, text, len, "perf-prof", f);
+	fmt = tracefmt_parse(s->list.formats, text, len, "perf-prof", f);
 	free(text);
 	return fmt;
 }
@@ -130,7 +130,7 @@ static void maker_free(struct maker *m)
 struct maker *makers_add(struct stream *s, const char *name, const struct source_made *made, struct stream_opts **config,
 			 char **words, struct fault *f)
 {
-	struct makers *all = &s->makers;
+	struct makers *all = &s->list.makers;
 	struct maker **v = realloc(all->v, (all->n + 1) * sizeof(*v));
 	struct maker *m = v ? calloc(1, sizeof(*m)) : NULL;
 
@@ -159,7 +159,7 @@ struct maker *makers_add(struct stream *s, const char *name, const struct source
 
 void maker_set_event(struct maker *m, struct stream_event *ev)
 {
-	m->event = (size_t)(ev - m->s->events);
+	m->event = (size_t)(ev - m->s->list.events);
 	m->limit.exit_n = m->config->exit_n;
 	ev->maker = m;
 	ev->fmt = m->fmt;
@@ -174,14 +174,14 @@ struct stream_limit *maker_limit(struct maker *m)
 
 struct tracefmt_db *maker_formats(struct maker *m)
 {
-	return m->s->formats;
+	return m->s->list.formats;
 }
 
 /* ---- what it is made of ------------------------------------------------------- */
 
 int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f)
 {
-	struct makers *all = &m->s->makers;
+	struct makers *all = &m->s->list.makers;
 	struct wish *v = realloc(all->wishes, (all->nwishes + 1) * sizeof(*v));
 
 	if (!v)
@@ -214,9 +214,9 @@ struct stream_event *maker_event(struct maker *m, const char *sys, const char *n
 	struct stream *s = m->s;
 
 	/* a recording's leaders stand there, too: nobody taps them */
-	for (size_t i = s->nshown; i < s->nevents; i++)
-		if (is_tapped_by(&s->events[i], m) && is_tracepoint(&s->events[i], sys, name))
-			return &s->events[i];
+	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
+		if (is_tapped_by(&s->list.events[i], m) && is_tracepoint(&s->list.events[i], sys, name))
+			return &s->list.events[i];
 	return NULL;
 }
 
@@ -229,25 +229,26 @@ static bool is_everywhere(const struct stream *s, const struct wish *w)
 /* Of the two that there may be: everywhere, and where the targets are. */
 static struct stream_event *find_watched(struct stream *s, const struct wish *w)
 {
-	for (size_t i = s->nshown; i < s->nevents; i++)
-		if (s->events[i].everywhere == is_everywhere(s, w) && is_tracepoint(&s->events[i], w->sys, w->name))
-			return &s->events[i];
+	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
+		if (s->list.events[i].everywhere == is_everywhere(s, w) &&
+		    is_tracepoint(&s->list.events[i], w->sys, w->name))
+			return &s->list.events[i];
 	return NULL;
 }
 
 static struct stream_event *append_live(struct stream *s, const struct wish *w, struct fault *f)
 {
-	const struct spec_item *item = s->events[w->maker->event].item;
+	const struct spec_item *item = s->list.events[w->maker->event].item;
 	struct stream_event *ev;
 	struct fault why = { 0 };
 	char message[256];
 
-	if (!s->tracefs[0] && events_find_tracefs(s, f))
+	if (!s->list.tracefs[0] && events_find_tracefs(s, f))
 		return NULL;
 	ev = events_append(s, item, f);
 	if (!ev || event_set_tracepoint(ev, w->sys, w->name, f))
 		return NULL;
-	ev->fmt = tracefmt_load(s->formats, s->tracefs, w->sys, w->name, &why);
+	ev->fmt = tracefmt_load(s->list.formats, s->list.tracefs, w->sys, w->name, &why);
 	if (!ev->fmt) {
 		snprintf(message, sizeof(message), "%s needs %s:%s, but perf-prof cannot read its "
 			 "format", w->maker->name, w->sys,
@@ -261,7 +262,7 @@ static struct stream_event *append_live(struct stream *s, const struct wish *w, 
 
 static struct stream_event *append(struct stream *s, const struct wish *w, struct fault *f)
 {
-	const struct spec_item *item = s->events[w->maker->event].item;
+	const struct spec_item *item = s->list.events[w->maker->event].item;
 	struct stream_event *ev = s->replay ? recording_watch(s, item, w->maker->name, w->sys, w->name, f)
 					    : append_live(s, w, f);
 
@@ -298,17 +299,17 @@ static int watch(struct stream *s, const struct wish *w, struct fault *f)
 
 int makers_watch(struct stream *s, struct fault *f)
 {
-	s->nshown = s->nevents;
-	for (size_t i = 0; i < s->makers.nwishes; i++)
-		if (watch(s, &s->makers.wishes[i], f))
+	s->list.nshown = s->list.nevents;
+	for (size_t i = 0; i < s->list.makers.nwishes; i++)
+		if (watch(s, &s->list.makers.wishes[i], f))
 			return -1;
 	return 0;
 }
 
 int makers_begin(struct stream *s, struct fault *f)
 {
-	for (size_t i = 0; i < s->makers.n; i++) {
-		struct maker *m = s->makers.v[i];
+	for (size_t i = 0; i < s->list.makers.n; i++) {
+		struct maker *m = s->list.makers.v[i];
 
 		if (m->ops->begin(m->state, m, f))
 			return -1;
@@ -318,24 +319,24 @@ int makers_begin(struct stream *s, struct fault *f)
 
 void makers_free(struct stream *s)
 {
-	for (size_t i = s->nshown; i < s->nevents; i++)
-		for (struct maker_tap *tap = s->events[i].taps, *next; tap; tap = next) {
+	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
+		for (struct maker_tap *tap = s->list.events[i].taps, *next; tap; tap = next) {
 			next = tap->next;
 			free(tap);
 		}
-	for (size_t i = 0; i < s->makers.n; i++)
-		maker_free(s->makers.v[i]);
-	free(s->makers.v);
-	free(s->makers.wishes);
-	s->makers = (struct makers){ 0 };
+	for (size_t i = 0; i < s->list.makers.n; i++)
+		maker_free(s->list.makers.v[i]);
+	free(s->list.makers.v);
+	free(s->list.makers.wishes);
+	s->list.makers = (struct makers){ 0 };
 }
 
 void makers_settle(struct stream *s)
 {
-	for (size_t i = s->nshown; i < s->nevents; i++) {
-		s->events[i].wanted = false;
-		for (const struct maker_tap *tap = s->events[i].taps; tap; tap = tap->next)
-			s->events[i].wanted |= s->events[tap->maker->event].wanted;
+	for (size_t i = s->list.nshown; i < s->list.nevents; i++) {
+		s->list.events[i].wanted = false;
+		for (const struct maker_tap *tap = s->list.events[i].taps; tap; tap = tap->next)
+			s->list.events[i].wanted |= s->list.events[tap->maker->event].wanted;
 	}
 }
 
@@ -360,7 +361,7 @@ void makers_take(struct stream *s, struct ring *ring, const struct stream_event 
 	for (const struct maker_tap *tap = event->taps; tap; tap = tap->next) {
 		struct maker *m = tap->maker;
 
-		if (is_over(m) || !s->events[m->event].wanted)
+		if (is_over(m) || !s->list.events[m->event].wanted)
 			continue;
 		m->ring = ring;
 		m->cpu = cpu;
@@ -370,8 +371,8 @@ void makers_take(struct stream *s, struct ring *ring, const struct stream_event 
 
 void makers_take_task(struct stream *s, const struct pev_record *rec)
 {
-	for (size_t i = 0; i < s->makers.n; i++) {
-		struct maker *m = s->makers.v[i];
+	for (size_t i = 0; i < s->list.makers.n; i++) {
+		struct maker *m = s->list.makers.v[i];
 
 		if (m->ops->task)
 			m->ops->task(m->state, rec);
@@ -380,10 +381,10 @@ void makers_take_task(struct stream *s, const struct pev_record *rec)
 
 void makers_end(struct stream *s)
 {
-	for (size_t i = 0; i < s->makers.n && s->stop != STOP_CONSUMER; i++) {
-		struct maker *m = s->makers.v[i];
+	for (size_t i = 0; i < s->list.makers.n && s->run.stop != STOP_CONSUMER; i++) {
+		struct maker *m = s->list.makers.v[i];
 
-		if (m->ops->end && m->ring && !is_over(m) && s->events[m->event].wanted)
+		if (m->ops->end && m->ring && !is_over(m) && s->list.events[m->event].wanted)
 			m->ops->end(m->state, m);
 	}
 }
@@ -406,9 +407,9 @@ static void fill(struct maker *m, uint64_t time, pid_t pid, pid_t tid)
 void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid)
 {
 	struct stream *s = m->s;
-	const struct stream_event *event = &s->events[m->event];
+	const struct stream_event *event = &s->list.events[m->event];
 
-	if (s->stopping || (event->cpus.n && !numlist_has(&event->cpus, (int)m->cpu)))
+	if (s->run.stopping || (event->cpus.n && !numlist_has(&event->cpus, (int)m->cpu)))
 		return;
 	fill(m, time, pid, tid);
 	if (!event->choosy || limits_allow(s, m->ring, event, m->rec))

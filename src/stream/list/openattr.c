@@ -41,7 +41,7 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
  * event would stay so. */
 static void member_attr(const struct stream *s, const struct stream_event *event, struct perf_event_attr *attr)
 {
-	if (event->leader == NO_LEADER || &s->events[event->leader] == event)
+	if (event->leader == NO_LEADER || &s->list.events[event->leader] == event)
 		return;
 	attr->disabled = attr->enable_on_exec = 0;
 	attr->pinned = attr->exclusive = 0;
@@ -58,14 +58,14 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		pev_attr_buf_init(buf, PERF_TYPE_TRACEPOINT, event->fmt->id);
 		pev_attr_sample_period(attr, event->counted ? 0 : 1);
 		attr->sample_type = event->layout.sample_type;
-		attr->read_format = event->read_format | (s->has_lost_format ? PEV_FORMAT_LOST : 0);
+		attr->read_format = event->read_format | (s->rings.has_lost_format ? PEV_FORMAT_LOST : 0);
 	}
 	attr->disabled = 1;
 	/* perf looks at the first event to learn whether records of tasks have a time */
 	attr->sample_id_all |= s->opts->record != NULL;
-	attr->enable_on_exec = s->with_exec && task->tid >= 0;
+	attr->enable_on_exec = s->run.with_exec && task->tid >= 0;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0 &&
-			!(s->reads_alone && attr->sample_type & PERF_SAMPLE_READ);
+			!(s->rings.reads_alone && attr->sample_type & PERF_SAMPLE_READ);
 	member_attr(s, event, attr);
 	perf_clock_attr(&s->clock, attr);
 	wake_attr(s, attr);

@@ -126,7 +126,7 @@ static int fill(const struct stream *s, struct stream_event *ev, const struct sp
 static int add_all(struct stream *s, const struct spec_item *item, const char *name,
 		   const struct pev_attr_list *list, bool filter_used, struct fault *f)
 {
-	const uint32_t first = (uint32_t)s->nevents;
+	const uint32_t first = (uint32_t)s->list.nevents;
 
 	for (size_t i = 0; i < pev_attr_list_size(list); i++) {
 		struct stream_event *ev = events_append(s, item, f);

@@ -191,7 +191,7 @@ static int define(struct definer *d, const char *where, const char *args)
 	};
 	struct fault why = { 0 };
 
-	if (!probes_define(&d->s->probes, d->s->tracefs, &def, d->event, &why))
+	if (!probes_define(&d->s->list.probes, d->s->list.tracefs, &def, d->event, &why))
 		return 0;
 	spec_fault(d->f, d->item, likely_place(d), why.text, NULL);
 	d->f->exit_code = why.exit_code;
@@ -202,7 +202,7 @@ static int define_in_kernel(struct definer *d, const struct parts *parts)
 {
 	char where[300];
 
-	if (!probes_possible(d->s->tracefs, PROBE_KERNEL)) {
+	if (!probes_possible(d->s->list.tracefs, PROBE_KERNEL)) {
 		spec_fault(d->f, d->item, d->item->at, "this kernel has no kprobes: it was built without "
 			   "CONFIG_KPROBE_EVENTS", "another kernel, or a tracepoint: `perf-prof list` shows "
 			   "them; functions of programs can be probed by uprobe:");
@@ -323,7 +323,7 @@ static int set_names(struct stream_event *ev, const struct definer *d, const str
 	char name[PROBE_SHOWN_SIZE];
 
 	put_name(d->row, parts, name, sizeof(name));
-	ev->sys = strdup(d->s->probes.group);
+	ev->sys = strdup(d->s->list.probes.group);
 	ev->tracepoint = strdup(d->event);
 	ev->probe = strdup(name);
 	if (!ev->sys || !ev->tracepoint || !ev->probe)
@@ -338,7 +338,7 @@ static int add(struct definer *d, const struct parts *parts, struct fault *f)
 	if (!ev || event_attrs_set(d->s, ev, d->item, EVENT_PROBE, f) || define_item(d, parts) ||
 	    set_names(ev, d, parts, f))
 		return -1;
-	ev->fmt = tracefmt_load(d->s->formats, d->s->tracefs, ev->sys, ev->tracepoint, f);
+	ev->fmt = tracefmt_load(d->s->list.formats, d->s->list.tracefs, ev->sys, ev->tracepoint, f);
 	if (!ev->fmt)
 		return -1;
 	ev->min_raw = ev->fmt->min_size;
@@ -352,7 +352,7 @@ enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item,
 	struct definer d = { .s = s, .item = item, .row = row, .args = args ? args : "", .f = f };
 	struct parts parts;
 
-	if (!row || !s->tracefs[0])
+	if (!row || !s->list.tracefs[0])
 		return PLAIN_NONE;
 	if (split(item, row, &parts, f))
 		return PLAIN_FAILED;

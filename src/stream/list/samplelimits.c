@@ -16,14 +16,14 @@ struct stream_limit *limits_own(const struct stream_event *event)
 /* A source's own -N is reached: it is off. Once all that can bring events is, the run ends. */
 static void end_source(struct stream *s, const struct stream_event *event)
 {
-	for (size_t i = 0; i < s->nopened; i++) {
-		const struct stream_event *e = s->opened[i].event;
+	for (size_t i = 0; i < s->rings.nopened; i++) {
+		const struct stream_event *e = s->rings.opened[i].event;
 
 		if (e == event || (event->maker && e->taps && makers_are_over(e)))
-			pev_event_disable(s->opened[i].ev);
+			pev_event_disable(s->rings.opened[i].ev);
 	}
-	for (size_t i = 0; i < s->nshown; i++) {
-		const struct stream_event *e = &s->events[i];
+	for (size_t i = 0; i < s->list.nshown; i++) {
+		const struct stream_event *e = &s->list.events[i];
 		const struct stream_limit *limit = limits_own(e);
 
 		if (e->wanted && (!limit || limit->passed < limit->exit_n))
@@ -38,7 +38,7 @@ static bool within_limit(struct stream *s, const struct stream_event *event)
 	struct stream_limit *limit = limits_own(event);
 
 	if (limit->passed == limit->exit_n) {
-		s->totals.beyond++;
+		s->loss.totals.beyond++;
 		return false;
 	}
 	if (++limit->passed == limit->exit_n)
@@ -59,7 +59,7 @@ static bool within_rate(struct stream *s, struct ring *ring, const struct stream
 	}
 	if (ring->this_second++ < s->opts->sampling_limit)
 		return true;
-	s->totals.limited++;
+	s->loss.totals.limited++;
 	return false;
 }
 

@@ -231,8 +231,8 @@ static int parse_options(struct source *source, void *config, struct fault *f)
 /* Rings are shared: the largest wish counts. */
 static void take_ring_size(struct stream *s, const struct stream_opts *own)
 {
-	if (own->ring.bytes > s->least_ring)
-		s->least_ring = own->ring.bytes;
+	if (own->ring.bytes > s->rings.least_bytes)
+		s->rings.least_bytes = own->ring.bytes;
 }
 
 /* What is wrong with its options, or that there are none, gets the place; what has one, or is no mistake, does not. */

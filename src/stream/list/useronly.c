@@ -105,8 +105,8 @@ void useronly_tell(const struct stream *s)
 	char names[256] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->nevents; i++) {
-		const struct stream_sampling *sampling = s->events[i].sampling;
+	for (size_t i = 0; i < s->list.nevents; i++) {
+		const struct stream_sampling *sampling = s->list.events[i].sampling;
 
 		if (!sampling || !sampling->user_only)
 			continue;

@@ -21,8 +21,8 @@ int dumps_begin(struct stream *s, struct fault *f)
 	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
 	if (!s->dumps.flight)
 		return fault_set(f, EXIT_FAILED, "--keep: no memory for what is kept");
-	perfdata_divert(s->writer, s->dumps.flight);
-	if (s->recording.identifier)
+	perfdata_divert(s->record.writer, s->dumps.flight);
+	if (s->record.identifier)
 		recorder_put_inventory(s);
 	return 0;
 }
@@ -45,20 +45,21 @@ static void write_file(struct stream *s)
 	uint64_t last = s->opts->recording.flight_ns, until = s->dumps.asked.until;
 	struct flight_taken taken;
 
-	perfdata_divert(s->writer, NULL);
-	if (perfdata_is_open(s->writer) || !perfdata_open(s->writer, &s->dumps.trouble)) {
-		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->writer, &taken);
+	perfdata_divert(s->record.writer, NULL);
+	if (perfdata_is_open(s->record.writer) || !perfdata_open(s->record.writer, &s->dumps.trouble)) {
+		flight_take(s->dumps.flight, last && until > last ? until - last : 0, until, put, s->record.writer,
+			    &taken);
 		recorder_put_jitnames(s);
-		perfdata_put_end(s->writer);
-		perfdata_flush(s->writer);
-		s->totals.dump = (struct stream_dump){
-			.n = s->totals.dump.n + 1, .why = s->dumps.asked.why, .events = taken.samples,
+		perfdata_put_end(s->record.writer);
+		perfdata_flush(s->record.writer);
+		s->loss.totals.dump = (struct stream_dump){
+			.n = s->loss.totals.dump.n + 1, .why = s->dumps.asked.why, .events = taken.samples,
 			.older = taken.older, .overwritten = taken.overwritten,
 			.span_ns = taken.last - taken.first,
 		};
-		s->totals.recorded_bytes = perfdata_size(s->writer);
+		s->loss.totals.recorded_bytes = perfdata_size(s->record.writer);
 	}
-	perfdata_divert(s->writer, s->dumps.flight);
+	perfdata_divert(s->record.writer, s->dumps.flight);
 	s->dumps.asked = s->dumps.next;
 	s->dumps.next = (struct dump_moment){ 0 };
 }
@@ -67,12 +68,13 @@ static bool is_over(const struct stream *s)
 {
 	uint64_t limit = s->opts->recording.flight_dumps;
 
-	return (limit && s->totals.dump.n >= limit) || s->dumps.trouble.exit_code || perfdata_error(s->writer);
+	return (limit && s->loss.totals.dump.n >= limit) || s->dumps.trouble.exit_code ||
+	       perfdata_error(s->record.writer);
 }
 
 static void write_dump(struct stream *s)
 {
-	if (perfdata_is_open(s->writer) && !recorder_next_file(s))
+	if (perfdata_is_open(s->record.writer) && !recorder_next_file(s))
 		return;   /* again with the next round */
 	write_file(s);
 	if (is_over(s))

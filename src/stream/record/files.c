@@ -30,25 +30,25 @@ static char *name_of_now(const char *path)
 /* The oldest ones make room. */
 static void keep_file(struct stream *s, char *name)
 {
-	char **old = realloc(s->recording.old, (s->recording.nold + 1) * sizeof(*old));
+	char **old = realloc(s->record.old, (s->record.nold + 1) * sizeof(*old));
 
 	if (!old) {
 		free(name);
 		return;
 	}
-	s->recording.old = old;
-	old[s->recording.nold++] = name;
-	if (!s->opts->recording.keep || s->recording.nold <= s->opts->recording.keep)
+	s->record.old = old;
+	old[s->record.nold++] = name;
+	if (!s->opts->recording.keep || s->record.nold <= s->opts->recording.keep)
 		return;
 	outfile_unlink(old[0]);
 	free(old[0]);
-	memmove(old, old + 1, --s->recording.nold * sizeof(*old));
+	memmove(old, old + 1, --s->record.nold * sizeof(*old));
 }
 
 /* A second one in the same hundredth would take the first one's name: it waits. */
 static bool is_taken(const struct stream *s, const char *name)
 {
-	return name && s->recording.nold && !strcmp(name, s->recording.old[s->recording.nold - 1]);
+	return name && s->record.nold && !strcmp(name, s->record.old[s->record.nold - 1]);
 }
 
 /* Of code that was made meanwhile; nothing that belongs to the file may be put behind it. */
@@ -56,8 +56,8 @@ void recorder_put_jitnames(struct stream *s)
 {
 	const char *why;
 
-	jitnames_put(s->jitnames, s->writer);
-	while ((why = jitnames_missing(s->jitnames)))
+	jitnames_put(s->record.jitnames, s->record.writer);
+	while ((why = jitnames_missing(s->record.jitnames)))
 		note(s->opts->verbose, "%s: some functions of code that programs made have no names: %s",
 		     s->opts->record, why);
 }
@@ -67,7 +67,7 @@ bool recorder_next_file(struct stream *s)
 	char *name = name_of_now(s->opts->record);
 	struct fault f = {0};
 
-	if (s->recording.one_file) {
+	if (s->record.one_file) {
 		free(name);
 		return true;
 	}
@@ -77,16 +77,16 @@ bool recorder_next_file(struct stream *s)
 	}
 	if (name && !s->dumps.flight)
 		recorder_put_jitnames(s);
-	if (!name || perfdata_switch(s->writer, name, &f)) {
+	if (!name || perfdata_switch(s->record.writer, name, &f)) {
 		fprintf(stderr, "perf-prof: %s; the recording goes on in one file\n",
 			name ? f.text : "out of memory");
 		free(name);
-		s->recording.one_file = !s->dumps.flight;
+		s->record.one_file = !s->dumps.flight;
 		return true;
 	}
 	if (!s->dumps.flight)
-		jitnames_next_file(s->jitnames);
-	s->totals.recorded_files++;
+		jitnames_next_file(s->record.jitnames);
+	s->loss.totals.recorded_files++;
 	keep_file(s, name);
 	return true;
 }

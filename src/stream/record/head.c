@@ -30,7 +30,7 @@ static void put_machine(struct stream *s)
 		words[n++] = text + at;
 	if (f)
 		fclose(f);
-	perfdata_put_machine(s->writer, PERFDATA_WRITER PERF_PROF_VERSION, words, n);
+	perfdata_put_machine(s->record.writer, PERFDATA_WRITER PERF_PROF_VERSION, words, n);
 }
 
 /* ---- events --------------------------------------------------------------- */
@@ -55,14 +55,14 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 	union pev_attr_buf *attr = &all->attrs[all->n];
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->nopened && !event->unrecorded; i++)
-		if (s->opened[i].event == event && !pev_event_id(s->opened[i].ev, &all->ids[n]))
+	for (size_t i = 0; i < s->rings.nopened && !event->unrecorded; i++)
+		if (s->rings.opened[i].event == event && !pev_event_id(s->rings.opened[i].ev, &all->ids[n]))
 			n++;
 	if (!n)
 		return;
 	open_attr(s, event, &s->targets.tasks[0], attr);
-	perfdata_put_attr(s->writer, &attr->attr, all->ids, n);
-	perfdata_put_name(s->writer, all->ids[0], event->name);
+	perfdata_put_attr(s->record.writer, &attr->attr, all->ids, n);
+	perfdata_put_name(s->record.writer, all->ids[0], event->name);
 	all->events[all->n] = event;
 	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0], what_of(event) };
 }
@@ -70,23 +70,26 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 /* What a source is made of is recorded, unless it would be there twice: shown, or watched everywhere. */
 static void mark_doubles(struct stream *s)
 {
-	for (size_t i = s->nshown; i < s->nevents; i++)
-		for (size_t k = 0; k < s->nevents; k++)
-			s->events[i].unrecorded |= s->events[k].fmt == s->events[i].fmt &&
-						   (k < s->nshown || (s->events[k].everywhere && !s->events[i].everywhere));
+	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
+		for (size_t k = 0; k < s->list.nevents; k++)
+			s->list.events[i].unrecorded |= s->list.events[k].fmt == s->list.events[i].fmt &&
+						(k < s->list.nshown ||
+						    (s->list.events[k].everywhere && !s->list.events[i].everywhere));
 }
 
 static int put_events(struct stream *s, struct inscribed *all, struct fault *f)
 {
 	*all = (struct inscribed){
-		.v = calloc(s->nevents + 1, sizeof(*all->v)), .attrs = calloc(s->nevents + 1, sizeof(*all->attrs)),
-		.events = calloc(s->nevents + 1, sizeof(*all->events)), .ids = calloc(s->nopened + 1, sizeof(*all->ids)),
+		.v = calloc(s->list.nevents + 1, sizeof(*all->v)),
+			.attrs = calloc(s->list.nevents + 1, sizeof(*all->attrs)),
+		.events = calloc(s->list.nevents + 1, sizeof(*all->events)),
+			.ids = calloc(s->rings.nopened + 1, sizeof(*all->ids)),
 	};
 	if (!all->v || !all->attrs || !all->events || !all->ids)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	mark_doubles(s);
-	for (size_t i = 0; i < s->nevents; i++)
-		put_event(s, &s->events[i], all);
+	for (size_t i = 0; i < s->list.nevents; i++)
+		put_event(s, &s->list.events[i], all);
 	return 0;
 }
 
@@ -111,26 +114,27 @@ static int put_groups(struct stream *s, const struct inscribed *all, struct faul
 
 		if (e->leader == NO_LEADER)
 			continue;
-		if (&s->events[e->leader] == e)
-			groups[n++] = (struct perfdata_group){ s->specs.groups[e->item->group - 1].name, (uint32_t)i, 0 };
+		if (&s->list.events[e->leader] == e)
+			groups[n++] = (struct perfdata_group){ s->list.specs.groups[e->item->group - 1].name,
+							       (uint32_t)i, 0 };
 		if (n)
 			groups[n - 1].members++;
 	}
 	if (n)
-		perfdata_put_groups(s->writer, groups, n);
+		perfdata_put_groups(s->record.writer, groups, n);
 	free(groups);
 	return 0;
 }
 
 static int put_formats(struct stream *s, struct fault *f)
 {
-	const char **names = calloc(s->nevents + 1, sizeof(*names));
-	char *texts = calloc(s->nevents + 1, 512);
+	const char **names = calloc(s->list.nevents + 1, sizeof(*names));
+	char *texts = calloc(s->list.nevents + 1, 512);
 	size_t n = 0;
 	int rc = -1;
 
-	for (size_t i = 0; names && texts && i < s->nevents; i++) {
-		const struct stream_event *e = &s->events[i];
+	for (size_t i = 0; names && texts && i < s->list.nevents; i++) {
+		const struct stream_event *e = &s->list.events[i];
 
 		if (!e->fmt || e->maker)
 			continue;
@@ -140,7 +144,7 @@ static int put_formats(struct stream *s, struct fault *f)
 	if (!names || !texts)
 		fault_set(f, EXIT_FAILED, "out of memory");
 	else
-		rc = n ? perfdata_put_tracing(s->writer, s->tracefs, names, n, f) : 0;
+		rc = n ? perfdata_put_tracing(s->record.writer, s->list.tracefs, names, n, f) : 0;
 	free(names);
 	free(texts);
 	return rc;
@@ -154,7 +158,7 @@ static void put_clock(struct stream *s)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	realtime = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	perfdata_put_clock(s->writer, s->clock.kind == CLOCK_MONO ? CLOCK_MONOTONIC : UINT32_MAX,
+	perfdata_put_clock(s->record.writer, s->clock.kind == CLOCK_MONO ? CLOCK_MONOTONIC : UINT32_MAX,
 			   (uint64_t)(realtime - stream_realtime_offset(s)), (uint64_t)realtime);
 }
 
@@ -167,10 +171,11 @@ static int put_beginning(struct stream *s, struct fault *f)
 	int rc = put_events(s, &all, f);
 
 	if (!rc) {
-		s->buildids = buildids_new();
-		s->jitnames = jitnames_new();
-		side = s->sideband && sideband_describe(s->sideband, &s->writer, s->buildids, s->jitnames, &identifier);
-		perfdata_put_descriptions(s->writer, all.v, all.n);
+		s->record.buildids = buildids_new();
+		s->record.jitnames = jitnames_new();
+		side = s->sideband &&
+		       sideband_describe(s->sideband, &s->record.writer, s->record.buildids, s->record.jitnames, &identifier);
+		perfdata_put_descriptions(s->record.writer, all.v, all.n);
 		rc = put_groups(s, &all, f);
 	}
 	free_inscribed(&all);
@@ -180,10 +185,10 @@ static int put_beginning(struct stream *s, struct fault *f)
 	put_clock(s);
 	if (put_formats(s, f))
 		return -1;
-	if (s->opts->recording.compressed && perfdata_compress(s->writer, f))
+	if (s->opts->recording.compressed && perfdata_compress(s->record.writer, f))
 		return -1;
-	perfdata_end_of_head(s->writer);
-	s->recording.identifier = side ? identifier : 0;
+	perfdata_end_of_head(s->record.writer);
+	s->record.identifier = side ? identifier : 0;
 	if (side && !s->opts->recording.flight_bytes)
 		recorder_put_inventory(s);
 	return 0;
@@ -191,7 +196,7 @@ static int put_beginning(struct stream *s, struct fault *f)
 
 void recorder_put_inventory(struct stream *s)
 {
-	inventory_put(s, s->recording.identifier);
+	inventory_put(s, s->record.identifier);
 }
 
 /* ---- all of it -------------------------------------------------------------- */
@@ -200,8 +205,8 @@ int recorder_prepare(struct stream *s, struct fault *f)
 {
 	if (!s->opts->record)
 		return 0;
-	s->writer = perfdata_new(s->opts->record);
-	if (!s->writer)
+	s->record.writer = perfdata_new(s->opts->record);
+	if (!s->record.writer)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	return put_beginning(s, f);
 }

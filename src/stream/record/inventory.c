@@ -52,7 +52,7 @@ static void put_comm(struct stream *s, uint32_t pid, uint32_t tid, uint64_t iden
 	if (n > 0 && r.comm[n - 1] == '\n')
 		r.comm[n - 1] = '\0';
 	if (n > 0)
-		perfdata_put(s->writer, &r, sizeof(r));
+		perfdata_put(s->record.writer, &r, sizeof(r));
 }
 
 /* An MMAP2 record, likewise. */
@@ -90,8 +90,8 @@ static void put_mapping(struct stream *s, uint32_t pid, const struct procmaps_li
 	r->header.size = (uint16_t)(sizeof(*r) + name + sizeof(trailer));
 	memcpy(r->filename, path, strlen(path));
 	memcpy(r->filename + name, trailer, sizeof(trailer));
-	perfdata_put(s->writer, buildids_mark(s->buildids, &r->header), r->header.size);
-	jitnames_saw(s->jitnames, &r->header, 0);
+	perfdata_put(s->record.writer, buildids_mark(s->record.buildids, &r->header), r->header.size);
+	jitnames_saw(s->record.jitnames, &r->header, 0);
 }
 
 static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)
@@ -177,7 +177,7 @@ static void put_process(void *ctx, uint32_t pid)
 	snprintf(folder, sizeof(folder), "/proc/%u/task", pid);
 	put_thread(w, pid);   /* first, so that perf knows whose the others are */
 	each_number(folder, put_other_thread, w);
-	if (w->watched && stream_wants_mappings(w->s) && (pid_t)pid != w->s->is_to_exec)
+	if (w->watched && stream_wants_mappings(w->s) && (pid_t)pid != w->s->run.is_to_exec)
 		put_mappings(w->s, pid, w->identifier);
 }
 
@@ -250,10 +250,10 @@ void inventory_put(struct stream *s, uint64_t identifier)
 	FILE *modules = fopen("/proc/modules", "re");
 
 	walk.everybody = targets_everybody(s->opts) || s->opts->cgroups.n;
-	put_kernel(s->writer, identifier);
-	put_kernel_id(s->writer);
+	put_kernel(s->record.writer, identifier);
+	put_kernel_id(s->record.writer);
 	if (modules) {
-		inventory_put_modules(s->writer, modules, identifier);
+		inventory_put_modules(s->record.writer, modules, identifier);
 		fclose(modules);
 	}
 	each_number("/proc", put_process, &walk);

@@ -13,11 +13,11 @@
 
 int recorder_begin(struct stream *s, struct fault *f)
 {
-	if (!s->writer)
+	if (!s->record.writer)
 		return 0;
-	s->recording.began_ns = s->recording.flushed_ns = attention_now();
-	s->totals.recorded_files = 1;
-	return s->opts->recording.flight_bytes ? dumps_begin(s, f) : perfdata_open(s->writer, f);
+	s->record.began_ns = s->record.flushed_ns = attention_now();
+	s->loss.totals.recorded_files = 1;
+	return s->opts->recording.flight_bytes ? dumps_begin(s, f) : perfdata_open(s->record.writer, f);
 }
 
 /* ---- between two rounds --------------------------------------------------------- */
@@ -28,21 +28,21 @@ static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
 {
 	const struct stream_opts *o = s->opts;
 
-	return s->recording.wants_switch ||
+	return s->record.wants_switch ||
 	       (o->recording.switch_size && size >= o->recording.switch_size) ||
-	       (o->recording.switch_ms && now - s->recording.began_ns >= o->recording.switch_ms * MS);
+	       (o->recording.switch_ms && now - s->record.began_ns >= o->recording.switch_ms * MS);
 }
 
 /* Who is there is told anew: each file can be read alone. */
 static void switch_file(struct stream *s, uint64_t now)
 {
-	uint64_t files = s->totals.recorded_files;
+	uint64_t files = s->loss.totals.recorded_files;
 
-	s->recording.wants_switch = !recorder_next_file(s);
-	if (s->recording.wants_switch)
+	s->record.wants_switch = !recorder_next_file(s);
+	if (s->record.wants_switch)
 		return;
-	s->recording.began_ns = now;
-	if (s->recording.identifier && s->totals.recorded_files > files)
+	s->record.began_ns = now;
+	if (s->record.identifier && s->loss.totals.recorded_files > files)
 		recorder_put_inventory(s);
 }
 
@@ -53,12 +53,12 @@ enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
 static uint64_t size_of_file(struct stream *s)
 {
 	const struct stream_opts *o = s->opts;
-	uint64_t size = perfdata_size(s->writer);
+	uint64_t size = perfdata_size(s->record.writer);
 
 	if (o->recording.compressed && ((o->recording.max_size && size >= o->recording.max_size) ||
 					(o->recording.switch_size && size >= o->recording.switch_size))) {
-		perfdata_flush(s->writer);
-		size = perfdata_size(s->writer);
+		perfdata_flush(s->record.writer);
+		size = perfdata_size(s->record.writer);
 	}
 	return size;
 }
@@ -67,18 +67,18 @@ static void file_round(struct stream *s, uint64_t now)
 {
 	uint64_t size = size_of_file(s);
 
-	if (size != s->recording.rounded)
-		perfdata_put_round(s->writer);
-	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
-		perfdata_flush(s->writer);
-		jitnames_look(s->jitnames, now);
-		s->recording.flushed_ns = now;
+	if (size != s->record.rounded)
+		perfdata_put_round(s->record.writer);
+	if (now - s->record.flushed_ns >= FLUSH_MS * MS) {
+		perfdata_flush(s->record.writer);
+		jitnames_look(s->record.jitnames, now);
+		s->record.flushed_ns = now;
 	}
 	if (is_full(s, size, now))
 		switch_file(s, now);
 	if (s->opts->recording.max_size && size >= s->opts->recording.max_size)
 		stream_finish(s);
-	s->recording.rounded = s->totals.recorded_bytes = perfdata_size(s->writer);
+	s->record.rounded = s->loss.totals.recorded_bytes = perfdata_size(s->record.writer);
 }
 
 void recorder_round(struct stream *s)
@@ -92,10 +92,10 @@ void recorder_round(struct stream *s)
 		file_round(s, now);
 		return;
 	}
-	perfdata_put_round(s->writer);
-	if (now - s->recording.flushed_ns >= FLUSH_MS * MS) {
-		jitnames_look(s->jitnames, now);
-		s->recording.flushed_ns = now;
+	perfdata_put_round(s->record.writer);
+	if (now - s->record.flushed_ns >= FLUSH_MS * MS) {
+		jitnames_look(s->record.jitnames, now);
+		s->record.flushed_ns = now;
 	}
 	dumps_round(s);
 }
@@ -104,7 +104,7 @@ void recorder_round(struct stream *s)
 
 int recorder_end(struct stream *s, struct fault *f)
 {
-	struct perfdata_writer *w = s->writer;
+	struct perfdata_writer *w = s->record.writer;
 	int rc = 0;
 
 	if (w && s->sideband)
@@ -112,12 +112,12 @@ int recorder_end(struct stream *s, struct fault *f)
 	if (w && s->dumps.flight) {
 		rc = dumps_end(s, f);
 	} else if (w) {
-		atomic_fetch_and(&s->attn.bits, ~(unsigned int)ATTN_STOP);   /* the run has ended: the next one is meant */
-		jitnames_heed(s->jitnames, &s->attn);
+		atomic_fetch_and(&s->run.attention.bits, ~(unsigned int)ATTN_STOP);   /* for the next run */
+		jitnames_heed(s->record.jitnames, &s->run.attention);
 		recorder_put_jitnames(s);
-		s->totals.recorded_bytes = perfdata_size(w);
+		s->loss.totals.recorded_bytes = perfdata_size(w);
 	}
-	s->writer = NULL;
+	s->record.writer = NULL;
 	if (w)
 		perfdata_divert(w, NULL);
 	dumps_free(s);
@@ -126,13 +126,13 @@ int recorder_end(struct stream *s, struct fault *f)
 
 void recorder_free(struct stream *s)
 {
-	if (s->writer)
-		perfdata_close(s->writer, NULL);
-	s->writer = NULL;
+	if (s->record.writer)
+		perfdata_close(s->record.writer, NULL);
+	s->record.writer = NULL;
 	dumps_free(s);
-	for (size_t i = 0; i < s->recording.nold; i++)
-		free(s->recording.old[i]);
-	free(s->recording.old);
-	s->recording.old = NULL;
-	s->recording.nold = 0;
+	for (size_t i = 0; i < s->record.nold; i++)
+		free(s->record.old[i]);
+	free(s->record.old);
+	s->record.old = NULL;
+	s->record.nold = 0;
 }

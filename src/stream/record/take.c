@@ -18,15 +18,15 @@
 /* Ended by an error that is told now, for the run may last; the exit code tells it again. */
 static void tell_error(struct stream *s)
 {
-	if (!perfdata_error(s->writer) || s->told_record_error)
+	if (!perfdata_error(s->record.writer) || s->record.error_reported)
 		return;
-	s->told_record_error = true;
+	s->record.error_reported = true;
 	if (s->opts->recording.only) {
 		stream_finish(s);   /* there is nothing else to do; the end tells it */
 		return;
 	}
 	fprintf(stderr, "perf-prof: --record %s: %s: what comes from now on is not recorded; the run "
-		"goes on\n", s->opts->record, strerror(-perfdata_error(s->writer)));
+		"goes on\n", s->opts->record, strerror(-perfdata_error(s->record.writer)));
 }
 
 /* Once more through what is written: only where a process makes code. */
@@ -38,7 +38,7 @@ static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
 	ring->pos = from;
 	while (ring->pos < end && (rec = pev_ring_next_(ring)))
 		if (rec->type == PERF_RECORD_SAMPLE)
-			jitnames_sampled(s->jitnames, rec);
+			jitnames_sampled(s->record.jitnames, rec);
 	ring->pos = end;
 	ring->damaged = damaged;   /* that was counted before */
 }
@@ -50,9 +50,9 @@ static void take(struct stream *s, struct pev_ring *ring, uint64_t from)
 	/* a ring that was found damaged skips bytes that are no records */
 	if (!n || n > ring->mask + 1)
 		return;
-	if (__builtin_expect(jitnames_any(s->jitnames), 0))
+	if (__builtin_expect(jitnames_any(s->record.jitnames), 0))
 		mark_sampled(s, ring, from);
-	perfdata_put2(s->writer, ring->data + at, n < first ? n : first, ring->data,
+	perfdata_put2(s->record.writer, ring->data + at, n < first ? n : first, ring->data,
 		      n < first ? 0 : n - first);
 	tell_error(s);
 }
@@ -75,9 +75,10 @@ static void put_stray(struct stream *s, const struct perf_event_header *rec, uin
 		uint64_t id;
 	} head = { *rec, id };
 
-	if (jitnames_any(s->jitnames))
-		jitnames_sampled(s->jitnames, rec);
-	perfdata_put2(s->writer, &head, sizeof(head), (const char *)rec + sizeof(head), rec->size - sizeof(head));
+	if (jitnames_any(s->record.jitnames))
+		jitnames_sampled(s->record.jitnames, rec);
+	perfdata_put2(s->record.writer, &head, sizeof(head), (const char *)rec + sizeof(head),
+		      rec->size - sizeof(head));
 	tell_error(s);
 }
 
@@ -106,16 +107,16 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 /* What was mapped before the samples that lie in the ring is known before they are looked at. */
 static void collect_mappings(struct stream *s)
 {
-	if (s->sideband && s->side_slice != s->slice)
+	if (s->sideband && s->rings.side_slice != s->rings.slice)
 		sideband_collect(s->sideband);
-	s->side_slice = s->slice;
+	s->rings.side_slice = s->rings.slice;
 }
 
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 {
 	if (ring->ring->pos != from)
 		collect_mappings(s);
-	if (s->filters_here || s->own.counts || s->makers.n || s->strays)
+	if (s->list.filters_here || s->choice.own.counts || s->list.makers.n || s->choice.strays)
 		take_others(s, ring, from);
 	else
 		take(s, ring->ring, from);
@@ -146,17 +147,17 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 			loss_add(s, ring, lost, STREAM_LOSS_RING, 0, 0);
 		return true;
 	}
-	if (__builtin_expect(s->throttles.nopen != 0, 0))
+	if (__builtin_expect(s->loss.throttles.nopen != 0, 0))
 		ring_end_throttled(s, ring, rec);
-	if (s->filters_here && !choice_wants(s, ring, rec))
+	if (s->list.filters_here && !choice_wants(s, ring, rec))
 		return false;
-	if (__builtin_expect(s->strays, 0) && !strays_whose(s, rec, id) && rec->size >= 16) {
+	if (__builtin_expect(s->choice.strays, 0) && !strays_whose(s, rec, id) && rec->size >= 16) {
 		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
 		return false;
 	}
 	if (s->dumps.flight)
 		look_for_trigger(s, rec);
-	if (++s->totals.delivered == s->opts->exit_n)
+	if (++s->loss.totals.delivered == s->opts->exit_n)
 		stream_stop(s);
 	return true;
 }
@@ -168,7 +169,7 @@ static void drain_piece(struct stream *s, struct ring *ring)
 	const struct perf_event_header *rec;
 	uint64_t begin = bytes->pos, from = begin, before = begin;
 
-	while (!s->stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
+	while (!s->run.stopping && bytes->pos - begin < PIECE_BYTES && (rec = pev_ring_next_(bytes))) {
 		uint64_t id;
 		bool written = is_written(s, ring, rec, &id);
 
@@ -197,7 +198,7 @@ static void look_at_end(struct stream *s, struct ring *ring)
 static uint64_t next_time(const struct stream *s, const struct pev_ring *ring)
 {
 	const char *rec = ring->data + (ring->pos & ring->mask);
-	const uint64_t at = s->events[s->first].layout.time;
+	const uint64_t at = s->list.events[s->list.first].layout.time;
 
 	if (((const struct perf_event_header *)rec)->type != PERF_RECORD_SAMPLE || ring->head - ring->pos < at + 8)
 		return 0;
@@ -209,12 +210,12 @@ static struct ring *earliest(const struct stream *s)
 	struct ring *first = NULL;
 	uint64_t time = 0;
 
-	for (size_t i = 0; i < s->nrings; i++) {
-		const struct pev_ring *ring = s->rings[i].ring;
+	for (size_t i = 0; i < s->rings.n; i++) {
+		const struct pev_ring *ring = s->rings.v[i].ring;
 
 		if (ring->pos == ring->head || (first && next_time(s, ring) >= time))
 			continue;
-		first = &s->rings[i];
+		first = &s->rings.v[i];
 		time = next_time(s, ring);
 	}
 	return first;
@@ -227,10 +228,10 @@ void recorder_drain(struct stream *s)
 {
 	struct ring *ring;
 
-	for (size_t i = 0; i < s->nrings && !s->stopping; i++) {
-		look_at_end(s, &s->rings[i]);
-		drain_piece(s, &s->rings[i]);
+	for (size_t i = 0; i < s->rings.n && !s->run.stopping; i++) {
+		look_at_end(s, &s->rings.v[i]);
+		drain_piece(s, &s->rings.v[i]);
 	}
-	while (!s->stopping && (ring = earliest(s)))
+	while (!s->run.stopping && (ring = earliest(s)))
 		drain_piece(s, ring);
 }

@@ -66,7 +66,7 @@ static void deliver_one(struct stream *s, struct ring *ring, struct stream_event
 	uint32_t size;
 
 	if (__builtin_expect(!find_raw(ev, rec, &raw, &size), 0))
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 	else if (is_watched(s->replay, ev, rec, cpu))
 		choice_offer(s, ring, ev, rec, raw, size, cpu);
 }
@@ -79,7 +79,7 @@ static inline void deliver_plain(struct stream *s, const struct stream_event *ev
 	uint32_t size;
 
 	if (__builtin_expect(!find_plain_raw(ev, rec, &raw, &size), 0)) {
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 		return;
 	}
 	stream_hand_over(s, ev, rec, raw, size, cpu);
@@ -94,15 +94,15 @@ static void deliver_sample(struct stream *s, struct ring *ring, const struct tra
 	if (__builtin_expect(t->widened != t->type, 0)) {
 		rec = widen_sample(rec, t->type, t->widened, t->period, p->wide);
 		if (!rec) {
-			s->totals.malformed++;
+			s->loss.totals.malformed++;
 			return;
 		}
 	}
 	if (t->fmt && perfdata_is_foreign(p->reader))
-		turn_raw(t, rec, &s->events[t->first].layout);
-	for (uint32_t i = t->first; i != NO_EVENT && !s->stopping; i = p->next[i])
-		if (s->events[i].wanted)
-			deliver_one(s, ring, &s->events[i], rec, cpu);
+		turn_raw(t, rec, &s->list.events[t->first].layout);
+	for (uint32_t i = t->first; i != NO_EVENT && !s->run.stopping; i = p->next[i])
+		if (s->list.events[i].wanted)
+			deliver_one(s, ring, &s->list.events[i], rec, cpu);
 }
 
 /* ---- tasks ------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 
 	replay_mend(e, rec);
 	if (pev_decode(rec, rec->size, &e->format, &out)) {
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 		return;
 	}
 	/* perf tells who was there before as forks, too, without a time */
@@ -156,13 +156,13 @@ static void pass_intervals(struct stream *s, uint64_t time)
 
 	if (!p->next_interval)
 		p->next_interval = one_interval_after(p, time);
-	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->stopping &&
+	for (uint32_t i = 0; time >= p->next_interval && p->next_interval != UINT64_MAX && !s->run.stopping &&
 	     i < MAX_INTERVALS && (!i || p->empty_intervals < MAX_EMPTY); i++) {
 		p->reached = p->next_interval;
-		s->ops->interval(s->ctx);
+		s->run.ops->interval(s->run.ctx);
 		p->empty_intervals += i > 0;
 		p->next_interval = one_interval_after(p, p->next_interval);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->run.attention))
 			attend_requests(s);
 	}
 	if (time >= p->next_interval)
@@ -185,12 +185,12 @@ static inline void deliver_by(struct stream *s, const struct track *t, uint32_t 
 {
 	if (__builtin_expect(s->replay->interval != 0, 0))
 		pass_intervals(s, time);
-	if (__builtin_expect(s->stopping, 0))
+	if (__builtin_expect(s->run.stopping, 0))
 		return;
 	if (__builtin_expect(t->plain != NULL, 1))
 		deliver_plain(s, t->plain, rec, cpu_of(t, rec));
 	else
-		deliver_sample(s, &s->rings[t->cpu_at ? queue : 0], t, rec);
+		deliver_sample(s, &s->rings.v[t->cpu_at ? queue : 0], t, rec);
 }
 
 static void deliver_item(struct stream *s, const struct order_item *item)
@@ -198,10 +198,10 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 	const struct perf_event_header *rec = item->rec;
 
 	if (__builtin_expect(rec->type != PERF_RECORD_SAMPLE, 0))
-		deliver_other(s, &s->rings[item->queue], item);
+		deliver_other(s, &s->rings.v[item->queue], item);
 	else
 		deliver_by(s, &s->replay->tracks[item->tag], item->queue, rec, item->time);
-	if (attention_pending(&s->attn))
+	if (attention_pending(&s->run.attention))
 		attend_requests(s);
 }
 
@@ -219,14 +219,14 @@ static void deliver_run(struct stream *s, const struct order_due *due)
 
 		last = time;
 		deliver_by(s, t ? t : &p->tracks[perfdata_event_of(p->reader, rec)], due->item.queue, rec, time);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->run.attention))
 			attend_requests(s);
 		at += rec->size;
 		if (at == due->end)
 			break;
 		time = layout_u64((const void *)at, due->time_at);
-	} while (time <= due->until && !s->stopping);
-	memory = order_pass(s->order, due, at, last);
+	} while (time <= due->until && !s->run.stopping);
+	memory = order_pass(s->rings.order, due, at, last);
 	if (memory)
 		perfdata_unpin(p->reader, memory);
 }
@@ -235,7 +235,7 @@ static bool deliver_due(struct stream *s, uint64_t watermark)
 {
 	struct order_due due;
 
-	if (s->stopping || !order_due(s->order, watermark, &due))
+	if (s->run.stopping || !order_due(s->rings.order, watermark, &due))
 		return false;
 	if (due.end)
 		deliver_run(s, &due);
@@ -252,7 +252,7 @@ void delivery_until(struct stream *s, uint64_t watermark)
 
 static bool is_full(const struct stream *s)
 {
-	return order_bytes(s->order) + perfdata_pinned(s->replay->reader) >= REPLAY_MAX_HELD;
+	return order_bytes(s->rings.order) + perfdata_pinned(s->replay->reader) >= REPLAY_MAX_HELD;
 }
 
 void delivery_make_room(struct stream *s)

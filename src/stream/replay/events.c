@@ -26,9 +26,9 @@ static int take_format(void *ctx, const char *sys, const char *text, size_t len)
 	struct formats *x = ctx;
 
 	if (!x->machine_set)
-		tracefmt_set_machine(x->s->formats, x->f.long_size, (int)x->f.page_size);
+		tracefmt_set_machine(x->s->list.formats, x->f.long_size, (int)x->f.page_size);
 	x->machine_set = true;
-	if (!tracefmt_parse(x->s->formats, text, len, sys, NULL))
+	if (!tracefmt_parse(x->s->list.formats, text, len, sys, NULL))
 		x->s->replay->formats_bad++;
 	return 0;
 }
@@ -393,11 +393,12 @@ static int check_samples(const struct stream *s, const struct spec_item *item, s
 	char message[700], expected[400] = "";
 	size_t leader;
 
-	for (size_t i = before; i < s->nevents; i++)
-		if (item->group || s->opts->takes_counts || !track_is_counted(p, s->events[i].track))
+	for (size_t i = before; i < s->list.nevents; i++)
+		if (item->group || s->opts->takes_counts || !track_is_counted(p, s->list.events[i].track))
 			return 0;
-	leader = leader_of(p, s->events[before].track);
-	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s", p->tracks[s->events[before].track].name,
+	leader = leader_of(p, s->list.events[before].track);
+	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s",
+		 p->tracks[s->list.events[before].track].name,
 		 s->opts->input);
 	if (leader < p->ntracks)
 		snprintf(expected, sizeof(expected), "name %s, whose samples bear the counts of its group",
@@ -418,7 +419,7 @@ static int add_made(struct stream *s, const struct spec_item *item, struct fault
 static int add_item(struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	const struct replay *p = s->replay;
-	size_t before = s->nevents;
+	size_t before = s->list.nevents;
 	struct wanted w;
 	int rc = 0;
 
@@ -430,13 +431,13 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 		pev_attr_list_free(w.parsed);
 	if (rc)
 		return rc;
-	return s->nevents > before ? check_samples(s, item, before, f) : add_made(s, item, f);
+	return s->list.nevents > before ? check_samples(s, item, before, f) : add_made(s, item, f);
 }
 
 static bool has_event_of(const struct stream *s, size_t track)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].track == track)
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].track == track)
 			return true;
 	return false;
 }
@@ -446,9 +447,9 @@ static int add_leaders(struct stream *s, struct fault *f)
 {
 	const struct replay *p = s->replay;
 
-	s->replay->leaders_from = s->nevents;
-	for (size_t i = 0; i < s->nshown && s->opts->takes_counts; i++) {
-		size_t track = s->events[i].track, leader = p->ntracks;
+	s->replay->leaders_from = s->list.nevents;
+	for (size_t i = 0; i < s->list.nshown && s->opts->takes_counts; i++) {
+		size_t track = s->list.events[i].track, leader = p->ntracks;
 
 		if (track != NO_TRACK && track_is_counted(p, track))
 			leader = leader_of(p, track);
@@ -465,7 +466,7 @@ static int add_all(struct stream *s, struct fault *f)
 	for (size_t i = 0; i < p->ntracks; i++)
 		if (!is_dummy(&perfdata_event(p->reader, i)->attr.attr) && append(s, &everything, i, f))
 			return -1;
-	return s->nevents ? 0 : fault_set(f, EXIT_FAILED, "%s: no event in it has samples", s->opts->input);
+	return s->list.nevents ? 0 : fault_set(f, EXIT_FAILED, "%s: no event in it has samples", s->opts->input);
 }
 
 /* ---- families --------------------------------------------------------------------- */
@@ -501,10 +502,10 @@ static bool is_family(const struct stream *s, const struct stream_event *a, cons
 
 static void find_families(struct stream *s)
 {
-	for (size_t i = 1; i < s->nevents && i < COMPARED; i++)
-		for (size_t k = 0; k < i && s->events[i].family == i; k++)
-			if (is_family(s, &s->events[k], &s->events[i]))
-				s->events[i].family = s->events[k].family;
+	for (size_t i = 1; i < s->list.nevents && i < COMPARED; i++)
+		for (size_t k = 0; k < i && s->list.events[i].family == i; k++)
+			if (is_family(s, &s->list.events[k], &s->list.events[i]))
+				s->list.events[i].family = s->list.events[k].family;
 }
 
 /* Each track knows its events; several may be of one, by aliases. */
@@ -512,15 +513,15 @@ static int link_events(struct stream *s, struct fault *f)
 {
 	struct replay *p = s->replay;
 
-	p->next = calloc(s->nevents, sizeof(*p->next));
+	p->next = calloc(s->list.nevents, sizeof(*p->next));
 	if (!p->next)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = s->nevents; i-- > 0;) {
+	for (size_t i = s->list.nevents; i-- > 0;) {
 		struct track *t;
 
-		if (s->events[i].track == NO_TRACK)
+		if (s->list.events[i].track == NO_TRACK)
 			continue;
-		t = &p->tracks[s->events[i].track];
+		t = &p->tracks[s->list.events[i].track];
 		p->next[i] = t->first;
 		t->first = (uint32_t)i;
 	}
@@ -534,11 +535,11 @@ int recording_events(struct stream *s, struct fault *f)
 
 	if (read_formats(s, &damage))
 		fault_print(&damage);   /* its tracepoints have no fields; all else is there */
-	if (tracks_make(s->replay, s->formats, f) || events_parse(s, f))
+	if (tracks_make(s->replay, s->list.formats, f) || events_parse(s, f))
 		return -1;
-	rc = s->specs.nitems ? 0 : add_all(s, f);
-	for (size_t i = 0; i < s->specs.nitems && !rc; i++)
-		rc = add_item(s, &s->specs.items[i], f);
+	rc = s->list.specs.nitems ? 0 : add_all(s, f);
+	for (size_t i = 0; i < s->list.specs.nitems && !rc; i++)
+		rc = add_item(s, &s->list.specs.items[i], f);
 	find_families(s);
 	return rc || events_check_names(s, f) || makers_watch(s, f) || add_leaders(s, f) || link_events(s, f) ||
 	       makers_begin(s, f) ? -1 : 0;

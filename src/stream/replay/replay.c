@@ -109,7 +109,7 @@ int replay_new(struct stream *s, struct fault *f)
 	memset(p, 0, offsetof(struct replay, wide));
 	fd = o->input_fd;
 	o->input_fd = -1;
-	own_begin(&s->own, false);
+	own_begin(&s->choice.own, false);
 	s->clock.added = o->clock_offset;
 	look_at_file(p, fd);
 	p->reader = perfdata_reader_open(fd, o->input, f);
@@ -142,12 +142,12 @@ int replay_open(struct stream *s, struct fault *f)
 {
 	struct replay *p = s->replay;
 
-	s->rings = calloc(p->nqueues, sizeof(*s->rings));
-	s->order = order_new(p->nqueues, REPLAY_MAX_HELD);
-	if (!s->rings || !s->order)
+	s->rings.v = calloc(p->nqueues, sizeof(*s->rings.v));
+	s->rings.order = order_new(p->nqueues, REPLAY_MAX_HELD);
+	if (!s->rings.v || !s->rings.order)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (uint32_t i = 0; i < p->nqueues; i++)
-		s->rings[i].cpu = (int)i;
+		s->rings.v[i].cpu = (int)i;
 	if (counts_begin(s, f))
 		return -1;
 	dispatch_index(s);
@@ -156,8 +156,8 @@ int replay_open(struct stream *s, struct fault *f)
 
 struct stream_event *replay_leaders(struct stream *s, size_t *n)
 {
-	*n = s->nevents - s->replay->leaders_from;
-	return s->events + s->replay->leaders_from;
+	*n = s->list.nevents - s->replay->leaders_from;
+	return s->list.events + s->replay->leaders_from;
 }
 
 /* ---- what comes from the recording ----------------------------------------------- */
@@ -166,8 +166,8 @@ static void push(struct stream *s, uint32_t queue, uint64_t time, const void *re
 		 uint16_t tag)
 {
 	delivery_make_room(s);
-	if (!s->stopping && order_push_tagged(s->order, queue, time, rec, size, tag))
-		loss_add(s, &s->rings[queue], 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
+	if (!s->run.stopping && order_push_tagged(s->rings.order, queue, time, rec, size, tag))
+		loss_add(s, &s->rings.v[queue], 1, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
 	if (time > s->replay->newest)
 		s->replay->newest = time;
 }
@@ -176,7 +176,7 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 {
 	const struct gap gap = gap_take(ring, end);
 
-	push(s, (uint32_t)(ring - s->rings), end, &gap, sizeof(gap), 0);
+	push(s, (uint32_t)(ring - s->rings.v), end, &gap, sizeof(gap), 0);
 }
 
 static uint32_t queue_of(const struct replay *p, uint32_t cpu)
@@ -204,9 +204,9 @@ static const struct stream_event *wanted_of(const struct stream *s, const struct
 {
 	uint32_t i = t->first;
 
-	while (!s->events[i].wanted)
+	while (!s->list.events[i].wanted)
 		i = s->replay->next[i];
-	return &s->events[i];
+	return &s->list.events[i];
 }
 
 static void take_sample(struct stream *s, const struct perf_event_header *rec)
@@ -223,12 +223,12 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	if (rec->size < t->time_at + 8u || rec->size < t->cpu_at + 8u) {
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 		return;
 	}
 	time = t->time_at ? layout_u64(rec, t->time_at) : p->newest;
 	queue = queue_of(p, cpu_of(t, rec));
-	ring = &s->rings[queue];
+	ring = &s->rings.v[queue];
 	if (__builtin_expect(ring->gap != 0, 0))
 		push_gap(s, ring, time);
 	if (__builtin_expect(!ring->first_time, 0))
@@ -236,9 +236,9 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 	ring->read_time = time;
 	if (!t->wanted)
 		return;
-	if (__builtin_expect(s->throttles.nopen != 0, 0))
+	if (__builtin_expect(s->loss.throttles.nopen != 0, 0))
 		throttling_end(s, ring, wanted_of(s, t), time);
-	s->totals.counted++;
+	s->loss.totals.counted++;
 	if (s->opts->cpus.n && !numlist_has(&s->opts->cpus, (int)cpu_of(t, rec)))
 		return;
 	if (!t->cpu_at)
@@ -260,7 +260,7 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 	struct pev_record out;
 
 	if (pev_decode(rec, rec->size, &e->format, &out)) {
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 		return;
 	}
 	if (rec->type == PERF_RECORD_LOST_SAMPLES && !out.sample_id.time) {
@@ -272,7 +272,7 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	p->kernel_lost += out.lost.lost;
-	s->rings[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
+	s->rings.v[queue_of(p, out.sample_id.present & PERF_SAMPLE_CPU ? out.sample_id.cpu : 0)].gap += out.lost.lost;
 }
 
 static void take_throttle(struct stream *s, const struct perf_event_header *rec)
@@ -286,13 +286,13 @@ static void take_throttle(struct stream *s, const struct perf_event_header *rec)
 	if (event < 0 || !p->tracks[event].wanted)
 		return;
 	if (pev_decode(rec, rec->size, &perfdata_event(p->reader, (size_t)event)->format, &out)) {
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 		return;
 	}
 	cpu = out.sample_id.present & PERF_SAMPLE_CPU ? (int)out.sample_id.cpu : -1;
 	if ((s->opts->cpus.n && !numlist_has(&s->opts->cpus, cpu)) || !is_in_time(s->opts, out.throttle.time))
 		return;
-	ring = &s->rings[queue_of(p, cpu < 0 ? 0 : (uint32_t)cpu)];
+	ring = &s->rings.v[queue_of(p, cpu < 0 ? 0 : (uint32_t)cpu)];
 	if (!ring->first_time)
 		ring->first_time = out.throttle.time;
 	if (out.throttle.time > ring->read_time)
@@ -309,7 +309,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 
 	replay_mend(e, rec);
 	if (pev_decode(rec, rec->size, &e->format, &out)) {
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 		return;
 	}
 	/* what was there before is told without a time, or with all ones */
@@ -331,8 +331,8 @@ static void end_round(struct stream *s)
 	p->round = p->newest;
 	p->run = 0;
 	p->run_time = 0;
-	if (s->opts->time.to && p->round > s->opts->time.to && order_empty(s->order))
-		s->stop = s->stop ? s->stop : STOP_TARGET;
+	if (s->opts->time.to && p->round > s->opts->time.to && order_empty(s->rings.order))
+		s->run.stop = s->run.stop ? s->run.stop : STOP_TARGET;
 }
 
 static void take_record(struct stream *s, const struct perf_event_header *rec)
@@ -371,22 +371,22 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 static int wait_for_bytes(void *ctx, int fd)
 {
 	struct stream *s = ctx;
-	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = s->attn.kick, .events = POLLIN } };
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = s->run.attention.kick, .events = POLLIN } };
 	uint64_t n;
 
 	while (poll(p, 1, 0) == 0) {
-		if (s->ops->idle)
-			s->ops->idle(s->ctx);
-		if (s->ops->wait)
-			s->ops->wait(s->ctx, true);
+		if (s->run.ops->idle)
+			s->run.ops->idle(s->run.ctx);
+		if (s->run.ops->wait)
+			s->run.ops->wait(s->run.ctx, true);
 		poll(p, 2, -1);
-		if (s->ops->wait)
-			s->ops->wait(s->ctx, false);
-		if (p[1].revents & POLLIN && read(s->attn.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
-			s->stop = STOP_SIGNAL;
-		if (attention_pending(&s->attn))
+		if (s->run.ops->wait)
+			s->run.ops->wait(s->run.ctx, false);
+		if (p[1].revents & POLLIN && read(s->run.attention.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
+			s->run.stop = STOP_SIGNAL;
+		if (attention_pending(&s->run.attention))
 			attend_requests(s);
-		if (s->stop)
+		if (s->run.stop)
 			return -EINTR;
 		p[1].revents = 0;
 	}
@@ -397,9 +397,9 @@ static bool is_stopped(void *ctx)
 {
 	struct stream *s = ctx;
 
-	if (attention_pending(&s->attn))
+	if (attention_pending(&s->run.attention))
 		attend_requests(s);
-	return s->stop;
+	return s->run.stop;
 }
 
 /* At least one event is lost at each damaged place; on which CPU, nobody knows. The fault at the end says where:
@@ -408,8 +408,8 @@ static void take_damage(struct stream *s, const struct perfdata_counts *c)
 {
 	struct ring nowhere = { .cpu = -1 };
 
-	s->totals.lost_at_least = true;
-	s->told_lost += c->damaged_places - s->replay->damaged;
+	s->loss.totals.lost_at_least = true;
+	s->loss.reported.lost += c->damaged_places - s->replay->damaged;
 	loss_add(s, &nowhere, c->damaged_places - s->replay->damaged, STREAM_LOSS_DAMAGED, c->place.from, c->place.to);
 	s->replay->damaged = c->damaged_places;
 }
@@ -421,11 +421,11 @@ static int read_all(struct stream *s, struct fault *f)
 	uint64_t looked = counts->records;
 	int rc = 0;
 
-	while (!s->stop && (rc = perfdata_next(s->replay->reader, &rec, f)) > 0) {
+	while (!s->run.stop && (rc = perfdata_next(s->replay->reader, &rec, f)) > 0) {
 		if (__builtin_expect(counts->damaged_places != s->replay->damaged, 0))
 			take_damage(s, counts);
 		take_record(s, rec);
-		if (attention_pending(&s->attn))
+		if (attention_pending(&s->run.attention))
 			attend_requests(s);
 		if (counts->records - looked >= LOOK_RECORDS) {
 			looked = counts->records;
@@ -436,7 +436,7 @@ static int read_all(struct stream *s, struct fault *f)
 	}
 	if (counts->damaged_places != s->replay->damaged)
 		take_damage(s, counts);
-	return s->stop ? 0 : rc;
+	return s->run.stop ? 0 : rc;
 }
 
 /* The one event that is wanted of the track; NULL: there are none or several. */
@@ -445,10 +445,10 @@ static const struct stream_event *only_event(const struct stream *s, const struc
 	const struct stream_event *only = NULL;
 
 	for (uint32_t i = t->first; i != NO_EVENT; i = s->replay->next[i]) {
-		if (s->events[i].wanted && only)
+		if (s->list.events[i].wanted && only)
 			return NULL;
-		if (s->events[i].wanted)
-			only = &s->events[i];
+		if (s->list.events[i].wanted)
+			only = &s->list.events[i];
 	}
 	return only;
 }
@@ -468,11 +468,11 @@ static void find_wanted(struct stream *s)
 {
 	struct replay *p = s->replay;
 
-	for (size_t i = p->leaders_from; i < s->nevents; i++)
-		s->events[i].wanted = true;
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].track != NO_TRACK)
-			p->tracks[s->events[i].track].wanted |= s->events[i].wanted;
+	for (size_t i = p->leaders_from; i < s->list.nevents; i++)
+		s->list.events[i].wanted = true;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].track != NO_TRACK)
+			p->tracks[s->list.events[i].track].wanted |= s->list.events[i].wanted;
 	for (size_t i = 0; i < p->ntracks; i++)
 		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
 }
@@ -483,10 +483,10 @@ static void end_losses(struct stream *s)
 	struct replay *p = s->replay;
 
 	for (uint32_t i = 0; i < p->nqueues; i++)
-		if (s->rings[i].gap)
-			loss_add(s, &s->rings[i], s->rings[i].gap, STREAM_LOSS_RING, s->rings[i].read_time, 0);
+		if (s->rings.v[i].gap)
+			loss_add(s, &s->rings.v[i], s->rings.v[i].gap, STREAM_LOSS_RING, s->rings.v[i].read_time, 0);
 	if (p->counted_lost > p->kernel_lost)
-		loss_add(s, &s->rings[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, 0, 0);
+		loss_add(s, &s->rings.v[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, 0, 0);
 }
 
 /* What was not read, or not understood, is said to whoever listens. */
@@ -499,7 +499,7 @@ static void tell(const struct stream *s)
 	if (p->unknown)
 		fprintf(stderr, "perf-prof: %s: left out %" PRIu64 " samples, whose ids belong to "
 			"no event of the recording\n", s->opts->input, p->unknown);
-	if (c->aux_bytes && !s->totals.counted && !p->unknown)
+	if (c->aux_bytes && !s->loss.totals.counted && !p->unknown)
 		fprintf(stderr, "perf-prof: %s: it has %" PRIu64 " bytes of AUX areas (hardware traces), which perf-prof "
 			"does not decode, and no samples beside them\n", s->opts->input, c->aux_bytes);
 	else if (c->aux_bytes)
@@ -511,7 +511,7 @@ static void tell(const struct stream *s)
 	if (p->formats_bad)
 		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
 		     "missing", s->opts->input, p->formats_bad);
-	if (!s->stop && perfdata_has_no_end(p->reader))
+	if (!s->run.stop && perfdata_has_no_end(p->reader))
 		fprintf(stderr, "perf-prof: %s: the recording has no end: its recorder still runs, "
 			"was killed, or found the disk full; what came after the last event here "
 			"is missing\n", s->opts->input);
@@ -538,7 +538,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	rc = ops->started ? ops->started(ctx, f) : 0;
 	if (!rc)
 		rc = read_all(s, f);
-	if (!s->stop || s->stop == STOP_TARGET) {
+	if (!s->run.stop || s->run.stop == STOP_TARGET) {
 		delivery_until(s, UINT64_MAX);
 		end_losses(s);
 		throttling_finish(s, s->replay->newest);

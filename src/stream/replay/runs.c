@@ -110,8 +110,8 @@ static void tell(struct stream *s, const struct run *r, uint32_t queue)
 	struct replay *p = s->replay;
 
 	perfdata_pass(p->reader, r->last, r->n - 1);
-	s->totals.counted += r->n - 1;
-	s->rings[r->cpu_at ? queue : 0].read_time = r->held.last;
+	s->loss.totals.counted += r->n - 1;
+	s->rings.v[r->cpu_at ? queue : 0].read_time = r->held.last;
 	p->run_time = r->held.last;
 }
 
@@ -122,7 +122,7 @@ bool run_take(struct stream *s, const struct perf_event_header *rec, uint32_t ev
 	struct perfdata_ahead ahead;
 	struct run r;
 
-	if (!p->tracks[event].time_at || !order_takes_run(s->order, queue, time) ||
+	if (!p->tracks[event].time_at || !order_takes_run(s->rings.order, queue, time) ||
 	    !perfdata_ahead(p->reader, rec, &ahead))
 		return false;
 	begin(s, &r, rec, event, time);
@@ -131,12 +131,12 @@ bool run_take(struct stream *s, const struct perf_event_header *rec, uint32_t ev
 	if (r.held.last > p->newest)
 		p->newest = r.held.last;
 	delivery_make_room(s);
-	if (s->stopping)
+	if (s->run.stopping)
 		return true;
 	r.held.memory = perfdata_pin(p->reader);
-	if (!order_push_run(s->order, queue, &r.held, r.tag))
+	if (!order_push_run(s->rings.order, queue, &r.held, r.tag))
 		return true;
 	perfdata_unpin(p->reader, r.held.memory);
-	loss_add(s, &s->rings[queue], r.n, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
+	loss_add(s, &s->rings.v[queue], r.n, STREAM_LOSS_STOP, 0, 0);   /* out of memory */
 	return true;
 }

@@ -9,7 +9,7 @@
 
 void attend_requests(struct stream *s)
 {
-	unsigned int bits = atomic_exchange(&s->attn.bits, 0);
+	unsigned int bits = atomic_exchange(&s->run.attention.bits, 0);
 
 	if (bits & ATTN_REOPEN)
 		output_reopen(&s->opts->output);
@@ -17,20 +17,20 @@ void attend_requests(struct stream *s)
 		request_dump_now(s);
 	else if (bits & ATTN_STAT && s->opts->recording.switch_signal)
 		request_next_file(s);
-	else if (bits & ATTN_STAT && s->ops->print_stat)
-		s->ops->print_stat(s->ctx);
-	if (bits & ATTN_INTERVAL && s->ops->interval && !s->stop)
-		s->ops->interval(s->ctx);
-	if (bits & ATTN_STOP && !s->stop)
-		s->stop = STOP_SIGNAL;
+	else if (bits & ATTN_STAT && s->run.ops->print_stat)
+		s->run.ops->print_stat(s->run.ctx);
+	if (bits & ATTN_INTERVAL && s->run.ops->interval && !s->run.stop)
+		s->run.ops->interval(s->run.ctx);
+	if (bits & ATTN_STOP && !s->run.stop)
+		s->run.stop = STOP_SIGNAL;
 	if (bits & ATTN_DEADLINE)
-		s->deadline = true;
-	s->stopping = s->stop && (!s->draining || s->deadline || s->stop == STOP_CONSUMER);
+		s->run.deadline = true;
+	s->run.stopping = s->run.stop && (!s->run.draining || s->run.deadline || s->run.stop == STOP_CONSUMER);
 }
 
 uint64_t stream_asked_to_stop(void *stream)
 {
-	return atomic_load(&((struct stream *)stream)->attn.stop_ns);
+	return atomic_load(&((struct stream *)stream)->run.attention.stop_ns);
 }
 
 /* Who asks is in the middle of a lookup: what the rings of names hold may not be handed over now. */
@@ -40,17 +40,17 @@ bool stream_is_pressed(void *stream)
 
 	if (s->sideband && sideband_is_pressed(s->sideband))
 		return true;
-	for (size_t i = 0; i < s->nrings; i++)
-		if (pev_ring_waiting_(s->rings[i].ring) > pev_ring_size(s->rings[i].ring) / 4)
+	for (size_t i = 0; i < s->rings.n; i++)
+		if (pev_ring_waiting_(s->rings.v[i].ring) > pev_ring_size(s->rings.v[i].ring) / 4)
 			return true;
-	return attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
+	return attention_pending(&s->run.attention) & (ATTN_STOP | ATTN_DEADLINE);
 }
 
 void attend_set_delivering(struct stream *s, bool on)
 {
-	pthread_mutex_lock(&s->attn.lock);
-	s->attn.delivering = on;
-	pthread_mutex_unlock(&s->attn.lock);
+	pthread_mutex_lock(&s->run.attention.lock);
+	s->run.attention.delivering = on;
+	pthread_mutex_unlock(&s->run.attention.lock);
 }
 
 static void last_words(void *ctx)
@@ -58,8 +58,8 @@ static void last_words(void *ctx)
 	struct stream *s = ctx;
 
 	loss_tell(s, true);
-	if (s->ops->abandon)
-		s->ops->abandon(s->ctx);
+	if (s->run.ops->abandon)
+		s->run.ops->abandon(s->run.ctx);
 	_exit(EXIT_INTERRUPTED);
 }
 
@@ -67,27 +67,27 @@ static void interrupt(void *ctx)
 {
 	struct stream *s = ctx;
 
-	pthread_mutex_lock(&s->attn.lock);
-	if (s->attn.delivering && s->ops->interrupt)
-		attention_nudge(&s->attn);
-	pthread_mutex_unlock(&s->attn.lock);
+	pthread_mutex_lock(&s->run.attention.lock);
+	if (s->run.attention.delivering && s->run.ops->interrupt)
+		attention_nudge(&s->run.attention);
+	pthread_mutex_unlock(&s->run.attention.lock);
 }
 
 static void nudge(void *ctx)
 {
 	struct stream *s = ctx;
 
-	s->ops->interrupt(s->ctx);
+	s->run.ops->interrupt(s->run.ctx);
 }
 
 int attend_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms, struct fault *f)
 {
-	s->ops = ops;
-	s->ctx = ctx;
-	s->attn = (struct attention){
+	s->run.ops = ops;
+	s->run.ctx = ctx;
+	s->run.attention = (struct attention){
 		.kick = -1, .tell = -1, .timer = -1, .ctx = s,
 		.restart = !ops->interrupt, .interrupt = interrupt, .last_words = last_words, .nudge = nudge,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	return attention_start(&s->attn, interval_ms, f);
+	return attention_start(&s->run.attention, interval_ms, f);
 }

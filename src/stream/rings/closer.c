@@ -17,10 +17,10 @@ static size_t tracepoints_open(const struct stream *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->nevents; i++)
-		n += s->events[i].wanted;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		n += s->list.events[i].wanted;
 	/* probes can't be removed while somebody holds them */
-	return s->nopened && !s->probes.n ? n : 0;
+	return s->rings.nopened && !s->list.probes.n ? n : 0;
 }
 
 /* Holds what was inherited until the other end of the pipe is closed. */

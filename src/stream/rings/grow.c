@@ -51,8 +51,8 @@ static bool map_larger(struct growth *g)
 
 static void redirect(struct growth *g)
 {
-	for (size_t i = 0; i < g->s->nopened; i++) {
-		const struct opened *o = &g->s->opened[i];
+	for (size_t i = 0; i < g->s->rings.nopened; i++) {
+		const struct opened *o = &g->s->rings.opened[i];
 
 		if (o->ring != g->old || !pev_event_set_output(o->ev, g->owner))
 			continue;
@@ -79,8 +79,8 @@ static size_t events_of(const struct stream *s, const struct ring *ring)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->nopened; i++)
-		n += s->opened[i].ring == ring;
+	for (size_t i = 0; i < s->rings.nopened; i++)
+		n += s->rings.opened[i].ring == ring;
 	return n;
 }
 
@@ -89,9 +89,9 @@ void grow_allow(struct stream *s, bool fixed)
 	struct sysinfo si;
 
 	sysinfo(&si);
-	s->most_ring_bytes = fixed ? 0 : (uint64_t)si.totalram * si.mem_unit / PART_OF_MEMORY;
-	for (size_t i = 0; i < s->nrings; i++)
-		s->rings[i].full_grown = fixed || events_of(s, &s->rings[i]) > MAX_EVENTS;
+	s->rings.most_bytes = fixed ? 0 : (uint64_t)si.totalram * si.mem_unit / PART_OF_MEMORY;
+	for (size_t i = 0; i < s->rings.n; i++)
+		s->rings.v[i].full_grown = fixed || events_of(s, &s->rings.v[i]) > MAX_EVENTS;
 }
 
 /* Those that are about to take the place of others, as large as they may come. */
@@ -99,8 +99,8 @@ static uint64_t bytes_to_come(const struct stream *s)
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < s->nrings; i++)
-		bytes += s->rings[i].growth ? pev_ring_size(s->rings[i].ring) * FACTOR : 0;
+	for (size_t i = 0; i < s->rings.n; i++)
+		bytes += s->rings.v[i].growth ? pev_ring_size(s->rings.v[i].ring) * FACTOR : 0;
 	return bytes;
 }
 
@@ -110,7 +110,8 @@ static void begin(struct stream *s, struct ring *ring)
 	sigset_t all, old;
 	struct growth *g;
 
-	ring->full_grown |= larger > MAX_RING || s->totals.ring_bytes + bytes_to_come(s) + larger > s->most_ring_bytes;
+	ring->full_grown |= larger > MAX_RING || s->loss.totals.ring_bytes + bytes_to_come(s)
+		+ larger > s->rings.most_bytes;
 	g = ring->full_grown ? NULL : calloc(1, sizeof(*g));
 	if (!g)
 		return;
@@ -140,8 +141,8 @@ static void watch_instead(struct stream *s, struct pev_event *old, struct pev_ev
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = LOOP_RING };
 
-	epoll_ctl(s->epoll, EPOLL_CTL_DEL, pev_event_fd(old), NULL);
-	epoll_ctl(s->epoll, EPOLL_CTL_ADD, pev_event_fd(owner), &ev);
+	epoll_ctl(s->run.epoll, EPOLL_CTL_DEL, pev_event_fd(old), NULL);
+	epoll_ctl(s->run.epoll, EPOLL_CTL_ADD, pev_event_fd(owner), &ev);
 }
 
 static void tell(const struct stream *s, const struct ring *ring, const struct opened *stuck)
@@ -162,7 +163,7 @@ static void exchange(struct stream *s, struct ring *ring)
 	struct pev_ring *old = ring->ring;
 	struct pev_event *owner = ring->owner;
 
-	s->totals.ring_bytes += pev_ring_size(g->ring) - pev_ring_size(old);
+	s->loss.totals.ring_bytes += pev_ring_size(g->ring) - pev_ring_size(old);
 	watch_instead(s, owner, g->owner);
 	ring->ring = g->ring;
 	ring->owner = g->owner;
@@ -194,37 +195,37 @@ bool grow_exchange(struct stream *s, struct ring *ring)
 
 void grow_round(struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++) {
-		struct ring *ring = &s->rings[i];
+	for (size_t i = 0; i < s->rings.n; i++) {
+		struct ring *ring = &s->rings.v[i];
 
 		if (ring->growth)
 			grow_exchange(s, ring);
-		else if (ring->lost != ring->lost_before && !ring->full_grown && !s->draining)
+		else if (ring->lost != ring->lost_before && !ring->full_grown && !s->run.draining)
 			begin(s, ring);
 	}
 }
 
 bool grow_is_pending(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++)
-		if (s->rings[i].growth)
+	for (size_t i = 0; i < s->rings.n; i++)
+		if (s->rings.v[i].growth)
 			return true;
 	return false;
 }
 
 bool grow_can(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++)
-		if (!s->rings[i].full_grown)
+	for (size_t i = 0; i < s->rings.n; i++)
+		if (!s->rings.v[i].full_grown)
 			return true;
 	return false;
 }
 
 void grow_wait(struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++)
-		if (s->rings[i].growth)
-			join(s->rings[i].growth);
+	for (size_t i = 0; i < s->rings.n; i++)
+		if (s->rings.v[i].growth)
+			join(s->rings.v[i].growth);
 }
 
 void grow_free(struct ring *ring)

@@ -53,8 +53,8 @@ static bool asker_open(struct asker *a, struct stream *s)
 	struct perf_event_attr attr;
 	struct fault why = { 0 };
 
-	*a = (struct asker){ .map = s->pids };
-	a->fmt = tracefmt_load(s->formats, s->tracefs, "sched", "sched_process_wait", &why);
+	*a = (struct asker){ .map = s->rings.pids };
+	a->fmt = tracefmt_load(s->list.formats, s->list.tracefs, "sched", "sched_process_wait", &why);
 	a->pid = a->fmt ? field_of(a->fmt, "pid") : NULL;
 	if (!a->pid)
 		return false;
@@ -101,10 +101,10 @@ static void learn_all(struct stream *s)
 {
 	struct asker a;
 
-	if (!s->tracefs[0] || !asker_open(&a, s))
+	if (!s->list.tracefs[0] || !asker_open(&a, s))
 		return;
 	threads_each(learn, &a);
-	s->own_tid = ask(&a, gettid());
+	s->rings.own_tid = ask(&a, gettid());
 	asker_close(&a);
 }
 
@@ -119,8 +119,8 @@ static bool has_pairs(const struct stream *s, const struct stream_event *event)
 
 static bool any_has_pairs(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (has_pairs(s, &s->events[i]))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (has_pairs(s, &s->list.events[i]))
 			return true;
 	return false;
 }
@@ -142,18 +142,18 @@ static int attach(struct stream *s, struct stream_event *event, struct fault *f)
 
 int ids_begin(struct stream *s, struct fault *f)
 {
-	s->own_tid = gettid();
+	s->rings.own_tid = gettid();
 	if (s->opts->keeps_ids || (!s->replay && pidns_is_initial()) || !any_has_pairs(s))
 		return 0;
-	s->pids = pidmap_new(!s->replay);
-	if (!s->pids)
+	s->rings.pids = pidmap_new(!s->replay);
+	if (!s->rings.pids)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (!s->replay) {
-		s->own_tid = 0;
+		s->rings.own_tid = 0;
 		learn_all(s);
 	}
-	for (size_t i = 0; i < s->nevents; i++)
-		if (has_pairs(s, &s->events[i]) && attach(s, &s->events[i], f))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (has_pairs(s, &s->list.events[i]) && attach(s, &s->list.events[i], f))
 			return -1;
 	return 0;
 }
@@ -169,20 +169,20 @@ int ids_check(struct fault *f)
 
 void ids_end(struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		free(s->events[i].ids);
-	pidmap_free(s->pids);
-	s->pids = NULL;
+	for (size_t i = 0; i < s->list.nevents; i++)
+		free(s->list.events[i].ids);
+	pidmap_free(s->rings.pids);
+	s->rings.pids = NULL;
 }
 
 void ids_take_task(void *ctx, const struct pev_record *rec)
 {
 	struct stream *s = ctx;
 
-	if (s->pids && rec->type == PERF_RECORD_FORK)
-		pidmap_born(s->pids, (pid_t)rec->task.ptid, (pid_t)rec->task.tid);
-	if (s->ops->task)
-		s->ops->task(s->ctx, rec);
+	if (s->rings.pids && rec->type == PERF_RECORD_FORK)
+		pidmap_born(s->rings.pids, (pid_t)rec->task.ptid, (pid_t)rec->task.tid);
+	if (s->run.ops->task)
+		s->run.ops->task(s->run.ctx, rec);
 }
 
 /* ---- nobody's samples --------------------------------------------------------------- */
@@ -215,7 +215,7 @@ pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_he
 static void learn_child(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t parent)
 {
 	stream_tasks_until(ids->stream, layout_u64(rec, ids->event->layout.time));
-	pidmap_pair_born(ids->stream->pids, parent, (pid_t)trace_field_sint(ids->child, raw));
+	pidmap_pair_born(ids->stream->rings.pids, parent, (pid_t)trace_field_sint(ids->child, raw));
 }
 
 pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t tid)
@@ -223,21 +223,21 @@ pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec, 
 	if (ids->child && tid > 0)
 		learn_child(ids, rec, raw, tid);
 	if (ids->self)
-		return pidmap_sample(ids->stream->pids, (pid_t)trace_field_sint(ids->self, raw), tid);
+		return pidmap_sample(ids->stream->rings.pids, (pid_t)trace_field_sint(ids->self, raw), tid);
 	return tid ? tid : ids_of_nobody(ids->event, rec, raw);
 }
 
 pid_t ids_of_field(struct event_ids *ids, pid_t id)
 {
-	return pidmap_task(ids->stream->pids, id);
+	return pidmap_task(ids->stream->rings.pids, id);
 }
 
 pid_t stream_named(const struct stream *s, pid_t id)
 {
-	return s->pids ? pidmap_task(s->pids, id) : id;
+	return s->rings.pids ? pidmap_task(s->rings.pids, id) : id;
 }
 
 void ids_ended(struct event_ids *ids, pid_t id)
 {
-	pidmap_forget(ids->stream->pids, id);
+	pidmap_forget(ids->stream->rings.pids, id);
 }

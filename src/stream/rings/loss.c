@@ -29,10 +29,10 @@ void loss_add(struct stream *s, struct ring *ring, uint64_t count, enum stream_l
 		.count = count, .cpu = ring->cpu, .cause = cause, .start = start, .end = end,
 	};
 
-	s->ring_was_full |= !s->replay && (cause == STREAM_LOSS_RING || cause == STREAM_LOSS_TAIL);
-	s->totals.lost += count;
-	if (s->ops && s->ops->lost)
-		s->ops->lost(s->ctx, &loss);
+	s->loss.ring_was_full |= !s->replay && (cause == STREAM_LOSS_RING || cause == STREAM_LOSS_TAIL);
+	s->loss.totals.lost += count;
+	if (s->run.ops && s->run.ops->lost)
+		s->run.ops->lost(s->run.ctx, &loss);
 	loss_tell(s, false);
 }
 
@@ -46,12 +46,12 @@ static int put_remedy(struct stream *s, char *buf, size_t size)
 {
 	bool grows = grow_can(s);
 
-	if (!s->ring_was_full || s->told_remedy || (grows && s->told_growth))
+	if (!s->loss.ring_was_full || s->loss.reported.remedy || (grows && s->loss.reported.growth))
 		return snprintf(buf, size, "\n");
-	s->told_growth = true;
+	s->loss.reported.growth = true;
 	if (grows)
 		return snprintf(buf, size, ": rings that lose events are made larger\n");
-	s->told_remedy = true;
+	s->loss.reported.remedy = true;
 	return snprintf(buf, size, ": a filter, larger rings (-m %" PRIu64 "M) or --buffer %" PRIu64
 			"M keep more\n", more_mib(s->opts->ring.bytes, 8 << 20),
 			more_mib(s->opts->buffer, 256 << 20));
@@ -60,17 +60,18 @@ static int put_remedy(struct stream *s, char *buf, size_t size)
 /* Straight to the descriptor: stdio may be in the hands of the interrupted thread. */
 void loss_tell(struct stream *s, bool now)
 {
-	uint64_t t = attention_now(), lost = s->totals.lost;
+	uint64_t t = attention_now(), lost = s->loss.totals.lost;
 	char line[256];
 	int n;
 
-	if (lost == s->told_lost || (!now && t - s->told_lost_ns < SECOND))
+	if (lost == s->loss.reported.lost || (!now && t - s->loss.reported.lost_ns < SECOND))
 		return;
 	n = snprintf(line, sizeof(line), "perf-prof: lost %" PRIu64 " event%s%s",
-		     lost - s->told_lost, units_plural(lost - s->told_lost), s->totals.lost_at_least && now ? " at least" : "");
+		lost - s->loss.reported.lost, units_plural(lost - s->loss.reported.lost),
+			     s->loss.totals.lost_at_least && now ? " at least" : "");
 	n += put_remedy(s, line + n, sizeof(line) - (size_t)n);
-	s->told_lost = lost;
-	s->told_lost_ns = t;
+	s->loss.reported.lost = lost;
+	s->loss.reported.lost_ns = t;
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
 		return;
 }
@@ -96,8 +97,8 @@ static int read_own(const struct stream *s, const struct opened *o, struct pev_c
 
 	if (!(pev_event_attr(o->ev)->read_format & PERF_FORMAT_GROUP))
 		return pev_event_read(o->ev, c);
-	all = o->event->counted ? NULL : calloc(s->nevents, sizeof(*all));
-	rc = all ? pev_event_read_group(o->ev, all, s->nevents) : -EINVAL;
+	all = o->event->counted ? NULL : calloc(s->list.nevents, sizeof(*all));
+	rc = all ? pev_event_read_group(o->ev, all, s->list.nevents) : -EINVAL;
 	if (rc > 0)
 		*c = all[0];
 	free(all);
@@ -109,32 +110,32 @@ static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 {
 	uint64_t lost = 0;
 
-	for (size_t i = 0; i < s->nopened; i++) {
+	for (size_t i = 0; i < s->rings.nopened; i++) {
 		struct pev_count c;
 
-		if (s->opened[i].ring != ring || read_own(s, &s->opened[i], &c))
+		if (s->rings.opened[i].ring != ring || read_own(s, &s->rings.opened[i], &c))
 			continue;
 		lost += c.lost;
-		s->totals.counted += c.value;
-		s->totals.counted_other |= !is_sampled_each(s->opened[i].event);
+		s->loss.totals.counted += c.value;
+		s->loss.totals.counted_other |= !is_sampled_each(s->rings.opened[i].event);
 	}
 	return lost;
 }
 
 void loss_count(struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++)
-		lost_by_read(s, &s->rings[i]);
+	for (size_t i = 0; i < s->rings.n; i++)
+		lost_by_read(s, &s->rings.v[i]);
 }
 
 /* ---- in the recording -------------------------------------------------------------- */
 
 static const struct opened *recorded_in(const struct stream *s, const struct ring *ring, uint64_t *id)
 {
-	for (size_t i = 0; i < s->nopened; i++)
-		if (s->opened[i].ring == ring && !s->opened[i].event->unrecorded &&
-		    !pev_event_id(s->opened[i].ev, id))
-			return &s->opened[i];
+	for (size_t i = 0; i < s->rings.nopened; i++)
+		if (s->rings.opened[i].ring == ring && !s->rings.opened[i].event->unrecorded &&
+		    !pev_event_id(s->rings.opened[i].ev, id))
+			return &s->rings.opened[i];
 	return NULL;
 }
 
@@ -157,7 +158,7 @@ static void put_record(struct stream *s, const struct ring *ring, const struct p
 		if (attr->sample_type & trailer[i].part)
 			r.trailer[n++] = trailer[i].value;
 	r.header.size = (uint16_t)(offsetof(__typeof__(r), trailer) + n * sizeof(*r.trailer));
-	perfdata_put(s->writer, &r, r.header.size);
+	perfdata_put(s->record.writer, &r, r.header.size);
 }
 
 void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
@@ -167,7 +168,7 @@ void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
 	uint64_t id;
 
 	/* what is kept until it is asked for has no end that this would be of */
-	if (!s->writer || !count || s->dumps.flight || !(o = recorded_in(s, ring, &id)))
+	if (!s->record.writer || !count || s->dumps.flight || !(o = recorded_in(s, ring, &id)))
 		return;
 	open_attr(s, o->event, o->task, &attr);
 	put_record(s, ring, &attr.attr, id, count);
@@ -177,15 +178,15 @@ void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
 
 void loss_tail(struct stream *s)
 {
-	for (size_t i = 0; i < s->nrings; i++) {
-		struct ring *ring = &s->rings[i];
+	for (size_t i = 0; i < s->rings.n; i++) {
+		struct ring *ring = &s->rings.v[i];
 		uint64_t lost = lost_by_read(s, ring);
 
-		if (!s->has_lost_format)
-			s->totals.lost_at_least |= ring->lost != 0;
-		if (!s->has_lost_format || lost <= ring->lost)
+		if (!s->rings.has_lost_format)
+			s->loss.totals.lost_at_least |= ring->lost != 0;
+		if (!s->rings.has_lost_format || lost <= ring->lost)
 			continue;
-		loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL, s->order ? ring->read_time : 0, 0);
+		loss_add(s, ring, lost - ring->lost, STREAM_LOSS_TAIL, s->rings.order ? ring->read_time : 0, 0);
 		loss_record(s, ring, lost - ring->lost);
 	}
 }

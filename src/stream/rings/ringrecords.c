@@ -12,7 +12,7 @@ void ring_count_unknown(struct stream *s, struct ring *ring, const struct perf_e
 	if (strays_are_lost(s, rec))
 		loss_add(s, ring, 1, STREAM_LOSS_DAMAGED, 0, 0);
 	else
-		s->totals.malformed++;
+		s->loss.totals.malformed++;
 }
 
 static void take_throttle(struct stream *s, struct ring *ring, const struct perf_event_header *rec)

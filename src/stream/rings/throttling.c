@@ -44,8 +44,8 @@ static void lose(struct stream *s, const struct throttle_span *span)
 		.event = span->event,
 	};
 
-	if (s->ops && s->ops->lost)
-		s->ops->lost(s->ctx, &loss);
+	if (s->run.ops && s->run.ops->lost)
+		s->run.ops->lost(s->run.ctx, &loss);
 }
 
 /* From 6.16 on a group is stopped together, and its leader alone says so. */
@@ -78,7 +78,7 @@ static bool is_stopped_with(const struct stream *s, const struct stream_event *l
 	if (event == leader || !event->sampling || event->counted || !event->wanted || event->muted)
 		return false;
 	return s->replay ? is_recorded_member(s, leader, event)
-			 : event->leader != NO_LEADER && &s->events[event->leader] == leader;
+			 : event->leader != NO_LEADER && &s->list.events[event->leader] == leader;
 }
 
 static void take_one(struct stream *s, const struct throttle_who *who, uint32_t type, uint64_t time)
@@ -86,8 +86,8 @@ static void take_one(struct stream *s, const struct throttle_who *who, uint32_t 
 	struct throttle_span span;
 
 	if (type == PERF_RECORD_THROTTLE)
-		throttles_begin(&s->throttles, who, time);
-	else if (throttles_end(&s->throttles, who, time, &span))
+		throttles_begin(&s->loss.throttles, who, time);
+	else if (throttles_end(&s->loss.throttles, who, time, &span))
 		lose(s, &span);
 }
 
@@ -96,14 +96,14 @@ void throttling_take(struct stream *s, struct ring *ring, const struct stream_ev
 {
 	struct throttle_who who = { event, ring->cpu, record->stream_id, is_on_task(s, event) };
 
-	if (!s->throttles.times) {
-		s->throttles.longest = tick(s);
-		s->throttles.by_leaders = is_by_leaders(s);
-		s->told_throttled_ns = attention_now();
+	if (!s->loss.throttles.times) {
+		s->loss.throttles.longest = tick(s);
+		s->loss.throttles.by_leaders = is_by_leaders(s);
+		s->loss.reported.throttled_ns = attention_now();
 	}
 	take_one(s, &who, type, record->time);
-	for (size_t i = 0; s->throttles.by_leaders && i < s->nevents; i++) {
-		who.event = &s->events[i];
+	for (size_t i = 0; s->loss.throttles.by_leaders && i < s->list.nevents; i++) {
+		who.event = &s->list.events[i];
 		if (is_stopped_with(s, event, who.event))
 			take_one(s, &who, type, record->time);
 	}
@@ -113,7 +113,7 @@ void throttling_end(struct stream *s, struct ring *ring, const struct stream_eve
 {
 	struct throttle_span span;
 
-	if (throttles_sampled(&s->throttles, event, ring->cpu, time, &span))
+	if (throttles_sampled(&s->loss.throttles, event, ring->cpu, time, &span))
 		lose(s, &span);
 }
 
@@ -121,7 +121,7 @@ void throttling_finish(struct stream *s, uint64_t time)
 {
 	struct throttle_span span;
 
-	while (throttles_finish(&s->throttles, time, &span))
+	while (throttles_finish(&s->loss.throttles, time, &span))
 		lose(s, &span);
 }
 
@@ -132,11 +132,11 @@ static uint64_t observed_live(const struct stream *s, const struct throttle_tota
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < s->nopened; i++) {
+	for (size_t i = 0; i < s->rings.nopened; i++) {
 		struct pev_count c;
 
-		if (s->opened[i].event == total->event && s->opened[i].ring->cpu == total->cpu &&
-		    !pev_event_read(s->opened[i].ev, &c))
+		if (s->rings.opened[i].event == total->event && s->rings.opened[i].ring->cpu == total->cpu &&
+		    !pev_event_read(s->rings.opened[i].ev, &c))
 			ns += c.time_running;
 	}
 	return ns;
@@ -147,7 +147,7 @@ static uint64_t observed_recorded(const struct stream *s, const struct throttle_
 	const struct stream_span *span = &s->opts->time;
 
 	for (size_t i = 0; i < s->replay->nqueues; i++) {
-		const struct ring *ring = &s->rings[i];
+		const struct ring *ring = &s->rings.v[i];
 		uint64_t from = ring->first_time > span->from ? ring->first_time : span->from;
 		uint64_t to = span->to && ring->read_time > span->to ? span->to : ring->read_time;
 
@@ -161,9 +161,9 @@ bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled 
 {
 	const struct throttle_total *total;
 
-	if (i >= s->throttles.ntotals)
+	if (i >= s->loss.throttles.ntotals)
 		return false;
-	total = &s->throttles.totals[i];
+	total = &s->loss.throttles.totals[i];
 	*throttled = (struct stream_throttled){
 		.event = total->event, .cpu = total->cpu, .times = total->times, .ns = total->ns,
 		.observed = s->replay ? observed_recorded(s, total) : observed_live(s, total),
@@ -195,23 +195,23 @@ static uint64_t lost_ns(const struct throttles *t)
 
 void throttling_tell(struct stream *s)
 {
-	uint64_t now, ns, times = s->throttles.times;
+	uint64_t now, ns, times = s->loss.throttles.times;
 	char line[128];
 	int n;
 
-	if (times == s->told_throttled)
+	if (times == s->loss.reported.throttled)
 		return;
 	now = attention_now();
-	if (now - s->told_throttled_ns < SECOND)
+	if (now - s->loss.reported.throttled_ns < SECOND)
 		return;
-	ns = lost_ns(&s->throttles);
-	if (!throttle_matters(ns - s->told_throttled_lost, now - s->told_throttled_ns))
+	ns = lost_ns(&s->loss.throttles);
+	if (!throttle_matters(ns - s->loss.reported.throttled_lost, now - s->loss.reported.throttled_ns))
 		return;
-	s->told_throttled_lost = ns;
+	s->loss.reported.throttled_lost = ns;
 	n = snprintf(line, sizeof(line), "perf-prof: throttled %" PRIu64 " times: samples come too fast\n",
-		     times - s->told_throttled);
-	s->told_throttled = times;
-	s->told_throttled_ns = now;
+		     times - s->loss.reported.throttled);
+	s->loss.reported.throttled = times;
+	s->loss.reported.throttled_ns = now;
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
 		return;
 }

@@ -5,8 +5,8 @@
 
 bool stream_has_stacks(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && s->events[i].stack_format)
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && s->list.events[i].stack_format)
 			return true;
 	return false;
 }
@@ -20,8 +20,8 @@ bool stream_event_has_addresses(const struct stream_event *event, bool user)
 
 bool stream_wants_mappings(const struct stream *s)
 {
-	for (size_t i = 0; i < s->nevents; i++)
-		if (s->events[i].wanted && stream_event_has_addresses(&s->events[i], true))
+	for (size_t i = 0; i < s->list.nevents; i++)
+		if (s->list.events[i].wanted && stream_event_has_addresses(&s->list.events[i], true))
 			return true;
 	return false;
 }

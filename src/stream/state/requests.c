@@ -28,5 +28,5 @@ void stream_ask_dump(struct stream *s, uint64_t time, const char *why)
 
 void request_next_file(struct stream *s)
 {
-	s->recording.wants_switch = true;
+	s->record.wants_switch = true;
 }

@@ -80,100 +80,131 @@ struct wish;
 struct makers {
 	struct maker **v;
 	size_t n;
-	struct wish *wishes;         /* what is watched, by whom */
+	struct wish *wishes;        /* tracepoints that they watch, and who does */
 	size_t nwishes;
 };
 
-struct stream {
-	const struct stream_opts *opts;
+/* The event list: list/list.h. */
+struct stream_list {
 	char tracefs[256];
 	struct tracefmt_db *formats;
 	struct spec_list specs;
-	struct stream_event *events;
+	struct stream_event *events;   /* the consumer's, then those that makers watch */
 	size_t nevents;
-	size_t nshown;              /* the consumer's: the first of them */
-	size_t first;               /* the first that is opened; if none differs, all are like it */
+	size_t nshown;              /* the consumer's */
+	size_t first;               /* index of the first one that is opened; if all have one layout, it is this one's */
 	struct makers makers;
-	struct task_target everybody;   /* the target of events that are opened everywhere */
-	struct probes probes;       /* those of our own making */
-	struct targets targets;
-	bool mixed;                 /* samples carry IDENTIFIER: aliases, several layouts, or no raw data */
-	bool strays;                /* some may carry another program's: strays.h */
-	bool each_counts_one;       /* samples carry no PERIOD */
-	bool has_others;            /* events that are no tracepoints: each has its own layout */
-	bool has_lost_format;       /* PERF_FORMAT_LOST is known to this kernel */
-	struct own own;             /* whose samples are not delivered */
-	bool reads_alone;           /* events with counts in their samples can't be inherited */
-	struct counts *counts;      /* NULL: no sample has any */
+	struct probes probes;       /* kprobes and uprobes that we created */
+	struct pev_event **trials;  /* one per event, or NULL: events opened to try filters */
 	bool filters_here;          /* some filters are evaluated by us */
-	bool filter_self;           /* the kernel drops those of our main thread itself */
-	pid_t own_tid;              /* its id as the kernel has it; 0: not known */
-	struct pidmap *pids;        /* of ids.h; NULL: there is one namespace */
+	bool has_others;            /* events other than tracepoints: each has its own layout */
+	bool each_counts_one;       /* samples carry no PERIOD */
+};
 
-	struct pev_event **trials;  /* one per event, or NULL: filters tried */
-	struct opened *opened;
-	size_t nopened;
-	bool uneven;                /* the limit on frequencies fell below one that was open by then */
-	struct ring *rings;
-	size_t nrings;
-	uint64_t most_ring_bytes;   /* of all rings, when they grow */
-	bool wants_data;            /* mappings of data are asked for, too */
-	uint64_t least_ring;        /* bytes that a source wants, or 0 */
-
+/* Which event a sample belongs to, and whether it is delivered: choice/choice.h. */
+struct stream_choice {
 	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */
 	uint8_t plain_raw;          /* offset of raw data in all samples, or 0 */
-	struct id_slot *by_id;                 /* open addressing, unless !mixed */
+	bool mixed;                 /* samples carry IDENTIFIER: aliases, several layouts, or no raw data */
+	bool strays;                /* some may carry another program's: strays.h */
+	struct id_slot *by_id;      /* open addressing, unless !mixed */
 	size_t id_mask;
+	struct own own;             /* tasks whose samples are not delivered */
+	struct counts *counts;      /* NULL: no sample has counts */
+};
 
-	struct attention attn;
+/* What was opened, and the order in which it is read: rings/rings.h. */
+struct stream_rings {
+	struct ring *v;
+	size_t n;
+	struct opened *opened;
+	size_t nopened;
+	bool uneven;                /* the sampling rate limit fell while events were opened: rates differ */
+	bool has_lost_format;       /* the kernel knows PERF_FORMAT_LOST */
+	bool reads_alone;           /* events with counts in their samples can't be inherited */
+	bool filter_self;           /* the kernel drops samples of our main thread */
+	pid_t own_tid;              /* our main thread's id in the initial PID namespace; 0: not known */
+	struct pidmap *pids;        /* ids in two PID namespaces: ids.h; NULL: there is one */
+	uint64_t most_bytes;        /* of all rings, when they grow */
+	uint64_t least_bytes;       /* ring size that a source wants, or 0 */
+	struct backlog_thread *mover;   /* --buffer */
+	struct order *order;        /* --order, or NULL */
+	struct barrier barrier;
+	uint64_t newest;            /* --order: latest time read from any ring */
+	unsigned int slice;         /* number of the slice that is being read */
+	unsigned int side_slice;    /* the slice at which the sideband was last collected */
+};
+
+/* A run, from enabling to the last sample. */
+struct stream_run {
 	const struct stream_ops *ops;
 	void *ctx;
+	struct attention attention;
 	int epoll;
-	bool with_exec;             /* tasks' events begin when their task execs */
-	pid_t is_to_exec;           /* a child that will, once the run has started; 0: none */
-	int end_with;               /* readable: the run is over; or -1 */
+	int end_with;               /* the run ends when this descriptor becomes readable; or -1 */
+	bool with_exec;             /* events of tasks are enabled by exec */
+	pid_t is_to_exec;           /* a child that execs once the run has started; 0: none */
 	size_t tasks_left;
 	enum stop_cause stop;
 	bool stopping;              /* deliver nothing more */
 	bool draining;              /* disabled; what the rings still hold is delivered */
 	bool deadline;              /* 500 ms after a signal */
+};
+
+/* What was lost, and what of it was reported on stderr, at most one line a second. */
+struct stream_losses {
 	struct stream_totals totals;
 	struct throttles throttles;
-	struct hotplug hotplug;
-	uint64_t told_throttled, told_throttled_ns, told_throttled_lost;
-	uint64_t told_lost, told_lost_ns;      /* at most one line a second on stderr */
-	bool ring_was_full, told_growth, told_remedy;   /* while it was read live; and what helps, once */
-	struct perf_clock clock;
+	bool ring_was_full;         /* while it was read live */
+	struct {
+		uint64_t lost, lost_ns;
+		uint64_t throttled, throttled_ns, throttled_lost;
+		bool growth, remedy;
+	} reported;
+};
+
+/* --record: record/recorder.h. */
+struct stream_record {
+	struct perfdata_writer *writer;   /* NULL: nothing is recorded */
+	struct buildids *buildids;        /* of sampled files; may be NULL */
+	struct jitnames *jitnames;        /* likewise, of JIT code */
+	uint64_t identifier;        /* of the sideband's events; 0: none */
+	uint64_t rounded;           /* size at the last round */
+	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC */
+	bool wants_switch;
+	bool error_reported;
+	char **old;                 /* files before the present one */
+	size_t nold;
+	bool one_file;              /* the next could not be created */
+};
+
+/* --overwrite: record/dumps.h. */
+struct stream_dumps {
+	struct flight *flight;      /* NULL: records go to the file at once */
+	struct dump_moment {
+		uint64_t time, until;   /* of the first and the last request for this file; 0: none */
+		const char *why;
+	} asked, next;
+	struct fault trouble;       /* why the file can't be created */
+};
+
+struct stream {
+	const struct stream_opts *opts;
+	struct stream_list list;
+	struct stream_choice choice;
+	struct stream_rings rings;
+	struct stream_run run;
+	struct stream_losses loss;
+	struct stream_record record;
+	struct stream_dumps dumps;
+	struct targets targets;
+	struct task_target everybody;   /* the target of events that are opened everywhere */
 	struct sideband *sideband;  /* NULL: could not be had */
-	unsigned int slice;         /* of a ring, counted */
-	unsigned int side_slice;    /* the one for which the sideband was last collected */
-	struct order *order;        /* --order, or NULL */
-	struct barrier barrier;
-	struct backlog_thread *mover;   /* --buffer */
+	bool wants_data;            /* mappings of data are asked for, too */
+	struct perf_clock clock;
+	struct hotplug hotplug;
 	struct usage usage;
 	struct replay *replay;      /* --input, or NULL */
-	struct perfdata_writer *writer;   /* --record, or NULL */
-	struct buildids *buildids;        /* of what is recorded; may be NULL */
-	struct jitnames *jitnames;        /* likewise */
-	bool told_record_error;
-	struct {
-		uint64_t identifier;        /* of the events that tell who is there; 0: none */
-		uint64_t rounded;           /* size at the last round */
-		uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC */
-		bool wants_switch;
-		char **old;                 /* files before the present one */
-		size_t nold;
-		bool one_file;              /* the next could not be begun */
-	} recording;
-	struct {
-		struct flight *flight;      /* NULL: what is recorded goes to the file at once */
-		struct dump_moment {
-			uint64_t time, until;   /* 0: none; the last one that is in the same file */
-			const char *why;
-		} asked, next;
-		struct fault trouble;       /* the file that can't be created */
-	} dumps;
-	uint64_t newest;            /* --order: latest time read from any ring */
 };
 
 /* A sample that was chosen, to the consumer. */
@@ -181,8 +212,8 @@ static inline void stream_hand_over(struct stream *s, const struct stream_event 
 				    const struct perf_event_header *rec, const void *raw,
 				    uint32_t raw_size, uint32_t cpu)
 {
-	s->ops->sample(s->ctx, event, rec, raw, raw_size, cpu);
-	if (++s->totals.delivered == s->opts->exit_n)
+	s->run.ops->sample(s->run.ctx, event, rec, raw, raw_size, cpu);
+	if (++s->loss.totals.delivered == s->opts->exit_n)
 		stream_stop(s);
 }
 #endif

@@ -5,31 +5,31 @@
 
 void stream_finish(struct stream *s)
 {
-	if (!s->stop)
-		s->stop = STOP_TARGET;
+	if (!s->run.stop)
+		s->run.stop = STOP_TARGET;
 }
 
 void stream_stop(struct stream *s)
 {
-	s->stop = STOP_CONSUMER;
-	s->stopping = true;
-	atomic_fetch_or_explicit(&s->attn.bits, ATTN_LOOK, memory_order_relaxed);
+	s->run.stop = STOP_CONSUMER;
+	s->run.stopping = true;
+	atomic_fetch_or_explicit(&s->run.attention.bits, ATTN_LOOK, memory_order_relaxed);
 }
 
 bool stream_is_stopping(const struct stream *s)
 {
 	/* a signal that came while a callback runs is attended to after it */
-	return s->stop || attention_pending(&s->attn) & (ATTN_STOP | ATTN_DEADLINE);
+	return s->run.stop || attention_pending(&s->run.attention) & (ATTN_STOP | ATTN_DEADLINE);
 }
 
 bool stream_ended_with_targets(const struct stream *s)
 {
-	return s->stop == STOP_TARGET;
+	return s->run.stop == STOP_TARGET;
 }
 
 bool stream_was_interrupted(const struct stream *s)
 {
-	return s->stop == STOP_SIGNAL;
+	return s->run.stop == STOP_SIGNAL;
 }
 
 int stream_check_whole(const struct stream *s, struct fault *f)

@@ -6,10 +6,10 @@
  * known: one look at the sideband per slice is enough. */
 void stream_tasks_until(struct stream *s, uint64_t time)
 {
-	if (!s->sideband || !s->ops)
+	if (!s->sideband || !s->run.ops)
 		return;
-	if (s->side_slice != s->slice || time == UINT64_MAX)
+	if (s->rings.side_slice != s->rings.slice || time == UINT64_MAX)
 		sideband_collect(s->sideband);
-	s->side_slice = s->slice;
+	s->rings.side_slice = s->rings.slice;
 	sideband_take(s->sideband, time);
 }
