@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/history.h"
 
+#include "base/fifo.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry of the ring, followed by the record; 8-byte aligned. */
+/* An entry: the record follows. */
 struct entry {
-	struct analysis_sample sample;   /* its pointers are set when it is read */
-	uint32_t size;                   /* with the record; 0: the ring is empty from here to its end */
+	uint32_t size;                   /* with the record and its padding */
 	uint32_t raw_at;                 /* offset of the raw data in the record; 0: none */
+	struct analysis_sample sample;   /* its pointers are set when it is read */
 	char comm[COMMS_NAME];
 };
 
 struct history {
-	char *bytes;
-	size_t size, head, tail;         /* head: offset of the next entry; tail: of the oldest */
+	struct fifo entries;
 	size_t n;                        /* entries */
 	uint64_t gone;                   /* time of the newest overwritten sample */
 	uint64_t overwritten;            /* number of overwritten samples */
@@ -24,93 +25,55 @@ struct history *history_new(size_t bytes)
 {
 	struct history *h = calloc(1, sizeof(*h));
 
-	if (!h)
-		return NULL;
-	h->size = bytes & ~(size_t)7;
-	h->bytes = malloc(h->size);
-	if (h->bytes)
+	if (h && !fifo_init(&h->entries, bytes, sizeof(struct entry) + UINT16_MAX + 1))
 		return h;
-	free(h);
+	history_free(h);
 	return NULL;
 }
 
 void history_free(struct history *h)
 {
 	if (h)
-		free(h->bytes);
+		fifo_free(&h->entries);
 	free(h);
 }
 
-static struct entry *at(struct history *h, size_t offset)
+static struct entry *entry_at(struct history *h, uint64_t offset)
 {
-	return (struct entry *)(h->bytes + offset);
-}
+	uint32_t size = *(uint32_t *)fifo_at(&h->entries, offset, sizeof(uint64_t));
 
-/* The offset; 0 if the ring is empty from there to its end. */
-static size_t skip_rest(struct history *h, size_t offset)
-{
-	return h->size - offset < sizeof(struct entry) || !at(h, offset)->size ? 0 : offset;
+	return fifo_at(&h->entries, offset, size);
 }
 
 static void drop_oldest(struct history *h)
 {
-	size_t offset = skip_rest(h, h->tail);
+	const struct entry *e = entry_at(h, h->entries.tail);
 
-	h->gone = at(h, offset)->sample.time;
-	h->tail = offset + at(h, offset)->size;
-	if (h->tail == h->size)
-		h->tail = 0;
+	h->gone = e->sample.time;
+	h->entries.tail += e->size;
 	h->n--;
 	h->overwritten++;
 }
 
-/* Whether there are `need` contiguous free bytes at head. */
-static bool fits(struct history *h, size_t need)
-{
-	if (!h->n) {
-		h->head = h->tail = 0;
-		return true;
-	}
-	if (h->tail > h->head)
-		return h->tail - h->head > need;
-	return h->tail < h->head && h->size - h->head >= need;
-}
-
-/* Overwrites the oldest entries until they fit. */
-static void make_room(struct history *h, size_t need)
-{
-	while (!fits(h, need)) {
-		if (h->head > h->tail && h->size - h->head < need) {
-			if (h->size - h->head >= sizeof(struct entry))
-				at(h, h->head)->size = 0;
-			h->head = 0;
-			if (h->tail == 0)
-				drop_oldest(h);
-			continue;
-		}
-		drop_oldest(h);
-	}
-}
-
 void history_add(struct history *h, const struct analysis_sample *s, const char *comm)
 {
-	size_t need = (sizeof(struct entry) + s->view.rec->size + 7) & ~(size_t)7;
-	struct entry *e;
+	static const char padding[7];
+	size_t rec_size = s->view.rec->size, size = (sizeof(struct entry) + rec_size + 7) & ~(size_t)7;
+	struct entry e = {
+		.size = (uint32_t)size, .sample = *s,
+		.raw_at = s->view.raw ? (uint32_t)((const char *)s->view.raw - (const char *)s->view.rec) : 0,
+	};
 
-	if (need > h->size / 4) {
+	if (size > h->entries.size / 4) {
 		h->overwritten++;
 		return;
 	}
-	make_room(h, need);
-	e = at(h, h->head);
-	e->sample = *s;
-	snprintf(e->comm, sizeof(e->comm), "%s", comm ? comm : "");
-	e->size = (uint32_t)need;
-	e->raw_at = s->view.raw ? (uint32_t)((const char *)s->view.raw - (const char *)s->view.rec) : 0;
-	memcpy(e + 1, s->view.rec, s->view.rec->size);
-	h->head += need;
-	if (h->head == h->size)
-		h->head = 0;
+	while (fifo_room(&h->entries) < size)
+		drop_oldest(h);
+	snprintf(e.comm, sizeof(e.comm), "%s", comm ? comm : "");
+	fifo_put(&h->entries, &e, sizeof(e));
+	fifo_put(&h->entries, s->view.rec, rec_size);
+	fifo_put(&h->entries, padding, size - sizeof(e) - rec_size);
 	h->n++;
 }
 
@@ -126,26 +89,23 @@ uint64_t history_overwritten(const struct history *h)
 
 void history_clear(struct history *h)
 {
-	h->n = h->head = h->tail = 0;
+	h->n = 0;
+	h->entries.tail = h->entries.head;
 }
 
 bool history_each(struct history *h, struct analysis *a, uint64_t from, uint64_t to,
 		  history_fn *fn, void *ctx)
 {
-	size_t offset = h->tail;
+	uint64_t offset = h->entries.tail;
 
 	for (size_t i = 0; i < h->n; i++) {
-		struct entry *e;
+		struct entry *e = entry_at(h, offset);
 
-		offset = skip_rest(h, offset);
-		e = at(h, offset);
 		e->sample.view.rec = (const struct perf_event_header *)(e + 1);
 		e->sample.view.raw = e->raw_at ? (const char *)(e + 1) + e->raw_at : NULL;
+		offset += e->size;
 		if (e->sample.time >= from && e->sample.time <= to)
 			fn(a, &e->sample, e->comm, ctx);
-		offset += e->size;
-		if (offset == h->size)
-			offset = 0;
 	}
 	return h->gone < from;
 }

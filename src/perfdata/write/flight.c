@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/write/flight.h"
 
+#include "base/fifo.h"
 #include "perfdata/write/format.h"
 #include "perfdata/write/standing.h"
 
@@ -10,12 +11,9 @@
 enum { TIME_IN_SAMPLE = 32, TIME_BEFORE_END = 24 };
 
 struct flight {
-	char *bytes;
-	size_t size;
-	uint64_t head, tail;             /* bytes put so far, bytes dropped so far */
+	struct fifo records;
 	uint64_t overwritten;            /* samples dropped since the last flight_take() */
 	struct standing *standing;
-	_Alignas(8) char record[UINT16_MAX + 1];   /* a copy of a record that wraps around */
 };
 
 struct flight *flight_new(size_t bytes)
@@ -24,10 +22,8 @@ struct flight *flight_new(size_t bytes)
 
 	if (!f)
 		return NULL;
-	f->size = bytes & ~(size_t)7;
-	f->bytes = malloc(f->size);
 	f->standing = standing_new();
-	if (f->bytes && f->standing)
+	if (!fifo_init(&f->records, bytes, UINT16_MAX + 1) && f->standing)
 		return f;
 	flight_free(f);
 	return NULL;
@@ -37,39 +33,18 @@ void flight_free(struct flight *f)
 {
 	if (!f)
 		return;
-	free(f->bytes);
+	fifo_free(&f->records);
 	standing_free(f->standing);
 	free(f);
 }
 
 /* ---- records ---------------------------------------------------------------------- */
 
-static void copy_out(const struct flight *f, uint64_t at, void *to, size_t n)
-{
-	size_t begin = at % f->size, first = f->size - begin < n ? f->size - begin : n;
-
-	memcpy(to, f->bytes + begin, first);
-	memcpy((char *)to + first, f->bytes, n - first);
-}
-
-static void copy_in(struct flight *f, const void *from, size_t n)
-{
-	size_t begin = f->head % f->size, first = f->size - begin < n ? f->size - begin : n;
-
-	memcpy(f->bytes + begin, from, first);
-	memcpy(f->bytes, (const char *)from + first, n - first);
-	f->head += n;
-}
-
-/* In place, or a copy. Sizes are multiples of 8, so a header never wraps. */
 static const struct perf_event_header *record_at(struct flight *f, uint64_t at)
 {
-	const struct perf_event_header *rec = (const void *)(f->bytes + at % f->size);
+	const struct perf_event_header *rec = fifo_at(&f->records, at, sizeof(*rec));
 
-	if (rec->size <= f->size - at % f->size)
-		return rec;
-	copy_out(f, at, f->record, rec->size);
-	return (const void *)f->record;
+	return fifo_at(&f->records, at, rec->size);
 }
 
 /* 0: none, or not a record of the kernel. */
@@ -86,24 +61,24 @@ static uint64_t time_of(const struct perf_event_header *rec)
 
 static void drop_oldest(struct flight *f)
 {
-	const struct perf_event_header *rec = record_at(f, f->tail);
+	const struct perf_event_header *rec = record_at(f, f->records.tail);
 
 	if (rec->type == PERF_RECORD_SAMPLE)
 		f->overwritten++;
 	else if (standing_takes(rec))
 		standing_put(f->standing, rec);
-	f->tail += rec->size;
+	f->records.tail += rec->size;
 }
 
 /* ---- putting ------------------------------------------------------------------------ */
 
 static void put_record(struct flight *f, const struct perf_event_header *rec)
 {
-	if (rec->size > f->size)
+	if (rec->size > f->records.size)
 		return;
-	while (f->size - (f->head - f->tail) < rec->size)
+	while (fifo_room(&f->records) < rec->size)
 		drop_oldest(f);
-	copy_in(f, rec, rec->size);
+	fifo_put(&f->records, rec, rec->size);
 }
 
 /* Rings have no such record. The records behind it cannot be found. */
@@ -175,7 +150,7 @@ static bool is_older(const struct perf_event_header *rec, const struct span *s)
 /* Keeps tasks and mappings of the records before the span: they are passed to fn first. */
 static void take_older(struct flight *f, uint64_t end, const struct span *s, struct flight_taken *taken)
 {
-	for (uint64_t at = f->tail; at < end;) {
+	for (uint64_t at = f->records.tail; at < end;) {
 		const struct perf_event_header *rec = record_at(f, at);
 
 		at += rec->size;
@@ -198,7 +173,9 @@ static void take_one(struct flight *f, const struct perf_event_header *rec, stru
 	if (is_older(rec, s) || (round && !s->in_round))
 		return;
 	if (time > s->to) {
-		put_record(f, memmove(f->record, rec, rec->size));
+		_Alignas(8) char copy[UINT16_MAX + 1];   /* where it goes may overlap with where it was */
+
+		put_record(f, memcpy(copy, rec, rec->size));
 		return;
 	}
 	s->fn(s->ctx, rec, rec->size);
@@ -213,7 +190,7 @@ void flight_take(struct flight *f, uint64_t from, uint64_t to, flight_fn *fn, vo
 		 struct flight_taken *taken)
 {
 	struct span span = { from ? from : 1, to, fn, ctx, false };
-	uint64_t end = f->head;
+	uint64_t end = f->records.head;
 	const void *standing;
 	size_t size;
 
@@ -223,10 +200,10 @@ void flight_take(struct flight *f, uint64_t from, uint64_t to, flight_fn *fn, vo
 	standing = standing_records(f->standing, &size);
 	if (size)
 		fn(ctx, standing, size);
-	while (f->tail < end) {
-		const struct perf_event_header *rec = record_at(f, f->tail);
+	while (f->records.tail < end) {
+		const struct perf_event_header *rec = record_at(f, f->records.tail);
 
-		f->tail += rec->size;   /* frees the room, which may be needed to put this record again */
+		f->records.tail += rec->size;   /* frees the room, which may be needed to put this record again */
 		take_one(f, rec, &span, taken);
 	}
 }
