@@ -17,7 +17,7 @@ Further keys:
     signals = [{send = "INT", on = "ready", after = 0.5}]
                                  sent to the command alone, in order: once stdout shows the
                                  pattern `on`, then `after` seconds later
-    within = 1.0                 seconds from the last signal to the end
+    within = 1.0                 seconds from the last signal to the end (three times that under ASan)
     timeout = 20                 seconds; a command that takes longer fails
     stdout, stderr               {match = [...], not = [...], exact = "...", empty = true}
     slow = true                  left out under sanitizers
@@ -59,6 +59,7 @@ SANITIZER = re.compile(r'(Address|Leak|UndefinedBehavior)Sanitizer|runtime error
 # Of the machine, not of the test: the kernel lowers its limit when interrupts take long, and throttles what is above it.
 RATE_LOWERED = re.compile(r'^perf-prof: \S+: \d+ samples a second instead of \d+: .*perf_event_max_sample_rate.*\n'
                           r'|^perf-prof: \S+ throttled \d+ times?, .*\n', re.M)
+SANITIZED_SLOWDOWN = 3
 LOCK = f'/tmp/perf-prof-tests-{os.getuid()}.lock'
 
 
@@ -302,8 +303,9 @@ def judge(case, run):
         yield f'exit code {run.code}, not {" or ".join(map(str, allowed))}'
     if SANITIZER.search(stderr):
         yield 'a sanitizer found something'
-    if 'within' in case and run.seconds and run.seconds > case['within']:
-        yield f"ended {run.seconds:.2f} s after the signal, not within {case['within']} s"
+    within = case.get('within', float('inf')) * (SANITIZED_SLOWDOWN if 'ASAN_OPTIONS' in os.environ else 1)
+    if run.seconds and run.seconds > within:
+        yield f'ended {run.seconds:.2f} s after the signal, not within {within} s'
     yield from judge_stream('stdout', run.stdout, case.get('stdout', {}))
     yield from judge_stream('stderr', stderr, case.get('stderr', {}))
     if 'fault' in case:
