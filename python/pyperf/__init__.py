@@ -326,13 +326,12 @@ class Measurement(Counts):
 
     def __init__(self, events: Iterable[What], options: Dict[str, Any]) -> None:
         super().__init__()
-        self._events = list(events)
+        self._events = [_parsed(what) for what in events]
         self._options = options
         self._groups: List[Group] = []
 
     def _open(self) -> None:
-        for what in self._events:
-            found = _parsed(what)
+        for found in self._events:
             for leader in sorted({one.leader for one in found}):
                 self._open_group([one for one in found if one.leader == leader])
 
@@ -386,6 +385,9 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
     thread starts. Events in braces form a group, and all others are counted alone. A group
     with ":W" that does not fit the PMU is split into single events. To measure often, keep a
     Group and use its begin() and end()."""
+    if function is not None and not callable(function):
+        raise TypeError(f'measure() takes a function behind the events, not {function!r}; several '
+                        'events are one text, "task-clock,page-faults", or a list')
     several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
     measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
     if function:
@@ -441,7 +443,7 @@ class Ring(_pyperf._Ring):
             if isinstance(record, _pyperf.Aux):
                 yield record, self._aux_chunk(record.offset, record.size)
 
-    def follow(self, timeout: Optional[float] = None) -> Iterator[Record]:
+    def follow(self, timeout: Optional[float] = None) -> Iterator[Any]:
         """Records as they come, until the watched task has ended or `timeout` seconds are
         over. attr.wakeup_events or wakeup_watermark says after how many they come."""
         end = None if timeout is None else time.monotonic() + timeout
@@ -457,7 +459,7 @@ class Ring(_pyperf._Ring):
                 if left <= 0:
                     return
 
-    async def __aiter__(self) -> AsyncIterator[Record]:
+    async def __aiter__(self) -> AsyncIterator[Any]:
         """Records as they come, until the watched task has ended."""
         loop = asyncio.get_running_loop()
         while True:

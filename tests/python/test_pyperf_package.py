@@ -62,6 +62,27 @@ def test_types_check(pyperf):
     assert done.returncode == 0, done.stdout
 
 
+def test_types_fit_the_page(pyperf, tmp_path):
+    """mypy takes the code of docs/pyperf.md, and finds what is not there."""
+    reason = requires.why_not('program:mypy')
+    if reason:
+        pytest.skip(reason)
+    for i, (_, block) in enumerate(page_blocks()):
+        (tmp_path / f'block{i}.py').write_text(block)
+    (tmp_path / 'wrong.py').write_text('import pyperf\npyperf.Event("cpu-clock").no_such_method()\n')
+    done = subprocess.run(['mypy', '--check-untyped-defs', str(tmp_path)], capture_output=True, text=True,
+                          env={**os.environ, 'MYPYPATH': os.path.join(ROOT, 'python')}, cwd=tmp_path)
+    assert [line for line in done.stdout.splitlines() if ': error: ' in line and 'no_such_method' not in line] == []
+    assert 'no_such_method' in done.stdout
+
+
+def test_measure_complains_at_once(pyperf):
+    with pytest.raises(pyperf.Error, match='foo'):
+        pyperf.measure('foo')
+    with pytest.raises(TypeError, match='page-faults'):
+        pyperf.measure('task-clock', 'page-faults')
+
+
 def test_all_names_are_there(pyperf):
     for name in pyperf.__all__:
         assert hasattr(pyperf, name), name
