@@ -498,7 +498,7 @@ static int on_started(void *ctx, struct fault *f)
 {
 	struct analysis *a = ctx;
 
-	return a->command ? workload_start(&a->workload, f) : 0;
+	return job_start(&a->job, f);
 }
 
 static void on_abandon(void *ctx)
@@ -518,25 +518,6 @@ static const struct stream_ops stream_callbacks = {
 /* ---- the run ----------------------------------------------------------------------- */
 
 enum { OWN_FILES = 32 };
-
-/* The command after -- is the target, unless another target is given. */
-static int prepare_command(struct analysis *a, struct fault *f)
-{
-	struct stream_opts *o = &a->opts->stream;
-	struct rlimit files;
-	sigset_t none;
-
-	if (!a->command)
-		return 0;
-	getrlimit(RLIMIT_NOFILE, &files);
-	sigprocmask(SIG_SETMASK, NULL, &none);
-	if (workload_prepare(&a->workload, a->command, &none, &files, f))
-		return -1;
-	if (a->opts->everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
-		return 0;
-	a->watches_command = true;
-	return numlist_add(&o->pids, a->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
-}
 
 /* Warns that the command's output would be mixed with JSON. */
 static void tell_of_mixture(const struct analysis *a)
@@ -576,10 +557,8 @@ static int open_all(struct analysis *a, struct fault *f)
 	want_all(a);
 	if (narrow(a, f))
 		return -1;
-	if (a->watches_command && a->opts->stream.pids.n)   /* 0: switches_take_targets() removed it */
-		stream_begin_with_exec(a->stream);
-	if (a->command)
-		stream_is_to_exec(a->stream, a->workload.pid);
+	a->job.is_target &= a->opts->stream.pids.n > 0;   /* switches_take_targets() may have removed it */
+	job_attach(&a->job, a->stream);
 	if (names_begin(&a->names, a->stream, a->opts->stream.opener, f))
 		return -1;
 	a->names.debuginfod = a->opts->debuginfod;
@@ -630,8 +609,7 @@ static int watch(struct analysis *a, struct fault *f)
 
 	if (stream_start_output(&a->opts->stream, f) || open_all(a, f))
 		return -1;
-	if (a->command)
-		stream_end_with(a->stream, a->workload.pidfd);
+	job_end_with(&a->job, a->stream);
 	rc = stream_run(a->stream, &stream_callbacks, a, f);
 	names_finish(&a->names);
 	callstacks_name_late(a->stacks);
@@ -656,22 +634,6 @@ static int broken_output(struct analysis *a, struct fault *f)
 			 path ? path : "stdout", strerror(a->output_error));
 }
 
-enum { EXIT_MS = 1000 };   /* a task's events end before it can be waited for */
-
-/* The command's exit status; 0 if it still runs: then it is ended. */
-static int collect_command(struct analysis *a)
-{
-	struct pollfd p = { .fd = a->workload.pidfd, .events = POLLIN };
-	struct rusage usage;
-
-	if (!a->command || a->workload.pid <= 0)
-		return 0;
-	if (poll(&p, 1, stream_ended_with_targets(a->stream) ? EXIT_MS : 0) == 1)
-		return workload_collect(&a->workload, &usage);
-	workload_abandon(&a->workload);
-	return 0;
-}
-
 static void finish(struct analysis *a)
 {
 	if (a->ops->release)
@@ -681,7 +643,7 @@ static void finish(struct analysis *a)
 	names_end(&a->names);
 	stream_free(a->stream);
 	output_end(&a->opts->stream.output);
-	workload_abandon(&a->workload);
+	job_abandon(&a->job);
 	reading_end(&a->reading);
 	for (size_t i = 0; i < a->nadded; i++)
 		free(a->added[i]);
@@ -703,7 +665,7 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 {
 	struct analysis a = {
 		.ops = ops, .config = config, .opts = config,
-		.workload = { .pidfd = -1, .go = -1, .trouble = -1 },
+		.job = JOB_NONE,
 		.command = args->noperands ? args->operands : NULL,
 	};
 	int rc, code = 0;
@@ -712,14 +674,14 @@ int analysis_run(const struct analysis_ops *ops, void *config, const struct opt_
 	a.opts->stream.takes_command = true;
 	descriptors_reserve(OWN_FILES);
 	rc = stream_check_operand(&a.opts->stream, args, f) || check_targets(&a, f) || open_input(&a, args, f) ||
-	     prepare_command(&a, f) || name_events(&a, f);
+	     job_prepare(&a.job, a.command, a.opts->everybody, &a.opts->stream, f) || name_events(&a, f);
 	if (!rc)
 		tell_of_mixture(&a);
 	if (!rc)
 		a.stream = stream_new(&a.opts->stream, f);
 	if (!rc && a.stream && !stream_check_chains(a.stream, f) && !watch(&a, f) &&
 	    !broken_output(&a, f))
-		code = collect_command(&a);
+		code = job_collect(&a.job, a.stream);
 	finish(&a);
 	if (f->exit_code == WORKLOAD_MISSING)
 		stream_doubt_operand(&a.opts->stream, args, f);

@@ -12,11 +12,11 @@
 
 #include "base/command.h"
 #include "engine/callstacks.h"
+#include "engine/job.h"
 #include "keeper/reading.h"
 #include "report/eventline.h"
 #include "stream/rings/ids.h"
 #include "stream/names.h"
-#include "tasks/workload.h"
 
 /* The first member of each command's config. */
 struct analysis_opts {
@@ -103,9 +103,8 @@ struct analysis {
 	struct names names;
 	struct callstacks *stacks;
 	struct eventline *line;
-	struct workload workload;
+	struct job job;                /* the command */
 	char *const *command;          /* after --; NULL: there is none */
-	bool watches_command;          /* the command is the target */
 	struct reading reading;        /* for a recording, unless the command has opened it itself */
 	int output_error;              /* errno, if stdout cannot be written */
 	char **added;                  /* texts of analysis_add_event() */

@@ -6,6 +6,7 @@
 #ifndef PYHOST_HOST_H
 #define PYHOST_HOST_H
 
+#include "engine/job.h"
 #include "pyhost/event.h"
 #include "pyhost/frames.h"
 #include "pyhost/trouble.h"
@@ -34,7 +35,8 @@ struct host {
 	int verbose;
 	uint64_t interval_ms;
 	bool started;
-	int exit_code;                /* from the script's sys.exit() */
+	struct job job;               /* the command that is watched */
+	int exit_code;                /* from the script's sys.exit(), or the command's */
 };
 
 struct host_script {

@@ -18,7 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int start_job(void *ctx, struct fault *f)
+{
+	return job_start(&((struct host *)ctx)->job, f);
+}
+
 static const struct stream_ops ops = {
+	.started = start_job,
 	.sample = host_sample,
 	.lost = host_lost,
 	.interval = host_interval,
@@ -54,8 +60,11 @@ static void want_all(struct stream *stream)
 /* All that may need privilege. */
 static int open_events(struct host *h, int verbose, struct fault *f)
 {
-	return names_open(&h->names, verbose, f) || stream_open(h->stream, f) ||
-	       names_watch(&h->names, verbose, f) ? -1 : 0;
+	job_attach(&h->job, h->stream);
+	if (names_open(&h->names, verbose, f) || stream_open(h->stream, f) || names_watch(&h->names, verbose, f))
+		return -1;
+	job_end_with(&h->job, h->stream);
+	return 0;
 }
 
 static int load_script(struct python_config *config, struct host *h,
@@ -90,7 +99,7 @@ static int open_then_load(struct python_config *config, struct host *h,
 static int run_script(struct python_config *config, struct host *h,
 		      const struct host_script *script, struct privilege *p, struct fault *f)
 {
-	int rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
+	int status, rc = p->given_up_later && !config->stream.input ? open_then_load(config, h, script, p, f)
 				   : load_then_open(config, h, script, f);
 
 	if (rc || host_check_interrupt(f))
@@ -98,6 +107,9 @@ static int run_script(struct python_config *config, struct host *h,
 	rc = stream_run(h->stream, &ops, h, f);
 	names_finish(&h->names);
 	host_exit(h);
+	status = job_collect(&h->job, h->stream);
+	if (!h->exit_code)
+		h->exit_code = status;
 	names_tell(&h->names, config->stream.verbose);
 	summary_tell(h->stream);
 	return rc ? rc : stream_check_whole(h->stream, f);
@@ -123,46 +135,39 @@ static bool wants_help(const struct host_script *script)
 	return !strcmp(script->module, "help");
 }
 
-static bool is_executable(const char *file)
+/* script.py -- ./job: the index of the command among the operands; noperands: there is none. Words behind -- are the
+ * script's if -- stands before the script, or if the first of them is an option. */
+static int command_at(const struct opt_parser *args)
 {
-	struct stat st;
+	int at = args->after_dashes;
 
-	return !stat(file, &st) && S_ISREG(st.st_mode) && !access(file, X_OK);
+	return at > 0 && at < args->noperands && args->operands[at][0] != '-' ? at : args->noperands;
 }
 
-/* Follows the rules of execvp(). */
-static bool is_program(const char *name)
+/* The command behind -- or of --workload starts, and waits. 0, or -1 with f. */
+static int prepare_job(struct python_config *config, struct job *j, const struct opt_parser *args, struct fault *f)
 {
-	const char *path = getenv("PATH");
-	char file[4096];
-	size_t len;
+	static char sh[] = "/bin/sh", c[] = "-c";
+	char *shell[] = { sh, c, (char *)config->workload, NULL };
+	int at = command_at(args);
+	char *const *argv = at < args->noperands ? args->operands + at : config->workload ? shell : NULL;
 
-	if (strchr(name, '/') || !path)
-		return strchr(name, '/') && is_executable(name);
-	for (;; path += len + 1) {
-		len = strcspn(path, ":");
-		snprintf(file, sizeof(file), "%.*s/%s", (int)len, path, name);
-		if (is_executable(file))
-			return true;
-		if (!path[len])
-			return false;
-	}
-}
-
-/* `python script.py -- ./job` looks as if it ran ./job, as other commands do. */
-static void tell_command(const struct opt_parser *args, int verbose)
-{
-	if (args->after_dashes == 1 && args->noperands > 1 && is_program(args->operands[1]))
-		note(verbose, "%s and what follows are arguments of the script, and python starts "
-		     "no command: watch a process with -p, or read a recording of `perf-prof "
-		     "record -e ... -- %s` with -I", args->operands[1],
-		     args->operands[1]);
+	if (argv && config->stream.input)
+		return fault_usage(f, "--input FILE reads a recording and runs no command: leave one of them out");
+	if (config->workload && at < args->noperands)
+		return fault_usage(f, "--workload %s: there is a command behind --, too: leave one of them out", config->workload);
+	if (!job_prepare(j, argv, false, &config->stream, f))
+		return 0;
+	if (f->exit_code == WORKLOAD_MISSING && at < args->noperands)
+		fault_set(f, WORKLOAD_MISSING, "%s: there is no such program to watch; arguments of the script stand before --",
+			  argv[0]);
+	return -1;
 }
 
 int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 {
 	struct python_config *config = config_;
-	struct host h = {0};
+	struct host h = { .job = JOB_NONE };
 	struct host_script script = {
 		.venv = config->venv,
 		.verbose = config->stream.verbose,
@@ -181,10 +186,9 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "Python needs %d more open files, but %s", LEAST_FILES, descriptors_remedy(remedy, sizeof(remedy)));
 	if (check_venv(config->venv, f) || stream_check_operand(&config->stream, args, f))
 		return -1;
-	tell_command(args, script.verbose);
 	script.module = args->operands[0];
 	script.argv = args->operands + 1;
-	script.argc = args->noperands - 1;
+	script.argc = command_at(args) - 1;
 	if (config->stream.time.from + config->stream.time.to && !config->stream.input)
 		return fault_usage(f, "--time is for recordings: add --input FILE");
 	if (wants_help(&script) ? analysis_open_input(&config->stream, &reading, args, f) : stream_open_input(&config->stream, f))
@@ -192,7 +196,9 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (config->stream.record && !wants_help(&script) &&
 	    artifact_check("--record", config->stream.record, f))
 		return -1;   /* the file is created when events come, which may be long after */
-	rc = wants_help(&script) ? 0 : privilege_begin(&privilege, config->user, &config->stream, &script, f);
+	rc = wants_help(&script) ? 0 : prepare_job(config, &h.job, args, f);
+	if (!rc && !wants_help(&script))
+		rc = privilege_begin(&privilege, config->user, &config->stream, &script, f);
 	/* a recording is read without privilege, since no event is opened */
 	if (!rc && config->stream.input)
 		rc = privilege_give_up(&privilege, f);
@@ -200,6 +206,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	if (!stream || stream_check_chains(stream, f)) {
 		privilege_end(&privilege);
 		stream_free(stream);
+		job_abandon(&h.job);
 		return rc ? rc : -1;
 	}
 	for (size_t i = 0; privilege.keeper && keeper_pid(privilege.keeper, i); i++)
@@ -216,6 +223,7 @@ int python_run(void *config_, const struct opt_parser *args, struct fault *f)
 	host_finish(&h);
 	output_end(&config->stream.output);
 	stream_free(stream);
+	job_abandon(&h.job);
 	privilege_end(&privilege);
 	reading_end(&reading);
 	return h.exit_code;

@@ -2,6 +2,9 @@
 #include "pyhost/python_options.h"
 
 static const struct opt script_opts[] = {
+	{ "workload", 0, NULL, OPT_STRING, offsetof(struct python_config, workload), "COMMAND",
+	  "Run this command line with sh, and watch it; the same as -- COMMAND behind the script, for "
+	  "scripts that begin with -- in their first line.", false, NULL },
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
 	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
@@ -18,7 +21,7 @@ static const struct opt_group groups[] = {
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
-	{ "Script", script_opts, 2, 0 },
+	{ "Script", script_opts, 3, 0 },
 };
 
 static const char *const description[] = {
@@ -110,7 +113,12 @@ static const char *const description[] = {
 	"or incomplete recording is read as far as possible; what could not be read is reported, and "
 	"the exit code is 1.",
 	"Options can be before or after the script. After the script, words that are not options of "
-	"perf-prof are passed to the script. After --, all words are the script and its arguments.",
+	"perf-prof are passed to the script. -- behind the script, then a command: perf-prof starts the "
+	"command and watches it, with its threads and children, unless -p, -t, -C or --cgroups say "
+	"otherwise; the run ends with it, and its exit code is that of perf-prof if the script has "
+	"none. If a word that begins with - follows that --, it and all others are passed to the "
+	"script. -- before the script: all words are the script and its arguments, and --workload "
+	"starts a command.",
 	"SIGINT or SIGTERM ends the run: events in the rings are delivered for at most 500 ms, the "
 	"rest is counted as lost, __exit__() runs, and the exit code is 0. A second one ends "
 	"perf-prof at once with 130.",
@@ -123,6 +131,8 @@ static const struct command_example examples[] = {
 	{ "perf-prof python -e sched:sched_wakeup -i 1000 counter.py", "Count wake-ups per second." },
 	{ "perf-prof python -e sched:sched_wakeup,sched:sched_switch -i 1000 latency.py",
 	  "Two events in one script." },
+	{ "perf-prof python -e sched:sched_switch script.py -- ./job",
+	  "Only the events of a command that is started, and its threads and children." },
 	{ "perf-prof python -e 'sched:sched_wakeup/pid>1000/' -C 0 filter_events.py",
 	  "Filtered in the kernel, on the first CPU." },
 	{ "perf-prof python -e sched:sched_wakeup,'profile/-F 997 -g/' -i 1000 combined.py",
@@ -153,7 +163,7 @@ static void release(void *config)
 const struct command python_command = {
 	.name = "python",
 	.summary = "call functions of a Python script for events",
-	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] [--] script.py [args...]",
+	.usage = "{-e EVENT[,EVENT...] | -I FILE} [options] [--] script.py [args...] [-- COMMAND [ARGUMENT...]]",
 	.description = description,
 	OPT_GROUPS(groups),
 	.examples = examples,

@@ -8,7 +8,7 @@
 
 struct python_config {
 	struct stream_opts stream;
-	const char *venv, *user;
+	const char *venv, *user, *workload;
 };
 
 extern const struct command python_command;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,12 +148,16 @@ int workload_collect(struct workload *w, struct rusage *usage)
 }
 
 /* A process may ignore SIGTERM: the wait has a limit. */
-static void end(const struct workload *w)
+static void end(const struct workload *w, bool started)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
 	int ended;
 
-	kill(w->pid, SIGTERM);
+	if (kill(w->pid, SIGTERM) && errno == EPERM && started) {
+		fprintf(stderr, "perf-prof: %s (process %d) goes on: it was started as root, and perf-prof has given up "
+			"root's rights since\n", w->name, (int)w->pid);
+		return;
+	}
 	kill(w->pid, SIGCONT);
 	do
 		ended = w->pidfd < 0 ? 1 : poll(&p, 1, PATIENCE_MS);
@@ -165,10 +170,12 @@ static void end(const struct workload *w)
 
 void workload_abandon(struct workload *w)
 {
+	bool started = w->go < 0;
+
 	close_fd(&w->go);
 	close_fd(&w->trouble);
 	if (w->pid > 0)
-		end(w);
+		end(w, started);
 	close_fd(&w->pidfd);
 	w->pid = 0;
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/job.h"
+
+#include <poll.h>
+
+enum { EXIT_MS = 1000 };   /* a task's events end before it can be waited for */
+
+int job_prepare(struct job *j, char *const *argv, bool everybody, struct stream_opts *o, struct fault *f)
+{
+	struct rlimit files;
+	sigset_t none;
+
+	if (!argv)
+		return 0;
+	getrlimit(RLIMIT_NOFILE, &files);
+	sigprocmask(SIG_SETMASK, NULL, &none);
+	if (workload_prepare(&j->workload, argv, &none, &files, f))
+		return -1;
+	j->argv = argv;
+	if (everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
+		return 0;
+	j->is_target = true;
+	return numlist_add(&o->pids, j->workload.pid) ? fault_set(f, EXIT_FAILED, "out of memory") : 0;
+}
+
+void job_attach(const struct job *j, struct stream *s)
+{
+	if (j->is_target)
+		stream_begin_with_exec(s);
+	if (j->argv)
+		stream_is_to_exec(s, j->workload.pid);
+}
+
+void job_end_with(const struct job *j, struct stream *s)
+{
+	if (j->argv)
+		stream_end_with(s, j->workload.pidfd);
+}
+
+int job_start(struct job *j, struct fault *f)
+{
+	return j->argv ? workload_start(&j->workload, f) : 0;
+}
+
+int job_collect(struct job *j, const struct stream *s)
+{
+	struct pollfd p = { .fd = j->workload.pidfd, .events = POLLIN };
+	struct rusage usage;
+
+	if (!j->argv || j->workload.pid <= 0)
+		return 0;
+	if (poll(&p, 1, stream_ended_with_targets(s) ? EXIT_MS : 0) == 1)
+		return workload_collect(&j->workload, &usage);
+	job_abandon(j);
+	return 0;
+}
+
+void job_abandon(struct job *j)
+{
+	workload_abandon(&j->workload);
+}
