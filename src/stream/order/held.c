@@ -26,7 +26,7 @@ static struct held_chunk *make_chunk(struct held_store *store, uint32_t size)
 {
 	struct held_chunk *c;
 
-	/* free ones make room: the bound holds for all there are */
+	/* free chunks count towards max_bytes, too */
 	while (store->free && store->bytes + size > store->max_bytes)
 		free_one(store);
 	c = malloc(sizeof(*c) + size);
@@ -49,16 +49,16 @@ static struct held_chunk *new_chunk(struct held_store *store, uint32_t bytes)
 	return c;
 }
 
-/* A chunk that no queue has any more. */
+/* Takes a chunk that no queue uses. */
 static void release_chunk(struct held_store *store, struct held_chunk *c)
 {
 	c->next = store->free;
 	store->free = c;
 	if (c->size != SMALL_CHUNK)
-		free_one(store);   /* rare: not worth keeping */
+		free_one(store);   /* large chunks are rare: not worth keeping */
 }
 
-/* The queue's last chunk is followed by another one. */
+/* Appends a chunk to the queue. */
 static void follow(struct held_store *store, struct held_queue *q, struct held_chunk *c)
 {
 	struct held_chunk *old = q->last;
@@ -70,7 +70,7 @@ static void follow(struct held_store *store, struct held_queue *q, struct held_c
 		old->next = c;
 		store->full_bytes += old->size;
 	} else if (store->emptied == q) {
-		store->emptied = NULL;   /* its last record is still being looked at */
+		store->emptied = NULL;   /* the record popped last is still in use */
 		store->full_bytes += old->size;
 		store->done = old;
 	} else {
@@ -156,7 +156,7 @@ struct held *held_pop_stray(struct held_store *store, struct held_queue *q)
 	return h;
 }
 
-/* ---- both ----------------------------------------------------------------- */
+/* ---- push and forget ------------------------------------------------------ */
 
 int held_push_slow(struct held_store *store, struct held_queue *q, uint64_t time, const void *rec,
 		   uint32_t size, uint16_t tag)
@@ -187,7 +187,7 @@ void held_forget_slow(struct held_store *store)
 		store->full_bytes -= store->done->size;
 		release_chunk(store, store->done);
 	}
-	/* a queue that keeps up stays within a few lines of the cache */
+	/* rewind: a queue that keeps up stays within a few cache lines */
 	if (store->emptied && !store->emptied->head)
 		store->emptied->last->used = 0;
 	store->popped_stray = NULL;

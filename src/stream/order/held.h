@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records that --order holds back, as one queue per ring.
+ * The records that --order holds back: one queue per ring.
  *
- * A queue lays its records one behind another into chunks, in the order of their times;
- * whoever reads them goes through memory as it lies. What comes inverted within its ring
- * (old kernels: a few in a thousand) is a stray: strays lie in a heap beside, and the
- * queue's first record is the earlier of the two.
+ * A queue stores its records one behind another in chunks, in order of time, so that they are read
+ * sequentially. A record that is earlier than the one before it in the same ring (on old kernels: a
+ * few in a thousand) is a stray. Strays are kept in a heap next to the chunks; the first record of
+ * the queue is the earlier of the two heads:
  *
- * In place of one record's copy there may be a run: where many lie, in memory of the pusher's.
- * Whoever looks at its records moves its beginning, and takes it out when it is used up.
+ *	chunks:  | held | held | held | -> | held | ... |     sorted by time
+ *	strays:  heap of single records                       earliest first
+ *
+ * A held record is a copy of one record, or a run (struct order_run): many records in memory that
+ * belongs to the caller of order_push_run(). Whoever reads a run moves its beginning forward, and
+ * removes the run when it is used up.
  */
 #ifndef STREAM_ORDER_HELD_H
 #define STREAM_ORDER_HELD_H
@@ -18,33 +22,33 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A held record. */
+/* A copied record, or a run. */
 struct held {
 	uint64_t time;
-	uint32_t bytes;                /* with this head, a multiple of 8 */
-	uint8_t stray;                 /* 1: lies in memory of its own */
+	uint32_t bytes;                /* this head included, a multiple of 8 */
+	uint8_t stray;                 /* 1: has an allocation of its own */
 	uint8_t run;                   /* 1: rec is a struct order_run */
-	uint16_t tag;                  /* the pusher's */
+	uint16_t tag;                  /* set by the caller */
 	char rec[];
 };
 
-/* Whoever pops last may still look at the record: what held it is given back later. */
+/* A chunk is released only after its last popped record is no longer in use: held_forget(). */
 struct held_chunk {
 	struct held_chunk *next;
-	uint32_t size, used;           /* bytes of data */
+	uint32_t size, used;           /* bytes of `data` */
 	_Alignas(8) char data[];
 };
 
 struct stray {
-	uint64_t time, number;         /* equal times come in the order of their numbers */
+	uint64_t time, number;         /* `number` orders strays of equal times */
 	struct held *held;
 };
 
 struct held_queue {
-	struct held *head;             /* in chunk `first`; NULL: the chunks hold nothing */
+	struct held *head;             /* in chunk `first`; NULL: no records in the chunks */
 	struct held_chunk *first, *last;
-	uint64_t newest;               /* time of the last one in the chunks */
-	struct stray *strays;          /* a heap, the earliest first */
+	uint64_t newest;               /* time of the last record in the chunks */
+	struct stray *strays;          /* min-heap by time */
 	uint32_t nstrays, strays_room;
 	uint64_t strays_seen;
 };
@@ -52,20 +56,20 @@ struct held_queue {
 /* The memory of all queues. */
 struct held_store {
 	struct held_chunk *free;
-	struct held_chunk *done;       /* holds nothing but what was popped last */
-	struct held_queue *emptied;    /* its last chunk holds nothing but that */
+	struct held_chunk *done;       /* a chunk that holds only the record popped last */
+	struct held_queue *emptied;    /* a queue whose last chunk holds only that record */
 	struct held *popped_stray;
-	bool borrowed;                 /* one of these three is set */
+	bool borrowed;                 /* one of `done`, `emptied` and `popped_stray` is set */
 	size_t bytes;                  /* of all chunks and strays */
-	size_t full_bytes;             /* of those that are not being filled */
+	size_t full_bytes;             /* the same, without the chunk that each queue fills */
 	size_t max_bytes;
 };
 
-/* What does not go the usual way: a new chunk or a stray. 0 or -ENOMEM. */
+/* The slow path of held_push(): a new chunk, or a stray. 0 or -ENOMEM. */
 int held_push_slow(struct held_store *store, struct held_queue *q, uint64_t time, const void *rec,
 		   uint32_t size, uint16_t tag);
 struct held *held_pop_stray(struct held_store *store, struct held_queue *q);
-/* The end of a record's being looked at. */
+/* Releases the memory of the record popped last. */
 void held_forget_slow(struct held_store *store);
 void held_clear(struct held_queue *q);
 void held_store_clear(struct held_store *store);
@@ -75,7 +79,7 @@ static inline uint32_t held_bytes(uint32_t size)
 	return (uint32_t)sizeof(struct held) + ((size + 7) & ~7u);
 }
 
-/* Records are multiples of 8 bytes but for a test's: words, without a call. */
+/* Copies by words, without a call of memcpy(): only records of tests are no multiple of 8 bytes. */
 static inline void held_copy(char *to, const char *from, uint32_t size)
 {
 	for (; size >= 16; size -= 16, to += 16, from += 16)
@@ -119,13 +123,13 @@ static inline int held_push(struct held_store *store, struct held_queue *q, uint
 	return 0;
 }
 
-/* What was appended last, of that size. */
+/* The record appended last; `size` as it was pushed. */
 static inline struct held *held_last(const struct held_queue *q, uint32_t size)
 {
 	return (struct held *)(q->last->data + q->last->used - held_bytes(size));
 }
 
-/* The first record, or NULL. */
+/* The earliest record, or NULL. */
 static inline const struct held *held_first(const struct held_queue *q)
 {
 	if (__builtin_expect(q->nstrays != 0, 0) &&
@@ -140,7 +144,7 @@ static inline void held_forget(struct held_store *store)
 		held_forget_slow(store);
 }
 
-/* Takes the first record out; there is one. It can be looked at until held_forget(). */
+/* Removes the first record (the queue must not be empty). It stays valid until held_forget(). */
 static inline const struct held *held_pop(struct held_store *store, struct held_queue *q)
 {
 	const struct held *h = held_first(q);
@@ -152,7 +156,7 @@ static inline const struct held *held_pop(struct held_store *store, struct held_
 	behind = (const char *)h + h->bytes;
 	if (__builtin_expect(behind < c->data + c->used, 1)) {
 		q->head = (struct held *)behind;
-		/* with many queues it is long until the next pop: the one behind is on its way */
+		/* with many queues the next pop of this one is far away: prefetch the record after next */
 		__builtin_prefetch(behind + h->bytes);
 		__builtin_prefetch(behind + h->bytes + 64);
 	} else if (c->next) {

@@ -14,7 +14,7 @@ struct queue {
 	uint64_t known;
 };
 
-/* A queue and the time of its head; an empty queue is NO_QUEUE at the end of time. */
+/* A queue and the time of its head. An empty queue is { UINT64_MAX, NO_QUEUE }. */
 struct first {
 	uint64_t time;
 	uint32_t queue;
@@ -23,13 +23,13 @@ struct first {
 struct order {
 	struct queue *queues;
 	uint32_t nqueues;
-	struct first *tree;            /* [1] is the earliest, [leaves + q] is queue q */
+	struct first *tree;            /* [1] is the root, [leaves + q] is queue q */
 	uint32_t leaves;               /* nqueues, rounded up to a power of two */
 	struct held_store store;
 	uint64_t last, late;
 };
 
-/* ---- life ----------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------- */
 
 struct order *order_new(uint32_t nqueues, size_t max_bytes)
 {
@@ -66,8 +66,8 @@ void order_free(struct order *o)
 
 /* ---- the tournament of queues ------------------------------------------------ */
 
-/* Of equal times the lower queue's. As one number, for which compilers write no jump: it
- * would be guessed wrong every other time. */
+/* Of equal times, the one of the lower queue. Compared as one 128-bit number, because compilers
+ * then emit no branch, which would be mispredicted every other time. */
 static inline struct first earlier(struct first a, struct first b)
 {
 #ifdef __SIZEOF_INT128__
@@ -81,7 +81,7 @@ static inline struct first earlier(struct first a, struct first b)
 #endif
 }
 
-/* The head of a queue is another one: its matches are played again, up to the root. */
+/* Updates the tree after the head of a queue changed. */
 static inline void replay(struct order *o, uint32_t queue)
 {
 	const struct held *head = held_first(&o->queues[queue].held);
@@ -192,14 +192,15 @@ int order_push_run(struct order *o, uint32_t queue, const struct order_run *run,
 	return 0;
 }
 
-/* The last time at which the queue's head comes before all other heads. */
+/* The last time (at most `until`) up to which records of this queue come before all other heads. */
 static uint64_t last_before_others(const struct order *o, uint32_t queue, uint64_t until)
 {
 	const struct held_queue *q = &o->queues[queue].held;
 
 	for (uint32_t at = o->leaves + queue; at > 1; at /= 2) {
 		const struct first *other = &o->tree[at ^ 1];
-		/* of equal times the lower queue's comes first; then the head's is less */
+		/* of equal times the lower queue comes first: if that is the other one, stop before
+		 * its time */
 		uint64_t t = other->time - (other->queue < queue);
 
 		if (t < until)
@@ -245,7 +246,7 @@ void *order_pass(struct order *o, const struct order_due *due, const char *at, u
 	return memory;
 }
 
-/* ---- state -------------------------------------------------------------------- */
+/* ---- known times and totals --------------------------------------------------- */
 
 void order_set_known(struct order *o, uint32_t queue, uint64_t time)
 {
