@@ -15,7 +15,7 @@
 static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 enum { NHANDLED = sizeof(handled) / sizeof(*handled), SAME_REQUEST_NS = 200000000 };
 
-/* A signal handler has no argument of ours: the one place that needs a static. */
+/* A signal handler gets no argument from us, so this is static. */
 static struct attention *_Atomic active;
 static struct sigaction previous[NHANDLED];
 
@@ -32,7 +32,7 @@ static void poke(int eventfd_)
 	uint64_t one = 1;
 	ssize_t rc = write(eventfd_, &one, sizeof(one));
 
-	(void)rc;   /* full counter: it is awake already */
+	(void)rc;   /* the counter is full: the reader is awake already */
 }
 
 void attention_raise(struct attention *a, unsigned int bits)
@@ -46,12 +46,13 @@ void attention_nudge(struct attention *a)
 	pthread_sigqueue(a->main, SIGINT, (union sigval){ .sival_ptr = a });
 }
 
-/* timeout(1) and terminals may send one request twice: what follows at once is the same. */
+/* timeout(1) and terminals may send the same request twice: a signal within 200 ms of the first one
+ * counts as the same. */
 static void stop_signal(struct attention *a)
 {
 	uint64_t now = attention_now(), first = 0;
 
-	/* the time stands before the count: the watchdog reads it once there is one */
+	/* set stop_ns before `stops` is incremented: the watchdog reads it as soon as `stops` is not 0 */
 	if (!atomic_compare_exchange_strong(&a->stop_ns, &first, now) &&
 	    now < first + SAME_REQUEST_NS)
 		return;
@@ -60,8 +61,8 @@ static void stop_signal(struct attention *a)
 	poke(a->tell);
 }
 
-/* A nudge says itself that it is one: a flag beside it could be taken down by the one before,
- * if that was slow to arrive, and the second nudge would count as a second Ctrl-C. */
+/* A nudge identifies itself in its siginfo. A separate flag could be cleared by an earlier nudge
+ * that arrives late; the second nudge would then count as a second Ctrl-C. */
 static bool is_nudge(const struct attention *a, const siginfo_t *info)
 {
 	return info->si_code == SI_QUEUE && info->si_pid == getpid() && info->si_value.sival_ptr == a;
@@ -158,8 +159,9 @@ static void restore_handlers(void)
 	atomic_store(&active, NULL);
 }
 
-/* A child that a script forks (multiprocessing) is not the run: it dies of SIGTERM, also where that comes before the
- * child has taken a step. So signals wait until the child has its own handlers. */
+/* A child that a script forks (multiprocessing) is not the run: SIGTERM must kill it, even before
+ * its first instruction. So these signals stay blocked until the child has the previous handlers
+ * again. */
 static _Thread_local sigset_t before_fork;
 
 static void block_for_fork(void)
@@ -203,7 +205,7 @@ static void install_handlers(struct attention *a)
 	for (int i = 0; i < NHANDLED; i++) {
 		sigaction(handled[i], &sa, &previous[i]);
 		if (handled[i] == SIGHUP && previous[i].sa_handler == SIG_IGN)
-			sigaction(SIGHUP, &previous[i], NULL);   /* nohup */
+			sigaction(SIGHUP, &previous[i], NULL);   /* started by nohup: keep ignoring SIGHUP */
 	}
 }
 

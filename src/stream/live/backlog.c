@@ -17,13 +17,13 @@
 enum { TICK_MS = 50, FULL_TICK_MS = 5 };
 
 struct backlog {
-	pthread_mutex_t lock;              /* of moving */
+	pthread_mutex_t lock;              /* held while bytes are moved */
 	struct pev_ring *kernel;
-	struct perf_event_mmap_page page;  /* of the larger ring: its head and tail */
+	struct perf_event_mmap_page page;  /* control page of the larger ring: its data_head and data_tail */
 	size_t size;
 	char *data;
-	uint64_t head;                     /* written so far */
-	bool damaged;                      /* in the kernel's ring, which the reader isn't told yet */
+	uint64_t head;                     /* bytes written so far */
+	bool damaged;                      /* damage in the kernel's ring that is not yet in the larger one */
 	struct pev_ring ring;
 };
 
@@ -71,8 +71,8 @@ static uint16_t size_at(const struct pev_ring *ring, uint64_t pos)
 	return __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
 }
 
-/* Bytes of whole records, at most `room`. A record that can't be one ends it: its bytes
- * go along with the rest once there is room for all, and the reader finds the damage. */
+/* Bytes of whole records, at most `room`. Stops at a malformed record: its bytes are moved with the
+ * rest once there is room for all of it, and the reader then detects the damage. */
 static uint64_t whole_records(const struct pev_ring *ring, uint64_t from, uint64_t waiting,
 			      uint64_t room)
 {
@@ -108,7 +108,7 @@ static void copy_bytes(struct backlog *b, uint64_t from, uint64_t n)
 	}
 }
 
-/* What can't be a record: the reader finds it, and counts the damage. */
+/* Writes a malformed header, so that the reader detects and counts the damage. */
 static void put_damage(struct backlog *b, uint64_t tail)
 {
 	if (!b->damaged || b->size - (b->head - tail) < sizeof(uint64_t))
@@ -126,7 +126,7 @@ uint64_t backlog_move(struct backlog *b)
 	pthread_mutex_lock(&b->lock);
 	damaged = k->damaged;
 	waiting = pev_ring_begin_(k);
-	b->damaged |= k->damaged != damaged;   /* a head that ran away */
+	b->damaged |= k->damaged != damaged;   /* data_head had run past data_tail + size */
 	tail = __atomic_load_n(&b->page.data_tail, __ATOMIC_ACQUIRE);
 	put_damage(b, tail);
 	n = whole_records(k, k->pos, waiting, b->size - (b->head - tail));
@@ -147,7 +147,7 @@ struct backlog_thread {
 	int kick;
 	int end;                           /* eventfd */
 	bool running;
-	struct pollfd *fds;                /* `end`, then one per ring */
+	struct pollfd *fds;                /* `end`, then one for each ring */
 	_Atomic bool ending;
 };
 
@@ -156,7 +156,7 @@ static void poke(int fd)
 	uint64_t one = 1;
 
 	if (write(fd, &one, sizeof(one)) < 0)
-		return;   /* full counter: it is awake */
+		return;   /* the counter is full: the reader is awake already */
 }
 
 static bool move_all(struct backlog_thread *t)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --buffer: a larger ring behind each of the kernel's, in memory that no limit on locked
- * pages bounds. A thread moves bytes from the one to the other while the consumer is
- * busy, so that a burst survives a slow script; whoever reads records reads them from
- * the larger ring, which looks like one of the kernel's.
+ * --buffer: a larger ring behind each ring of the kernel, in memory that does not count as locked.
+ * A thread moves bytes from the kernel's ring to the larger one while the consumer is busy, so that
+ * a burst survives a slow script. Readers read records from the larger ring, which looks like one
+ * of the kernel's.
  *
- * The consumer's thread moves bytes too, before it reads: what a backlog says is waiting
- * includes what the kernel's ring held at that moment, as --order's rule needs.
+ * The consumer's thread also moves bytes before it reads. So the bytes in the larger ring, plus
+ * those that backlog_move() leaves behind, include everything that was in the kernel's ring at that
+ * moment. --order relies on that.
  */
 #ifndef STREAM_LIVE_BACKLOG_H
 #define STREAM_LIVE_BACKLOG_H
@@ -19,24 +20,24 @@
 
 struct backlog;
 
-/* Over the kernel's ring, which it owns from now on; `size` is a power of two of at least
- * a page. NULL when out of memory: the ring stays the caller's. */
+/* Puts a backlog behind the kernel's ring, and takes ownership of that ring. `size`: a power of
+ * two, at least a page. NULL without memory: then the ring still belongs to the caller. */
 struct backlog *backlog_new(struct pev_ring *kernel, size_t size);
 void backlog_free(struct backlog *b);
 /* The larger ring, to be read as if it were the kernel's. */
 struct pev_ring *backlog_ring(struct backlog *b);
-/* Moves what there is room for; returns the bytes that stay behind. Thread-safe. */
+/* Moves as many whole records as fit. Returns the bytes left in the kernel's ring. Thread-safe. */
 uint64_t backlog_move(struct backlog *b);
 
-/* The thread that moves, for up to n backlogs; `kick` is an eventfd that it writes when it
- * moved something. NULL with errno. */
+/* The thread that moves, for up to n backlogs. It writes the eventfd `kick` when it has moved
+ * something. NULL with errno. */
 struct backlog_thread;
 struct backlog_thread *backlog_thread_new(size_t n, int kick);
-/* `fd` (the kernel ring's) wakes it. */
+/* The thread also moves when `fd` (of the kernel's ring) becomes readable. */
 void backlog_thread_add(struct backlog_thread *t, struct backlog *b, int fd);
 /* 0 or -errno. */
 int backlog_thread_start(struct backlog_thread *t);
-/* Ends it, if it runs, and frees it. NULL is fine. */
+/* Stops the thread, if it runs, and frees it. NULL is allowed. */
 void backlog_thread_stop(struct backlog_thread *t);
 
 #endif

@@ -21,7 +21,7 @@ static void poke(int fd)
 	uint64_t one = 1;
 
 	if (write(fd, &one, sizeof(one)) < 0)
-		return;   /* full counter: it is awake */
+		return;   /* the counter is full: the reader is awake already */
 }
 
 static void wait_grace_period(bool has)

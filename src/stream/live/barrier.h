@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watermark of ordered delivery: a time below which no ring can still write.
+ * The watermark of ordered delivery: a time before which no ring can receive another sample.
  *
- * The rule. The kernel takes a sample's time and publishes it in the ring within one
- * section with preemption off. Let R be the latest time that was read from any ring:
- * when R was read, the clock had passed R, so a sample with a time below R that is not
- * yet visible is inside its section right now. membarrier(GLOBAL) returns after every
- * CPU has left the section it was in when the call began (it is a grace period of RCU).
- * So once a membarrier that began after R was read has returned, every sample below R is
- * in a ring: a ring that was read to the end it has then can bring no more of them, and
- * once all rings were, R is the watermark.
+ * The kernel takes the time of a sample and publishes the sample in the ring within one section
+ * with preemption disabled. Let R be the latest time read from any ring. When R was read, the clock
+ * had passed R, so a sample with a time before R that is not yet visible is inside its section at
+ * that moment. membarrier(MEMBARRIER_CMD_GLOBAL) returns after every CPU has left the section it
+ * was in when the call began: it waits for an RCU grace period.
  *
- * membarrier takes some 10 ms, so a thread of its own runs it while rings are drained.
- * Where the kernel has none (nohz_full, seccomp), the same role is played by an age of
- * 100 ms, which is no proof; what comes later is delivered and counted as late.
+ *	R read  ->  membarrier begins  ->  membarrier returns  ->  every ring read to its end
+ *	                                   all samples < R are     watermark = R
+ *	                                   in the rings
+ *
+ * membarrier takes about 10 ms, so a separate thread calls it while rings are read. Where it is not
+ * available (nohz_full, seccomp), the thread waits 100 ms instead. That is no guarantee: samples
+ * that come later are delivered, and counted as late.
  */
 #ifndef STREAM_LIVE_BARRIER_H
 #define STREAM_LIVE_BARRIER_H
@@ -26,21 +27,21 @@
 struct barrier {
 	pthread_t thread;
 	bool running;
-	int ask;                        /* eventfd: a new time was asked for */
-	int kick;                       /* eventfd of the loop, owned by it */
+	int ask;                        /* eventfd: wakes the thread for a new time */
+	int kick;                       /* eventfd of the loop; not owned */
 	_Atomic uint64_t asked;
-	_Atomic uint64_t passed;        /* barriers began after this time was read */
+	_Atomic uint64_t passed;        /* a membarrier that began after this time was read has returned */
 	_Atomic bool ending;
 };
 
 /* 0 or -errno. */
 int barrier_start(struct barrier *b, int kick);
 void barrier_stop(struct barrier *b);
-/* R was read from a ring just now. Cheap; may be called for every round. */
+/* Reports that R was read from a ring. Cheap: may be called in every round. */
 void barrier_ask(struct barrier *b, uint64_t r);
-/* All samples up to this time are in the rings that are read from now on. */
+/* All samples up to this time are in the rings, for every read that begins now. */
 uint64_t barrier_passed(const struct barrier *b);
-/* Every CPU has left the section it is in now. Takes some 10 ms. */
+/* Waits, about 10 ms, until every CPU has left the section it is in. */
 void barrier_wait(void);
 
 #endif

@@ -60,7 +60,7 @@ int perf_clock_learn_tsc(struct perf_clock *c)
 	return 0;
 }
 
-/* The page says ns = zero + (tsc * mult >> shift); this is the other way round. */
+/* The page defines ns = zero + (tsc * mult >> shift); this is the inverse. */
 static uint64_t to_tsc(const struct perf_clock *c, uint64_t ns)
 {
 	uint64_t since = ns - c->zero;
@@ -115,7 +115,7 @@ static void measure(struct perf_clock *c)
 	}
 }
 
-/* Takes a few ns: it is called for each event of which a script gets all fields. */
+/* Takes a few ns: called for each event of which a script wants all fields. */
 static uint64_t coarse_now(void)
 {
 	struct timespec ts;

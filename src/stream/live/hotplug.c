@@ -17,7 +17,8 @@ void hotplug_end(struct hotplug *h)
 	numlist_free(&h->online);
 }
 
-/* The numbers of a that b lacks and that are, or aren't, in c; as text. */
+/* Writes the numbers of `a` that are not in `b` and for which membership in `c` is `in_c`. False:
+ * there are none. */
 static bool lacking(const struct numlist *a, const struct numlist *b, const struct numlist *c,
 		    bool in_c, char *buf, size_t size)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CPUs that come and go while events are open. The kernel takes the events of a CPU off it
- * when it goes offline, and doesn't put them back; those of tasks stay. A CPU that comes has
- * no events of ours. Neither shows in the rings, so it is looked for, and told.
+ * CPUs that go offline and come online while events are open. When a CPU goes offline, the kernel
+ * removes its events, and does not restore them when it comes back; events of tasks stay. A CPU
+ * that comes online has no events of this run. The rings show neither, so the list of online CPUs
+ * is read from time to time, and changes are reported.
  */
 #ifndef STREAM_LIVE_HOTPLUG_H
 #define STREAM_LIVE_HOTPLUG_H
@@ -15,18 +16,18 @@
 
 struct hotplug {
 	struct numlist online;
-	uint64_t looked;          /* ns, monotonic */
+	uint64_t looked;          /* CLOCK_MONOTONIC, ns */
 };
 
-/* What is online now. */
+/* Remembers which CPUs are online. */
 void hotplug_begin(struct hotplug *h);
 void hotplug_end(struct hotplug *h);
-/* Looks again, at most once a second unless `now`. True if something is to be told: a line
- * in buf. `watched`: where events are; `named`: the user chose them; `tasks`: the events are
- * those of tasks. */
+/* Reads the list again, at most once a second unless `now` is set. True if there is something to
+ * report: a line in buf. `watched`: CPUs with events; `named`: the user chose them; `tasks`: the
+ * events belong to tasks. */
 bool hotplug_look(struct hotplug *h, const struct numlist *watched, bool named, bool tasks,
 		  bool now, char *buf, size_t size);
-/* The same for two lists that are given. */
+/* The same for two given lists. */
 bool hotplug_compare(const struct numlist *before, const struct numlist *after,
 		     const struct numlist *watched, bool named, bool tasks, char *buf, size_t size);
 #endif

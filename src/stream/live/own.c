@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ns. After its EXIT record a process still leaves its last CPU, and its number is free when it has been collected. */
+/* ns. After its EXIT record a process still schedules for the last time; its pid is free only after
+ * it was reaped. */
 enum { LAST_BREATH = 1000000000 };
 
 static void mark(struct own *o, pid_t pid)
@@ -13,7 +14,7 @@ static void mark(struct own *o, pid_t pid)
 		o->bits[(uint32_t)pid >> 6 & (OWN_WORDS - 1)] |= UINT64_C(1) << ((uint32_t)pid & 63);
 }
 
-/* Helpers are there before the events are. */
+/* Helpers may be added before the events are opened. */
 void own_begin(struct own *o, bool counts)
 {
 	memset(o->bits, 0, sizeof(o->bits));
@@ -37,7 +38,7 @@ void own_add(struct own *o, pid_t pid)
 	mark(o, pid);
 }
 
-/* The oldest that runs: a record may come when the number is another helper's already. */
+/* Ends the oldest one with that pid: its EXIT record may be read after another helper got the same pid. */
 void own_ended(struct own *o, uint32_t pid, uint64_t time)
 {
 	for (unsigned int i = 1; i < o->n && own_may_have(o, pid); i++)

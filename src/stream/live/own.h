@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf-prof's own processes: this one and those that it starts for itself. What they do would feed
- * the events of all CPUs, so it is counted and not delivered. When one has ended, its number may become a stranger's.
+ * The processes of perf-prof: this one and its helpers. Events of all CPUs would include what they
+ * do, so their samples are counted but not delivered. After such a process has ended, the kernel
+ * may give its pid to another process.
  */
 #ifndef STREAM_LIVE_OWN_H
 #define STREAM_LIVE_OWN_H
@@ -14,25 +15,25 @@ enum { OWN_MAX = 64, OWN_WORDS = 64 };
 
 struct own_process {
 	pid_t pid;
-	uint64_t until;             /* perf clock; UINT64_MAX: it runs */
+	uint64_t until;             /* perf clock, ns; UINT64_MAX: still runs */
 };
 
 struct own {
-	bool counts;                /* else nobody is own */
-	struct own_process all[OWN_MAX];   /* this process first, then the newest of the others */
+	bool counts;                /* false: no process is treated as perf-prof's own */
+	struct own_process all[OWN_MAX];   /* this process, then the latest OWN_MAX - 1 helpers */
 	unsigned int n;
-	uint64_t bits[OWN_WORDS];   /* of their pids, by their last 12 bits: who has none is not own */
+	uint64_t bits[OWN_WORDS];   /* set of their pids modulo 4096: a pid whose bit is clear is not in `all` */
 };
 
-/* This process alone. */
+/* Begins with this process, and with the helpers already added. */
 void own_begin(struct own *o, bool counts);
 void own_add(struct own *o, pid_t pid);
-/* The process of that number ended at `time`. */
+/* The process ended at `time` (ns of the perf clock). */
 void own_ended(struct own *o, uint32_t pid, uint64_t time);
-/* Whether that was one at `time`. */
+/* Whether `pid` was one of them at `time`. */
 bool own_has(const struct own *o, uint32_t pid, uint64_t time);
 
-/* Most are not: known by one look. */
+/* A fast check that excludes nearly all other pids. */
 static inline bool own_may_have(const struct own *o, uint32_t pid)
 {
 	return o->bits[pid >> 6 & (OWN_WORDS - 1)] >> (pid & 63) & 1;

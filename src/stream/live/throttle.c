@@ -6,15 +6,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A recording may have any ids: so many spans are followed at once. */
-enum { MOST_OPEN = 1024 };     /* of a hostile recording: each sample looks at all */
+/* A recording can have any number of ids; each sample looks at all open spans, so their number is
+ * limited. */
+enum { MOST_OPEN = 1024 };
 
 struct throttle_open {
 	struct { uint64_t stream_id; const struct stream_event *event; } key;
 	uint64_t from;
 	size_t total;
 	bool is_task;
-	bool sampled;               /* the one sample too many was seen, which comes behind THROTTLE */
+	bool sampled;               /* the sample that was one too many was seen; it follows THROTTLE */
 	UT_hash_handle hh;
 };
 
@@ -30,7 +31,7 @@ void throttles_free(struct throttles *t)
 	*t = (struct throttles){ 0 };
 }
 
-/* Index of the total; SIZE_MAX: no memory. */
+/* Index into `totals`; SIZE_MAX without memory. */
 static size_t total_of(struct throttles *t, const struct throttle_who *who)
 {
 	struct throttle_total *bigger;
@@ -79,7 +80,7 @@ int throttles_begin(struct throttles *t, const struct throttle_who *who, uint64_
 		return -ENOMEM;
 	t->totals[total].times++;
 	o = find(t, who);
-	if (o) {   /* what ended it is missing */
+	if (o) {   /* the end of the previous span is missing */
 		struct throttle_span span;
 
 		close_span(t, o, time, true, &span);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --usage-self: what this process takes, told now and then. */
+/* --usage-self: CPU time and memory of this process, reported from time to time. */
 #ifndef STREAM_LIVE_USAGE_H
 #define STREAM_LIVE_USAGE_H
 
 #include <stdint.h>
 
 struct usage {
-	uint64_t told_ns, cpu_ns;      /* CLOCK_MONOTONIC and CPU time when it was told last */
+	uint64_t told_ns, cpu_ns;      /* CLOCK_MONOTONIC and CPU time at the last report */
 };
 
-/* Begins; or tells on stderr what was taken since, if `every_ms` have passed. 0: never. */
+/* The first call begins. Later ones report on stderr what was used since the last report, if at
+ * least `every_ms` milliseconds have passed. every_ms == 0: never. */
 void usage_tell(struct usage *u, uint64_t every_ms);
 
 #endif
