@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record's words: of a branch it has three, here are two, and two more for the last call's target. */
+/* Upper bound: a branch takes three words in a record and two in the chain; two more for the target
+ * of the last call. */
 enum { MAX_WORDS = UINT16_MAX / 8 + 3 };
 
 static const uint64_t user = (uint64_t)PERF_CONTEXT_USER;
 
-/* How many words come before the user's part; UINT64_MAX: it has none. */
+/* Number of words before the user's part; UINT64_MAX: the chain has none. */
 static uint64_t kernel_words(const uint64_t *ips, uint64_t nr, const struct perf_event_attr *a)
 {
 	for (uint64_t i = 0; i < nr; i++)
@@ -18,7 +19,8 @@ static uint64_t kernel_words(const uint64_t *ips, uint64_t nr, const struct perf
 	return a->exclude_callchain_user ? nr : UINT64_MAX;
 }
 
-/* Behind a marker an address is where it was, and not a byte before. */
+/* An address directly behind PERF_CONTEXT_USER is looked up as it is; others as return addresses,
+ * one byte less. */
 static uint64_t put(uint64_t *words, uint64_t n, uint64_t addr)
 {
 	words[n++] = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event of the list in -e, globs expanded: what was asked for, and how its samples are laid out. */
+/* One event of -e (globs are expanded): what the user asked for, and the layout of its samples. */
 #ifndef STREAM_ASKED_EVENT_H
 #define STREAM_ASKED_EVENT_H
 
@@ -16,98 +16,101 @@ struct maker_tap;
 struct source_ops;
 struct spec_item;
 
-/* How the samples of a source or a plain perf event print. */
+/* How samples of a source, or of a perf event that is no tracepoint, are printed. */
 enum stream_shape {
 	SHAPE_PERIOD,                   /* name: period event */
 	SHAPE_FAULT,                    /* address ip symbol */
 };
 
-/* -N of a source: it ends, the run goes on. */
+/* -N of a source: ends the source, not the run. */
 struct stream_limit {
-	uint64_t exit_n, passed;        /* 0: none; how many there were */
+	uint64_t exit_n, passed;        /* 0: no limit; samples so far */
 };
 
-/* What is known of an event that is no tracepoint. */
+/* The part of struct stream_event for events that are no tracepoints. */
 struct stream_sampling {
-	union pev_attr_buf attr;        /* how it is opened, but for what all events have alike */
-	char *what;                     /* what is counted: "cpu-clock" */
+	union pev_attr_buf attr;        /* how it is opened; openattr.h adds what all events have in common */
+	char *what;                     /* the name of what it counts: "cpu-clock" */
 	const struct source_ops *source;   /* NULL: a plain perf event */
 	enum stream_shape shape;
 	struct pev_format format;       /* for pev_decode() */
-	bool precise_max;               /* as precise as the PMU can: :P */
-	bool group_read;                /* its samples have the counts of its group: :S */
-	bool decode;                    /* parts of variable length: checked before delivery */
-	uint64_t rate;                  /* what was asked for, see rate.h: of a frequency (0: the default), of a period
-					 * that was raised */
-	bool user_only;                 /* without the kernel's part, which this user may not have: useronly.h */
-	bool lowered;                   /* fewer samples than that: the kernel allowed no more */
+	bool precise_max;               /* :P, the highest precision that the PMU supports */
+	bool group_read;                /* :S, samples have the counts of the group */
+	bool decode;                    /* samples have parts of variable length, checked before delivery */
+	uint64_t rate;                  /* as the user asked, see rate.h: samples a second (0: the default), or the
+					 * period before it was raised */
+	bool user_only;                 /* excludes the kernel, which this user may not sample: useronly.h */
+	bool lowered;                   /* the kernel allows fewer samples than `rate` */
 	struct stream_limit limit;
 };
 
 #define STREAM_READS_ALL UINT64_MAX
-/* Of an event that was not recorded, or that is made here. */
+/* Value of `track` for an event that is not in the recording, or is made by a source. */
 #define NO_TRACK UINT32_MAX
-/* Of an event in no group. */
+/* Value of `leader` for an event outside groups. */
 #define NO_LEADER UINT32_MAX
 
-/* What the counters in a sample say: counts.h. The event's own is the first, then its group's. */
+/* The counts in a sample (counts.h): first the event's own, then those of its group. */
 struct stream_counts {
 	size_t n, room;
 	bool group;
-	uint8_t first, entry, id;       /* bytes: before the first, of one, to its id */
+	uint8_t first, entry, id;       /* bytes: before the first entry; of one entry; from an entry's start to
+					 * its id */
 	struct stream_count {
-		const struct stream_event *event;   /* NULL: of a recording, and not asked for */
+		const struct stream_event *event;   /* NULL: in the recording, but not in -e */
 		const char *name;
-		uint64_t value, delta;  /* so far; since the sample before */
+		uint64_t value, delta;  /* total so far; since the previous sample */
 	} v[];
 };
 
-/* One event of the list, globs expanded. */
 struct stream_event {
-	/* what is looked at for each sample lies together */
-	struct layout layout;           /* where the parts of its samples lie */
-	uint32_t min_raw;               /* raw data shorter than this lacks a field */
-	bool keep_own;                  /* perf-prof's own samples too: see open.c */
-	bool choosy;                    /* not every sample that comes is delivered */
-	bool filter_here;               /* a part of it is evaluated here */
-	void *consumer;                 /* the consumer's own */
-	struct event_ids *ids;          /* pairs of ids in two namespaces: ids.h; or NULL */
+	/* read for every sample, so kept together */
+	struct layout layout;           /* offsets of the parts of a sample */
+	uint32_t min_raw;               /* samples with less raw data are malformed: a field is missing */
+	bool keep_own;                  /* samples of perf-prof itself are delivered, too: see is_own() in choice.c */
+	bool choosy;                    /* choice_offer() has to look at each sample: filter, limits, taps, counts,
+					 * or muted */
+	bool filter_here;               /* a part of the filter is evaluated by perf-prof */
+	void *consumer;                 /* for the consumer; the stream does not touch it */
+	struct event_ids *ids;          /* translation of ids between PID namespaces: ids.h; or NULL */
 
-	const char *name;               /* what the user calls it: sys:name or sys:alias; where it
-					 * is no tracepoint, "cycles:u" or the alias alone */
-	const char *word;               /* the same as a function's name: sys__name, cycles_u */
-	const char *sys, *tracepoint;   /* NULL where it is no tracepoint */
-	const char *alias;              /* NULL without one */
-	const char *filter;             /* as the user wrote it; NULL without one */
-	const struct spec_item *item;   /* where it stands in the list */
-	struct filter *filtered;        /* the filter taken apart: filter.h */
-	struct numlist cpus;            /* cpus=; n == 0: the target's */
+	const char *name;               /* as the user writes it: sys:name or sys:alias; "cycles:u" or the alias
+					 * alone if it is no tracepoint */
+	const char *word;               /* the name as an identifier: sys__name, cycles_u */
+	const char *sys, *tracepoint;   /* NULL if it is no tracepoint */
+	const char *alias;              /* NULL: none */
+	const char *filter;             /* as the user wrote it; NULL: none */
+	const struct spec_item *item;   /* its item in the event list */
+	struct filter *filtered;        /* the parsed filter: filter.h */
+	struct numlist cpus;            /* cpus=; n == 0: the CPUs of the target */
 	bool callchain;
-	bool chain_user, chain_kernel;  /* which parts of it */
-	uint32_t stack_bytes;           /* callers are found by this much of the user's stack; 0: the
-					 * kernel finds them, by frame pointers */
-	struct pev_format *stack_format;   /* samples have registers and stack for it; NULL: not */
-	unsigned int max_stack;         /* 0: the kernel's */
-	const struct tracefmt *fmt;     /* NULL: no tracepoint; its fields are its sample's parts */
-	struct stream_sampling *sampling;   /* where fmt is NULL, else NULL */
-	struct maker *maker;            /* made here, of other events: its source; or NULL */
-	struct maker_tap *taps;         /* not the consumer's: for the sources that want it; or NULL */
-	bool everywhere;                /* on all tasks, whatever the targets are */
-	bool unrecorded;                /* not written by a recorder: the list has the same */
-	bool triggers;                  /* asks for what is recorded: --overwrite */
-	const char *probe;              /* a tracepoint of our own making (probes.h): its name without alias; or NULL */
-	bool from_glob;                 /* may be left out if it can't be opened */
-	uint32_t leader;                /* index of its group's, which may be itself; or NO_LEADER */
-	bool muted;                     /* on for its group alone: nobody wants its samples */
-	bool counted;                   /* not sampled: the leader's samples bear its count */
-	uint64_t read_format;           /* of a group with S, else 0 */
-	struct stream_counts *counts;   /* of the sample that is delivered; NULL: samples have none */
-	uint64_t id;                    /* of one of its descriptors */
-	uint32_t track;                 /* of a recording: its event there, or NO_TRACK */
-	uint32_t family;                /* index of the first one that counts the same, on other kinds of CPUs: their
-					 * weights have a sum. Mostly its own */
+	bool chain_user, chain_kernel;  /* which parts the chain has */
+	uint32_t stack_bytes;           /* bytes of user stack per sample, for unwinding; 0: the kernel walks frame
+					 * pointers */
+	struct pev_format *stack_format;   /* decodes the registers and stack for that; NULL: none */
+	unsigned int max_stack;         /* frames; 0: the kernel's default */
+	const struct tracefmt *fmt;     /* NULL: no tracepoint; then its fields are the parts of its samples */
+	struct stream_sampling *sampling;   /* set where fmt is NULL, else NULL */
+	struct maker *maker;            /* the source that makes this event from others; or NULL */
+	struct maker_tap *taps;         /* sources that receive its samples instead of the consumer; or NULL */
+	bool everywhere;                /* opened for all tasks, whatever the targets are */
+	bool unrecorded;                /* not recorded, because the list has the same event twice */
+	bool triggers;                  /* attribute trigger: each sample requests a dump (--overwrite) */
+	const char *probe;              /* name without alias, for a tracepoint that perf-prof created (probes.h);
+					 * or NULL */
+	bool from_glob;                 /* skipped if it cannot be opened */
+	uint32_t leader;                /* index of its group's leader, maybe its own; or NO_LEADER */
+	bool muted;                     /* opened only because its group needs it: samples are not delivered */
+	bool counted;                   /* not sampled itself: samples of the leader have its count */
+	uint64_t read_format;           /* for a group with S, else 0 */
+	struct stream_counts *counts;   /* counts in the sample being delivered; NULL: samples have none */
+	uint64_t id;                    /* event id of one of its descriptors */
+	uint32_t track;                 /* index of the event in the recording, or NO_TRACK */
+	uint32_t family;                /* index of the first event that counts the same thing on other types of
+					 * CPUs (hybrid machines), usually its own: the weights of a family are
+					 * added */
 	bool wanted;                    /* set by the consumer before stream_open() */
-	uint64_t reads;                 /* the same, for stream_narrow(): PERF_SAMPLE_* */
-	bool names_ip;                  /* the same: the consumer shows ip by its name */
+	uint64_t reads;                 /* PERF_SAMPLE_* that the consumer reads; set by it before stream_narrow() */
+	bool names_ip;                  /* the consumer shows `ip` as a symbol; set by it likewise */
 };
 #endif

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- taking it apart ---------------------------------------------------------------- */
+/* ---- parsing and splitting ---------------------------------------------------------- */
 
 struct split {
 	struct expr_tree *tree;
 	const struct expr_schema *schema;
 	FILE *kernel, *text;
-	size_t nkernel;               /* conditions that the kernel has got */
+	size_t nkernel;               /* conditions given to the kernel */
 	expr_node_ref here;
 	bool all_here, failed;
 };
@@ -48,7 +48,7 @@ static void keep_here(struct split *s, expr_node_ref ref)
 
 static void split_condition(struct split *s, expr_node_ref ref)
 {
-	/* copied: keep_here() may move the nodes */
+	/* a copy, because keep_here() may move the nodes */
 	struct expr_node node = *expr_at(s->tree, ref);
 
 	if (node.op == EXPR_AND) {
@@ -121,9 +121,9 @@ void filter_free(struct filter *filter)
 	*filter = (struct filter){ 0 };
 }
 
-/* ---- evaluating it ------------------------------------------------------------------ */
+/* ---- evaluation --------------------------------------------------------------------- */
 
-/* Nothing is left out without a word: the first time here, the number at the end. */
+/* Such events are never dropped silently: the first one is reported here, their number at the end. */
 static void no_value(const struct stream_event *event, int trouble)
 {
 	struct filter *filter = event->filtered;
@@ -140,7 +140,7 @@ bool filter_passes(const struct stream_event *event, const struct perf_event_hea
 	struct expr_value value;
 	int trouble;
 
-	/* no function of filters makes text: there is no room for it */
+	/* needs no buffer: functions of filters produce no text */
 	run.text = NULL;
 	run.text_size = run.text_used = 0;
 	schema_set_run(&run, rec, raw, raw_size, &cpu);

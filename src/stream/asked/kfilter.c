@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel's MAX_FILTER_STR_VAL, less its NUL. */
+/* MAX_FILTER_STR_VAL of the kernel, without the NUL. */
 enum { MAX_STRING = 255 };
 
 struct writer {
@@ -26,7 +26,7 @@ static const char *const signs[] = {
 	[EXPR_GE] = ">=", [EXPR_GLOB] = "~", [EXPR_BIT_AND] = "&",
 };
 
-/* One field, one constant. */
+/* A comparison of one field with one constant. */
 struct predicate {
 	enum expr_op op;
 	const struct expr_node *name, *constant;
@@ -72,7 +72,7 @@ static bool find_predicate(const struct writer *w, const struct expr_node *node,
 
 /* ---- numbers ------------------------------------------------------------------------ */
 
-/* The name that the kernel has for the CPU, unless the event has a field of that name. */
+/* The kernel's name for the CPU, unless the event has a field of that name. */
 static const char *cpu_name(const struct writer *w)
 {
 	static const char *const names[] = { "CPU", "cpu" };
@@ -114,7 +114,7 @@ static bool write_number(struct writer *w, const struct predicate *p)
 	if (p->field->area != SCHEMA_RAW ||
 	    !expr_constant_of_field(p->field, p->op, &p->constant->number, &value))
 		return false;
-	/* unsigned here, signed there */
+	/* expr compares unsigned here, the kernel signed */
 	if (is_signed && p->constant->number.type == EXPR_U64 && p->op != EXPR_EQ &&
 	    p->op != EXPR_NE && p->op != EXPR_BIT_AND)
 		return false;
@@ -128,9 +128,9 @@ static bool write_number(struct writer *w, const struct predicate *p)
 
 /* ---- text --------------------------------------------------------------------------- */
 
-/* A glob that begins with a digit, or with a star and has no other special character than
- * one at its end, takes a path of its own in the kernel, which is wrong. A class or a
- * backslash sends it through glob_match(). */
+/* The kernel handles a glob wrongly if it begins with a digit, or with a star and has no other
+ * special character except a star at its end: such globs do not reach glob_match(). A character
+ * class, or a backslash, makes the kernel use glob_match(). */
 static void write_glob(struct writer *w, const char *glob, size_t len)
 {
 	size_t i = 0;
@@ -175,10 +175,10 @@ static bool write_text(struct writer *w, const struct predicate *p)
 
 	if (!is_text(p->field) || (p->op != EXPR_EQ && p->op != EXPR_NE && p->op != EXPR_GLOB))
 		return false;
-	/* the kernel's strings have no way to hold their own quote; globs grow by 2 */
+	/* a string of the kernel cannot contain its own quote; write_glob() adds up to 2 characters */
 	if (memchr(text, quote, len) || len > MAX_STRING - 2)
 		return false;
-	/* never equal: the kernel would look at the array's bytes only */
+	/* can never be equal, but the kernel would compare the bytes of the array alone */
 	if (p->field->kind == EXPR_FIELD_CHARS && len >= p->field->size && p->op != EXPR_GLOB)
 		return false;
 	if (p->op == EXPR_GLOB && !can_glob(text, len))
@@ -221,7 +221,7 @@ static bool write_bit_test(struct writer *w, const struct expr_node *node)
 	return ok;
 }
 
-/* A field alone, as a condition. */
+/* A field alone is a condition: field != 0. */
 static bool write_truth(struct writer *w, const struct expr_node *name)
 {
 	static const struct expr_node zero = { .op = EXPR_NUMBER };

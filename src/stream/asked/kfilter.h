@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions in the language of the kernel's filters, which is smaller: a predicate
- * compares one field with one constant, and predicates are joined by &&, ||, ! and
- * parentheses. Only what the kernel evaluates as expr/expr.h says is put into it.
+ * Expressions in the syntax of the kernel's filters, which is smaller: a predicate compares one
+ * field with one constant, and predicates are combined with &&, ||, ! and parentheses. Only what
+ * the kernel evaluates as expr/expr.h defines it is translated.
  *
- * Some of what the kernel takes it gets wrong (seen on 6.18, the last on 6.1); this is left
- * out, or said in another way:
- *	x == 300		of 8 bits: the kernel cuts the constant to 44
- *	CPU & 1			is never true
- *	comm ~ "*x"		of a char array: matches only at the array's last byte but one
- *	comm ~ "*x*"		of a char array: also finds what stands behind the NUL
- *	comm ~ "5*"		a first digit makes it a comparison with the text "5*"
- *	comm ~ "a[!b]"		matches "a": the class takes the NUL for a character
+ * The kernel accepts the following, but evaluates it wrongly (seen on 6.18, the last one on 6.1).
+ * It is not translated, or is written in another way:
+ *	x == 300		x has 8 bits: the kernel truncates the constant to 44
+ *	CPU & 1			never true
+ *	comm ~ "*x"		char array: matches only at the last byte but one of the array
+ *	comm ~ "*x*"		char array: also matches what is behind the NUL
+ *	comm ~ "5*"		a digit at the start turns it into a comparison with the text "5*"
+ *	comm ~ "a[!b]"		matches "a": the class matches the NUL
  */
 #ifndef STREAM_ASKED_KFILTER_H
 #define STREAM_ASKED_KFILTER_H
 
 #include "expr/tree.h"
 
-/* Text longer than this, with what open.c adds, would not fit in a page. */
+/* Longer filters, with what open.c adds, would not fit in a page. */
 enum { KFILTER_MAX = 3072 };
 
-/* The condition at ref, in the kernel's words; NULL if it can't be said there (or memory is
- * out). To be freed. */
+/* The condition at ref in the kernel's syntax, to be freed; NULL if it cannot be written there, or
+ * without memory. */
 char *kfilter_text(const struct expr_tree *tree, expr_node_ref ref,
 		   const struct expr_schema *schema);
 #endif

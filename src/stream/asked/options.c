@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that commands share, as rows; each command names the groups it takes. */
+/* The options that commands share. Each command names the groups of options that it takes. */
 #include "stream/asked/opts.h"
 
 #include "base/nearest.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { MAX_CPU = 65535 };
-/* A timer of more than a year is a mistake, and must not overflow as ns. */
+/* A longer interval is a mistake; it must also fit as ns. */
 #define MAX_INTERVAL_MS (366ULL * 24 * 3600 * 1000)
 
 static int parse_numbers(const char *text, struct numlist *list, const char *what, int max,
@@ -159,7 +159,7 @@ static int parse_time(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
-/* What perf takes: the size of a record, which is 16 bits. */
+/* The limit is perf's: the size of a record has 16 bits. */
 enum { DEFAULT_STACK = 8192, MAX_STACK = 65528 };
 
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected)
@@ -193,7 +193,7 @@ int stream_parse_call_graph(const char *text, void *field, struct fault *f)
 	return 0;
 }
 
-/* "lbr", "DWARF", "dwraf", "dwarf4096": what was meant is no program. */
+/* "lbr", "DWARF", "dwraf", "dwarf4096": certainly not meant as a program. */
 static bool is_way_misspelt(const char *word)
 {
 	char head[8];
@@ -248,7 +248,7 @@ const struct opt stream_event_opts[] = {
 	  false, NULL },
 };
 
-/* Where -e takes events that are sampled so many times a second. */
+/* For commands whose -e takes events that are sampled by frequency. */
 const struct opt stream_rate_opts[] = {
 	{ "strict-freq", 0, NULL, OPT_FLAG, AT(strict_freq), NULL,
 	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, rather than "
@@ -300,7 +300,7 @@ const struct opt stream_ring_opts[] = {
 	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
 };
 
-/* What of these a source has for itself. */
+/* The options of this kind that a source has, too. */
 const struct opt stream_source_opts[] = {
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
 	  "Use rings of at least this size.", false, parse_ring },

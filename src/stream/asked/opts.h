@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that commands share: what is asked for, as the command line says it. */
+/* The options that commands share, as the command line gives them. */
 #ifndef STREAM_ASKED_OPTS_H
 #define STREAM_ASKED_OPTS_H
 
@@ -14,77 +14,82 @@
 
 struct source_ops;
 
-/* From one time to another, both included, in ns of a recording's clock. */
+/* A span of time in ns of the recording's clock; both ends are included. */
 struct stream_span {
-	uint64_t from, to;              /* to == 0: no end */
+	uint64_t from, to;              /* to == 0: to the end */
 };
 
-/* What a command does with the attributes of an event list. */
+/* Attributes of event list items that a command can use. */
 enum stream_attrs {
 	STREAM_ATTR_STACK = 1 << 0,     /* stack, max-stack */
 	STREAM_ATTR_KEY = 1 << 1,       /* key */
 	STREAM_ATTR_PAIR = 1 << 2,      /* role, untraced */
 	STREAM_ATTR_ROW = 1 << 3,       /* top-by, top-add, comm, printkey */
 	STREAM_ATTR_TRIGGER = 1 << 4,   /* trigger */
-	STREAM_ATTR_NOBODY = 1 << 5,    /* what other tools have */
+	STREAM_ATTR_NOBODY = 1 << 5,    /* known from other tools, used by no command */
 };
 
-/* What the common options of a command say; rows of options.c fill it. */
+/* Values of the common options. The rows in options.c fill them in. */
 struct stream_opts {
 	struct opt_strings events;      /* -e */
-	unsigned int attrs;             /* of enum stream_attrs: what the command uses */
-	unsigned int passes;            /* of the same: what it takes though it has no use for it, which is a hint */
-	const struct source_ops *const *sources;   /* commands that may stand in -e: source.h */
+	unsigned int attrs;             /* enum stream_attrs: those that the command uses */
+	unsigned int passes;            /* enum stream_attrs: those that it accepts without using them, with a hint */
+	const struct source_ops *const *sources;   /* commands that can be used as events in -e: source.h */
 	struct numlist cpus;            /* -C; n == 0: all online */
 	struct numlist pids, tids;
 	struct opt_strings cgroups;
 	int inherit;                    /* OPT_TRI; on by default */
 	struct {
-		uint64_t bytes;         /* 0: the usual */
-		uint64_t usual;         /* the command's own, or 0 */
+		uint64_t bytes;         /* 0: `usual` */
+		uint64_t usual;         /* the command's default; 0: the stream's */
 	} ring;
-	uint64_t buffer;                /* --buffer: bytes behind all rings; 0: none */
-	uint64_t watermark;             /* percent of the ring; UINT64_MAX: our choice */
+	uint64_t buffer;                /* --buffer: bytes of all buffers together; 0: none */
+	uint64_t watermark;             /* percent of the ring; UINT64_MAX: chosen by the stream */
 	uint64_t interval_ms;           /* -i; 0: never */
 	uint64_t exit_n;                /* -N; 0: no limit */
-	uint64_t freq, period;          /* of perf events that say neither; both 0: the usual; RATE_MAX */
-	bool strict_freq;               /* no frequency is lowered, no period raised to what the kernel allows */
-	uint64_t sampling_limit;        /* of a ring in a second; 0: none */
+	uint64_t freq, period;          /* for perf events without freq or period; both 0: the default; freq may be
+					 * RATE_MAX */
+	bool strict_freq;               /* --strict-freq: fail rather than lower a frequency or raise a period */
+	uint64_t sampling_limit;        /* events per second and ring; 0: no limit */
 	const char *record;             /* --record FILE, or NULL */
 	struct {
-		bool only;              /* nothing is delivered, all is written */
+		bool only;              /* records are written, and not delivered */
 		bool compressed;
-		uint64_t max_size;      /* bytes at which the run ends; 0: never */
-		uint64_t switch_size, switch_ms;   /* when the next file begins; 0: never */
-		bool switch_signal;     /* at SIGUSR2 */
-		uint64_t keep;          /* so many files before the present one; 0: all */
-		uint64_t flight_bytes;  /* written only when asked for, and kept in so much memory; 0: at once */
-		uint64_t flight_ns;     /* of those the last; 0: all */
-		uint64_t flight_dumps;  /* so often, then the run ends; 0: no limit */
+		uint64_t max_size;      /* bytes after which the run ends; 0: no limit */
+		uint64_t switch_size, switch_ms;   /* size in bytes and time in ms after which the next file
+						    * begins; 0: never */
+		bool switch_signal;     /* SIGUSR2 begins the next file */
+		uint64_t keep;          /* number of older files to keep; 0: all */
+		uint64_t flight_bytes;  /* --overwrite: bytes of memory that hold the newest records until a dump
+					 * is requested; 0: write at once */
+		uint64_t flight_ns;     /* a dump holds only the last flight_ns; 0: all in memory */
+		uint64_t flight_dumps;  /* number of dumps after which the run ends; 0: no limit */
 	} recording;
-	const char *input;              /* --input FILE ("-": stdin): a recording in place of the kernel */
-	int input_fd;                   /* the same, opened; whoever sets `input` opens it: replay.h */
-	const struct opener *opener;    /* of files that belong to the machine or to tasks */
-	struct stream_span time;        /* --time, of a recording */
-	bool keeps_ids;                 /* tasks have the ids that samples say, and nothing else: ids.h */
-	bool takes_counts;              /* of a recording's groups: see stream_leaders() */
+	const char *input;              /* --input FILE ("-": stdin): read a recording instead of the kernel's
+					 * rings */
+	int input_fd;                   /* the file, opened by whoever sets `input`: replay.h */
+	const struct opener *opener;    /* opens files of this machine and of tasks */
+	struct stream_span time;        /* --time, for a recording */
+	bool keeps_ids;                 /* ids of tasks stay as samples have them, without translation between PID
+					 * namespaces: ids.h */
+	bool takes_counts;              /* for groups of a recording: see stream_leaders() */
 	uint64_t usage_ms;              /* --usage-self; 0: never */
 	bool order;
-	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's */
+	bool tsc, monotonic;            /* the clock of timestamps; neither: the kernel's default */
 	int64_t clock_offset;
 	bool call_graph;                /* -g */
 	int user_callchain, kernel_callchain;   /* OPT_TRI */
 	struct {
-		bool said;              /* --call-graph fp or dwarf */
-		uint32_t stack_bytes;   /* dwarf: of the user's stack in each sample; 0: fp */
+		bool said;              /* --call-graph has a value, fp or dwarf */
+		uint32_t stack_bytes;   /* dwarf: bytes of user stack in each sample; 0: fp */
 	} chains;
 	struct output output;           /* -o */
-	int verbose;                    /* 1: -v, -1: -q, whichever came later; for note() */
-	bool quiet;                     /* -q, also before -v */
-	bool takes_command;             /* the command line can name a command to watch; for messages */
+	int verbose;                    /* 1: -v, -1: -q (the last one counts); for note() */
+	bool quiet;                     /* -q was given, even if -v came later */
+	bool takes_command;             /* the command accepts a workload to run; for messages */
 };
 
-/* Rows for the option groups of commands. */
+/* Option rows, by group. */
 enum {
 	STREAM_EVENT_NOPTS = 1, STREAM_TARGET_NOPTS = 5, STREAM_RING_NOPTS = 10,
 	STREAM_SOURCE_NOPTS = 2, STREAM_INPUT_NOPTS = 2,
@@ -98,12 +103,13 @@ extern const struct opt stream_event_opts[STREAM_EVENT_NOPTS],
 
 void stream_opts_defaults(struct stream_opts *opts);
 void stream_opts_free(struct stream_opts *opts);
-/* For rows of --call-graph, whose field is a struct stream_opts. */
+/* Parser for rows of --call-graph; `opts` is the struct stream_opts. 0, or -1 with f. */
 int stream_parse_call_graph(const char *text, void *opts, struct fault *f);
-/* "fp", "dwarf", "dwarf,4096": bytes of stack, 0 for fp. Else false, and what was expected. */
+/* Parses "fp", "dwarf" or "dwarf,4096" into bytes of stack (0: fp). Sets *expected in any case.
+ * False if text is none of these. */
 bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **expected);
-/* The first operand, where it can only be meant as the word behind -g: -1 with f. */
+/* Fails (-1 with f) if the first operand is obviously a misplaced argument of -g. */
 int stream_check_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
-/* Of a first operand that is no program, f says so: adds what the word behind -g may be. */
+/* f says that the first operand is no program: adds which words may follow -g. */
 void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parser *args, struct fault *f);
 #endif

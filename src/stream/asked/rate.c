@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRIES = 32 };                /* so often the limit may fall while one event is opened */
+enum { TRIES = 32 };                /* the limit may fall this many times while one event is opened */
 enum { CLOCK_FREQ = 1000000000 / RATE_CLOCK_PERIOD };
 
 int rate_parse(const char *text, uint64_t *rate)
@@ -41,7 +41,6 @@ int rate_limit(void *ctx, uint64_t *limit)
 	return rc;
 }
 
-/* In samples a second. */
 static uint64_t wish(uint64_t rate)
 {
 	uint64_t limit;
@@ -58,10 +57,11 @@ void rate_set(struct stream_sampling *sampling, uint64_t rate)
 }
 
 /*
- * An event has ceil(limit / hz) samples a tick, and with the last of them it is stopped until the next tick
- * (kernel/events/core.c, __perf_event_account_interrupt()): 500 samples a second at 250 ticks lose every
- * other one. One sample a tick less, and a little slower than the ticks, is hardly ever stopped: a task's event
- * can come to more in a tick as it is switched in.
+ * The kernel allows ceil(limit / hz) samples per tick, and stops the event at the last of them
+ * until the next tick (kernel/events/core.c, __perf_event_account_interrupt()): at 250 ticks a
+ * second, a limit of 500 loses every other sample. One sample per tick less, at a frequency a
+ * little lower than a multiple of the tick rate, is hardly ever throttled. The exception is a
+ * task's event: it can get more samples in the tick in which the task is switched in.
  */
 uint64_t rate_steady(uint64_t limit, uint64_t hz)
 {
@@ -84,7 +84,7 @@ static uint64_t allowed(const struct rate_opener *opener, uint64_t limit)
 	return opener->steady ? rate_steady(limit, ticks_a_second()) : limit;
 }
 
-/* A default that would be throttled is lowered before it is refused. */
+/* Lowers a default frequency that the kernel would accept, but throttle. */
 static void calm(const struct rate_opener *opener, struct perf_event_attr *attr)
 {
 	uint64_t limit;
@@ -157,7 +157,7 @@ static bool is_lowered(const struct stream_event *event)
 	return event->wanted && event->sampling && event->sampling->lowered && event->sampling->rate != RATE_MAX;
 }
 
-/* Whether an earlier event was lowered from the same rate to the same. */
+/* Whether an earlier event was lowered from and to the same frequency: one note is enough. */
 static bool is_told(const struct stream_event *events, size_t at)
 {
 	const struct stream_sampling *sampling = events[at].sampling;
@@ -169,7 +169,7 @@ static bool is_told(const struct stream_event *events, size_t at)
 	return false;
 }
 
-/* The limit of a frequency may be above what the timer does. */
+/* Whether the timer is the limit, rather than kernel.perf_event_max_sample_rate. */
 static bool is_as_fast_as_the_timer(const struct perf_event_attr *attr, uint64_t limit)
 {
 	return !attr->freq || (rate_is_clock(attr) && attr->sample_freq == CLOCK_FREQ && limit > CLOCK_FREQ);

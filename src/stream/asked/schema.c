@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of the sample itself; `member` is the one of struct layout that says where. */
+/* Parts of the sample itself. `member`: offset of the part in struct layout; `behind`: bytes into
+ * the part. */
 struct part {
 	const char *name;
 	size_t member;
@@ -21,7 +22,7 @@ static const struct part parts[] = {
 	{ "_period", offsetof(struct layout, period), 0, 8, EXPR_FIELD_UINT },
 };
 
-/* What the kernel's filters have beside an event's own fields. */
+/* Names that the kernel's filters know besides the fields of an event. */
 static const struct expr_field generic[] = {
 	{ "CPU", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
 	{ "cpu", EXPR_FIELD_UINT, SCHEMA_CPU, true, 0, 4 },
@@ -29,7 +30,7 @@ static const struct expr_field generic[] = {
 	{ "COMM", EXPR_FIELD_ELSEWHERE, 0, true, 0, 0 },
 };
 
-/* The same as fields of events that are no tracepoints. */
+/* Fields of events that are no tracepoints. */
 static const struct part fields_of_sample[] = {
 	{ "identifier", offsetof(struct layout, identifier), 0, 8, EXPR_FIELD_UINT },
 	{ "ip", offsetof(struct layout, ip), 0, 8, EXPR_FIELD_UINT },
@@ -46,7 +47,7 @@ static const struct part fields_of_sample[] = {
 enum { NFIELDS = sizeof(fields_of_sample) / sizeof(*fields_of_sample) };
 enum { NPARTS = sizeof(parts) / sizeof(*parts), NGENERIC = sizeof(generic) / sizeof(*generic) };
 
-/* "const char *", whatever the blanks. */
+/* "const char *", with or without spaces. */
 static bool is_char_pointer(const char *type)
 {
 	char word[16];
@@ -116,7 +117,7 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 	*schema = (struct expr_schema){ 0 };
 	if (!fields)
 		return -ENOMEM;
-	/* its own first: messages list them in this order */
+	/* its own fields first: messages list them in this order */
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, fmt->ncommon, fmt->nfields);
 	else
@@ -128,7 +129,7 @@ int schema_of_event(struct expr_schema *schema, const struct stream_event *event
 						   offsetof(struct schema_constants, one), 8 };
 	if (fmt)
 		n += add_trace_fields(fields + n, fmt, 0, fmt->ncommon);
-	/* of these, what is no tracepoint has the CPU only: the kernel filters nothing there */
+	/* without comm if it is no tracepoint: the kernel does not filter such events */
 	memcpy(fields + n, generic, sizeof(generic));
 	schema->fields = fields;
 	schema->nfields = n + (fmt ? NGENERIC : NGENERIC - 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields of an event as expressions see them: those of its tracepoint, then what
- * every sample has (_cpu, _pid, _tid, _time, _period).
+ * The fields of an event as expressions see them, in this order: those of its tracepoint, or else
+ * the parts of its sample (ip, addr, ...); _cpu, _pid, _tid, _time and _period; the common_ fields
+ * of tracepoints; CPU and comm, as in filters of the kernel.
  */
 #ifndef STREAM_ASKED_SCHEMA_H
 #define STREAM_ASKED_SCHEMA_H
@@ -9,22 +10,22 @@
 #include "expr/expr.h"
 #include "stream/asked/event.h"
 
-/* The areas of struct expr_run. */
+/* Where fields lie: indices of expr_run.area. */
 enum { SCHEMA_RAW, SCHEMA_RECORD, SCHEMA_CPU, SCHEMA_CONSTANTS };
 
-/* The last area: what samples needn't say. */
+/* The last area: values that samples need not carry. */
 struct schema_constants {
 	uint64_t one;
 };
 extern const struct schema_constants schema_constants;
 
-/* Fills a schema (without functions) that borrows names from the event. 0 or -ENOMEM. */
+/* Fills a schema without functions. It borrows names from the event. 0 or -ENOMEM. */
 int schema_of_event(struct expr_schema *schema, const struct stream_event *event);
-/* What the expression, over the event's fields, reads of a sample: PERF_SAMPLE_*. */
+/* PERF_SAMPLE_* bits of what the expression reads from a sample. */
 uint64_t schema_reads(const struct expr *expr, const struct stream_event *event);
 void schema_free(struct expr_schema *schema);
 
-/* The data of one sample; cpu has to stay where it is. */
+/* Points the run at one sample. *cpu must stay valid while the run is used. */
 static inline void schema_set_run(struct expr_run *run, const struct perf_event_header *rec,
 				  const void *raw, uint32_t raw_size, const uint32_t *cpu)
 {
