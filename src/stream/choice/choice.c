@@ -21,7 +21,7 @@ static bool is_filtered(const struct stream_event *event, const struct perf_even
 	return event->filter_here && !filter_passes(event, rec, raw, raw_size, cpu);
 }
 
-/* Whether a sample is our own doing, or not what the filter wants; it is counted. */
+/* Whether the sample is perf-prof's own, fails the filter, or its event is muted; counts such samples. */
 static bool is_unwanted(struct stream *s, const struct stream_event *event, const struct perf_event_header *rec,
 			const void *raw, uint32_t raw_size, uint32_t cpu)
 {
@@ -36,7 +36,7 @@ static bool is_unwanted(struct stream *s, const struct stream_event *event, cons
 	return false;
 }
 
-/* Whether the sample of this event is delivered; what is left out is counted. */
+/* Whether the sample is delivered; counts those that are dropped. */
 static bool takes(struct stream *s, struct ring *ring, const struct stream_event *event,
 		  const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
 {
@@ -90,7 +90,7 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 	if (s->choice.strays) {
 		event = strays_whose(s, rec, id);
 		if (!event)
-			return rec->size >= 16;   /* one that nobody can assign is counted as lost */
+			return rec->size >= 16;   /* not assignable to an event: lost */
 		event = dispatch_as(event, rec, &raw, &size);
 	} else {
 		event = dispatch_sample(s, rec, &raw, &size);

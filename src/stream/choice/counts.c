@@ -7,22 +7,22 @@
 #include <stdlib.h>
 
 enum { MAX_COUNTERS = 1 << 20, ALL_TASKS = -1 };
-/* What a sample says of a task on its way out. */
+/* The tid in samples of a task that is exiting. */
 #define TID_GONE UINT32_MAX
 
-/* Which event a descriptor is of. */
+/* The event of a descriptor. */
 struct member {
 	uint64_t id;
-	const struct stream_event *event;   /* NULL: not in the stream's list */
+	const struct stream_event *event;   /* NULL: not in the event list */
 	const char *name;
 	bool inherits;
-	int64_t newest;                     /* where it inherits: the last task that said who it was; 0: none did */
+	int64_t newest;                     /* with inherit: the last known task; 0: none yet */
 };
 
 struct counter_key {
-	const struct stream_event *event;   /* whose samples are looked at: there may be aliases */
+	const struct stream_event *event;   /* the event whose sample has the count: aliases count separately */
 	uint64_t id;
-	int64_t tid;                        /* ALL_TASKS where they have one counter */
+	int64_t tid;                        /* ALL_TASKS: all tasks share one counter */
 };
 
 struct counter {
@@ -32,7 +32,7 @@ struct counter {
 };
 
 struct counts {
-	struct member *members;             /* by id */
+	struct member *members;             /* sorted by id */
 	size_t nmembers;
 	struct counter *counters;
 };
@@ -105,7 +105,7 @@ bool counts_are_in(const struct stream_event *ev)
 	return !ev->maker && !ev->counted && read_format(ev) & PERF_FORMAT_ID;
 }
 
-/* As many as there are events, which a group can't exceed. */
+/* A group cannot have more members than there are events: `room`. */
 static int make_counts(struct stream_event *ev, size_t room)
 {
 	uint64_t format = read_format(ev);
@@ -159,7 +159,7 @@ void counts_free(struct stream *s)
 
 /* ---- samples --------------------------------------------------------------- */
 
-/* A new one is the only thing that is allocated here: one for each descriptor, or task. */
+/* Finds a counter or allocates a new one: the only allocation here, once per descriptor or task. */
 static struct counter *counter_of(struct counts *all, const struct stream_event *event, uint64_t id, int64_t tid)
 {
 	struct counter_key key = { event, id, tid };
@@ -176,8 +176,9 @@ static struct counter *counter_of(struct counts *all, const struct stream_event 
 	return HASH_KEPT(c);
 }
 
-/* Who is on its way out is not said, but it was on that CPU, so mostly it is who was there before. Were it
- * taken for somebody new, all that it had counted would come twice. */
+/* The sample of an exiting task does not say which one it is, but it was on that CPU, so mostly it
+ * is the task seen there last. Taken for a new task, everything it had counted would be added
+ * again. */
 static struct counter *counter_of_member(struct counts *all, const struct stream_event *event, struct member *m,
 					 uint32_t tid)
 {
@@ -189,7 +190,8 @@ static struct counter *counter_of_member(struct counts *all, const struct stream
 	return counter_of(all, event, m->id, tid);
 }
 
-/* Of the aliases of a recorded event a member names the first: its own samples are of the one that they go to. */
+/* A member names only the first of several aliases of a recorded event: if it is the sample's own
+ * event, the alias to which the sample is delivered counts. */
 static const struct stream_event *event_of(const struct member *m, const struct stream_event *event)
 {
 	return m->event && m->event->track == event->track && event->track != NO_TRACK ? event : m->event;
@@ -204,7 +206,7 @@ static void take_one(struct counts *all, const struct stream_event *event, uint6
 
 	if (!c || out->n == out->room)
 		return;
-	/* a task that has another's id counts from 0 again */
+	/* less than before: another task got the same id, and counts from 0 */
 	out->v[out->n++] = (struct stream_count){ event_of(m, event), m->name, value,
 						  value < c->last ? value : value - c->last };
 	c->last = value;

@@ -70,7 +70,7 @@ struct stream_event *dispatch_any(const struct stream *s, const struct perf_even
 
 	if (s->choice.mixed)
 		return dispatch_as(event_of(s, rec), rec, raw, raw_size);
-	if (!event->fmt || !event->layout.raw)   /* the only one */
+	if (!event->fmt || !event->layout.raw)   /* not mixed: there is only this event */
 		return dispatch_as(event, rec, raw, raw_size);
 	*raw = layout_raw(&event->layout, rec, raw_size);
 	if (!*raw || *raw_size < 2)

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which event a sample is of, and where its raw data lies. If all events are tracepoints that are laid out alike, the
- * raw data begins with the answer (common_type); otherwise each sample has an IDENTIFIER.
+ * Which event a sample belongs to, and where its raw data lies. If all events are tracepoints with
+ * the same layout, the raw data begins with the event's id (common_type). Otherwise each sample has
+ * an IDENTIFIER, unless there is only one event.
  */
 #ifndef STREAM_CHOICE_DISPATCH_H
 #define STREAM_CHOICE_DISPATCH_H
 
 #include "stream/state/state.h"
 
-/* What is wanted is known: fills the tables for this. */
+/* Fills the tables for this. Call it when the consumer has chosen what it wants. */
 void dispatch_index(struct stream *s);
-/* The raw data of a sample of this event; NULL where it contradicts the event's format. */
+/* Finds the raw data of a sample of this event. NULL if the sample contradicts the event's format. */
 struct stream_event *dispatch_as(struct stream_event *event, const struct perf_event_header *rec, const void **raw,
 				 uint32_t *raw_size);
-/* dispatch_sample() for all but the usual layout. */
+/* The slow path of dispatch_sample(): all layouts except the usual one. */
 struct stream_event *dispatch_any(const struct stream *s, const struct perf_event_header *rec, const void **raw,
 				  uint32_t *raw_size);
-/* The event of a sample that has an identifier, if need be by strays_event(); NULL if it is none of ours. */
+/* The event of a sample, by its IDENTIFIER or strays_event(); NULL if it is none of the stream's. */
 const struct stream_event *dispatch_event_of(const struct stream *s, const struct perf_event_header *rec);
 
-/* The usual layout: all events alike, nothing of variable length before the raw data. */
+/* The usual layout: all events alike, and no part of variable length before the raw data. */
 static inline struct stream_event *dispatch_plain(const struct stream *s, const struct perf_event_header *rec,
 						  const void **raw, uint32_t *raw_size)
 {
@@ -36,7 +37,7 @@ static inline struct stream_event *dispatch_plain(const struct stream *s, const 
 	return event && *raw_size >= event->min_raw ? event : NULL;
 }
 
-/* The event and its raw data; NULL for a sample that contradicts its format. */
+/* Finds the event and its raw data; NULL if the sample is malformed. */
 static inline struct stream_event *dispatch_sample(const struct stream *s, const struct perf_event_header *rec,
 						   const void **raw, uint32_t *raw_size)
 {

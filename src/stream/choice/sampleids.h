@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids of descriptors, which samples have as their IDENTIFIER. */
+/* Ids of the opened events, found in samples as IDENTIFIER. */
 #ifndef STREAM_CHOICE_SAMPLEIDS_H
 #define STREAM_CHOICE_SAMPLEIDS_H
 
@@ -8,8 +8,8 @@
 struct stream;
 struct stream_event;
 
-/* Of all that is open. */
+/* Indexes the ids of all open events. */
 void sampleids_index(struct stream *s);
-/* The event of that id; NULL: there is none. */
+/* The event with that id, or NULL. */
 struct stream_event *sampleids_event(const struct stream *s, uint64_t id);
 #endif

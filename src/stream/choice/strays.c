@@ -18,7 +18,7 @@ static bool is_open(const struct stream_event *ev)
 	return !ev->maker && ev->wanted && plain_may_stray(ev);
 }
 
-/* Samples without parts of variable length are of one size. */
+/* Only samples without parts of variable length have a fixed size. */
 static bool is_of_size(const struct stream_event *ev, uint16_t size)
 {
 	return !ev->sampling->decode && ev->layout.fixed_end == size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples with another program's id. The kernel counts a software event (page-faults, context-switches and the
- * like) in one walk over all who want it, makes a sample's id for the first of them and leaves it for the next
- * ones (since Linux 6.2: sample_flags, which perf_tp_event() clears between two, and do_perf_sw_event() does not).
- * So a page fault that somebody else samples, too, may lie in our ring with that one's id, and with a tail that
- * is that one's call chain.
+ * Samples with the id of another program's event. The kernel counts a software event (page-faults,
+ * context-switches and the like) in one loop over all its listeners. It writes the sample's id for
+ * the first listener, and leaves it in place for the next ones (since Linux 6.2: perf_tp_event()
+ * clears sample_flags between two listeners, do_perf_sw_event() does not). So if another program
+ * samples the same page fault, its id may be in our ring, and a call chain made for that program.
  */
 #ifndef STREAM_CHOICE_STRAYS_H
 #define STREAM_CHOICE_STRAYS_H
@@ -16,15 +16,15 @@
 struct stream;
 struct stream_event;
 
-/* Looks for such events among those that are open. */
+/* Sets choice.strays if such events are open. */
 void strays_begin(struct stream *s);
-/* The event that a sample with an id of nobody here is of: the one that may have such, or, of several, the
- * one whose samples have that size. NULL: not known. */
+/* The event of a sample with an unknown id: the only open event that can have such samples, or, of
+ * several, the only one whose samples have this size. NULL: not known. */
 struct stream_event *strays_event(const struct stream *s, const struct perf_event_header *rec);
-/* The event of a sample where there are such events: by its id, or by strays_event(); then *id is the one that it
- * should have, else 0. NULL: not known. */
+/* The event of a sample where there are such events: by its id; otherwise by strays_event(), and
+ * *id is set to the id that the sample should have. Else *id is 0. NULL: not known. */
 struct stream_event *strays_whose(const struct stream *s, const struct perf_event_header *rec, uint64_t *id);
-/* Whether it is a sample of ours, of which nobody knows what event it is of. */
+/* Whether the sample cannot be assigned to an event for that reason, and so is lost. */
 bool strays_are_lost(const struct stream *s, const struct perf_event_header *rec);
 
 #endif
