@@ -33,7 +33,7 @@ uint64_t stream_asked_to_stop(void *stream)
 	return atomic_load(&((struct stream *)stream)->run.attention.stop_ns);
 }
 
-/* Who asks is in the middle of a lookup: what the rings of names hold may not be handed over now. */
+/* The caller is in the middle of a lookup, so records of the sideband cannot be handed over now. */
 bool stream_is_pressed(void *stream)
 {
 	struct stream *s = stream;

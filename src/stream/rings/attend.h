@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What signals, the interval timer and the watchdog ask of a run: see live/attention.h. */
+/* Handles what signals, the interval timer and the watchdog request during a run: see live/attention.h. */
 #ifndef STREAM_RINGS_ATTEND_H
 #define STREAM_RINGS_ATTEND_H
 
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Signals and the watchdog, from here to stream_free(). 0, or -1 with f. */
+/* Installs signal handlers and the watchdog, until stream_free(). 0, or -1 with f. */
 int attend_begin(struct stream *s, const struct stream_ops *ops, void *ctx, uint64_t interval_ms, struct fault *f);
-/* Does what was asked for since the last call. To be called when attention_pending(). */
+/* Handles all requests since the last call. Call it when attention_pending() is not 0. */
 void attend_requests(struct stream *s);
-/* While it is so, a callback that does not return is interrupted. */
+/* While it is on, a callback that does not return after a stop is interrupted. */
 void attend_set_delivering(struct stream *s, bool on);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Closing the last event of a tracepoint makes the kernel wait for a grace period: some
- * 40 ms each, one after another, so that sched:* would hold up the end by a second. A
- * process of its own keeps the descriptors until we have closed ours; then its exit is
- * the last close, and nobody waits for it.
+ * When the last event of a tracepoint is closed, the kernel waits for a grace period: about 40 ms
+ * each, one after another, so sched:* would delay the exit by a second. Another process inherits
+ * the descriptors, and exits after this one has closed its own. Its exit is then the last close,
+ * and nobody waits for it.
  */
 #include "stream/rings/rings.h"
 
@@ -19,11 +19,11 @@ static size_t tracepoints_open(const struct stream *s)
 
 	for (size_t i = 0; i < s->list.nevents; i++)
 		n += s->list.events[i].wanted;
-	/* probes can't be removed while somebody holds them */
+	/* probes cannot be removed while an event is open */
 	return s->rings.nopened && !s->list.probes.n ? n : 0;
 }
 
-/* Holds what was inherited until the other end of the pipe is closed. */
+/* Keeps the inherited descriptors open until the other end of the pipe is closed. */
 static void hold(int pipe_read)
 {
 	char c;
@@ -50,7 +50,7 @@ int closer_start(struct stream *s)
 		close(fd[1]);
 		if (fork() == 0)
 			hold(fd[0]);
-		_exit(0);   /* the holder belongs to init: nobody has to reap it */
+		_exit(0);   /* orphaned: init reaps the holder */
 	}
 	close(fd[0]);
 	if (child > 0)

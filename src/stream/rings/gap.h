@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A loss in its place among the samples that are put in order: a record of its own, in the queue of its ring. */
+/* Lost samples among samples in order of time: a gap is queued as a record in the queue of its ring. */
 #ifndef STREAM_RINGS_GAP_H
 #define STREAM_RINGS_GAP_H
 
 #include "stream/rings/rings.h"
 
 struct gap {
-	struct perf_event_header header;   /* type PERF_RECORD_LOST */
+	struct perf_event_header header;
 	uint64_t count, start, end;
 };
 
-/* Takes the ring's gap, once the time of the sample behind it is known. That sample can be inverted. */
+/* Takes the ring's gap when the time of the next sample, `end`, is known. That may be earlier than
+ * the previous one's. */
 static inline struct gap gap_take(struct ring *ring, uint64_t end)
 {
 	const struct gap gap = {
@@ -23,7 +24,7 @@ static inline struct gap gap_take(struct ring *ring, uint64_t end)
 	return gap;
 }
 
-/* It is due. */
+/* Reports the gap when its turn comes. */
 static inline void gap_deliver(struct stream *s, struct ring *ring, const void *rec)
 {
 	const struct gap *gap = rec;

@@ -15,25 +15,26 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* All rings together stay below a part of memory. Of more events a ring would be exchanged
- * for longer than one may wait for them. */
+/* All rings together use at most 1/32 of memory. With more than MAX_EVENTS events, redirecting
+ * would take too long. */
 enum { FACTOR = 4, MAX_RING = 64 << 20, PART_OF_MEMORY = 32, MAX_EVENTS = 32 };
 
 struct growth {
 	struct stream *s;
 	struct ring *old;
 	pthread_t thread;
-	pid_t tid;                   /* of whom the rings' own events are */
-	struct pev_event *owner;     /* NULL: it could not be had */
+	pid_t tid;                   /* the thread that owns the events of the rings */
+	struct pev_event *owner;     /* NULL: it could not be opened */
 	struct pev_ring *ring;
-	const struct opened *stuck;  /* could not be redirected, and is off: a bug */
+	const struct opened *stuck;  /* an event that could not be redirected, and was disabled: a bug */
 	bool joined;
-	_Atomic bool ready;          /* nothing is written into the old one any more */
+	_Atomic bool ready;          /* nothing is written into the old ring any more */
 };
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
-/* Not more than what the limit on locked memory leaves, and no smaller than the old one. */
+/* Tries FACTOR times the old size, and less if the limit on locked memory requires it. False:
+ * nothing larger fits. */
 static bool map_larger(struct growth *g)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = pev_ring_size(g->old->ring);
@@ -67,7 +68,7 @@ static void *run(void *arg)
 
 	if (map_larger(g)) {
 		redirect(g);
-		barrier_wait();   /* for writers that looked before */
+		barrier_wait();   /* writers may have chosen the old ring before */
 	}
 	atomic_store(&g->ready, true);
 	return NULL;
@@ -94,7 +95,7 @@ void grow_allow(struct stream *s, bool fixed)
 		s->rings.v[i].full_grown = fixed || events_of(s, &s->rings.v[i]) > MAX_EVENTS;
 }
 
-/* Those that are about to take the place of others, as large as they may come. */
+/* Bytes of the larger rings that are on their way, at most. */
 static uint64_t bytes_to_come(const struct stream *s)
 {
 	uint64_t bytes = 0;
@@ -136,7 +137,7 @@ static void join(struct growth *g)
 	g->joined = true;
 }
 
-/* A closed descriptor would leave epoll by itself, if nobody else held it. */
+/* Closing a descriptor removes it from epoll only if no other process holds it. */
 static void watch_instead(struct stream *s, struct pev_event *old, struct pev_event *owner)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = LOOP_RING };
@@ -156,7 +157,7 @@ static void tell(const struct stream *s, const struct ring *ring, const struct o
 		     "-m sets a size that stays; please report this", stuck->event->name, ring->cpu);
 }
 
-/* The larger one in place of the old one, which is empty. */
+/* Replaces the old ring, which is empty. */
 static void exchange(struct stream *s, struct ring *ring)
 {
 	struct growth *g = ring->growth;

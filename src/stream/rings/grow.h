@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings that grow: a ring that lost events gets a larger one, unless -m or --buffer set its size.
+ * Rings that grow: a ring that lost events is replaced by a larger one, unless -m or --buffer sets
+ * its size.
  *
- * A thread maps the larger ring and redirects the events of the old one to it, one after another:
- * each waits for a grace period of RCU in the kernel (5 to 20 ms), and children that inherited an
- * event write where their parent's writes. Until all are redirected and no writer can still be
- * in the old ring, only the old one is read; then it is emptied, and the larger one takes its
- * place. So each record is in one of the two, and those of an event stay in their order on a CPU. Of
- * several events, the one that moved first is read late: --order waits for it, and so do the rounds
- * of a recording.
+ * A thread maps the larger ring and redirects the events of the old one to it, one after another.
+ * For each event the kernel waits for an RCU grace period (5 to 20 ms). Children that inherited an
+ * event write to the ring of their parent's event.
+ *
+ *	1. events are redirected one by one   only the old ring is read
+ *	2. a last grace period: no writer     only the old ring is read
+ *	   is left in the old ring
+ *	3. the old ring is empty              the larger ring takes its place
+ *
+ * So each record is in exactly one of the rings, and the records of one event on one CPU stay in
+ * order. Records of different events may not: an event that was redirected early is read late.
+ * --order waits for it, and so do the rounds of a recording.
  */
 #ifndef STREAM_RINGS_GROW_H
 #define STREAM_RINGS_GROW_H
@@ -20,19 +26,20 @@ struct ring;
 struct stream;
 struct growth;
 
-/* The rings are open. fixed: their size was asked for. */
+/* Call it when the rings are open. fixed: the user chose their size, they do not grow. */
 void grow_allow(struct stream *s, bool fixed);
-/* Between two rounds: begins with rings that lost events, and exchanges those that are ready and empty. */
+/* Between two rounds: starts to replace rings that lost events, and exchanges those that are ready. */
 void grow_round(struct stream *s);
-/* Waits for the threads: what is ready is exchanged by the next rounds. */
+/* Waits for the threads; later rounds exchange the rings that are ready. */
 void grow_wait(struct stream *s);
-/* Whether a ring is being exchanged: what the larger one holds was not read yet. */
+/* Whether a ring is being replaced: then its larger ring may hold records that nobody has read. */
 bool grow_is_pending(const struct stream *s);
-/* An emptied ring that is being exchanged, after grow_wait(): whether there is more to read. */
+/* Exchanges an empty ring, if its larger ring is ready. True if it did: the larger ring may have
+ * records. */
 bool grow_exchange(struct stream *s, struct ring *ring);
-/* Whether a loss of now makes a ring grow. */
+/* Whether any ring can still grow. */
 bool grow_can(const struct stream *s);
-/* After grow_wait(), of a ring that was not exchanged any more. */
+/* After grow_wait(): frees a larger ring that was not exchanged. */
 void grow_free(struct ring *ring);
 
 #endif

@@ -10,20 +10,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What one event's samples tell of ids. */
+/* How samples of one event contribute to the pairs. */
 struct event_ids {
 	struct stream *stream;
 	const struct stream_event *event;
-	const struct trace_field *self;    /* common_pid; NULL: of no tracepoint */
-	const struct trace_field *child;   /* of a fork; NULL: of no fork */
+	const struct trace_field *self;    /* common_pid; NULL: no tracepoint */
+	const struct trace_field *child;   /* child_pid of sched_process_fork; NULL: another event */
 };
 
-/* ---- asking --------------------------------------------------------------------- */
+/* ---- ids from the kernel -------------------------------------------------------- */
 
 /*
- * waitid(2) looks its task up in our namespace and then hits sched_process_wait with the kernel's own
- * id, whether the task is a child of ours or not; WNOWAIT leaves it as it was. The event is of this
- * thread alone.
+ * Asks the kernel for the id of a task in the initial namespace: waitid(2) looks up the task in our
+ * namespace, then reaches the tracepoint sched_process_wait, whose field has the other id. That
+ * works even if the task is no child of ours, and WNOWAIT leaves its state unchanged. The event is
+ * opened for this thread only.
  */
 struct asker {
 	struct pev_event *event;
@@ -69,7 +70,7 @@ static bool asker_open(struct asker *a, struct stream *s)
 	return false;
 }
 
-/* The kernel's id of it; 0: it is not there. */
+/* The task's id in the initial namespace; 0: there is no such task. */
 static pid_t ask(struct asker *a, pid_t tid)
 {
 	const struct perf_event_header *rec;
@@ -96,7 +97,7 @@ static void learn(void *ctx, pid_t tid)
 	pidmap_pair(a->map, ask(a, tid), tid);
 }
 
-/* Where it can't be had, samples teach it. */
+/* If the tracepoint cannot be opened, samples alone provide the pairs. */
 static void learn_all(struct stream *s)
 {
 	struct asker a;
@@ -108,7 +109,7 @@ static void learn_all(struct stream *s)
 	asker_close(&a);
 }
 
-/* ---- who has ids ------------------------------------------------------------------ */
+/* ---- events with pairs of ids ----------------------------------------------------- */
 
 static bool has_pairs(const struct stream *s, const struct stream_event *event)
 {
@@ -185,9 +186,9 @@ void ids_take_task(void *ctx, const struct pev_record *rec)
 		s->run.ops->task(s->run.ctx, rec);
 }
 
-/* ---- nobody's samples --------------------------------------------------------------- */
+/* ---- samples without a task id ------------------------------------------------------ */
 
-/* What an idle CPU does is the kernel's. */
+/* Whether the sample is from user space, so not from an idle CPU. */
 static bool is_in_user_space(const struct stream_event *event, const struct perf_event_header *rec)
 {
 	uint64_t nr = 0;
@@ -211,7 +212,7 @@ pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_he
 
 /* ---- samples ---------------------------------------------------------------------- */
 
-/* Its FORK record, which the kernel wrote just before, has the child's inner id. */
+/* The FORK record, written just before, has the child's id in our namespace. */
 static void learn_child(struct event_ids *ids, const struct perf_event_header *rec, const void *raw, pid_t parent)
 {
 	stream_tasks_until(ids->stream, layout_u64(rec, ids->event->layout.time));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose ids: in a PID namespace, fields of tracepoints have the kernel's own ids, and all else has
- * those of the namespace. tasks/pidmap.h pairs them: at the start for all threads that /proc shows
- * (the kernel is asked), then by each fork and each sample. Live events outside of such a
- * namespace have no `ids`; those of recordings do, which may be of one.
+ * Ids of tasks in PID namespaces. In a PID namespace, fields of tracepoints have the ids of the
+ * initial namespace, and everything else has those of the namespace. tasks/pidmap.h pairs them: at
+ * the start for all threads in /proc (by asking the kernel), then with each fork and each sample.
+ * Outside of such a namespace, live events need no pairs (`ids` is NULL); events of recordings get
+ * them, because the recording may be from one.
  */
 #ifndef STREAM_RINGS_IDS_H
 #define STREAM_RINGS_IDS_H
@@ -13,16 +14,16 @@
 
 struct event_ids;
 
-/* What stream_tid() does there: tid is the sample's. */
+/* stream_tid() with pairs; tid is the one in the sample. */
 pid_t ids_of_sample(struct event_ids *ids, const struct perf_event_header *rec,
 		    const void *raw, pid_t tid);
-/* The same of a recording, where ids are as samples say them, of one that says 0. */
+/* stream_tid() for a recording without pairs, of a sample with tid 0. */
 pid_t ids_of_nobody(const struct stream_event *event, const struct perf_event_header *rec, const void *raw);
 pid_t ids_of_field(struct event_ids *ids, pid_t id);
 void ids_ended(struct event_ids *ids, pid_t id);
 
-/* The task of a sample; where only the kernel's own id is known, that with PIDMAP_OUTER. 0: idle;
- * -1: on its way out. */
+/* The task of a sample. If only its id in the initial namespace is known: that id | PIDMAP_OUTER.
+ * 0: idle; -1: exiting. */
 static inline pid_t stream_tid(const struct stream_event *event, const struct perf_event_header *rec,
 			       const void *raw)
 {
@@ -33,16 +34,16 @@ static inline pid_t stream_tid(const struct stream_event *event, const struct pe
 	return __builtin_expect(tid != 0 || event->track == NO_TRACK, 1) ? tid : ids_of_nobody(event, rec, raw);
 }
 
-/* The same of a task that a field of this event names. */
+/* The same for a task that is named by a field of this event. */
 static inline pid_t stream_task(const struct stream_event *event, pid_t id)
 {
 	return __builtin_expect(event->ids != NULL, 0) ? ids_of_field(event->ids, id) : id;
 }
 
-/* The same without the event. */
+/* The same without an event. */
 pid_t stream_named(const struct stream *s, pid_t id);
 
-/* This task, as a field names it, has ended. */
+/* Reports that a task, as a field of this event names it, has ended. */
 static inline void stream_task_ended(const struct stream_event *event, pid_t id)
 {
 	if (__builtin_expect(event->ids != NULL, 0))

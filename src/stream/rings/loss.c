@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Losses: counted, given to the consumer, told on stderr at most once a second.
+ * Losses: counted, reported to the consumer, and on stderr at most once a second.
  *
- * A LOST record comes only with the next record that finds room, so what was lost
- * after a ring's last record is known only from PERF_FORMAT_LOST (Linux 6.0), read
- * when all is disabled: what the descriptors lost, less what the records told. What a PMU
- * lost of its own (LOST_SAMPLES) the descriptors don't know.
+ * The kernel writes a LOST record only together with the next record that has room. So what was
+ * lost after the last record of a ring is known only from PERF_FORMAT_LOST (Linux 6.0), read when
+ * all events are disabled:
+ *
+ *	lost at the end = sum of `lost` of the ring's descriptors - sum of its LOST records
+ *
+ * LOST_SAMPLES, which a PMU lost itself, are not in the descriptors' counts.
  */
 #include "base/units.h"
 #include "perfdata/write/writer.h"
@@ -41,7 +44,8 @@ static uint64_t more_mib(uint64_t bytes, uint64_t least)
 	return bytes >= least ? 4 * (bytes >> 20) : least >> 20;
 }
 
-/* What helps against full rings, behind the first line about them; each more than there is. */
+/* Appends a remedy for full rings to the first line about them; the sizes it suggests exceed the
+ * present ones. */
 static int put_remedy(struct stream *s, char *buf, size_t size)
 {
 	bool grows = grow_can(s);
@@ -57,7 +61,7 @@ static int put_remedy(struct stream *s, char *buf, size_t size)
 			more_mib(s->opts->buffer, 256 << 20));
 }
 
-/* Straight to the descriptor: stdio may be in the hands of the interrupted thread. */
+/* write(2), not stdio: the interrupted thread may hold stdio's lock. */
 void loss_tell(struct stream *s, bool now)
 {
 	uint64_t t = attention_now(), lost = s->loss.totals.lost;
@@ -76,8 +80,8 @@ void loss_tell(struct stream *s, bool now)
 		return;
 }
 
-/* Whether a count is a number of samples for the consumer. Those of sched_stat_* are ns; of what
- * sources are made of, the consumer has what they make. */
+/* Whether the event's count is the number of its samples for the consumer. sched_stat_* count ns;
+ * of events that sources watch, the consumer gets only what the sources make. */
 static bool is_sampled_each(const struct stream_event *event)
 {
 	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
@@ -89,7 +93,7 @@ static bool is_sampled_each(const struct stream_event *event)
 	return a && !a->freq && a->sample_period == 1;
 }
 
-/* The descriptor's own count: of a group's leader the first of all. */
+/* The descriptor's own count: the first one if it leads a group. */
 static int read_own(const struct stream *s, const struct opened *o, struct pev_count *c)
 {
 	struct pev_count *all;
@@ -105,7 +109,7 @@ static int read_own(const struct stream *s, const struct opened *o, struct pev_c
 	return rc > 0 ? 0 : -EINVAL;
 }
 
-/* What the descriptors of a ring say that it lost. */
+/* Sum of PERF_FORMAT_LOST over the descriptors of a ring. Adds their counts to the totals. */
 static uint64_t lost_by_read(struct stream *s, const struct ring *ring)
 {
 	uint64_t lost = 0;
@@ -128,7 +132,7 @@ void loss_count(struct stream *s)
 		lost_by_read(s, &s->rings.v[i]);
 }
 
-/* ---- in the recording -------------------------------------------------------------- */
+/* ---- LOST records in the recording ------------------------------------------------- */
 
 static const struct opened *recorded_in(const struct stream *s, const struct ring *ring, uint64_t *id)
 {
@@ -139,12 +143,12 @@ static const struct opened *recorded_in(const struct stream *s, const struct rin
 	return NULL;
 }
 
-/* The record that the kernel would have written with the next one that found room. */
+/* Writes the LOST record that the kernel would have written with the next record. */
 static void put_record(struct stream *s, const struct ring *ring, const struct perf_event_attr *attr, uint64_t id,
 		       uint64_t count)
 {
 	const union { uint32_t cpu[2]; uint64_t value; } cpu = { .cpu = { (uint32_t)ring->cpu } };
-	/* in the order of sample_id */
+	/* in the order of sample_id in perf_event_open(2) */
 	const struct { uint64_t part, value; } trailer[] = {
 		{ PERF_SAMPLE_TID, 0 }, { PERF_SAMPLE_TIME, stream_now(s) }, { PERF_SAMPLE_ID, id },
 		{ PERF_SAMPLE_STREAM_ID, id }, { PERF_SAMPLE_CPU, cpu.value }, { PERF_SAMPLE_IDENTIFIER, id },
@@ -167,7 +171,7 @@ void loss_record(struct stream *s, const struct ring *ring, uint64_t count)
 	union pev_attr_buf attr;
 	uint64_t id;
 
-	/* what is kept until it is asked for has no end that this would be of */
+	/* --overwrite: the memory has no end at which this record would belong */
 	if (!s->record.writer || !count || s->dumps.flight || !(o = recorded_in(s, ring, &id)))
 		return;
 	open_attr(s, o->event, o->task, &attr);

@@ -42,7 +42,7 @@ uint64_t ring_take_lost(struct stream *s, struct ring *ring, const struct perf_e
 	if ((rec->type == PERF_RECORD_THROTTLE || rec->type == PERF_RECORD_UNTHROTTLE) && rec->size >= 32)
 		take_throttle(s, ring, rec);
 	if (rec->type == PERF_RECORD_LOST && rec->size >= 24) {
-		ring->lost += u[1];   /* u[0] is the id */
+		ring->lost += u[1];   /* u[0] is the event's id */
 		return u[1];
 	}
 	return rec->type == PERF_RECORD_LOST_SAMPLES && rec->size >= 16 ? u[0] : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was throttled, of rings and recordings: spans, and the time that they are a part of.
+ * Throttled spans in rings and recordings, and the time that they are a part of.
  *
- * That is, live, as long as the event was on: the kernel's own account of it (time_running), of a
- * task only while it was on that CPU. A recording knows no more than when its first and its last
- * sample of the CPU came.
+ * Live, that is the time in which the event was on: time_running as the kernel counts it; for a
+ * task, only while it ran on that CPU. For a recording it is the time from the first to the last
+ * sample of the CPU.
  */
 #include "stream/rings/rings.h"
 
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define LONGEST_TICK UINT64_C(10000000)   /* another machine's: HZ is 100 or more */
+#define LONGEST_TICK UINT64_C(10000000)   /* for a recording of another machine: HZ is at least 100 */
 
-/* The resolution of the coarse clock is the tick's. */
+/* The length of a tick: the resolution of CLOCK_MONOTONIC_COARSE. */
 static uint64_t tick(const struct stream *s)
 {
 	struct timespec t = { 0 };
@@ -31,7 +31,7 @@ static bool is_on_task(const struct stream *s, const struct stream_event *event)
 {
 	const struct perf_event_attr *a = event->sampling ? &event->sampling->attr.attr : NULL;
 
-	/* perf says `inherit` of whole CPUs, too */
+	/* perf sets `inherit` for whole CPUs, too */
 	if (s->replay)
 		return a && (a->inherit || a->enable_on_exec);
 	return !event->everywhere && !targets_everybody(s->opts);
@@ -48,7 +48,7 @@ static void lose(struct stream *s, const struct throttle_span *span)
 		s->run.ops->lost(s->run.ctx, &loss);
 }
 
-/* From 6.16 on a group is stopped together, and its leader alone says so. */
+/* From 6.16 on, a group is throttled together, and only its leader has THROTTLE records. */
 static bool is_by_leaders(const struct stream *s)
 {
 	unsigned int major = 0, minor = 0;
@@ -60,7 +60,7 @@ static bool is_by_leaders(const struct stream *s)
 	return release && sscanf(release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 16));
 }
 
-/* A recording's groups: index of the leader, and how many there are with it. */
+/* GROUP_DESC in a recording: index of the leader, and number of events in the group. */
 static bool is_recorded_member(const struct stream *s, const struct stream_event *leader, const struct stream_event *event)
 {
 	const struct perfdata_info *info = perfdata_info(s->replay->reader);
@@ -72,7 +72,7 @@ static bool is_recorded_member(const struct stream *s, const struct stream_event
 	return false;
 }
 
-/* Sampled itself, and stopped with that one. */
+/* Whether the event is sampled itself, and throttled together with its leader. */
 static bool is_stopped_with(const struct stream *s, const struct stream_event *leader, const struct stream_event *event)
 {
 	if (event == leader || !event->sampling || event->counted || !event->wanted || event->muted)
@@ -127,7 +127,7 @@ void throttling_finish(struct stream *s, uint64_t time)
 
 /* ---- what is reported --------------------------------------------------------------- */
 
-/* ns that the event was on: of all tasks together. */
+/* Time in ns that the event was on, all tasks together. */
 static uint64_t observed_live(const struct stream *s, const struct throttle_total *total)
 {
 	uint64_t ns = 0;
@@ -183,7 +183,7 @@ uint64_t stream_throttled_times(const struct stream *s, const struct stream_even
 	return times;
 }
 
-/* Of all events and CPUs together. */
+/* Throttled ns of all events and CPUs together. */
 static uint64_t lost_ns(const struct throttles *t)
 {
 	uint64_t ns = 0;
