@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording says of its machine and its clock, and how far it was read. */
 #include "stream/recording/recording.h"
 
 #include <time.h>

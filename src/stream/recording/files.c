@@ -16,8 +16,9 @@ static int open_file(void *ctx, pid_t pid, const char *path)
 	return opener_file(r->under, 0, path);
 }
 
-/* The kernel's symbols: ours if it is the same one; of another boot what perf kept of it then, which
- * may have its modules, too, before what this boot says. */
+/* kallsyms: our own if the same kernel runs, at the same address. Otherwise the copy in perf's
+ * build id cache, which may include modules of that boot; then, if the same build runs now, our
+ * own. */
 static int open_proc(void *ctx, pid_t pid, const char *name)
 {
 	const struct recorded *r = ctx;
@@ -45,7 +46,8 @@ static int parse(void *ctx, struct opener_question *q)
 	return under->parse(under->ctx, q);
 }
 
-/* Whether the recorded process still runs: a process with this pid began before the end of the recording. */
+/* Whether the recorded process still runs: a process with this pid that began before the end of the
+ * recording. */
 static bool lives(const struct recorded *r, pid_t pid)
 {
 	const struct timespec written = replay_written(r->replay);
@@ -53,7 +55,7 @@ static bool lives(const struct recorded *r, pid_t pid)
 	return replay_is_same_machine(r->replay) && procstart_before(r->under, pid, &written);
 }
 
-/* As long as the process lives; where the recording has kept nothing, its map may be written late. */
+/* Only while the process lives: a map that the recording does not have may be written late. */
 static int open_perf_map(void *ctx, pid_t pid)
 {
 	const struct recorded *r = ctx;
@@ -61,7 +63,7 @@ static int open_perf_map(void *ctx, pid_t pid)
 	return lives(r, pid) ? opener_perf_map(r->under, pid) : -ESRCH;
 }
 
-/* The i-th of that process; asked for one after the other, each is looked for behind the last. */
+/* The i-th piece of a perf map of the process in the recording. Fast if i counts up. */
 static const char *kept_map(void *ctx, pid_t pid, size_t i, size_t *size)
 {
 	struct recorded *r = ctx;

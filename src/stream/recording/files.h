@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With a recording, processes are not those that run now: of theirs there is nothing in /proc,
- * and files are looked for where we see them. */
+/* Opens files for the symbols of a recording. Recorded processes need not run now, so their files
+ * are looked up in perf-prof's own root directory, not through /proc/PID. */
 #ifndef STREAM_RECORDING_FILES_H
 #define STREAM_RECORDING_FILES_H
 
 #include "base/opener.h"
 #include "stream/recording/facts.h"
 
-/* The piece of a map that was asked for last: the next lies behind it. */
+/* The piece of a perf map that kept_map() returned last: the search for the next one begins behind it. */
 struct recorded_kept {
 	pid_t pid;
 	size_t n, at;
@@ -20,7 +20,7 @@ struct recorded {
 	struct recorded_kept kept;
 };
 
-/* Both outlive it. */
+/* `under` and `replay` must outlive r. */
 const struct opener *recorded_opener(struct recorded *r, const struct opener *under,
 				     const struct replay *replay);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mappings in a recording: what their records lack, or say wrongly. */
+/* Completes and corrects the mappings in a recording. */
 #include "events/layout.h"
 #include "stream/recording/recording.h"
 
@@ -18,20 +18,21 @@ void replay_identify(const struct replay *p, struct pev_mmap *m)
 		m->build_id_size = id->size;
 		memcpy(m->build_id, id->id, sizeof(m->build_id));
 	}
-	/* the code that each kernel lays into its processes */
+	/* each kernel has its own vdso */
 	if (!strcmp(m->filename, "[vdso]")) {
 		m->has_build_id = !p->same_kernel;
 		m->build_id_size = sizeof(m->build_id);
 	}
-	/* of another machine an inode says nothing */
+	/* inodes of another machine mean nothing here */
 	if (!m->has_build_id && !p->same_machine)
 		m->ino = 0;
 }
 
 /*
- * A kernel that writes a mapping for several listeners forgets (seen on 6.18) to take the mark of
- * a build id back: a recorder that asked for inodes then has inodes that are marked so. A build
- * id has 20 or 16 bytes, in a word that is the device's major number else.
+ * A kernel that writes one mapping for several listeners (seen on 6.18) does not clear the build id
+ * flag between them: a recorder that did not ask for build ids then gets inodes that are flagged as
+ * build ids. The size of a real build id is 20 or 16; without one, that word holds the device's
+ * major number.
  */
 void replay_mend(const struct perfdata_event *e, const struct perf_event_header *rec)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a recording is of this machine, of which kernel, and whether that one runs now, where it
- * lay then: it is laid elsewhere at each boot.
+ * Whether a recording is from this machine, from which kernel, and whether that kernel runs now at
+ * the same address (kernels are relocated at each boot).
  */
 #include "stream/recording/recording.h"
 #include "symbols/kernel/kerneladdr.h"
@@ -28,7 +28,7 @@ static void take_build_id(struct replay_kernel *k, const uint8_t *id, size_t siz
 	memcpy(k->build_id, id, k->build_id_size);
 }
 
-/* "[kernel.kallsyms]_text": perf says by it where that symbol lay. */
+/* "[kernel.kallsyms]_text": in this mapping, perf puts the address of the symbol into pgoff. */
 static void take_place(struct replay_kernel *k, const struct pev_mmap *m)
 {
 	static const char *const bases[] = { "_text", "_stext" };
@@ -61,7 +61,7 @@ static void find_kernel(struct replay *p)
 	}
 }
 
-/* 1: it is the one that runs, by its build id; 0: it isn't; -1: nobody says. */
+/* 1: the recorded kernel runs now, by its build id; 0: another one; -1: not known. */
 static int kernel_runs(const struct replay_kernel *k)
 {
 	uint8_t id[ELFID_MAX];

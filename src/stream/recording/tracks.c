@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of a recording: what they are called, and which of them are samples of a tracepoint. */
+/* Events of a recording: their names, and which of them are tracepoints. */
 #include "events/layout.h"
 #include "perfevent/parse/parse.h"
 #include "stream/recording/recording.h"
@@ -15,7 +15,7 @@ bool recording_is_ours(const struct perfdata_info *info)
 	return info->version && !strncmp(info->version, "perf-prof", 9);
 }
 
-/* A type is a number that each machine gives to its PMUs as they come: the recording may say which it was. */
+/* PMU types are numbers that each machine assigns dynamically. The recording may list their names. */
 static bool pmu_label(const struct replay *p, const struct perf_event_attr *a, char *buf, size_t size)
 {
 	const struct perfdata_info *info = perfdata_info(p->reader);
@@ -42,7 +42,7 @@ bool recording_is_about_tasks(const struct replay *p, const struct perfdata_even
 	return recording_is_ours(perfdata_info(p->reader)) && a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* Guests are left out, or not, by default. */
+/* exclude_guest is set as its default is, so that the label does not mention it. */
 bool track_label(const struct replay *p, const struct perfdata_event *e, char *buf, size_t size)
 {
 	union pev_attr_buf plain = e->attr;
@@ -55,7 +55,7 @@ bool track_label(const struct replay *p, const struct perfdata_event *e, char *b
 	return a->type >= PERF_TYPE_MAX && pmu_label(p, a, buf, size) ? true : pev_label_at_(a, NULL, buf, size) > 0;
 }
 
-/* An alias is in the name of our own recordings; in those of perf there are modifiers. */
+/* Recordings of perf-prof have aliases as names; those of perf have modifiers behind them. */
 static void name_track(const struct replay *p, const struct perfdata_event *e, struct track *t)
 {
 	const struct perf_event_attr *a = &e->attr.attr;
@@ -77,7 +77,7 @@ const char *track_behind_system(const struct track *t)
 	return sys && !strncmp(t->name, t->fmt->sys, sys) && t->name[sys] == ':' ? t->name + sys + 1 : NULL;
 }
 
-/* Its tracepoint lay in a group of the recorder's own, which nobody asked for. */
+/* The name of a probe, whose tracepoint has an internal name in a group of perf-prof's own. */
 static const char *probe_of(const struct replay *p, const struct perfdata_event *e, const struct track *t)
 {
 	if (!t->fmt || !e->name || !recording_is_ours(perfdata_info(p->reader)) || track_behind_system(t))

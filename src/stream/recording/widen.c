@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples that lack what every sample has here: perf record can be told to leave out times,
- * and leaves out what it has no use for.
+ * Adds to samples what every sample has when it is delivered: perf record can omit times, and omits
+ * what it does not need.
  */
 #include "stream/recording/recording.h"
 
 #include <string.h>
 
-/* The kernel's order. */
+/* In the order of perf_event_open(2). */
 static const uint64_t words[] = {
 	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR,
 	PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU, PERF_SAMPLE_PERIOD,
