@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLOTS = 4096 };   /* files; one that finds its slot taken is read anew */
+enum { SLOTS = 4096 };   /* files; a colliding file replaces the one in its slot */
 
-/* The record as the kernel writes it, up to the file's name. */
+/* PERF_RECORD_MMAP2 up to the file name. */
 struct mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -32,7 +32,7 @@ struct mmap2 {
 
 struct slot {
 	struct file_key file;
-	uint8_t size;                /* 0: it has none */
+	uint8_t size;                /* 0: no build id */
 	uint8_t id[ELFID_MAX];
 };
 
@@ -69,7 +69,7 @@ static const struct slot *slot_of(struct buildids *b, const struct mmap2 *m)
 		return slot;
 	fd = open_mapped(m);
 	if (fd < 0)
-		return NULL;   /* a process that is gone: the next one may be there */
+		return NULL;   /* the process has ended; the next one that maps the file may be readable */
 	slot->file = m->file;
 	slot->size = (uint8_t)elfid_read(fd, slot->id);
 	close(fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Build ids of what is mapped, for a recording: who reads it later, elsewhere, knows by them
- * whether a file is the one that ran. The kernel isn't asked for them (sideband.c says why),
- * so they are read here, of each file once.
+ * Build ids of mapped files, for a recording: a later reader on another machine compares them to
+ * find the same file. They are not requested from the kernel (sideband.c says why), but read here,
+ * once per file.
  */
 #ifndef STREAM_CODE_BUILDIDS_H
 #define STREAM_CODE_BUILDIDS_H
@@ -13,7 +13,7 @@ struct buildids;
 
 struct buildids *buildids_new(void);
 void buildids_free(struct buildids *b);
-/* An MMAP2 record as it is to be written: with the file's build id in the place of its
- * inode where that can be had, else as it is. Valid until the next call. b may be NULL. */
+/* Returns an MMAP2 record with the file's build id in place of its inode, if it can be read; else,
+ * and for other records, the record itself. Valid until the next call. b may be NULL. */
 const struct perf_event_header *buildids_mark(struct buildids *b, const struct perf_event_header *rec);
 #endif

@@ -8,9 +8,10 @@
 enum { FIRST_SLOTS = 1 << 10, MAX_SLOTS = 1 << 20, OWNER_SHIFT = 56 };
 
 struct jitmarks {
-	uint64_t *slots;         /* owner and address; 0: free */
+	uint64_t *slots;         /* owner << OWNER_SHIFT | address; 0: free */
 	size_t mask, n;
-	uint64_t factor;         /* where a word falls, only this run knows: samples are another's choice */
+	uint64_t factor;         /* random per run, because others choose the addresses: they must not be able to
+				  * provoke collisions */
 	bool cut;
 };
 
@@ -27,7 +28,7 @@ static void join(struct jitcode_range *a, const struct jitcode_range *b)
 	a->end = a->end > b->end ? a->end : b->end;
 }
 
-/* The two of all that have the least between them become one. */
+/* Joins the two ranges with the smallest gap between them. */
 static void join_nearest(struct jitcode_range *v, unsigned int *n)
 {
 	unsigned int a = 0, b = 1;
@@ -100,7 +101,7 @@ static uint64_t *slot_of(uint64_t *slots, size_t mask, uint64_t factor, uint64_t
 	return &slots[i];
 }
 
-/* Half of them stay free. */
+/* Keeps at least half of the slots free. False: no room. */
 static bool has_place(struct jitmarks *m)
 {
 	size_t n = m->slots ? 2 * (m->mask + 1) : FIRST_SLOTS;

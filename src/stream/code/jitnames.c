@@ -18,15 +18,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Processes; what their tables take at once; bytes that are read for one file, and of them between two looks for
- * a signal. */
+/* MAX_MAKERS: processes; MAX_BYTES: all their tables in memory; MAX_READ: bytes read per file of
+ * the recording; PIECE: bytes read between two checks for a signal. */
 enum { MAX_MAKERS = JITMARKS_OWNERS, MAX_BYTES = 64 << 20, MAX_READ = 128 << 20, PIECE = 32 << 20 };
 enum { FILTER = 4096 };
 
-/* Of each sample in a recording: its header, identifier and ip, pid and tid. */
+/* Recorded samples begin with header, identifier, ip; then pid and tid. */
 enum { PID_AT = 24 };
 
-/* Why names are missing: jitnames_missing(). */
+/* Bits of `missing`, in the order of the texts in jitnames_missing(). */
 enum {
 	JIT_PROCESSES = 1, JIT_READ = 2, JIT_TABLES = 4, JIT_DENIED = 8, JIT_MEMORY = 16, JIT_WRITTEN = 32, JIT_FILES = 64,
 	JIT_STOPPED = 128,
@@ -35,34 +35,36 @@ enum {
 #define FIRST_PAUSE UINT64_C(200000000)
 #define LAST_PAUSE UINT64_C(30000000000)
 
-/* A process that may make code, or what it was before it ended or became another program. */
+/* A process that may generate code; or its state before it exited or called exec(2). */
 struct maker {
-	pid_t pid;                   /* 0: free */
-	int from;                    /* which made what was there when it was forked; -1: none */
+	pid_t pid;                   /* 0: unused */
+	int from;                    /* index of the ancestor that made the code which existed at the fork; -1:
+				      * none */
 	bool gone;
-	bool was_put, was_old;       /* since it is gone; also before the last file */
+	bool was_put, was_old;       /* written since it ended; also before the last file */
 	bool sampled;
 	struct perf_map_home home;
-	int map, dump;               /* descriptors; -1: none, so far */
-	struct jitdump_place place;  /* in the dump */
-	uint64_t next, pause;        /* when to look for the map again */
+	int map, dump;               /* descriptors; -1: none yet */
+	struct jitdump_place place;  /* position in the dump */
+	uint64_t next, pause;        /* when to look for the map again, and the pause after that, ns */
 	struct jitcode code;
-	struct jitcode_range last;   /* that was mapped, */
-	uint64_t last_time;          /* then */
-	struct perfmap *names;       /* as far as the files were read */
+	struct jitcode_range last;   /* the last range mapped, */
+	uint64_t last_time;          /* at this time */
+	struct perfmap *names;       /* the names read so far */
 	bool marked;
-	char *text;                  /* while they are put */
+	char *text;                  /* output, while a file is written */
 	size_t size;
 };
 
 struct jitnames {
 	struct maker v[MAX_MAKERS];
-	unsigned int n;                 /* those behind were never used */
+	unsigned int n;                 /* slots in use or used before */
 	struct jitmarks *marks;
-	uint64_t may_be[FILTER / 64];   /* by the low bits of a pid: whether there is one */
-	unsigned int missing, told;     /* bits: JIT_… */
-	uint64_t budget;                /* bytes that may be read before the file ends */
-	const struct attention *attn;   /* whose stop ends the reading; NULL: nothing does */
+	uint64_t may_be[FILTER / 64];   /* bit set by the low bits of pids: a process whose bit is clear is not in
+					 * `v` */
+	unsigned int missing, told;     /* bits JIT_…: seen; reported */
+	uint64_t budget;                /* bytes that may still be read before the file ends */
+	const struct attention *attn;   /* whose stop ends the reading; or NULL */
 };
 
 struct jitnames *jitnames_new(void)
@@ -97,7 +99,7 @@ static void end_maker(struct maker *m)
 	*m = (struct maker){ .map = -1, .dump = -1 };
 }
 
-/* What its children run then has no names. */
+/* Code that its children inherited loses its names. */
 static void drop(struct jitnames *j, struct maker *m)
 {
 	for (unsigned int i = 0; i < j->n; i++)
@@ -139,7 +141,7 @@ void jitnames_heed(struct jitnames *j, const struct attention *attn)
 		j->attn = attn;
 }
 
-/* False: there is no more to read. */
+/* Reads up to PIECE bytes. False: the files have no more. */
 static bool read_piece(struct jitnames *j, struct maker *m, uint64_t *budget)
 {
 	const uint64_t piece = *budget < PIECE ? *budget : PIECE;
@@ -158,7 +160,7 @@ static bool read_piece(struct jitnames *j, struct maker *m, uint64_t *budget)
 	return !left;
 }
 
-/* What the files have more than last time. */
+/* Reads what was appended to the files since the last time. */
 static void read_names(struct jitnames *j, struct maker *m, uint64_t *budget)
 {
 	if (bytes_of_all(j) >= MAX_BYTES) {
@@ -178,14 +180,14 @@ static void read_names(struct jitnames *j, struct maker *m, uint64_t *budget)
 		j->missing |= JIT_TABLES;
 }
 
-/* ---- who makes code ------------------------------------------------------------- */
+/* ---- processes that generate code ----------------------------------------------- */
 
 static void note_pid(struct jitnames *j, pid_t pid)
 {
 	j->may_be[(unsigned int)pid % FILTER / 64] |= UINT64_C(1) << (unsigned int)pid % 64;
 }
 
-/* Of all processes but these few, it is known at once that they are none. */
+/* A fast check that excludes nearly all other pids. */
 static bool may_be(const struct jitnames *j, pid_t pid)
 {
 	return j->may_be[(unsigned int)pid % FILTER / 64] >> (unsigned int)pid % 64 & 1;
@@ -204,7 +206,7 @@ static bool has_names(const struct maker *m)
 	return m->map >= 0 || m->dump >= 0 || m->names;
 }
 
-/* Of a full table one that is gone goes, best one that has no names. */
+/* A free slot. If all are taken, drops an ended process, preferably one without names. */
 static struct maker *place_in(struct jitnames *j)
 {
 	struct maker *gone = NULL;
@@ -226,7 +228,8 @@ static struct maker *place_in(struct jitnames *j)
 	return gone;
 }
 
-/* Its uid may have changed since; its root is kept for when it is gone. */
+/* The uid of the process may have changed since the last look. Its root directory stays open for
+ * when it has ended. */
 static void look_for_map(struct jitnames *j, struct maker *m)
 {
 	struct perf_map_home home;
@@ -260,7 +263,7 @@ static struct maker *maker_of(struct jitnames *j, pid_t pid)
 	return m;
 }
 
-/* The record as the kernel writes it, up to the file's name. */
+/* PERF_RECORD_MMAP2 up to the file name. */
 struct mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -269,7 +272,7 @@ struct mmap2 {
 	char filename[];
 };
 
-/* "…/jit-1234.dump": to map it is how its writer tells of it. */
+/* "…/jit-1234.dump": a jitdump writer maps its file as a sign for profilers. */
 static bool is_dump(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *end = strrchr(path, '.');
@@ -302,12 +305,12 @@ static void saw_mapping(struct jitnames *j, const struct mmap2 *r, uint64_t time
 		saw_code(m, r->addr, r->addr + r->len, time);
 	if (!m || !dump || m->dump >= 0)
 		return;
-	/* what it has mapped: by its name another's file could be meant */
+	/* open the mapped file: its name may belong to another file by now */
 	m->dump = opener_mapped(&opener_direct, m->pid, r->addr, r->addr + r->len);
 	m->dump = m->dump < 0 ? -1 : m->dump;
 }
 
-/* What the parent has made is the child's, too. */
+/* The child inherits the code that its parent made. */
 static void saw_fork(struct jitnames *j, pid_t pid, pid_t ppid)
 {
 	const struct maker *parent = find(j, ppid);
@@ -321,7 +324,7 @@ static void saw_fork(struct jitnames *j, pid_t pid, pid_t ppid)
 		jitcode_add(&m->code, parent->code.v[i].start, parent->code.v[i].end);
 }
 
-/* Some write their map when they end. */
+/* Some processes write their map when they exit. */
 static void saw_exit(struct jitnames *j, pid_t pid)
 {
 	struct maker *m = find(j, pid);
@@ -334,7 +337,7 @@ static void saw_exit(struct jitnames *j, pid_t pid)
 	perf_map_leave(&m->home);
 }
 
-/* The program that it has become may write its own names into the same file, and have made code already. */
+/* The new program may write its own names into the same file, and may have generated code already. */
 static void saw_exec(struct jitnames *j, pid_t pid, uint64_t time)
 {
 	struct maker *m = find(j, pid), *next;
@@ -352,7 +355,7 @@ static void saw_exec(struct jitnames *j, pid_t pid, uint64_t time)
 		saw_code(next, last.start, last.end, time + 1);
 }
 
-/* The head of FORK and EXIT records, and up to the pid of COMM. */
+/* The start of FORK and EXIT records; COMM has only `pid` in common. */
 struct who {
 	struct perf_event_header header;
 	uint32_t pid, ppid, tid;
@@ -389,8 +392,7 @@ void jitnames_look(struct jitnames *j, uint64_t now)
 
 /* ---- what was sampled ------------------------------------------------------------- */
 
-/* Any word of a sample may be an address: of where it was, of its callers, of what lies on its stack for
- * who unwinds it later. */
+/* Any word of a sample may be an address: its ip, its call chain, or its stack for later unwinding. */
 void jitnames_sampled(struct jitnames *j, const struct perf_event_header *rec)
 {
 	pid_t pid = rec->size >= PID_AT + 8 ? (pid_t)layout_u32(rec, PID_AT) : 0;
@@ -413,7 +415,7 @@ static void mark(struct maker *m, uint64_t addr)
 		perfmap_mark(m->names, &addr, 1);
 }
 
-/* Where that can't be told, all are put. */
+/* If marks were dropped, all functions are written. */
 static void mark_all(struct jitnames *j)
 {
 	unsigned int owner;
@@ -431,7 +433,7 @@ static void mark_all(struct jitnames *j)
 	}
 }
 
-/* ---- putting ---------------------------------------------------------------------- */
+/* ---- writing names ---------------------------------------------------------------- */
 
 static void put_line(void *ctx, uint64_t start, uint64_t size, const char *name)
 {
@@ -492,7 +494,7 @@ void jitnames_put(struct jitnames *j, struct perfdata_writer *w)
 
 /* ---- the next file ---------------------------------------------------------------- */
 
-/* A child that lives may run what it made. */
+/* A living child may run code that this process made. */
 static bool is_needed(const struct jitnames *j, unsigned int i)
 {
 	for (unsigned int k = 0; k < j->n; k++)
@@ -509,7 +511,7 @@ void jitnames_next_file(struct jitnames *j)
 		return;
 	j->budget = MAX_READ;
 	jitmarks_clear(j->marks);
-	/* the rings may still hold samples of those that are gone since the last file */
+	/* rings may still hold samples of processes that ended since the last file */
 	for (unsigned int i = 0; i < j->n; i++)
 		ends[i] = j->v[i].pid && j->v[i].was_put && j->v[i].was_old && !is_needed(j, i);
 	memset(j->may_be, 0, sizeof(j->may_be));
