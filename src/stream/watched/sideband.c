@@ -14,49 +14,48 @@
 #include <unistd.h>
 
 /*
- * Files are told by device, inode and generation, not by attr.build_id: the kernel (seen
- * on 6.18) forgets to take the mark of a record with a build id back before it writes the
- * same record for the next listener. Who asks for build ids so makes perf(1), running at
- * the same time, take an inode for one and abort; and who doesn't ask, as we, has to
- * disregard the mark.
+ * Mappings identify files by device, inode and generation, not by attr.build_id: a kernel (seen on
+ * 6.18) does not clear the build id flag of a record before it writes the same record for the next
+ * listener. If we asked for build ids, perf(1) running at the same time would take an inode for a
+ * build id, and abort. Because others may ask, we ignore the flag.
  */
-#define MISC_BUILD_ID ((uint16_t)(1 << 14))   /* PERF_RECORD_MISC_MMAP_BUILD_ID */
+#define MISC_BUILD_ID ((uint16_t)(1 << 14))   /* PERF_RECORD_MISC_MMAP_BUILD_ID, as a number */
 
-/* Pages of 4 KiB: some 2,000 records of names, 4,000 of mappings. */
+/* Pages of 4 KiB: room for about 2,000 names, or 4,000 mappings. MAX_QUEUE: bytes. */
 enum { NAME_PAGES = 16, MAPPING_PAGES = 128, MAX_QUEUE = 256 << 10 };
 
-/* The kernel's records wait here until their time has come. */
+/* A record of the kernel that waits for its time. */
 struct queued {
 	uint64_t time;
-	_Alignas(8) struct perf_event_header rec;   /* and its bytes */
+	_Alignas(8) struct perf_event_header rec;   /* followed by the rest of the record */
 };
 
 struct side_ring {
 	struct pev_event *owner;
 	struct pev_ring *ring;
-	char *queue;                   /* struct queued, one behind the other */
+	char *queue;                   /* consecutive struct queued */
 	size_t head, tail, cap;
-	uint64_t last;                 /* newest time that was queued */
+	uint64_t last;                 /* latest time in the queue so far */
 };
 
 struct sideband {
 	const struct perf_clock *clock;
 	uint64_t more_sample_type;
-	struct perfdata_writer **writer;  /* NULL, or *NULL: nothing is recorded */
+	struct perfdata_writer **writer;  /* NULL or pointing to NULL: nothing is recorded */
 	struct buildids *buildids;
 	struct jitnames *jitnames;
-	struct own *own;               /* NULL: nobody asks */
+	struct own *own;               /* NULL: not needed */
 	struct pev_format format;
 	enum side_maps mappings;
-	pid_t pid;                     /* ours: a forked child doesn't have the rings */
+	pid_t pid;                     /* a forked child does not have the rings */
 	struct pev_event **events;
 	size_t nevents;
 	struct side_ring *rings;
 	size_t nrings;
 	uint64_t next;                 /* earliest time in the queues; UINT64_MAX: all empty */
-	bool no_ksymbols;              /* before Linux 5.1 */
+	bool no_ksymbols;              /* the kernel is older than Linux 5.1 */
 	bool has_ksymbols;
-	bool taking;                   /* the consumer is being called: the queues stay put */
+	bool taking;                   /* the consumer is being called: queues must not change */
 	sideband_fn *fn;
 	void *ctx;
 };
@@ -70,7 +69,7 @@ static void dummy_attr(const struct sideband *b, struct perf_event_attr *attr)
 	attr->sample_id_all = 1;
 	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | b->more_sample_type;
 	attr->watermark = 1;
-	attr->wakeup_watermark = UINT32_MAX;   /* nobody sleeps on it */
+	attr->wakeup_watermark = UINT32_MAX;   /* no wakeups: nobody polls it */
 	perf_clock_attr(b->clock, attr);
 }
 
@@ -106,7 +105,7 @@ static int try_event(struct sideband *b, const struct task_target *task, int cpu
 
 	event_attr(b, &attr);
 	attr.inherit = task->tid >= 0 && inherit;
-	/* a task's event has not what others do to the same code */
+	/* an event of a task would have KSYMBOL records only for what that task does */
 	attr.ksymbol = attr.mmap && task->tid < 0 && !b->no_ksymbols;
 	return pev_event_open(&b->events[b->nevents], &attr, targets_of(task, cpu), NULL, NULL);
 }
@@ -320,7 +319,7 @@ static bool is_of_use(uint32_t type)
 	}
 }
 
-/* What we can't keep is lost as what the kernel couldn't is. */
+/* Reports a record that did not fit, like one that the kernel lost. */
 static void lose(struct sideband *b, const struct side_ring *ring)
 {
 	struct pev_record rec = { .type = PERF_RECORD_LOST, .sample_id.time = ring->last,
@@ -332,7 +331,7 @@ static void lose(struct sideband *b, const struct side_ring *ring)
 	b->taking = false;
 }
 
-/* A queue without room: what it holds goes to the consumer now, and all that is older. */
+/* If the queue is full, hands over all records up to its latest one, those of other queues included. */
 static void queue_record(struct sideband *b, struct side_ring *ring,
 			 const struct perf_event_header *h)
 {

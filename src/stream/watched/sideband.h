@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who was there when: COMM, FORK and EXIT records of the watched tasks and, where
- * addresses of user space are asked for, what they map (MMAP2), from dummy events with
- * rings of their own, so that a flood of samples never loses a name. They are handed over
- * up to a time, that of the event whose task is asked for: what the task was called later
- * must not reach back.
+ * Which tasks there were, and when: COMM, FORK and EXIT records of the watched tasks and, if user
+ * addresses are sampled, their mappings (MMAP2). They come from dummy events with rings of their
+ * own, so that a flood of samples never displaces a name. They are handed over only up to the time
+ * of the event whose task is looked up: a name that the task got later must not apply to that
+ * event.
  *
- * The rings are emptied while the stream runs, whether somebody asks or not, into queues
- * of bounded size; what finds no room there is handed over ahead of time.
+ * While the stream runs, the rings are emptied into queues of bounded size. If a queue is full, its
+ * records are handed over early.
  *
- * Names are a convenience: where the descriptors or the locked memory for them can't be
- * had, there are none, and /proc is asked.
+ * Names are optional: without enough descriptors or locked memory there is no sideband, and /proc
+ * is read instead.
  */
 #ifndef STREAM_WATCHED_SIDEBAND_H
 #define STREAM_WATCHED_SIDEBAND_H
@@ -25,30 +25,31 @@ struct buildids;
 struct jitnames;
 struct own;
 struct perfdata_writer;
-enum side_maps { SIDE_MAPS_NONE, SIDE_MAPS_CODE, SIDE_MAPS_ALL };   /* mappings that are told */
+enum side_maps { SIDE_MAPS_NONE, SIDE_MAPS_CODE, SIDE_MAPS_ALL };   /* mappings for which the kernel writes records */
 struct sideband;
 
 typedef void sideband_fn(void *ctx, const struct pev_record *rec);
 
-/* Opens and enables on the targets; times are of that clock, which outlives it. NULL if it
- * can't be had. */
+/* Opens and enables the events on the targets, with times of that clock, which must outlive it.
+ * NULL on failure. */
 struct sideband *sideband_open(const struct targets *t, const struct perf_clock *clock,
 			       uint64_t more_sample_type, bool inherit, enum side_maps mappings);
-/* Says to *writer what these events are, and records there as long as *writer is set, mappings
- * with build ids (NULL: without); jitnames (or NULL) sees them. *id: that of one of them. False if there is none. */
+/* Writes the attributes of these events to *writer, and then every record, as long as *writer is
+ * not NULL: mappings with build ids (buildids; NULL: without), and each record also to jitnames (or
+ * NULL). *id: the id of one of the events. False if no id could be read; then nothing is written. */
 bool sideband_describe(struct sideband *b, struct perfdata_writer **writer, struct buildids *buildids,
 		       struct jitnames *jitnames, uint64_t *id);
-/* How many descriptors that takes. */
+/* Number of descriptors that it needs. */
 size_t sideband_descriptors(const struct targets *t);
 void sideband_free(struct sideband *b);
-/* Who of ours ends is known as soon as it is collected: *own lives as long as b. */
+/* Reports ends of perf-prof's processes to *own, as soon as they are read; *own must outlive b. */
 void sideband_set_own(struct sideband *b, struct own *own);
-/* Whom the records are handed to, from now on. */
+/* Sets who gets the records from now on. */
 void sideband_set_consumer(struct sideband *b, sideband_fn *fn, void *ctx);
-/* Takes what the kernel has written by now out of the rings. To be called before events
- * that were read later are delivered. */
+/* Moves everything the kernel has written by now from the rings to the queues. Call it before
+ * delivering events that were read later. */
 void sideband_collect(struct sideband *b);
-/* Whether a ring is a quarter full, or this is a forked child, which has none. */
+/* Whether a ring is more than a quarter full, or this is a forked child, which has no rings. */
 bool sideband_is_pressed(const struct sideband *b);
 /* Hands over the records up to `time` (ns of the perf clock), in order of time. */
 void sideband_take(struct sideband *b, uint64_t time);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -C, -p, -t and --cgroups looked up on this machine: threads, CPUs, cgroup folders. */
+/* Looks up -C, -p, -t and --cgroups on this machine. */
 #include "stream/watched/targets.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ static int add_task(struct targets *t, struct task_target task)
 {
 	struct task_target *v;
 
-	if ((t->ntasks & (t->ntasks - 1)) == 0) {   /* doubles at powers of two */
+	if ((t->ntasks & (t->ntasks - 1)) == 0) {   /* capacity doubles at powers of two */
 		v = realloc(t->tasks, (t->ntasks ? t->ntasks * 2 : 1) * sizeof(*v));
 		if (!v)
 			return -ENOMEM;
@@ -38,8 +38,8 @@ static int by_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* A thread that is named twice, as itself and by its process, is watched once. Sorted:
- * threads may be ten thousand, and are looked up again. */
+/* A thread that is named twice, by itself and by its process, is watched once. Sorted for
+ * targets_moved(): there may be ten thousand threads. */
 static void drop_doubles(struct targets *t)
 {
 	size_t n = 0;
@@ -52,7 +52,7 @@ static void drop_doubles(struct targets *t)
 	t->ntasks = n;
 }
 
-/* Adds the threads of a process; -ESRCH if it is gone. */
+/* Adds the threads of a process; -ESRCH if it has ended. */
 static int add_threads(struct targets *t, pid_t pid)
 {
 	char path[64];
@@ -101,7 +101,7 @@ static int resolve_tids(struct targets *t, const struct stream_opts *opts, struc
 	return 0;
 }
 
-/* Mount point of the cgroup hierarchy that carries perf_event: v1's own, else v2. */
+/* Mount point of the hierarchy with the perf_event controller: v1 if it has its own, else v2. */
 static int cgroup_mount(char *buf, size_t size)
 {
 	FILE *m = setmntent("/proc/self/mounts", "r");
@@ -131,7 +131,8 @@ int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault
 	if (cgroup_mount(mount, size))
 		return fault_set(f, EXIT_FAILED, "--cgroups %s: no cgroup file system is mounted; "
 				 "mount -t cgroup2 none /sys/fs/cgroup", name);
-	/* "/" is the root of the hierarchy, and "/a" may be below it, before it is a path */
+	/* name is relative to the mount point, also with a leading "/"; an absolute path only if
+	 * there is no such cgroup */
 	snprintf(path, sizeof(path), "%s/%s", mount, name + strspn(name, "/"));
 	if (name[0] == '/' && access(path, F_OK) && !access(name, F_OK))
 		snprintf(path, sizeof(path), "%s", name);
@@ -154,7 +155,7 @@ static int resolve_cgroup(struct targets *t, const char *name, struct fault *f)
 	return 0;
 }
 
-/* Names those that are missing, and what -C may be instead. */
+/* The error for CPUs that are not online, with a list that -C would accept. */
 static int complain_cpus(const struct numlist *asked, const struct numlist *missing, const struct numlist *there,
 			 const struct numlist *online, struct fault *f)
 {

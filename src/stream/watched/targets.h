@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom to watch, looked up from -C, -p, -t and --cgroups on this machine. */
+/* The tasks and CPUs to watch, from -C, -p, -t and --cgroups. */
 #ifndef STREAM_WATCHED_TARGETS_H
 #define STREAM_WATCHED_TARGETS_H
 
@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* One thread (tid >= 0), one cgroup (cgroup_fd >= 0) or all tasks (both -1). */
+/* A thread (tid >= 0), a cgroup (cgroup_fd >= 0) or all tasks (both -1). */
 struct task_target {
 	pid_t tid;
 	int cgroup_fd;
 	const char *cgroup;
 };
 
-/* The targets, looked up: events are opened on every task × CPU. Threads are sorted. */
+/* Events are opened for every task × CPU. Threads come first, sorted by tid; then cgroups. */
 struct targets {
 	struct task_target *tasks;
 	size_t ntasks;
@@ -27,13 +27,14 @@ struct targets {
 
 int targets_resolve(struct targets *t, const struct stream_opts *opts, struct fault *f);
 void targets_free(struct targets *t);
-/* A descriptor of a control group's folder, and where its hierarchy is mounted; -1 with f. */
+/* Opens the directory of a cgroup; `mount` gets the mount point of its hierarchy. A descriptor, or
+ * -1 with f. */
 int targets_open_cgroup(const char *name, char *mount, size_t size, struct fault *f);
-/* Lists the threads again; true if some are there that `t` does not know. */
+/* Lists the threads again: true if there are some that `t` does not have. */
 bool targets_moved(const struct targets *t, const struct stream_opts *opts);
-/* Where an event is opened: a task, or all of them, on a CPU. */
+/* The target for opening an event of a task, or of all tasks, on a CPU. */
 struct pev_target targets_of(const struct task_target *task, int cpu);
 bool targets_everybody(const struct stream_opts *opts);
-/* -1 with f: nobody was left when the events were open. */
+/* Sets the error that all targets ended before the events were open. Returns -1. */
 int targets_ended(struct fault *f);
 #endif
