@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream hands to its consumer, and what the consumer may ask and tell it meanwhile. */
+/* What a stream passes to its consumer, and what the consumer may call meanwhile. */
 #ifndef STREAM_STATE_CONSUMER_H
 #define STREAM_STATE_CONSUMER_H
 
@@ -11,133 +11,141 @@ struct pev_record;
 
 enum stream_loss_cause {
 	STREAM_LOSS_RING,               /* the ring was full */
-	STREAM_LOSS_TAIL,               /* full, and no record came after */
-	STREAM_LOSS_STOP,               /* undelivered when the run ended */
-	STREAM_LOSS_DAMAGED,            /* bytes that were no record */
-	STREAM_LOSS_THROTTLED,          /* the kernel stopped an event for a while: a span, count is 0 */
+	STREAM_LOSS_TAIL,               /* full at the end, so no LOST record was written */
+	STREAM_LOSS_STOP,               /* not delivered: the run ended, or memory was short */
+	STREAM_LOSS_DAMAGED,            /* damaged bytes, or samples of an unknown event */
+	STREAM_LOSS_THROTTLED,          /* the kernel paused an event: a span of time, count is 0 */
 };
 
 struct stream_loss {
 	uint64_t count;
 	int cpu;
-	uint64_t start, end;            /* last sample before, first after; 0 without --order. Throttled: from, to */
+	uint64_t start, end;            /* times of the samples before and after; 0: not known (live without
+					 * --order). Throttled: the span */
 	enum stream_loss_cause cause;
-	const struct stream_event *event;   /* throttled: it; else NULL */
+	const struct stream_event *event;   /* throttled: which; else NULL */
 };
 
-/* What an event lost on one CPU by throttling: throttle.h. */
+/* Throttling of an event on one CPU: live/throttle.h. */
 struct stream_throttled {
 	const struct stream_event *event;
 	int cpu;
 	uint64_t times, ns;
-	uint64_t observed;              /* ns that it could have been sampled there; 0: not known */
-	bool on_task;                   /* observed is the time that the tasks were on that CPU, else the CPU's */
-	bool at_most;                   /* the time is no more, but may be less */
+	uint64_t observed;              /* ns in which it could have been sampled there; 0: not known */
+	bool on_task;                   /* `observed` is the time that the tasks ran on that CPU, else the time of
+					 * the CPU */
+	bool at_most;                   /* the true time may be less than `ns` */
 };
 
 struct stream_ops {
-	/* All is enabled, nothing delivered yet: 0, or -1 with f, which ends the run. May be
+	/* Everything is enabled, nothing delivered yet. 0, or -1 with f, which ends the run. May be
 	 * NULL. */
 	int (*started)(void *ctx, struct fault *f);
-	/* One sample; rec and raw (the tracepoint's data, checked against its format) are
-	 * borrowed for the length of the call. Six words, so that all go in registers. */
+	/* One sample. rec and raw (the tracepoint's data, checked against its format; NULL for
+	 * other events) are valid during the call only. Six words, so that all are passed in
+	 * registers. */
 	void (*sample)(void *ctx, const struct stream_event *event,
 		       const struct perf_event_header *rec, const void *raw, uint32_t raw_size,
 		       uint32_t cpu);
 	void (*lost)(void *ctx, const struct stream_loss *loss);
 	void (*interval)(void *ctx);
-	/* COMM, FORK, EXIT and, if wanted, MMAP2 and LOST records: when stream_tasks_until()
-	 * asks for them, or earlier. May be NULL. */
+	/* COMM, FORK, EXIT and LOST records; with mappings also MMAP2 and KSYMBOL. They come when
+	 * stream_tasks_until() asks for them, or earlier. May be NULL. */
 	void (*task)(void *ctx, const struct pev_record *rec);
-	void (*print_stat)(void *ctx);  /* SIGUSR2 */
-	void (*idle)(void *ctx);        /* nothing waits: about to sleep. May be NULL */
-	/* Before a sleep and after it: others may run meanwhile. May be NULL. */
+	void (*print_stat)(void *ctx);  /* for SIGUSR2, unless it asks for a dump or the next file */
+	void (*idle)(void *ctx);        /* nothing is waiting: before each sleep. May be NULL */
+	/* Before and after a sleep, for example to release a lock. May be NULL. */
 	void (*wait)(void *ctx, bool begin);
-	/* Called in a signal handler on the loop's thread when sample() is still inside
-	 * its call 550 ms after a stop: has to make it return. May be NULL. */
+	/* Called in a signal handler on the loop's thread if sample() has not returned 550 ms after
+	 * a stop: must make it return. May be NULL. */
 	void (*interrupt)(void *ctx);
-	/* The process ends at once, on a second SIGINT: called on the watchdog's thread,
-	 * whatever the others do; only what a signal handler may do. May be NULL. */
+	/* A second SIGINT, SIGTERM or SIGHUP ends the process. Called on the watchdog's thread, in
+	 * any state of the others: only do what a signal handler may do. May be NULL. */
 	void (*abandon)(void *ctx);
 };
 
-/* The last file of a recording that is written when asked for. */
+/* The last dump of --overwrite. */
 struct stream_dump {
-	uint64_t n;                     /* how many there were */
-	const char *why;                /* the event, or the signal */
-	uint64_t events, older, overwritten;   /* in it; before its span; that had made room */
-	uint64_t span_ns;               /* from its first event to its last */
+	uint64_t n;                     /* dumps so far */
+	const char *why;                /* name of the event or signal that requested it */
+	uint64_t events, older, overwritten;   /* events in it; older than its span; overwritten in memory */
+	uint64_t span_ns;               /* from its first to its last event */
 };
 
 struct stream_totals {
-	uint64_t delivered;             /* samples that passed the filters, to the consumer */
-	uint64_t lost;                  /* all causes together, but throttling, of which no count is known */
-	uint64_t throttled;             /* so often */
-	uint64_t malformed;             /* samples too short for their own format */
-	uint64_t late;                  /* --order: delivered below a time already passed */
-	uint64_t limited;               /* beyond --sampling-limit */
-	uint64_t skipped;               /* perf-prof's own, dropped when read: see open.c */
-	uint64_t filtered;              /* dropped when read by filters that the kernel can't do */
-	uint64_t beyond;                /* dropped when read: a source's own -N was reached */
-	uint64_t counted;               /* by the kernel, read(2) when all was off; of events
-					 * that count 1 each it is the sum of all above */
-	bool counted_other;             /* and of one that counts something else, or is not delivered itself */
+	uint64_t delivered;             /* samples given to the consumer */
+	uint64_t lost;                  /* all causes; without throttling, whose number is unknown */
+	uint64_t throttled;             /* number of pauses */
+	uint64_t malformed;             /* samples that contradict the format of their event */
+	uint64_t late;                  /* --order, or a recording: delivered after a sample with a later time */
+	uint64_t limited;               /* dropped by --sampling-limit */
+	uint64_t skipped;               /* of perf-prof itself, dropped when read: see open.c */
+	uint64_t filtered;              /* dropped when read, by filters that the kernel cannot evaluate */
+	uint64_t beyond;                /* dropped when read, because a source reached its own -N */
+	uint64_t counted;               /* event counts, read after all events were disabled; if each event counts
+					 * 1 per sample, the sum of the numbers above. For a recording: its samples
+					 * of wanted events */
+	bool counted_other;             /* some of these counts are no number of samples for the consumer: ns, or
+					 * what sources watch */
 	uint64_t ring_bytes;            /* of all rings */
-	uint64_t recorded_bytes, recorded_files;   /* of the present file; how many */
+	uint64_t recorded_bytes, recorded_files;   /* size of the present file; number of files */
 	struct stream_dump dump;
-	bool lost_at_least;             /* kernel before 6.0 and a ring ended full */
+	bool lost_at_least;             /* the kernel is older than 6.0 and rings lost events: maybe more at the
+					 * end */
 };
 
-/* Of live events: what their `reads` does not name is not sampled, but who and when, and what filters and
- * sources read. Before expressions are compiled. 0, or -1 with f. */
+/* Live only: removes the parts of samples that `reads` does not name, except who and when, and what
+ * filters and sources read. Call it before expressions are compiled. 0, or -1 with f. */
 int stream_narrow(struct stream *s, struct fault *f);
-/* Ends the run as if all targets had ended: what has happened by now is delivered. */
+/* Ends the run as if all targets had ended: everything that has happened by now is still delivered. */
 void stream_finish(struct stream *s);
-/* Ends the run after the present callback (for the consumer). */
+/* Ends the run after the present callback, without delivering more. */
 void stream_stop(struct stream *s);
-/* When a signal asked it to (CLOCK_MONOTONIC, ns); 0: none did. Of a struct stream; for any thread. */
+/* When a signal asked the run to stop (CLOCK_MONOTONIC, ns); 0: none did. `stream` is a struct
+ * stream. Thread-safe. */
 uint64_t stream_asked_to_stop(void *stream);
-/* Whether who waits within a callback has to go on: a ring is a quarter full, or the run is to end. Of a struct
- * stream. */
+/* Whether a callback that waits should return: a ring is more than a quarter full, or the run is to
+ * end. `stream` is a struct stream. */
 bool stream_is_pressed(void *stream);
-/* Whether the run is about to end, for whatever reason. */
+/* Whether the run is about to end, for any reason. */
 bool stream_is_stopping(const struct stream *s);
-/* Whether the run ended because its targets did, not by a signal or its consumer. */
+/* Whether the run ended because its targets ended, rather than by a signal or the consumer. */
 bool stream_ended_with_targets(const struct stream *s);
-/* Whether a signal ended it. */
+/* Whether a signal ended the run. */
 bool stream_was_interrupted(const struct stream *s);
-/* -1 with f if a signal ended the reading of a recording before the end of the file, else 0 (also for a pipe). */
+/* -1 with f if a signal ended the reading of a recording before the end of the file, else 0. Always
+ * 0 for a pipe. */
 int stream_check_whole(const struct stream *s, struct fault *f);
-/* Asks for what is recorded up to that time (perf clock); why outlives the stream. */
+/* Requests a dump of what was recorded up to `time` (perf clock, ns). `why` must outlive the stream. */
 void stream_ask_dump(struct stream *s, uint64_t time, const char *why);
-/* The i-th event and CPU that was throttled: false: there are no more. */
+/* The i-th pair of event and CPU that was throttled; false: there are no more. */
 bool stream_throttled(const struct stream *s, size_t i, struct stream_throttled *throttled);
-/* How often `event` (NULL: all of them) was, where that is worth a word. */
+/* How often `event` (NULL: any event) was throttled, where that matters: throttle_matters(). */
 uint64_t stream_throttled_times(const struct stream *s, const struct stream_event *event);
-/* Hands the records of tasks up to `time` (perf clock, ns) to ops->task: who was who, and
- * what was mapped where. Those of the watched tasks, as far as the user may have them;
- * UINT64_MAX: all that the kernel has written by now. */
+/* Passes the records of tasks up to `time` (perf clock, ns) to ops->task: names, forks, exits and
+ * mappings of the watched tasks, as far as this user may see them. UINT64_MAX: all that the kernel
+ * has written by now. */
 void stream_tasks_until(struct stream *s, uint64_t time);
-/* The field that says where a probe is, in memory: its field `ip`; NULL of other events. */
+/* The field with a probe's own address: `ip`. NULL for other events. */
 const struct trace_field *stream_probe_address(const struct stream_event *event);
-/* Whether a sample of an event that is no tracepoint has its parts where they can be. */
+/* Whether a sample of an event that is no tracepoint is well-formed. */
 bool stream_sample_fits(const struct stream_event *event, const struct perf_event_header *rec);
-/* Whether its samples have addresses that are shown by name; those of users. */
+/* Whether its samples have addresses that are shown as symbols; user: addresses of user space. */
 bool stream_event_has_addresses(const struct stream_event *event, bool user);
-/* Whether user addresses are sampled; whether records of what is mapped come with them,
- * too (after stream_open()). */
+/* stream_wants_mappings(): whether user addresses are sampled. stream_has_mappings() (after
+ * stream_open()): whether there are also records of mappings to look them up. */
 bool stream_wants_mappings(const struct stream *s);
-/* Before stream_open(): records of mappings that are no code are wanted, too. */
+/* Requests records of mappings that are not executable, too. Before stream_open(). */
 void stream_want_data(struct stream *s);
 bool stream_has_mappings(const struct stream *s);
-/* perf clock + this = ns since the Unix epoch; measured again while running. */
+/* Time since the Unix epoch = perf clock + this, ns. Measured again while the run lasts. */
 int64_t stream_realtime_offset(struct stream *s);
-/* Whether that is known: not of every recording. */
+/* Whether that offset is known: some recordings lack it. */
 bool stream_has_realtime(const struct stream *s);
 /* The perf clock now, ns. */
 uint64_t stream_now(struct stream *s);
-/* A sample's time as --tsc, --monotonic and --clock-offset want it shown. */
+/* The time of a sample as --tsc, --monotonic and --clock-offset show it. */
 uint64_t stream_time(const struct stream *s, uint64_t time);
-/* Whether that differs from what the sample says. */
+/* Whether that can differ from the time in the sample. */
 bool stream_time_differs(const struct stream *s);
 #endif

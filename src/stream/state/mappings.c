@@ -26,7 +26,7 @@ bool stream_wants_mappings(const struct stream *s)
 	return false;
 }
 
-/* perf reads unwind tables where they are mapped: beside the code. */
+/* for unwind tables, which perf reads from the mapping next to the code */
 bool mappings_have_data(const struct stream *s)
 {
 	return s->wants_data || (s->opts->record && stream_has_stacks(s));

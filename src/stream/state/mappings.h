@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which mappings of watched tasks the names of addresses need. The rest of it is in stream.h. */
+/* Which mappings of watched tasks are needed to name addresses. More of it is in consumer.h. */
 #ifndef STREAM_STATE_MAPPINGS_H
 #define STREAM_STATE_MAPPINGS_H
 
@@ -7,8 +7,8 @@
 
 struct stream;
 
-/* Whether samples have stacks: kilobytes in each. */
+/* Whether samples carry stacks, kilobytes each. */
 bool stream_has_stacks(const struct stream *s);
-/* Whether mappings of data are asked for, too. */
+/* Whether mappings of data are needed, too. */
 bool mappings_have_data(const struct stream *s);
 #endif

@@ -7,7 +7,7 @@ int fault_from_pev(struct fault *f, int exit_code, const struct pev_error *err)
 {
 	char text[1200];
 
-	/* the kernel's complaint about a filter has a caret: it stands on lines of its own */
+	/* the kernel's message about a filter has a caret below the text: it needs lines of its own */
 	if (strchr(err->said, '\n'))
 		return fault_set(f, exit_code, "%s:\n%s\n%s", err->asked, err->said, err->remedy);
 	pev_error_text(err, text, sizeof(text));

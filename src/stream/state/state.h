@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream, as all its rooms see it: what was asked for, what was opened, how far it came. */
+/* struct stream, as all its rooms see it: what the user asked for, what is open, and the progress
+ * of the run. */
 #ifndef STREAM_STATE_STATE_H
 #define STREAM_STATE_STATE_H
 
@@ -23,7 +24,7 @@
 
 #include <perfevent.h>
 
-/* One opened event: event × task × CPU. */
+/* One opened event. They exist for each event × task × CPU. */
 struct opened {
 	struct pev_event *ev;
 	struct stream_event *event;
@@ -31,36 +32,37 @@ struct opened {
 	const struct task_target *task;
 };
 
-/* One CPU's ring. Its descriptor is a dummy event of our own thread, so that the end
- * of a watched task never takes the wake-ups away. */
+/* The ring of one CPU. Its descriptor is a dummy event of our own thread, so that wakeups do not
+ * stop when a watched task ends. */
 struct ring {
 	struct pev_event *owner;
 	struct pev_ring *ring;
-	struct backlog *backlog;    /* --buffer: `ring` is its; else NULL */
+	struct backlog *backlog;    /* --buffer: owns `ring`; else NULL */
 	int cpu;
-	struct growth *growth;      /* a larger ring is about to take its place; else NULL */
-	bool full_grown;            /* it gets no larger */
-	uint64_t lost;              /* told by LOST records that were read */
-	uint64_t lost_before;       /* of them, by the time that it became as large as it is */
+	struct growth *growth;      /* a larger ring that will replace this one; else NULL */
+	bool full_grown;            /* it does not grow any more */
+	uint64_t lost;              /* as reported by its LOST records */
+	uint64_t lost_before;       /* `lost` when the ring got its present size */
 	uint64_t damaged;
-	uint64_t second, this_second;   /* --sampling-limit: since then, so many */
-	uint64_t gap;               /* --order: lost since the last sample read */
-	uint64_t read_time;         /* --order, and of a recording: of the last sample read */
-	uint64_t first_time;        /* of a recording: of the first */
-	uint64_t ahead, ahead_of;   /* --order: in so many bytes, known up to that time */
+	uint64_t second, this_second;   /* --sampling-limit: start of the present second; events in it */
+	uint64_t gap;               /* --order, or a recording: events lost since the last sample read */
+	uint64_t read_time;         /* --order, or a recording: time of the last sample read */
+	uint64_t first_time;        /* a recording: time of the first sample */
+	uint64_t ahead, ahead_of;   /* --order: when this many more bytes are read, the ring has no more samples
+				     * before `ahead_of` */
 };
 
 enum stop_cause {
 	STOP_NOT,
 	STOP_SIGNAL,
-	STOP_TARGET,                /* all watched tasks ended */
-	STOP_CONSUMER,              /* -N, or the consumer said so */
+	STOP_TARGET,                /* all watched tasks have ended */
+	STOP_CONSUMER,              /* -N, or stream_stop() */
 };
 
-#define LOOP_RING UINT64_MAX       /* epoll data of a ring */
-enum { SLICE_BYTES = 64 << 10 };   /* what one ring gets in its turn */
+#define LOOP_RING UINT64_MAX       /* epoll data for all rings */
+enum { SLICE_BYTES = 64 << 10 };   /* bytes that a ring may deliver before the next one's turn */
 
-/* Bits of sample_type that a file needs in every event, the sideband's included. */
+/* Parts that every event of a recording needs, the sideband's included. */
 #define RECORDER_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU)
 
 struct id_slot {
@@ -76,11 +78,11 @@ struct perfdata_writer;
 struct pidmap;
 struct wish;
 
-/* Events that are made here: list/maker.h. */
+/* Events made by sources: list/maker.h. */
 struct makers {
 	struct maker **v;
 	size_t n;
-	struct wish *wishes;        /* tracepoints that they watch, and who does */
+	struct wish *wishes;        /* tracepoints that sources watch, and which source */
 	size_t nwishes;
 };
 
@@ -89,73 +91,76 @@ struct stream_list {
 	char tracefs[256];
 	struct tracefmt_db *formats;
 	struct spec_list specs;
-	struct stream_event *events;   /* the consumer's, then those that makers watch */
+	struct stream_event *events;   /* those of the consumer, then those that sources watch */
 	size_t nevents;
-	size_t nshown;              /* the consumer's */
-	size_t first;               /* index of the first one that is opened; if all have one layout, it is this one's */
+	size_t nshown;              /* number of those of the consumer */
+	size_t first;               /* index of the first one that is opened; if all have one layout, its layout
+				     * counts */
 	struct makers makers;
-	struct probes probes;       /* kprobes and uprobes that we created */
-	struct pev_event **trials;  /* one per event, or NULL: events opened to try filters */
-	bool filters_here;          /* some filters are evaluated by us */
-	bool has_others;            /* events other than tracepoints: each has its own layout */
-	bool each_counts_one;       /* samples carry no PERIOD */
+	struct probes probes;       /* kprobes and uprobes created by this run */
+	struct pev_event **trials;  /* one per event, or NULL: events opened to test filters */
+	bool filters_here;          /* some filters are evaluated in user space */
+	bool has_others;            /* some events are no tracepoints; then each event has its own layout */
+	bool each_counts_one;       /* samples have no PERIOD */
 };
 
-/* Which event a sample belongs to, and whether it is delivered: choice/choice.h. */
+/* How samples are assigned to events and chosen for delivery: choice/choice.h. */
 struct stream_choice {
-	struct stream_event *by_type[65536];   /* common_type -> event, unless mixed */
-	uint8_t plain_raw;          /* offset of raw data in all samples, or 0 */
-	bool mixed;                 /* samples carry IDENTIFIER: aliases, several layouts, or no raw data */
-	bool strays;                /* some may carry another program's: strays.h */
-	struct id_slot *by_id;      /* open addressing, unless !mixed */
+	struct stream_event *by_type[65536];   /* by common_type, unless mixed */
+	uint8_t plain_raw;          /* offset of raw data if it is the same in all samples, else 0 */
+	bool mixed;                 /* samples have IDENTIFIER, because common_type cannot tell events apart:
+				     * aliases, several layouts, or no raw data */
+	bool strays;                /* samples may have the id of another program's event: strays.h */
+	struct id_slot *by_id;      /* if mixed: hash table with open addressing */
 	size_t id_mask;
-	struct own own;             /* tasks whose samples are not delivered */
-	struct counts *counts;      /* NULL: no sample has counts */
+	struct own own;             /* processes whose samples are not delivered */
+	struct counts *counts;      /* NULL: no event has counts in its samples */
 };
 
-/* What was opened, and the order in which it is read: rings/rings.h. */
+/* The rings and the events opened into them: rings/rings.h. */
 struct stream_rings {
 	struct ring *v;
 	size_t n;
 	struct opened *opened;
 	size_t nopened;
-	bool uneven;                /* the sampling rate limit fell while events were opened: rates differ */
+	bool uneven;                /* the kernel's limit on frequencies fell during opening: some events have a
+				     * higher frequency than others */
 	bool has_lost_format;       /* the kernel knows PERF_FORMAT_LOST */
-	bool reads_alone;           /* events with counts in their samples can't be inherited */
-	bool filter_self;           /* the kernel drops samples of our main thread */
-	pid_t own_tid;              /* our main thread's id in the initial PID namespace; 0: not known */
-	struct pidmap *pids;        /* ids in two PID namespaces: ids.h; NULL: there is one */
-	uint64_t most_bytes;        /* of all rings, when they grow */
-	uint64_t least_bytes;       /* ring size that a source wants, or 0 */
+	bool reads_alone;           /* the kernel cannot inherit events with counts in their samples */
+	bool filter_self;           /* the kernel's filters drop samples of our main thread */
+	pid_t own_tid;              /* tid of our main thread in the initial PID namespace; 0: not known */
+	struct pidmap *pids;        /* pairs of ids in two PID namespaces: ids.h; NULL: not needed */
+	uint64_t most_bytes;        /* limit for all rings together when they grow */
+	uint64_t least_bytes;       /* ring size that a source asks for, or 0 */
 	struct backlog_thread *mover;   /* --buffer */
 	struct order *order;        /* --order, or NULL */
 	struct barrier barrier;
 	uint64_t newest;            /* --order: latest time read from any ring */
-	unsigned int slice;         /* number of the slice that is being read */
-	unsigned int side_slice;    /* the slice at which the sideband was last collected */
+	unsigned int slice;         /* number of the slice being read */
+	unsigned int side_slice;    /* the slice in which the sideband was last collected */
 };
 
-/* A run, from enabling to the last sample. */
+/* One run, from enabling the events to the last sample. */
 struct stream_run {
 	const struct stream_ops *ops;
 	void *ctx;
 	struct attention attention;
 	int epoll;
-	int end_with;               /* the run ends when this descriptor becomes readable; or -1 */
-	bool with_exec;             /* events of tasks are enabled by exec */
-	pid_t is_to_exec;           /* a child that execs once the run has started; 0: none */
+	int end_with;               /* the run ends when this descriptor is readable; -1: none */
+	bool with_exec;             /* exec enables the events of tasks */
+	pid_t is_to_exec;           /* pid of a child that execs after the run has started; 0: none */
 	size_t tasks_left;
 	enum stop_cause stop;
 	bool stopping;              /* deliver nothing more */
-	bool draining;              /* disabled; what the rings still hold is delivered */
-	bool deadline;              /* 500 ms after a signal */
+	bool draining;              /* events are disabled, the rings are delivered to their end */
+	bool deadline;              /* 500 ms have passed since the signal */
 };
 
-/* What was lost, and what of it was reported on stderr, at most one line a second. */
+/* What was lost, and how much of it was reported on stderr (at most once a second). */
 struct stream_losses {
 	struct stream_totals totals;
 	struct throttles throttles;
-	bool ring_was_full;         /* while it was read live */
+	bool ring_was_full;         /* a ring lost events while it was read live */
 	struct {
 		uint64_t lost, lost_ns;
 		uint64_t throttled, throttled_ns, throttled_lost;
@@ -165,27 +170,27 @@ struct stream_losses {
 
 /* --record: record/recorder.h. */
 struct stream_record {
-	struct perfdata_writer *writer;   /* NULL: nothing is recorded */
-	struct buildids *buildids;        /* of sampled files; may be NULL */
-	struct jitnames *jitnames;        /* likewise, of JIT code */
-	uint64_t identifier;        /* of the sideband's events; 0: none */
-	uint64_t rounded;           /* size at the last round */
-	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC */
+	struct perfdata_writer *writer;   /* NULL: no recording */
+	struct buildids *buildids;        /* build ids of mapped files; may be NULL */
+	struct jitnames *jitnames;        /* names of JIT code; may be NULL */
+	uint64_t identifier;        /* id of the sideband's events; 0: none */
+	uint64_t rounded;           /* file size at the last round */
+	uint64_t flushed_ns, began_ns;   /* CLOCK_MONOTONIC: last flush; start of the file */
 	bool wants_switch;
 	bool error_reported;
-	char **old;                 /* files before the present one */
+	char **old;                 /* paths of older files, oldest first */
 	size_t nold;
-	bool one_file;              /* the next could not be created */
+	bool one_file;              /* the next file could not be created: no more switching */
 };
 
 /* --overwrite: record/dumps.h. */
 struct stream_dumps {
-	struct flight *flight;      /* NULL: records go to the file at once */
+	struct flight *flight;      /* NULL: records are written at once */
 	struct dump_moment {
-		uint64_t time, until;   /* of the first and the last request for this file; 0: none */
+		uint64_t time, until;   /* perf clock, ns: first and last request for this dump; 0: none */
 		const char *why;
 	} asked, next;
-	struct fault trouble;       /* why the file can't be created */
+	struct fault trouble;       /* why a file could not be created */
 };
 
 struct stream {
@@ -198,16 +203,16 @@ struct stream {
 	struct stream_record record;
 	struct stream_dumps dumps;
 	struct targets targets;
-	struct task_target everybody;   /* the target of events that are opened everywhere */
-	struct sideband *sideband;  /* NULL: could not be had */
-	bool wants_data;            /* mappings of data are asked for, too */
+	struct task_target everybody;   /* the target of events that are opened for all tasks */
+	struct sideband *sideband;  /* NULL: could not be opened */
+	bool wants_data;            /* mappings of data are needed, too */
 	struct perf_clock clock;
 	struct hotplug hotplug;
 	struct usage usage;
 	struct replay *replay;      /* --input, or NULL */
 };
 
-/* A sample that was chosen, to the consumer. */
+/* Passes a chosen sample to the consumer, and ends the run at -N. */
 static inline void stream_hand_over(struct stream *s, const struct stream_event *event,
 				    const struct perf_event_header *rec, const void *raw,
 				    uint32_t raw_size, uint32_t cpu)

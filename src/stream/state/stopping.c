@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a run ends, and whether it does. */
+/* Why a run ends, and whether it is about to. */
 #include "stream/recording/facts.h"
 #include "stream/state/state.h"
 
@@ -18,7 +18,7 @@ void stream_stop(struct stream *s)
 
 bool stream_is_stopping(const struct stream *s)
 {
-	/* a signal that came while a callback runs is attended to after it */
+	/* a signal during a callback is handled only after it returns */
 	return s->run.stop || attention_pending(&s->run.attention) & (ATTN_STOP | ATTN_DEADLINE);
 }
 

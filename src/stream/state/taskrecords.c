@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of tasks (COMM, MMAP2 and others) from the sideband, up to the time of the event whose task is asked for. */
+/* Passes records of the sideband (COMM, MMAP2 and others) up to the time of an event to the consumer. */
 #include "stream/state/state.h"
 
-/* What the kernel wrote before the present slice of a ring is all there once its end is
- * known: one look at the sideband per slice is enough. */
+/* Everything the kernel wrote before the present slice was read is in the sideband's rings by now,
+ * so one collection per slice is enough. */
 void stream_tasks_until(struct stream *s, uint64_t time)
 {
 	if (!s->sideband || !s->run.ops)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What time it is by the clock of the events, and how their times are shown. */
+/* The perf clock now, and the times of samples as they are shown. */
 #include "stream/recording/facts.h"
 #include "stream/state/state.h"
 
@@ -10,7 +10,7 @@ int64_t stream_realtime_offset(struct stream *s)
 	if (s->replay)
 		return replay_realtime_offset(s->replay);
 	if (!s->clock.ring && !s->clock.measured_at && perf_clock_open(&s->clock))
-		s->clock.measured_at = 1;   /* can't be had: not tried again */
+		s->clock.measured_at = 1;   /* not available: do not try again */
 	return perf_clock_offset(&s->clock);
 }
 
