@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hot path: records out of rings, samples to the consumer.
+ * The hot path: reads records from rings, and passes samples to the consumer.
  *
- * Rings take turns, a slice each, so that a slow consumer sees all CPUs; a slice's
- * space goes back to the kernel when it ends. A record lies in the ring itself while
- * the consumer looks at it. Nothing is allocated.
+ * Rings take turns, one slice each, so that a slow consumer still sees all CPUs. The space of a
+ * slice returns to the kernel at its end. A record stays in the ring while the consumer reads it.
+ * Nothing is allocated.
  */
 #include "perfevent/rings/ring_private.h"
 #include "stream/choice/choice.h"
@@ -50,7 +50,7 @@ static void other_record(struct stream *s, struct ring *ring, const struct perf_
 
 enum { PREFETCH_BYTES = 512 };
 
-/* One slice of one ring; returns whether more was waiting. */
+/* Reads one slice of a ring. True if there is more. */
 static bool drain_slice(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *const bytes = ring->ring;
@@ -61,7 +61,7 @@ static bool drain_slice(struct stream *s, struct ring *ring)
 	s->rings.slice++;
 	from = bytes->pos;
 	while (taken < SLICE_BYTES && (rec = pev_ring_next_(bytes))) {
-		/* another CPU wrote these lines: they are on their way while a handler runs */
+		/* another CPU wrote these cache lines: fetch them while the consumer works */
 		__builtin_prefetch((const char *)rec + PREFETCH_BYTES);
 		taken += rec->size;
 		if (rec->type != PERF_RECORD_SAMPLE) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop: one epoll over the rings' watermark wake-ups, the watchdog's kick and the
- * end of the watched tasks. It wakes 20 times a second in any case, so that an event
- * reaches its handler within 100 ms without a wake-up per event.
+ * The loop: one epoll for the wakeups of rings, the eventfd of the watchdog, and the ends of
+ * watched tasks. It wakes 20 times a second in any case, so that an event reaches the consumer
+ * within 100 ms, without a wakeup per event.
  */
 #include "base/descriptors.h"
 #include "base/note.h"
@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 enum { TICK_MS = 50, MAX_WAKE = 64 };
-enum { ROUNDS = 16 };   /* between two looks at the descriptors: system calls */
-enum { FORK_US = 2000 };   /* how long a fork may take */
+enum { ROUNDS = 16 };   /* rounds between two calls of epoll_wait() */
+enum { FORK_US = 2000 };   /* µs that a fork may take */
 
-/* epoll data: LOOP_RING, KICK, END, else the index of an opened event whose task may end. */
+/* epoll data: LOOP_RING, KICK, END, or the index of an opened event whose task may end. */
 #define KICK (UINT64_MAX - 1)
 #define END (UINT64_MAX - 2)
 
@@ -36,10 +36,10 @@ static int watch_fd(struct stream *s, int fd, uint32_t events, uint64_t data)
 	return epoll_ctl(s->run.epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
-/* One descriptor per task reports its end (POLLHUP once it and its followed children
- * are gone). Its event shares the ring of the first CPU, and whoever is asked first takes
- * the ring's wake-up away from the others (perf_poll() exchanges rb->poll with 0): so this one
- * has to wake the loop as well. */
+/* One descriptor per task reports its end: POLLHUP, when the task and its inherited children have
+ * exited. That event shares the ring of its CPU, and perf_poll() resets rb->poll of the ring for
+ * whoever polls first. So this descriptor may consume the ring's wakeup, and has to wake the loop,
+ * too. */
 static int watch_tasks(struct stream *s)
 {
 	const struct opened *seen = NULL;
@@ -88,7 +88,7 @@ static void take_kick(struct stream *s)
 	uint64_t n;
 
 	if (read(s->run.attention.kick, &n, sizeof(n)) < 0 && errno != EAGAIN)
-		s->run.stop = STOP_SIGNAL;   /* the eventfd is ours: can't happen */
+		s->run.stop = STOP_SIGNAL;   /* cannot happen: the eventfd is our own */
 }
 
 static void wait_for_events(struct stream *s, int timeout_ms)
@@ -130,7 +130,7 @@ void stream_is_to_exec(struct stream *s, pid_t pid)
 
 /* ---- the run ------------------------------------------------------------ */
 
-/* Those of a command's own: the kernel enables them when it becomes its program. */
+/* Whether the event belongs to the workload: exec enables it in the kernel. */
 static bool waits_for_exec(const struct stream *s, const struct opened *o)
 {
 	return s->run.with_exec && o->task->tid >= 0;
@@ -179,7 +179,7 @@ static bool round_of(struct stream *s)
 	return s->rings.order ? ordered_round(s) : drain_round(s);
 }
 
-/* Events are on each CPU that was online; a change is told whoever listens. */
+/* Events are open on CPUs that were online at the start: reports a change. */
 static void tell_hotplug(struct stream *s)
 {
 	bool tasks = !targets_everybody(s->opts) && !s->opts->cgroups.n;
@@ -190,7 +190,7 @@ static void tell_hotplug(struct stream *s)
 		note(1, "%s", line);
 }
 
-/* Some rounds; whether more is waiting. */
+/* A few rounds. True if there is more. */
 static bool deliver_some(struct stream *s)
 {
 	bool more = true;
@@ -214,7 +214,7 @@ static void deliver_until_stopped(struct stream *s)
 		if (!more && s->run.ops->idle)
 			s->run.ops->idle(s->run.ctx);
 		wait_for_events(s, more ? 0 : tick);
-		/* the first events are shown at once, then it settles */
+		/* short sleeps at first, so that the first events appear at once */
 		tick = tick < TICK_MS / 2 ? tick * 2 : TICK_MS;
 		if (attention_pending(&s->run.attention))
 			attend_requests(s);
@@ -226,9 +226,9 @@ static void deliver_until_stopped(struct stream *s)
 	}
 }
 
-/* What the rings still hold: all of it when the target ended, for at most 500 ms after
- * a signal, none after -N. A task that is in birth while its parent's event is disabled may
- * have an enabled one, and so may its children: the second time finds them. */
+/* Delivers what the rings still hold: all of it if the targets ended, for at most 500 ms after a
+ * signal, nothing after -N. A task that is being forked while its parent's event is disabled may
+ * inherit an enabled one, and so may its children: disabling a second time reaches them. */
 static void deliver_rest(struct stream *s)
 {
 	s->run.draining = true;
@@ -245,8 +245,9 @@ static void deliver_rest(struct stream *s)
 	makers_end(s);
 }
 
-/* Enables all again after the consumer was told: a task that was born meanwhile may have
- * inherited a disabled event, which its parent can come to run on when the kernel swaps theirs. */
+/* Enables everything again after started(): a task forked meanwhile may have inherited a disabled
+ * event. The parent can end up with that one, because the kernel swaps the contexts of parent and
+ * child when it switches between them. */
 static int start_all(struct stream *s, struct fault *f)
 {
 	if (enable_all(s, f) || (s->run.ops->started && s->run.ops->started(s->run.ctx, f)))
@@ -272,7 +273,7 @@ static int run_live(struct stream *s, const struct stream_ops *ops, void *ctx, s
 	attend_set_delivering(s, true);
 	deliver_until_stopped(s);
 	deliver_rest(s);
-	if (s->record.writer && s->sideband)   /* nobody may have asked for a name since the last round */
+	if (s->record.writer && s->sideband)   /* no lookup may have collected it since the last round */
 		sideband_collect(s->sideband);
 	attend_set_delivering(s, false);
 	if (s->run.stop != STOP_CONSUMER) {

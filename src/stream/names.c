@@ -36,12 +36,12 @@ static void learn_parents_name(struct comms *comms, const struct pev_task *task)
 {
 	char name[COMMS_NAME];
 
-	/* comms_get()'s answer doesn't outlive comms_set() */
+	/* comms_set() invalidates the result of comms_get() */
 	snprintf(name, sizeof(name), "%s", comms_get(comms, (pid_t)task->ptid));
 	comms_set(comms, (pid_t)task->tid, name, strlen(name));
 }
 
-/* BPF programs and the like of a recording. Live the kernel's table has them. */
+/* BPF programs and the like. For a recording only: live they are in the kernel's symbol table. */
 static void take_ksymbol(struct names *n, const struct pev_ksymbol *k)
 {
 	if (!n->symbolizer || !stream_replay(n->stream))
@@ -106,7 +106,7 @@ static enum unwind_machine machine_of(uint8_t arch)
 	return arch == PEV_ARCH_ARM64 ? UNWIND_ARM64 : arch == PEV_ARCH_X86_64 ? UNWIND_X86_64 : UNWIND_HERE;
 }
 
-/* False: the task had no user's part, or it is not of 64 bits. */
+/* False: the sample has no user registers, or is not 64-bit. */
 static bool take_stack(const struct stream_event *event, const struct perf_event_header *rec,
 		       struct unwinder_sample *out)
 {
@@ -154,7 +154,7 @@ void names_finish(struct names *n)
 
 enum { FEW_STACKS = 10, MAX_STACK = 65528 };
 
-/* From one in a hundred on. */
+/* At least FEW_STACKS, and 1 % of all. */
 static bool is_worth_telling(uint64_t stacks, uint64_t all)
 {
 	return stacks >= FEW_STACKS && stacks >= all / 100;
@@ -192,7 +192,7 @@ void names_tell(const struct names *n, int verbose)
 		     n->maps ? "their functions have no names" : "them may bear an old name");
 }
 
-/* ---- beginning ---------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------ */
 
 static bool any_wanted(struct stream *stream, bool (*has)(const struct stream_event *event))
 {
@@ -248,7 +248,8 @@ static int open_symbols(struct names *n, int verbose, struct fault *f)
 	opts.verbose = verbose;
 	opts.debuginfod = n->debuginfod;
 	opts.max_bytes = n->max_symbols;
-	/* who has somebody else open files gives up privilege before any is read, of a recording already */
+	/* If files are opened through another process, privileges are dropped before any file is
+	 * read. A recording is such a file already. */
 	if (n->opener == &opener_direct || n->recorded.under == &opener_direct)
 		opts.parse = PARSER_AUTO;
 	else if (n->recorded.under)
@@ -273,7 +274,7 @@ static const char *find_function(void *ctx, uint64_t addr, uint64_t *offset)
 	return sym.name;
 }
 
-/* /proc/kallsyms is opened now, and read when the first one is printed. */
+/* Opens /proc/kallsyms now; it is read when the first function is printed. */
 static int open_functions(struct names *n, struct fault *f)
 {
 	struct symbolizer_opts opts = symbolizer_opts(n);

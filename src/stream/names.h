@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names for the numbers in a stream's events: what tasks are called, where in which file
- * an address is, which function that is. Each question names its time, for tasks come and
- * go while events are on their way.
+ * Names for the numbers in a stream's events: tasks, and the file and function of an address. Every
+ * lookup has a time, because tasks come and go before events are delivered.
  */
 #ifndef STREAM_NAMES_H
 #define STREAM_NAMES_H
@@ -17,43 +16,44 @@
 
 struct names {
 	struct stream *stream;
-	const struct opener *opener;      /* of other processes' files */
-	struct recorded recorded;         /* of a recording: the opener then */
+	const struct opener *opener;      /* opens files of other processes */
+	struct recorded recorded;         /* for a recording: the opener of its files */
 	struct comms *comms;
-	struct symbolizer *symbolizer;    /* NULL: no event has addresses to be named */
-	struct maps *maps;                /* NULL: none in user space */
-	struct unwinder *unwinder;        /* once a sample's callers were asked for; or NULL */
+	struct symbolizer *symbolizer;    /* NULL: no event has addresses to look up */
+	struct maps *maps;                /* NULL: no addresses of user space */
+	struct unwinder *unwinder;        /* created when the first stack is unwound; or NULL */
 	struct branchchain branches;
-	struct symbolizer *functions;     /* for what prints pointers to them; or NULL */
-	bool kernel;                      /* set before names_open(): functions of the kernel are asked for */
-	bool data;                        /* set before stream_open(): mappings of data, too */
-	const char *debuginfod;           /* servers that may be asked; set before names_open() */
-	size_t max_symbols;               /* bytes of tables of symbols; 0: the usual; set before names_open() */
-	uint64_t lost;                    /* records of what is mapped and who is who */
+	struct symbolizer *functions;     /* for tracepoints that print function pointers; or NULL */
+	bool kernel;                      /* set before names_open(): look up kernel functions in any case */
+	bool data;                        /* set before stream_open(): also read mappings of data */
+	const char *debuginfod;           /* servers to ask; set before names_open() */
+	size_t max_symbols;               /* bytes of symbol tables; 0: default; set before names_open() */
+	uint64_t lost;                    /* lost records of tasks and mappings */
 };
 
-/* 0, or -1 with f. What it points to outlives it. */
+/* Both pointers must outlive it. 0, or -1 with f. */
 int names_begin(struct names *n, struct stream *stream, const struct opener *opener, struct fault *f);
 void names_end(struct names *n);
 
-/* Before the stream is opened, with all privilege there is: where wanted events have
- * addresses, reads the kernel's table, which takes some ms; for events whose text names
- * functions, opens it. 0, or -1 with f. */
+/* Call it before stream_open(), while all privileges are kept. Reads the kernel's symbols (some ms)
+ * if wanted events have addresses; opens them if the text of events has names of functions. 0, or
+ * -1 with f. */
 int names_open(struct names *n, int verbose, struct fault *f);
-/* Once it is open, and nothing enabled yet: who is there now, and what is mapped. */
+/* Call it after stream_open(), before anything is enabled: reads the present names and mappings of
+ * tasks. 0, or -1 with f. */
 int names_watch(struct names *n, int verbose, struct fault *f);
-/* A record for stream_ops.task. */
+/* Takes a record of stream_ops.task. */
 void names_take(struct names *n, const struct pev_record *rec);
-/* Has all records up to that time (perf clock, ns) taken. */
+/* Takes all records up to that time (perf clock, ns). */
 void names_until(struct names *n, uint64_t time);
-/* What the task was called at that time. Valid until the next call. */
+/* The name of the task at that time. Valid until the next call. */
 const char *names_comm(struct names *n, pid_t tid, uint64_t time);
-/* The sample's call chain in the kernel's words, the user's part found by registers and stack
- * or by branches where the event has these; NULL: it has none. Valid until the next call. */
+/* The sample's call chain, as in the kernel's callchain. The user's part comes from registers and
+ * stack, or from branches, if the event has them. NULL: no chain. Valid until the next call. */
 const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 			    const struct perf_event_header *rec, uint64_t *nr);
-/* Rings are read no more: from now on names are waited for. */
+/* Rings are not read any more: from now on, lookups wait for symbols to be loaded. */
 void names_finish(struct names *n);
-/* Tells what was lost, when no name is asked any more. */
+/* Reports lost records and cut stacks, after the last lookup. */
 void names_tell(const struct names *n, int verbose);
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening: event × task × CPU, all into one ring per CPU.
+ * Opens events: event × task × CPU, with one ring per CPU.
  *
- * An inherited event on "any CPU" can't be mapped, so tasks are watched CPU by CPU and
- * redirected (SET_OUTPUT) into that CPU's ring. The ring belongs to a dummy event of
- * our own thread, so that the exit of a watched task never takes the wake-ups away.
+ * An inherited event for any CPU cannot be mapped, so events of tasks are opened for each CPU, and
+ * redirected (SET_OUTPUT) to the ring of that CPU. The ring belongs to a dummy event of our own
+ * thread, so that wakeups do not stop when a watched task ends.
  *
- * A thread that is born while its process is being opened is inherited by some of the
- * events only. So the threads are listed again afterwards; if one is new, everything
- * is closed and opened anew; and so it is when the kernel's limit on frequencies fell, so that
- * all CPUs and tasks are sampled alike. (PERF_EVENT_IOC_PERIOD can't change this: the kernel's
- * clocks take it for a period.)
+ * A thread that starts while the events of its process are being opened inherits only some of them.
+ * So threads are listed again afterwards, and if there is a new one, everything is closed and
+ * opened again. The same happens if the kernel's limit on frequencies fell meanwhile, so that all
+ * CPUs and tasks are sampled alike. (PERF_EVENT_IOC_PERIOD cannot correct it: for cpu-clock and
+ * task-clock the kernel takes its argument as a period.)
  */
 #include "base/descriptors.h"
 #include "base/note.h"
@@ -38,18 +38,16 @@
 
 enum { DEFAULT_RING = 1 << 20, STACK_RING = 4 << 20, OPEN_TRIES = 5 };
 
-/* What the event loop opens itself, with --order and --buffer; and what a script may want
- * at once. */
+/* Descriptors for the event loop itself; with --buffer; and for a script that opens files. */
 enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
 
 /* ---- our own events --------------------------------------------------- */
 
 /*
- * What the tool itself does would feed it: printing an event makes a write, which is an
- * event. So on all-CPU targets our samples are dropped: those of the main thread, which
- * prints, in the kernel where the kernel's own id of it is known, all others when they are
- * read. sched_switch stays: it belongs as much to the task that comes as to the one that
- * goes, and without it the next task's start would be missing.
+ * perf-prof's own work would cause more events: printing an event calls write, which is an event.
+ * So if all tasks are targets, samples of perf-prof are dropped: those of the main thread, which
+ * prints, by the kernel's filter if its tid in the initial PID namespace is known; all others when
+ * they are read. sched_switch is kept: it also tells when the next task starts to run.
  */
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
@@ -80,7 +78,7 @@ static uint64_t power_of_two(uint64_t bytes)
 	return p;
 }
 
-/* Rounds -m, and keeps all rings together below a quarter of memory. */
+/* Rounds -m to a power of two; all rings together get at most a quarter of memory. */
 static void choose_ring_size(struct stream *s)
 {
 	struct stream_opts *o = (struct stream_opts *)s->opts;
@@ -98,7 +96,7 @@ static void choose_ring_size(struct stream *s)
 		     (unsigned long long)(size / page));
 	sysinfo(&si);
 	limit = (uint64_t)si.totalram * si.mem_unit / 4 / s->targets.cpus.n;
-	/* the kernel counts a ring's pages in an int */
+	/* the kernel has the ring's size in an int */
 	for (uint64_t was = size; size > page && (size > limit || size > 1ull << 31); size /= 2)
 		if (size == was)
 			note(verbose, "-m: %s for each of %zu CPUs is more than a quarter of memory: "
@@ -115,7 +113,7 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 	char a[32], b[32];
 	int rc;
 
-	/* EPERM: the mlock limit. A smaller ring is better than none. */
+	/* EPERM: the limit on locked memory. A smaller ring is better than none. */
 	while ((rc = pev_ring_map(&ring->ring, ring->owner, (unsigned int)(o->ring.bytes / page),
 				  &err)) == -EPERM && o->ring.bytes > page)
 		o->ring.bytes /= 2;
@@ -130,7 +128,7 @@ static int map_ring(struct stream *s, struct ring *ring, struct fault *f)
 	return 0;
 }
 
-/* --buffer, in equal parts; never smaller than what it has to take over. */
+/* --buffer: equal parts, none smaller than the ring that it serves. */
 static int buffer_ring(struct stream *s, struct ring *ring, struct fault *f)
 {
 	uint64_t part = s->opts->buffer / s->targets.cpus.n, size = s->opts->ring.bytes;
@@ -189,18 +187,18 @@ static int wire(struct stream *s, struct opened *o, struct fault *f)
 	return set_filter(s, o, f);
 }
 
-/* Nothing that another event would be spared. */
+/* Errors that would also affect the next event. */
 static bool is_shortage(int rc)
 {
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
 }
 
-/* What is opened, for rate_open(). */
+/* Arguments of open_event(), for rate_open(). */
 struct opening {
 	struct pev_event **ev;
 	struct stream_event *event;
 	struct pev_target target;
-	struct pev_event *leader;   /* of its group, or NULL */
+	struct pev_event *leader;   /* of its group; NULL: none */
 	struct pev_error *err;
 };
 
@@ -220,14 +218,15 @@ static int open_event(void *ctx, struct perf_event_attr *attr)
 	return pev_event_open(o->ev, attr, o->target, &opts, o->err);
 }
 
-/* Whether :P asked for more than the PMU has. Of a frequency the kernel says EINVAL, too, but before. */
+/* Whether the PMU may lack the precision of :P. (EINVAL may also mean the frequency, but
+ * rate_open() has handled that.) */
 static bool is_too_precise(const struct stream_sampling *sampling, const struct perf_event_attr *attr, int rc)
 {
 	return sampling && sampling->precise_max && attr->precise_ip &&
 	       (rc == -EINVAL || rc == -EOPNOTSUPP || rc == -ENOENT);
 }
 
-/* Whether something is open that could not be opened now: of this event, or of another one. */
+/* Whether an event is open with a frequency that is too high by now. */
 static bool exceeds(const struct stream *s, uint64_t limit)
 {
 	for (size_t i = 0; i < s->rings.nopened; i++) {
@@ -239,7 +238,8 @@ static bool exceeds(const struct stream *s, uint64_t limit)
 	return false;
 }
 
-/* A frequency comes down to what the kernel allows by now, a clock's period goes up, the precision of :P to what the PMU has. */
+/* Opens an event, and lowers its frequency, raises the period of a clock, and lowers the precision
+ * of :P as far as the kernel requires. */
 static int try_open(struct stream *s, struct opening *o, union pev_attr_buf *buf)
 {
 	struct stream_sampling *sampling = o->event->sampling;
@@ -259,7 +259,7 @@ static int try_open(struct stream *s, struct opening *o, union pev_attr_buf *buf
 	return rc;
 }
 
-/* 0, -ESRCH when the task is gone; with f a shortage's -errno, or -1. */
+/* 0; -ESRCH if the task has ended; with f: -errno of a shortage, or -1. */
 static int open_one(struct stream *s, struct stream_event *event, const struct task_target *task,
 		    struct ring *ring, struct fault *f)
 {
@@ -269,7 +269,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	int rc;
 
 	open_attr(s, event, task, &buf);
-	/* for what is throttled: how long it was on. No sample gets larger by it. */
+	/* read(2) then reports how long the event was on, for throttling; samples stay as they are */
 	if (event->sampling && buf.attr.sample_period && !(buf.attr.sample_type & PERF_SAMPLE_READ))
 		buf.attr.read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	rc = try_open(s, &(struct opening){ &o->ev, event, targets_of(task, ring->cpu),
@@ -291,7 +291,7 @@ static int open_one(struct stream *s, struct stream_event *event, const struct t
 	return wire(s, o, f);
 }
 
-/* A few tracepoints can't be sampled by anybody: a glob that meets one goes on without. */
+/* Some tracepoints cannot be sampled at all: a glob that includes one works without it. */
 static void leave_out(struct stream *s, struct stream_event *event, const struct fault *f)
 {
 	note(s->opts->verbose, "left out: %s", f->text);
@@ -336,7 +336,7 @@ static int open_events(struct stream *s, struct fault *f)
 	if (!alive)
 		return targets_ended(f);
 	if (!s->rings.nopened && f->exit_code)
-		return -1;   /* all that the globs found was refused: the last reason stands */
+		return -1;   /* every event of the globs was refused: f has the last reason */
 	f->exit_code = 0;
 	return open_task(s, &s->everybody, f) ? -1 : 0;
 }
@@ -354,7 +354,7 @@ static int check_event_cpus(struct stream *s, struct fault *f)
 	return 0;
 }
 
-/* Events that are opened for one task, or for everybody. */
+/* Number of descriptors for one task, or for events opened for all tasks. */
 static size_t count_openings(const struct stream *s, bool everywhere)
 {
 	size_t n = 0;
@@ -365,7 +365,8 @@ static size_t count_openings(const struct stream *s, bool everywhere)
 	return n;
 }
 
-/* Known before the first of thousands is opened, and said in numbers. */
+/* Checks the number of descriptors before the first of thousands is opened, so that the message can
+ * give numbers. */
 static int reserve_descriptors(const struct stream *s, struct fault *f)
 {
 	size_t each = count_openings(s, false), tasks = s->targets.ntasks;
@@ -468,7 +469,7 @@ int stream_open(struct stream *s, struct fault *f)
 	if (ids_begin(s, f) || open_all(s, f))
 		return -1;
 	rate_tell(s->list.events, s->list.nevents, s->opts->verbose);
-	/* where both don't fit, the loop goes first */
+	/* without room for both, the loop has priority */
 	if (descriptors_reserve(sideband_descriptors(&s->targets) + LOOP_FILES))
 		s->sideband = sideband_open(&s->targets, &s->clock,
 					    s->opts->record ? RECORDER_SAMPLE_TYPE : 0, s->opts->inherit >= 0,

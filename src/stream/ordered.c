@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --order: rings are emptied into queues, which are merged up to the watermark.
+ * --order: moves records from rings to queues, and merges those up to the watermark.
  *
- * Rings and delivery take turns, a slice each, so that neither starves. What a slice
- * leaves in its ring holds the watermark back: the barrier's word is about what rings
- * hold, not about what was taken out of them. So the word is kept until the ring was read
- * to where it stood then.
+ * Reading and delivering take turns, one slice each, so that neither starves. The barrier
+ * guarantees that all samples up to the time `passed` are in the rings; some of them may still be
+ * unread there:
  *
- * When the queues are full, rings wait (and lose there, where it is counted), but for those
- * that hold the watermark back: what they bring can be delivered at once. Nor is there
- * room to wait for the end of a ring then: it is taken as known up to its slice before
- * the last. What lies inverted over more than a slice can come late then, and is counted.
+ *	ring:   | read |   `ahead` bytes, unread      |    written later       |
+ *	               | some samples <= ahead_of   | all samples > ahead_of |
+ *
+ * So when `passed` is taken, the number of unread bytes is remembered with it (ring->ahead,
+ * ring->ahead_of). Only when that many bytes are read is the queue known to be complete up to
+ * ahead_of. The watermark is the minimum over all rings.
+ *
+ * If the queues are full, rings are not read (they overflow, and the kernel counts what is lost),
+ * except those that hold the watermark back: their records can be delivered at once. There is then
+ * no room to wait until `ahead` bytes are read: a queue is taken as complete up to the last sample
+ * of the previous slice. A sample that is out of order by more than a slice may then be late, and
+ * is counted as such.
  */
 #include "perfevent/rings/ring_private.h"
 #include "stream/choice/choice.h"
@@ -48,7 +55,7 @@ void ordered_stop(struct stream *s)
 	s->rings.order = NULL;
 }
 
-/* False: out of memory. */
+/* False without memory. */
 static bool push(struct stream *s, struct ring *ring, uint64_t time, const void *rec, uint32_t size)
 {
 	return !order_push(s->rings.order, (uint32_t)(ring - s->rings.v), time, rec, size);
@@ -62,7 +69,7 @@ static void push_gap(struct stream *s, struct ring *ring, uint64_t end)
 		gap_deliver(s, ring, &gap);
 }
 
-/* Whether a time lies ahead of the clock itself. Seldom asked: events follow each other. */
+/* Whether a time is in the future. Slow, but rarely called: consecutive events have close times. */
 static bool is_ahead_of_now(struct stream *s, uint64_t time)
 {
 	struct timespec now;
@@ -72,7 +79,7 @@ static bool is_ahead_of_now(struct stream *s, uint64_t time)
 	return time > (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - (uint64_t)offset + SECOND;
 }
 
-/* One time that can't be would tell the barrier that all up to it has passed. */
+/* A damaged time in the future would make the barrier confirm all times up to it. */
 static void set_newest(struct stream *s, uint64_t time)
 {
 	if (time - s->rings.newest < SECOND || !is_ahead_of_now(s, time))
@@ -81,7 +88,7 @@ static void set_newest(struct stream *s, uint64_t time)
 
 static void take_sample(struct stream *s, struct ring *ring, const struct perf_event_header *rec)
 {
-	/* the same place in all tracepoints of a stream */
+	/* the offset of the time is the same in all tracepoints of a stream */
 	const struct stream_event *event = s->list.has_others
 					   ? dispatch_event_of(s, rec) : &s->list.events[s->list.first];
 	uint64_t time;
@@ -98,21 +105,21 @@ static void take_sample(struct stream *s, struct ring *ring, const struct perf_e
 	ring->read_time = time;
 	if (time > s->rings.newest)
 		set_newest(s, time);
-	/* what a filter drops need not wait for its turn: it would push out what it keeps */
+	/* samples that a filter drops must not take up room in the queues */
 	if (__builtin_expect(s->list.filters_here, 0) && choice_drops(s, ring, rec))
 		return;
 	if (__builtin_expect(!push(s, ring, time, rec, rec->size), 0))
 		loss_add(s, ring, 1, STREAM_LOSS_STOP, 0, 0);
 }
 
-/* What the slice that was read says about the times to come. `before` is where the one
- * before it ended. */
+/* Updates up to which time the ring's queue is complete, after a slice. `before`: time of the last
+ * sample of the previous slice. */
 static void set_known(struct stream *s, struct ring *ring, uint64_t passed, uint64_t before,
 		      bool emptied)
 {
 	uint32_t queue = (uint32_t)(ring - s->rings.v);
 
-	/* a larger ring that isn't read yet may hold some */
+	/* the larger ring, not read yet, may have earlier samples */
 	if (ring->growth)
 		return;
 	if (emptied)
@@ -151,7 +158,7 @@ static bool collect_slice(struct stream *s, struct ring *ring, uint64_t passed)
 	return waiting > taken;
 }
 
-/* Once events are off, what the rings hold is bounded: it is all taken. */
+/* While draining, events are off, so the rings have a bounded number of records: all are read. */
 static bool may_read(const struct stream *s, size_t ring, uint64_t passed, uint64_t watermark)
 {
 	uint64_t known = order_known(s->rings.order, (uint32_t)ring);
@@ -183,7 +190,7 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 		drain_deliver(s, ring, rec);
 }
 
-/* Delivers up to the watermark, a slice per ring at most. */
+/* Delivers up to the watermark, at most as much as a slice per ring. True if there is more. */
 static bool merge(struct stream *s, uint64_t watermark)
 {
 	size_t left = s->rings.n * SLICE_BYTES;
@@ -203,7 +210,7 @@ static bool merge(struct stream *s, uint64_t watermark)
 	return !order_empty(s->rings.order);
 }
 
-/* Full queues, and nothing in them that may go: only the barrier's next word helps. */
+/* Queues are full, and none of their records may be delivered: waits for the barrier. */
 static void wait_for_word(const struct stream *s)
 {
 	struct pollfd kick = { .fd = s->run.attention.kick, .events = POLLIN };
@@ -213,7 +220,7 @@ static void wait_for_word(const struct stream *s)
 
 bool ordered_round(struct stream *s)
 {
-	/* the barrier's word is taken before the rings are read: see barrier.h */
+	/* read `passed` before the rings: see live/barrier.h */
 	uint64_t passed = barrier_passed(&s->rings.barrier);
 	bool read = false, more = collect(s, passed, &read), left;
 
@@ -224,11 +231,11 @@ bool ordered_round(struct stream *s)
 			wait_for_word(s);
 		return left | more;
 	}
-	/* all events are off: first take all there is, then merge */
+	/* all events are off: read everything, then merge */
 	return more || grow_is_pending(s) || merge(s, UINT64_MAX);
 }
 
-/* Gaps that no sample followed, then all that was held back, by ring. */
+/* Reports gaps that no sample followed; then counts everything left in the queues as lost, by ring. */
 void ordered_discard(struct stream *s)
 {
 	struct order_item item;

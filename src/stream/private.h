@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this room share. */
+/* Shared by the files of this room. */
 #ifndef STREAM_PRIVATE_H
 #define STREAM_PRIVATE_H
 
@@ -11,14 +11,14 @@ int open_all(struct stream *s, struct fault *f);
 void close_all(struct stream *s);
 
 /* drain.c */
-/* Delivers up to one slice of every ring; returns whether something is left. */
+/* Delivers at most one slice from each ring. True if there is more. */
 bool drain_round(struct stream *s);
-/* Counts what is left as lost, without delivering. */
+/* Counts what is left in the rings as lost. */
 void drain_discard(struct stream *s);
-/* For ordered.c: one sample to the consumer. */
+/* Delivers one sample; for ordered.c. */
 void drain_deliver(struct stream *s, struct ring *ring, const struct perf_event_header *rec);
 
-/* ordered.c: the same in time order. */
+/* ordered.c: the same in order of time. */
 int ordered_start(struct stream *s, struct fault *f);
 void ordered_stop(struct stream *s);
 bool ordered_round(struct stream *s);

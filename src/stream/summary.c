@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* "99 %", no more than all. */
+/* "99 % of"; at most 100 %. */
 static void put_share(const struct stream_throttled *t, char *buf, size_t size)
 {
 	if (t->observed)
@@ -36,7 +36,7 @@ static void tell_throttled(const struct stream *s)
 	}
 }
 
-/* For a recording: users easily give a pid from another day or another machine. */
+/* For recordings: a pid from another day or machine is an easy mistake. */
 static void tell_absent(const struct stream *s, const struct stream_totals *t)
 {
 	const struct stream_opts *o = s->opts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told on stderr when a run has ended: losses always, all numbers with -v. */
+/* Reports on stderr after a run: losses in any case, all numbers with -v. */
 #ifndef STREAM_SUMMARY_H
 #define STREAM_SUMMARY_H
 
