@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- life ----------------------------------------------------------------------- */
+/* ---- begin and free ------------------------------------------------------------- */
 
 int dumps_begin(struct stream *s, struct fault *f)
 {
-	if (artifact_check("cannot write", s->opts->record, f))   /* hours later would be too late to find out */
+	if (artifact_check("cannot write", s->opts->record, f))   /* fail now rather than hours later */
 		return -1;
 	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
 	if (!s->dumps.flight)
@@ -75,7 +75,7 @@ static bool is_over(const struct stream *s)
 static void write_dump(struct stream *s)
 {
 	if (perfdata_is_open(s->record.writer) && !recorder_next_file(s))
-		return;   /* again with the next round */
+		return;   /* try again in the next round */
 	write_file(s);
 	if (is_over(s))
 		stream_finish(s);

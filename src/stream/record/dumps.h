@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that stays in memory, the newest in place of the oldest, until something asks for
- * it: then the last seconds up to that moment become a file. See perfdata/write/flight.h.
+ * --overwrite: a recording in memory, in which the newest records replace the oldest. When a dump
+ * is requested, the last seconds up to that moment are written to a file: perfdata/write/flight.h.
  *
- * What happened on other CPUs before the moment may not have been read when it is asked for, so
- * the file is written a little later, of what happened until then and no more.
+ * Records of other CPUs from before that moment may not have been read yet when the dump is
+ * requested. So the file is written a little later, and contains only what happened up to that
+ * moment.
  */
 #ifndef STREAM_RECORD_DUMPS_H
 #define STREAM_RECORD_DUMPS_H
@@ -15,11 +16,11 @@
 
 struct stream;
 
-/* With the rights of the caller, in place of creating the file: 0, or -1 with f. */
+/* Begins, instead of creating the file; with the privileges of the user. 0, or -1 with f. */
 int dumps_begin(struct stream *s, struct fault *f);
-/* All rings were read: writes what was asked for. */
+/* All rings have been read: writes a dump that was requested. */
 void dumps_round(struct stream *s);
-/* Nothing more comes. 0, or -1 with f: what could not be written. */
+/* The run has ended: writes dumps that were requested. 0, or -1 with f if one could not be written. */
 int dumps_end(struct stream *s, struct fault *f);
 void dumps_free(struct stream *s);
 #endif

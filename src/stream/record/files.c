@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file of a recording after the other: their names, and how many are kept. */
+/* The successive files of a recording: their names, and how many are kept. */
 #include "base/note.h"
 #include "base/outfile.h"
 #include "perfdata/write/writer.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-/* FILE.20260115103045, as perf calls them, two digits of a second behind; a name of its own. */
+/* FILE.2026011510304512 as perf names them: time and hundredths of a second. To be freed; NULL
+ * without memory. */
 static char *name_of_now(const char *path)
 {
 	struct timespec now;
@@ -27,7 +28,7 @@ static char *name_of_now(const char *path)
 	return name;
 }
 
-/* The oldest ones make room. */
+/* Remembers the file, and deletes the oldest one if there are more than to be kept. */
 static void keep_file(struct stream *s, char *name)
 {
 	char **old = realloc(s->record.old, (s->record.nold + 1) * sizeof(*old));
@@ -45,13 +46,13 @@ static void keep_file(struct stream *s, char *name)
 	memmove(old, old + 1, --s->record.nold * sizeof(*old));
 }
 
-/* A second one in the same hundredth would take the first one's name: it waits. */
+/* Whether the previous file, less than a hundredth of a second ago, got the same name. */
 static bool is_taken(const struct stream *s, const char *name)
 {
 	return name && s->record.nold && !strcmp(name, s->record.old[s->record.nold - 1]);
 }
 
-/* Of code that was made meanwhile; nothing that belongs to the file may be put behind it. */
+/* Nothing that belongs to the file may be written after this. */
 void recorder_put_jitnames(struct stream *s)
 {
 	const char *why;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording begins with: its machine, its events, their formats, and who is there. */
+/* The beginning of a recording: machine, events, formats of tracepoints, and what exists. */
 #include "perfdata/write/writer.h"
 #include "stream/code/buildids.h"
 #include "stream/code/jitnames.h"
@@ -35,16 +35,16 @@ static void put_machine(struct stream *s)
 
 /* ---- events --------------------------------------------------------------- */
 
-/* What is put of each, and again behind all attrs. */
+/* The events written so far: descriptions follow after all attributes. */
 struct inscribed {
 	struct perfdata_described *v;
 	union pev_attr_buf *attrs;
 	const struct stream_event **events;
-	uint64_t *ids;                  /* of one event */
+	uint64_t *ids;                  /* buffer for the ids of one event */
 	size_t n;
 };
 
-/* Without its alias, if it has one. */
+/* The name without an alias. */
 static const char *what_of(const struct stream_event *event)
 {
 	return event->sampling ? event->sampling->what : event->probe ? event->probe : event->name;
@@ -67,7 +67,8 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 	all->v[all->n++] = (struct perfdata_described){ &attr->attr, all->ids[0], what_of(event) };
 }
 
-/* What a source is made of is recorded, unless it would be there twice: shown, or watched everywhere. */
+/* An event that a source watches is not recorded if the list has the same tracepoint twice: visible
+ * to the consumer, or for all tasks. */
 static void mark_doubles(struct stream *s)
 {
 	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
@@ -101,7 +102,7 @@ static void free_inscribed(struct inscribed *all)
 	free(all->ids);
 }
 
-/* Of those in a row that have one leader. */
+/* Consecutive events with the same leader form a group. */
 static int put_groups(struct stream *s, const struct inscribed *all, struct fault *f)
 {
 	struct perfdata_group *groups = calloc(all->n + 1, sizeof(*groups));
@@ -150,7 +151,7 @@ static int put_formats(struct stream *s, struct fault *f)
 	return rc;
 }
 
-/* What time it is, by both clocks. */
+/* The present time by both clocks. */
 static void put_clock(struct stream *s)
 {
 	struct timespec now;
@@ -162,7 +163,7 @@ static void put_clock(struct stream *s)
 			   (uint64_t)(realtime - stream_realtime_offset(s)), (uint64_t)realtime);
 }
 
-/* Attrs come first, all of them: perf evlist reads no further than the first feature. */
+/* All attributes come first: perf evlist stops at the first feature. */
 static int put_beginning(struct stream *s, struct fault *f)
 {
 	uint64_t identifier = 0;
@@ -199,7 +200,7 @@ void recorder_put_inventory(struct stream *s)
 	inventory_put(s, s->record.identifier);
 }
 
-/* ---- all of it -------------------------------------------------------------- */
+/* ---- the whole beginning ---------------------------------------------------- */
 
 int recorder_prepare(struct stream *s, struct fault *f)
 {

@@ -23,7 +23,7 @@
 
 /* ---- tasks ---------------------------------------------------------------- */
 
-/* A COMM record as the kernel would have written it, had it been asked in time. */
+/* A COMM record as the kernel writes it. */
 struct comm_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -55,7 +55,7 @@ static void put_comm(struct stream *s, uint32_t pid, uint32_t tid, uint64_t iden
 		perfdata_put(s->record.writer, &r, sizeof(r));
 }
 
-/* An MMAP2 record, likewise. */
+/* An MMAP2 record as the kernel writes it. */
 struct mmap_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -113,7 +113,7 @@ static void put_mappings(struct stream *s, uint32_t pid, uint64_t identifier)
 		fclose(f);
 }
 
-/* Calls fn for each entry of a folder that is a number. */
+/* Calls fn for each entry of a directory whose name begins with a digit. */
 static void each_number(const char *folder, void (*fn)(void *ctx, uint32_t number), void *ctx)
 {
 	DIR *d = opendir(folder);
@@ -131,12 +131,12 @@ struct walk {
 	uint64_t identifier;
 	bool everybody;
 	uint32_t pid;
-	bool watched;                /* one of the process's threads is */
+	bool watched;                /* a thread of the process is a target */
 };
 
 static bool is_target(const struct stream *s, uint32_t tid)
 {
-	size_t low = 0, high = s->targets.ntasks;   /* sorted */
+	size_t low = 0, high = s->targets.ntasks;   /* sorted by tid */
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
@@ -165,8 +165,9 @@ static void put_other_thread(void *ctx, uint32_t tid)
 		put_thread(ctx, tid);
 }
 
-/* Names of all, since whoever is watched switches to whoever is not; mappings of the watched, but for
- * a child that will exec: perf keeps them, and takes the lowest mapping of a library for its place. */
+/* Writes the names of all threads, because watched tasks switch to others. Mappings only of watched
+ * processes, and not of a child that will call exec: perf would keep them, and takes the lowest
+ * mapping of a library for its base. */
 static void put_process(void *ctx, uint32_t pid)
 {
 	struct walk *w = ctx;
@@ -175,7 +176,7 @@ static void put_process(void *ctx, uint32_t pid)
 	w->pid = pid;
 	w->watched = false;
 	snprintf(folder, sizeof(folder), "/proc/%u/task", pid);
-	put_thread(w, pid);   /* first, so that perf knows whose the others are */
+	put_thread(w, pid);   /* first, so that perf knows the leader when it sees the other threads */
 	each_number(folder, put_other_thread, w);
 	if (w->watched && stream_wants_mappings(w->s) && (pid_t)pid != w->s->run.is_to_exec)
 		put_mappings(w->s, pid, w->identifier);
@@ -183,8 +184,7 @@ static void put_process(void *ctx, uint32_t pid)
 
 /* ---- the kernel ----------------------------------------------------------- */
 
-/* Where it lies, in perf's words: whoever reads the recording later knows by it whether the
- * kernel of then is still the one that runs. */
+/* The kernel's address as perf records it: a later reader compares it with the running kernel. */
 struct kernel_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -219,13 +219,13 @@ static void put_kernel(struct perfdata_writer *w, uint64_t identifier)
 	struct kernel_record r = kernel_record(text, end - text, identifier);
 
 	if (!text || end <= text)
-		return;   /* hidden (kptr_restrict) */
+		return;   /* hidden by kernel.kptr_restrict */
 	r.pgoff = text;
 	strcpy(r.filename, "[kernel.kallsyms]_text");
 	perfdata_put(w, &r, sizeof(r));
 }
 
-/* "ext4 1024000 1 - Live 0xffffffffc0000000": zeros where addresses are hidden. */
+/* A line is "ext4 1024000 1 - Live 0xffffffffc0000000"; the address is 0 if it is hidden. */
 void inventory_put_modules(struct perfdata_writer *w, FILE *modules, uint64_t identifier)
 {
 	char line[1024], name[57];
@@ -242,7 +242,7 @@ void inventory_put_modules(struct perfdata_writer *w, FILE *modules, uint64_t id
 	}
 }
 
-/* ---- all of it ------------------------------------------------------------ */
+/* ---- the whole inventory -------------------------------------------------- */
 
 void inventory_put(struct stream *s, uint64_t identifier)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is there when a recording begins, in records as the kernel would have written them had
- * it been asked in time: where the kernel and its modules lie, what tasks are called, what
- * they have mapped. perf calls them synthesized.
+ * What exists when a recording begins, as records that the kernel would have written if it had been
+ * asked in time: the addresses of the kernel and its modules, the names of tasks, and their
+ * mappings. perf calls them synthesized.
  */
 #ifndef STREAM_RECORD_INVENTORY_H
 #define STREAM_RECORD_INVENTORY_H
@@ -13,8 +13,8 @@
 struct stream;
 struct perfdata_writer;
 
-/* identifier: of an event whose records are such. */
+/* identifier: the id of an event with such records. */
 void inventory_put(struct stream *s, uint64_t identifier);
-/* The modules of a text as in /proc/modules. */
+/* Writes the modules; `modules` has the text of /proc/modules. */
 void inventory_put_modules(struct perfdata_writer *w, FILE *modules, uint64_t identifier);
 #endif

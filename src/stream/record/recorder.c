@@ -33,7 +33,7 @@ static bool is_full(const struct stream *s, uint64_t size, uint64_t now)
 	       (o->recording.switch_ms && now - s->record.began_ns >= o->recording.switch_ms * MS);
 }
 
-/* Who is there is told anew: each file can be read alone. */
+/* Begins a new file, with a new inventory so that it can be read alone. */
 static void switch_file(struct stream *s, uint64_t now)
 {
 	uint64_t files = s->loss.totals.recorded_files;
@@ -46,10 +46,10 @@ static void switch_file(struct stream *s, uint64_t now)
 		recorder_put_inventory(s);
 }
 
-enum { FLUSH_MS = 1000 };   /* what a kill -9 can take at most */
+enum { FLUSH_MS = 1000 };   /* at most this much is lost if the process is killed */
 
-/* Of what waits to be compressed nobody knows how much it will be: where a limit is near,
- * it is. */
+/* The size of data that is not compressed yet is unknown. So near a limit, it is compressed and
+ * written first. */
 static uint64_t size_of_file(struct stream *s)
 {
 	const struct stream_opts *o = s->opts;
@@ -85,7 +85,7 @@ void recorder_round(struct stream *s)
 {
 	uint64_t now = attention_now();
 
-	/* a larger ring that isn't read yet may hold what is older than a round's end says */
+	/* a larger ring that nobody reads yet may have records from before the end of this round */
 	if (grow_is_pending(s))
 		return;
 	if (!s->dumps.flight) {
@@ -112,7 +112,9 @@ int recorder_end(struct stream *s, struct fault *f)
 	if (w && s->dumps.flight) {
 		rc = dumps_end(s, f);
 	} else if (w) {
-		atomic_fetch_and(&s->run.attention.bits, ~(unsigned int)ATTN_STOP);   /* for the next run */
+		atomic_fetch_and(&s->run.attention.bits, ~(unsigned int)ATTN_STOP);   /* a new signal, from now on,
+										       * ends the reading of JIT
+										       * names */
 		jitnames_heed(s->record.jitnames, &s->run.attention);
 		recorder_put_jitnames(s);
 		s->loss.totals.recorded_bytes = perfdata_size(w);

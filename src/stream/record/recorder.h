@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --record: a perf.data file of what is delivered, written while it is.
+ * --record: writes what is delivered into a perf.data file, at the same time.
  *
- * Bytes go from the rings to the file as they lie there, a slice at a time, before their
- * space is given back. So the events carry what a file needs beside what delivery does:
- * an identifier, the CPU, and the address without which perf shows no call chain.
+ * Bytes are copied from the rings unchanged, a slice at a time, before their space returns to the
+ * kernel. So samples have what a file needs in addition: IDENTIFIER, CPU, and IP, without which
+ * perf shows no call chain.
  */
 #ifndef STREAM_RECORD_RECORDER_H
 #define STREAM_RECORD_RECORDER_H
@@ -19,32 +19,34 @@ struct ring;
 struct stream;
 
 /* head.c */
-/* With the privilege of opening: gathers what the file begins with. 0, or -1 with f. */
+/* While privileges for opening are kept: collects the beginning of the file. 0, or -1 with f. */
 int recorder_prepare(struct stream *s, struct fault *f);
-/* What is there goes into the recording. */
+/* Writes what exists now: inventory.h. */
 void recorder_put_inventory(struct stream *s);
 
 /* take.c */
-/* What was taken out of a ring since `from`, up to its present position: without samples that
- * were refused (our own, or by filters here), so that a replay delivers what was delivered. */
+/* Writes what was read from a ring, from position `from` to the present one. Leaves out samples of
+ * perf-prof itself and those that filters in user space drop, so that a replay delivers the same
+ * samples. */
 void recorder_take(struct stream *s, struct ring *ring, uint64_t from);
-/* Writes what the rings hold by now, undecoded, and nothing else is done with it. */
+/* Writes everything the rings hold now, without delivering it. */
 void recorder_drain(struct stream *s);
 
 /* files.c */
-/* What code is called that was made while it was recorded: last of all in each file. */
+/* Writes the names of generated code, at the end of each file. */
 void recorder_put_jitnames(struct stream *s);
-/* Goes on in a new file. False: its name would be that of the one before; try again. */
+/* Switches to a new file. False: try again later, because the present time would give it the name
+ * of the previous file. */
 bool recorder_next_file(struct stream *s);
 
 /* recorder.c */
-/* With the rights of the caller: creates the file. 0, or -1 with f. */
+/* With the privileges of the user: creates the file. 0, or -1 with f. */
 int recorder_begin(struct stream *s, struct fault *f);
-/* All rings were read to their end. */
+/* All rings have been read to their end. */
 void recorder_round(struct stream *s);
-/* 0, or -1 with f: what could not be written. */
+/* Completes the file. 0, or -1 with f if something could not be written. */
 int recorder_end(struct stream *s, struct fault *f);
-/* Without a file, when it came to nothing. */
+/* Without recorder_end(), frees the writer, and what was not written is lost. */
 void recorder_free(struct stream *s);
 
 #endif

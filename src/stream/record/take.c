@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of rings into the recording, before their space is given back. */
+/* Copies bytes of rings into the recording, before their space returns to the kernel. */
 #include "perfdata/write/writer.h"
 #include "stream/choice/choice.h"
 #include "stream/choice/dispatch.h"
@@ -13,23 +13,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what is delivered, too -------------------------------------------------- */
+/* ---- records that are also delivered ----------------------------------------- */
 
-/* Ended by an error that is told now, for the run may last; the exit code tells it again. */
+/* Reports a write error now, because the run may go on for long; the exit code reports it at the end. */
 static void tell_error(struct stream *s)
 {
 	if (!perfdata_error(s->record.writer) || s->record.error_reported)
 		return;
 	s->record.error_reported = true;
 	if (s->opts->recording.only) {
-		stream_finish(s);   /* there is nothing else to do; the end tells it */
+		stream_finish(s);   /* nothing else to do: recorder_end() reports it */
 		return;
 	}
 	fprintf(stderr, "perf-prof: --record %s: %s: what comes from now on is not recorded; the run "
 		"goes on\n", s->opts->record, strerror(-perfdata_error(s->record.writer)));
 }
 
-/* Once more through what is written: only where a process makes code. */
+/* Reads the written bytes once more for addresses of generated code; only if a process makes such code. */
 static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
 {
 	uint64_t end = ring->pos, damaged = ring->damaged;
@@ -40,14 +40,14 @@ static void mark_sampled(struct stream *s, struct pev_ring *ring, uint64_t from)
 		if (rec->type == PERF_RECORD_SAMPLE)
 			jitnames_sampled(s->record.jitnames, rec);
 	ring->pos = end;
-	ring->damaged = damaged;   /* that was counted before */
+	ring->damaged = damaged;   /* already counted */
 }
 
 static void take(struct stream *s, struct pev_ring *ring, uint64_t from)
 {
 	uint64_t n = ring->pos - from, at = from & ring->mask, first = ring->mask + 1 - at;
 
-	/* a ring that was found damaged skips bytes that are no records */
+	/* a damaged ring was skipped to its head: the bytes are no records */
 	if (!n || n > ring->mask + 1)
 		return;
 	if (__builtin_expect(jitnames_any(s->record.jitnames), 0))
@@ -57,7 +57,8 @@ static void take(struct stream *s, struct pev_ring *ring, uint64_t from)
 	tell_error(s);
 }
 
-/* What was read before the last record is written: from there on it is the record's end. */
+/* Writes what was read up to `before`, the start of the present record. Returns the end of that
+ * record, from where to go on. */
 static uint64_t take_before(struct stream *s, struct pev_ring *bytes, uint64_t from, uint64_t before)
 {
 	uint64_t behind = bytes->pos;
@@ -67,7 +68,7 @@ static uint64_t take_before(struct stream *s, struct pev_ring *bytes, uint64_t f
 	return bytes->pos = behind;
 }
 
-/* With our id. (The kernel lets nobody write into a ring.) */
+/* Writes the sample with the id of our event. (Rings are read-only.) */
 static void put_stray(struct stream *s, const struct perf_event_header *rec, uint64_t id)
 {
 	struct {
@@ -82,7 +83,8 @@ static void put_stray(struct stream *s, const struct perf_event_header *rec, uin
 	tell_error(s);
 }
 
-/* Goes through them once more, which is rare: mostly the kernel refuses. */
+/* Writes what is delivered: reads the slice once more to leave out refused samples. Those are rare,
+ * because the kernel filters most of them. */
 static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 {
 	struct pev_ring *bytes = ring->ring;
@@ -104,7 +106,7 @@ static void take_others(struct stream *s, struct ring *ring, uint64_t from)
 	take(s, bytes, from);
 }
 
-/* What was mapped before the samples that lie in the ring is known before they are looked at. */
+/* Collects mappings from before the samples in the ring: jitnames need them first. */
 static void collect_mappings(struct stream *s)
 {
 	if (s->sideband && s->rings.side_slice != s->rings.slice)
@@ -122,7 +124,7 @@ void recorder_take(struct stream *s, struct ring *ring, uint64_t from)
 		take(s, ring->ring, from);
 }
 
-/* ---- nothing but written ---------------------------------------------------- */
+/* ---- records that are only written ------------------------------------------ */
 
 enum { PIECE_BYTES = 256 << 10 };
 
@@ -134,8 +136,8 @@ static void look_for_trigger(struct stream *s, const struct perf_event_header *r
 		request_dump(s, layout_u64(rec, event->layout.time), event->name);
 }
 
-/* Samples are counted; those that a filter here refuses end a stretch that is written. So does one that is of no
- * event: perf refuses the whole file for it. *id: as strays_whose(). */
+/* Counts samples. False: the record is not written, because a filter drops it, or because it
+ * belongs to no event, for which perf would refuse the whole file. *id: as strays_whose(). */
 static bool is_written(struct stream *s, struct ring *ring, const struct perf_event_header *rec, uint64_t *id)
 {
 	uint64_t lost;
@@ -162,7 +164,7 @@ static bool is_written(struct stream *s, struct ring *ring, const struct perf_ev
 	return true;
 }
 
-/* A piece: its space is given back when it is written. */
+/* Writes a piece of the ring, and returns its space to the kernel. */
 static void drain_piece(struct stream *s, struct ring *ring)
 {
 	struct pev_ring *bytes = ring->ring;
@@ -184,7 +186,8 @@ static void drain_piece(struct stream *s, struct ring *ring)
 	ring_check_damage(s, ring);
 }
 
-/* What was mapped before the samples up to the ring's end of now is known before they are looked at. */
+/* Reads the ring's head, and collects mappings from before the samples up to there: jitnames need
+ * them first. */
 static void look_at_end(struct stream *s, struct ring *ring)
 {
 	if (ring->backlog)
@@ -193,8 +196,8 @@ static void look_at_end(struct stream *s, struct ring *ring)
 		sideband_collect(s->sideband);
 }
 
-/* When the ring's next sample was; another record is due at once. All that is recorded begins alike, up to
- * the time. */
+/* The time of the ring's next sample; 0 if the next record is no sample, so that it is taken at
+ * once. Up to the time, all recorded events have the same layout. */
 static uint64_t next_time(const struct stream *s, const struct pev_ring *ring)
 {
 	const char *rec = ring->data + (ring->pos & ring->mask);
@@ -221,9 +224,10 @@ static struct ring *earliest(const struct stream *s)
 	return first;
 }
 
-/* Each ring up to its end at its first turn and no further: then a round is over, and what comes with
- * the next one is no older than what came before this one. A piece of each, then whichever is behind: who
- * reads the file holds what one ring is ahead of the others, and a ring can hold more than he does. */
+/* Reads each ring up to its head at the first turn, and no further. Then a round is over: records
+ * of the next round are no earlier than those of the previous one. After one piece of each ring,
+ * the ring with the earliest sample is next: a reader of the file must hold back as much as one
+ * ring is ahead of the others, and a ring can hold more than a reader does. */
 void recorder_drain(struct stream *s)
 {
 	struct ring *ring;
