@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is due of a recording, to the consumer: samples by the layout and the choices of their
- * events, and what tells of tasks, in the order of time.
+ * Passes samples and records of tasks to the consumer, in order of time: finds the raw data of each
+ * sample, and applies targets, filters and limits.
  */
 #include "stream/choice/choice.h"
 #include "stream/choice/dispatch.h"
@@ -17,7 +17,8 @@ enum { MAX_FOLLOWED = 1 << 16, MAX_INTERVALS = 100000, MAX_EMPTY = 1000000 };
 
 /* ---- one sample --------------------------------------------------------------- */
 
-/* Raw data of the other byte order: its format says what is turned. */
+/* Swaps the bytes of raw data of the other byte order: the tracepoint's format tells the sizes of
+ * fields. */
 static void turn_raw(const struct track *t, const struct perf_event_header *rec, const struct layout *l)
 {
 	uint32_t size;
@@ -27,7 +28,7 @@ static void turn_raw(const struct track *t, const struct perf_event_header *rec,
 		tracefmt_swap(t->fmt, (void *)raw, size);
 }
 
-/* The usual layout: nothing of variable length before the raw data. */
+/* The usual layout: no part of variable length before the raw data. */
 static inline bool find_plain_raw(const struct stream_event *ev, const struct perf_event_header *rec,
 				  const void **raw, uint32_t *size)
 {
@@ -40,7 +41,7 @@ static inline bool find_plain_raw(const struct stream_event *ev, const struct pe
 	return *size <= rec->size - at - 4 && *size >= ev->min_raw;
 }
 
-/* The same for any layout; false for a sample that contradicts its event's format. */
+/* The same for any layout. False for a sample that contradicts the format of its event. */
 static inline bool find_raw(struct stream_event *ev, const struct perf_event_header *rec, const void **raw, uint32_t *size)
 {
 	if (__builtin_expect(ev->fmt && !ev->layout.callchain && !ev->layout.group_entry, 1))
@@ -48,7 +49,7 @@ static inline bool find_raw(struct stream_event *ev, const struct perf_event_hea
 	return dispatch_as(ev, rec, raw, size);
 }
 
-/* Whether the sample is of the targets: live, the kernel brings no others. */
+/* Whether the sample belongs to the targets. Live, the kernel writes no others. */
 static bool is_watched(const struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec,
 		       uint32_t cpu)
 {
@@ -71,7 +72,7 @@ static void deliver_one(struct stream *s, struct ring *ring, struct stream_event
 		choice_offer(s, ring, ev, rec, raw, size, cpu);
 }
 
-/* Most samples. */
+/* The fast path, for most samples. */
 static inline void deliver_plain(struct stream *s, const struct stream_event *ev,
 				 const struct perf_event_header *rec, uint32_t cpu)
 {
@@ -107,7 +108,7 @@ static void deliver_sample(struct stream *s, struct ring *ring, const struct tra
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-/* Children of those who are watched are watched, too. */
+/* Children of watched tasks are watched, too. */
 static void follow(struct stream *s, const struct pev_task *task)
 {
 	struct replay *p = s->replay;
@@ -131,7 +132,7 @@ void delivery_task(struct stream *s, const struct perf_event_header *rec)
 		s->loss.totals.malformed++;
 		return;
 	}
-	/* perf tells who was there before as forks, too, without a time */
+	/* perf also writes a FORK record without a time for each thread that existed before */
 	if (out.type == PERF_RECORD_FORK && p->chooses_tasks && out.sample_id.time &&
 	    out.sample_id.time != UINT64_MAX)
 		follow(s, &out.task);
@@ -148,8 +149,8 @@ static uint64_t one_interval_after(const struct replay *p, uint64_t time)
 	return time < UINT64_MAX - p->interval ? time + p->interval : UINT64_MAX;
 }
 
-/* -i, by the recording's clock. A gap without events has its intervals, too, in reason: clocks
- * that are damaged jump with each event. At the end of time there are no more. */
+/* -i by the recording's clock. Gaps without events have intervals, too, up to a limit: damaged
+ * clocks jump with each event. There is none at UINT64_MAX. */
 static void pass_intervals(struct stream *s, uint64_t time)
 {
 	struct replay *p = s->replay;
@@ -205,7 +206,7 @@ static void deliver_item(struct stream *s, const struct order_item *item)
 		attend_requests(s);
 }
 
-/* One after another, as long as they are due. */
+/* Delivers samples of the run, as long as they are due. */
 static void deliver_run(struct stream *s, const struct order_due *due)
 {
 	struct replay *p = s->replay;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the events of a recording, and the text of -e, to events of the stream. */
+/* Turns events of a recording, chosen by the text of -e, into events of the stream. */
 #include "base/nearest.h"
 #include "stream/list/list.h"
 #include "stream/list/maker.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct spec_item everything;   /* what stands for -e where there is none */
+static const struct spec_item everything;   /* the item of all events if there is no -e */
 
 /* ---- formats ---------------------------------------------------------------- */
 
@@ -58,13 +58,14 @@ static uint8_t arch_of(const struct perfdata_info *info)
 	return PEV_ARCH_NATIVE;
 }
 
-/* The parts of a sample that have a place of their own, in every one. */
+/* Parts of a fixed size: the layout suffices to find them. */
 #define PLAIN_PARTS                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |             \
 	 PERF_SAMPLE_PERIOD)
 
-/* What is counted. Our own recordings also say how the user called it, which may be a source. */
+/* What the event counts. Recordings of perf-prof also have the name that the user gave it, which
+ * may be a source. */
 static char *what_of(const struct replay *p, const struct track *t, const struct perfdata_event *e)
 {
 	char label[256];
@@ -99,7 +100,7 @@ static int fill_sampling(struct stream_event *ev, const struct replay *p, const 
 	return sampling->what ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
-/* What was recorded counts, whatever the list asks for. */
+/* Call chains are as they were recorded, whatever -e says. */
 static void set_callchain(struct stream_event *ev, const struct perf_event_attr *a)
 {
 	ev->callchain = a->sample_type & PERF_SAMPLE_CALLCHAIN;
@@ -109,7 +110,7 @@ static void set_callchain(struct stream_event *ev, const struct perf_event_attr 
 	ev->max_stack = 0;
 }
 
-/* As widened samples have it. */
+/* The format of samples after widen_sample(). */
 static int set_stack_format(struct stream_event *ev, const struct replay *p, const struct track *t,
 			    const struct pev_format *recorded)
 {
@@ -149,7 +150,7 @@ static int name_tracepoint(struct stream_event *ev, const struct track *t, struc
 	return event_set_name(ev, full, word, f);
 }
 
-/* As it was typed, if that is a name: not where it is a PMU or has terms. */
+/* The name as typed, unless it is a PMU or has terms. */
 static const char *typed_name(const struct spec_item *item, char *buf, size_t size)
 {
 	if (!item->name || spec_is_glob(item->name) || plain_has_terms(item) || item->terms)
@@ -173,8 +174,8 @@ static int name_event(struct stream_event *ev, const struct spec_item *item, con
 	return event_set_name(ev, name, name, f);
 }
 
-/* "cpu/cpu-cycles/u" is the name, whatever this machine takes for terms; so is "cpu_core/cycles:u/", which
- * is how perf 5.13 to 6.3 call it. */
+/* Whether the recorded name is exactly the item: "cpu/cpu-cycles/u", whatever this machine takes
+ * for terms; or "cpu_core/cycles:u/", as perf 5.13 to 6.3 write it. */
 static bool matches_terms(const struct spec_item *item, const char *name)
 {
 	size_t n = item->terms ? strlen(item->name) : 0;
@@ -187,7 +188,8 @@ static bool matches_terms(const struct spec_item *item, const char *name)
 	       (!item->modifiers || !strcmp(name + n + 2 + strlen(item->filter), item->modifiers));
 }
 
-/* Whether the first slot is not a filter: terms, or a source's options, which are the recorder's. */
+/* Whether the first slot is no filter, but terms, or options of a source (which applied when it was
+ * recorded). */
 static bool takes_slot(const struct stream *s, const struct spec_item *item, const struct track *t)
 {
 	if (matches_terms(item, t->name))
@@ -237,7 +239,7 @@ static bool matches_text(const char *pattern, const char *name, bool glob)
 	return glob ? !fnmatch(pattern, name, 0) : !strcmp(pattern, name);
 }
 
-/* "cycles" is "cycles:u", too. */
+/* "cycles" also selects "cycles:u". */
 static bool matches_name(const struct spec_item *item, const char *name)
 {
 	bool glob = spec_is_glob(item->name) || (item->sys && spec_is_glob(item->sys));
@@ -252,14 +254,14 @@ static bool matches_name(const struct spec_item *item, const char *name)
 	return matches_text(text, bare, glob);
 }
 
-/* Whatever it is called there. */
+/* The same event under any name. */
 static bool matches_attr(const struct perf_event_attr *want, const struct perf_event_attr *a)
 {
 	return want->type == a->type && want->config == a->config && want->config1 == a->config1 &&
 	       want->config2 == a->config2;
 }
 
-/* What `profile` samples: the CPU's cycles, or its clock. */
+/* Whether it may come from `profile`: cycles, or a clock. */
 static bool is_profile(const struct perf_event_attr *a)
 {
 	return (a->type == PERF_TYPE_HARDWARE && (uint32_t)a->config == PERF_COUNT_HW_CPU_CYCLES) ||
@@ -268,15 +270,15 @@ static bool is_profile(const struct perf_event_attr *a)
 
 struct wanted {
 	const struct spec_item *item;
-	struct pev_attr_list *parsed;      /* as this machine understands it, or NULL */
+	struct pev_attr_list *parsed;      /* as this machine parses it; or NULL */
 	bool profile;
-	bool same_machine;                 /* its types of PMUs are this one's */
-	char probe[PROBE_SHOWN_SIZE];      /* what a probe of this item is called; "": it is none */
-	/* the recording has one that is called just so, and others don't matter; or NULL */
+	bool same_machine;                 /* PMU types have the same numbers here */
+	char probe[PROBE_SHOWN_SIZE];      /* the name of the probe that this item describes; "": none */
+	/* set if the recording has an event with exactly this name: then only such events match; or NULL */
 	bool (*exactly)(const struct wanted *w, const struct track *t);
 };
 
-/* Whatever it is called there. */
+/* The tracepoint matches, under any alias. */
 static bool matches_tracepoint(const struct wanted *w, const struct track *t)
 {
 	char name[300];
@@ -285,7 +287,7 @@ static bool matches_tracepoint(const struct wanted *w, const struct track *t)
 	return matches_name(w->item, name);
 }
 
-/* The alias of the item is the one with which it was recorded. */
+/* The item has the alias under which the event was recorded. */
 static bool is_alias(const struct wanted *w, const struct track *t)
 {
 	const char *alias = spec_attr(w->item, "alias");
@@ -342,7 +344,7 @@ static void begin_wanted(const struct stream *s, struct wanted *w, const struct 
 		w->parsed = NULL;
 }
 
-/* A dummy has no samples: it is there for the records of tasks. */
+/* A dummy event has no samples, only records of tasks. */
 static bool is_dummy(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
@@ -374,7 +376,7 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 	return spec_fault(f, item, item->at, message, expected);
 }
 
-/* The one before it, as recorders lay groups; ntracks: there is none. */
+/* The nearest leader before the track, because recorders keep groups together; ntracks: none. */
 static size_t leader_of(const struct replay *p, size_t track)
 {
 	while (track-- > 0) {
@@ -386,7 +388,8 @@ static size_t leader_of(const struct replay *p, size_t track)
 	return p->ntracks;
 }
 
-/* Who has no use for counts would wait in vain for its samples; those of a group come with its leader's. */
+/* Fails if the event has no samples of its own and the consumer cannot use counts; in a group, they
+ * come with the leader. */
 static int check_samples(const struct stream *s, const struct spec_item *item, size_t before, struct fault *f)
 {
 	const struct replay *p = s->replay;
@@ -406,7 +409,7 @@ static int check_samples(const struct stream *s, const struct spec_item *item, s
 	return spec_fault(f, item, item->at, message, expected);
 }
 
-/* What is made here was not recorded, but what it is made of. */
+/* Events made by sources are not recorded, but what they are made of is. */
 static int add_made(struct stream *s, const struct spec_item *item, struct fault *f)
 {
 	const struct source_ops *ops = item->sys ? NULL : source_find(s->opts->sources, item->name);
@@ -442,7 +445,7 @@ static bool has_event_of(const struct stream *s, size_t track)
 	return false;
 }
 
-/* Behind the events that are shown: those whose samples bear counts of these. */
+/* Appends, behind the consumer's events, those whose samples have the counts of these. */
 static int add_leaders(struct stream *s, struct fault *f)
 {
 	const struct replay *p = s->replay;
@@ -471,9 +474,9 @@ static int add_all(struct stream *s, struct fault *f)
 
 /* ---- families --------------------------------------------------------------------- */
 
-enum { COMPARED = 64 };      /* events; a hostile recording may have any number */
+enum { COMPARED = 64 };      /* events compared; a hostile recording may have any number */
 
-/* An event of the CPU's by its number: which kind of core is in the upper half of config. */
+/* The same hardware event of another type of core, which is in the upper 32 bits of config. */
 static bool is_same_number(const struct perf_event_attr *a, const struct perf_event_attr *b)
 {
 	return a->type == b->type && (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE) &&
@@ -482,7 +485,7 @@ static bool is_same_number(const struct perf_event_attr *a, const struct perf_ev
 	       a->exclude_hv == b->exclude_hv;
 }
 
-/* "cpu_core/cycles/u" and "cpu_atom/cycles/u"; "intel_pt//u" says nothing behind its PMU. */
+/* "cpu_core/cycles/u" and "cpu_atom/cycles/u"; but "intel_pt//u" has no name behind its PMU. */
 static bool is_same_but_for_pmu(const char *a, const char *b)
 {
 	const char *x = strchr(a, '/'), *y = strchr(b, '/');
@@ -508,7 +511,7 @@ static void find_families(struct stream *s)
 				s->list.events[i].family = s->list.events[k].family;
 }
 
-/* Each track knows its events; several may be of one, by aliases. */
+/* Links each track with its events; aliases are several events of one track. */
 static int link_events(struct stream *s, struct fault *f)
 {
 	struct replay *p = s->replay;
@@ -534,7 +537,7 @@ int recording_events(struct stream *s, struct fault *f)
 	int rc;
 
 	if (read_formats(s, &damage))
-		fault_print(&damage);   /* its tracepoints have no fields; all else is there */
+		fault_print(&damage);   /* its tracepoints have no fields; the rest can be read */
 	if (tracks_make(s->replay, s->list.formats, f) || events_parse(s, f))
 		return -1;
 	rc = s->list.specs.nitems ? 0 : add_all(s, f);

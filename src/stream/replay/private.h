@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of replay share. */
+/* Shared by the files of replay. */
 #ifndef STREAM_REPLAY_PRIVATE_H
 #define STREAM_REPLAY_PRIVATE_H
 
@@ -7,18 +7,19 @@
 #include "stream/replay/replay.h"
 
 enum { REPLAY_MAX_HELD = 48 << 20 };   /* bytes of records that wait for earlier ones */
-enum { MIXED = UINT16_MAX };           /* tag of a run of several events; else it is the event's index */
+enum { MIXED = UINT16_MAX };           /* tag of a run with samples of several events; otherwise the tag is the
+				        * index of the event */
 
 /* events.c */
 int recording_events(struct stream *s, struct fault *f);
-/* delivery.c: a record about a task. */
+/* delivery.c: handles a record about a task. */
 void delivery_task(struct stream *s, const struct perf_event_header *rec);
-/* All that is due up to that time. */
+/* Delivers everything up to that time. */
 void delivery_until(struct stream *s, uint64_t watermark);
-/* Where too much is held: the earliest goes, though earlier ones may still come. */
+/* If too many bytes are held, delivers the earliest ones, although earlier ones may still follow. */
 void delivery_make_room(struct stream *s);
-/* runs.c: a sample that is wanted, and those behind it that make a run with it. False where it
- * is to be taken alone. */
+/* runs.c: takes a wanted sample, and those behind it that form a run with it. False: the caller has
+ * to take the sample alone. */
 bool run_take(struct stream *s, const struct perf_event_header *rec, uint32_t event, uint32_t queue,
 	      uint64_t time);
 

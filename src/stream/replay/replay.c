@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records out of a recording, samples to the consumer, in the order of time.
+ * Reads records of a recording, and delivers samples in order of time.
  *
- * perf writes rings one after another, and a mark (FINISHED_ROUND) once it went round all of
- * them. What is written after a mark is not earlier than what was newest at the mark before
- * it: that bounds what is held. A recording without marks is held up to a bound of memory.
- * Queues are those of live rings, one per CPU. Records of tasks go through them, too: so the
- * consumer knows who was who at the time of each sample.
+ * perf writes the rings one after another, and a FINISHED_ROUND record after all of them:
+ *
+ *	| round 1: newest time T1 | R | round 2: newest time T2 | R | round 3: no time < T1 | R |
+ *
+ * What follows the end of round n is not earlier than the newest time at the end of round n-1, so
+ * no more than two rounds are held. A recording without rounds is held up to a limit of memory. The
+ * queues are like those of live rings, one per CPU. Records of tasks pass through them, too, so
+ * that the consumer knows the tasks as they were at the time of each sample.
  */
 #include "base/note.h"
 #include "stream/choice/counts.h"
@@ -33,7 +36,7 @@ enum { LOOK_RECORDS = 1 << 14 };
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
 
-/* ---- life ------------------------------------------------------------------- */
+/* ---- opening and closing ---------------------------------------------------- */
 
 int stream_open_input(struct stream_opts *opts, struct fault *f)
 {
@@ -54,7 +57,7 @@ int stream_start_output(struct stream_opts *opts, struct fault *f)
 	return output_start(&opts->output, f);
 }
 
-/* What asks for this machine has no meaning. */
+/* Refuses options that are about this machine. */
 static int check_options(const struct stream_opts *o, struct fault *f)
 {
 	if (o->record)
@@ -117,7 +120,7 @@ int replay_new(struct stream *s, struct fault *f)
 		return -1;
 	p->chooses_tasks = p->pids.n || p->tids.n;
 	if (p->size < perfdata_end(p->reader) && perfdata_end(p->reader) != UINT64_MAX)
-		p->size = perfdata_end(p->reader);   /* it was unpacked */
+		p->size = perfdata_end(p->reader);   /* it was decompressed */
 	choose_queues(p);
 	replay_compare_machine(p, o->opener);
 	return recording_events(s, f);
@@ -184,8 +187,8 @@ static uint32_t queue_of(const struct replay *p, uint32_t cpu)
 	return cpu < p->nqueues ? cpu : 0;
 }
 
-/* Samples that don't say their CPU, as perf record takes them of a command: each ring's were
- * written in one piece, so where time goes back another ring begins. */
+/* Samples without a CPU, as perf record takes them of a command. Each ring's samples were written
+ * in one piece, so where time goes back, the next ring begins. */
 static uint32_t queue_of_run(struct replay *p, uint64_t time)
 {
 	if (time < p->run_time && ++p->run == p->nqueues)
@@ -199,7 +202,7 @@ static bool is_in_time(const struct stream_opts *o, uint64_t time)
 	return time >= o->time.from && (!o->time.to || time <= o->time.to);
 }
 
-/* The first that is wanted of a track of which one is. */
+/* The first wanted event of a track that has one. */
 static const struct stream_event *wanted_of(const struct stream *s, const struct track *t)
 {
 	uint32_t i = t->first;
@@ -250,8 +253,9 @@ static void take_sample(struct stream *s, const struct perf_event_header *rec)
 }
 
 /*
- * Of a LOST record the count is the ring's. perf record adds, at its end and without a time,
- * what the descriptors counted: the same losses once more, and those behind the last record.
+ * The losses in a LOST record are the ring's. At its end, perf record adds LOST_SAMPLES records
+ * without a time, with the counts of the descriptors: the same losses again, plus those after the
+ * last record.
  */
 static void take_lost(struct stream *s, const struct perf_event_header *rec)
 {
@@ -268,7 +272,7 @@ static void take_lost(struct stream *s, const struct perf_event_header *rec)
 		return;
 	}
 	if (recording_is_about_tasks(p, e)) {
-		ids_take_task(s, &out);     /* names are lost, no events */
+		ids_take_task(s, &out);     /* names were lost, no samples */
 		return;
 	}
 	p->kernel_lost += out.lost.lost;
@@ -312,7 +316,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 		s->loss.totals.malformed++;
 		return;
 	}
-	/* what was there before is told without a time, or with all ones */
+	/* records of what existed before have no time, or UINT64_MAX */
 	time = out.sample_id.time == UINT64_MAX ? 0 : out.sample_id.time;
 	if (!time)
 		delivery_task(s, rec);
@@ -321,7 +325,7 @@ static void take_task(struct stream *s, const struct perf_event_header *rec)
 		     rec->size, 0);
 }
 
-/* What was newest when the round before ended is passed by all rings now. */
+/* All rings have passed the newest time at the end of the previous round: delivers up to there. */
 static void end_round(struct stream *s)
 {
 	struct replay *p = s->replay;
@@ -367,7 +371,7 @@ static void take_record(struct stream *s, const struct perf_event_header *rec)
 
 /* ---- the run -------------------------------------------------------------------- */
 
-/* A pipe has nothing yet: others may run, and a signal ends it. */
+/* Waits for a pipe: other threads may run, and a signal ends it. */
 static int wait_for_bytes(void *ctx, int fd)
 {
 	struct stream *s = ctx;
@@ -402,8 +406,8 @@ static bool is_stopped(void *ctx)
 	return s->run.stop;
 }
 
-/* At least one event is lost at each damaged place; on which CPU, nobody knows. The fault at the end says where:
- * no other line does. */
+/* At least one event is lost at each damaged place; the CPU is not known. The error at the end
+ * reports the places, so loss_tell() does not. */
 static void take_damage(struct stream *s, const struct perfdata_counts *c)
 {
 	struct ring nowhere = { .cpu = -1 };
@@ -439,7 +443,7 @@ static int read_all(struct stream *s, struct fault *f)
 	return s->run.stop ? 0 : rc;
 }
 
-/* The one event that is wanted of the track; NULL: there are none or several. */
+/* The only wanted event of the track; NULL: none, or several. */
 static const struct stream_event *only_event(const struct stream *s, const struct track *t)
 {
 	const struct stream_event *only = NULL;
@@ -477,7 +481,7 @@ static void find_wanted(struct stream *s)
 		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
 }
 
-/* Gaps that no sample followed; and what descriptors counted beyond them. */
+/* Reports gaps that no sample followed, and losses that only the descriptors counted. */
 static void end_losses(struct stream *s)
 {
 	struct replay *p = s->replay;
@@ -489,7 +493,7 @@ static void end_losses(struct stream *s)
 		loss_add(s, &s->rings.v[0], p->counted_lost - p->kernel_lost, STREAM_LOSS_TAIL, 0, 0);
 }
 
-/* What was not read, or not understood, is said to whoever listens. */
+/* Reports what was not read, or not understood. */
 static void tell(const struct stream *s)
 {
 	const struct replay *p = s->replay;
@@ -528,7 +532,7 @@ int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct
 	struct perfdata_reader_opts wait = { .wait = wait_for_bytes, .stopped = is_stopped, .ctx = s };
 	int rc;
 
-	/* -i is told by the recording's clock, not by a timer */
+	/* the interval is measured by the recording's clock, without a timer */
 	if (attend_begin(s, ops, ctx, 0, f))
 		return -1;
 	s->replay->interval = ops->interval ? s->opts->interval_ms * MS : 0;

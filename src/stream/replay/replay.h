@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording in the place of rings (--input). Its events are picked by the same event list,
- * its samples go through the same order, filters and limits, and to the same consumer; its
- * clock is the recorder's. Nothing of this machine is asked but whether it is the recorder.
+ * --input: a recording instead of rings. The same event list chooses its events, its samples pass
+ * through the same order, filters and limits to the same consumer, and its clock is the recorder's.
+ * Nothing is read from this machine, except to find out whether it made the recording.
  */
 #ifndef STREAM_REPLAY_REPLAY_H
 #define STREAM_REPLAY_REPLAY_H
@@ -12,20 +12,20 @@
 
 struct replay;
 
-/* Opens the descriptor of --input, if it was given: 0, or -1 with f. Before stream_new(). */
+/* Opens the file of --input, if given. 0, or -1 with f. Before stream_new(). */
 int stream_open_input(struct stream_opts *opts, struct fault *f);
-/* What is printed goes to --output from here on, if it was given: 0, or -1 with f, as when that is the recording itself. */
+/* Starts --output, if given. 0, or -1 with f, for example if that file is the recording itself. */
 int stream_start_output(struct stream_opts *opts, struct fault *f);
-/* The recording's events as those of the stream: 0, or -1 with f. */
+/* Makes the recording's events those of the stream. 0, or -1 with f. */
 int replay_new(struct stream *s, struct fault *f);
 void replay_free(struct stream *s);
-/* In the place of opening: 0, or -1 with f. */
+/* stream_open() for a recording. 0, or -1 with f. */
 int replay_open(struct stream *s, struct fault *f);
 int replay_run(struct stream *s, const struct stream_ops *ops, void *ctx, struct fault *f);
 /* See stream_leaders(). */
 struct stream_event *replay_leaders(struct stream *s, size_t *n);
-/* What the recording says of an event of the stream. */
+/* The recorded event. */
 const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event);
-/* How its samples are decoded, as they are delivered. */
+/* How to decode its samples as they are delivered. */
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format);
 #endif

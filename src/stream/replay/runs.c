@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples that wait for earlier ones where they lie.
+ * Samples that wait for earlier ones without being copied.
  *
- * A recorder writes ring after ring, so that samples of one CPU lie one behind another, each not
- * earlier than the one before: such a run goes into its CPU's queue as one item, and what the
- * reader has of it in memory is pinned until the last one was delivered. A sample of a run
- * costs a few comparisons here and one by its delivery; none is copied.
+ * A recorder writes one ring after another, so samples of one CPU are consecutive, in order of
+ * time. Such a run is one item in its CPU's queue, and the reader's memory with it is pinned until
+ * its last sample was delivered. A sample of a run costs a few comparisons here, and one when it is
+ * delivered.
  */
 #include "stream/replay/private.h"
 #include "stream/rings/rings.h"
 
-/* A run while it is looked for, and what its samples have in common. */
+/* A run while it is built, and what its samples have in common. */
 struct run {
 	struct order_run held;
 	uint64_t n;
 	const struct perf_event_header *last;
-	uint64_t latest;               /* --time */
+	uint64_t latest;               /* end of --time */
 	uint64_t id;
 	uint32_t cpu;
 	uint16_t tag;
-	uint16_t size;                 /* of the last */
-	uint16_t least;                /* bytes that a sample needs to be looked at */
-	uint8_t time_at, cpu_at, id_at;   /* cpu_at, id_at: 0: not there */
+	uint16_t size;                 /* of the last sample */
+	uint16_t least;                /* bytes that a sample needs to be checked */
+	uint8_t time_at, cpu_at, id_at;   /* cpu_at, id_at: 0: not in the samples */
 };
 
 static uint64_t id_of(const struct run *r, const struct perf_event_header *rec)
@@ -51,7 +51,8 @@ static void begin(const struct stream *s, struct run *r, const struct perf_event
 	r->id = id_of(r, rec);
 }
 
-/* Of another event, which is laid out like the one before and wanted, too. */
+/* Whether a sample of another event continues the run: its event has the same layout, and is
+ * wanted, too. */
 static bool takes_event(struct stream *s, struct run *r, const struct perf_event_header *rec)
 {
 	int event = perfdata_event_of(s->replay->reader, rec);
@@ -65,7 +66,7 @@ static bool takes_event(struct stream *s, struct run *r, const struct perf_event
 	return true;
 }
 
-/* Of another size or event: it is looked at. */
+/* Checks a sample of another size or event. */
 static bool takes_other(struct stream *s, struct run *r, const struct perf_event_header *rec, size_t have)
 {
 	if (!perfdata_is_sound(s->replay->reader, rec, have) || (id_of(r, rec) != r->id && !takes_event(s, r, rec)))
@@ -104,7 +105,7 @@ static void look_ahead(struct stream *s, struct run *r, const struct perfdata_ah
 	r->held.end = at;
 }
 
-/* What is told of samples that were taken, about all but the first, which was told of. */
+/* Accounts for all samples of the run except the first, which the caller counted. */
 static void tell(struct stream *s, const struct run *r, uint32_t queue)
 {
 	struct replay *p = s->replay;
