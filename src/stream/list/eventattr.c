@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The attributes of an event list's items: name//stack/alias=x/. */
+/* The attributes of items in an event list: name//stack/alias=x/. */
 #include "base/nearest.h"
 #include "base/note.h"
 #include "base/units.h"
@@ -119,7 +119,7 @@ static void list_parts(char *buf, size_t size)
 		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? " " : "", part->name);
 }
 
-/* What the parts need beside their bit. */
+/* Fills in what parts of the sample need in other fields. */
 static void complete_sample(struct perf_event_attr *a)
 {
 	if (a->sample_type & PERF_SAMPLE_REGS_USER && !a->sample_regs_user)
@@ -150,7 +150,7 @@ static int attr_sample(struct stream_event *ev, const char *value, char *why, si
 			list_parts(why + n, size - (size_t)n);
 			return -1;
 		}
-		a->sample_type |= bits & -bits;   /* of two for one name the older */
+		a->sample_type |= bits & -bits;   /* if the name stands for two parts, the older one */
 		if (bits & PERF_SAMPLE_CALLCHAIN)
 			ev->callchain = true;
 		if (!word[len])
@@ -161,7 +161,7 @@ static int attr_sample(struct stream_event *ev, const char *value, char *why, si
 	return 0;
 }
 
-/* Taken when the probe is made; here it is looked at. One definition is one line. */
+/* Only checks the value; probeitem.c uses it when it creates the probe. A definition is one line. */
 static int attr_args(struct stream_event *ev, const char *value, char *why, size_t size)
 {
 	for (const char *p = value; p && *p; p++)
@@ -172,7 +172,7 @@ static int attr_args(struct stream_event *ev, const char *value, char *why, size
 	return value ? 0 : -1;
 }
 
-/* Expressions and words that are the command's business, which looks them up in the item. */
+/* For expressions and words that the command looks up in the item itself. */
 static int attr_word(struct stream_event *ev, const char *value, char *why, size_t size)
 {
 	if (!value || !*value)
@@ -194,7 +194,7 @@ enum {
 
 static const char perf_events[] = "perf events, such as cycles";
 
-/* `uses`: of enum stream_attrs, 0 if every command uses it. */
+/* `uses`: enum stream_attrs; 0: every command uses it. `belongs`: where it can be used, for messages. */
 static const struct {
 	const char *name;
 	unsigned int kinds, uses;
@@ -251,7 +251,7 @@ bool event_attr_exists(const char *name)
 	return false;
 }
 
-/* Whether the event can have the attribute, and the command does something with it. */
+/* Whether the event can have the attribute, and the command uses it. */
 static bool is_for(size_t i, const struct stream *s, enum event_kind kind)
 {
 	return attrs[i].kinds & kind && (!attrs[i].uses || attrs[i].uses & s->opts->attrs);
@@ -321,7 +321,7 @@ static int set_attr(const struct stream *s, struct stream_event *ev, const struc
 	return unknown_attr(s, item, attr, kind, f);
 }
 
-/* Both say when a sample is taken, here or among the terms of the event itself. */
+/* period and freq exclude each other, as attributes and as terms of the event. */
 static int check_rates(const struct stream_event *ev, const struct spec_item *item, struct fault *f)
 {
 	const char *period = spec_attr(item, "period"), *freq = spec_attr(item, "freq");

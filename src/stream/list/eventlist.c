@@ -113,7 +113,7 @@ void events_free(struct stream *s)
 
 /* ---- one event -------------------------------------------------------- */
 
-/* What can't stand in a function's name becomes "_"; of "msr/tsc/" the end is dropped. */
+/* Replaces what cannot be in an identifier by "_", and drops a slash at the end ("msr/tsc/"). */
 static char *make_word(const char *name)
 {
 	size_t len = strlen(name);
@@ -163,7 +163,7 @@ int events_find_tracefs(struct stream *s, struct fault *f)
 	int rc = pev_tracefs_path(s->list.tracefs, sizeof(s->list.tracefs), &err);
 
 	if (rc == -ENOENT && !mount("nodev", TRACEFS, "tracefs", 0, NULL)) {
-		/* the machine was changed: that is said to whoever listens at all */
+		/* perf-prof changed the machine: report it, except with -q */
 		note(s->opts->verbose < 0 ? -1 : 1, "tracefs was not mounted: mounted it on " TRACEFS);
 		rc = pev_tracefs_path(s->list.tracefs, sizeof(s->list.tracefs), &err);
 	}

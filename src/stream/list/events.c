@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the text of -e to events: names looked up, globs expanded, formats loaded. */
+/* From the text of -e to events: looks up names, expands globs, loads formats. */
 #include "base/nearest.h"
 #include "events/catalog.h"
 #include "events/spec.h"
@@ -58,7 +58,7 @@ static int expand_one(const struct catalog_entry *entry, void *ctx)
 	return add_tracepoint(x->s, x->item, entry->group, entry->event, x->f);
 }
 
-/* A source that was misspelt. */
+/* Finds a source with a similar name. */
 static bool nearest_source(const struct stream *s, const char *wanted, char *buf, size_t size)
 {
 	const struct source_ops *const *table = s->opts->sources;
@@ -72,7 +72,8 @@ static bool nearest_source(const struct stream *s, const char *wanted, char *buf
 	return nearest_get(&near);
 }
 
-/* Terms, or the name of an event, stand behind a PMU; tracepoints have filters there. */
+/* Whether the first slot looks like terms, or the name of an event, of a PMU; a filter of a
+ * tracepoint does not. */
 static bool reads_like_pmu(const struct spec_item *item)
 {
 	return !item->sys && item->filter &&
@@ -80,7 +81,7 @@ static bool reads_like_pmu(const struct spec_item *item)
 							   "0123456789_.-")]);
 }
 
-/* The PMUs that there are, or the one that was meant. */
+/* Suggests a PMU with a similar name, or lists all. */
 static void put_pmus(const char *wanted, char *buf, size_t size)
 {
 	struct nearest near;
@@ -125,7 +126,7 @@ static int unknown_event(const struct stream *s, const struct spec_item *item, s
 		return unknown_pmu(item, f);
 	if (found) {
 		snprintf(expected, sizeof(expected), "did you mean %s?", near);
-		/* of a system that there is, the rest of the name is wrong */
+		/* the system exists: the error is in the rest of the name */
 		if (sys && !strncmp(near, item->sys, sys) && near[sys] == ':')
 			at += sys + 1;
 	}
@@ -161,15 +162,15 @@ static bool tracepoint_exists(struct stream *s, const char *sys, const char *nam
 	return access(path, F_OK) == 0;
 }
 
-/* A "[" may be part of a path in quotes, which belongs to a probe. */
+/* Looks at both parts, not the whole text: "[" in a quoted path does not make a probe a glob. */
 static bool is_glob(const struct spec_item *item)
 {
 	return spec_is_glob(item->sys) || spec_is_glob(item->name);
 }
 
 /*
- * The kinds of events in the order in which a name is looked up. Tracefs can be out of
- * reach (of a user without privilege): then what is no other kind is complained about.
+ * The kinds of events, in the order in which a name is looked up. If a user without privileges
+ * cannot read tracefs, that is the error for a name that is of no other kind.
  */
 static enum plain_answer add_traced(struct stream *s, const struct spec_item *item, struct fault *f)
 {
@@ -210,7 +211,8 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 	return unknown_event(s, item, f);
 }
 
-/* Their samples may have each other's ids, of which nobody could say whose they are: strays.h. */
+/* Two events of one software event: samples may have each other's ids, and nothing else tells them
+ * apart. See strays.h. */
 static int check_software(struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)

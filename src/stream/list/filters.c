@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filters of all events: taken apart, tried on the kernel, and what they left out. */
+/* The filters of all events: parsed, checked by the kernel, and at the end, what they dropped for
+ * lack of a value. */
 #include "base/note.h"
 #include "stream/asked/filter.h"
 #include "stream/asked/schema.h"
@@ -10,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the kernel's word -------------------------------------------------------------- */
+/* ---- trying filters on the kernel --------------------------------------------------- */
 
 /*
- * A filter that the kernel refuses is found before anything is opened for real: on an
- * event of our own thread, which stays open until the end, since closing a tracepoint
- * takes 40 ms. One such event takes one filter, but may be asked again after a refusal.
- * False: there is none to ask (not permitted: that is told when it is opened for real).
+ * Opens an event for trying filters, so that a filter that the kernel refuses is found before the
+ * real events are opened. It belongs to our own thread, and stays open until the end, because
+ * closing a tracepoint takes 40 ms. Such an event accepts one filter; after a refusal it can be
+ * used again. False: it cannot be opened (opening the real event will report why).
  */
 static bool open_trial(const struct stream_event *event, struct pev_event **ev)
 {
@@ -27,15 +28,15 @@ static bool open_trial(const struct stream_event *event, struct pev_event **ev)
 	if (*ev)
 		return true;
 	if (!event->fmt)
-		return false;   /* no tracepoint: the kernel has no filter for it */
+		return false;   /* no tracepoint: the kernel does not filter it */
 	snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
 	pev_attr_init(&attr, PERF_TYPE_TRACEPOINT, event->fmt->id);
 	attr.disabled = 1;
 	return !pev_event_open(ev, &attr, pev_target_self(), &opts, NULL);
 }
 
-/* What the kernel says of a filter: of "...\nparse_error: Field not found" the end. Nothing
- * where it has given an error number only. */
+/* The kernel's reason for refusing a filter: what follows "parse_error: " ("Field not found").
+ * Empty if there is only an error number. */
 static void kernel_said(const struct pev_error *err, char *buf, size_t size)
 {
 	const char *words = strstr(err->said, "parse_error: ");
@@ -44,8 +45,8 @@ static void kernel_said(const struct pev_error *err, char *buf, size_t size)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-/* Attributes belong behind the next slash: the filter's slot is the first. Some are called like
- * fields. */
+/* Whether the text is an attribute in the filter's slot: a common mistake, since attributes come
+ * after the second slash. A field of the same name has priority. */
 static bool is_attribute(const char *text, const struct expr_schema *schema)
 {
 	size_t len = strcspn(text, "=");
@@ -69,7 +70,7 @@ static void list_fields(const struct expr_schema *schema, char *buf, size_t size
 						 schema->fields[i].name);
 }
 
-/* Our words with the caret, the kernel's, and the fields there are. */
+/* The error with a caret, then the kernel's message, and the fields of the event. */
 static int complain(const struct stream_event *event, const struct expr_schema *schema,
 		    const struct expr_error *err, const char *kernel, struct fault *f)
 {
@@ -90,14 +91,14 @@ static int complain(const struct stream_event *event, const struct expr_schema *
 	return -1;
 }
 
-/* Only the kernel has CPUS{...}, FIELD.ustring and FIELD.function. */
+/* CPUS{...}, FIELD.ustring and FIELD.function exist only in the kernel's filters. */
 static bool is_kernels_own(const char *text, const struct expr_error *err)
 {
 	return text[err->at] == '{' || text[err->at] == '.';
 }
 
-/* What is no expression of ours, or has no meaning here, may still be a filter of the
- * kernel's. If it isn't, the complaint is made. */
+/* Text that is no valid expression here may still be a valid filter of the kernel. If not, sets the
+ * error. */
 static int ask_kernel(const struct stream_event *event, struct pev_event **trial,
 		      const struct expr_schema *schema, enum filter_fate fate,
 		      const struct expr_error *err, struct fault *f)
@@ -106,7 +107,7 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
-	if (!event->fmt || !trial)   /* the kernel filters tracepoints only, and no recordings */
+	if (!event->fmt || !trial)   /* the kernel filters only tracepoints, and no recordings */
 		return complain(event, schema, err, "", f);
 	if (!open_trial(event, trial))
 		return may ? 0 : complain(event, schema, err, "", f);
@@ -121,7 +122,7 @@ static void hint(const struct stream *s, const struct stream_event *event)
 {
 	const struct filter *filter = event->filtered;
 
-	/* a glob makes many events of one item: the first stands for them */
+	/* a glob makes many events from one item: one hint is enough */
 	if (event > s->list.events && event[-1].item == event->item)
 		return;
 	note(s->opts->verbose, "%s: perf-prof evaluates %s for each event, as the "
@@ -134,7 +135,7 @@ static int no_memory(struct fault *f)
 	return fault_set(f, EXIT_FAILED, "out of memory");
 }
 
-/* trial: NULL of a recording, whose filters are all evaluated here. */
+/* trial: NULL for a recording, whose filters are all evaluated here. */
 static int prepare(struct stream *s, struct stream_event *event, const struct expr_schema *schema,
 		   struct pev_event **trial, struct fault *f)
 {
@@ -142,7 +143,7 @@ static int prepare(struct stream *s, struct stream_event *event, const struct ex
 	struct expr_error err = { 0 };
 	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt || !trial, &err);
 
-	/* should the kernel refuse what it can take, nothing is lost but time */
+	/* if the kernel refuses its part, all of the filter is evaluated here, which is only slower */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
 	    pev_event_set_filter(*trial, filter->kernel, NULL)) {
 		filter_free(filter);
@@ -167,7 +168,7 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	struct expr_schema schema;
 	int rc;
 
-	/* in a source's place for it stand its options */
+	/* sources have options in the filter's slot */
 	if (!event->filter || event->maker || (event->sampling && event->sampling->source))
 		return 0;
 	event->filtered = calloc(1, sizeof(*event->filtered));

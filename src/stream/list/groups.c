@@ -11,7 +11,7 @@
 	(PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |                     \
 	 PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-/* ---- what the list says ---------------------------------------------------- */
+/* ---- groups in the event list ---------------------------------------------- */
 
 static const char *modifiers_of(const struct stream *s, const struct spec_item *item)
 {
@@ -36,7 +36,7 @@ static bool is_read(const struct stream *s, const struct stream_event *leader)
 	return strchr(modifiers_of(s, leader->item), 'S') || (leader->sampling && leader->sampling->group_read);
 }
 
-/* Why the event can't be in its group; NULL: it can. */
+/* Why the event cannot be in its group; NULL: it can. */
 static const char *why_not(const struct stream *s, const struct stream_event *ev)
 {
 	const char *modifiers = modifiers_of(s, ev->item);
@@ -60,7 +60,7 @@ static void set_format(struct stream_event *ev, uint64_t read_format)
 	ev->sampling->attr.attr.sample_type |= PERF_SAMPLE_READ;
 }
 
-/* Not sampled: the kernel reads it with the leader. */
+/* Not sampled: its count is read with the leader's. */
 static void set_counted(struct stream_event *ev)
 {
 	ev->counted = true;
@@ -102,14 +102,14 @@ bool groups_are_read(const struct stream *s)
 	return false;
 }
 
-/* ---- what this machine can ------------------------------------------------- */
+/* ---- what this kernel and PMU support -------------------------------------- */
 
 static bool reads(const struct stream_event *ev)
 {
 	return ev->read_format & PERF_FORMAT_GROUP || (ev->sampling && ev->sampling->attr.attr.sample_type & PERF_SAMPLE_READ);
 }
 
-/* Linux 6.12 and later count for each task then; others refuse it. */
+/* Linux 6.12 and later can, and then count for each task. */
 static bool can_inherit_reads(void)
 {
 	struct perf_event_attr attr;
@@ -143,7 +143,7 @@ static void look_at_inheritance(struct stream *s)
 		     "counts; use -a to watch all tasks");
 }
 
-/* On our own thread, as far as it goes. */
+/* Opens the group on our own thread; at most its first 32 events. */
 static bool fits(const struct stream *s, uint32_t leader)
 {
 	struct pev_event *opened[32] = { NULL };
@@ -155,7 +155,7 @@ static bool fits(const struct stream *s, uint32_t leader)
 		union pev_attr_buf buf;
 
 		open_attr(s, &s->list.events[i], &s->everybody, &buf);
-		if (buf.attr.freq)   /* its limit is another question */
+		if (buf.attr.freq)   /* its frequency may be refused for other reasons */
 			pev_attr_sample_period(&buf.attr, 1u << 30);
 		fit = !pev_event_open(&opened[n++], &buf.attr, pev_target_self(), &opts, NULL);
 	}
@@ -182,7 +182,8 @@ void groups_prepare(struct stream *s)
 		}
 }
 
-/* A leader that nobody wants has to be on, or its group isn't: its samples are dropped. */
+/* A leader that nobody wants is opened for its members, and its samples are dropped: without it,
+ * the group does not count. */
 void groups_settle(struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++) {

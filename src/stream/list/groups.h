@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups of an event list, {a,b}:S: scheduled onto the PMU together. A plain group's events are
- * sampled each; with S the leader alone is, and its samples bear the counts of all (counts.h).
+ * Groups in an event list, {a,b}:S. Their events are scheduled onto the PMU together. In a plain
+ * group every event is sampled; with S only the leader is, and its samples have the counts of all
+ * (counts.h).
  */
 #ifndef STREAM_LIST_GROUPS_H
 #define STREAM_LIST_GROUPS_H
@@ -17,19 +18,21 @@ struct stream;
 struct stream_event;
 struct task_target;
 
-/* The group's modifiers for an item of it: those of leaders are the first one's alone. Writes
- * at most size bytes; "" for an item in no group. */
+/* The modifiers of the item's group that apply to the item: D and e only to the first one, the
+ * leader. Writes at most size bytes; "" for an item outside groups. */
 void groups_modifiers(const struct stream *s, const struct spec_item *item, char *buf, size_t size);
-/* All items became events: 0, or -1 with f. */
+/* Sets leaders and read formats, after all items became events. 0, or -1 with f. */
 int groups_apply(struct stream *s, struct fault *f);
-/* Whether one has S. */
+/* Whether a group has S. */
 bool groups_are_read(const struct stream *s);
-/* Before opening: groups with W that don't fit on the PMU are taken apart; what this kernel
- * can't inherit is not. */
+/* Before opening: splits groups with W that do not fit on the PMU, and finds out whether this
+ * kernel can inherit events with counts in their samples. */
 void groups_prepare(struct stream *s);
-/* What is wanted is known: who leads or follows it is there with it. */
+/* After the consumer chose its events: members follow their leader, and leaders are opened for
+ * their members. */
 void groups_settle(struct stream *s);
-/* What the event on this task and CPU is opened beside; NULL: nothing. */
+/* The opened leader of the event's group, for this task and CPU; NULL: the event is opened alone,
+ * or leads. */
 struct pev_event *groups_leader(const struct stream *s, const struct stream_event *event,
 				const struct task_target *task, const struct ring *ring);
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chooses the parts (PERF_SAMPLE_*) of each event's samples: those that its item in -e asks for and the consumer reads.
- * Each part costs time in the watched program and space in the ring.
+ * Chooses the parts (PERF_SAMPLE_*) of each event's samples: those that its item in -e asks for and
+ * the consumer reads. Each part costs time in the watched program and space in the ring.
  *
- * To which event does a sample belong? If there is only one event, no part is needed for this. If all events are
- * tracepoints with raw data, the raw data is at the same offset in all samples, and its common_type is the answer.
- * Otherwise each sample has an IDENTIFIER (8 bytes). So if nobody reads an event's raw data and it is left out, samples of
- * the other events grow by 8 bytes, and its own become at least 16 bytes smaller.
+ * To which event does a sample belong? If there is only one event, no part is needed for this. If
+ * all events are tracepoints with raw data, the raw data is at the same offset in all samples, and
+ * its common_type is the answer. Otherwise each sample has an IDENTIFIER (8 bytes). So if nobody
+ * reads an event's raw data and it is left out, samples of the other events grow by 8 bytes, and
+ * its own become at least 16 bytes smaller.
  */
 #include "base/pidns.h"
 #include "stream/list/groups.h"
@@ -22,7 +23,8 @@
 	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |          \
 	 PERF_SAMPLE_REGS_INTR)
 
-/* In a PID namespace, raw data is always read: it pairs the kernel's ids of tasks with those of the namespace (ids.h). */
+/* In a PID namespace, raw data is always read: it pairs the kernel's ids of tasks with those of the
+ * namespace (ids.h). */
 static bool reads(const struct stream *s, const struct stream_event *ev, uint64_t part)
 {
 	return ev->reads & part || s->opts->record || (ev->fmt && part & PERF_SAMPLE_RAW && !pidns_is_initial());
@@ -63,7 +65,8 @@ static bool counts_one(const struct stream_event *ev)
 	return false;
 }
 
-/* Whether all events do. Samples with different parts need IDENTIFIER, so without it PERIOD is left out of all or none. */
+/* Whether all events do. Samples with different parts need IDENTIFIER, so without it PERIOD is left
+ * out of all or none. */
 static bool each_counts_one(const struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
@@ -119,7 +122,7 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 	return type;
 }
 
-/* With the attr with which open.c opens the event. */
+/* Decodes registers and stack, by the attributes with which open.c opens the event. */
 static int choose_stack_format(struct stream_event *ev)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events that -e asks for: of each kind, with its attributes, its group, its filter, and what its samples have. */
+/* The events of -e: their kinds, attributes, groups and filters, and the parts of their samples. */
 #ifndef STREAM_LIST_LIST_H
 #define STREAM_LIST_LIST_H
 
@@ -10,39 +10,41 @@
 int events_from_specs(struct stream *s, struct fault *f);
 
 /* layouts.c */
-/* What samples of each event have, by what is asked for and read: 0, or -1 with f. */
+/* Chooses the parts of each event's samples, by what -e asks for and the consumer reads. 0, or -1
+ * with f. */
 int layouts_choose(struct stream *s, struct fault *f);
 
 /* eventattr.c */
 enum event_kind {
 	EVENT_TRACEPOINT = 1 << 0, EVENT_PROBE = 1 << 1, EVENT_PLAIN = 1 << 2,
-	EVENT_SOURCE = 1 << 3,   /* that samples */
-	EVENT_MADE = 1 << 4,     /* that is made here, of other events */
+	EVENT_SOURCE = 1 << 3,   /* a source that samples */
+	EVENT_MADE = 1 << 4,     /* an event that a source makes from others */
 };
-/* Whether samples have registers and stack in place of the user's part of their chain. */
+/* Whether samples have registers and stack instead of the user's part of the call chain. */
 bool event_is_unwound(const struct perf_event_attr *a);
-/* Sets what the item's attributes say; one of which the command makes no use is an error. 0, or -1 with f. */
+/* Applies the attributes of the item. An attribute that the command cannot use is an error. 0, or
+ * -1 with f. */
 int event_attrs_set(const struct stream *s, struct stream_event *ev, const struct spec_item *item, enum event_kind kind,
 		    struct fault *f);
-/* Whether items may have an attribute of that name. */
+/* Whether there is an attribute of that name. */
 bool event_attr_exists(const char *name);
 
 /* plain.c: perf events that are no tracepoints. */
 enum plain_answer { PLAIN_NONE, PLAIN_ADDED, PLAIN_FAILED };
 enum plain_answer plain_add(struct stream *s, const struct spec_item *item, struct fault *f);
 enum { PLAIN_TEXT_SIZE = 600 };
-/* Whether the item is one event by its name: no glob. */
+/* Whether the item names one event: no glob, group or list. */
 bool plain_is_single(const struct spec_item *item);
-/* Whether its first slot has terms, and is no filter. */
+/* Whether its first slot has terms rather than a filter. */
 bool plain_has_terms(const struct spec_item *item);
-/* Whether the event's samples may have another program's id: choice/strays.h. */
+/* Whether samples of the event may have the id of another program's event: choice/strays.h. */
 bool plain_may_stray(const struct stream_event *ev);
-/* The item as the library takes it: "cycles:u", "cpu/event=1,umask=2/u". */
+/* The item as pev_attr_parse() takes it: "cycles:u", "cpu/event=1,umask=2/u". */
 void plain_text(const struct spec_item *item, char *buf, size_t size);
 
 /* probeitem.c */
 enum { PROBE_SHOWN_SIZE = 300 };
-/* What the item's probe is called: without its path. False: it is no probe. */
+/* The name of the item's probe, without its path. False: the item is no probe. */
 bool probe_item_name(const struct spec_item *item, char *buf, size_t size);
 enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
@@ -50,15 +52,15 @@ enum plain_answer probe_add_item(struct stream *s, const struct spec_item *item,
 enum plain_answer source_add_item(struct stream *s, const struct spec_item *item, struct fault *f);
 
 /* filters.c */
-/* Takes the filters of all events apart, and asks the kernel: 0, or -1 with f. */
+/* Parses the filters of all events, and has the kernel check its part of each. 0, or -1 with f. */
 int filters_prepare(struct stream *s, struct fault *f);
 void filters_forget(struct stream *s);
-/* Tells on stderr what filters had no value for. */
+/* Reports on stderr for how many events a filter had no value. */
 void filters_tell(const struct stream *s);
 
-/* recorded.c: whether there are samples of that tracepoint. */
+/* recorded.c: whether the recording has samples of that tracepoint. */
 bool recording_has(const struct stream *s, const char *sys, const char *name);
-/* maker.c's: a tracepoint that a source watches, which is not shown. NULL with f: it was not recorded. */
+/* For maker.c: appends a tracepoint that a source watches. NULL with f if it was not recorded. */
 struct stream_event *recording_watch(struct stream *s, const struct spec_item *item, const char *source,
 				     const char *sys, const char *name, struct fault *f);
 #endif

@@ -11,20 +11,22 @@
 
 struct maker {
 	struct stream *s;
-	const char *name;             /* of its source */
+	const char *name;             /* of the source */
 	const struct maker_ops *ops;
 	void *state;
-	struct stream_opts *config;   /* its source's options, */
-	char *words;                  /* and their text, or NULL */
+	struct stream_opts *config;   /* options of the source, */
+	char *words;                  /* and the text that they point into; or NULL */
 	const struct tracefmt *fmt;
-	void *fields;                 /* of the next event: raw data begins at half a u64 */
-	size_t size;                  /* of these */
-	size_t event;                 /* its place in the list, where events move until it is whole */
+	void *fields;                 /* of the next event; apart from `rec`, where raw data is not aligned to 8
+				       * bytes */
+	size_t size;                  /* of `fields` */
+	size_t event;                 /* index in the list; a pointer would become invalid while events are
+				       * appended */
 	struct stream_limit limit;
-	struct ring *ring;            /* of the sample at hand, */
+	struct ring *ring;            /* of the present sample, */
 	uint32_t cpu;                 /* and its CPU */
 	struct perf_event_header *rec;
-	uint32_t raw_size;            /* with what fills it up to 8 bytes */
+	uint32_t raw_size;            /* padding to 8 bytes included */
 };
 
 struct wish {
@@ -40,14 +42,14 @@ struct maker_tap {
 
 /* ---- the event and its format ------------------------------------------------ */
 
-/* What every one of them has: struct made_head. */
+/* Fields that every tracepoint has: struct made_head. */
 #define COMMON                                                                                     \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                       \
 	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                       \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"               \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
-/* Ids of tracepoints begin at the other end. */
+/* The highest free id: real tracepoints have low ones. */
 static unsigned int free_id(const struct tracefmt_db *db)
 {
 	unsigned int id = UINT16_MAX;
@@ -57,7 +59,7 @@ static unsigned int free_id(const struct tracefmt_db *db)
 	return id;
 }
 
-/* The format, as a tracepoint's file has it; of its name the parser wants one word. */
+/* A format as in tracefs. The parser needs the name to be one word. */
 static char *format_text(const struct stream *s, const char *source, const struct source_made *made,
 			 size_t *len)
 {
@@ -97,7 +99,7 @@ static const struct tracefmt *make_format(struct stream *s, const char *name,
 	return fmt;
 }
 
-/* Header, TID, TIME, RAW: its size, and the data. */
+/* The sample: header, TID, TIME, and RAW, which is a size and the data. */
 #define MADE_SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW)
 enum { AT_TID = 8, AT_TIME = 16, AT_RAW = 24, AT_DATA = 28 };
 
@@ -177,7 +179,7 @@ struct tracefmt_db *maker_formats(struct maker *m)
 	return m->s->list.formats;
 }
 
-/* ---- what it is made of ------------------------------------------------------- */
+/* ---- watched tracepoints ------------------------------------------------------ */
 
 int source_watch(struct maker *m, const char *sys, const char *name, bool everywhere, struct fault *f)
 {
@@ -213,20 +215,20 @@ struct stream_event *maker_event(struct maker *m, const char *sys, const char *n
 {
 	struct stream *s = m->s;
 
-	/* a recording's leaders stand there, too: nobody taps them */
+	/* leaders of a recording are there, too, but no source watches them */
 	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
 		if (is_tapped_by(&s->list.events[i], m) && is_tracepoint(&s->list.events[i], sys, name))
 			return &s->list.events[i];
 	return NULL;
 }
 
-/* With targets that are no tasks, everywhere is where the targets are. */
+/* If the targets are no tasks, `everywhere` changes nothing. */
 static bool is_everywhere(const struct stream *s, const struct wish *w)
 {
 	return w->everywhere && (s->opts->pids.n || s->opts->tids.n);
 }
 
-/* Of the two that there may be: everywhere, and where the targets are. */
+/* One tracepoint may be there twice: for all tasks, and for the targets. */
 static struct stream_event *find_watched(struct stream *s, const struct wish *w)
 {
 	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
@@ -268,7 +270,7 @@ static struct stream_event *append(struct stream *s, const struct wish *w, struc
 
 	if (!ev)
 		return NULL;
-	free((char *)ev->filter);   /* the source's options */
+	free((char *)ev->filter);   /* these are the source's options */
 	ev->filter = NULL;
 	ev->callchain = false;
 	ev->everywhere = is_everywhere(s, w);
@@ -284,7 +286,8 @@ static int watch(struct stream *s, const struct wish *w, struct fault *f)
 		ev = append(s, w, f);
 	if (!ev)
 		return -1;
-	/* they get it in the order of the list, each once: it may be both begin and end */
+	/* sources get samples in the order of the list, and each source once, even if it watches
+	 * the tracepoint twice */
 	if (is_tapped_by(ev, w->maker))
 		return 0;
 	for (end = &ev->taps; *end; end = &(*end)->next)

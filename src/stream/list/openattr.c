@@ -8,7 +8,7 @@
 
 enum { MIN_WAKE_BYTES = 4096 };
 
-/* One that has grown wakes us as soon as before. */
+/* The watermark is in bytes: a ring that has grown wakes the loop after as many bytes as before. */
 static void wake_attr(const struct stream *s, struct perf_event_attr *attr)
 {
 	uint64_t bytes = s->opts->ring.bytes, wake = bytes / 4;
@@ -37,8 +37,8 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 	attr->sample_stack_user = event->stack_bytes;
 }
 
-/* A member counts while its leader is enabled. Opened disabled, a tracepoint beside a software
- * event would stay so. */
+/* A member counts while its leader is enabled. A tracepoint that is opened disabled in the group of
+ * a software event would stay disabled. */
 static void member_attr(const struct stream *s, const struct stream_event *event, struct perf_event_attr *attr)
 {
 	if (event->leader == NO_LEADER || &s->list.events[event->leader] == event)
@@ -61,7 +61,7 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		attr->read_format = event->read_format | (s->rings.has_lost_format ? PEV_FORMAT_LOST : 0);
 	}
 	attr->disabled = 1;
-	/* perf looks at the first event to learn whether records of tasks have a time */
+	/* perf takes from the first event whether records of tasks have a time */
 	attr->sample_id_all |= s->opts->record != NULL;
 	attr->enable_on_exec = s->run.with_exec && task->tid >= 0;
 	attr->inherit = task->tid >= 0 && s->opts->inherit >= 0 &&
@@ -86,7 +86,7 @@ int open_ring_owner(const struct stream *s, int cpu, pid_t tid, struct pev_event
 	return pev_event_open(owner, &attr, pev_target_thread_on_cpu(tid, cpu), &opts, err);
 }
 
-/* Kernels before 6.0 refuse PERF_FORMAT_LOST: found by trying it once on ourselves. */
+/* Older kernels refuse it with EINVAL, so it is tried once, on our own thread. */
 bool open_knows_lost_format(void)
 {
 	struct perf_event_attr attr;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Perf events in an event list, as perf-prof stat takes them: page-faults, cycles:u,
- * mem:0x1000/4:rw, cycles/period=100000/u, cpu/event=0x76,umask=0/. The library's parser knows
- * names, terms and modifiers; here an item of the list becomes its text.
+ * Perf events in an event list, as in perf-prof stat: page-faults, cycles:u, mem:0x1000/4:rw,
+ * cycles/period=100000/u, cpu/event=0x76,umask=0/. The library's parser knows names, terms and
+ * modifiers; this file writes an item of the list as text for it.
  *
- * What stands in the first slot (spec.h) are terms
- *   - of a PMU (a folder in sysfs; or several, uncore_imc): always;
- *   - of other events: where it reads like terms, and a "=" is in it, or all of them are terms
- *     that an event takes (cycles/percore/).
- * All else is a filter on the parts of the sample (cycles/cpu==1/), as of every event.
+ * The first slot (events/spec.h) has terms
+ *   - always, if the name is a PMU (a directory in sysfs; or several, uncore_imc);
+ *   - else if it looks like terms and has a "=", or if all words are terms that an event accepts
+ *     (cycles/percore/).
+ * Otherwise it is a filter on the parts of the sample (cycles/cpu==1/), as for every event.
  *
- * Events that happen one by one are sampled each;
- * what counts all the time (clocks, cycles) some 997 times a second, a rate that beats
- * with no timer of the system.
+ * By default, software events and breakpoints are sampled every time they occur. Clocks and PMU
+ * events, such as cycles, are sampled 997 times a second, a frequency that is no multiple of any
+ * timer's.
  */
 #include "stream/list/groups.h"
 #include "stream/list/list.h"
@@ -41,7 +41,7 @@ bool plain_may_stray(const struct stream_event *ev)
 	return ev->sampling && is_software(&ev->sampling->attr.attr);
 }
 
-/* Whether the kernel has an address to tell. */
+/* Whether samples have an address (PERF_SAMPLE_ADDR). */
 static bool has_address(const struct perf_event_attr *a)
 {
 	if (a->type == PERF_TYPE_BREAKPOINT)
@@ -61,13 +61,13 @@ static void choose_sampling(struct stream_sampling *sampling, const struct strea
 	else if (!a->sample_period)
 		rate_set(sampling, o->freq);
 	else if (a->freq && !sampling->rate)
-		sampling->rate = a->sample_freq;   /* a term of the event itself */
+		sampling->rate = a->sample_freq;   /* freq as a term of the event itself */
 	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (has_address(a))
 		a->sample_type |= PERF_SAMPLE_ADDR;
 }
 
-/* A term such as call-graph=fp asks for a call chain, and for which. */
+/* A term such as call-graph=fp asks for a call chain, and of which kind. */
 static void take_callchain(struct stream_event *ev)
 {
 	struct perf_event_attr *a = &ev->sampling->attr.attr;
@@ -80,7 +80,8 @@ static void take_callchain(struct stream_event *ev)
 	ev->chain_kernel = !a->exclude_callchain_kernel;
 }
 
-/* Where the kernel's part of the event is left out, so is the chain's: -g has to mean the other. */
+/* If the event excludes the kernel, the kernel's part of its chain is empty, so -g must mean the
+ * user's part. */
 static void follow_level(struct stream_event *ev, int user_callchain)
 {
 	ev->chain_user |= ev->sampling->attr.attr.exclude_kernel && user_callchain >= 0;
@@ -88,7 +89,7 @@ static void follow_level(struct stream_event *ev, int user_callchain)
 
 /* ---- one event ------------------------------------------------------------- */
 
-/* A PMU of its own says on which CPUs it is; cpus= is the user's. */
+/* Some PMUs name the CPUs to open their events on; cpus= has priority. */
 static int take_cpus(struct stream_event *ev, const struct pev_parsed *parsed, struct fault *f)
 {
 	for (size_t i = 0; i < parsed->ncpus && !ev->cpus.n; i++)
@@ -122,7 +123,7 @@ static int fill(const struct stream *s, struct stream_event *ev, const struct sp
 	return event_set_name(ev, name, name, f);
 }
 
-/* One name may stand for an event on each of several PMUs: they share name and handler. */
+/* One name may stand for events on several PMUs. They share the name and the handler. */
 static int add_all(struct stream *s, const struct spec_item *item, const char *name,
 		   const struct pev_attr_list *list, bool filter_used, struct fault *f)
 {
@@ -146,7 +147,7 @@ static int add_all(struct stream *s, const struct spec_item *item, const char *n
 
 /* ---- an item's text -------------------------------------------------------- */
 
-/* mem:ADDR/LEN[:rwx]: the length stands where other events have their filter. */
+/* mem:ADDR/LEN[:rwx]: the length is where other events have their filter. */
 static bool is_length(const struct spec_item *item)
 {
 	const char *p = item->filter;
@@ -162,7 +163,7 @@ static bool is_forced(const struct spec_item *item)
 	return item->sys && !strcmp(item->sys, "sw");
 }
 
-/* What is before the slash: of "cycles:u" the modifiers stand apart, for they belong behind terms. */
+/* The text before the slash. Modifiers of "cycles:u" are apart, because they follow the terms. */
 struct heading {
 	const char *head, *modifiers;
 };
@@ -192,7 +193,7 @@ static bool parses(const char *text)
 	return true;
 }
 
-/* period and freq are both. */
+/* Whether the word is also a term: period and freq are. */
 static bool is_term(const char *head, const char *word)
 {
 	char text[PLAIN_TEXT_SIZE];
@@ -201,7 +202,8 @@ static bool is_term(const char *head, const char *word)
 	return parses(text);
 }
 
-/* No filter; nor an attribute of the list alone that stands in the first slot. */
+/* Whether it looks like terms with an error. It is not, if it is a filter, or an attribute that
+ * belongs into a later slot. */
 static bool is_misspelt(const char *head, const char *terms)
 {
 	char word[64] = "";
@@ -211,7 +213,7 @@ static bool is_misspelt(const char *head, const char *terms)
 	return strchr(terms, '=') && (!event_attr_exists(word) || is_term(head, word));
 }
 
-/* Whether the first slot has terms, by what is said above. */
+/* See the rules at the top of this file. */
 bool plain_has_terms(const struct spec_item *item)
 {
 	char text[PLAIN_TEXT_SIZE];
@@ -235,15 +237,15 @@ void plain_text(const struct spec_item *item, char *buf, size_t size)
 			 is_length(item) ? item->filter : "", *more && !*h.modifiers ? ":" : "", more);
 }
 
-/* ---- complaints ------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------- */
 
-/* Whether the name without its modifiers is an event's: then these are wrong. */
+/* Whether the name without modifiers is an event, so that the modifiers are wrong. */
 static bool is_event(const struct spec_item *item)
 {
 	return (item->sys && !strcmp(item->sys, "mem")) || parses(heading_of(item).head);
 }
 
-/* Where in the list stands what is at this offset of plain_text(). */
+/* The position in the event list of an offset in plain_text(). */
 static size_t place_of(const struct spec_item *item, size_t at)
 {
 	size_t head = strlen(heading_of(item).head) + 1;
@@ -281,7 +283,7 @@ static enum plain_answer need_terms(const struct spec_item *item, struct fault *
 
 /* ---- names ----------------------------------------------------------------- */
 
-/* The library's parser knows tracepoints, groups and lists, too: these are not for it. */
+/* The library's parser also accepts tracepoints, groups and lists: excludes the latter two, and globs. */
 bool plain_is_single(const struct spec_item *item)
 {
 	char text[PLAIN_TEXT_SIZE];
@@ -290,7 +292,7 @@ bool plain_is_single(const struct spec_item *item)
 	return !text[strcspn(text, "{},*?[ ")];
 }
 
-/* As it was typed; with terms what the library makes of them, unless they are several events. */
+/* The name as typed; with terms, the library's label, unless they describe several events. */
 static void name_of(const struct spec_item *item, const char *text, const struct pev_attr_list *list,
 		    bool modified, char *name, size_t size)
 {
@@ -307,7 +309,7 @@ static void name_of(const struct spec_item *item, const char *text, const struct
 		snprintf(name, size, "%s", text);
 }
 
-/* A tracepoint's name that got here has no format; sw: is of software events alone. */
+/* A tracepoint's name here has no format; sw: accepts software events only. */
 static bool is_ours(const struct spec_item *item, const struct perf_event_attr *a)
 {
 	return a->type != PERF_TYPE_TRACEPOINT && (!is_forced(item) || a->type == PERF_TYPE_SOFTWARE);

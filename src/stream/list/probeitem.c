@@ -6,8 +6,8 @@
  *	uprobe:FUNCTION[+OFFSET]@"PATH"    uretprobe:FUNCTION@"PATH"
  *	usdt:PROVIDER:NAME@"PATH"
  *
- * with the attribute args="..." in the kernel's words for fetch arguments. An address may
- * stand for the function. They become tracepoints: see probes.h.
+ * with the attribute args="...", fetch arguments in the kernel's syntax. FUNCTION can also be an
+ * address. They become tracepoints: see events/probes.h.
  */
 #include "base/note.h"
 #include "base/units.h"
@@ -20,12 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An item's name taken apart. */
+/* The parsed name of an item. */
 struct parts {
 	char function[256];       /* or "provider:name", or an address */
 	uint64_t offset;
-	char path[4096];          /* "" without one */
-	size_t path_at;           /* in the list's text */
+	char path[4096];          /* "": none */
+	size_t path_at;           /* position in the event list */
 };
 
 static const struct probe_row {
@@ -49,7 +49,7 @@ static const struct probe_row *row_of(const struct spec_item *item)
 	return NULL;
 }
 
-/* The place of what stands at `p` of the item's name. */
+/* The position in the event list of `p`, which points into item->name. */
 static size_t place(const struct spec_item *item, const char *p)
 {
 	return item->at + strlen(item->sys) + 1 + (size_t)(p - item->name);
@@ -57,7 +57,7 @@ static size_t place(const struct spec_item *item, const char *p)
 
 /* ---- the name ------------------------------------------------------------------ */
 
-/* "PATH" or PATH. */
+/* Accepts "PATH" and PATH. */
 static int take_path(const struct spec_item *item, const char *at, struct parts *out, struct fault *f)
 {
 	size_t len = strlen(at);
@@ -104,7 +104,7 @@ static int check_function(const struct spec_item *item, const struct probe_row *
 	return 0;
 }
 
-/* The "@" that the path begins with: the last one outside quotes. */
+/* The "@" before the path: the last one before any quotes. */
 static const char *find_path(const char *name)
 {
 	size_t end = strcspn(name, "\"'");
@@ -138,7 +138,7 @@ static int split(const struct spec_item *item, const struct probe_row *row, stru
 	return check_function(item, row, out, f);
 }
 
-/* ---- where it is --------------------------------------------------------------- */
+/* ---- where the probe is -------------------------------------------------------- */
 
 static int not_found(const struct spec_item *item, const struct parts *parts,
 		     const struct pev_error *err, bool file, struct fault *f)
@@ -151,8 +151,9 @@ static int not_found(const struct spec_item *item, const struct parts *parts,
 			  "a function that `nm -D` or `readelf -s` shows");
 }
 
-/* What the list of definitions, which is split at blanks, takes: a path of odd letters is
- * given by a descriptor, kept open until the probe is made. */
+/* A path that can be written in a probe definition, which ends at blanks and some other characters.
+ * For other paths, opens the file and returns the path of its descriptor; *fd must stay open until
+ * the probe is created. */
 static const char *safe_path(const char *path, int *fd, char *buf, size_t size)
 {
 	*fd = -1;
@@ -174,7 +175,7 @@ struct definer {
 	struct fault *f;
 };
 
-/* Arguments are more often wrong than what was found in the file. */
+/* Where the error probably is: in args, if given, rather than in what was found in the file. */
 static size_t likely_place(const struct definer *d)
 {
 	for (size_t i = 0; *d->args && i < d->item->nattrs; i++)
@@ -183,7 +184,7 @@ static size_t likely_place(const struct definer *d)
 	return place(d->item, d->item->name);
 }
 
-/* The kernel's complaint, with the place. */
+/* Defines the probe; adds the position to the kernel's error. */
 static int define(struct definer *d, const char *where, const char *args)
 {
 	struct probe_definition def = {
@@ -253,7 +254,7 @@ static int define_in_file(struct definer *d, const struct parts *parts)
 	return define_at(d, parts, at + parts->offset, 0, d->row->at_return ? d->args : args);
 }
 
-/* A probe may stand at several places, where its function was inlined: one event for all. */
+/* A USDT probe may be at several addresses, if its function was inlined: one event covers all. */
 static int define_usdt(struct definer *d, const struct parts *parts)
 {
 	const char *name = strchr(parts->function, ':') + 1;
@@ -296,7 +297,7 @@ static int define_item(struct definer *d, const struct parts *parts)
 
 /* ---- the event ----------------------------------------------------------------- */
 
-/* What the user sees: no path, which would make a bad name of a function. */
+/* The name without the path, which would make an ugly identifier. */
 static void put_name(const struct probe_row *row, const struct parts *parts, char *buf, size_t size)
 {
 	int n = snprintf(buf, size, "%s:%s", row->prefix, parts->function);

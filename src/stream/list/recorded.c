@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracepoints that a source watches, of a recording. */
+/* Tracepoints that a source watches in a recording. */
 #include "stream/list/list.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@ struct stream_limit *limits_own(const struct stream_event *event)
 	return event->sampling && event->sampling->limit.exit_n ? &event->sampling->limit : NULL;
 }
 
-/* A source's own -N is reached: it is off. Once all that can bring events is, the run ends. */
+/* The source has reached its -N: disables its events. If no other event can come, the run ends. */
 static void end_source(struct stream *s, const struct stream_event *event)
 {
 	for (size_t i = 0; i < s->rings.nopened; i++) {
@@ -32,7 +32,7 @@ static void end_source(struct stream *s, const struct stream_event *event)
 	stream_stop(s);
 }
 
-/* Whether a source may have one more; the last one ends it. */
+/* Whether the source may deliver one more event; the last one ends it. */
 static bool within_limit(struct stream *s, const struct stream_event *event)
 {
 	struct stream_limit *limit = limits_own(event);
@@ -46,13 +46,13 @@ static bool within_limit(struct stream *s, const struct stream_event *event)
 	return true;
 }
 
-/* --sampling-limit, by the samples' own time. */
+/* --sampling-limit, by the times of samples. */
 static bool within_rate(struct stream *s, struct ring *ring, const struct stream_event *event,
 			const struct perf_event_header *rec)
 {
 	uint64_t time = layout_u64(rec, event->layout.time);
 
-	/* a record that comes inverted is of the second that has begun, not of another one */
+	/* a sample that is out of order counts for the present second: both differences are unsigned */
 	if (time - ring->second >= SECOND && ring->second - time >= SECOND) {
 		ring->second = time;
 		ring->this_second = 0;

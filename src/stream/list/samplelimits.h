@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of how many samples are delivered: -N of a source, --sampling-limit. */
+/* Limits on the number of delivered samples: -N of a source, and --sampling-limit. */
 #ifndef STREAM_LIST_SAMPLELIMITS_H
 #define STREAM_LIST_SAMPLELIMITS_H
 
@@ -7,9 +7,9 @@
 
 struct ring;
 
-/* A source's own; NULL: there is none. */
+/* The -N of the event's source; NULL: none. */
 struct stream_limit *limits_own(const struct stream_event *event);
-/* Whether the source's own -N and --sampling-limit let one more through. */
+/* Whether both limits let one more sample through; counts it. */
 bool limits_allow(struct stream *s, struct ring *ring, const struct stream_event *event,
 		  const struct perf_event_header *rec);
 #endif

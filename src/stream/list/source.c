@@ -14,8 +14,8 @@ struct source {
 	struct stream *stream;
 	const struct source_ops *ops;
 	const struct spec_item *item;
-	struct stream_opts *config;         /* its own options; NULL: a maker has them now */
-	char *words;                        /* their text, cut up: config points into it */
+	struct stream_opts *config;         /* its options; NULL after a maker took them over */
+	char *words;                        /* their text, split into words that config points into */
 };
 
 const struct source_ops *source_find(const struct source_ops *const *table, const char *name)
@@ -39,7 +39,7 @@ bool source_hides_event(const struct stream *s, const char *name)
 
 /* ---- its events ------------------------------------------------------------ */
 
-/* -g of a source means both parts; without a word of its own the stream's options hold. */
+/* -g of a source means both parts of the chain. Without options of its own, those of the stream apply. */
 static void choose_callchain(struct stream_event *ev, const struct stream_opts *own)
 {
 	bool said = own->call_graph || own->user_callchain || own->kernel_callchain;
@@ -85,7 +85,7 @@ int source_add(struct source *source, const struct source_event *event, struct f
 	return ev ? fill(source, ev, event, f) : -1;
 }
 
-/* ---- events of its own making ---------------------------------------------- */
+/* ---- made events ----------------------------------------------------------- */
 
 const void *source_subject(const struct source *source)
 {
@@ -101,7 +101,7 @@ static int name_made(struct source *source, struct stream_event *ev, struct faul
 {
 	const char *name;
 
-	ev->callchain = false;   /* -g of the stream is about the others */
+	ev->callchain = false;   /* -g of the stream does not apply to made events */
 	if (event_attrs_set(source->stream, ev, source->item, EVENT_MADE, f))
 		return -1;
 	if (ev->callchain)
@@ -147,7 +147,8 @@ uint64_t source_registers(void)
 
 enum { MAX_WORDS = 64 };
 
-/* Cuts text, which is ours, at blanks. The number of words, or -1 if there are too many. */
+/* Splits the text (a copy of our own) at blanks, in place. The number of words, or -1 if there are
+ * too many. */
 static int split_words(char *text, char **words)
 {
 	int n = 0;
@@ -178,7 +179,7 @@ static void list_options(const struct source_ops *ops, char *buf, size_t size)
 		buf[used - 1] = '\0';
 }
 
-/* The parser's complaint, with the place and what there is. */
+/* The parser's message, with its place in the list and the options of the source. */
 static int complain(const struct source *source, const char *message, struct fault *f)
 {
 	char expected[512];
@@ -228,14 +229,14 @@ static int parse_options(struct source *source, void *config, struct fault *f)
 	return parse_words(source, n, words, config, f);
 }
 
-/* Rings are shared: the largest wish counts. */
+/* Rings are shared: the largest size is used. */
 static void take_ring_size(struct stream *s, const struct stream_opts *own)
 {
 	if (own->ring.bytes > s->rings.least_bytes)
 		s->rings.least_bytes = own->ring.bytes;
 }
 
-/* What is wrong with its options, or that there are none, gets the place; what has one, or is no mistake, does not. */
+/* Adds the place in the list to usage errors that have none; passes on other errors unchanged. */
 static int complain_or_pass(const struct source *source, const struct fault *why, struct fault *f)
 {
 	if (why->exit_code == EXIT_USAGE && !strchr(why->text, '\n'))
@@ -255,7 +256,8 @@ static int add(struct source *source, void *config, struct fault *f)
 	return source->ops->events(source, config, &why) ? complain_or_pass(source, &why, f) : 0;
 }
 
-/* `perf-prof record` takes the perf event of that name, as perf does: events that are made here are not recorded. */
+/* `perf-prof record` takes the perf event of that name, as perf does, because made events are not
+ * recorded. */
 static bool is_left_to_perf(const struct stream *s, const struct source_ops *ops, const struct spec_item *item)
 {
 	return ops->makes && s->opts->recording.only && !item->filter && source_hides_event(s, ops->name);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind the last colon, if that are modifiers; else "". */
+/* What follows the last colon, if these are modifiers; else "". */
 static const char *letters_of(const char *label)
 {
 	const char *colon = strrchr(label, ':');
@@ -37,7 +37,7 @@ static int try_on_self(const union pev_attr_buf *asked, bool user_only)
 
 	buf.attr.disabled = 1;
 	if (buf.attr.freq)
-		buf.attr.sample_freq = 1;   /* whatever the limit is now */
+		buf.attr.sample_freq = 1;   /* the limit on frequencies does not matter here */
 	if (user_only)
 		buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
 	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
@@ -46,7 +46,7 @@ static int try_on_self(const union pev_attr_buf *asked, bool user_only)
 	return rc;
 }
 
-/* Whether the kernel's part is refused on our own thread, and the user's is not. */
+/* Whether opening it on our own thread is refused, but allowed without the kernel. */
 static bool only_user_is_allowed(const union pev_attr_buf *buf)
 {
 	int rc;
@@ -85,7 +85,7 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 	sampling->what = what;
 	sampling->user_only = true;
 	attr->exclude_kernel = attr->exclude_hv = 1;
-	/* the kernel's part of a chain is empty now: -g has to mean the other */
+	/* the kernel's part of call chains is empty now, so -g must mean the user's */
 	ev->chain_user |= user_callchain >= 0 && o->user_callchain >= 0;
 	return 0;
 }
