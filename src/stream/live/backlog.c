@@ -164,10 +164,11 @@ static bool move_all(struct backlog_thread *t)
 	bool left = false, moved = false;
 
 	for (size_t i = 0; i < t->n; i++) {
-		uint64_t before = t->backlogs[i]->head;
+		const __u64 *head = &t->backlogs[i]->page.data_head;
+		uint64_t before = __atomic_load_n(head, __ATOMIC_RELAXED);
 
 		left |= backlog_move(t->backlogs[i]) != 0;
-		moved |= t->backlogs[i]->head != before;
+		moved |= __atomic_load_n(head, __ATOMIC_RELAXED) != before;
 	}
 	if (moved)
 		poke(t->kick);

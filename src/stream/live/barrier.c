@@ -80,6 +80,8 @@ int barrier_start(struct barrier *b, int kick)
 	rc = pthread_create(&b->thread, NULL, run, b);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	b->running = rc == 0;
+	if (rc)
+		close(b->ask);
 	return -rc;
 }
 

@@ -122,7 +122,7 @@ static int open_event(struct sideband *b, const struct task_target *task, int cp
 	}
 	if (rc)
 		return rc;
-	b->has_ksymbols = task->tid < 0 && b->mappings && !b->no_ksymbols;
+	b->has_ksymbols |= task->tid < 0 && b->mappings && !b->no_ksymbols;
 	b->nevents++;
 	return pev_event_set_output(*ev, owner);
 }

@@ -49,7 +49,7 @@ static void drop_doubles(struct targets *t)
 	for (size_t i = 0; i < t->ntasks; i++)
 		if (!n || t->tasks[n - 1].tid != t->tasks[i].tid)
 			t->tasks[n++] = t->tasks[i];
-	t->ntasks = n;
+	t->ntasks = t->nthreads = n;
 }
 
 /* Adds the threads of a process; -ESRCH if it has ended. */
@@ -214,7 +214,7 @@ bool targets_moved(const struct targets *t, const struct stream_opts *opts)
 	for (size_t i = 0; i < opts->pids.n; i++)
 		add_threads(&now, opts->pids.v[i]);
 	for (size_t i = 0; i < now.ntasks && !moved; i++)
-		moved = !bsearch(&now.tasks[i], t->tasks, t->ntasks, sizeof(*t->tasks), by_tid);
+		moved = !bsearch(&now.tasks[i], t->tasks, t->nthreads, sizeof(*t->tasks), by_tid);
 	free(now.tasks);
 	return moved;
 }

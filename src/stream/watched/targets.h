@@ -21,7 +21,7 @@ struct task_target {
 /* Events are opened for every task × CPU. Threads come first, sorted by tid; then cgroups. */
 struct targets {
 	struct task_target *tasks;
-	size_t ntasks;
+	size_t ntasks, nthreads;      /* threads come first, sorted by their ids */
 	struct numlist cpus;
 };
 
