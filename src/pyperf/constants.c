@@ -8,7 +8,98 @@
 #include "pyperf/pyperf.h"
 
 #include <linux/hw_breakpoint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
+
+/* Names in a row: the values are consecutive numbers from first, or bits from first. */
+#define UP(prefix, first, names) { prefix, "", names, first, false }
+#define BITS(prefix, first, names) { prefix, "", names, first, true }
+
+#define BRANCHES \
+	"USER KERNEL HV ANY ANY_CALL ANY_RETURN IND_CALL ABORT_TX IN_TX NO_TX COND CALL_STACK IND_JUMP " \
+	"CALL NO_FLAGS NO_CYCLES TYPE_SAVE HW_INDEX PRIV_SAVE COUNTERS MAX"
+
+static const struct series {
+	const char *prefix, *suffix;
+	const char *names;          /* between prefix and suffix, separated by spaces */
+	uint64_t first;
+	bool bits;
+} series[] = {
+	/* attr.type */
+	UP("PERF_TYPE_", 0, "HARDWARE SOFTWARE TRACEPOINT HW_CACHE RAW BREAKPOINT MAX"),
+
+	/* parts of attr.config */
+	UP("PERF_COUNT_HW_", 0,
+	   "CPU_CYCLES INSTRUCTIONS CACHE_REFERENCES CACHE_MISSES BRANCH_INSTRUCTIONS BRANCH_MISSES "
+	   "BUS_CYCLES STALLED_CYCLES_FRONTEND STALLED_CYCLES_BACKEND REF_CPU_CYCLES MAX"),
+
+	/* attr.config of PERF_TYPE_HW_CACHE: cache | op << 8 | result << 16 */
+	UP("PERF_COUNT_HW_CACHE_", 0, "L1D L1I LL DTLB ITLB BPU NODE MAX"),
+	UP("PERF_COUNT_HW_CACHE_OP_", 0, "READ WRITE PREFETCH MAX"),
+	UP("PERF_COUNT_HW_CACHE_RESULT_", 0, "ACCESS MISS MAX"),
+
+	/* attr.config of PERF_TYPE_SOFTWARE */
+	UP("PERF_COUNT_SW_", 0,
+	   "CPU_CLOCK TASK_CLOCK PAGE_FAULTS CONTEXT_SWITCHES CPU_MIGRATIONS PAGE_FAULTS_MIN "
+	   "PAGE_FAULTS_MAJ ALIGNMENT_FAULTS EMULATION_FAULTS DUMMY BPF_OUTPUT CGROUP_SWITCHES MAX"),
+
+	/* attr.sample_type */
+	BITS("PERF_SAMPLE_", 1,
+	     "IP TID TIME ADDR READ CALLCHAIN ID CPU PERIOD STREAM_ID RAW BRANCH_STACK REGS_USER "
+	     "STACK_USER WEIGHT DATA_SRC IDENTIFIER TRANSACTION REGS_INTR PHYS_ADDR AUX CGROUP "
+	     "DATA_PAGE_SIZE CODE_PAGE_SIZE WEIGHT_STRUCT MAX"),
+
+	/* attr.branch_sample_type */
+	{ "PERF_SAMPLE_BRANCH_", "_SHIFT", BRANCHES, 0, false },
+	BITS("PERF_SAMPLE_BRANCH_", 1, BRANCHES),
+
+	/* kinds of branches */
+	UP("PERF_BR_", 0,
+	   "UNKNOWN COND UNCOND IND CALL IND_CALL RET SYSCALL SYSRET COND_CALL COND_RET ERET IRQ SERROR "
+	   "NO_TX EXTEND_ABI MAX"),
+	UP("PERF_BR_", 0, "SPEC_NA SPEC_WRONG_PATH NON_SPEC_CORRECT_PATH SPEC_CORRECT_PATH SPEC_MAX"),
+	UP("PERF_BR_NEW_", 0, "FAULT_ALGN FAULT_DATA FAULT_INST ARCH_1 ARCH_2 ARCH_3 ARCH_4 ARCH_5 MAX"),
+	UP("PERF_BR_PRIV_", 0, "UNKNOWN USER KERNEL HV"),
+	UP("PERF_BR_ARM64_", 3, "FIQ DEBUG_HALT DEBUG_EXIT DEBUG_INST DEBUG_DATA"),
+
+	/* registers and transactions */
+	UP("PERF_SAMPLE_REGS_ABI_", 0, "NONE 32 64"),
+	BITS("PERF_TXN_", 1,
+	     "ELISION TRANSACTION SYNC ASYNC RETRY CONFLICT CAPACITY_WRITE CAPACITY_READ MAX"),
+
+	/* attr.read_format */
+	BITS("PERF_FORMAT_", 1, "TOTAL_TIME_ENABLED TOTAL_TIME_RUNNING ID GROUP LOST MAX"),
+
+	/* header.misc */
+	UP("PERF_RECORD_MISC_", 0, "CPUMODE_UNKNOWN KERNEL USER HYPERVISOR GUEST_KERNEL GUEST_USER"),
+
+	/* header.type */
+	UP("PERF_RECORD_", 1,
+	   "MMAP LOST COMM EXIT THROTTLE UNTHROTTLE FORK READ SAMPLE MMAP2 AUX ITRACE_START LOST_SAMPLES "
+	   "SWITCH SWITCH_CPU_WIDE NAMESPACES KSYMBOL BPF_EVENT CGROUP TEXT_POKE AUX_OUTPUT_HW_ID "
+	   "CALLCHAIN_DEFERRED MAX"),
+
+	/* parts of records */
+	UP("PERF_RECORD_KSYMBOL_TYPE_", 0, "UNKNOWN BPF OOL MAX"),
+	UP("PERF_BPF_EVENT_", 0, "UNKNOWN PROG_LOAD PROG_UNLOAD MAX"),
+	BITS("PERF_AUX_FLAG_", 1, "TRUNCATED OVERWRITE PARTIAL COLLISION"),
+
+	/* flags of perf_event_open() */
+	BITS("PERF_FLAG_", 1, "FD_NO_GROUP FD_OUTPUT PID_CGROUP FD_CLOEXEC"),
+
+	/* data_src */
+	BITS("PERF_MEM_OP_", 1, "NA LOAD STORE PFETCH EXEC"),
+	BITS("PERF_MEM_LVL_", 1,
+	     "NA HIT MISS L1 LFB L2 L3 LOC_RAM REM_RAM1 REM_RAM2 REM_CCE1 REM_CCE2 IO UNC"),
+	UP("PERF_MEM_LVLNUM_", 1, "L1 L2 L3 L4 L2_MHB MSC L0 UNC CXL IO ANY_CACHE LFB RAM PMEM NA"),
+	BITS("PERF_MEM_SNOOP_", 1, "NA NONE HIT MISS HITM"),
+	BITS("PERF_MEM_SNOOPX_", 1, "FWD PEER"),
+	BITS("PERF_MEM_LOCK_", 1, "NA LOCKED"),
+	BITS("PERF_MEM_TLB_", 1, "NA HIT MISS L1 L2 WK OS"),
+	BITS("PERF_MEM_BLK_", 1, "NA DATA ADDR"),
+	UP("PERF_MEM_HOPS_", 1, "0 1 2 3"),
+};
 
 #define NEGATIVE(n) (uint64_t)-(n)
 #define HEADER(name) { #name, name }
@@ -17,201 +108,18 @@ static const struct constant {
 	const char *name;
 	uint64_t value;
 } constants[] = {
-	/* attr.type */
-	{ "PERF_TYPE_HARDWARE", 0 },
-	{ "PERF_TYPE_SOFTWARE", 1 },
-	{ "PERF_TYPE_TRACEPOINT", 2 },
-	{ "PERF_TYPE_HW_CACHE", 3 },
-	{ "PERF_TYPE_RAW", 4 },
-	{ "PERF_TYPE_BREAKPOINT", 5 },
-	{ "PERF_TYPE_MAX", 6 },
-
 	/* parts of attr.config */
 	{ "PERF_PMU_TYPE_SHIFT", 32 },
 	{ "PERF_HW_EVENT_MASK", 0xffffffff },
-	{ "PERF_COUNT_HW_CPU_CYCLES", 0 },
-	{ "PERF_COUNT_HW_INSTRUCTIONS", 1 },
-	{ "PERF_COUNT_HW_CACHE_REFERENCES", 2 },
-	{ "PERF_COUNT_HW_CACHE_MISSES", 3 },
-	{ "PERF_COUNT_HW_BRANCH_INSTRUCTIONS", 4 },
-	{ "PERF_COUNT_HW_BRANCH_MISSES", 5 },
-	{ "PERF_COUNT_HW_BUS_CYCLES", 6 },
-	{ "PERF_COUNT_HW_STALLED_CYCLES_FRONTEND", 7 },
-	{ "PERF_COUNT_HW_STALLED_CYCLES_BACKEND", 8 },
-	{ "PERF_COUNT_HW_REF_CPU_CYCLES", 9 },
-	{ "PERF_COUNT_HW_MAX", 10 },
 
-	/* attr.config of PERF_TYPE_HW_CACHE: cache | op << 8 | result << 16 */
-	{ "PERF_COUNT_HW_CACHE_L1D", 0 },
-	{ "PERF_COUNT_HW_CACHE_L1I", 1 },
-	{ "PERF_COUNT_HW_CACHE_LL", 2 },
-	{ "PERF_COUNT_HW_CACHE_DTLB", 3 },
-	{ "PERF_COUNT_HW_CACHE_ITLB", 4 },
-	{ "PERF_COUNT_HW_CACHE_BPU", 5 },
-	{ "PERF_COUNT_HW_CACHE_NODE", 6 },
-	{ "PERF_COUNT_HW_CACHE_MAX", 7 },
-	{ "PERF_COUNT_HW_CACHE_OP_READ", 0 },
-	{ "PERF_COUNT_HW_CACHE_OP_WRITE", 1 },
-	{ "PERF_COUNT_HW_CACHE_OP_PREFETCH", 2 },
-	{ "PERF_COUNT_HW_CACHE_OP_MAX", 3 },
-	{ "PERF_COUNT_HW_CACHE_RESULT_ACCESS", 0 },
-	{ "PERF_COUNT_HW_CACHE_RESULT_MISS", 1 },
-	{ "PERF_COUNT_HW_CACHE_RESULT_MAX", 2 },
-
-	/* attr.config of PERF_TYPE_SOFTWARE */
-	{ "PERF_COUNT_SW_CPU_CLOCK", 0 },
-	{ "PERF_COUNT_SW_TASK_CLOCK", 1 },
-	{ "PERF_COUNT_SW_PAGE_FAULTS", 2 },
-	{ "PERF_COUNT_SW_CONTEXT_SWITCHES", 3 },
-	{ "PERF_COUNT_SW_CPU_MIGRATIONS", 4 },
-	{ "PERF_COUNT_SW_PAGE_FAULTS_MIN", 5 },
-	{ "PERF_COUNT_SW_PAGE_FAULTS_MAJ", 6 },
-	{ "PERF_COUNT_SW_ALIGNMENT_FAULTS", 7 },
-	{ "PERF_COUNT_SW_EMULATION_FAULTS", 8 },
-	{ "PERF_COUNT_SW_DUMMY", 9 },
-	{ "PERF_COUNT_SW_BPF_OUTPUT", 10 },
-	{ "PERF_COUNT_SW_CGROUP_SWITCHES", 11 },
-	{ "PERF_COUNT_SW_MAX", 12 },
-
-	/* attr.sample_type */
-	{ "PERF_SAMPLE_IP", 1ull << 0 },
-	{ "PERF_SAMPLE_TID", 1ull << 1 },
-	{ "PERF_SAMPLE_TIME", 1ull << 2 },
-	{ "PERF_SAMPLE_ADDR", 1ull << 3 },
-	{ "PERF_SAMPLE_READ", 1ull << 4 },
-	{ "PERF_SAMPLE_CALLCHAIN", 1ull << 5 },
-	{ "PERF_SAMPLE_ID", 1ull << 6 },
-	{ "PERF_SAMPLE_CPU", 1ull << 7 },
-	{ "PERF_SAMPLE_PERIOD", 1ull << 8 },
-	{ "PERF_SAMPLE_STREAM_ID", 1ull << 9 },
-	{ "PERF_SAMPLE_RAW", 1ull << 10 },
-	{ "PERF_SAMPLE_BRANCH_STACK", 1ull << 11 },
-	{ "PERF_SAMPLE_REGS_USER", 1ull << 12 },
-	{ "PERF_SAMPLE_STACK_USER", 1ull << 13 },
-	{ "PERF_SAMPLE_WEIGHT", 1ull << 14 },
-	{ "PERF_SAMPLE_DATA_SRC", 1ull << 15 },
-	{ "PERF_SAMPLE_IDENTIFIER", 1ull << 16 },
-	{ "PERF_SAMPLE_TRANSACTION", 1ull << 17 },
-	{ "PERF_SAMPLE_REGS_INTR", 1ull << 18 },
-	{ "PERF_SAMPLE_PHYS_ADDR", 1ull << 19 },
-	{ "PERF_SAMPLE_AUX", 1ull << 20 },
-	{ "PERF_SAMPLE_CGROUP", 1ull << 21 },
-	{ "PERF_SAMPLE_DATA_PAGE_SIZE", 1ull << 22 },
-	{ "PERF_SAMPLE_CODE_PAGE_SIZE", 1ull << 23 },
-	{ "PERF_SAMPLE_WEIGHT_STRUCT", 1ull << 24 },
-	{ "PERF_SAMPLE_MAX", 1ull << 25 },
+	/* of samples */
 	{ "PERF_SAMPLE_WEIGHT_TYPE", 0x1004000 },
-
-	/* attr.branch_sample_type */
-	{ "PERF_SAMPLE_BRANCH_USER_SHIFT", 0 },
-	{ "PERF_SAMPLE_BRANCH_KERNEL_SHIFT", 1 },
-	{ "PERF_SAMPLE_BRANCH_HV_SHIFT", 2 },
-	{ "PERF_SAMPLE_BRANCH_ANY_SHIFT", 3 },
-	{ "PERF_SAMPLE_BRANCH_ANY_CALL_SHIFT", 4 },
-	{ "PERF_SAMPLE_BRANCH_ANY_RETURN_SHIFT", 5 },
-	{ "PERF_SAMPLE_BRANCH_IND_CALL_SHIFT", 6 },
-	{ "PERF_SAMPLE_BRANCH_ABORT_TX_SHIFT", 7 },
-	{ "PERF_SAMPLE_BRANCH_IN_TX_SHIFT", 8 },
-	{ "PERF_SAMPLE_BRANCH_NO_TX_SHIFT", 9 },
-	{ "PERF_SAMPLE_BRANCH_COND_SHIFT", 10 },
-	{ "PERF_SAMPLE_BRANCH_CALL_STACK_SHIFT", 11 },
-	{ "PERF_SAMPLE_BRANCH_IND_JUMP_SHIFT", 12 },
-	{ "PERF_SAMPLE_BRANCH_CALL_SHIFT", 13 },
-	{ "PERF_SAMPLE_BRANCH_NO_FLAGS_SHIFT", 14 },
-	{ "PERF_SAMPLE_BRANCH_NO_CYCLES_SHIFT", 15 },
-	{ "PERF_SAMPLE_BRANCH_TYPE_SAVE_SHIFT", 16 },
-	{ "PERF_SAMPLE_BRANCH_HW_INDEX_SHIFT", 17 },
-	{ "PERF_SAMPLE_BRANCH_PRIV_SAVE_SHIFT", 18 },
-	{ "PERF_SAMPLE_BRANCH_COUNTERS_SHIFT", 19 },
-	{ "PERF_SAMPLE_BRANCH_MAX_SHIFT", 20 },
-	{ "PERF_SAMPLE_BRANCH_USER", 1ull << 0 },
-	{ "PERF_SAMPLE_BRANCH_KERNEL", 1ull << 1 },
-	{ "PERF_SAMPLE_BRANCH_HV", 1ull << 2 },
-	{ "PERF_SAMPLE_BRANCH_ANY", 1ull << 3 },
-	{ "PERF_SAMPLE_BRANCH_ANY_CALL", 1ull << 4 },
-	{ "PERF_SAMPLE_BRANCH_ANY_RETURN", 1ull << 5 },
-	{ "PERF_SAMPLE_BRANCH_IND_CALL", 1ull << 6 },
-	{ "PERF_SAMPLE_BRANCH_ABORT_TX", 1ull << 7 },
-	{ "PERF_SAMPLE_BRANCH_IN_TX", 1ull << 8 },
-	{ "PERF_SAMPLE_BRANCH_NO_TX", 1ull << 9 },
-	{ "PERF_SAMPLE_BRANCH_COND", 1ull << 10 },
-	{ "PERF_SAMPLE_BRANCH_CALL_STACK", 1ull << 11 },
-	{ "PERF_SAMPLE_BRANCH_IND_JUMP", 1ull << 12 },
-	{ "PERF_SAMPLE_BRANCH_CALL", 1ull << 13 },
-	{ "PERF_SAMPLE_BRANCH_NO_FLAGS", 1ull << 14 },
-	{ "PERF_SAMPLE_BRANCH_NO_CYCLES", 1ull << 15 },
-	{ "PERF_SAMPLE_BRANCH_TYPE_SAVE", 1ull << 16 },
-	{ "PERF_SAMPLE_BRANCH_HW_INDEX", 1ull << 17 },
-	{ "PERF_SAMPLE_BRANCH_PRIV_SAVE", 1ull << 18 },
-	{ "PERF_SAMPLE_BRANCH_COUNTERS", 1ull << 19 },
-	{ "PERF_SAMPLE_BRANCH_MAX", 1ull << 20 },
-
-	/* kinds of branches */
-	{ "PERF_BR_UNKNOWN", 0 },
-	{ "PERF_BR_COND", 1 },
-	{ "PERF_BR_UNCOND", 2 },
-	{ "PERF_BR_IND", 3 },
-	{ "PERF_BR_CALL", 4 },
-	{ "PERF_BR_IND_CALL", 5 },
-	{ "PERF_BR_RET", 6 },
-	{ "PERF_BR_SYSCALL", 7 },
-	{ "PERF_BR_SYSRET", 8 },
-	{ "PERF_BR_COND_CALL", 9 },
-	{ "PERF_BR_COND_RET", 10 },
-	{ "PERF_BR_ERET", 11 },
-	{ "PERF_BR_IRQ", 12 },
-	{ "PERF_BR_SERROR", 13 },
-	{ "PERF_BR_NO_TX", 14 },
-	{ "PERF_BR_EXTEND_ABI", 15 },
-	{ "PERF_BR_MAX", 16 },
-	{ "PERF_BR_SPEC_NA", 0 },
-	{ "PERF_BR_SPEC_WRONG_PATH", 1 },
-	{ "PERF_BR_NON_SPEC_CORRECT_PATH", 2 },
-	{ "PERF_BR_SPEC_CORRECT_PATH", 3 },
-	{ "PERF_BR_SPEC_MAX", 4 },
-	{ "PERF_BR_NEW_FAULT_ALGN", 0 },
-	{ "PERF_BR_NEW_FAULT_DATA", 1 },
-	{ "PERF_BR_NEW_FAULT_INST", 2 },
-	{ "PERF_BR_NEW_ARCH_1", 3 },
-	{ "PERF_BR_NEW_ARCH_2", 4 },
-	{ "PERF_BR_NEW_ARCH_3", 5 },
-	{ "PERF_BR_NEW_ARCH_4", 6 },
-	{ "PERF_BR_NEW_ARCH_5", 7 },
-	{ "PERF_BR_NEW_MAX", 8 },
-	{ "PERF_BR_PRIV_UNKNOWN", 0 },
-	{ "PERF_BR_PRIV_USER", 1 },
-	{ "PERF_BR_PRIV_KERNEL", 2 },
-	{ "PERF_BR_PRIV_HV", 3 },
-	{ "PERF_BR_ARM64_FIQ", 3 },
-	{ "PERF_BR_ARM64_DEBUG_HALT", 4 },
-	{ "PERF_BR_ARM64_DEBUG_EXIT", 5 },
-	{ "PERF_BR_ARM64_DEBUG_INST", 6 },
-	{ "PERF_BR_ARM64_DEBUG_DATA", 7 },
 	{ "PERF_SAMPLE_BRANCH_PLM_ALL", 7 },
-
-	/* registers and transactions */
-	{ "PERF_SAMPLE_REGS_ABI_NONE", 0 },
-	{ "PERF_SAMPLE_REGS_ABI_32", 1 },
-	{ "PERF_SAMPLE_REGS_ABI_64", 2 },
-	{ "PERF_TXN_ELISION", 1ull << 0 },
-	{ "PERF_TXN_TRANSACTION", 1ull << 1 },
-	{ "PERF_TXN_SYNC", 1ull << 2 },
-	{ "PERF_TXN_ASYNC", 1ull << 3 },
-	{ "PERF_TXN_RETRY", 1ull << 4 },
-	{ "PERF_TXN_CONFLICT", 1ull << 5 },
-	{ "PERF_TXN_CAPACITY_WRITE", 1ull << 6 },
-	{ "PERF_TXN_CAPACITY_READ", 1ull << 7 },
-	{ "PERF_TXN_MAX", 1ull << 8 },
 	{ "PERF_TXN_ABORT_MASK", 0xffffffffull << 32 },
 	{ "PERF_TXN_ABORT_SHIFT", 32 },
-
-	/* attr.read_format */
-	{ "PERF_FORMAT_TOTAL_TIME_ENABLED", 1ull << 0 },
-	{ "PERF_FORMAT_TOTAL_TIME_RUNNING", 1ull << 1 },
-	{ "PERF_FORMAT_ID", 1ull << 2 },
-	{ "PERF_FORMAT_GROUP", 1ull << 3 },
-	{ "PERF_FORMAT_LOST", 1ull << 4 },
-	{ "PERF_FORMAT_MAX", 1ull << 5 },
+	{ "PERF_MAX_STACK_DEPTH", 127 },
+	{ "PERF_MAX_CONTEXTS_PER_STACK", 8 },
+	{ "PERF_BRANCH_ENTRY_INFO_BITS_MAX", 33 },
 
 	/* attr.size: Linux 2.6.31, 2.6.33, 3.4, 3.7, 3.19, 4.1, 5.5, 5.13, 6.3, 6.19 */
 	{ "PERF_ATTR_SIZE_VER0", 64 },
@@ -238,16 +146,10 @@ static const struct constant {
 	HEADER(PERF_EVENT_IOC_PAUSE_OUTPUT),
 	HEADER(PERF_EVENT_IOC_QUERY_BPF),
 	HEADER(PERF_EVENT_IOC_MODIFY_ATTRIBUTES),
-	{ "PERF_IOC_FLAG_GROUP", 1ull << 0 },
+	{ "PERF_IOC_FLAG_GROUP", 1 },
 
 	/* header.misc */
 	{ "PERF_RECORD_MISC_CPUMODE_MASK", 7 },
-	{ "PERF_RECORD_MISC_CPUMODE_UNKNOWN", 0 },
-	{ "PERF_RECORD_MISC_KERNEL", 1 },
-	{ "PERF_RECORD_MISC_USER", 2 },
-	{ "PERF_RECORD_MISC_HYPERVISOR", 3 },
-	{ "PERF_RECORD_MISC_GUEST_KERNEL", 4 },
-	{ "PERF_RECORD_MISC_GUEST_USER", 5 },
 	{ "PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT", 0x1000 },
 	{ "PERF_RECORD_MISC_MMAP_DATA", 0x2000 },
 	{ "PERF_RECORD_MISC_COMM_EXEC", 0x2000 },
@@ -258,43 +160,11 @@ static const struct constant {
 	{ "PERF_RECORD_MISC_MMAP_BUILD_ID", 0x4000 },
 	{ "PERF_RECORD_MISC_EXT_RESERVED", 0x8000 },
 
-	/* header.type */
-	{ "PERF_RECORD_MMAP", 1 },
-	{ "PERF_RECORD_LOST", 2 },
-	{ "PERF_RECORD_COMM", 3 },
-	{ "PERF_RECORD_EXIT", 4 },
-	{ "PERF_RECORD_THROTTLE", 5 },
-	{ "PERF_RECORD_UNTHROTTLE", 6 },
-	{ "PERF_RECORD_FORK", 7 },
-	{ "PERF_RECORD_READ", 8 },
-	{ "PERF_RECORD_SAMPLE", 9 },
-	{ "PERF_RECORD_MMAP2", 10 },
-	{ "PERF_RECORD_AUX", 11 },
-	{ "PERF_RECORD_ITRACE_START", 12 },
-	{ "PERF_RECORD_LOST_SAMPLES", 13 },
-	{ "PERF_RECORD_SWITCH", 14 },
-	{ "PERF_RECORD_SWITCH_CPU_WIDE", 15 },
-	{ "PERF_RECORD_NAMESPACES", 16 },
-	{ "PERF_RECORD_KSYMBOL", 17 },
-	{ "PERF_RECORD_BPF_EVENT", 18 },
-	{ "PERF_RECORD_CGROUP", 19 },
-	{ "PERF_RECORD_TEXT_POKE", 20 },
-	{ "PERF_RECORD_AUX_OUTPUT_HW_ID", 21 },
-	{ "PERF_RECORD_CALLCHAIN_DEFERRED", 22 },
-	{ "PERF_RECORD_MAX", 23 },
-
 	/* parts of records */
-	{ "PERF_RECORD_KSYMBOL_TYPE_UNKNOWN", 0 },
-	{ "PERF_RECORD_KSYMBOL_TYPE_BPF", 1 },
-	{ "PERF_RECORD_KSYMBOL_TYPE_OOL", 2 },
-	{ "PERF_RECORD_KSYMBOL_TYPE_MAX", 3 },
 	{ "PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER", 1 },
-	{ "PERF_BPF_EVENT_UNKNOWN", 0 },
-	{ "PERF_BPF_EVENT_PROG_LOAD", 1 },
-	{ "PERF_BPF_EVENT_PROG_UNLOAD", 2 },
-	{ "PERF_BPF_EVENT_MAX", 3 },
-	{ "PERF_MAX_STACK_DEPTH", 127 },
-	{ "PERF_MAX_CONTEXTS_PER_STACK", 8 },
+	{ "PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK", 0xff00 },
+	{ "PERF_AUX_FLAG_CORESIGHT_FORMAT_CORESIGHT", 0 },
+	{ "PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW", 0x100 },
 
 	/* markers in call chains, unsigned */
 	{ "PERF_CONTEXT_HV", NEGATIVE(32) },
@@ -306,91 +176,18 @@ static const struct constant {
 	{ "PERF_CONTEXT_GUEST_USER", NEGATIVE(2560) },
 	{ "PERF_CONTEXT_MAX", NEGATIVE(4095) },
 
-	/* AUX records */
-	{ "PERF_AUX_FLAG_TRUNCATED", 1 },
-	{ "PERF_AUX_FLAG_OVERWRITE", 2 },
-	{ "PERF_AUX_FLAG_PARTIAL", 4 },
-	{ "PERF_AUX_FLAG_COLLISION", 8 },
-	{ "PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK", 0xff00 },
-	{ "PERF_AUX_FLAG_CORESIGHT_FORMAT_CORESIGHT", 0 },
-	{ "PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW", 0x100 },
-
-	/* flags of perf_event_open() */
-	{ "PERF_FLAG_FD_NO_GROUP", 1ull << 0 },
-	{ "PERF_FLAG_FD_OUTPUT", 1ull << 1 },
-	{ "PERF_FLAG_PID_CGROUP", 1ull << 2 },
-	{ "PERF_FLAG_FD_CLOEXEC", 1ull << 3 },
-
 	/* data_src */
-	{ "PERF_MEM_OP_NA", 1 },
-	{ "PERF_MEM_OP_LOAD", 2 },
-	{ "PERF_MEM_OP_STORE", 4 },
-	{ "PERF_MEM_OP_PFETCH", 8 },
-	{ "PERF_MEM_OP_EXEC", 0x10 },
 	{ "PERF_MEM_OP_SHIFT", 0 },
-	{ "PERF_MEM_LVL_NA", 1 },
-	{ "PERF_MEM_LVL_HIT", 2 },
-	{ "PERF_MEM_LVL_MISS", 4 },
-	{ "PERF_MEM_LVL_L1", 8 },
-	{ "PERF_MEM_LVL_LFB", 0x10 },
-	{ "PERF_MEM_LVL_L2", 0x20 },
-	{ "PERF_MEM_LVL_L3", 0x40 },
-	{ "PERF_MEM_LVL_LOC_RAM", 0x80 },
-	{ "PERF_MEM_LVL_REM_RAM1", 0x100 },
-	{ "PERF_MEM_LVL_REM_RAM2", 0x200 },
-	{ "PERF_MEM_LVL_REM_CCE1", 0x400 },
-	{ "PERF_MEM_LVL_REM_CCE2", 0x800 },
-	{ "PERF_MEM_LVL_IO", 0x1000 },
-	{ "PERF_MEM_LVL_UNC", 0x2000 },
 	{ "PERF_MEM_LVL_SHIFT", 5 },
 	{ "PERF_MEM_REMOTE_REMOTE", 1 },
 	{ "PERF_MEM_REMOTE_SHIFT", 37 },
-	{ "PERF_MEM_LVLNUM_L1", 1 },
-	{ "PERF_MEM_LVLNUM_L2", 2 },
-	{ "PERF_MEM_LVLNUM_L3", 3 },
-	{ "PERF_MEM_LVLNUM_L4", 4 },
-	{ "PERF_MEM_LVLNUM_L2_MHB", 5 },
-	{ "PERF_MEM_LVLNUM_MSC", 6 },
-	{ "PERF_MEM_LVLNUM_L0", 7 },
-	{ "PERF_MEM_LVLNUM_UNC", 8 },
-	{ "PERF_MEM_LVLNUM_CXL", 9 },
-	{ "PERF_MEM_LVLNUM_IO", 0xa },
-	{ "PERF_MEM_LVLNUM_ANY_CACHE", 0xb },
-	{ "PERF_MEM_LVLNUM_LFB", 0xc },
-	{ "PERF_MEM_LVLNUM_RAM", 0xd },
-	{ "PERF_MEM_LVLNUM_PMEM", 0xe },
-	{ "PERF_MEM_LVLNUM_NA", 0xf },
 	{ "PERF_MEM_LVLNUM_SHIFT", 33 },
-	{ "PERF_MEM_SNOOP_NA", 1 },
-	{ "PERF_MEM_SNOOP_NONE", 2 },
-	{ "PERF_MEM_SNOOP_HIT", 4 },
-	{ "PERF_MEM_SNOOP_MISS", 8 },
-	{ "PERF_MEM_SNOOP_HITM", 0x10 },
 	{ "PERF_MEM_SNOOP_SHIFT", 19 },
-	{ "PERF_MEM_SNOOPX_FWD", 1 },
-	{ "PERF_MEM_SNOOPX_PEER", 2 },
 	{ "PERF_MEM_SNOOPX_SHIFT", 38 },
-	{ "PERF_MEM_LOCK_NA", 1 },
-	{ "PERF_MEM_LOCK_LOCKED", 2 },
 	{ "PERF_MEM_LOCK_SHIFT", 24 },
-	{ "PERF_MEM_TLB_NA", 1 },
-	{ "PERF_MEM_TLB_HIT", 2 },
-	{ "PERF_MEM_TLB_MISS", 4 },
-	{ "PERF_MEM_TLB_L1", 8 },
-	{ "PERF_MEM_TLB_L2", 0x10 },
-	{ "PERF_MEM_TLB_WK", 0x20 },
-	{ "PERF_MEM_TLB_OS", 0x40 },
 	{ "PERF_MEM_TLB_SHIFT", 26 },
-	{ "PERF_MEM_BLK_NA", 1 },
-	{ "PERF_MEM_BLK_DATA", 2 },
-	{ "PERF_MEM_BLK_ADDR", 4 },
 	{ "PERF_MEM_BLK_SHIFT", 40 },
-	{ "PERF_MEM_HOPS_0", 1 },
-	{ "PERF_MEM_HOPS_1", 2 },
-	{ "PERF_MEM_HOPS_2", 3 },
-	{ "PERF_MEM_HOPS_3", 4 },
 	{ "PERF_MEM_HOPS_SHIFT", 43 },
-	{ "PERF_BRANCH_ENTRY_INFO_BITS_MAX", 33 },
 
 	/* prctl(2) */
 	HEADER(PR_TASK_PERF_EVENTS_DISABLE),
@@ -408,11 +205,35 @@ static const struct constant {
 	HEADER(HW_BREAKPOINT_LEN_8),
 };
 
+static int add_constant(PyObject *module, const char *name, uint64_t value)
+{
+	return add_object(module, name, PyLong_FromUnsignedLongLong(value));
+}
+
+static int add_series(PyObject *module, const struct series *s)
+{
+	uint64_t value = s->first;
+	char name[64];
+
+	for (const char *at = s->names; *at; at += strspn(at, " ")) {
+		int len = (int)strcspn(at, " ");
+
+		snprintf(name, sizeof(name), "%s%.*s%s", s->prefix, len, at, s->suffix);
+		if (add_constant(module, name, value))
+			return -1;
+		value = s->bits ? value << 1 : value + 1;
+		at += len;
+	}
+	return 0;
+}
+
 int add_constants(PyObject *module)
 {
+	for (size_t i = 0; i < sizeof(series) / sizeof(*series); i++)
+		if (add_series(module, &series[i]))
+			return -1;
 	for (size_t i = 0; i < sizeof(constants) / sizeof(*constants); i++)
-		if (add_object(module, constants[i].name,
-			       PyLong_FromUnsignedLongLong(constants[i].value)))
+		if (add_constant(module, constants[i].name, constants[i].value))
 			return -1;
 	return 0;
 }
