@@ -31,59 +31,50 @@ static struct perf_event_attr *begin(union pev_attr_buf *buf, uint32_t type, uin
 	return &buf->attr;
 }
 
+/* The row's fields. */
+static void set_fields(union pev_attr_buf *buf, const struct pev_feature_row *row)
+{
+	for (const struct pev_feature_field *f = row->fields; f->name; f++)
+		pev_attr_set(buf, f->name, f->value);
+}
+
 /* A clock for user space of the calling task: permitted to everybody. */
-static struct perf_event_attr *begin_clock(union pev_attr_buf *buf)
+static void begin_clock(union pev_attr_buf *buf, const struct pev_feature_row *row)
 {
 	struct perf_event_attr *a = begin(buf, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 
 	a->sample_period = 1000000;
 	a->exclude_kernel = a->exclude_hv = 1;
-	return a;
+	set_fields(buf, row);
+}
+
+static int on_clock(struct pev_trial *t, const struct pev_feature_row *row)
+{
+	union pev_attr_buf buf;
+
+	begin_clock(&buf, row);
+	return pev_try_(t, &buf, pev_target_self());
 }
 
 /* ---- events ---------------------------------------------------------------------------- */
 
-static int own_task(struct pev_trial *t, uint32_t type, uint64_t config)
+static int on_counter(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 
-	begin(&buf, type, config);
+	begin(&buf, PERF_TYPE_SOFTWARE, 0);
+	set_fields(&buf, row);
 	return pev_try_levels_(t, &buf, pev_target_self());
 }
 
-static int on_software(struct pev_trial *t)
-{
-	return own_task(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
-}
-
-static int on_hardware(struct pev_trial *t)
-{
-	return own_task(t, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-}
-
-static int on_cache(struct pev_trial *t)
-{
-	return own_task(t, PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D);
-}
-
-static int on_cgroup_switches(struct pev_trial *t)
-{
-	return own_task(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES);
-}
-
-static int on_bpf_output(struct pev_trial *t)
-{
-	return own_task(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
-}
-
-static int on_tracefs(struct pev_trial *t)
+static int on_tracefs(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	int64_t id = pev_tracepoint_id("sched", "sched_switch", &t->err);
 
 	return id < 0 ? (int)id : 0;
 }
 
-static int begin_tracepoint(struct pev_trial *t, union pev_attr_buf *buf)
+static int begin_tracepoint(struct pev_trial *t, union pev_attr_buf *buf, const struct pev_feature_row *row)
 {
 	if (t->tracepoint < 0) {
 		pev_ask_(&t->err, ENOENT, "find a tracepoint");
@@ -92,13 +83,14 @@ static int begin_tracepoint(struct pev_trial *t, union pev_attr_buf *buf)
 		return -ENOENT;
 	}
 	begin(buf, PERF_TYPE_TRACEPOINT, (uint64_t)t->tracepoint);
+	set_fields(buf, row);
 	return 0;
 }
 
-static int on_tracepoint(struct pev_trial *t)
+static int on_tracepoint(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
-	int rc = begin_tracepoint(t, &buf);
+	int rc = begin_tracepoint(t, &buf, row);
 
 	return rc ? rc : pev_try_(t, &buf, pev_target_self());
 }
@@ -114,14 +106,14 @@ static int breakpoint(struct pev_trial *t, uint32_t type, const void *addr)
 	return pev_try_levels_(t, &buf, pev_target_self());
 }
 
-static int on_breakpoint(struct pev_trial *t)
+static int on_breakpoint(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	uint64_t word = 0;
 
 	return breakpoint(t, HW_BREAKPOINT_W, &word);
 }
 
-static int on_exec_breakpoint(struct pev_trial *t)
+static int on_exec_breakpoint(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	return breakpoint(t, HW_BREAKPOINT_X, (const void *)on_exec_breakpoint);
 }
@@ -138,12 +130,12 @@ static int kprobe(struct pev_trial *t, bool ret)
 	return pev_try_(t, &buf, pev_target_self());
 }
 
-static int on_kprobe(struct pev_trial *t)
+static int on_kprobe(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	return kprobe(t, false);
 }
 
-static int on_kretprobe(struct pev_trial *t)
+static int on_kretprobe(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	return kprobe(t, true);
 }
@@ -190,17 +182,17 @@ static int uprobe(struct pev_trial *t, bool ret)
 	return pev_try_(t, &buf, pev_target_self());
 }
 
-static int on_uprobe(struct pev_trial *t)
+static int on_uprobe(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	return uprobe(t, false);
 }
 
-static int on_uretprobe(struct pev_trial *t)
+static int on_uretprobe(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	return uprobe(t, true);
 }
 
-static int on_msr(struct pev_trial *t)
+static int on_msr(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 	uint32_t type;
@@ -218,35 +210,19 @@ static int on_msr(struct pev_trial *t)
 
 /* ---- targets ------------------------------------------------------------------------------ */
 
-static int on_user_side(struct pev_trial *t)
+static int on_other_task(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 
-	begin_clock(&buf);
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_kernel_side(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-
-	begin_clock(&buf)->exclude_kernel = 0;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_other_task(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-
-	begin_clock(&buf);
+	begin_clock(&buf, row);
 	return pev_try_(t, &buf, pev_target_thread(1));
 }
 
-static int on_cpu(struct pev_trial *t)
+static int on_cpu(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 
-	begin_clock(&buf)->exclude_kernel = 0;
+	begin_clock(&buf, row);
 	return pev_try_(t, &buf, pev_target_cpu(0));
 }
 
@@ -278,7 +254,7 @@ static int open_cgroup(void)
 	return find_cgroups(dir, sizeof(dir)) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-static int on_cgroup(struct pev_trial *t)
+static int on_cgroup(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 	int fd = open_cgroup(), rc;
@@ -295,101 +271,7 @@ static int on_cgroup(struct pev_trial *t)
 	return rc;
 }
 
-/* ---- contents of samples --------------------------------------------------------------------- */
-
-/* A sampled clock with additional fields. */
-static int sampled(struct pev_trial *t, uint64_t sample_type, uint64_t regs, uint32_t stack)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin_clock(&buf);
-
-	a->sample_type = sample_type;
-	a->sample_regs_user = sample_type & PERF_SAMPLE_REGS_USER ? regs : 0;
-	a->sample_regs_intr = sample_type & PERF_SAMPLE_REGS_INTR ? regs : 0;
-	a->sample_stack_user = stack;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_callchain_user(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_CALLCHAIN, 0, 0);
-}
-
-static int on_callchain_kernel(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin_clock(&buf);
-
-	a->sample_type = PERF_SAMPLE_CALLCHAIN;
-	a->exclude_kernel = 0;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_stack_user(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, SOME_REGS, 8192);
-}
-
-static int on_regs_intr(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_REGS_INTR, SOME_REGS, 0);
-}
-
-static int on_phys_addr(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_PHYS_ADDR, 0, 0);
-}
-
-static int on_sample_cgroup(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_CGROUP, 0, 0);
-}
-
-static int on_page_sizes(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE, 0, 0);
-}
-
-static int on_weight_struct(struct pev_trial *t)
-{
-	return sampled(t, PERF_SAMPLE_WEIGHT_STRUCT, 0, 0);
-}
-
-static int on_tracepoint_raw(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	int rc = begin_tracepoint(t, &buf);
-
-	buf.attr.sample_type = PERF_SAMPLE_RAW;
-	buf.attr.sample_period = 1;
-	/* RAW is allowed at a lower privilege for one's own task than for a whole CPU */
-	return rc ? rc : pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_branches(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin(&buf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-
-	a->sample_period = 1000000;
-	a->sample_type = PERF_SAMPLE_BRANCH_STACK;
-	a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	a->exclude_kernel = a->exclude_hv = 1;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_precise(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin(&buf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-
-	a->sample_period = 1000000;
-	a->precise_ip = 2;
-	a->exclude_kernel = a->exclude_hv = 1;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_aux(struct pev_trial *t)
+static int on_aux(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	static const char *const pmus[] = { "intel_pt", "arm_spe_0", "cs_etm", "intel_bts" };
 	union pev_attr_buf buf;
@@ -406,99 +288,16 @@ static int on_aux(struct pev_trial *t)
 	return -ENOENT;
 }
 
-/* ---- fields of the attr ------------------------------------------------------------------------ */
-
-static int with_field(struct pev_trial *t, const char *field, uint64_t value)
-{
-	union pev_attr_buf buf;
-
-	begin_clock(&buf);
-	pev_attr_set(&buf, field, value);
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-#define FIELD(name) static int on_##name(struct pev_trial *t) { return with_field(t, #name, 1); }
-
-FIELD(write_backward)
-FIELD(context_switch)
-FIELD(namespaces)
-FIELD(ksymbol)
-FIELD(bpf_event)
-FIELD(text_poke)
-FIELD(build_id)
-FIELD(remove_on_exec)
-FIELD(defer_callchain)
-
-static int on_cgroup_field(struct pev_trial *t)
-{
-	return with_field(t, "cgroup", 1);
-}
-
-static int on_clockid(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin_clock(&buf);
-
-	a->use_clockid = 1;
-	a->clockid = CLOCK_MONOTONIC;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_inherit_thread(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin_clock(&buf);
-
-	a->inherit = a->inherit_thread = 1;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_sigtrap(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin_clock(&buf);
-
-	a->sigtrap = a->remove_on_exec = 1;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
-static int on_format_lost(struct pev_trial *t)
-{
-	return with_field(t, "read_format", PEV_FORMAT_LOST);
-}
-
-/* Fields that only PMUs read: known if the value is refused for another reason than E2BIG. */
-static int on_config3(struct pev_trial *t)
-{
-	return with_field(t, "config3", 1);
-}
-
-static int on_config4(struct pev_trial *t)
-{
-	return with_field(t, "config4", 1);
-}
-
-static int on_inherit_read(struct pev_trial *t)
-{
-	union pev_attr_buf buf;
-	struct perf_event_attr *a = begin_clock(&buf);
-
-	a->inherit = 1;
-	a->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-	a->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	return pev_try_(t, &buf, pev_target_self());
-}
-
 /* ---- rings and controls --------------------------------------------------------------------------- */
 
-static int on_ring(struct pev_trial *t)
+static int on_ring(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 	struct pev_event *ev;
 	struct pev_ring *ring;
 	int rc;
 
-	begin_clock(&buf);
+	begin_clock(&buf, row);
 	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, &t->err);
 	if (rc)
 		return rc;
@@ -509,11 +308,11 @@ static int on_ring(struct pev_trial *t)
 	return rc;
 }
 
-static int on_filter(struct pev_trial *t)
+static int on_filter(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 	struct pev_event *ev;
-	int rc = begin_tracepoint(t, &buf);
+	int rc = begin_tracepoint(t, &buf, row);
 
 	if (!rc)
 		rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, &t->err);
@@ -544,7 +343,7 @@ static int has_user_read(struct pev_trial *t, struct pev_event *ev)
 	return rc;
 }
 
-static int on_user_read(struct pev_trial *t)
+static int on_user_read(struct pev_trial *t, const struct pev_feature_row *row)
 {
 	union pev_attr_buf buf;
 	struct perf_event_attr *a = begin(&buf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
@@ -569,63 +368,87 @@ static int on_user_read(struct pev_trial *t)
 #define KERNEL PEV_LEVEL_KERNEL, NULL
 
 const struct pev_feature_row pev_feature_rows_[] = {
-	{ "software", "events", "software events of one's own task", KERNEL, on_software },
-	{ "hardware", "events", "hardware events: cycles, instructions", KERNEL, on_hardware },
-	{ "cache", "events", "hardware cache events", KERNEL, on_cache },
-	{ "tracefs", "events", "names, ids and formats of tracepoints", PEV_LEVEL_NEVER,
-	  "CAP_DAC_READ_SEARCH", on_tracefs },
+	{ "software", "events", "software events of one's own task", KERNEL, on_counter,
+	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_TASK_CLOCK } } },
+	{ "hardware", "events", "hardware events: cycles, instructions", KERNEL, on_counter,
+	  { { "type", PERF_TYPE_HARDWARE }, { "config", PERF_COUNT_HW_CPU_CYCLES } } },
+	{ "cache", "events", "hardware cache events", KERNEL, on_counter,
+	  { { "type", PERF_TYPE_HW_CACHE }, { "config", PERF_COUNT_HW_CACHE_L1D } } },
+	{ "tracefs", "events", "names, ids and formats of tracepoints", PEV_LEVEL_NEVER, "CAP_DAC_READ_SEARCH",
+	  on_tracefs },
 	{ "tracepoint", "events", "counting a tracepoint in one's own task", KERNEL, on_tracepoint },
 	{ "breakpoint", "events", "watching an address of one's own", KERNEL, on_breakpoint },
 	{ "breakpoint-exec", "events", "an execution breakpoint", KERNEL, on_exec_breakpoint },
 	{ "kprobe", "events", "probes of kernel functions", PEV_LEVEL_NEVER, NULL, on_kprobe },
 	{ "kretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, NULL, on_kretprobe },
-	{ "uprobe", "events", "probes of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN",
-	  on_uprobe },
-	{ "uretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN",
-	  on_uretprobe },
-	{ "bpf-output", "events", "what BPF programs write", KERNEL, on_bpf_output },
-	{ "cgroup-switches", "events", "switches between control groups; Linux 5.13", KERNEL,
-	  on_cgroup_switches },
+	{ "uprobe", "events", "probes of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uprobe },
+	{ "uretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uretprobe },
+	{ "bpf-output", "events", "what BPF programs write", KERNEL, on_counter,
+	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_BPF_OUTPUT } } },
+	{ "cgroup-switches", "events", "switches between control groups; Linux 5.13", KERNEL, on_counter,
+	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_CGROUP_SWITCHES } } },
 	{ "msr", "events", "time stamp counter and the like, x86", KERNEL, on_msr },
-	{ "user-side", "targets", "one's own task in user space", ANY, on_user_side },
-	{ "kernel-side", "targets", "one's own task in the kernel", KERNEL, on_kernel_side },
+	{ "user-side", "targets", "one's own task in user space", ANY, on_clock },
+	{ "kernel-side", "targets", "one's own task in the kernel", KERNEL, on_clock,
+	  { { "exclude_kernel", 0 } } },
 	{ "other-task", "targets", "a task of root (pid 1)", PEV_LEVEL_NEVER, NULL, on_other_task },
-	{ "cpu", "targets", "all tasks on a CPU", PEV_LEVEL_CPU, NULL, on_cpu },
+	{ "cpu", "targets", "all tasks on a CPU", PEV_LEVEL_CPU, NULL, on_cpu, { { "exclude_kernel", 0 } } },
 	{ "cgroup", "targets", "all tasks of a control group", PEV_LEVEL_CPU, NULL, on_cgroup },
-	{ "callchain-user", "samples", "call chains in user space", ANY, on_callchain_user },
-	{ "callchain-kernel", "samples", "call chains in the kernel", KERNEL, on_callchain_kernel },
-	{ "stack-user", "samples", "registers and stack, for unwinding by DWARF", ANY, on_stack_user },
-	{ "regs-intr", "samples", "registers at the interrupt", ANY, on_regs_intr },
-	{ "phys-addr", "samples", "physical addresses; Linux 4.14", KERNEL, on_phys_addr },
-	{ "sample-cgroup", "samples", "ids of control groups; Linux 5.7", ANY, on_sample_cgroup },
-	{ "page-sizes", "samples", "page sizes of data and code; Linux 5.11", ANY, on_page_sizes },
-	{ "weight-struct", "samples", "weights of several kinds; Linux 5.12", ANY, on_weight_struct },
-	{ "tracepoint-raw", "samples", "the fields of tracepoints", PEV_LEVEL_RAW, NULL,
-	  on_tracepoint_raw },
-	{ "branch-stack", "samples", "recent branches of the CPU", ANY, on_branches },
-	{ "precise", "samples", "instruction addresses without skid", ANY, on_precise },
+	{ "callchain-user", "samples", "call chains in user space", ANY, on_clock,
+	  { { "sample_type", PERF_SAMPLE_CALLCHAIN } } },
+	{ "callchain-kernel", "samples", "call chains in the kernel", KERNEL, on_clock,
+	  { { "sample_type", PERF_SAMPLE_CALLCHAIN }, { "exclude_kernel", 0 } } },
+	{ "stack-user", "samples", "registers and stack, for unwinding by DWARF", ANY, on_clock,
+	  { { "sample_type", PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER }, { "sample_regs_user", SOME_REGS },
+	    { "sample_stack_user", 8192 } } },
+	{ "regs-intr", "samples", "registers at the interrupt", ANY, on_clock,
+	  { { "sample_type", PERF_SAMPLE_REGS_INTR }, { "sample_regs_intr", SOME_REGS } } },
+	{ "phys-addr", "samples", "physical addresses; Linux 4.14", KERNEL, on_clock,
+	  { { "sample_type", PERF_SAMPLE_PHYS_ADDR } } },
+	{ "sample-cgroup", "samples", "ids of control groups; Linux 5.7", ANY, on_clock,
+	  { { "sample_type", PERF_SAMPLE_CGROUP } } },
+	{ "page-sizes", "samples", "page sizes of data and code; Linux 5.11", ANY, on_clock,
+	  { { "sample_type", PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE } } },
+	{ "weight-struct", "samples", "weights of several kinds; Linux 5.12", ANY, on_clock,
+	  { { "sample_type", PERF_SAMPLE_WEIGHT_STRUCT } } },
+	/* RAW is allowed at a lower privilege for one's own task than for a whole CPU */
+	{ "tracepoint-raw", "samples", "the fields of tracepoints", PEV_LEVEL_RAW, NULL, on_tracepoint,
+	  { { "sample_type", PERF_SAMPLE_RAW }, { "sample_period", 1 } } },
+	{ "branch-stack", "samples", "recent branches of the CPU", ANY, on_clock,
+	  { { "type", PERF_TYPE_HARDWARE }, { "sample_type", PERF_SAMPLE_BRANCH_STACK },
+	    { "branch_sample_type", PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY } } },
+	{ "precise", "samples", "instruction addresses without skid", ANY, on_clock,
+	  { { "type", PERF_TYPE_HARDWARE }, { "precise_ip", 2 } } },
 	{ "aux", "samples", "instruction traces (AUX area)", KERNEL, on_aux },
-	{ "clockid", "attr", "time stamps of a chosen clock; Linux 4.1", ANY, on_clockid },
-	{ "context-switch", "attr", "SWITCH records; Linux 4.3", ANY, on_context_switch },
-	{ "write-backward", "attr", "overwritten rings; Linux 4.7", ANY, on_write_backward },
-	{ "namespaces", "attr", "NAMESPACES records; Linux 4.12", PEV_LEVEL_NEVER, NULL,
-	  on_namespaces },
-	{ "ksymbol", "attr", "KSYMBOL records; Linux 5.1", ANY, on_ksymbol },
-	{ "bpf-event", "attr", "BPF_EVENT records; Linux 5.1", ANY, on_bpf_event },
-	{ "cgroup-records", "attr", "CGROUP records; Linux 5.7", ANY, on_cgroup_field },
-	{ "text-poke", "attr", "TEXT_POKE records; Linux 5.9", ANY, on_text_poke },
-	{ "build-id", "attr", "build ids in MMAP2 records; Linux 5.12", ANY, on_build_id },
-	{ "inherit-thread", "attr", "inheritance by threads alone; Linux 5.13", ANY,
-	  on_inherit_thread },
-	{ "remove-on-exec", "attr", "events that end at exec; Linux 5.13", ANY, on_remove_on_exec },
-	{ "sigtrap", "attr", "a signal at once for each overflow; Linux 5.13", ANY, on_sigtrap },
-	{ "format-lost", "attr", "losses reported by read(2); Linux 6.0", ANY, on_format_lost },
-	{ "config3", "attr", "attr.config3; Linux 6.3", ANY, on_config3 },
-	{ "inherit-read", "attr", "inherited groups that are sampled; Linux 6.13", ANY,
-	  on_inherit_read },
-	{ "defer-callchain", "attr", "user call chains after the fact; Linux 6.19", ANY,
-	  on_defer_callchain },
-	{ "config4", "attr", "attr.config4; Linux 6.19", ANY, on_config4 },
+	{ "clockid", "attr", "time stamps of a chosen clock; Linux 4.1", ANY, on_clock,
+	  { { "use_clockid", 1 }, { "clockid", CLOCK_MONOTONIC } } },
+	{ "context-switch", "attr", "SWITCH records; Linux 4.3", ANY, on_clock, { { "context_switch", 1 } } },
+	{ "write-backward", "attr", "overwritten rings; Linux 4.7", ANY, on_clock,
+	  { { "write_backward", 1 } } },
+	{ "namespaces", "attr", "NAMESPACES records; Linux 4.12", PEV_LEVEL_NEVER, NULL, on_clock,
+	  { { "namespaces", 1 } } },
+	{ "ksymbol", "attr", "KSYMBOL records; Linux 5.1", ANY, on_clock, { { "ksymbol", 1 } } },
+	{ "bpf-event", "attr", "BPF_EVENT records; Linux 5.1", ANY, on_clock, { { "bpf_event", 1 } } },
+	{ "cgroup-records", "attr", "CGROUP records; Linux 5.7", ANY, on_clock, { { "cgroup", 1 } } },
+	{ "text-poke", "attr", "TEXT_POKE records; Linux 5.9", ANY, on_clock, { { "text_poke", 1 } } },
+	{ "build-id", "attr", "build ids in MMAP2 records; Linux 5.12", ANY, on_clock,
+	  { { "build_id", 1 } } },
+	{ "inherit-thread", "attr", "inheritance by threads alone; Linux 5.13", ANY, on_clock,
+	  { { "inherit", 1 }, { "inherit_thread", 1 } } },
+	{ "remove-on-exec", "attr", "events that end at exec; Linux 5.13", ANY, on_clock,
+	  { { "remove_on_exec", 1 } } },
+	{ "sigtrap", "attr", "a signal at once for each overflow; Linux 5.13", ANY, on_clock,
+	  { { "sigtrap", 1 }, { "remove_on_exec", 1 } } },
+	{ "format-lost", "attr", "losses reported by read(2); Linux 6.0", ANY, on_clock,
+	  { { "read_format", PEV_FORMAT_LOST } } },
+	/* fields that only PMUs read: known if the value is refused for another reason than E2BIG */
+	{ "config3", "attr", "attr.config3; Linux 6.3", ANY, on_clock, { { "config3", 1 } } },
+	{ "inherit-read", "attr", "inherited groups that are sampled; Linux 6.13", ANY, on_clock,
+	  { { "inherit", 1 }, { "sample_type", PERF_SAMPLE_READ | PERF_SAMPLE_TID },
+	    { "read_format", PERF_FORMAT_GROUP | PERF_FORMAT_ID } } },
+	{ "defer-callchain", "attr", "user call chains after the fact; Linux 6.19", ANY, on_clock,
+	  { { "defer_callchain", 1 } } },
+	{ "config4", "attr", "attr.config4; Linux 6.19", ANY, on_clock, { { "config4", 1 } } },
 	{ "ring", "controls", "a ring of 128 pages", ANY, on_ring },
 	{ "filter", "controls", "filters of tracepoints", KERNEL, on_filter },
 	{ "user-read", "controls", "counters read without a system call", ANY, on_user_read },

@@ -21,11 +21,18 @@ struct pev_trial {
 	const char *remark;            /* detail of how it works, or NULL; a constant */
 };
 
+struct pev_feature_field {
+	const char *name;              /* of the attr, or NULL: the end */
+	uint64_t value;
+};
+
 struct pev_feature_row {
 	const char *name, *group, *what;
 	int level;
 	const char *capability;        /* the one required at PEV_LEVEL_NEVER */
-	int (*probe)(struct pev_trial *t);   /* 0 or -errno, with t->err */
+	/* returns 0 or -errno, with t->err */
+	int (*probe)(struct pev_trial *t, const struct pev_feature_row *row);
+	struct pev_feature_field fields[4];   /* that the trial sets */
 };
 
 extern const struct pev_feature_row pev_feature_rows_[];

@@ -114,7 +114,7 @@ static void set_remedy(struct found *f, const struct pev_feature_row *row,
 static void probe(struct found *f, const struct pev_feature_row *row, int64_t tracepoint)
 {
 	struct pev_trial t = { .tracepoint = tracepoint };
-	int rc = row->probe(&t);
+	int rc = row->probe(&t, row);
 
 	f->pub = (struct pev_feature){
 		.name = row->name, .group = row->group, .what = row->what, .code = rc < 0 ? -rc : 0,
