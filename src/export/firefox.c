@@ -39,9 +39,7 @@ struct thread {
 
 struct firefox {
 	struct firefox_tables tables;
-	struct numbers numbers;      /* of threads, by pid and tid */
-	struct thread *threads;
-	size_t nthreads;
+	struct numbers threads;      /* by pid and tid */
 	bool *marks;                 /* by event: whether it has markers */
 	double usual;                /* mean weight of a sample */
 	struct stream_event *events;
@@ -58,34 +56,31 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	convert_tell_event(c, a);
 	firefox_tables_begin(&x->tables);
-	x->numbers.words = 1;
+	x->threads = (struct numbers){ .words = 1, .row = sizeof(struct thread) };
 	x->events = stream_events(a->stream, &x->nevents);
 	x->marks = calloc(x->nevents + 1, sizeof(*x->marks));
 	return x->marks ? 0 : fault_set(f, EXIT_FAILED, "out of memory");
 }
 
-static uint32_t number_of(struct firefox *x, pid_t pid, pid_t tid, bool *fresh)
+static uint64_t key_of(pid_t pid, pid_t tid)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
 
-	return numbers_of(&x->numbers, &key, fresh);
+static struct thread *thread_at(const struct firefox *x, uint32_t i)
+{
+	return i < x->threads.n ? (struct thread *)x->threads.rows + i : NULL;
 }
 
 static struct thread *thread_of(struct firefox *x, const struct analysis_sample *s)
 {
-	struct thread *bigger;
+	uint64_t key = key_of(s->pid, s->tid);
 	bool fresh;
-	uint32_t i = number_of(x, s->pid, s->tid, &fresh);
+	struct thread *t = thread_at(x, numbers_of(&x->threads, &key, &fresh));
 
-	if (fresh) {
-		bigger = realloc(x->threads, (i + 1) * sizeof(*bigger));
-		if (!bigger)
-			return NULL;
-		x->threads = bigger;
-		x->threads[i] = (struct thread){ .pid = s->pid, .tid = s->tid };
-		x->nthreads = i + 1;
-	}
-	return i < x->nthreads ? &x->threads[i] : NULL;
+	if (fresh)
+		*t = (struct thread){ .pid = s->pid, .tid = s->tid };
+	return t;
 }
 
 /* Appends to a growing array. NULL without memory. */
@@ -216,9 +211,9 @@ static void weigh(struct firefox *x)
 {
 	double weight = 0, samples = 0;
 
-	for (size_t i = 0; i < x->nthreads; i++)
-		for (size_t k = 0; k < x->threads[i].nsamples; k++, samples++)
-			weight += (double)x->threads[i].samples[k].weight;
+	for (uint32_t i = 0; i < x->threads.n; i++)
+		for (size_t k = 0; k < thread_at(x, i)->nsamples; k++, samples++)
+			weight += (double)thread_at(x, i)->samples[k].weight;
 	x->usual = weight > 0 ? weight / samples : 1;
 }
 
@@ -302,12 +297,12 @@ static void put_markers(const struct convert *c, const struct thread *t, FILE *o
 }
 
 /* The name of the process's first thread; if there is none, of this thread. */
-static uint32_t process_name(struct firefox *x, const struct thread *t)
+static uint32_t process_name(const struct firefox *x, const struct thread *t)
 {
-	bool fresh;
-	uint32_t first = number_of(x, t->pid, t->pid, &fresh);
+	uint64_t key = key_of(t->pid, t->pid);
+	const struct thread *first = thread_at(x, numbers_find(&x->threads, &key));
 
-	return first < x->nthreads ? x->threads[first].comm : t->comm;
+	return first ? first->comm : t->comm;
 }
 
 static void put_thread(const struct convert *c, const struct thread *t, FILE *out)
@@ -412,15 +407,15 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	}
 	for (size_t i = 0; i < x->nevents; i++)
 		wordlist_of(&x->tables.words, x->events[i].name);
-	if (firefox_tables_lost(&x->tables) || x->numbers.lost)
+	if (firefox_tables_lost(&x->tables) || x->threads.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
 	weigh(x);
 	put_meta(c, a, out);
 	firefox_put_files(&x->tables, replay_info(stream_replay(a->stream))->arch, out);
 	fputs("\"threads\":[", out);
-	for (size_t i = 0; i < x->nthreads; i++) {
+	for (uint32_t i = 0; i < x->threads.n; i++) {
 		fputs(i ? ",\n" : "", out);
-		put_thread(c, &x->threads[i], out);
+		put_thread(c, thread_at(x, i), out);
 	}
 	fputs("],\n", out);
 	firefox_put_tables(&x->tables, out);
@@ -434,13 +429,12 @@ static void release(struct convert *c)
 
 	if (!x)
 		return;
-	for (size_t i = 0; i < x->nthreads; i++) {
-		free(x->threads[i].samples);
-		free(x->threads[i].markers);
+	for (uint32_t i = 0; i < x->threads.n; i++) {
+		free(thread_at(x, i)->samples);
+		free(thread_at(x, i)->markers);
 	}
 	firefox_tables_free(&x->tables);
-	numbers_free(&x->numbers);
-	free(x->threads);
+	numbers_free(&x->threads);
 	free(x->marks);
 	free(x);
 }

@@ -30,48 +30,49 @@ struct firefox_file {
 	const struct dso *object;    /* NULL: the kernel */
 };
 
+/* Row i of a table. */
+static struct firefox_stack *stack_at(const struct firefox_tables *t, uint32_t i)
+{
+	return (struct firefox_stack *)t->stacks.rows + i;
+}
+
+static struct firefox_frame *frame_at(const struct firefox_tables *t, uint32_t i)
+{
+	return (struct firefox_frame *)t->frames.rows + i;
+}
+
+static struct firefox_function *function_at(const struct firefox_tables *t, uint32_t i)
+{
+	return (struct firefox_function *)t->functions.rows + i;
+}
+
+static struct firefox_file *file_at(const struct firefox_tables *t, uint32_t i)
+{
+	return (struct firefox_file *)t->files.rows + i;
+}
+
 void firefox_tables_begin(struct firefox_tables *t)
 {
-	*t = (struct firefox_tables){ 0 };
-	t->stacks.words = t->frames.words = 2;
-	t->functions.words = 3;
-	t->files.words = t->sources.words = 1;
+	*t = (struct firefox_tables){
+		.stacks = { .words = 2, .row = sizeof(struct firefox_stack) },
+		.frames = { .words = 2, .row = sizeof(struct firefox_frame) },
+		.functions = { .words = 3, .row = sizeof(struct firefox_function) },
+		.files = { .words = 1, .row = sizeof(struct firefox_file) },
+		.sources = { .words = 1, .row = sizeof(uint32_t) },
+	};
 }
 
 void firefox_tables_free(struct firefox_tables *t)
 {
-	struct numbers *const numbers[] = { &t->stacks, &t->frames, &t->functions, &t->files, &t->sources };
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		numbers_free(numbers[i]);
+	numbers_free(&t->stacks);
+	numbers_free(&t->frames);
+	numbers_free(&t->functions);
+	numbers_free(&t->files);
+	numbers_free(&t->sources);
 	wordlist_free(&t->words);
-	free(t->stack);
-	free(t->frame);
-	free(t->function);
-	free(t->file);
-	free(t->source);
 }
 
 /* ---- rows ------------------------------------------------------------------------------ */
-
-/* Makes room for row i. The array doubles at each power of two. */
-static void *row(struct firefox_tables *t, void *array, uint32_t i, size_t size)
-{
-	void *all;
-
-	if (t->lost)
-		return NULL;
-	memcpy(&all, array, sizeof(all));
-	if (i && (i & (i - 1)))
-		return (char *)all + i * size;
-	all = realloc(all, (i ? 2 * (size_t)i : 1) * size);
-	if (!all) {
-		t->lost = true;
-		return NULL;
-	}
-	memcpy(array, &all, sizeof(all));
-	return (char *)all + i * size;
-}
 
 static const char *base_name(const char *path)
 {
@@ -83,7 +84,6 @@ static const char *base_name(const char *path)
 static int64_t file_of(struct firefox_tables *t, const struct frame *frame)
 {
 	uint32_t path = wordlist_of(&t->words, frame->dso);
-	struct firefox_file *file;
 	uint64_t key = path;
 	bool fresh;
 	uint32_t i;
@@ -91,8 +91,8 @@ static int64_t file_of(struct firefox_tables *t, const struct frame *frame)
 	if (!frame->object && !frame->kernel)
 		return -1;
 	i = numbers_of(&t->files, &key, &fresh);
-	if (fresh && (file = row(t, &t->file, i, sizeof(*file))))
-		*file = (struct firefox_file){ path, wordlist_of(&t->words, base_name(frame->dso)), frame->object };
+	if (fresh)
+		*file_at(t, i) = (struct firefox_file){ path, wordlist_of(&t->words, base_name(frame->dso)), frame->object };
 	return i;
 }
 
@@ -100,14 +100,13 @@ static int64_t source_of(struct firefox_tables *t, const struct frame *frame)
 {
 	uint32_t word = frame->file ? wordlist_of(&t->words, frame->file) : 0, i;
 	uint64_t key = word;
-	uint32_t *source;
 	bool fresh;
 
 	if (!frame->file)
 		return -1;
 	i = numbers_of(&t->sources, &key, &fresh);
-	if (fresh && (source = row(t, &t->source, i, sizeof(*source))))
-		*source = word;
+	if (fresh)
+		((uint32_t *)t->sources.rows)[i] = word;
 	return i;
 }
 
@@ -117,13 +116,13 @@ static uint32_t function_of(struct firefox_tables *t, const struct frame *frame)
 	struct firefox_function fn = {
 		wordlist_of(&t->words, frame->symbol ? frame->symbol : "[unknown]"), file_of(t, frame),
 		source_of(t, frame),
-	}, *at;
+	};
 	uint64_t key[] = { fn.name, (uint64_t)fn.file, (uint64_t)fn.source };
 	bool fresh;
 	uint32_t i = numbers_of(&t->functions, key, &fresh);
 
-	if (fresh && (at = row(t, &t->function, i, sizeof(*at))))
-		*at = fn;
+	if (fresh)
+		*function_at(t, i) = fn;
 	return i;
 }
 
@@ -133,10 +132,9 @@ static uint32_t frame_of(struct firefox_tables *t, const struct frame *frame, ui
 	uint64_t key[] = { (uint64_t)(uintptr_t)frame, depth };
 	bool fresh;
 	uint32_t i = numbers_of(&t->frames, key, &fresh);
-	struct firefox_frame *at = fresh ? row(t, &t->frame, i, sizeof(*at)) : NULL;
 
-	if (at)
-		*at = (struct firefox_frame){
+	if (fresh)
+		*frame_at(t, i) = (struct firefox_frame){
 			function_of(t, frame), depth, frame->line,
 			frame->object && frame->at < INT64_C(1) << 53 ? (int64_t)frame->at : -1,
 			frame->kernel ? FIREFOX_KERNEL : frame->symbol || frame->object ? FIREFOX_USER : FIREFOX_OTHER,
@@ -146,7 +144,7 @@ static uint32_t frame_of(struct firefox_tables *t, const struct frame *frame, ui
 
 bool firefox_tables_lost(const struct firefox_tables *t)
 {
-	return t->lost || t->words.lost || t->stacks.lost || t->frames.lost || t->functions.lost ||
+	return t->words.lost || t->stacks.lost || t->frames.lost || t->functions.lost ||
 	       t->files.lost || t->sources.lost;
 }
 
@@ -160,7 +158,7 @@ int64_t firefox_stack(struct firefox_tables *t, struct callstack *stack)
 	if (stack->user)
 		return (int64_t)(uintptr_t)stack->user - 1;
 	for (uint32_t i = stack->n; i-- > 0;) {
-		struct firefox_stack one, *at;
+		struct firefox_stack one;
 		uint64_t key[2];
 		bool fresh;
 		uint32_t n;
@@ -170,8 +168,8 @@ int64_t firefox_stack(struct firefox_tables *t, struct callstack *stack)
 		key[0] = one.frame;
 		key[1] = (uint64_t)parent;
 		n = numbers_of(&t->stacks, key, &fresh);
-		if (fresh && (at = row(t, &t->stack, n, sizeof(*at))))
-			*at = one;
+		if (fresh)
+			*stack_at(t, n) = one;
 		parent = n;
 	}
 	stack->user = (void *)(uintptr_t)(parent + 1);
@@ -222,19 +220,19 @@ static void put_table(const struct firefox_tables *t, const char *name, const st
 		put_number((int64_t)(value), none, out);                                           \
 	}
 
-COLUMN(stack_frame, t->stack[i].frame, "")
-COLUMN(stack_parent, t->stack[i].parent, "null")
-COLUMN(frame_address, t->frame[i].address, "-1")
-COLUMN(frame_depth, t->frame[i].depth, "")
-COLUMN(frame_category, t->frame[i].category, "")
-COLUMN(frame_function, t->frame[i].function, "")
-COLUMN(frame_line, t->frame[i].line ? (int64_t)t->frame[i].line : -1, "null")
-COLUMN(function_name, t->function[i].name, "")
-COLUMN(function_file, t->function[i].file, "-1")
-COLUMN(function_source, t->function[i].source, "null")
+COLUMN(stack_frame, stack_at(t, i)->frame, "")
+COLUMN(stack_parent, stack_at(t, i)->parent, "null")
+COLUMN(frame_address, frame_at(t, i)->address, "-1")
+COLUMN(frame_depth, frame_at(t, i)->depth, "")
+COLUMN(frame_category, frame_at(t, i)->category, "")
+COLUMN(frame_function, frame_at(t, i)->function, "")
+COLUMN(frame_line, frame_at(t, i)->line ? (int64_t)frame_at(t, i)->line : -1, "null")
+COLUMN(function_name, function_at(t, i)->name, "")
+COLUMN(function_file, function_at(t, i)->file, "-1")
+COLUMN(function_source, function_at(t, i)->source, "null")
 COLUMN(resource_file, i, "")
-COLUMN(resource_name, t->file[i].name, "")
-COLUMN(source_name, t->source[i], "")
+COLUMN(resource_name, file_at(t, i)->name, "")
+COLUMN(source_name, ((uint32_t *)t->sources.rows)[i], "")
 
 static const struct column stack_columns[] = {
 	{ "frame", NULL, stack_frame }, { "prefix", NULL, stack_parent }, { NULL, NULL, NULL },
@@ -322,7 +320,7 @@ void firefox_put_files(const struct firefox_tables *t, const char *arch, FILE *o
 	fputs("\"libs\":[", out);
 	for (uint32_t i = 0; i < t->files.n; i++) {
 		fputs(i ? ",\n" : "", out);
-		put_file(wordlist_at(&t->words, t->file[i].path), t->file[i].object, arch, out);
+		put_file(wordlist_at(&t->words, file_at(t, i)->path), file_at(t, i)->object, arch, out);
 	}
 	fputs("],\n", out);
 }

@@ -17,12 +17,6 @@ enum firefox_category { FIREFOX_OTHER, FIREFOX_USER, FIREFOX_KERNEL };
 struct firefox_tables {
 	struct wordlist words;
 	struct numbers stacks, frames, functions, files, sources;
-	struct firefox_stack *stack;
-	struct firefox_frame *frame;
-	struct firefox_function *function;
-	struct firefox_file *file;
-	uint32_t *source;            /* numbers in `words` */
-	bool lost;                   /* out of memory: a row is missing */
 };
 
 void firefox_tables_begin(struct firefox_tables *t);

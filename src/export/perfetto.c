@@ -25,9 +25,7 @@ struct perfetto {
 	struct protofile file;
 	struct perfetto_stacks stacks;
 	struct wordlist comms, names, fields;   /* names of tasks; of events and fields, by number - 1 */
-	struct numbers numbers;      /* of threads, by pid and tid */
-	struct thread *threads;
-	uint32_t nthreads;
+	struct numbers threads;      /* by pid and tid */
 	struct stream_event *events;
 	size_t nevents;
 	uint64_t *counted;           /* running count of the profile's event, by CPU; the last one is for unknown CPUs */
@@ -123,7 +121,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 		p->counted = calloc(MAX_CPUS + 1, sizeof(*p->counted));
 	if (!p || !p->counted || protofile_begin(&p->file, c->file.out, false))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	p->numbers.words = 1;
+	p->threads = (struct numbers){ .words = 1, .row = sizeof(struct thread) };
 	perfetto_stacks_begin(&p->stacks, &p->file);
 	p->events = stream_events(a->stream, &p->nevents);
 	for (size_t i = 0; i < p->nevents; i++)
@@ -170,26 +168,18 @@ static void put_names(struct perfetto *p, const struct analysis_sample *s, const
 static struct thread *thread_of(struct perfetto *p, struct analysis *a, const struct analysis_sample *s)
 {
 	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
-	uint32_t comm = wordlist_of(&p->comms, analysis_comm(a, s->tid, s->time)), i;
-	struct thread *bigger;
+	uint32_t comm = wordlist_of(&p->comms, analysis_comm(a, s->tid, s->time));
+	struct thread *t;
 	bool fresh;
+	uint32_t i = numbers_of(&p->threads, &key, &fresh);
 
-	i = numbers_of(&p->numbers, &key, &fresh);
-	if (fresh) {
-		bigger = realloc(p->threads, (i + 1) * sizeof(*bigger));
-		p->lost |= !bigger;
-		if (bigger) {
-			p->threads = bigger;
-			p->nthreads = i + 1;
-			p->threads[i] = (struct thread){ .comm = UINT32_MAX };
-		}
-	}
-	if (i >= p->nthreads)
+	if (i >= p->threads.n)
 		return NULL;
-	if (p->threads[i].comm != comm && s->tid > 0 && s->pid > 0)
+	t = (struct thread *)p->threads.rows + i;
+	if ((fresh || t->comm != comm) && s->tid > 0 && s->pid > 0)
 		put_names(p, s, wordlist_at(&p->comms, comm));
-	p->threads[i].comm = comm;
-	return &p->threads[i];
+	t->comm = comm;
+	return t;
 }
 
 static uint64_t track_of(struct perfetto *p, struct thread *t, const struct analysis_sample *s)
@@ -197,7 +187,7 @@ static uint64_t track_of(struct perfetto *p, struct thread *t, const struct anal
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__TrackDescriptor track = PERFETTO__PROTOS__TRACK_DESCRIPTOR__INIT;
 	Perfetto__Protos__ThreadDescriptor thread = PERFETTO__PROTOS__THREAD_DESCRIPTOR__INIT;
-	uint64_t uuid = (uint64_t)(t - p->threads) + 1;
+	uint64_t uuid = (uint64_t)(t - (struct thread *)p->threads.rows) + 1;
 
 	if (t->has_track)
 		return uuid;
@@ -216,36 +206,23 @@ static uint64_t track_of(struct perfetto *p, struct thread *t, const struct anal
 
 /* ---- events on the track of a thread -------------------------------------------------------- */
 
-static uint64_t name_of_event(struct perfetto *p, const char *text)
+/* The number of a name of events (`names`) or of their fields, which is written when it is new. */
+static uint64_t name_of(struct perfetto *p, struct wordlist *names, const char *text)
 {
-	uint32_t before = p->names.n, i = wordlist_of(&p->names, text);
-	Perfetto__Protos__EventName name = PERFETTO__PROTOS__EVENT_NAME__INIT, *names[] = { &name };
+	uint32_t before = names->n, i = wordlist_of(names, text);
+	Perfetto__Protos__EventName event = PERFETTO__PROTOS__EVENT_NAME__INIT, *events[] = { &event };
+	Perfetto__Protos__DebugAnnotationName field = PERFETTO__PROTOS__DEBUG_ANNOTATION_NAME__INIT, *fields[] = { &field };
 	Perfetto__Protos__InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 
-	if (p->names.n == before)
+	if (names->n == before)
 		return i + 1;
-	name.has_iid = true;
-	name.iid = i + 1;
-	name.name = (char *)wordlist_at(&p->names, i);
-	data.n_event_names = 1;
-	data.event_names = names;
-	perfetto_put_interned(&p->file, &data);
-	return i + 1;
-}
-
-static uint64_t name_of_field(struct perfetto *p, const char *text)
-{
-	uint32_t before = p->fields.n, i = wordlist_of(&p->fields, text);
-	Perfetto__Protos__DebugAnnotationName name = PERFETTO__PROTOS__DEBUG_ANNOTATION_NAME__INIT, *names[] = { &name };
-	Perfetto__Protos__InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
-
-	if (p->fields.n == before)
-		return i + 1;
-	name.has_iid = true;
-	name.iid = i + 1;
-	name.name = (char *)wordlist_at(&p->fields, i);
-	data.n_debug_annotation_names = 1;
-	data.debug_annotation_names = names;
+	event.has_iid = field.has_iid = true;
+	event.iid = field.iid = i + 1;
+	event.name = field.name = (char *)wordlist_at(names, i);
+	data.n_event_names = names == &p->names;
+	data.event_names = events;
+	data.n_debug_annotation_names = names == &p->fields;
+	data.debug_annotation_names = fields;
 	perfetto_put_interned(&p->file, &data);
 	return i + 1;
 }
@@ -279,7 +256,7 @@ static bool annotate(struct perfetto *p, struct note *n, const struct trace_fiel
 		return false;
 	}
 	n->value.name_field_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__NAME_FIELD_NAME_IID;
-	n->value.name_iid = name_of_field(p, field->name);
+	n->value.name_iid = name_of(p, &p->fields, field->name);
 	return true;
 }
 
@@ -304,7 +281,7 @@ static void put_instant(struct perfetto *p, struct thread *t, const struct analy
 	event.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT;
 	event.track_uuid = track_of(p, t, s);
 	event.name_field_case = PERFETTO__PROTOS__TRACK_EVENT__NAME_FIELD_NAME_IID;
-	event.name_iid = name_of_event(p, s->event->name);
+	event.name_iid = name_of(p, &p->names, s->event->name);
 	event.n_debug_annotations = annotate_all(p, notes, s);
 	for (size_t i = 0; i < event.n_debug_annotations; i++)
 		values[i] = &notes[i].value;
@@ -388,7 +365,7 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	struct perfetto_stacks *s = &p->stacks;
 
 	if (protofile_end(&p->file) || p->lost || s->lost || p->comms.lost || p->names.lost || p->fields.lost ||
-	    p->numbers.lost || s->functions.lost || s->paths.lost || s->sources.lost || s->builds.lost ||
+	    p->threads.lost || s->functions.lost || s->paths.lost || s->sources.lost || s->builds.lost ||
 	    s->mappings.lost || s->frames.lost || s->stacks.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
 	return 0;
@@ -407,8 +384,7 @@ static void release(struct convert *c)
 	wordlist_free(&p->comms);
 	wordlist_free(&p->names);
 	wordlist_free(&p->fields);
-	numbers_free(&p->numbers);
-	free(p->threads);
+	numbers_free(&p->threads);
 	free(p->counted);
 	free(p);
 }

@@ -51,13 +51,10 @@ struct pprof {
 	struct protofile file;
 	struct wordlist strings;
 	struct numbers functions, locations, places;
-	struct place *place;
-	size_t nplace;
 	struct tally *all;
 	struct column *columns;
 	size_t ncolumns;
 	int64_t *values;             /* zero except while a sample is written */
-	bool lost;
 };
 
 /* The first column of an event + 1, kept in event->consumer; 0: none. */
@@ -83,6 +80,7 @@ static int begin(struct convert *c, struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	p->functions.words = 3;
 	p->locations.words = p->places.words = 1;
+	p->places.row = sizeof(struct place);
 	wordlist_of(&p->strings, "");
 	p->columns = calloc(2 * n + 1, sizeof(*p->columns));
 	p->values = calloc(2 * n + 1, sizeof(*p->values));
@@ -150,35 +148,34 @@ static void identify(struct place *place, const struct frame *frame)
 		snprintf(place->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
+static struct place *place_at(const struct pprof *p, uint64_t i)
+{
+	return (struct place *)p->places.rows + i;
+}
+
 /* The number of a frame's file, from 1; 0: unknown. */
 static uint64_t place_of(struct pprof *p, const struct frame *frame)
 {
 	uint64_t name = wordlist_of(&p->strings, frame->dso);
-	struct place *bigger;
+	struct place *place;
 	bool fresh;
 	uint32_t i;
 
 	if (!frame->object && !frame->kernel)
 		return 0;
 	i = numbers_of(&p->places, &name, &fresh);
-	if (fresh) {
-		bigger = realloc(p->place, (i + 1) * sizeof(*bigger));
-		if (!bigger) {
-			p->lost = true;
-			return 0;
-		}
-		p->place = bigger;
-		p->nplace = i + 1;
-		p->place[i] = (struct place){ .first = frame->at, .last = frame->at, .name = (uint32_t)name,
-					      .kernel = frame->kernel };
-		identify(&p->place[i], frame);
-	}
-	if (i >= p->nplace)
+	if (i >= p->places.n)
 		return 0;
-	if (frame->at < p->place[i].first)
-		p->place[i].first = frame->at;
-	if (frame->at > p->place[i].last)
-		p->place[i].last = frame->at;
+	place = place_at(p, i);
+	if (fresh) {
+		*place = (struct place){ .first = frame->at, .last = frame->at, .name = (uint32_t)name,
+					 .kernel = frame->kernel };
+		identify(place, frame);
+	}
+	if (frame->at < place->first)
+		place->first = frame->at;
+	if (frame->at > place->last)
+		place->last = frame->at;
 	return i + 1;
 }
 
@@ -222,7 +219,7 @@ static void put_location(struct pprof *p, uint64_t id, const struct frame *const
 		location.n_line++;
 	}
 	if (location.mapping_id) {
-		struct place *place = &p->place[location.mapping_id - 1];
+		struct place *place = place_at(p, location.mapping_id - 1);
 
 		place->names |= location.n_line != 0;
 		place->lines |= outer->line != 0;
@@ -265,7 +262,7 @@ static void count_root(struct pprof *p, const struct tally *t)
 
 		if (!place)
 			continue;
-		p->place[place - 1].roots += t->samples;
+		place_at(p, place - 1)->roots += t->samples;
 		return;
 	}
 }
@@ -349,7 +346,7 @@ static void put_types(struct pprof *p, const struct convert *c)
 
 static void put_place(struct pprof *p, size_t i)
 {
-	const struct place *place = &p->place[i];
+	const struct place *place = place_at(p, i);
 	Perftools__Profiles__Mapping m = PERFTOOLS__PROFILES__MAPPING__INIT, *mappings[] = { &m };
 	Perftools__Profiles__Profile piece = PERFTOOLS__PROFILES__PROFILE__INIT;
 
@@ -371,10 +368,10 @@ static void put_places(struct pprof *p)
 {
 	size_t main = 0;
 
-	for (size_t i = 1; i < p->nplace; i++)
-		if (p->place[main].kernel || (!p->place[i].kernel && p->place[i].roots > p->place[main].roots))
+	for (size_t i = 1; i < p->places.n; i++)
+		if (place_at(p, main)->kernel || (!place_at(p, i)->kernel && place_at(p, i)->roots > place_at(p, main)->roots))
 			main = i;
-	for (size_t i = 0; i < p->nplace; i++)
+	for (size_t i = 0; i < p->places.n; i++)
 		put_place(p, i ? i - (i <= main) : main);
 }
 
@@ -436,7 +433,7 @@ static int end(struct convert *c, struct analysis *a, struct fault *f)
 	put_places(p);
 	put_facts(p, c, a);
 	put_strings(p);
-	if (protofile_end(&p->file) || p->lost || p->strings.lost || p->functions.lost || p->locations.lost ||
+	if (protofile_end(&p->file) || p->strings.lost || p->functions.lost || p->locations.lost ||
 	    p->places.lost)
 		return fault_set(f, EXIT_FAILED, "--output %s: out of memory", c->out);
 	return 0;
@@ -454,7 +451,6 @@ static void release(struct convert *c)
 	numbers_free(&p->functions);
 	numbers_free(&p->locations);
 	numbers_free(&p->places);
-	free(p->place);
 	free(p->columns);
 	free(p->values);
 	free(p);

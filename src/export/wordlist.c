@@ -95,19 +95,45 @@ const char *wordlist_at(const struct wordlist *s, uint32_t number)
 void numbers_free(struct numbers *n)
 {
 	HASH_FREE(n->all);
+	free(n->rows);
+	n->rows = NULL;
 	n->n = 0;
+}
+
+/* Room for row n->n. The rows double at each power of two. */
+static bool make_row(struct numbers *n)
+{
+	void *rows = n->rows;
+
+	if (!n->row)
+		return true;
+	if (!n->n || !(n->n & (n->n - 1)))
+		rows = reallocarray(rows, n->n ? 2 * (size_t)n->n : 1, n->row);
+	if (!rows)
+		return false;
+	n->rows = rows;
+	memset((char *)rows + n->n * n->row, 0, n->row);
+	return true;
+}
+
+uint32_t numbers_find(const struct numbers *n, const uint64_t *key)
+{
+	struct number *number = NULL;
+
+	HASH_FIND(hh, n->all, key, n->words * sizeof(*key), number);
+	return number ? number->number : UINT32_MAX;
 }
 
 uint32_t numbers_of(struct numbers *n, const uint64_t *key, bool *fresh)
 {
 	size_t size = n->words * sizeof(*key);
-	struct number *number = NULL;
+	uint32_t known = numbers_find(n, key);
+	struct number *number;
 
 	*fresh = false;
-	HASH_FIND(hh, n->all, key, size, number);
-	if (number)
-		return number->number;
-	number = calloc(1, sizeof(*number));
+	if (known != UINT32_MAX)
+		return known;
+	number = make_row(n) ? calloc(1, sizeof(*number)) : NULL;
 	if (number) {
 		memcpy(number->key, key, size);
 		number->number = n->n;

@@ -19,15 +19,19 @@ void wordlist_free(struct wordlist *s);
 uint32_t wordlist_of(struct wordlist *s, const char *text);
 const char *wordlist_at(const struct wordlist *s, uint32_t number);
 
-/* Keys of a few words: each once, numbered from 0 in order of arrival. */
+/* Keys of a few words: each once, numbered from 0 in order of arrival, with a row of the caller's. */
 struct numbers {
-	size_t words;                /* words of a key, at most 4; set it first */
+	size_t words;                /* words of a key, at most 4; set it first, */
+	size_t row;                  /* and bytes of a row; 0: there are none */
+	void *rows;
 	struct number *all;
 	uint32_t n;
 	bool lost;
 };
 
 void numbers_free(struct numbers *n);
-/* The number of a key; *fresh: it is new. Without memory 0, and not fresh. */
+/* The number of a key; *fresh: it is new, and its row zero. Without memory 0, and not fresh. */
 uint32_t numbers_of(struct numbers *n, const uint64_t *key, bool *fresh);
+/* UINT32_MAX: there is no such key. */
+uint32_t numbers_find(const struct numbers *n, const uint64_t *key);
 #endif
