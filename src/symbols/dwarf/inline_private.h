@@ -5,33 +5,12 @@
 
 #include "symbols/dwarf/inline_unit.h"
 #include "symbols/dwarf/spans.h"
+#include "symbols/elf/strings.h"
 
 enum {
 	MAX_NODES = 1 << 22, MAX_RANGES = 1 << 22, MAX_ROWS_OF_UNIT = 1 << 22,
-	MAX_STRINGS = 64 << 20,      /* bytes */
 	UNIT_SECONDS = 10,
 };
-
-/* Strings of a table, each stored once. Keys are pointers that stay valid while the unit is read:
- * to names in the file, or to entries with names. */
-struct string_slot {
-	const void *key;         /* NULL: free */
-	uint32_t at;
-};
-
-struct strings {
-	struct parser_bytes text;    /* begins with an empty string */
-	struct string_slot *slots;
-	size_t n, cap;               /* cap: a power of two */
-};
-
-/* The offset of the string for that key, which may be known to have none (0). */
-bool strings_find(const struct strings *s, const void *key, uint32_t *at);
-/* Adds text for that key; NULL: it has none. 0, -ENOMEM or -E2BIG. */
-int strings_put(struct strings *s, const void *key, const char *text, uint32_t *at);
-/* Uses the same string for another key. */
-int strings_alias(struct strings *s, const void *key, uint32_t at);
-void strings_free(struct strings *s);
 
 struct inline_address_row {
 	uint64_t addr;

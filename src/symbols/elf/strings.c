@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbols/dwarf/inline_private.h"
+#include "symbols/elf/strings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 256, MAX_STRING = 16 << 10 };
+enum { FIRST_SLOTS = 64, MAX_STRING = 16 << 10, MAX_STRINGS = 64 << 20 };   /* bytes of one, and of all */
 
 static struct string_slot *slot_of(const struct strings *s, const void *key)
 {
@@ -67,8 +67,10 @@ int strings_put(struct strings *s, const void *key, const char *text, uint32_t *
 	if (s->text.size + len > MAX_STRINGS)
 		return -E2BIG;
 	*at = (uint32_t)s->text.size;
+	if (parser_put(&s->text, text, len + 1))
+		return -ENOMEM;
 	slot_of(s, key)->at = *at;
-	return parser_put(&s->text, text, len + 1);
+	return 0;
 }
 
 void strings_free(struct strings *s)
