@@ -6,6 +6,7 @@
  */
 #include "export/convert.h"
 
+#include "base/room.h"
 #include "export/firefox_tables.h"
 #include "report/quote.h"
 #include "stream/replay/replay.h"
@@ -83,44 +84,24 @@ static struct thread *thread_of(struct firefox *x, const struct analysis_sample 
 	return t;
 }
 
-/* Appends to a growing array. NULL without memory. */
-static void *next(void *array, size_t *n, size_t *room, size_t size)
-{
-	void *all;
-
-	memcpy(&all, array, sizeof(all));
-	if (*n == *room) {
-		size_t more = *room ? 2 * *room : 64;
-
-		all = realloc(all, more * size);
-		if (!all)
-			return NULL;
-		memcpy(array, &all, sizeof(all));
-		*room = more;
-	}
-	return (char *)all + (*n)++ * size;
-}
-
 static bool add_marker(struct firefox *x, struct thread *t, struct analysis *a, const struct analysis_sample *s,
 		       struct callstack *stack)
 {
-	struct marker *m = next(&t->markers, &t->nmarkers, &t->markers_room, sizeof(*m));
 	uint32_t event = (uint32_t)(s->event - x->events);
 
-	if (!m)
+	if (!ROOM_FOR(t->markers, &t->markers_room, t->nmarkers, 1, 64))
 		return false;
-	*m = (struct marker){ { s->time, stack, 0 }, event, wordlist_of(&x->tables.words, convert_fields(a, s)) };
+	t->markers[t->nmarkers++] = (struct marker){ { s->time, stack, 0 }, event, wordlist_of(&x->tables.words, convert_fields(a, s)) };
 	x->marks[event] = true;
 	return true;
 }
 
 static bool add_sample(struct thread *t, const struct analysis_sample *s, struct callstack *stack)
 {
-	struct moment *m = next(&t->samples, &t->nsamples, &t->samples_room, sizeof(*m));
-
-	if (m)
-		*m = (struct moment){ s->time, stack, analysis_weight(s) };
-	return m;
+	if (!ROOM_FOR(t->samples, &t->samples_room, t->nsamples, 1, 64))
+		return false;
+	t->samples[t->nsamples++] = (struct moment){ s->time, stack, analysis_weight(s) };
+	return true;
 }
 
 /* Tracepoints are markers, even if they are the only events. */

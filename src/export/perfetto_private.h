@@ -20,7 +20,7 @@ struct perfetto_stacks {
 	struct wordlist functions, paths, sources, builds;
 	struct numbers mappings, frames, stacks;
 	uint64_t *ids;               /* frames of the current stack */
-	uint32_t room;
+	size_t room;
 	bool lost;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/perfetto_private.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,30 +130,16 @@ static uint64_t frame_of(struct perfetto_stacks *s, const struct frame *from)
 	return id;
 }
 
-static bool make_room(struct perfetto_stacks *s, uint32_t n)
-{
-	uint64_t *bigger;
-
-	if (n <= s->room)
-		return true;
-	bigger = realloc(s->ids, 2 * (size_t)n * sizeof(*bigger));
-	if (!bigger) {
-		s->lost = true;
-		return false;
-	}
-	s->ids = bigger;
-	s->room = 2 * n;
-	return true;
-}
-
 /* Outermost frame first. */
 static void put_stack(struct perfetto_stacks *s, uint64_t id, const struct callstack *stack)
 {
 	Perfetto__Protos__Callstack out = PERFETTO__PROTOS__CALLSTACK__INIT, *stacks[] = { &out };
 	Perfetto__Protos__InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 
-	if (!make_room(s, stack->n))
+	if (!ROOM_FOR(s->ids, &s->room, 0, stack->n, 64)) {
+		s->lost = true;
 		return;
+	}
 	for (uint32_t i = 0; i < stack->n; i++)
 		s->ids[stack->n - 1 - i] = frame_of(s, stack->frames[i]);
 	out.has_iid = true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/protofile.h"
 
+#include "base/room.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,25 +32,11 @@ static void compress_bytes(struct protofile *p, uint8_t *bytes, size_t n, int fl
 	} while (rc == Z_OK && (p->z.avail_in || !p->z.avail_out || flush == Z_FINISH));
 }
 
-static bool make_room(struct protofile *p, size_t n)
-{
-	uint8_t *bigger;
-
-	if (n <= p->room)
-		return true;
-	bigger = realloc(p->buf, 2 * n);
-	if (!bigger)
-		return false;
-	p->buf = bigger;
-	p->room = 2 * n;
-	return true;
-}
-
 void protofile_put(struct protofile *p, const ProtobufCMessage *piece)
 {
 	size_t n = protobuf_c_message_get_packed_size(piece);
 
-	if (n > UINT32_MAX || !make_room(p, n)) {
+	if (n > UINT32_MAX || !ROOM_FOR(p->buf, &p->room, 0, n, 256)) {
 		p->lost = true;
 		return;
 	}

@@ -2,6 +2,7 @@
 #include "report/eventline.h"
 
 #include "base/escape.h"
+#include "base/room.h"
 #include "stream/rings/ids.h"
 
 #include <inttypes.h>
@@ -158,20 +159,6 @@ static char *put_head(struct eventline *p, const struct sample_view *s, const ch
 
 /* ---- lines ---------------------------------------------------------------------- */
 
-static bool has_room(struct eventline *p, size_t need)
-{
-	char *bigger;
-
-	if (p->size >= need)
-		return true;
-	bigger = realloc(p->line, need * 2);
-	if (!bigger)
-		return false;
-	p->line = bigger;
-	p->size = need * 2;
-	return true;
-}
-
 /* " {instructions=5012, page-faults=0}": increments of the group's other counters. */
 static char *put_counts(const struct sample_view *s, char *at, const char *end)
 {
@@ -212,7 +199,7 @@ static size_t tracepoint_line(struct eventline *p, const struct sample_view *s, 
 					  s->raw_size, &len);
 	char *at;
 
-	if (!has_room(p, AROUND + name_len + 4 * len + counts_room(s)))   /* \xNN */
+	if (!ROOM_FOR(p->line, &p->size, 0, AROUND + name_len + 4 * len + counts_room(s), 256))   /* \xNN */
 		return 0;
 	at = put_head(p, s, comm, timestamp, p->line);
 	at = put(at, event->name, name_len);
@@ -228,7 +215,7 @@ static size_t sample_line(struct eventline *p, const struct sample_view *s, cons
 {
 	char *at, *end;
 
-	if (!has_room(p, AROUND + SAMPLE_TEXT + counts_room(s)))
+	if (!ROOM_FOR(p->line, &p->size, 0, AROUND + SAMPLE_TEXT + counts_room(s), 256))
 		return 0;
 	end = p->line + p->size;
 	at = put_head(p, s, comm, timestamp, p->line);

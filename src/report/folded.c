@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/hash.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -133,13 +134,8 @@ static struct name *find_name(struct folded *f, const char *text)
 
 static bool more_frames(struct folded *f)
 {
-	size_t room = f->room ? 2 * f->room : 256;
-	struct frame *frames = reallocarray(f->frames, room, sizeof(*frames));
-
-	if (!frames || room > UINT32_MAX)
+	if (f->nframes > UINT32_MAX / 2 || !ROOM_FOR(f->frames, &f->room, f->nframes, 1, 256))
 		return false;
-	f->frames = frames;
-	f->room = room;
 	if (!f->nframes)
 		f->frames[f->nframes++] = (struct frame){ NULL, FOLDED_UNKNOWN };   /* LOST */
 	return true;

@@ -3,6 +3,7 @@
 #include "report/table_private.h"
 
 #include "base/escape.h"
+#include "base/room.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,31 +43,13 @@ void table_free(struct table *t)
 
 /* ---- contents --------------------------------------------------------------------- */
 
-/* Makes room for `more` after `used`; false: out of memory. */
-static bool grow(void *array, size_t *room, size_t used, size_t more, size_t size)
-{
-	void **p = array, *bigger;
-	size_t want = *room ? *room : 16;
-
-	if (used + more <= *room)
-		return true;
-	while (want < used + more)
-		want *= 2;
-	bigger = reallocarray(*p, want, size);
-	if (!bigger)
-		return false;
-	*p = bigger;
-	*room = want;
-	return true;
-}
-
 void table_row(struct table *t)
 {
 	size_t first = t->nrows * t->ncolumns;
 
 	t->next = t->ncolumns;   /* if no row is added, its cells are ignored */
-	if (!grow(&t->rows, &t->rows_room, t->nrows, 1, sizeof(*t->rows)) ||
-	    !grow(&t->cells, &t->cells_room, first, t->ncolumns, sizeof(*t->cells))) {
+	if (!ROOM_FOR(t->rows, &t->rows_room, t->nrows, 1, 16) ||
+	    !ROOM_FOR(t->cells, &t->cells_room, first, t->ncolumns, 16)) {
 		t->lost = true;
 		return;
 	}
@@ -86,7 +69,7 @@ void table_textn(struct table *t, const char *text, size_t len)
 	struct table_cell cell = { .type = CELL_TEXT, .text = t->text_used };
 
 	/* each byte may become \xNN */
-	if (!grow(&t->text, &t->text_room, t->text_used, 4 * len + 1, 1)) {
+	if (!ROOM_FOR(t->text, &t->text_room, t->text_used, 4 * len + 1, 16)) {
 		t->lost = true;
 		table_none(t);
 		return;

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfdata/write/format.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static bool grow(struct bytes *b, size_t n)
-{
-	size_t room = b->room ? b->room : 4096;
-	char *p;
-
-	while (room - b->n < n && room < SIZE_MAX / 2)
-		room *= 2;
-	p = room - b->n < n ? NULL : realloc(b->data, room);
-	if (!p) {
-		b->failed = true;
-		return false;
-	}
-	b->data = p;
-	b->room = room;
-	return true;
-}
-
 void bytes_add(struct bytes *b, const void *data, size_t n)
 {
-	if (!n || b->failed || (b->room - b->n < n && !grow(b, n)))
+	if (!n || b->failed)
+		return;
+	b->failed = n > SIZE_MAX / 4 || !ROOM_FOR(b->data, &b->room, b->n, n, 4096);
+	if (b->failed)
 		return;
 	memcpy(b->data + b->n, data, n);
 	b->n += n;

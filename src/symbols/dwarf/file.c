@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dwarf/private.h"
+
+#include "base/room.h"
 #include "symbols/elf/demangle.h"
 
 #include <elfutils/libdwelf.h>
@@ -120,16 +122,8 @@ static void find_info(struct dwarf_file *f)
 
 static int add_unit(struct dwarf_file *f, const struct unit_row *unit)
 {
-	size_t cap = f->cap ? f->cap * 2 : 64;
-	struct unit_row *more;
-
-	if (f->nunits == f->cap) {
-		more = realloc(f->units, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		f->units = more;
-		f->cap = cap;
-	}
+	if (!ROOM_FOR(f->units, &f->cap, f->nunits, 1, 64))
+		return -ENOMEM;
 	f->units[f->nunits++] = *unit;
 	return 0;
 }

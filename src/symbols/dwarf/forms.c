@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dwarf/forms.h"
 
+#include "base/room.h"
+
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -177,18 +179,10 @@ static uint8_t part_of(unsigned int tag, unsigned int name)
 
 static int add_step(struct abbrevs *a, const struct step *step)
 {
-	size_t cap = a->cap ? a->cap * 2 : 512;
-	struct step *more;
-
 	if (a->nsteps == MAX_STEPS)
 		return -ENOEXEC;
-	if (a->nsteps == a->cap) {
-		more = realloc(a->steps, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		a->steps = more;
-		a->cap = cap;
-	}
+	if (!ROOM_FOR(a->steps, &a->cap, a->nsteps, 1, 512))
+		return -ENOMEM;
 	a->steps[a->nsteps++] = *step;
 	return 0;
 }

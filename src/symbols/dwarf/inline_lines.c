@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/dwarf/inline_private.h"
 
+#include "base/room.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -39,8 +41,7 @@ static void end_sequence(struct inline_maker *m, uint64_t addr)
 /* Of several rows for an address the last one is used. */
 static int add_row(struct inline_maker *m, uint64_t addr, struct inline_row row)
 {
-	struct inline_address_row *last = m->nrows ? &m->rows[m->nrows - 1] : NULL, *more;
-	size_t cap = m->rows_cap ? m->rows_cap * 2 : 1024;
+	struct inline_address_row *last = m->nrows ? &m->rows[m->nrows - 1] : NULL;
 
 	if (last && last->addr == addr) {
 		last->row = row;
@@ -50,13 +51,8 @@ static int add_row(struct inline_maker *m, uint64_t addr, struct inline_row row)
 		return 0;
 	if (m->nrows == MAX_ROWS_OF_UNIT)
 		return -E2BIG;
-	if (m->nrows == m->rows_cap) {
-		more = realloc(m->rows, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		m->rows = more;
-		m->rows_cap = cap;
-	}
+	if (!ROOM_FOR(m->rows, &m->rows_cap, m->nrows, 1, 1024))
+		return -ENOMEM;
 	m->rows[m->nrows++] = (struct inline_address_row){ addr, row };
 	return 0;
 }

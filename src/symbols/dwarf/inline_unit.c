@@ -6,6 +6,8 @@
  */
 #include "symbols/dwarf/inline_private.h"
 
+#include "base/room.h"
+
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -36,18 +38,10 @@ int inline_work_(struct inline_maker *m, unsigned int steps)
 
 static int add_node(struct inline_maker *m, const struct inline_node *node)
 {
-	size_t cap = m->nodes_cap ? m->nodes_cap * 2 : 256;
-	struct inline_node *more;
-
 	if (m->nnodes == MAX_NODES)
 		return -E2BIG;
-	if (m->nnodes == m->nodes_cap) {
-		more = realloc(m->nodes, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		m->nodes = more;
-		m->nodes_cap = cap;
-	}
+	if (!ROOM_FOR(m->nodes, &m->nodes_cap, m->nnodes, 1, 256))
+		return -ENOMEM;
 	m->nodes[m->nnodes++] = *node;
 	return 0;
 }

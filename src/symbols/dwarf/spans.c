@@ -5,24 +5,18 @@
  */
 #include "symbols/dwarf/spans.h"
 
+#include "base/room.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 int spans_add(struct spans *s, uint64_t start, uint64_t end, uint32_t value, uint32_t depth)
 {
-	struct span *more;
-	size_t cap = s->cap ? s->cap * 2 : 256;
-
 	if (start >= end)
 		return 0;
-	if (s->n == s->cap) {
-		more = realloc(s->all, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->all = more;
-		s->cap = cap;
-	}
+	if (!ROOM_FOR(s->all, &s->cap, s->n, 1, 256))
+		return -ENOMEM;
 	s->all[s->n++] = (struct span){ start, end, value, depth };
 	return 0;
 }

@@ -9,6 +9,8 @@
  */
 #include "symbols/elf/symtab.h"
 
+#include "base/room.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,45 +53,13 @@ void symtab_free(struct symtab *t)
 
 /* ---- filling -------------------------------------------------------------- */
 
-static int room_for_row(struct symtab *t)
-{
-	size_t cap = t->cap ? t->cap * 2 : FIRST_ROWS;
-	struct row *rows;
-
-	if (t->n < t->cap)
-		return 0;
-	rows = t->n < NONE / 2 ? realloc(t->rows, cap * sizeof(*rows)) : NULL;
-	if (!rows)
-		return -ENOMEM;
-	t->rows = rows;
-	t->cap = cap;
-	return 0;
-}
-
-static int room_for_name(struct symtab *t, size_t len)
-{
-	size_t cap = t->names_cap ? t->names_cap : FIRST_NAMES;
-	char *names;
-
-	if (len >= UINT32_MAX - t->names_len)
-		return -ENOMEM;
-	while (cap - t->names_len <= len)
-		cap *= 2;
-	if (cap == t->names_cap)
-		return 0;
-	names = realloc(t->names, cap);
-	if (!names)
-		return -ENOMEM;
-	t->names = names;
-	t->names_cap = cap;
-	return 0;
-}
-
 int symtab_add(struct symtab *t, const struct symtab_entry *e)
 {
 	if (e->end <= e->start || !e->len)
 		return 0;
-	if (room_for_row(t) || room_for_name(t, e->len))
+	if (t->n >= NONE / 2 || e->len >= UINT32_MAX - t->names_len ||
+	    !ROOM_FOR(t->rows, &t->cap, t->n, 1, FIRST_ROWS) ||
+	    !ROOM_FOR(t->names, &t->names_cap, t->names_len, e->len + 1, FIRST_NAMES))
 		return -ENOMEM;
 	t->rows[t->n++] = (struct row){
 		.start = e->start, .end = e->end, .name = (uint32_t)t->names_len,

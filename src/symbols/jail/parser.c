@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/jail/wire.h"
 
+#include "base/room.h"
 #include "base/ticket.h"
 
 #include <errno.h>
@@ -35,24 +36,14 @@ struct parser {
 
 int parser_put(struct parser_bytes *out, const void *data, size_t n)
 {
-	size_t cap = out->cap ? out->cap : 4096;
-	void *more;
+	char *bytes = out->data;
 
 	if (!n)
 		return 0;
-	if (n > PARSER_MAX_BYTES - out->size)
+	if (n > PARSER_MAX_BYTES - out->size || !ROOM_FOR(bytes, &out->cap, out->size, n, 4096))
 		return -ENOMEM;
-	while (cap - out->size < n)
-		cap *= 2;
-	if (cap != out->cap) {
-		more = realloc(out->data, cap);
-		if (!more)
-			return -ENOMEM;
-		out->data = more;
-		out->cap = cap;
-	}
-	if (n)
-		memcpy((char *)out->data + out->size, data, n);
+	out->data = bytes;
+	memcpy(bytes + out->size, data, n);
 	out->size += n;
 	return 0;
 }

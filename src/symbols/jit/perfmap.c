@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/jit/perfmap.h"
 
+#include "base/room.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,27 +73,6 @@ struct perfmap *perfmap_copy(const struct perfmap *m)
 
 /* ---- lines ------------------------------------------------------------------ */
 
-/* Enlarges an array to at most max elements of that size; false: not possible. */
-static bool more_room(void **array, size_t *cap, size_t used, size_t need, size_t size, size_t first,
-		      size_t max)
-{
-	size_t want = *cap ? *cap : first;
-	void *more;
-
-	if (used + need > max)
-		return false;
-	while (want < used + need)
-		want *= 2;
-	if (want == *cap)
-		return true;
-	more = realloc(*array, want * size);
-	if (!more)
-		return false;
-	*array = more;
-	*cap = want;
-	return true;
-}
-
 static int digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -121,10 +102,9 @@ void perfmap_add(struct perfmap *m, uint64_t start, uint64_t size, const char *n
 	len = strnlen(name, len < MAX_NAME ? len : MAX_NAME);
 	if (!len || !size || start + size < start)
 		return;
-	if (!more_room((void **)&m->lines, &m->cap, m->n, 1, sizeof(*m->lines), FIRST_LINES,
-		       PERFMAP_MAX_LINES) ||
-	    !more_room((void **)&m->names, &m->names_cap, m->names_len, len + 1, 1, FIRST_NAMES,
-		       PERFMAP_MAX_NAMES)) {
+	if (m->n >= PERFMAP_MAX_LINES || m->names_len + len >= PERFMAP_MAX_NAMES ||
+	    !ROOM_FOR(m->lines, &m->cap, m->n, 1, FIRST_LINES) ||
+	    !ROOM_FOR(m->names, &m->names_cap, m->names_len, len + 1, FIRST_NAMES)) {
 		m->cut = true;
 		return;
 	}

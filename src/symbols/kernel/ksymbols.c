@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/kernel/ksymbols.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,21 +79,6 @@ static void drop(struct ksymbols *k, uint64_t start, uint64_t end)
 	k->n -= to - from;
 }
 
-static bool has_room(struct ksymbols *k)
-{
-	size_t cap = k->cap ? k->cap * 2 : 64;
-	struct ksymbol *bigger;
-
-	if (k->n < k->cap)
-		return true;
-	bigger = k->n < KSYMBOLS_MAX ? realloc(k->all, cap * sizeof(*bigger)) : NULL;
-	if (!bigger)
-		return false;
-	k->all = bigger;
-	k->cap = cap;
-	return true;
-}
-
 bool ksymbols_came(struct ksymbols *k, uint64_t start, uint64_t len, const char *name, const char *dso)
 {
 	uint64_t end = end_of(start, len);
@@ -101,7 +88,7 @@ bool ksymbols_came(struct ksymbols *k, uint64_t start, uint64_t len, const char 
 	if (start >= end)
 		return false;
 	drop(k, start, end);
-	copy = has_room(k) ? strdup(name) : NULL;
+	copy = k->n < KSYMBOLS_MAX && ROOM_FOR(k->all, &k->cap, k->n, 1, 64) ? strdup(name) : NULL;
 	if (copy) {
 		at = first_behind(k, start);
 		memmove(k->all + at + 1, k->all + at, (k->n - at) * sizeof(*k->all));
