@@ -3,114 +3,13 @@
 #include "pyhost/template.h"
 
 #include "events/parts.h"
+#include "template_text.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-static const char head[] =
-"# =============================================================================\n"
-"# Python Script Template for perf-prof python\n"
-"# =============================================================================\n"
-"#\n"
-"# Save this template to a .py file and customize as needed.\n"
-"# Functions marked [OPTIONAL] can be safely deleted if not needed.\n"
-"# Exceptions raised in functions will be printed but won't stop processing\n"
-"# (but for __init__: a script whose set-up failed does not run).\n"
-"#\n"
-"# PerfEvent object fields:\n"
-"#\n"
-"#   Tracepoint events (-e sys:name):\n"
-"#   _pid, _tid    : Process/thread ID (int)\n"
-"#   _time         : Event timestamp in nanoseconds (int)\n"
-"#   _cpu          : CPU number (int)\n"
-"#   _period       : Sample period (int)\n"
-"#   common_type, common_flags, common_preempt_count, common_pid : trace_entry fields\n"
-"#   _realtime     : Wall clock time in ns since Unix epoch (int, lazy computed)\n"
-"#                   Note: Has drift, only for display, not for latency calc\n"
-"#   _callchain    : Call stack list (when -g or stack attribute is set, lazy computed)\n"
-"#   _event        : Event name with alias if set (str, lazy computed)\n"
-"#   <field>       : Event-specific fields (int/str/bytes, lazy computed)\n"
-"#\n"
-"#   Profiler events (-e profiler; a profiler is profile, page-faults, cycles, ...):\n"
-"#   _pid, _tid    : Process/thread ID (int)\n"
-"#   _time         : Event timestamp in nanoseconds (int)\n"
-"#   _cpu          : CPU number (int)\n"
-"#   _realtime     : Wall clock time in ns since Unix epoch (int, lazy computed)\n"
-"#   _event        : Event name with alias if set (str, lazy computed)\n"
-"#   <field>       : Profiler-specific fields based on sample_type (lazy computed)\n"
-"#\n"
-"# PerfEvent access methods:\n"
-"#   event.field or event['field']  - Access field value\n"
-"#   event.get(field, default=None) - Get field with default fallback\n"
-"#   'field' in event               - Check if field exists\n"
-"#   len(event)                     - Number of fields\n"
-"#   event.keys(), event.values(), event.items()  - Dict-like access\n"
-"#   for field, value in event      - Iterate over fields\n"
-"#   event.print(timestamp=True, callchain=True)  - Print in perf-prof format\n"
-"#   event.to_dict()                - Convert to regular Python dict\n"
-"#   str(event), repr(event)        - String representations\n"
-"#   hash(event)                    - Hash of entire perf event\n"
-"#\n"
-"# =============================================================================\n"
-"\n"
-"# Import other modules as needed (examples)\n"
-"# import json\n"
-"# import time\n"
-"# from collections import defaultdict, Counter\n"
-"\n"
-"# Global variables for statistics\n"
-"event_count = 0\n"
-"\n"
-"# [OPTIONAL] Delete if no initialization needed\n"
-"def __init__():\n"
-"    \"\"\"Called once before event processing starts.\"\"\"\n"
-"    pass\n"
-"\n"
-"# [OPTIONAL] Delete if no cleanup/summary needed\n"
-"def __exit__():\n"
-"    \"\"\"Called once before program exit.\"\"\"\n"
-"    pass\n"
-"\n"
-"# [OPTIONAL] Delete if -i interval not used\n"
-"def __interval__():\n"
-"    \"\"\"Called at each -i interval.\"\"\"\n"
-"    pass\n"
-"\n"
-"# [OPTIONAL] Delete if SIGUSR2 statistics not needed\n"
-"def __print_stat__(indent):\n"
-"    \"\"\"Called on SIGUSR2.\n"
-"\n"
-"    indent: indentation of the output, in spaces (int)\n"
-"    \"\"\"\n"
-"    pass\n"
-"\n"
-"# [OPTIONAL] Delete if lost events need no handling\n"
-"def __lost__(lost_start, lost_end):\n"
-"    \"\"\"Called when events were lost.\n"
-"\n"
-"    lost_start: time of the last sample before the loss (int, ns; 0 without --order)\n"
-"    lost_end: time of the first sample after it (int, ns; 0 without --order)\n"
-"    A third parameter, where there is one, gets a dict of count, cpu and cause. The cause\n"
-"    \"throttled\" has the span from lost_start to lost_end, the event, and count 0: not known.\n"
-"    \"\"\"\n"
-"    pass\n";
-
-static const char tail[] =
-"\n"
-"# [OPTIONAL] Delete if using event-specific handlers for all events\n"
-"def __sample__(event):\n"
-"    \"\"\"\n"
-"    Default handler for events without specific handlers.\n"
-"    event is a PerfEvent object. The _event field has format 'sys:name' or 'sys:alias'.\n"
-"    \"\"\"\n"
-"    global event_count\n"
-"    event_count += 1\n"
-"\n"
-"    event_name = event._event\n"
-"    cpu = event._cpu\n"
-"\n"
-"    # Example: print event\n"
-"    # event.print()\n";
+/* What goes between the two parts of template.txt. */
+static const char mark[] = "@HANDLERS@\n";
 
 static const char *python_type(const struct trace_field *f)
 {
@@ -174,10 +73,12 @@ static void print_handler(const struct stream_event *event, FILE *out)
 
 void template_print(const struct stream_event *events, size_t n, FILE *out)
 {
-	fputs(head, out);
+	const char *handlers = strstr(template, mark);
+
+	fwrite(template, 1, (size_t)(handlers - template), out);
 	/* several PMUs can have an event of the same name */
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(events[i - 1].word, events[i].word))
 			print_handler(&events[i], out);
-	fputs(tail, out);
+	fputs(handlers + strlen(mark), out);
 }
