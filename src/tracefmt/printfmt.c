@@ -267,7 +267,6 @@ static bool counted_code(struct compiler *c, const struct node *n, enum opcode o
 
 static bool text_code(struct compiler *c, const struct node *n, const struct ctype *type)
 {
-	(void)type;
 	switch (n->kind) {
 	case NODE_TEXT:
 		return emit_text(c, n->text, n->len);

@@ -132,7 +132,6 @@ static void decimal(struct run *r, const struct code *code)
 
 static void begin(struct run *r, const struct code *code)
 {
-	(void)code;
 	r->begin = r->out.at;
 	r->begin_cut = r->out.cut;
 }
@@ -174,7 +173,6 @@ static void pointer(struct run *r, const struct code *code)
 {
 	uint64_t n = pop(r);
 
-	(void)code;
 	out_text(&r->out, n ? "0x" : "(nil)", n ? 2 : 5);
 	if (n)
 		out_hex(&r->out, n);
@@ -182,7 +180,6 @@ static void pointer(struct run *r, const struct code *code)
 
 static void hex_number(struct run *r, const struct code *code)
 {
-	(void)code;
 	out_hex(&r->out, pop(r));
 }
 

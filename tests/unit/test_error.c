@@ -58,13 +58,13 @@ static void every_errno_has_a_remedy(void **state)
 		struct pev_error err;
 
 		memset(&err, 0xff, sizeof(err));
-		assert_int_equal(pev_explain_open(&err, &ev, NULL, 0, rows[i].code), -rows[i].code);
+		assert_int_equal(pev_explain_open(&err, &ev, rows[i].code), -rows[i].code);
 		assert_int_equal(err.code, rows[i].code);
 		assert_string_equal(err.asked, "open my event on CPU 5");
 		assert_non_null(strstr(err.said, strerrorname_np(rows[i].code)));
 		assert_non_null(strstr(err.remedy, rows[i].words));
 	}
-	assert_int_equal(pev_explain_open(NULL, &ev, NULL, 0, EACCES), -EACCES);
+	assert_int_equal(pev_explain_open(NULL, &ev, EACCES), -EACCES);
 }
 
 static void remedies_look_at_the_event(void **state)
@@ -74,17 +74,17 @@ static void remedies_look_at_the_event(void **state)
 	struct pev_event cg = event_of(PERF_TYPE_SOFTWARE, pev_target_cgroup(3, 0));
 	struct pev_error err;
 
-	pev_explain_open(&err, &hw, NULL, 0, ENOENT);
+	pev_explain_open(&err, &hw, ENOENT);
 	/* with a PMU it is this counter that is missing */
 	assert_true(strstr(err.remedy, "no such hardware counter") ||
 		    strstr(err.remedy, "counts other events, not this one"));
-	pev_explain_open(&err, &hw, NULL, 0, ENODEV);
+	pev_explain_open(&err, &hw, ENODEV);
 	assert_non_null(strstr(err.remedy, "does not exist on this machine"));
-	pev_explain_open(&err, &cg, NULL, 0, ENOENT);
+	pev_explain_open(&err, &cg, ENOENT);
 	assert_non_null(strstr(err.remedy, "control group"));
-	pev_explain_open(&err, &bp, NULL, 0, ENOSPC);
+	pev_explain_open(&err, &bp, ENOSPC);
 	assert_non_null(strstr(err.remedy, "breakpoint"));
-	pev_explain_open(&err, &bp, NULL, 0, ESRCH);
+	pev_explain_open(&err, &bp, ESRCH);
 	assert_non_null(strstr(err.remedy, "thread 77"));
 }
 

@@ -107,7 +107,6 @@ static bool take_regs_intr(struct cursor *c, const struct pev_format *fmt, struc
  * 8 only, and others are refused, so that all that follows stays aligned. */
 static bool take_stack(struct cursor *c, const struct pev_format *fmt, struct pev_sample *s)
 {
-	(void)fmt;
 	if (!take_u64(c, &s->stack_size) || s->stack_size % 8)
 		return false;
 	if (!s->stack_size)
@@ -132,7 +131,6 @@ static bool take_weight(struct cursor *c, const struct pev_format *fmt, struct p
 
 static bool take_aux(struct cursor *c, const struct pev_format *fmt, struct pev_sample *s)
 {
-	(void)fmt;
 	if (!take_u64(c, &s->aux_size))
 		return false;
 	s->aux = take_bytes(c, s->aux_size);

@@ -81,7 +81,6 @@ void pev_text_read_(struct text *t, const struct pev_read *read)
 
 static void put_read(struct text *t, const struct pev_sample *s, const struct pev_format *fmt)
 {
-	(void)fmt;
 	pev_text_read_(t, &s->read);
 }
 
@@ -101,7 +100,6 @@ void pev_text_callchain_(struct text *t, const uint64_t *ips, uint64_t nr)
 
 static void put_callchain(struct text *t, const struct pev_sample *s, const struct pev_format *fmt)
 {
-	(void)fmt;
 	pev_text_callchain_(t, s->callchain, s->callchain_nr);
 }
 
@@ -134,7 +132,6 @@ static void put_branches(struct text *t, const struct pev_sample *s, const struc
 {
 	struct pev_branch b;
 
-	(void)fmt;
 	if (s->branches.has_hw_index)
 		pev_text_put_(t, " hw_index %lld", (long long)s->branches.hw_index);
 	pev_text_put_(t, " branches [");
@@ -181,7 +178,6 @@ static void put_regs_intr(struct text *t, const struct pev_sample *s, const stru
 
 static void put_stack(struct text *t, const struct pev_sample *s, const struct pev_format *fmt)
 {
-	(void)fmt;
 	pev_text_put_(t, " stack %llu/%llu ", (ull)s->stack_dyn_size, (ull)s->stack_size);
 	pev_text_bytes_(t, s->stack, s->stack_dyn_size, MAX_BYTES);
 }
@@ -198,7 +194,6 @@ static void put_data_src(struct text *t, const struct pev_sample *s, const struc
 {
 	char words[512];
 
-	(void)fmt;
 	pev_data_src_text(s->data_src, words, sizeof(words));
 	pev_text_put_(t, " data_src 0x%llx(%s)", (ull)s->data_src, words);
 }
@@ -207,21 +202,18 @@ static void put_transaction(struct text *t, const struct pev_sample *s, const st
 {
 	char words[256];
 
-	(void)fmt;
 	pev_transaction_text(s->transaction, words, sizeof(words));
 	pev_text_put_(t, " transaction 0x%llx(%s)", (ull)s->transaction, words);
 }
 
 static void put_raw(struct text *t, const struct pev_sample *s, const struct pev_format *fmt)
 {
-	(void)fmt;
 	pev_text_put_(t, " raw %u ", s->raw_size);
 	pev_text_bytes_(t, s->raw, s->raw_size, MAX_BYTES);
 }
 
 static void put_aux(struct text *t, const struct pev_sample *s, const struct pev_format *fmt)
 {
-	(void)fmt;
 	pev_text_put_(t, " aux %llu ", (ull)s->aux_size);
 	pev_text_bytes_(t, s->aux, s->aux_size, MAX_BYTES);
 }

@@ -2,6 +2,7 @@
 /* Controls of an open event: ioctls, signals, prctl. */
 #include "perfevent/open/event.h"
 
+#include "perfevent/attr/complain.h"
 #include "perfevent/open/explain.h"
 
 #include <errno.h>
@@ -23,14 +24,11 @@ static int control(const struct pev_event *ev, unsigned long request, unsigned l
 static int explain(struct pev_error *err, const struct pev_event *ev, const char *what, int rc,
 		   const char *remedy)
 {
-	const char *name = strerrorname_np(-rc);
-
-	if (!err || !rc)
-		return rc;
-	*err = (struct pev_error){ .code = -rc };
-	snprintf(err->asked, sizeof(err->asked), "%s %s", what, pev_event_label(ev));
-	snprintf(err->said, sizeof(err->said), "%s (%s)", strerror(-rc), name ? name : "?");
-	snprintf(err->remedy, sizeof(err->remedy), "%s", remedy);
+	if (!rc)
+		return 0;
+	pev_ask_(err, -rc, "%s %s", what, pev_event_label(ev));
+	pev_say_errno_(err, -rc);
+	pev_advise_(err, "%s", remedy);
 	return rc;
 }
 

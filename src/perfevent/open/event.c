@@ -128,7 +128,7 @@ int pev_event_open(struct pev_event **out, const struct perf_event_attr *attr,
 	if (ev->fd < 0) {
 		rc = ev->fd;
 		pev_attr_buf_copy(&ev->buf, attr);
-		pev_explain_open(err, ev, opts->group, opts->flags, -rc);
+		pev_explain_open(err, ev, -rc);
 		free(ev);
 		return rc;
 	}

@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfevent/open/explain.h"
 
+#include "perfevent/attr/complain.h"
 #include "perfevent/machine/kernel.h"
 #include "perfevent/open/target.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void remedy(struct pev_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void remedy(struct pev_error *err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err->remedy, sizeof(err->remedy), fmt, ap);
-	va_end(ap);
-}
-
-static void said_errno(struct pev_error *err, int code)
-{
-	const char *name = strerrorname_np(code);
-
-	snprintf(err->said, sizeof(err->said), "%s (%s)", strerror(code), name ? name : "?");
-}
+#define remedy(err, ...) pev_advise_((err), __VA_ARGS__)
 
 /* ---- one function per errno of the system call ------------------------------ */
 
@@ -219,7 +202,6 @@ static void on_mfile(struct pev_error *err, const struct pev_event *ev)
 {
 	struct rlimit rl = {0};
 
-	(void)ev;
 	getrlimit(RLIMIT_NOFILE, &rl);
 	remedy(err, "the limit of %llu open files is reached (one per event, task and CPU): raise it "
 	       "with ulimit -n, or watch fewer events, tasks or CPUs",
@@ -228,13 +210,11 @@ static void on_mfile(struct pev_error *err, const struct pev_event *ev)
 
 static void on_nfile(struct pev_error *err, const struct pev_event *ev)
 {
-	(void)ev;
 	remedy(err, "the whole system is out of file descriptors: sysctl fs.file-max");
 }
 
 static void on_nomem(struct pev_error *err, const struct pev_event *ev)
 {
-	(void)ev;
 	remedy(err, "the kernel has no memory for it: watch fewer events, or use smaller rings");
 }
 
@@ -248,7 +228,6 @@ static void on_nospc(struct pev_error *err, const struct pev_event *ev)
 
 static void on_nosys(struct pev_error *err, const struct pev_event *ev)
 {
-	(void)ev;
 	remedy(err, "the kernel was built without CONFIG_PERF_EVENTS, or a sandbox hides the call");
 }
 
@@ -285,7 +264,6 @@ static void on_badf(struct pev_error *err, const struct pev_event *ev)
 
 static void on_busy(struct pev_error *err, const struct pev_event *ev)
 {
-	(void)ev;
 	remedy(err, "another user of the counter has it exclusively (an exclusive event, or the "
 	       "NMI watchdog: sysctl kernel.nmi_watchdog=0)");
 }
@@ -317,19 +295,15 @@ static const struct {
 	{ EBUSY, on_busy }, { EBADF, on_badf },
 };
 
-int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
-		     const struct pev_event *group, uint64_t flags, int code)
+int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code)
 {
 	char target[64];
 
-	(void)group;
-	(void)flags;
 	if (!err)
 		return -code;
-	*err = (struct pev_error){ .code = code };
 	pev_target_text(ev->target, target, sizeof(target));
-	snprintf(err->asked, sizeof(err->asked), "open %s on %s", pev_event_label(ev), target);
-	said_errno(err, code);
+	pev_ask_(err, code, "open %s on %s", pev_event_label(ev), target);
+	pev_say_errno_(err, code);
 	for (size_t i = 0; i < sizeof(open_errors) / sizeof(*open_errors); i++)
 		if (open_errors[i].code == code)
 			open_errors[i].explain(err, ev);
@@ -347,9 +321,8 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 
 	if (!err)
 		return -code;
-	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "map a ring of %u pages for %s", pages, pev_event_label(ev));
-	said_errno(err, code);
+	pev_ask_(err, code, "map a ring of %u pages for %s", pages, pev_event_label(ev));
+	pev_say_errno_(err, code);
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	pev_sysctl_("perf_event_mlock_kb", &kb);
 	if (pages & (pages - 1))
@@ -376,10 +349,9 @@ int pev_explain_output_(struct pev_error *err, const struct pev_event *ev,
 {
 	if (!err)
 		return -code;
-	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "send the records of %s into the ring of %s",
+	pev_ask_(err, code, "send the records of %s into the ring of %s",
 		 pev_event_label(ev), pev_event_label(to));
-	said_errno(err, code);
+	pev_say_errno_(err, code);
 	if (code == EINVAL)
 		remedy(err, "both must watch the same CPU or the same task, use the same clockid and "
 		       "write_backward, and the first must have no ring of its own");
@@ -391,10 +363,9 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 {
 	if (!err)
 		return -code;
-	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "map an AUX area of %u pages for %s", pages,
+	pev_ask_(err, code, "map an AUX area of %u pages for %s", pages,
 		 pev_event_label(ev));
-	said_errno(err, code);
+	pev_say_errno_(err, code);
 	if (pages & (pages - 1))
 		remedy(err, "%u is no power of two", pages);
 	else if (code == EOPNOTSUPP)
@@ -480,10 +451,9 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 
 	if (!err)
 		return -code;
-	*err = (struct pev_error){ .code = code };
-	snprintf(err->asked, sizeof(err->asked), "set the filter \"%.150s\" on %s", filter ? filter : "",
+	pev_ask_(err, code, "set the filter \"%.150s\" on %s", filter ? filter : "",
 		 pev_event_label(ev));
-	said_errno(err, code);
+	pev_say_errno_(err, code);
 	if (code == EEXIST) {
 		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "
 		       "set the new one");
@@ -496,7 +466,7 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 	if (pev_read_file_(path, format, sizeof(format)) <= 0)
 		return -code;
 	if (filter && !ask_kernel(root, sys, name, filter, err->said, sizeof(err->said)))
-		said_errno(err, code);
+		pev_say_errno_(err, code);
 	list_fields(format, fields, sizeof(fields));
 	remedy(err, "the event's fields are: %s; and common_pid, common_type, common_flags", fields);
 	return -code;

@@ -6,8 +6,7 @@
 
 #include "perfevent/open/event.h"
 
-int pev_explain_open(struct pev_error *err, const struct pev_event *ev,
-		     const struct pev_event *group, uint64_t flags, int code);
+int pev_explain_open(struct pev_error *err, const struct pev_event *ev, int code);
 int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned int pages,
 		    int code);
 int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const char *filter,

@@ -60,14 +60,11 @@ int pev_group_add(struct pev_group *g, const struct perf_event_attr *attr, const
 static int refuse(struct pev_error *err, const struct pev_group *g, size_t i, const char *said,
 		  const char *remedy)
 {
-	if (!err)
-		return -EINVAL;
-	*err = (struct pev_error){ .code = EINVAL };
-	snprintf(err->asked, sizeof(err->asked), "open a group, member %zu%s%s", i,
+	pev_ask_(err, EINVAL, "open a group, member %zu%s%s", i,
 		 i < g->n && g->members[i].label ? ", " : "",
 		 i < g->n && g->members[i].label ? g->members[i].label : "");
-	snprintf(err->said, sizeof(err->said), "%s", said);
-	snprintf(err->remedy, sizeof(err->remedy), "%s", remedy);
+	pev_say_(err, "%s", said);
+	pev_advise_(err, "%s", remedy);
 	return -EINVAL;
 }
 

@@ -287,8 +287,6 @@ static int each_with_event(const struct pev_parser *p, const char *name,
 
 static int stop(void *ctx, const char *pmu)
 {
-	(void)ctx;
-	(void)pmu;
 	return 1;
 }
 

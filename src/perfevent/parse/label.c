@@ -194,7 +194,6 @@ static bool hardware_name(const struct perf_event_attr *a, const struct pev_pars
 
 static bool raw_name(const struct perf_event_attr *a, const struct pev_parse_env *env, char *buf)
 {
-	(void)env;
 	snprintf(buf, NAME_SIZE, "r%llx", (unsigned long long)a->config);
 	append_words(a, buf);
 	return true;
@@ -208,7 +207,6 @@ static bool breakpoint_name(const struct perf_event_attr *a, const struct pev_pa
 			   : a->bp_type == HW_BREAKPOINT_W ? "w"
 			   : a->bp_type == HW_BREAKPOINT_RW ? "rw" : NULL;
 
-	(void)env;
 	if (!access || !a->bp_len || a->bp_len > HW_BREAKPOINT_LEN_8)
 		return false;
 	snprintf(buf, NAME_SIZE, "mem:%#llx/%llu:%s", (unsigned long long)a->bp_addr,

@@ -37,114 +37,65 @@ static void at_guest(struct state *s)
 	s->guest = true;
 }
 
-static int on_user(struct state *s)
+/* -EINVAL: too many of them. */
+static int apply(struct state *s, char letter)
 {
-	at_level(s);
-	s->a->exclude_user = 0;
+	struct perf_event_attr *a = s->a;
+
+	switch (letter) {
+	case 'u':
+		at_level(s);
+		a->exclude_user = 0;
+		break;
+	case 'k':
+		at_level(s);
+		a->exclude_kernel = 0;
+		break;
+	case 'h':
+		at_level(s);
+		a->exclude_hv = 0;
+		break;
+	case 'I':
+		a->exclude_idle = 1;
+		break;
+	case 'G':
+		at_guest(s);
+		a->exclude_guest = 0;
+		break;
+	case 'H':
+		at_guest(s);
+		a->exclude_host = 0;
+		break;
+	case 'p':
+		if (++s->precise > 3)
+			return -EINVAL;
+		a->precise_ip = s->precise;
+		a->exclude_guest |= !s->guest;
+		break;
+	case 'P':
+		a->precise_ip = 3;
+		s->e->pub.precise_max = true;
+		break;
+	case 'D':
+		a->pinned |= s->leader;
+		break;
+	case 'e':
+		a->exclusive |= s->leader;
+		break;
+	case 'S':
+		s->e->pub.group_read = true;
+		break;
+	case 'W':
+		s->e->pub.weak = true;
+	}
 	return 0;
 }
 
-static int on_kernel(struct state *s)
-{
-	at_level(s);
-	s->a->exclude_kernel = 0;
-	return 0;
-}
-
-static int on_hv(struct state *s)
-{
-	at_level(s);
-	s->a->exclude_hv = 0;
-	return 0;
-}
-
-static int on_idle(struct state *s)
-{
-	s->a->exclude_idle = 1;
-	return 0;
-}
-
-static int on_guest(struct state *s)
-{
-	at_guest(s);
-	s->a->exclude_guest = 0;
-	return 0;
-}
-
-static int on_host(struct state *s)
-{
-	at_guest(s);
-	s->a->exclude_host = 0;
-	return 0;
-}
-
-static int on_precise(struct state *s)
-{
-	if (++s->precise > 3)
-		return -EINVAL;
-	s->a->precise_ip = s->precise;
-	if (!s->guest)
-		s->a->exclude_guest = 1;
-	return 0;
-}
-
-static int on_most_precise(struct state *s)
-{
-	s->a->precise_ip = 3;
-	s->e->pub.precise_max = true;
-	return 0;
-}
-
-static int on_pinned(struct state *s)
-{
-	if (s->leader)
-		s->a->pinned = 1;
-	return 0;
-}
-
-static int on_exclusive(struct state *s)
-{
-	if (s->leader)
-		s->a->exclusive = 1;
-	return 0;
-}
-
-static int on_group_read(struct state *s)
-{
-	s->e->pub.group_read = true;
-	return 0;
-}
-
-static int on_weak(struct state *s)
-{
-	s->e->pub.weak = true;
-	return 0;
-}
-
-static const struct {
-	char letter;
-	int (*on)(struct state *s);
-} letters[] = {
-	{ 'u', on_user }, { 'k', on_kernel }, { 'h', on_hv }, { 'I', on_idle },
-	{ 'G', on_guest }, { 'H', on_host }, { 'p', on_precise }, { 'P', on_most_precise },
-	{ 'D', on_pinned }, { 'e', on_exclusive }, { 'S', on_group_read }, { 'W', on_weak },
-};
-enum { NLETTERS = sizeof(letters) / sizeof(*letters) };
-
-static int find(char c)
-{
-	for (int i = 0; i < NLETTERS; i++)
-		if (letters[i].letter == c)
-			return i;
-	return -1;
-}
+static const char letters[] = "ukhIGHpPDeSW";
 
 bool pev_parse_are_modifiers_(const char *text)
 {
-	for (; *text; text++)
-		if (find(*text) < 0)
-			return false;
-	return true;
+	return !text[strspn(text, letters)];
 }
 
 int pev_parse_modifiers_(struct pev_parser *p, struct pev_parsed_own *e, const char *mods,
@@ -160,12 +111,10 @@ int pev_parse_modifiers_(struct pev_parser *p, struct pev_parsed_own *e, const c
 	if (!*mods)
 		return pev_parse_fail_(p, at, EINVAL, EXPECTED, "modifiers are missing");
 	for (size_t i = 0; mods[i]; i++) {
-		int row = find(mods[i]);
-
-		if (row < 0)
+		if (!strchr(letters, mods[i]))
 			return pev_parse_fail_(p, at + i, EINVAL, EXPECTED, "there is no modifier '%c'",
 					       mods[i] > ' ' && mods[i] < 127 ? mods[i] : '?');
-		if (letters[row].on(&s))
+		if (apply(&s, mods[i]))
 			return pev_parse_fail_(p, at + i, EINVAL, "at most three", "too many p");
 	}
 	return 0;

@@ -118,15 +118,11 @@ int pev_vendor_each(pev_vendor_fn *fn, void *ctx)
 #else
 int pev_vendor_each(pev_vendor_fn *fn, void *ctx)
 {
-	(void)fn;
-	(void)ctx;
 	return -ENOTSUP;
 }
 
 int pev_pfm_encode_(const char *name, union pev_attr_buf *buf)
 {
-	(void)name;
-	(void)buf;
 	return -ENOENT;
 }
 #endif

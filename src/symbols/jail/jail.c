@@ -172,7 +172,6 @@ static int write_only_below(const char *folder)
 #else
 static int write_only_below(const char *folder)
 {
-	(void)folder;
 	return 0;
 }
 #endif
@@ -250,7 +249,6 @@ int jail_lock(void)
 
 int jail_lock_fetching(const char *folder)
 {
-	(void)folder;
 	return -ENOSYS;
 }
 #endif
