@@ -86,18 +86,6 @@ static int open_event(struct event_object *self, struct attr_object *attr, struc
 	return 0;
 }
 
-static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
-{
-	struct event_object *self = (struct event_object *)PyType_GenericAlloc(type, 0);
-
-	if (!self)
-		return NULL;
-	self->st = state_of(type);
-	if (!self->st)
-		Py_CLEAR(self);
-	return (PyObject *)self;
-}
-
 static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 {
 	SELF;
@@ -235,15 +223,7 @@ static void event_dealloc(PyObject *o)
 	free_object(o);
 }
 
-static PyObject *event_enter(PyObject *o, PyObject *unused)
-{
-	return is_open((struct event_object *)o) ? new_ref(o) : NULL;
-}
-
-static PyObject *event_exit(PyObject *o, PyObject *args)
-{
-	return event_close(o, NULL);
-}
+RESOURCE(event)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
@@ -308,16 +288,6 @@ static PyObject *event_attr(PyObject *o, void *closure)
 	SELF;
 
 	return is_open(self) ? attr_new_from(self->st, pev_event_attr(self->ev), self->keep) : NULL;
-}
-
-static PyObject *event_closed(PyObject *o, void *closure)
-{
-	SELF;
-
-	if (is_open(self))
-		Py_RETURN_FALSE;
-	PyErr_Clear();
-	Py_RETURN_TRUE;
 }
 
 static PyObject *event_label(PyObject *o, void *closure)
@@ -484,21 +454,16 @@ static PyGetSetDef getset[] = {
 	{ NULL },
 };
 
-static PyMemberDef members[] = {
-	{ "__weaklistoffset__", T_PYSSIZET, offsetof(struct event_object, weakrefs), READONLY, NULL },
-	{ NULL },
-};
-
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "The C half of pyperf.Event." },
-	{ Py_tp_new, event_new },
+	{ Py_tp_new, resource_new },
 	{ Py_tp_init, event_init },
 	{ Py_tp_dealloc, event_dealloc },
 	{ Py_tp_traverse, event_traverse },
 	{ Py_tp_clear, event_clear },
 	{ Py_tp_methods, methods },
 	{ Py_tp_getset, getset },
-	{ Py_tp_members, members },
+	{ Py_tp_members, resource_members },
 	{ Py_tp_repr, event_repr },
 	{ 0, NULL },
 };

@@ -11,8 +11,7 @@
 #define SELF struct group_object *self = (struct group_object *)o
 
 struct group_object {
-	PyObject_HEAD
-	struct state *st;
+	RESOURCE_HEAD
 	struct pev_group *group;   /* NULL: closed */
 	PyObject *event_class;     /* the class of its members */
 	PyObject *keep;            /* objects that the attrs point into */
@@ -21,7 +20,6 @@ struct group_object {
 	bool closing;              /* close it with the last ring of a member */
 	unsigned int users;
 	unsigned int generation;   /* of the process that mapped the pages */
-	PyObject *weakrefs;
 };
 
 /* After fork() the pages are not mapped: the child uses read(2). */
@@ -103,18 +101,6 @@ static int open_group(struct group_object *self, struct pev_group *group, struct
 		return -1;
 	}
 	return 0;
-}
-
-static PyObject *group_new(PyTypeObject *type, PyObject *args, PyObject *kw)
-{
-	struct group_object *self = (struct group_object *)PyType_GenericAlloc(type, 0);
-
-	if (!self)
-		return NULL;
-	self->st = state_of(type);
-	if (!self->st)
-		Py_CLEAR(self);
-	return (PyObject *)self;
 }
 
 static int group_init(PyObject *o, PyObject *args, PyObject *kw)
@@ -224,8 +210,7 @@ static void group_dealloc(PyObject *o)
 	PyObject_GC_UnTrack(o);
 	if (self->weakrefs)
 		PyObject_ClearWeakRefs(o);
-	if (self->st)
-		look_for_fork(self);
+	look_for_fork(self);
 	pev_group_close(self->group);
 	PyMem_Free(self->counts);
 	Py_XDECREF(self->event_class);
@@ -233,15 +218,7 @@ static void group_dealloc(PyObject *o)
 	free_object(o);
 }
 
-static PyObject *group_enter(PyObject *o, PyObject *unused)
-{
-	return is_open((struct group_object *)o) ? new_ref(o) : NULL;
-}
-
-static PyObject *group_exit(PyObject *o, PyObject *args)
-{
-	return group_close(o, NULL);
-}
+RESOURCE(group)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
@@ -331,11 +308,6 @@ static PyObject *group_item(PyObject *o, Py_ssize_t i)
 			    pev_group_label(self->group, (size_t)i), self->keep);
 }
 
-static PyObject *group_closed(PyObject *o, void *closure)
-{
-	return PyBool_FromLong(!group_is_open(o));
-}
-
 #define DOC(signature, text) signature "\n--\n\n" text
 static PyMethodDef methods[] = {
 	{ "_read", group_read, METH_NOARGS, NULL },
@@ -360,21 +332,16 @@ static PyGetSetDef getset[] = {
 	{ NULL },
 };
 
-static PyMemberDef members[] = {
-	{ "__weaklistoffset__", T_PYSSIZET, offsetof(struct group_object, weakrefs), READONLY, NULL },
-	{ NULL },
-};
-
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "The C half of pyperf.Group." },
-	{ Py_tp_new, group_new },
+	{ Py_tp_new, resource_new },
 	{ Py_tp_init, group_init },
 	{ Py_tp_dealloc, group_dealloc },
 	{ Py_tp_traverse, group_traverse },
 	{ Py_tp_clear, group_clear },
 	{ Py_tp_methods, methods },
 	{ Py_tp_getset, getset },
-	{ Py_tp_members, members },
+	{ Py_tp_members, resource_members },
 	{ Py_sq_length, group_length },
 	{ Py_sq_item, group_item },
 	{ 0, NULL },

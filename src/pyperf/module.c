@@ -2,7 +2,10 @@
 /* The module pyperf._pyperf. */
 #include "pyperf/pyperf.h"
 
+#include <stddef.h>
 #include <string.h>
+
+_Static_assert(offsetof(struct state, tables) == sizeof(((struct state *)0)->objects), "objects are all of them");
 
 static struct state *state_in(PyObject *module)
 {
@@ -69,6 +72,21 @@ PyGetSetDef *new_table(struct state *st, size_t n)
 	return table;
 }
 
+PyObject *resource_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+	struct state *st = state_of(type);
+	PyObject *o = st ? PyType_GenericAlloc(type, 0) : NULL;
+
+	if (o)
+		((struct resource *)o)->st = st;
+	return o;
+}
+
+PyMemberDef resource_members[] = {
+	{ "__weaklistoffset__", T_PYSSIZET, offsetof(struct resource, weakrefs), READONLY, NULL },
+	{ NULL },
+};
+
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
 	PyErr_SetString(PyExc_TypeError, "only a ring makes objects of this type");
@@ -108,17 +126,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 {
 	struct state *st = state_in(module);
 
-	Py_VISIT(st->error);
-	Py_VISIT(st->denied);
-	Py_VISIT(st->not_found);
-	Py_VISIT(st->no_task);
-	Py_VISIT(st->attr_type);
-	Py_VISIT(st->event_type);
-	Py_VISIT(st->group_type);
-	Py_VISIT(st->ring_type);
-	Py_VISIT(st->drain_type);
-	for (int i = 0; i < MAX_KINDS; i++)
-		Py_VISIT(st->kind_types[i]);
+	for (size_t i = 0; i < sizeof(st->objects) / sizeof(*st->objects); i++)
+		Py_VISIT(st->objects[i]);
 	return 0;
 }
 
@@ -126,17 +135,8 @@ static int clear(PyObject *module)
 {
 	struct state *st = state_in(module);
 
-	Py_CLEAR(st->error);
-	Py_CLEAR(st->denied);
-	Py_CLEAR(st->not_found);
-	Py_CLEAR(st->no_task);
-	Py_CLEAR(st->attr_type);
-	Py_CLEAR(st->event_type);
-	Py_CLEAR(st->group_type);
-	Py_CLEAR(st->ring_type);
-	Py_CLEAR(st->drain_type);
-	for (int i = 0; i < MAX_KINDS; i++)
-		Py_CLEAR(st->kind_types[i]);
+	for (size_t i = 0; i < sizeof(st->objects) / sizeof(*st->objects); i++)
+		Py_CLEAR(st->objects[i]);
 	return 0;
 }
 

@@ -24,10 +24,15 @@ struct field;
 enum { MAX_KINDS = 24, MAX_TABLES = MAX_KINDS + 2 };
 
 struct state {
-	/* exceptions: subclasses of Error and of an OSError of Python */
-	PyObject *error, *denied, *not_found, *no_task;
-	PyObject *attr_type, *event_type, *group_type, *ring_type, *drain_type;
-	PyObject *kind_types[MAX_KINDS];      /* types of records, in the order of record_kinds */
+	union {
+		struct {
+			/* exceptions: subclasses of Error and of an OSError of Python */
+			PyObject *error, *denied, *not_found, *no_task;
+			PyObject *attr_type, *event_type, *group_type, *ring_type, *drain_type;
+			PyObject *kind_types[MAX_KINDS];   /* types of records, in the order of record_kinds */
+		};
+		PyObject *objects[9 + MAX_KINDS];      /* all of them */
+	};
 	PyGetSetDef *tables[MAX_TABLES];      /* attributes of the types; freed with the module */
 	unsigned int ntables;
 	/* Number of forks. Rings with another number are not mapped in this process. */
@@ -81,12 +86,45 @@ PyObject *attr_new_from(struct state *st, const struct perf_event_attr *attr, Py
 /* The attr in object o, or NULL with TypeError. */
 struct attr_object *attr_of(struct state *st, PyObject *o);
 
-/* ---- events and groups ---- */
+/* ---- events, groups and rings ---- */
+
+/* How these objects begin. */
+#define RESOURCE_HEAD                                                                              \
+	PyObject_HEAD                                                                              \
+	struct state *st;                                                                          \
+	PyObject *weakrefs;
+
+struct resource {
+	RESOURCE_HEAD
+};
+
+/* Their tp_new and tp_members. */
+PyObject *resource_new(PyTypeObject *type, PyObject *args, PyObject *kw);
+extern PyMemberDef resource_members[];
+
+/* __enter__(), __exit__() and `closed` of a kind, by its is_open(), which raises ValueError, and close(). */
+#define RESOURCE(kind)                                                                             \
+	static PyObject *kind##_enter(PyObject *o, PyObject *unused)                               \
+	{                                                                                          \
+		return is_open((struct kind##_object *)o) ? new_ref(o) : NULL;                     \
+	}                                                                                          \
+                                                                                                   \
+	static PyObject *kind##_exit(PyObject *o, PyObject *args)                                  \
+	{                                                                                          \
+		return kind##_close(o, NULL);                                                      \
+	}                                                                                          \
+                                                                                                   \
+	static PyObject *kind##_closed(PyObject *o, void *closure)                                 \
+	{                                                                                          \
+		bool closed = !is_open((struct kind##_object *)o);                                 \
+                                                                                                   \
+		PyErr_Clear();                                                                     \
+		return PyBool_FromLong(closed);                                                    \
+	}
 
 /* An event: alone, or a member of a group, which owns ev then. */
 struct event_object {
-	PyObject_HEAD
-	struct state *st;
+	RESOURCE_HEAD
 	struct pev_event *ev;   /* NULL: closed */
 	PyObject *owner;        /* group or leader, kept alive */
 	PyObject *keep;         /* object that its attr points into */
@@ -95,7 +133,6 @@ struct event_object {
 	bool closing;           /* close it with the last user */
 	unsigned int users;     /* rings on it, and calls that released the GIL */
 	PyObject *label;
-	PyObject *weakrefs;
 };
 
 /* The open event in o, or NULL with TypeError or ValueError. */

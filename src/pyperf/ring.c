@@ -21,8 +21,7 @@
 #define SELF struct ring_object *self = (struct ring_object *)o
 
 struct ring_object {
-	PyObject_HEAD
-	struct state *st;
+	RESOURCE_HEAD
 	struct pev_ring *ring;       /* NULL: closed */
 	PyObject *events;            /* tuple; the first one has the ring */
 	struct source **sources;     /* by event, sorted by id */
@@ -34,7 +33,6 @@ struct ring_object {
 	int wake_fd;                 /* close() writes to this eventfd */
 	uint64_t undecodable;
 	struct aux aux;
-	PyObject *weakrefs;
 };
 
 struct drain_object {
@@ -182,15 +180,11 @@ static struct source *source_of(struct ring_object *self, const struct perf_even
 
 static PyObject *ring_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-	struct ring_object *self = (struct ring_object *)PyType_GenericAlloc(type, 0);
+	PyObject *o = resource_new(type, args, kw);
 
-	if (!self)
-		return NULL;
-	self->wake_fd = -1;
-	self->st = state_of(type);
-	if (!self->st)
-		Py_CLEAR(self);
-	return (PyObject *)self;
+	if (o)
+		((struct ring_object *)o)->wake_fd = -1;
+	return o;
 }
 
 static int check_events(struct ring_object *self, PyObject *events)
@@ -358,15 +352,7 @@ static void ring_dealloc(PyObject *o)
 	free_object(o);
 }
 
-static PyObject *ring_enter(PyObject *o, PyObject *unused)
-{
-	return is_open((struct ring_object *)o) ? new_ref(o) : NULL;
-}
-
-static PyObject *ring_exit(PyObject *o, PyObject *args)
-{
-	return ring_close(o, NULL);
-}
+RESOURCE(ring)
 
 /* ---- waiting ---------------------------------------------------------------------- */
 
@@ -608,14 +594,6 @@ static PyObject *ring_events(PyObject *o, void *closure)
 	return self->events ? new_ref(self->events) : PyTuple_New(0);
 }
 
-static PyObject *ring_closed(PyObject *o, void *closure)
-{
-	if (is_open((struct ring_object *)o))
-		Py_RETURN_FALSE;
-	PyErr_Clear();
-	Py_RETURN_TRUE;
-}
-
 #define DOC(signature, text) signature "\n--\n\n" text
 static PyMethodDef methods[] = {
 	{ "wait", (PyCFunction)(void (*)(void))ring_wait, METH_VARARGS | METH_KEYWORDS,
@@ -649,11 +627,6 @@ static PyGetSetDef getset[] = {
 	{ NULL },
 };
 
-static PyMemberDef members[] = {
-	{ "__weaklistoffset__", T_PYSSIZET, offsetof(struct ring_object, weakrefs), READONLY, NULL },
-	{ NULL },
-};
-
 static PyType_Slot ring_slots[] = {
 	{ Py_tp_doc, "The C half of pyperf.Ring." },
 	{ Py_tp_new, ring_new },
@@ -664,7 +637,7 @@ static PyType_Slot ring_slots[] = {
 	{ Py_tp_iter, ring_iter },
 	{ Py_tp_methods, methods },
 	{ Py_tp_getset, getset },
-	{ Py_tp_members, members },
+	{ Py_tp_members, resource_members },
 	{ 0, NULL },
 };
 
