@@ -246,7 +246,7 @@ static bool annotate(struct perfetto *p, struct note *n, const struct trace_fiel
 		n->value.value_case = PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_INT_VALUE;
 		n->value.int_value = perfetto_names_task(s->event->fmt, field) ? perfetto_task(field, s)
 				     : trace_field_sint(field, s->view.raw);
-	} else if (field->kind == FIELD_STR || field->kind == FIELD_DYN_STR || field->kind == FIELD_REL_STR) {
+	} else if (trace_field_is_text(field)) {
 		if (trace_field_data(field, s->view.raw, s->view.raw_size, &data, &len))
 			return false;
 		escape_terminal(data, len, n->text, sizeof(n->text));

@@ -27,11 +27,6 @@ struct perfetto_ftrace {
 	struct pair pairs[MAX_FIELDS];
 };
 
-static bool is_text(const struct trace_field *field)
-{
-	return field->kind == FIELD_STR || field->kind == FIELD_DYN_STR || field->kind == FIELD_REL_STR;
-}
-
 static bool is_number(const struct trace_field *field)
 {
 	return field->kind == FIELD_UINT || field->kind == FIELD_SINT;
@@ -55,7 +50,7 @@ static void pair(struct perfetto_ftrace *p, const struct tracefmt *fmt, const st
 {
 	const ProtobufCFieldDescriptor *to = protobuf_c_message_descriptor_get_field_by_name(d, from->name);
 
-	if (to && p->n < MAX_FIELDS && (to->type == PROTOBUF_C_TYPE_STRING ? is_text(from) : is_number(from)))
+	if (to && p->n < MAX_FIELDS && (to->type == PROTOBUF_C_TYPE_STRING ? trace_field_is_text(from) : is_number(from)))
 		p->pairs[p->n++] = (struct pair){ from, to, perfetto_names_task(fmt, from), "" };
 }
 

@@ -143,6 +143,19 @@ int script_write(const struct analysis_opts *opts, const struct source_ops *cons
 
 /* script_values.c: decodes the sample; NULL if the record is inconsistent. */
 const struct pev_sample *script_sample(struct script_line *l);
+/* Its registers: of the user's part, or at the interrupt. NULL: as above. */
+const struct pev_regs *script_regs(struct script_line *l, bool user);
+/* Writes way_iregs() and way_uregs() by put_registers(), for text, json and csv. */
+#define SCRIPT_REGISTERS(way)                                                                      \
+	void way##_iregs(struct script_line *l)                                                    \
+	{                                                                                          \
+		put_registers(l, script_regs(l, false));                                           \
+	}                                                                                          \
+                                                                                                   \
+	void way##_uregs(struct script_line *l)                                                    \
+	{                                                                                          \
+		put_registers(l, script_regs(l, true));                                            \
+	}
 /* Sets l->words to the name of ip. */
 void script_name_ip(struct script_line *l);
 /* Whether an address is in a file of a process, or in the vdso. Sets *offset. */

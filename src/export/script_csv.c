@@ -114,16 +114,6 @@ void script_csv_head(const struct script_columns *c, struct outbuf *out)
 
 /* ---- cells ------------------------------------------------------------------------- */
 
-static void put_hex(struct outbuf *out, const void *data, uint32_t len)
-{
-	const unsigned char *bytes = data;
-
-	for (uint32_t i = 0; i < len; i++) {
-		outbuf_hex(out, bytes[i] >> 4, 1);
-		outbuf_hex(out, bytes[i] & 15, 1);
-	}
-}
-
 static void put_trace_field(struct script_line *l, const struct trace_field *f)
 {
 	const struct sample_view *v = &l->s->view;
@@ -136,10 +126,10 @@ static void put_trace_field(struct script_line *l, const struct trace_field *f)
 		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
 	else if (trace_field_data(f, v->raw, v->raw_size, &data, &len))
 		return;
-	else if (f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR)
+	else if (trace_field_is_text(f))
 		outbuf_csv(l->out, data, len);
 	else
-		put_hex(l->out, data, len);
+		outbuf_hex_bytes(l->out, data, len);
 }
 
 static void put_trace(const struct script_columns *c, struct script_line *l, bool *first)
@@ -185,6 +175,8 @@ static void put_registers(struct script_line *l, const struct pev_regs *regs)
 	char name[16];
 	uint64_t value;
 
+	if (!regs)
+		return;
 	outbuf_printf(l->out, "abi=%llu", (unsigned long long)regs->abi);
 	for (unsigned int i = 0; i < 64; i++) {
 		if (!pev_regs_value(regs, i, &value))
@@ -194,21 +186,7 @@ static void put_registers(struct script_line *l, const struct pev_regs *regs)
 	}
 }
 
-void csv_iregs(struct script_line *l)
-{
-	const struct pev_sample *s = script_sample(l);
-
-	if (s)
-		put_registers(l, &s->regs_intr);
-}
-
-void csv_uregs(struct script_line *l)
-{
-	const struct pev_sample *s = script_sample(l);
-
-	if (s)
-		put_registers(l, &s->regs_user);
-}
+SCRIPT_REGISTERS(csv)
 
 /* As in text. */
 void csv_brstack(struct script_line *l)
@@ -226,7 +204,7 @@ void csv_brstack(struct script_line *l)
 
 void csv_raw(struct script_line *l)
 {
-	put_hex(l->out, l->s->view.raw, l->s->view.raw_size);
+	outbuf_hex_bytes(l->out, l->s->view.raw, l->s->view.raw_size);
 }
 
 /* Empty without a function. */

@@ -33,26 +33,7 @@ static void put_bool(struct outbuf *b, const char *key, bool value)
 	outbuf_word(b, value ? "true" : "false");
 }
 
-static void put_hex(struct outbuf *b, const void *data, uint32_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	const unsigned char *bytes = data;
-	uint32_t n = len < OUTBUF_TEXT ? len : OUTBUF_TEXT;
-	char *at = outbuf_room(b, 2 * (size_t)n);
-
-	for (uint32_t i = 0; i < n; i++) {
-		*at++ = digits[bytes[i] >> 4];
-		*at++ = digits[bytes[i] & 15];
-	}
-	b->len += 2 * (size_t)n;
-}
-
 /* ---- fields of a tracepoint -------------------------------------------------------- */
-
-static bool is_text(const struct trace_field *f)
-{
-	return f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
-}
 
 /* null if the field is outside the raw data. */
 static void put_value(struct script_line *l, const struct trace_field *f)
@@ -67,11 +48,11 @@ static void put_value(struct script_line *l, const struct trace_field *f)
 		outbuf_signed(l->out, trace_field_sint(f, v->raw), 0);
 	} else if (trace_field_data(f, v->raw, v->raw_size, &data, &len)) {
 		outbuf_word(l->out, "null");
-	} else if (is_text(f)) {
+	} else if (trace_field_is_text(f)) {
 		outbuf_json(l->out, data, len);
 	} else {
 		outbuf_char(l->out, '"');
-		put_hex(l->out, data, len);
+		outbuf_hex_bytes(l->out, data, len);
 		outbuf_char(l->out, '"');
 	}
 }
@@ -172,9 +153,11 @@ void json_chain(struct script_line *l)
 
 static void put_registers(struct script_line *l, const struct pev_regs *regs)
 {
+	static const struct pev_regs none;
 	char name[16];
 	uint64_t value;
 
+	regs = regs ? regs : &none;
 	outbuf_char(l->out, '{');
 	put_unsigned(l->out, "abi", regs->abi, true);
 	for (unsigned int i = 0; i < 64; i++) {
@@ -186,21 +169,7 @@ static void put_registers(struct script_line *l, const struct pev_regs *regs)
 	outbuf_char(l->out, '}');
 }
 
-void json_iregs(struct script_line *l)
-{
-	static const struct pev_regs none;
-	const struct pev_sample *s = script_sample(l);
-
-	put_registers(l, s ? &s->regs_intr : &none);
-}
-
-void json_uregs(struct script_line *l)
-{
-	static const struct pev_regs none;
-	const struct pev_sample *s = script_sample(l);
-
-	put_registers(l, s ? &s->regs_user : &none);
-}
+SCRIPT_REGISTERS(json)
 
 static void put_branch(struct outbuf *b, const struct pev_branch *branch)
 {
@@ -234,7 +203,7 @@ void json_brstack(struct script_line *l)
 void json_raw(struct script_line *l)
 {
 	outbuf_char(l->out, '"');
-	put_hex(l->out, l->s->view.raw, l->s->view.raw_size);
+	outbuf_hex_bytes(l->out, l->s->view.raw, l->s->view.raw_size);
 	outbuf_char(l->out, '"');
 }
 

@@ -272,11 +272,8 @@ void text_transaction(struct script_line *l)
 
 void text_raw(struct script_line *l)
 {
-	const unsigned char *raw = l->s->view.raw;
-
 	part(l->out);
-	for (uint32_t i = 0; i < l->s->view.raw_size; i++)
-		outbuf_hex(l->out, raw[i] >> 4, 1), outbuf_hex(l->out, raw[i] & 15, 1);
+	outbuf_hex_bytes(l->out, l->s->view.raw, l->s->view.raw_size);
 }
 
 /* ---- code -------------------------------------------------------------------------- */
@@ -410,6 +407,8 @@ static void put_registers(struct script_line *l, const struct pev_regs *regs)
 {
 	uint64_t value;
 
+	if (!regs || !regs->values)
+		return;
 	outbuf_printf(l->out, " ABI:%llu ", (unsigned long long)regs->abi);
 	for (unsigned int i = 0; i < 64; i++) {
 		const char *name = pev_reg_name(l->event->format.arch, regs->abi, i);
@@ -422,21 +421,7 @@ static void put_registers(struct script_line *l, const struct pev_regs *regs)
 	}
 }
 
-void text_iregs(struct script_line *l)
-{
-	const struct pev_sample *s = script_sample(l);
-
-	if (s && s->regs_intr.values)
-		put_registers(l, &s->regs_intr);
-}
-
-void text_uregs(struct script_line *l)
-{
-	const struct pev_sample *s = script_sample(l);
-
-	if (s && s->regs_user.values)
-		put_registers(l, &s->regs_user);
-}
+SCRIPT_REGISTERS(text)
 
 void text_branch(struct script_line *l, const struct pev_branch *b)
 {

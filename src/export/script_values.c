@@ -16,50 +16,21 @@ static uint64_t word_at(const struct script_line *l, uint8_t at)
 
 /* ---- parts at fixed places --------------------------------------------------------- */
 
-int64_t script_pid(struct script_line *l)
-{
-	return l->s->pid;
-}
+#define NUMBER(name, value)                                                                        \
+	int64_t script_##name(struct script_line *l)                                               \
+	{                                                                                          \
+		return (int64_t)(value);                                                           \
+	}
 
-int64_t script_tid(struct script_line *l)
-{
-	return pidmap_shown(l->s->tid);
-}
-
-int64_t script_cpu(struct script_line *l)
-{
-	return (int32_t)l->s->cpu;
-}
-
-int64_t script_time(struct script_line *l)
-{
-	return (int64_t)l->s->time;
-}
-
-int64_t script_realtime(struct script_line *l)
-{
-	return (int64_t)(l->s->time + (uint64_t)stream_realtime_offset(l->a->stream));
-}
-
-int64_t script_period(struct script_line *l)
-{
-	return (int64_t)l->period;
-}
-
-int64_t script_addr(struct script_line *l)
-{
-	return (int64_t)word_at(l, layout(l)->addr);
-}
-
-int64_t script_ip(struct script_line *l)
-{
-	return (int64_t)word_at(l, layout(l)->ip);
-}
-
-int64_t script_id(struct script_line *l)
-{
-	return (int64_t)word_at(l, layout(l)->identifier ? layout(l)->identifier : layout(l)->id);
-}
+NUMBER(pid, l->s->pid)
+NUMBER(tid, pidmap_shown(l->s->tid))
+NUMBER(cpu, (int32_t)l->s->cpu)
+NUMBER(time, l->s->time)
+NUMBER(realtime, l->s->time + (uint64_t)stream_realtime_offset(l->a->stream))
+NUMBER(period, l->period)
+NUMBER(addr, word_at(l, layout(l)->addr))
+NUMBER(ip, word_at(l, layout(l)->ip))
+NUMBER(id, word_at(l, layout(l)->identifier ? layout(l)->identifier : layout(l)->id))
 
 /* perf's name for unknown threads. */
 const char *script_comm(struct script_line *l)
@@ -112,6 +83,13 @@ DECODED(data_page_size, data_page_size)
 DECODED(code_page_size, code_page_size)
 DECODED(transaction, transaction)
 DECODED(cgroup, cgroup)
+
+const struct pev_regs *script_regs(struct script_line *l, bool user)
+{
+	const struct pev_sample *s = script_sample(l);
+
+	return !s ? NULL : user ? &s->regs_user : &s->regs_intr;
+}
 
 /* With WEIGHT_STRUCT it is the lower half. */
 int64_t script_weight(struct script_line *l)

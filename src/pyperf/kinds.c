@@ -126,10 +126,7 @@ static const struct field ksymbol_fields[] = {
 	END,
 };
 
-static PyObject *get_tag(const struct pev_record *r, const struct source *s)
-{
-	return bytes_of(r->bpf_event.tag, sizeof(r->bpf_event.tag));
-}
+BYTES(get_tag, r->bpf_event.tag, sizeof(r->bpf_event.tag))
 
 static const struct field bpf_fields[] = {
 	U16(bpf_event.type, "bpf_type", "PERF_BPF_EVENT_*"),
@@ -145,15 +142,8 @@ static const struct field cgroup_fields[] = {
 	END,
 };
 
-static PyObject *get_old(const struct pev_record *r, const struct source *s)
-{
-	return bytes_of(r->text_poke.old_bytes, r->text_poke.old_len);
-}
-
-static PyObject *get_new(const struct pev_record *r, const struct source *s)
-{
-	return bytes_of(r->text_poke.new_bytes, r->text_poke.new_len);
-}
+BYTES(get_old, r->text_poke.old_bytes, r->text_poke.old_len)
+BYTES(get_new, r->text_poke.new_bytes, r->text_poke.new_len)
 
 static const struct field text_poke_fields[] = {
 	U64(text_poke.addr, "addr", "where the kernel's code changed"),

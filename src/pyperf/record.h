@@ -28,6 +28,13 @@ struct field {
 #define CALL(fn, name, needs, doc) { name, doc, FIELD_CALL, false, 0, needs, fn }
 #define END { NULL }
 
+/* A field_fn that returns bytes of the record. */
+#define BYTES(name, data, size)                                                                    \
+	static PyObject *name(const struct pev_record *r, const struct source *s)                  \
+	{                                                                                          \
+		return bytes_of(data, size);                                                       \
+	}
+
 struct record_kind {
 	const char *name;        /* of the Python type */
 	const char *doc;

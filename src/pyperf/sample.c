@@ -21,20 +21,9 @@ static PyObject *get_callchain(const struct pev_record *r, const struct source *
 	return words_tuple(r->sample.callchain, r->sample.callchain_nr);
 }
 
-static PyObject *get_raw(const struct pev_record *r, const struct source *s)
-{
-	return bytes_of(r->sample.raw, r->sample.raw_size);
-}
-
-static PyObject *get_stack(const struct pev_record *r, const struct source *s)
-{
-	return bytes_of(r->sample.stack, r->sample.stack_dyn_size);
-}
-
-static PyObject *get_aux(const struct pev_record *r, const struct source *s)
-{
-	return bytes_of(r->sample.aux, r->sample.aux_size);
-}
+BYTES(get_raw, r->sample.raw, r->sample.raw_size)
+BYTES(get_stack, r->sample.stack, r->sample.stack_dyn_size)
+BYTES(get_aux, r->sample.aux, r->sample.aux_size)
 
 static PyObject *branch(const struct pev_branches *all, uint64_t i)
 {

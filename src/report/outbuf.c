@@ -93,6 +93,20 @@ void outbuf_hex(struct outbuf *b, uint64_t n, unsigned int width)
 	put_right(b, first, (size_t)(end - first), width, ' ');
 }
 
+void outbuf_hex_bytes(struct outbuf *b, const void *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *bytes = data;
+	size_t n = len < OUTBUF_TEXT ? len : OUTBUF_TEXT;
+	char *at = outbuf_room(b, 2 * n);
+
+	for (size_t i = 0; i < n; i++) {
+		*at++ = digits[bytes[i] >> 4];
+		*at++ = digits[bytes[i] & 15];
+	}
+	b->len += 2 * n;
+}
+
 void outbuf_pad(struct outbuf *b, size_t n)
 {
 	memset(outbuf_room(b, n), ' ', n);

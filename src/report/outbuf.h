@@ -73,6 +73,8 @@ static inline void outbuf_short(struct outbuf *b, const char *text, size_t n, si
 void outbuf_unsigned(struct outbuf *b, uint64_t n, unsigned int width, char pad);
 void outbuf_signed(struct outbuf *b, int64_t n, unsigned int width);
 void outbuf_hex(struct outbuf *b, uint64_t n, unsigned int width);
+/* Two digits for each byte; at most OUTBUF_TEXT bytes. */
+void outbuf_hex_bytes(struct outbuf *b, const void *data, size_t len);
 void outbuf_pad(struct outbuf *b, size_t n);
 void outbuf_printf(struct outbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

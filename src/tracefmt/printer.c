@@ -169,7 +169,7 @@ static void put_field(struct printer *p, size_t *at, const struct trace_field *f
 		put(p, at, "%" PRId64, trace_field_sint(f, raw));
 	else if (trace_field_data(f, raw, raw_size, &data, &len))
 		return;
-	else if (f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR)
+	else if (trace_field_is_text(f))
 		put(p, at, "%.*s", (int)len, data);
 	else
 		for (uint32_t i = 0; i < len; i++)

@@ -34,6 +34,11 @@ struct trace_field {
 	uint16_t size;
 };
 
+static inline bool trace_field_is_text(const struct trace_field *f)
+{
+	return f->kind == FIELD_STR || f->kind == FIELD_DYN_STR || f->kind == FIELD_REL_STR;
+}
+
 struct tracefmt {
 	char *sys, *name;
 	uint16_t id;              /* common_type */
