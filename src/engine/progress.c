@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/progress.h"
 
+#include "base/now.h"
 #include "stream/replay/replay.h"
 
 #include <time.h>
@@ -10,25 +11,17 @@
 
 enum { QUIET_MS = 700, EACH_MS = 200 };
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void progress_begin(struct progress *p, const struct analysis *a)
 {
 	*p = (struct progress){ .off = a->opts->stream.verbose < 0 || !isatty(STDERR_FILENO) };
-	p->begun = now();
+	p->begun = now_ns(CLOCK_MONOTONIC);
 	p->next = p->begun + QUIET_MS * MS;
 }
 
 void progress_show(struct progress *p, const struct analysis *a)
 {
 	const struct replay *r = stream_replay(a->stream);
-	uint64_t t = now(), at, size;
+	uint64_t t = now_ns(CLOCK_MONOTONIC), at, size;
 
 	if (t < p->next)
 		return;

@@ -2,6 +2,7 @@
 #include "pyhost/trouble.h"
 
 #include "base/fault.h"
+#include "base/now.h"
 
 #include <frameobject.h>
 #include <inttypes.h>
@@ -31,11 +32,8 @@ static struct trouble_kind *kind_of(struct trouble *t, PyObject *type, const cha
 
 static void tell(struct trouble *t)
 {
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
 	if (now - t->told_ns < SECOND)
 		return;
 	t->told_ns = now;

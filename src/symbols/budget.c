@@ -2,6 +2,7 @@
 #include "symbols/budget.h"
 
 #include "base/caller.h"
+#include "base/now.h"
 
 #include <stddef.h>
 #include <time.h>
@@ -12,14 +13,6 @@
 static const uint64_t own_file = 60000 * MS, file = 5000 * MS, owner = 10000 * MS, all = 30000 * MS;
 static const uint64_t after_stop = 500 * MS, own_after_stop = 10000 * MS;
 enum { SHARE = 20 };     /* strangers' files: their limits grow by 1/SHARE of the time of the run */
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 void budget_init(struct budget *b, uint64_t (*stopped)(void *ctx), void *ctx)
 {
@@ -67,7 +60,7 @@ static bool is_used_up(struct budget *b, uint64_t ns, uint64_t time)
 bool budget_is_over(void *budget)
 {
 	struct budget *b = budget;
-	uint64_t time = now();
+	uint64_t time = now_ns(CLOCK_MONOTONIC);
 
 	return b->file && (b->ended || is_used_up(b, time - b->since, time));
 }
@@ -76,7 +69,7 @@ bool budget_begin(struct budget *b, uid_t uid, uint64_t *ns)
 {
 	b->owner = uid;
 	b->file = ns;
-	b->since = now();
+	b->since = now_ns(CLOCK_MONOTONIC);
 	b->began = b->began ? b->began : b->since;
 	if (!b->ended && !is_used_up(b, 0, b->since))
 		return true;
@@ -86,7 +79,7 @@ bool budget_begin(struct budget *b, uid_t uid, uint64_t *ns)
 
 void budget_end(struct budget *b)
 {
-	uint64_t ns = b->file ? now() - b->since : 0;
+	uint64_t ns = b->file ? now_ns(CLOCK_MONOTONIC) - b->since : 0;
 
 	if (!b->file)
 		return;

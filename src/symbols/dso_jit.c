@@ -12,6 +12,7 @@
  * replaces the old table when it takes the answer. Until then, names come from the old table.
  */
 #include "base/note.h"
+#include "base/now.h"
 #include "symbols/dso_private.h"
 #include "symbols/jit/perfmap.h"
 
@@ -74,14 +75,6 @@ bool dso_is_anonymous(const char *name)
 		if (!strncmp(name, begins[i], strlen(begins[i])))
 			return true;
 	return false;
-}
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* ---- in the thread --------------------------------------------------------------------- */
@@ -147,7 +140,7 @@ static void read_file(struct dsos *d, struct jit_file *f, const struct perfmap *
 
 void dso_jit_answer_(struct dsos *d, struct dso *dso)
 {
-	uint64_t start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID), took;
+	uint64_t start = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID), took;
 	struct jit *j = dso->jit;
 	struct jit_file *f = &j->file;
 
@@ -157,10 +150,10 @@ void dso_jit_answer_(struct dsos *d, struct dso *dso)
 	open_file(d, f, j->pid);
 	if (f->fd >= 0 && dso->question.what == ASK_MAP)
 		read_file(d, f, j->map);
-	took = now(CLOCK_MONOTONIC) - start;
+	took = now_ns(CLOCK_MONOTONIC) - start;
 	if (f->found_other && j->map)    /* a new file from the keeper, whose parser has read the whole map */
 		took *= COST_SHARE;
-	f->cost = (now(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
+	f->cost = (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu) * COST_SHARE;
 	f->cost = f->cost > took ? f->cost : took;
 }
 
@@ -248,7 +241,7 @@ static void take_map(struct dsos *d, struct jit *j)
 static void set_next_look(struct jit *j)
 {
 	const struct jit_file *f = &j->file;
-	uint64_t end = now(CLOCK_MONOTONIC);
+	uint64_t end = now_ns(CLOCK_MONOTONIC);
 
 	if (f->gone || f->found_gone) {  /* the file does not grow any more */
 		j->next_look = UINT64_MAX;
@@ -317,7 +310,7 @@ static void look_if_due(struct dsos *d, struct jit *j)
 		read_kept(d, j);
 	if (!(has_time(d, j) ? dso_settle_(d, j->dso) : dso_poll_(d, j->dso)))
 		return;
-	if (!j->kept && (!j->gone || j->file.fd >= 0) && now(CLOCK_MONOTONIC_COARSE) >= j->next_look)
+	if (!j->kept && (!j->gone || j->file.fd >= 0) && now_ns(CLOCK_MONOTONIC_COARSE) >= j->next_look)
 		look(d, j, has_time(d, j));
 }
 
@@ -329,7 +322,7 @@ static bool look_soon(struct dsos *d, struct jit *j)
 	if (j->dso->late)
 		return dso_settle_(d, j->dso);
 	if (j->file.fd < 0 || j->gone || j->next_look <= j->soonest || fstat(j->file.fd, &st) ||
-	    st.st_size == j->file.size || now(CLOCK_MONOTONIC_COARSE) < j->soonest)
+	    st.st_size == j->file.size || now_ns(CLOCK_MONOTONIC_COARSE) < j->soonest)
 		return false;
 	return look(d, j, true);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "symbols/patience.h"
 
+#include "base/now.h"
+
 #include <time.h>
 
 enum { SHARE = 10, MOST = 1000000000, FIRM = MOST / 10, LOOK = 5000000 };   /* ns */
 
 uint64_t patience_begin(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return now_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t patience_left(struct patience *p, bool firm)

@@ -2,6 +2,7 @@
 #include "symbols/symbolizer.h"
 
 #include "base/note.h"
+#include "base/now.h"
 #include "symbols/kernel/ksymbols.h"
 #include "symbols/parser_kinds.h"
 
@@ -85,14 +86,6 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Reads the descriptor from its beginning: its addresses depend on the privilege when it was opened. */
 static void read_kallsyms(struct symbolizer *s)
 {
@@ -115,7 +108,7 @@ int symbolizer_read_kernel(struct symbolizer *s)
 {
 	if (!s->kernel_read && s->kallsyms_fd >= 0) {
 		read_kallsyms(s);
-		s->next_reading = now(CLOCK_MONOTONIC) + REREAD_NS;
+		s->next_reading = now_ns(CLOCK_MONOTONIC) + REREAD_NS;
 	}
 	return s->kallsyms ? 0 : -EACCES;
 }
@@ -145,12 +138,12 @@ static bool read_again(struct symbolizer *s, uint64_t addr, struct kernel_symbol
 {
 	bool found;
 
-	if (s->base || !(addr >> 63) || now(CLOCK_MONOTONIC_COARSE) < s->next_reading)
+	if (s->base || !(addr >> 63) || now_ns(CLOCK_MONOTONIC_COARSE) < s->next_reading)
 		return false;
 	read_kallsyms(s);
 	found = find_kernel(s, addr, sym);
 	s->pause = found ? REREAD_NS : s->pause < MAX_PAUSE_NS / 2 ? s->pause * 2 : MAX_PAUSE_NS;
-	s->next_reading = now(CLOCK_MONOTONIC) + s->pause;
+	s->next_reading = now_ns(CLOCK_MONOTONIC) + s->pause;
 	return found;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "symbols/dwarf/inline_private.h"
 
+#include "base/now.h"
 #include "base/room.h"
 
 #include <dwarf.h>
@@ -18,20 +19,12 @@ enum { MAX_DEPTH = 1024, STEPS_PER_LOOK = 1 << 14 };
 
 /* ---- time ------------------------------------------------------------------- */
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 int inline_work_(struct inline_maker *m, unsigned int steps)
 {
 	uint64_t before = m->work;
 
 	m->work += steps;
-	return before / STEPS_PER_LOOK != m->work / STEPS_PER_LOOK && now() > m->deadline ? -ETIME : 0;
+	return before / STEPS_PER_LOOK != m->work / STEPS_PER_LOOK && now_ns(CLOCK_MONOTONIC) > m->deadline ? -ETIME : 0;
 }
 
 /* ---- functions -------------------------------------------------------------- */
@@ -266,7 +259,7 @@ static int make(struct inline_maker *m, struct parser_bytes *out)
 
 int inline_unit_pack(struct dwarf_file *f, size_t unit, struct parser_bytes *out)
 {
-	struct inline_maker m = { .file = f, .deadline = now() + UNIT_SECONDS * UINT64_C(1000000000) };
+	struct inline_maker m = { .file = f, .deadline = now_ns(CLOCK_MONOTONIC) + UNIT_SECONDS * UINT64_C(1000000000) };
 	int rc;
 
 	if (!dwarf_file_unit(f, unit, &m.unit))
