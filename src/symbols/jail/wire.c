@@ -44,21 +44,21 @@ static bool is_soft(ssize_t rc)
 	return rc < 0 && (errno == EINTR || errno == EAGAIN);
 }
 
-int wire_send(int socket, const void *data, size_t n, const struct wire_limit *limit)
+/* Sends, or receives, all n bytes. */
+static int transfer(int socket, char *p, size_t n, bool sends, const struct wire_limit *limit)
 {
-	const char *p = data;
+	int flags = limit ? MSG_DONTWAIT : 0, rc;
 
 	while (n) {
-		ssize_t sent = send(socket, p, n, MSG_NOSIGNAL | (limit ? MSG_DONTWAIT : 0));
-		int rc;
+		ssize_t done = sends ? send(socket, p, n, MSG_NOSIGNAL | flags) : recv(socket, p, n, flags);
 
-		if (sent > 0) {
-			p += sent;
-			n -= (size_t)sent;
-		} else if (!is_soft(sent)) {
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+		} else if (!is_soft(done)) {
 			return -EPIPE;
 		} else if (limit) {
-			rc = wait_for(socket, POLLOUT, limit);
+			rc = wait_for(socket, sends ? POLLOUT : POLLIN, limit);
 			if (rc)
 				return rc;
 		}
@@ -66,26 +66,14 @@ int wire_send(int socket, const void *data, size_t n, const struct wire_limit *l
 	return 0;
 }
 
+int wire_send(int socket, const void *data, size_t n, const struct wire_limit *limit)
+{
+	return transfer(socket, (char *)(uintptr_t)data, n, true, limit);
+}
+
 int wire_receive(int socket, void *data, size_t n, const struct wire_limit *limit)
 {
-	char *p = data;
-
-	while (n) {
-		ssize_t got = recv(socket, p, n, limit ? MSG_DONTWAIT : 0);
-		int rc;
-
-		if (got > 0) {
-			p += got;
-			n -= (size_t)got;
-		} else if (!is_soft(got)) {
-			return -EPIPE;
-		} else if (limit) {
-			rc = wait_for(socket, POLLIN, limit);
-			if (rc)
-				return rc;
-		}
-	}
-	return 0;
+	return transfer(socket, data, n, false, limit);
 }
 
 int wire_send_fds(int socket, const void *data, size_t n, const int *fds, unsigned int nfds)
