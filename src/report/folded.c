@@ -239,17 +239,6 @@ void folded_compare(struct folded *f, const struct folded *old)
 	f->before += old->total;
 }
 
-void folded_add_names(struct folded *f, const char *const *names, size_t n, enum folded_order order,
-		      enum folded_kind kind, uint64_t weight)
-{
-	uint32_t frames[MAX_DEPTH + 1];
-	size_t taken = n < MAX_DEPTH + 1 ? n : MAX_DEPTH + 1;   /* one more: folded_add() sees the cut */
-
-	for (size_t i = 0; i < taken; i++)
-		frames[i] = folded_frame(f, names[order == FOLDED_ROOT_FIRST ? i : n - 1 - i], kind);
-	folded_add(f, frames, taken, FOLDED_ROOT_FIRST, weight);
-}
-
 void folded_interval(struct folded *f, const char *time)
 {
 	f->interval = time ? folded_frame(f, time, FOLDED_TIME) : LOST;
@@ -263,11 +252,6 @@ void folded_limit(struct folded *f, size_t bytes)
 uint64_t folded_total(const struct folded *f)
 {
 	return f->total;
-}
-
-size_t folded_count(const struct folded *f)
-{
-	return f->count;
 }
 
 uint64_t folded_before(const struct folded *f)

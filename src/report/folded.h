@@ -54,9 +54,6 @@ uint32_t folded_frame(struct folded *f, const char *name, enum folded_kind kind)
  * stack "[too many stacks]", so that the total stays right. */
 void folded_add(struct folded *f, const uint32_t *frames, size_t n, enum folded_order order,
 		uint64_t weight);
-/* The same with names, all of one kind. */
-void folded_add_names(struct folded *f, const char *const *names, size_t n, enum folded_order order,
-		      enum folded_kind kind, uint64_t weight);
 
 /* From now on this text is the root of stacks: the time of the interval. NULL: no longer. */
 void folded_interval(struct folded *f, const char *time);
@@ -64,8 +61,6 @@ void folded_interval(struct folded *f, const char *time);
 void folded_limit(struct folded *f, size_t bytes);
 /* Weight of all stacks, including "[too many stacks]". */
 uint64_t folded_total(const struct folded *f);
-/* Number of distinct stacks. */
-size_t folded_count(const struct folded *f);
 /* Sets the stacks of an earlier measurement for comparison: pictures then show the difference. If
  * a kind is known in only one of them (a file), frames are matched by name. */
 void folded_compare(struct folded *f, const struct folded *old);

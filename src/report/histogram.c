@@ -113,14 +113,6 @@ void histogram_quantiles(const struct histogram *h, const double *p, size_t n, u
 	}
 }
 
-uint64_t histogram_quantile(const struct histogram *h, double p)
-{
-	uint64_t value;
-
-	histogram_quantiles(h, &p, 1, &value);
-	return value;
-}
-
 void histogram_merge(struct histogram *h, const struct histogram *from)
 {
 	if (!from->count)
@@ -146,20 +138,8 @@ void histogram_merge(struct histogram *h, const struct histogram *from)
 	}
 }
 
-void histogram_reset(struct histogram *h)
-{
-	h->count = h->sum = h->min = h->max = 0;
-	if (h->used)
-		memset(h->chunks, 0, h->used * sizeof(*h->chunks));
-}
-
 void histogram_free(struct histogram *h)
 {
 	free(h->chunks);
 	*h = (struct histogram){ 0 };
-}
-
-size_t histogram_memory(const struct histogram *h)
-{
-	return sizeof(*h) + h->room * sizeof(*h->chunks);
 }

@@ -70,19 +70,13 @@ static inline void histogram_add(struct histogram *h, uint64_t value)
 
 /* 0 if there is no value. */
 double histogram_mean(const struct histogram *h);
-/* The smallest value such that a share p of all values is not above it, 0 <= p <= 1: 0.5 is the
- * median, 0 the minimum, 1 the maximum. 0 if there is no value. */
-uint64_t histogram_quantile(const struct histogram *h, double p);
-/* Several quantiles in one pass; p in ascending order. */
+/* For each p the smallest value such that a share p of all values is not above it, 0 <= p <= 1: 0.5 is the
+ * median, 0 the minimum, 1 the maximum. 0 if there is no value. p in ascending order. */
 void histogram_quantiles(const struct histogram *h, const double *p, size_t n, uint64_t *values);
 
 /* Adds all values in `from`, another histogram, to h. */
 void histogram_merge(struct histogram *h, const struct histogram *from);
-/* Removes all values; keeps the memory for new ones. */
-void histogram_reset(struct histogram *h);
 void histogram_free(struct histogram *h);
-/* Bytes of the struct and its chunks. */
-size_t histogram_memory(const struct histogram *h);
 
 /* Calls fn with each bucket that has values: n values from low to high (inclusive). Stops when fn
  * returns other than 0, and returns that. */
