@@ -64,8 +64,6 @@ static inline const char *script_key(const struct script_field *f)
 }
 
 extern const struct script_field script_fields[SCRIPT_NFIELDS];
-/* Text only: comm, pid and tid together; cpu, time and event together. */
-extern const struct script_field script_who_field, script_when_field;
 
 /* The fields of -F. */
 struct script_choice {

@@ -198,8 +198,9 @@ static bool is_of_text(const struct script_event *e, int i)
 	return script_fields[i].text && !(e->has_chain && i >= SCRIPT_IP && i <= SCRIPT_SRCLINE);
 }
 
-const struct script_field script_who_field = { .name = "who", .text = text_who };
-const struct script_field script_when_field = { .name = "when", .text = text_when };
+/* Text only: comm, pid and tid together; cpu, time and event together. */
+static const struct script_field who = { .name = "who", .text = text_who };
+static const struct script_field when = { .name = "when", .text = text_when };
 
 /* Replaces n fields at `at` by one. */
 static void join(struct script_event *e, size_t at, size_t n, const struct script_field *one)
@@ -220,11 +221,11 @@ static void join_fields(struct script_event *e)
 	while (f[n] && f[n] <= &script_fields[SCRIPT_TID])
 		n++;
 	if (n >= 2 && f[0] == &script_fields[SCRIPT_COMM])
-		join(e, 0, n, &script_who_field);
+		join(e, 0, n, &who);
 	for (n = 0; f[n]; n++)
 		if (f[n] == &script_fields[SCRIPT_CPU] && f[n + 1] == &script_fields[SCRIPT_TIME] &&
 		    f[n + 2] == &script_fields[SCRIPT_EVENT])
-			join(e, n, 3, &script_when_field);
+			join(e, n, 3, &when);
 }
 
 /* As in perf script, dsoff shows dso, too. But `-F +dsoff` adds nothing to events without an address,

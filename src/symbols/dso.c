@@ -36,7 +36,7 @@ static void link_newest(struct dsos *d, struct dso *dso)
 	d->newest = dso;
 }
 
-void dso_touch_(struct dsos *d, struct dso *dso)
+static void touch(struct dsos *d, struct dso *dso)
 {
 	if (d->newest == dso)
 		return;
@@ -91,11 +91,11 @@ void dso_account_(struct dsos *d, struct dso *dso)
 	}
 	d->bytes += bytes_of(dso) - dso->bytes;
 	dso->bytes = bytes_of(dso);
-	dso_touch_(d, dso);
+	touch(d, dso);
 	dso_keep_bound_(d);
 }
 
-void dso_forget_file_(struct dsos *d, struct dso *dso)
+static void forget_file(struct dsos *d, struct dso *dso)
 {
 	symfile_free(dso->file);
 	demangled_free(dso->names);
@@ -114,7 +114,7 @@ void dso_keep_bound_(struct dsos *d)
 {
 	for (struct dso *dso = d->oldest; dso && d->bytes > d->max_bytes; dso = dso->newer)
 		if (!dso->late && (dso->file || dso->jit) && dso != d->newest)
-			dso_forget_file_(d, dso);
+			forget_file(d, dso);
 }
 
 /* ---- hash table ----------------------------------------------------------- */
@@ -155,7 +155,7 @@ static void drop(struct dsos *d, struct dso *dso)
 {
 	unlink_dso(d, dso);
 	unlink_use(d, dso);
-	dso_forget_file_(d, dso);
+	forget_file(d, dso);
 	dso_jit_free_(d, dso);
 	free(dso);
 }
@@ -256,7 +256,7 @@ static struct dso *take(struct dsos *d, struct dso *dso)
 	if (dso && !dso->refs++)
 		d->unused--;
 	if (dso)
-		dso_touch_(d, dso);
+		touch(d, dso);
 	return dso;
 }
 
@@ -275,7 +275,7 @@ struct dso *dso_get(struct dsos *d, const char *path, const struct dso_id *id, p
 
 	if (dso && !dso->late && dso_is_rewritten_(d, dso, pid)) {
 		dso->serial = ++d->serials;
-		dso_forget_file_(d, dso);
+		forget_file(d, dso);
 		clock_gettime(CLOCK_REALTIME, &dso->seen);
 	}
 	if (!dso)
@@ -336,14 +336,14 @@ static const char *shown_name(struct dsos *d, struct dso *dso, const char *name)
 bool dso_find(struct dsos *d, struct dso *dso, uint64_t offset, const char **name, uint64_t *into)
 {
 	if (dso->memory) {
-		dso_touch_(d, dso);
+		touch(d, dso);
 		return dso_jit_find_(d, dso, offset, name, into);
 	}
 	if (!dso_settle_(d, dso) || (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_SYMBOL, offset, NULL)))
 		return false;
 	if (dso->state != DSO_READ)
 		return false;
-	dso_touch_(d, dso);
+	touch(d, dso);
 	if (!symfile_find(dso->file, offset, name, into))
 		return false;
 	if (is_mangled(*name))
@@ -369,7 +369,7 @@ size_t dso_inlines(struct dsos *d, struct dso *dso, uint64_t offset, struct inli
 		return 0;
 	if (!inlines_has(dso->inlines, vaddr) && !dso_ask_(d, dso, ASK_INLINES, offset, NULL))
 		return 0;
-	dso_touch_(d, dso);
+	touch(d, dso);
 	return inlines_has(dso->inlines, vaddr) ? inlines_find(dso->inlines, vaddr, out, max) : 0;
 }
 
@@ -385,7 +385,7 @@ bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi,
 		return false;
 	d->keeps_code = true;
 	if (dso->state == DSO_READ && dso->code < 0 && !dso->code_asked)
-		dso_forget_file_(d, dso);
+		forget_file(d, dso);
 	if (dso->state == DSO_UNREAD && !dso_ask_(d, dso, ASK_CFI, offset, NULL))
 		return false;
 	dso->code_asked = true;
@@ -394,7 +394,7 @@ bool dso_cfi(struct dsos *d, struct dso *dso, uint64_t offset, struct cfi **cfi,
 	if (!cfi_has(dso->cfi, *vaddr) && !dso_ask_(d, dso, ASK_CFI, offset, NULL))
 		return false;
 	*cfi = dso->cfi;
-	dso_touch_(d, dso);
+	touch(d, dso);
 	return cfi_has(dso->cfi, *vaddr);
 }
 

@@ -114,8 +114,6 @@ struct dsos {
 };
 
 /* dso.c */
-void dso_touch_(struct dsos *d, struct dso *dso);
-void dso_forget_file_(struct dsos *d, struct dso *dso);
 void dso_keep_bound_(struct dsos *d);
 /* Counts its memory and descriptors again, and makes it the dso used last. */
 void dso_account_(struct dsos *d, struct dso *dso);

@@ -217,8 +217,3 @@ struct dsos *symbolizer_dsos(struct symbolizer *s)
 {
 	return s->dsos;
 }
-
-struct parser *symbolizer_parser(struct symbolizer *s)
-{
-	return s->parser;
-}

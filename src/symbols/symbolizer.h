@@ -53,6 +53,4 @@ uint64_t symbolizer_kernel_serial(const struct symbolizer *s);
 uint64_t symbolizer_answers(struct symbolizer *s);
 /* The mapped files; their functions by dso_find(). */
 struct dsos *symbolizer_dsos(struct symbolizer *s);
-/* The parser for these files. */
-struct parser *symbolizer_parser(struct symbolizer *s);
 #endif

@@ -35,19 +35,14 @@ void *arena_take(struct arena *a, size_t size)
 	return c->bytes + c->used - size;
 }
 
-void arena_free(struct arena *a)
-{
-	while (a->chunks) {
-		struct chunk *c = a->chunks;
-
-		a->chunks = c->next;
-		free(c);
-	}
-}
-
 void print_tree_free(struct print_tree *tree)
 {
-	arena_free(&tree->arena);
+	while (tree->arena.chunks) {
+		struct chunk *c = tree->arena.chunks;
+
+		tree->arena.chunks = c->next;
+		free(c);
+	}
 }
 
 /* ---- strings ---------------------------------------------------------------------- */

@@ -59,7 +59,6 @@ struct arena {
 
 /* Zeroed; NULL if out of memory. */
 void *arena_take(struct arena *a, size_t size);
-void arena_free(struct arena *a);
 
 struct print_tree {
 	struct arena arena;

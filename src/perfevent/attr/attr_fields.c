@@ -180,7 +180,8 @@ void pev_field_set_(struct perf_event_attr *attr, const struct pev_attr_field *f
 	store(p, f->size, word | (value & mask_of(f)) << shift_of(f));
 }
 
-uint32_t pev_attr_size_(const struct perf_event_attr *attr)
+/* Valid bytes: attr->size, or the default for 0. */
+static uint32_t size_of(const struct perf_event_attr *attr)
 {
 	return attr->size ? attr->size : PERF_ATTR_SIZE_VER7;
 }
@@ -192,7 +193,7 @@ int pev_attr_get(const struct perf_event_attr *attr, const char *name, uint64_t 
 	*value = 0;
 	if (!f)
 		return -ENOENT;
-	if (f->offset + f->size <= pev_attr_size_(attr))
+	if (f->offset + f->size <= size_of(attr))
 		*value = pev_field_get_(attr, f);
 	return 0;
 }
@@ -200,7 +201,7 @@ int pev_attr_get(const struct perf_event_attr *attr, const char *name, uint64_t 
 /* A size below the minimum was set on purpose: the kernel is to refuse it. */
 static void raise_size(union pev_attr_buf *buf, uint32_t size)
 {
-	uint32_t now = pev_attr_size_(&buf->attr);
+	uint32_t now = size_of(&buf->attr);
 
 	if (now >= PERF_ATTR_SIZE_VER0 && now < size)
 		buf->attr.size = size;
@@ -261,7 +262,7 @@ static bool is_zero(const char *p, size_t n)
 
 int pev_attr_buf_copy(union pev_attr_buf *buf, const struct perf_event_attr *attr)
 {
-	uint32_t size = pev_attr_size_(attr), fits = size < sizeof(*buf) ? size : sizeof(*buf);
+	uint32_t size = size_of(attr), fits = size < sizeof(*buf) ? size : sizeof(*buf);
 
 	if (size < PERF_ATTR_SIZE_VER0 || size > SIZE_LIMIT ||
 	    !is_zero((const char *)attr + fits, size - fits)) {

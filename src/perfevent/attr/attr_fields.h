@@ -8,6 +8,4 @@
 /* The caller has checked that the field lies inside the object. */
 uint64_t pev_field_get_(const struct perf_event_attr *attr, const struct pev_attr_field *f);
 void pev_field_set_(struct perf_event_attr *attr, const struct pev_attr_field *f, uint64_t value);
-/* Valid bytes: attr->size, or the default for 0. */
-uint32_t pev_attr_size_(const struct perf_event_attr *attr);
 #endif

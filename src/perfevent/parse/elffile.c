@@ -13,7 +13,7 @@
 
 #define SECTION_LIMIT (1ull << 30)   /* bytes of a section that is loaded */
 
-uint16_t pev_elf_u16_(const struct pev_elf *elf, const void *p)
+static uint16_t read_u16(const struct pev_elf *elf, const void *p)
 {
 	uint16_t v;
 
@@ -41,7 +41,7 @@ uint64_t pev_elf_word_(const struct pev_elf *elf, const void *p)
 
 /* A field that is in the structures of both classes. */
 #define FIELD16(elf, p, type, field)                                                               \
-	pev_elf_u16_(elf, (p) + ((elf)->wide ? offsetof(Elf64_##type, field)                       \
+	read_u16(elf, (p) + ((elf)->wide ? offsetof(Elf64_##type, field)                       \
 					     : offsetof(Elf32_##type, field)))
 #define FIELD32(elf, p, type, field)                                                               \
 	pev_elf_u32_(elf, (p) + ((elf)->wide ? offsetof(Elf64_##type, field)                       \
@@ -147,7 +147,7 @@ void pev_elf_close_(struct pev_elf *elf)
 	elf->fd = -1;
 }
 
-int pev_elf_section_(const struct pev_elf *elf, uint32_t i, struct pev_elf_section *s)
+static int read_section(const struct pev_elf *elf, uint32_t i, struct pev_elf_section *s)
 {
 	char p[sizeof(Elf64_Shdr)];
 	uint64_t at = (uint64_t)i * SIZE(elf, Shdr);
@@ -196,14 +196,14 @@ int pev_elf_find_section_(const struct pev_elf *elf, const char *name, struct pe
 
 	if (!elf->shnum || elf->shstrndx == SHN_UNDEF)
 		return -ENOENT;
-	rc = pev_elf_section_(elf, elf->shstrndx, &names);
+	rc = read_section(elf, elf->shstrndx, &names);
 	if (!rc)
 		rc = pev_elf_load_(elf, &names, &text);
 	if (rc)
 		return rc;
 	rc = -ENOENT;
 	for (uint32_t i = 0; i < elf->shnum && rc == -ENOENT; i++) {
-		rc = pev_elf_section_(elf, i, s);
+		rc = read_section(elf, i, s);
 		if (!rc && (s->name >= names.size || strcmp(text + s->name, name)))
 			rc = -ENOENT;
 	}
@@ -293,13 +293,13 @@ static int find_in(const struct pev_elf *elf, uint32_t type, const char *name, u
 	int rc = -ENOENT;
 
 	for (uint32_t i = 0; i < elf->shnum && rc == -ENOENT; i++) {
-		rc = pev_elf_section_(elf, i, &table);
+		rc = read_section(elf, i, &table);
 		if (rc)
 			return rc;
 		rc = -ENOENT;
 		if (table.type != type)
 			continue;
-		rc = pev_elf_section_(elf, table.link, &strings);
+		rc = read_section(elf, table.link, &strings);
 		if (!rc)
 			rc = search(elf, &table, &strings, name, value);
 	}

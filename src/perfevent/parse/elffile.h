@@ -34,7 +34,6 @@ struct pev_elf_symbol {
 /* All return 0, -EBADMSG for a damaged file, or -errno. */
 int pev_elf_open_(struct pev_elf *elf, const char *path);
 void pev_elf_close_(struct pev_elf *elf);
-int pev_elf_section_(const struct pev_elf *elf, uint32_t i, struct pev_elf_section *s);
 /* -ENOENT if there is no section of that name. */
 int pev_elf_find_section_(const struct pev_elf *elf, const char *name, struct pev_elf_section *s);
 /* The bytes of a section, malloc'ed, with a NUL after them. */
@@ -42,7 +41,6 @@ int pev_elf_load_(const struct pev_elf *elf, const struct pev_elf_section *s, ch
 /* File offset of an address as linked: -ENOENT if no segment in the file has it. */
 int pev_elf_offset_(const struct pev_elf *elf, uint64_t addr, uint64_t *offset);
 /* Numbers in the file's byte order. */
-uint16_t pev_elf_u16_(const struct pev_elf *elf, const void *p);
 uint32_t pev_elf_u32_(const struct pev_elf *elf, const void *p);
 uint64_t pev_elf_word_(const struct pev_elf *elf, const void *p);   /* 4 or 8 bytes by class */
 #endif

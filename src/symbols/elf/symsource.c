@@ -46,7 +46,9 @@ int symsource_answer(void **state, const struct parser_question *q, struct parse
 	return rc;
 }
 
-struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link)
+/* As symfile_open(), with names from the debug file if debug is not -1. NULL with errno if the
+ * debug file does not belong to the file. EOWNERDEAD, ETIME: parsing failed. */
+static struct symfile *read_file(struct parser *p, int fd, int debug, bool by_link)
 {
 	char flag = by_link;
 	struct parser_question q = { .kind = PARSER_SYMBOLS, .fds = { fd, debug },
@@ -91,7 +93,7 @@ static bool try(struct search *s, pid_t pid, const char *path, bool by_link)
 	/* a debug link or a link by build id may lead to the program itself */
 	if (!ticket_stat(debug, &st) && (uint64_t)st.st_size <= SYMSOURCE_MAX_FILE &&
 	    (st.st_ino != s->st.st_ino || st.st_dev != s->st.st_dev))
-		f = symsource_read(s->parser, s->fd, debug, by_link);
+		f = read_file(s->parser, s->fd, debug, by_link);
 	if (!f) {
 		close(debug);
 		return false;
@@ -151,7 +153,7 @@ struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd,
 {
 	struct search s = { .parser = p, .opener = o, .fd = fd, .pid = pid, .debug = -1 };
 
-	s.file = symsource_read(p, fd, -1, false);
+	s.file = read_file(p, fd, -1, false);
 	if (s.file && !symfile_is_complete(s.file) && !ticket_stat(fd, &s.st) &&
 	    (!pid || !try_root(&s, pid, path)))
 		try_root(&s, 0, path);
@@ -167,7 +169,7 @@ struct symfile *symsource_ask_servers(struct parser *p, struct symfile *f, int f
 	uint8_t id[BUILD_ID_MAX];
 	size_t size = symfile_build_id(f, id);
 	int debug = size && !symfile_is_complete(f) ? debuginfod_fetch(urls, id, size, parser_helpers(p)) : -ENOENT;
-	struct symfile *more = debug < 0 ? NULL : symsource_read(p, fd, debug, false);
+	struct symfile *more = debug < 0 ? NULL : read_file(p, fd, debug, false);
 
 	if (debug >= 0)
 		close(debug);

@@ -9,11 +9,7 @@
 /* Larger files are not read. */
 #define SYMSOURCE_MAX_FILE (4ull << 30)
 
-/* As symfile_open(), with names from the debug file if debug is not -1. NULL with errno if the
- * debug file does not belong to the file. EOWNERDEAD, ETIME: parsing failed. */
-struct symfile *symsource_read(struct parser *p, int fd, int debug, bool by_link);
-
-/* The same with names from a debug file if there is one. It is searched by build id and debug
+/* As symfile_open(), with names from a debug file if there is one. It is searched by build id and debug
  * link, in the root of the process and in ours. `path` is the file's. *dwarf (if dwarf is not
  * NULL) is a descriptor of the file that may have DWARF, to be closed by the caller, or -1. */
 struct symfile *symsource_open(struct parser *p, const struct opener *o, int fd, pid_t pid,
