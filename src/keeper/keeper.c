@@ -4,6 +4,7 @@
 #include "base/descriptors.h"
 #include "keeper/outputs.h"
 #include "symbols/elf/elfid.h"
+#include "symbols/jail/wire.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -66,29 +67,6 @@ union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(PARSER_MAX_FDS * sizeof(int))];
 };
-
-/* Sends one datagram; 0 or -errno. */
-static int put(int socket, const void *data, size_t size, const int *fds, unsigned int nfds)
-{
-	union control control = {0};
-	struct iovec iov = { (void *)(uintptr_t)data, size };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	ssize_t n;
-
-	if (nfds) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
-		control.header = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(nfds * sizeof(int)), .cmsg_level = SOL_SOCKET,
-			.cmsg_type = SCM_RIGHTS,
-		};
-		memcpy(CMSG_DATA(&control.header), fds, nfds * sizeof(*fds));
-	}
-	do
-		n = sendmsg(socket, &msg, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : 0;
-}
 
 /* Receives one datagram: its size, 0 at the end, or -errno. */
 static ssize_t get(int socket, void *data, size_t size, int fds[PARSER_MAX_FDS], unsigned int *nfds)
@@ -167,7 +145,7 @@ static void send_answer(int socket, const struct grants *g, int rc, int fd)
 {
 	struct answer a = { rc, vault_worker(g->vault) };
 
-	if (put(socket, &a, sizeof(a), &fd, fd >= 0))
+	if (wire_send_fds(socket, &a, sizeof(a), &fd, fd >= 0))
 		a.rc = -EPIPE;   /* the run has ended: the next read returns 0 */
 	if (fd >= 0)
 		close(fd);
@@ -216,7 +194,7 @@ static void keep(int socket, const struct keeper_opts *opts)
 	descriptors_close_but(socket, socket);   /* close the run's events, ring buffers and files */
 	if (!g.vault)
 		_exit(1);
-	put(socket, &self, sizeof(self), NULL, 0);
+	wire_send_fds(socket, &self, sizeof(self), NULL, 0);
 	while ((n = get(socket, &r, sizeof(r), fds, &nfds)) > 0) {
 		answer_one(socket, &g, &opts->outputs, &r, (size_t)n, fds, nfds);
 		close_all(fds, nfds);
@@ -239,7 +217,7 @@ static int ask_with(struct keeper *k, struct request *r, size_t n, const int *fd
 	rc = -pthread_mutex_timedlock(&lane->lock, &until);
 	if (rc)
 		return rc;
-	rc = put(lane->socket, r, REQUEST_HEAD + n + 1, fds, nfds);
+	rc = wire_send_fds(lane->socket, r, REQUEST_HEAD + n + 1, fds, nfds);
 	rc = rc ? rc : receive_answer(lane->socket, a);
 	pthread_mutex_unlock(&lane->lock);
 	return rc;
