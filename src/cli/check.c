@@ -137,38 +137,8 @@ static int become(const struct account *a)
 	return 0;
 }
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-	for (const char *p = data; size; ) {
-		ssize_t n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
-static bool read_all(int fd, void *data, size_t size)
-{
-	for (char *p = data; size; ) {
-		ssize_t n = read(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 /* Runs in the child. Returns an errno as exit status. */
-static int report(const struct account *a, int fd)
+static int report(const struct account *a, FILE *out)
 {
 	struct checkup c = { 0 };
 	/* a check for the own user keeps its capabilities */
@@ -178,19 +148,18 @@ static int report(const struct account *a, int fd)
 		rc = gather(&c);
 	if (rc)
 		return -rc;
-	return write_all(fd, &c.who, sizeof(c.who)) && write_all(fd, &c.n, sizeof(c.n)) &&
-	       write_all(fd, c.rows, c.n * sizeof(*c.rows)) ? 0 : EIO;
+	return out && fwrite(&c.who, sizeof(c.who), 1, out) && fwrite(&c.n, sizeof(c.n), 1, out) &&
+	       fwrite(c.rows, sizeof(*c.rows), c.n, out) == c.n && !fflush(out) ? 0 : EIO;
 }
 
 #define ROWS_MAX 10000
 
-static bool receive(struct checkup *c, int fd)
+static bool receive(struct checkup *c, FILE *in)
 {
-	if (!read_all(fd, &c->who, sizeof(c->who)) || !read_all(fd, &c->n, sizeof(c->n)) ||
-	    c->n > ROWS_MAX)
+	if (!fread(&c->who, sizeof(c->who), 1, in) || !fread(&c->n, sizeof(c->n), 1, in) || c->n > ROWS_MAX)
 		return false;
 	c->rows = calloc(c->n, sizeof(*c->rows));
-	return c->rows && read_all(fd, c->rows, c->n * sizeof(*c->rows));
+	return c->rows && fread(c->rows, sizeof(*c->rows), c->n, in) == c->n;
 }
 
 /* The child's exit status, or 128 + the number of the signal. */
@@ -210,23 +179,24 @@ static int gather_as(struct checkup *c, const char *name, struct fault *f)
 	char hint[256];
 	bool got;
 	pid_t pid;
+	FILE *in;
 
 	if (find_account(name, &a, f))
 		return -1;
 	if (a.uid != geteuid() && geteuid())
 		return fault_set(f, EXIT_FAILED, "check: --user %s: only root can check as another "
 				 "user; use sudo", name);
-	if (pipe(fds))
+	if (pipe(fds) || !(in = fdopen(fds[0], "r")))
 		return fault_set(f, EXIT_FAILED, "check: pipe: %s%s", strerror(errno),
 				 descriptors_hint(errno, hint, sizeof(hint)));
 	pid = fork();
 	if (!pid) {
 		close(fds[0]);
-		_exit(report(&a, fds[1]));
+		_exit(report(&a, fdopen(fds[1], "w")));
 	}
 	close(fds[1]);
-	got = pid > 0 && receive(c, fds[0]);
-	close(fds[0]);
+	got = pid > 0 && receive(c, in);
+	fclose(in);
 	status = pid > 0 ? wait_for(pid) : errno;
 	if (got && !status)
 		return 0;
@@ -284,7 +254,7 @@ static int render(const struct checkup *c, bool json, const struct opt_parser *a
 {
 	if (!json)
 		checkup_text(c, stdout);
-	else if (checkup_json(c, stdout))
+	else if (checkup_json(c, stdout) == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "check: out of memory");
 	return args->noperands && !all_work(c) ? EXIT_FAILED : EXIT_DONE;
 }

@@ -31,6 +31,6 @@ struct checkup {
 };
 
 void checkup_text(const struct checkup *c, FILE *out);
-/* 0 or -ENOMEM. */
+/* 0, -ENOMEM or -EIO. */
 int checkup_json(const struct checkup *c, FILE *out);
 #endif

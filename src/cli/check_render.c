@@ -177,13 +177,7 @@ static bool fill(json_object *root, const struct checkup *c)
 
 int checkup_json(const struct checkup *c, FILE *out)
 {
-	const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			  JSON_C_TO_STRING_NOSLASHESCAPE;
 	json_object *root = json_object_new_object();
-	const char *text = root && fill(root, c) ? json_object_to_json_string_ext(root, style) : NULL;
 
-	if (text)
-		fprintf(out, "%s\n", text);
-	json_object_put(root);
-	return text ? 0 : -ENOMEM;
+	return json_document(root, root && fill(root, c), out);
 }

@@ -254,7 +254,7 @@ static int render(const struct listing *l, bool json, struct fault *f)
 {
 	if (!json)
 		listing_text(l, stdout);
-	else if (listing_json(l, stdout))
+	else if (listing_json(l, stdout) == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "list: out of memory");
 	if (!l->trouble.exit_code)
 		return EXIT_DONE;

@@ -23,6 +23,6 @@ struct listing {
 };
 
 void listing_text(const struct listing *l, FILE *out);
-/* 0 or -ENOMEM. */
+/* 0, -ENOMEM or -EIO. */
 int listing_json(const struct listing *l, FILE *out);
 #endif

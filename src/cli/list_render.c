@@ -6,6 +6,7 @@
 #include "report/json.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -15,7 +16,7 @@
  * Text
  */
 
-/* Each kind is a table, with a function for each column that writes a cell. */
+/* Each kind is a table. A column is a text of the event, or has a function that writes a cell. */
 typedef void cell_fn(const struct listed *e, char *cell);
 
 static void show(const char *text, char *cell)
@@ -23,29 +24,9 @@ static void show(const char *text, char *cell)
 	escape_terminal(text ? text : "", text ? strlen(text) : 0, cell, CELL);
 }
 
-static void name_cell(const struct listed *e, char *cell)
-{
-	show(e->name, cell);
-}
-
-static void alias_cell(const struct listed *e, char *cell)
-{
-	show(e->alias, cell);
-}
-
-static void terms_cell(const struct listed *e, char *cell)
-{
-	show(e->terms, cell);
-}
-
 static void id_cell(const struct listed *e, char *cell)
 {
 	snprintf(cell, CELL, "%.0d", e->format ? e->format->id : 0);
-}
-
-static void summary_cell(const struct listed *e, char *cell)
-{
-	show(e->summary, cell);
 }
 
 /* The first sentence. libpfm4 says TBD if there is no description. */
@@ -59,11 +40,6 @@ static void vendor_cell(const struct listed *e, char *cell)
 		*end = '\0';
 }
 
-static void unit_cell(const struct listed *e, char *cell)
-{
-	show(e->unit, cell);
-}
-
 static void opens_cell(const struct listed *e, char *cell)
 {
 	const char *text = e->opens == 0 ? "yes" : e->opens == -ENOENT ? "no" : strerror(-e->opens);
@@ -73,24 +49,34 @@ static void opens_cell(const struct listed *e, char *cell)
 
 struct column {
 	const char *title;
-	cell_fn *cell;
+	cell_fn *cell;           /* NULL: the text at `text` in the event */
+	size_t text;
 };
 
 #define COLUMNS 3
+#define TEXT(member) NULL, offsetof(struct listed, member)
 
 static const struct table {
 	enum catalog_kind kind;
 	struct column columns[COLUMNS];
 } tables[] = {
-	{ CATALOG_TRACEPOINT, { { "Tracepoint", name_cell }, { "id", id_cell } } },
-	{ CATALOG_SOFTWARE, { { "Software", name_cell }, { "also called", alias_cell } } },
+	{ CATALOG_TRACEPOINT, { { "Tracepoint", TEXT(name) }, { "id", id_cell, 0 } } },
+	{ CATALOG_SOFTWARE, { { "Software", TEXT(name) }, { "also called", TEXT(alias) } } },
 	{ CATALOG_HARDWARE,
-	  { { "Hardware", name_cell }, { "also called", alias_cell }, { "opens here", opens_cell } } },
-	{ CATALOG_CACHE, { { "Hardware cache", name_cell }, { "opens here", opens_cell } } },
-	{ CATALOG_PMU, { { "PMU", name_cell }, { "terms", terms_cell }, { "unit", unit_cell } } },
-	{ CATALOG_VENDOR, { { "CPU's own", name_cell }, { "what", vendor_cell } } },
-	{ CATALOG_SOURCE, { { "Source", name_cell }, { "what", summary_cell } } },
+	  { { "Hardware", TEXT(name) }, { "also called", TEXT(alias) }, { "opens here", opens_cell, 0 } } },
+	{ CATALOG_CACHE, { { "Hardware cache", TEXT(name) }, { "opens here", opens_cell, 0 } } },
+	{ CATALOG_PMU, { { "PMU", TEXT(name) }, { "terms", TEXT(terms) }, { "unit", TEXT(unit) } } },
+	{ CATALOG_VENDOR, { { "CPU's own", TEXT(name) }, { "what", vendor_cell, 0 } } },
+	{ CATALOG_SOURCE, { { "Source", TEXT(name) }, { "what", TEXT(summary) } } },
 };
+
+static void put_cell(const struct column *c, const struct listed *e, char *cell)
+{
+	if (c->cell)
+		c->cell(e, cell);
+	else
+		show(*(char *const *)((const char *)e + c->text), cell);
+}
 
 /* 0: the column is empty and left out. */
 static int column_width(const struct listing *l, const struct table *t, const struct column *c)
@@ -102,7 +88,7 @@ static int column_width(const struct listing *l, const struct table *t, const st
 
 		if (l->events[i].kind != t->kind)
 			continue;
-		c->cell(&l->events[i], cell);
+		put_cell(c, &l->events[i], cell);
 		if (strlen(cell) > width)
 			width = strlen(cell);
 	}
@@ -126,7 +112,7 @@ static void print_titles(const struct table *t, const int *widths, FILE *out)
 	int pending = 0;
 
 	/* names are indented by two below their title */
-	for (size_t c = 0; c < COLUMNS && t->columns[c].cell; c++)
+	for (size_t c = 0; c < COLUMNS && t->columns[c].title; c++)
 		if (widths[c])
 			print_cell(out, &pending, t->columns[c].title, widths[c] + (c ? 0 : 2));
 	fputc('\n', out);
@@ -159,10 +145,10 @@ static void print_event(const struct listed *e, const struct table *t, const int
 {
 	int pending = 2;
 
-	for (size_t c = 0; c < COLUMNS && t->columns[c].cell; c++) {
+	for (size_t c = 0; c < COLUMNS && t->columns[c].title; c++) {
 		char cell[CELL];
 
-		t->columns[c].cell(e, cell);
+		put_cell(&t->columns[c], e, cell);
 		print_cell(out, &pending, cell, widths[c]);
 	}
 	fputc('\n', out);
@@ -178,7 +164,7 @@ static void print_table(const struct listing *l, const struct table *t, bool *fi
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->events[i].kind != t->kind)
 			continue;
-		for (size_t c = 0; !titled && c < COLUMNS && t->columns[c].cell; c++)
+		for (size_t c = 0; !titled && c < COLUMNS && t->columns[c].title; c++)
 			widths[c] = column_width(l, t, &t->columns[c]);
 		if (!titled) {
 			fputs(*first ? "" : "\n", out);
@@ -267,13 +253,7 @@ static bool fill(json_object *root, const struct listing *l)
 
 int listing_json(const struct listing *l, FILE *out)
 {
-	const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			  JSON_C_TO_STRING_NOSLASHESCAPE;
 	json_object *root = json_object_new_object();
-	const char *text = root && fill(root, l) ? json_object_to_json_string_ext(root, style) : NULL;
 
-	if (text)
-		fprintf(out, "%s\n", text);
-	json_object_put(root);
-	return text ? 0 : -ENOMEM;
+	return json_document(root, root && fill(root, l), out);
 }

@@ -78,15 +78,23 @@ bool json_put_bool(json_object *to, const char *key, bool value)
 	return json_put(to, key, json_object_new_boolean(value));
 }
 
-int json_line(json_object *root, bool good, FILE *out)
+static int print(json_object *root, bool good, int style, FILE *out)
 {
-	const char *text = root && good
-				   ? json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE)
-				   : NULL;
+	const char *text = root && good ? json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE | style) : NULL;
 	int rc = text ? 0 : -ENOMEM;
 
 	if (text && fprintf(out, "%s\n", text) < 0)
 		rc = -EIO;
 	json_object_put(root);
 	return rc;
+}
+
+int json_line(json_object *root, bool good, FILE *out)
+{
+	return print(root, good, 0, out);
+}
+
+int json_document(json_object *root, bool good, FILE *out)
+{
+	return print(root, good, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED, out);
 }

@@ -17,6 +17,9 @@ enum count_state {
 	COUNT_NOT_PERMITTED,     /* not for this user; `why` has what is needed */
 };
 
+/* For programs: "counted", "not supported". */
+extern const char *const count_states[];
+
 struct count_metric {
 	double value;
 	const char *unit;        /* "insn per cycle", "/sec"; NULL: no metric */
@@ -61,7 +64,7 @@ struct count_table {
 /* first: the first of several tables (intervals), which gets titles. */
 void counts_text(const struct count_table *t, bool first, FILE *out);
 void counts_csv(const struct count_table *t, struct csv_form form, bool first, FILE *out);
-/* An interval is one line, anything else an indented document. 0 or -ENOMEM. */
+/* An interval is one line, anything else an indented document. 0, -ENOMEM or -EIO. */
 int counts_json(const struct count_table *t, FILE *out);
 
 /* ---- two commands ------------------------------------------------------------ */

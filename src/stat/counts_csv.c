@@ -2,7 +2,7 @@
 /* Counts as CSV (RFC 4180): a title line, and the same columns whatever the options. */
 #include "stat/counts.h"
 
-static const char *const states[] = {
+const char *const count_states[] = {
 	[COUNT_GOOD] = "counted", [COUNT_NEVER_RAN] = "not counted",
 	[COUNT_NOT_SUPPORTED] = "not supported", [COUNT_NOT_PERMITTED] = "not permitted",
 };
@@ -21,7 +21,7 @@ static void print_row(const struct count_table *t, const struct count_row *r, st
 	csv_number(good, r->value * r->scale, sep, out);
 	fputc(sep, out);
 	csv_text(r->unit, form, out);
-	fprintf(out, "%c%s", sep, states[r->state]);
+	fprintf(out, "%c%s", sep, count_states[r->state]);
 	csv_number(good, r->counted, sep, out);
 	csv_number(opened, (double)r->enabled, sep, out);
 	csv_number(opened, (double)r->running, sep, out);
