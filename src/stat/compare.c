@@ -8,6 +8,7 @@
  */
 #include "stat/stat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +79,7 @@ static size_t fill(const struct stat *s, const struct side *sides, struct compar
 	return n;
 }
 
-static char *words_of(char *const *argv)
+char *stat_words(char *const *argv)
 {
 	size_t size = 1;
 	char *text;
@@ -101,7 +102,7 @@ static int print(const struct stat *s, const struct compared_table *t, FILE *out
 		compared_csv(t, (struct csv_form){ s->config->separator[0], s->config->csv_safe }, out);
 	else
 		compared_text(t, out);
-	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
+	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
 static int compare(struct stat *s, struct side *sides, struct compared_row *rows, char *const *argv,
@@ -113,7 +114,7 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 
 	if (run_in_turns(s, sides, rows, f))
 		return -1;
-	a = words_of(argv);
+	a = stat_words(argv);
 	t.a = a ? a : "";
 	t.n = fill(s, sides, rows);
 	rc = print(s, &t, out, f);

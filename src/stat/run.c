@@ -39,22 +39,11 @@ struct printing {
 
 static char *title_of_command(char *const *argv)
 {
-	size_t size = 3;
-	char *text;
+	char *words = stat_words(argv), *text = NULL;
+	int n = words ? asprintf(&text, "'%s'", words) : -1;
 
-	for (size_t i = 0; argv[i]; i++)
-		size += strlen(argv[i]) + 1;
-	text = calloc(1, size);
-	if (!text)
-		return NULL;
-	text[0] = '\'';
-	for (size_t i = 0; argv[i]; i++) {
-		if (i)
-			strcat(text, " ");
-		strcat(text, argv[i]);
-	}
-	strcat(text, "'");
-	return text;
+	free(words);
+	return n < 0 ? NULL : text;
 }
 
 static char *title_of_targets(const struct stat *s)
@@ -102,7 +91,7 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 	if (ferror(p->to.out) && !p->unread)
 		return fault_set(f, EXIT_FAILED, "cannot write to %s: %s", p->to.path,
 				 strerror(errno));
-	return rc ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
+	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
 /* Rows are stored by event; this puts those of a core, thread or cgroup next to each other. */

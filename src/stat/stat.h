@@ -106,6 +106,8 @@ const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event
 
 /* compare.c: runs two commands alternately. Returns the exit code. */
 int stat_compare(struct stat *s, char **argv, struct fault *f);
+/* The words of a command with blanks between them, to be freed; NULL: out of memory. */
+char *stat_words(char *const *argv);
 /* run.c */
 int stat_run(struct stat *s, char **argv, struct fault *f);
 /* Runs a command once and fills the rows, without output. Returns its exit status, or -1 with f.
