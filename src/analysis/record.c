@@ -340,9 +340,6 @@ const struct command record_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct record),
-	.defaults = analysis_defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct record, analysis_defaults),
 	.run = run,
 };

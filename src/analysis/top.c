@@ -254,12 +254,13 @@ struct span {
 	uint64_t events, lost;
 };
 
-static void measure(struct analysis *a, struct span *span)
+static void measure(struct analysis *a, uint64_t now, struct span *span)
 {
 	struct top *t = a->config;
-	uint64_t now = a->opts->stream.input && !stream_reached(a->stream) ? t->last : analysis_now(a);
 	struct stream_totals totals;
 
+	if (a->opts->stream.input && !stream_reached(a->stream))
+		now = t->last;
 	stream_totals(a->stream, &totals);
 	analysis_time_text(a, now, span->when, sizeof(span->when));
 	span->seconds = (double)(now - t->from) / 1e9;
@@ -301,12 +302,12 @@ static void show(struct analysis *a, const struct span *span)
 	t->printed = true;
 }
 
-static void interval(struct analysis *a)
+static void interval(struct analysis *a, uint64_t now)
 {
 	struct top *t = a->config;
 	struct span span;
 
-	measure(a, &span);
+	measure(a, now, &span);
 	if (!t->screen || !screen_is_paused(t->screen)) {
 		fill(t, a);
 		if (t->screen)
@@ -358,7 +359,7 @@ static int end(struct analysis *a, struct fault *f)
 	struct top *t = a->config;
 
 	if (!t->printed || (!t->screen && t->rows.rows))
-		interval(a);
+		interval(a, analysis_now(a));
 	screen_close(t->screen);
 	t->screen = NULL;
 	tell(t);
@@ -429,15 +430,10 @@ static const struct opt top_opts[] = {
 };
 
 static const struct opt_group groups[] = {
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, 0 },
+	ANALYSIS_EVENT_GROUPS,
 	{ "Rows", top_opts, sizeof(top_opts) / sizeof(*top_opts), 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	ANALYSIS_RUN_GROUPS,
+	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
@@ -490,9 +486,6 @@ const struct command top_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct top),
-	.defaults = defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct top, defaults),
 	.run = run,
 };

@@ -64,7 +64,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 
 /* ---- the flame graph ---------------------------------------------------------------- */
 
-static void fold(struct analysis *a)
+static void fold(struct analysis *a, uint64_t now)
 {
 	struct trace *t = a->config;
 	char when[64];
@@ -74,7 +74,7 @@ static void fold(struct analysis *a)
 	if (!t->folded)
 		return;
 	if (a->opts->stream.interval_ms)
-		folded_interval(t->folded, analysis_time_text(a, analysis_now(a), when, sizeof(when)));
+		folded_interval(t->folded, analysis_time_text(a, now, when, sizeof(when)));
 	hotspots_fold(a, &t->hot, t->folded, n == 1 ? events[0].name : NULL);
 	hotspots_free(&t->hot);
 	callstacks_rest(a->stacks, NULL, NULL);
@@ -87,7 +87,7 @@ static int end(struct analysis *a, struct fault *f)
 
 	if (t->overwrite.history)
 		overwrite_end(&t->overwrite, a);
-	fold(a);
+	fold(a, analysis_now(a));
 	if (analysis_may_draw(a, t->flame.path, f))
 		return -1;
 	return t->folded ? flame_write(&t->flame, t->folded, &title, f) : 0;
@@ -171,17 +171,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 }
 
 static const struct opt_group groups[] = {
-	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, 0 },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	ANALYSIS_EVENT_GROUPS,
+	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
 	{ "What came before", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
@@ -224,9 +218,6 @@ const struct command trace_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct trace),
-	.defaults = analysis_defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct trace, analysis_defaults),
 	.run = run,
 };

@@ -465,7 +465,7 @@ static void on_interval(void *ctx)
 	struct analysis *a = ctx;
 
 	if (a->ops->interval)
-		a->ops->interval(a);
+		a->ops->interval(a, analysis_now(a));
 	on_idle(a);
 }
 

@@ -42,6 +42,18 @@ extern const struct opt analysis_all_opts[ANALYSIS_ALL_NOPTS];
 /* Instead of stream_callchain_opts, for commands whose -g includes the user's part of call chains. */
 extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 
+/* Option groups, and members of struct command, that commands have in common. */
+#define ANALYSIS_EVENT_GROUPS \
+	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 }, { "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, 0 }
+#define ANALYSIS_RUN_GROUPS \
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 }, { "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 }, \
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 }, { "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 }
+#define ANALYSIS_CHAIN_GROUP { "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 }
+#define ANALYSIS_OUTPUT_GROUPS \
+	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 }, { "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
+#define ANALYSIS_CONFIG(config, defaults_fn) \
+	.config_size = sizeof(config), .defaults = defaults_fn, .sources_at = ANALYSIS_SOURCES_AT, .release = analysis_release
+
 struct analysis;
 
 /* A sample; valid during the call. */
@@ -80,7 +92,7 @@ struct analysis_ops {
 	int (*begin)(struct analysis *a, struct fault *f);
 	void (*sample)(struct analysis *a, const struct analysis_sample *s);
 	void (*task)(struct analysis *a, const struct pev_record *rec);   /* stream_ops.task; may be NULL */
-	void (*interval)(struct analysis *a);              /* every -i; may be NULL */
+	void (*interval)(struct analysis *a, uint64_t now);   /* every -i; may be NULL */
 	bool (*is_over)(struct analysis *a);               /* called 20 times a second; may be NULL */
 	void (*idle)(struct analysis *a);                  /* up to 20 times a second, if no events wait; may be NULL */
 	void (*abandon)(struct analysis *a);               /* stream_ops.abandon; may be NULL */

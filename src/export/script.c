@@ -427,9 +427,6 @@ const struct command script_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_PLAIN,
-	.config_size = sizeof(struct script),
-	.defaults = defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct script, defaults),
 	.run = run,
 };

@@ -229,7 +229,8 @@ static void lost(struct analysis *a, const struct stream_loss *loss)
 		q->ops->lost(q, loss);
 }
 
-static void interval(struct analysis *a)
+/* Durations that before_table() adds end before the table does: its end is taken after that. */
+static void interval(struct analysis *a, uint64_t now)
 {
 	struct question *q = a->config;
 	uint64_t from = q->from;
@@ -252,7 +253,7 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct question *q = a->config;
 
-	interval(a);
+	interval(a, q->last);
 	if (q->ops->end)
 		q->ops->end(q);
 	return rows_draw(q, f);

@@ -194,11 +194,7 @@ extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json
 #define QUESTION_BY_GROUP { "Rows", question_by_opts, QUESTION_BY_NOPTS, 0 }
 #define QUESTION_EVENTS_GROUP { "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 }
 #define QUESTION_RUN_GROUPS \
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 }, \
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 }, \
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 }, \
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 }, \
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 }, \
+	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP, \
 	{ "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct question, heatmap_opts) }, \
 	{ "For programs", question_format_opts, QUESTION_FORMAT_NOPTS, 0 }, \
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }

@@ -255,11 +255,6 @@ static void show(struct analysis *a, uint64_t now)
 	forget_ranges(p);
 }
 
-static void interval(struct analysis *a)
-{
-	show(a, analysis_now(a));
-}
-
 static int end(struct analysis *a, struct fault *f)
 {
 	static const struct flame_title title = { "perf-prof page-faults", "page faults" };
@@ -281,7 +276,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "page-faults", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = interval,
+	.name = "page-faults", .events = events, .reads = reads, .begin = begin, .sample = sample, .interval = show,
 	.end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
@@ -295,15 +290,10 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt_group groups[] = {
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
@@ -337,9 +327,6 @@ const struct command page_faults_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct page_faults),
-	.defaults = analysis_defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct page_faults, analysis_defaults),
 	.run = run,
 };

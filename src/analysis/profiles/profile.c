@@ -329,11 +329,6 @@ static void show(struct analysis *a, uint64_t now)
 	p->from = now;
 }
 
-static void interval(struct analysis *a)
-{
-	show(a, analysis_now(a));
-}
-
 static int end(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
@@ -376,7 +371,7 @@ static void task(struct analysis *a, const struct pev_record *rec)
 
 static const struct analysis_ops ops = {
 	.name = "profile", .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
-	.interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.interval = show, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
 
@@ -423,15 +418,10 @@ static const struct opt_group groups[] = {
 	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
 	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
 	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 },
-	{ "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 },
+	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
@@ -474,9 +464,6 @@ const struct command profile_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_COMMAND,
-	.config_size = sizeof(struct profile),
-	.defaults = analysis_defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct profile, analysis_defaults),
 	.run = run,
 };

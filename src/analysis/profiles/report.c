@@ -324,6 +324,7 @@ static void show(struct analysis *a, uint64_t now)
 {
 	struct report *r = a->config;
 
+	progress_end(&r->progress);
 	if (r->folded)
 		fold(a, now);
 	for (size_t i = 0; i < r->nsections; i++) {
@@ -331,12 +332,6 @@ static void show(struct analysis *a, uint64_t now)
 			putchar('\n');
 		show_section(a, &r->sections[i], now);
 	}
-}
-
-static void interval(struct analysis *a)
-{
-	progress_end(&((struct report *)a->config)->progress);
-	show(a, analysis_now(a));
 }
 
 /* ---- the run -------------------------------------------------------------------------- */
@@ -392,7 +387,6 @@ static int end(struct analysis *a, struct fault *f)
 {
 	struct report *r = a->config;
 
-	progress_end(&r->progress);
 	show(a, analysis_end(a, r->last));
 	return analysis_may_draw(a, r->flame.path, f) || (r->folded && draw(r, a, f)) ? -1 : 0;
 }
@@ -407,7 +401,7 @@ static void release(struct analysis *a)
 }
 
 static const struct analysis_ops ops = {
-	.name = "report", .begin = begin, .sample = sample, .interval = interval, .end = end, .release = release,
+	.name = "report", .begin = begin, .sample = sample, .interval = show, .end = end, .release = release,
 };
 
 /* ---- the command ---------------------------------------------------------------------- */
@@ -444,8 +438,7 @@ static const struct opt_group groups[] = {
 	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
-	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 },
+	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
@@ -486,9 +479,6 @@ const struct command report_command = {
 	OPT_GROUPS(groups),
 	.examples = examples,
 	.mode = OPT_MODE_PLAIN,
-	.config_size = sizeof(struct report),
-	.defaults = defaults,
-	.sources_at = ANALYSIS_SOURCES_AT,
-	.release = analysis_release,
+	ANALYSIS_CONFIG(struct report, defaults),
 	.run = run,
 };
