@@ -4,7 +4,6 @@
 #include "analysis/top_rows.h"
 #include "engine/keys.h"
 #include "engine/tapped.h"
-#include "stream/asked/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +25,6 @@ struct top_source {
 	struct tapped of;
 	struct expr *expr[PARTS];
 	struct top_rows rows;
-	struct top_row **sorted;
-	size_t room;
 	uint64_t interval;               /* ns */
 	uint64_t from, last;             /* the interval's beginning, the newest sample; 0: no sample yet */
 };
@@ -55,36 +52,16 @@ static const struct made_field fields[] = {
 
 /* ---- the end of an interval ------------------------------------------------------------- */
 
-/* The largest first; equal ones by key. */
-static int compare(const void *a, const void *b)
+/* The largest first; equal ones by key. Rows without events in this interval are the last. */
+static int compare(const struct top_row *x, const struct top_row *y)
 {
-	const struct top_row *x = *(struct top_row *const *)a, *y = *(struct top_row *const *)b;
 	uint64_t kx = key_number(&x->key), ky = key_number(&y->key);
 
+	if (!x->events != !y->events)
+		return x->events ? -1 : 1;
 	if (x->sums[0] != y->sums[0])
 		return x->sums[0] < y->sums[0] ? 1 : -1;
 	return kx < ky ? -1 : kx > ky;
-}
-
-/* Sorts the rows with events in this interval; returns their number. */
-static size_t sort(struct top_source *src)
-{
-	size_t n = HASH_COUNT(src->rows.rows), used = 0;
-
-	if (n > src->room) {
-		struct top_row **bigger = realloc(src->sorted, n * sizeof(struct top_row *));
-
-		if (!bigger)
-			return 0;
-		src->sorted = bigger;
-		src->room = n;
-	}
-	for (struct top_row *row = src->rows.rows; row; row = row->hh.next)
-		if (row->events)
-			src->sorted[used++] = row;
-	if (used)
-		qsort(src->sorted, used, sizeof(*src->sorted), compare);
-	return used;
 }
 
 static void emit(struct top_source *src, const struct top_row *row, size_t rank, size_t rows, uint64_t end)
@@ -108,10 +85,15 @@ static void emit(struct top_source *src, const struct top_row *row, size_t rank,
 
 static void tell(struct top_source *src, uint64_t end)
 {
-	size_t n = sort(src);
+	struct top_row *row = src->rows.rows;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n && (!src->told || i < src->told); i++)
-		emit(src, src->sorted[i], i, n, end);
+	for (; row; row = row->hh.next)
+		n += row->events > 0;
+	HASH_SORT(src->rows.rows, compare);
+	row = src->rows.rows;
+	for (size_t i = 0; i < n && (!src->told || i < src->told); i++, row = row->hh.next)
+		emit(src, row, i, n, end);
 	top_rows_next(&src->rows);
 }
 
@@ -119,10 +101,10 @@ static void tell(struct top_source *src, uint64_t end)
 
 static bool value_of(struct top_source *src, enum part part, const struct analysis_sample *s, struct expr_value *v)
 {
-	struct expr_run run = { .ctx = NULL };
+	struct key_run run;
 
-	schema_set_run(&run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
-	return !expr_eval(src->expr[part], &run, v);
+	key_run_set(&run, NULL, s);
+	return !key_eval(src->expr[part], &run, v);
 }
 
 static void add(struct top_source *src, const struct analysis_sample *s)
@@ -168,13 +150,13 @@ static void end(void *state, struct maker *m)
 
 /* ---- the source in -e --------------------------------------------------------------------- */
 
-static int compile(struct top_source *src, enum part p, const struct expr_schema *schema, struct fault *f)
+static int compile(struct top_source *src, enum part p, struct fault *f)
 {
 	const char *name = src->event->name, *text = src->text[p];
 
 	if (!text)
 		return 0;
-	if (key_compile_over(&src->expr[p], schema, name, text, option_of[p], f))
+	if (key_compile(NULL, &src->expr[p], src->event, text, option_of[p], f))
 		return -1;
 	if (p == BY && expr_type(src->expr[p]) == EXPR_TEXT)
 		return key_fault(f, option_of[p], text, name, 0, "this is text", "a number, to be added up");
@@ -186,16 +168,12 @@ static int compile(struct top_source *src, enum part p, const struct expr_schema
 static int begin(void *state, struct maker *m, struct fault *f)
 {
 	struct top_source *src = state;
-	struct expr_schema schema;
 	int rc = 0;
 
 	src->maker = m;
 	src->event = maker_event(m, src->of.sys, src->of.name);
-	if (schema_of_event(&schema, src->event))
-		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (enum part p = 0; p < PARTS && !rc; p++)
-		rc = compile(src, p, &schema, f);
-	schema_free(&schema);
+		rc = compile(src, p, f);
 	return rc;
 }
 
@@ -206,7 +184,6 @@ static void release(void *state)
 	for (enum part p = 0; p < PARTS; p++)
 		expr_free(src->expr[p]);
 	top_rows_free(&src->rows);
-	free(src->sorted);
 	tapped_free(&src->of);
 }
 

@@ -48,12 +48,14 @@ int key_compile(struct analysis *a, struct expr **key, const struct stream_event
 
 	if (schema_of_event(&schema, event))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	leave_out_elsewhere(&schema);
-	schema.funcs = analysis_functions;
-	schema.nfuncs = FUNCTIONS;
+	if (a) {
+		leave_out_elsewhere(&schema);
+		schema.funcs = analysis_functions;
+		schema.nfuncs = FUNCTIONS;
+		a->names.kernel |= functions_need_kernel(text);
+	}
 	rc = key_compile_over(key, &schema, event->name, text, option, f);
 	schema_free(&schema);
-	a->names.kernel |= functions_need_kernel(text);
 	return rc;
 }
 
@@ -69,15 +71,6 @@ uint64_t key_reads(struct analysis *a, const struct stream_event *event, const c
 	parts = schema_reads(key, event);
 	expr_free(key);
 	return parts;
-}
-
-static uint64_t hash(const char *text, uint32_t len)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	for (uint32_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-	return h;
 }
 
 void key_run_set(struct key_run *run, struct analysis *a, const struct analysis_sample *s)
@@ -97,7 +90,13 @@ int key_eval(const struct expr *key, struct key_run *run, struct expr_value *val
 
 uint64_t key_number(const struct expr_value *value)
 {
-	return value->type == EXPR_TEXT ? hash(value->text, value->len) : value->u;
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	if (value->type != EXPR_TEXT)
+		return value->u;
+	for (uint32_t i = 0; i < value->len; i++)
+		h = (h ^ (unsigned char)value->text[i]) * UINT64_C(1099511628211);
+	return h;
 }
 
 bool key_is_thread(const char *text)

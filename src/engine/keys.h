@@ -5,8 +5,8 @@
 
 #include "engine/functions.h"
 
-/* Compiles an expression over the fields of that event, with analysis_functions. option: for
- * messages, such as "-k". 0, or -1 with f. */
+/* Compiles an expression over the fields of that event, with analysis_functions. a NULL: a source, without these
+ * functions. option: for messages, such as "-k". 0, or -1 with f. */
 int key_compile(struct analysis *a, struct expr **key, const struct stream_event *event,
 		const char *text, const char *option, struct fault *f);
 /* The same over other fields; name: for messages, what has these fields. */
@@ -18,7 +18,7 @@ uint64_t key_reads(struct analysis *a, const struct stream_event *event, const c
 int key_fault(struct fault *f, const char *option, const char *text, const char *name, size_t at,
 	      const char *message, const char *expected);
 
-/* The input of expressions: key_run_set() sets it to a sample. */
+/* The input of expressions: key_run_set() sets it to a sample. a NULL: as in key_compile(). */
 struct key_run {
 	struct expr_run run;
 	struct function_ctx ctx;

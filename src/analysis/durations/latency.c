@@ -6,7 +6,6 @@
 #include "engine/tapped.h"
 #include "events/spec.h"
 #include "rows/question.h"
-#include "stream/asked/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,24 +56,10 @@ static struct part *part_of(struct latency *l, const struct stream_event *event)
 	return &l->parts[l->question.maker ? event != l->parts[0].event : event - l->parts[0].event];
 }
 
-static bool evaluate(struct question *q, const struct expr *key, const struct analysis_sample *s, uint64_t *value)
-{
-	struct expr_run run = { .ctx = NULL };
-	struct expr_value v;
-
-	if (q->a)
-		return key_of(q->a, key, s, value);
-	schema_set_run(&run, s->view.rec, s->view.raw, s->view.raw_size, &s->cpu);
-	if (expr_eval(key, &run, &v))
-		return false;
-	*value = key_number(&v);
-	return true;
-}
-
 static bool key_at(struct question *q, const struct key *key, const struct analysis_sample *s, uint64_t *value)
 {
 	if (!key->thread)
-		return evaluate(q, key->expr, s, value);
+		return key_of(q->a, key->expr, s, value);
 	*value = (uint64_t)s->tid;
 	return true;
 }
@@ -214,18 +199,11 @@ static void end(struct question *q)
 
 /* ---- a source's parts: from --start and --end ------------------------------------------- */
 
-static int compile_over(struct key *key, const struct stream_event *event, const char *text, const char *option,
-			struct fault *f)
+static int compile_for(struct key *key, const struct stream_event *event, const char *text, const char *option,
+		       struct fault *f)
 {
-	struct expr_schema schema;
-	int rc;
-
-	if (schema_of_event(&schema, event))
-		return fault_set(f, EXIT_FAILED, "out of memory");
 	key->thread = key_is_thread(text);
-	rc = key_compile_over(&key->expr, &schema, event->name, text, option, f);
-	schema_free(&schema);
-	return rc;
+	return key_compile(NULL, &key->expr, event, text, option, f);
 }
 
 /* If start and end are the same tracepoint, each event ends the pair of the previous one. */
@@ -242,8 +220,8 @@ static int take_options(struct latency *l, struct fault *f)
 	l->parts[l->n - 1] = (struct part){ .event = end, .role = ROLE_END };
 	l->parts[0].event = start;
 	l->parts[0].role = start == end ? ROLE_BOTH : ROLE_START;
-	return compile_over(&l->parts[0].key, start, key, "-k", f) ||
-	       compile_over(&l->parts[l->n - 1].end_key, end, l->end_key ? l->end_key : key, l->end_key ? "--end-key" : "-k", f)
+	return compile_for(&l->parts[0].key, start, key, "-k", f) ||
+	       compile_for(&l->parts[l->n - 1].end_key, end, l->end_key ? l->end_key : key, l->end_key ? "--end-key" : "-k", f)
 	       ? -1 : 0;
 }
 

@@ -130,9 +130,8 @@ static int by_self(const struct function *a, const struct function *b)
 }
 
 /* Parts come after their function. */
-static int compare(const void *a_, const void *b_)
+static int compare(const struct function *a, const struct function *b)
 {
-	const struct function *a = *(struct function *const *)a_, *b = *(struct function *const *)b_;
 	const struct function *whole_a = a->key.whole ? a->key.whole : a, *whole_b = b->key.whole ? b->key.whole : b;
 
 	if (whole_a != whole_b)
@@ -140,26 +139,12 @@ static int compare(const void *a_, const void *b_)
 	return a == whole_a ? -(b != whole_b) : b == whole_b ? 1 : by_self(a, b);
 }
 
-/* The functions, sorted; NULL: out of memory. */
-static struct function **functions_of(const struct hotspots *h, struct functions *all)
+/* Fills in the functions, sorted. */
+static void find_functions(const struct hotspots *h, struct functions *all)
 {
-	struct function **v, *fn;
-	size_t n = 0;
-
 	for (const struct hotspot *spot = h->all; spot; spot = spot->hh.next)
 		count_spot(all, spot);
-	v = calloc(HASH_COUNT(all->all) + 1, sizeof(struct function *));
-	for (fn = all->all; v && fn; fn = fn->hh.next)
-		v[n++] = fn;
-	if (v)
-		qsort(v, n, sizeof(*v), compare);
-	return v;
-}
-
-static void free_functions(struct function *all, struct function **v)
-{
-	HASH_FREE(all);
-	free(v);
+	HASH_SORT(all->all, compare);
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -422,16 +407,16 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 			    const struct hotspots_view *view, const char *when)
 {
 	struct functions all = { .nmore = h->nmore, .inline_rows = a->opts->inline_rows };
-	struct function **v = functions_of(h, &all);
 	struct columns columns;
 	struct table t;
 	bool good = make_columns(&columns, h, view);
 
+	find_functions(h, &all);
 	table_init(&t, view->name, columns.v, good ? columns.n : 0);
-	t.lost |= !good || !v;
-	for (size_t i = 0; good && v && v[i]; i++)
-		if (is_shown(a, h, view, v[i]))
-			put_function(&t, h, view, v[i]);
+	t.lost |= !good;
+	for (const struct function *fn = good ? all.all : NULL; fn; fn = fn->hh.next)
+		if (is_shown(a, h, view, fn))
+			put_function(&t, h, view, fn);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
 		print_table(a, &t, view->functions);
@@ -439,7 +424,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 		printf("%s\n", t.caption ? t.caption : view->name);
 	table_free(&t);
 	free_columns(&columns);
-	free_functions(all.all, v);
+	HASH_FREE(all.all);
 }
 
 /* ---- stacks --------------------------------------------------------------------------- */
