@@ -14,15 +14,18 @@
 #define CAP_PERFMON 38
 #endif
 
-static int get_permitted(uint64_t *caps)
+static int get_all(struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3])
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	if (syscall(SYS_capget, &header, data))
-		return -1;
-	*caps = (uint64_t)data[1].permitted << 32 | data[0].permitted;
-	return 0;
+	return (int)syscall(SYS_capget, &header, data);
+}
+
+uint64_t capabilities_effective(void)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return get_all(data) ? 0 : (uint64_t)data[1].effective << 32 | data[0].effective;
 }
 
 /* Sets permitted and effective capabilities; none are inheritable, so none can be ambient. */
@@ -56,7 +59,7 @@ bool capabilities_trust_environment(void)
 
 int capabilities_trim(struct fault *f)
 {
-	uint64_t permitted;
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
 	if (getuid() != geteuid() || getgid() != getegid())
 		return fault_set(f, EXIT_FAILED, "real user %u and effective user %u, real group %u and effective "
@@ -66,7 +69,7 @@ int capabilities_trim(struct fault *f)
 				 getuid(), geteuid(), getgid(), getegid());
 	if (!capabilities_of_file())
 		return 0;
-	if (get_permitted(&permitted) || set_permitted(permitted & 1ull << CAP_PERFMON))
+	if (get_all(data) || set_permitted(((uint64_t)data[1].permitted << 32 | data[0].permitted) & 1ull << CAP_PERFMON))
 		return fault_set(f, EXIT_FAILED, "cannot give back the capabilities of the program's file: %s; "
 				 "nothing was done", strerror(errno));
 	return 0;

@@ -10,6 +10,7 @@
 #include "base/fault.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Call at the start of main(): drops the capabilities of the program's file other than CAP_PERFMON. 0, or -1 with f:
  * then do nothing. */
@@ -18,6 +19,8 @@ int capabilities_trim(struct fault *f);
 bool capabilities_of_file(void);
 /* Whether environment variables may name code to run: not as root, nor if the program's file gave privilege. */
 bool capabilities_trust_environment(void);
+/* The effective capabilities, a bit for each. */
+uint64_t capabilities_effective(void);
 /* Drops all capabilities, including the ambient ones. 0, or -1 with errno. */
 int capabilities_drop(void);
 

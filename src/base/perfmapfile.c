@@ -5,56 +5,22 @@
  * go through one descriptor of /proc/PID, so that they are about the same process.
  */
 #include "base/opener.h"
+#include "base/procstatus.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { STATUS_BYTES = 4096 };
-
-/* The n-th number after "Key:" (0: the first; -1: the last). */
-static long word_of(const char *status, const char *key, int n)
-{
-	const char *line = strstr(status, key);
-	long v = -1;
-	char *end;
-
-	if (!line)
-		return -1;
-	line += strlen(key);
-	for (int i = 0; n < 0 || i <= n; i++, line = end) {
-		while (*line == '\t' || *line == ' ')
-			line++;
-		if (*line < '0' || *line > '9')
-			break;
-		v = strtol(line, &end, 10);
-	}
-	return v;
-}
-
 static int read_status(int dir, struct perf_map_home *h)
 {
-	char status[STATUS_BYTES];
-	int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
-	long uid, pid;
+	long uid = procstatus_in(dir, "status", "\nUid:", 1), pid = procstatus_in(dir, "status", "\nNSpid:", -1);
 
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return -ESRCH;
-	status[n] = '\0';
-	/* the process chose its name, but newlines in it are escaped */
-	uid = word_of(status, "\nUid:", 1);
-	pid = word_of(status, "\nNSpid:", -1);
 	if (uid < 0 || pid <= 0)
-		return -ENOENT;
+		return uid == -ESRCH || pid == -ESRCH ? -ESRCH : -ENOENT;
 	h->uid = (uid_t)uid;
 	h->pid = (pid_t)pid;
 	return 0;

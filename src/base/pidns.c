@@ -2,32 +2,32 @@
 #include "base/pidns.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* PROC_PID_INIT_INO of include/linux/proc_ns.h. NSpid in /proc/self/status does not help: it
  * begins at the namespace of the mounted /proc. */
-#define INITIAL "pid:[4026531836]"
+#define INITIAL 4026531836ul
 
-static bool read_link(const char *path, char *text, size_t size)
+unsigned long pidns_number(void)
 {
-	ssize_t n = readlink(path, text, size - 1);
+	struct stat st;
 
-	if (n >= 0)
-		text[n] = '\0';
-	return n >= 0;
+	return stat("/proc/self/ns/pid", &st) ? 0 : (unsigned long)st.st_ino;
 }
 
 bool pidns_is_initial(void)
 {
-	char text[64];
+	unsigned long n = pidns_number();
 
-	return !read_link("/proc/self/ns/pid", text, sizeof(text)) || !strcmp(text, INITIAL);
+	return !n || n == INITIAL;
 }
 
 bool pidns_has_proc(void)
 {
 	char text[64];
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
 
-	return read_link("/proc/self", text, sizeof(text)) && atoi(text) == getpid();
+	text[n < 0 ? 0 : n] = '\0';
+	return atoi(text) == getpid();
 }

@@ -6,6 +6,7 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 
+#include "base/capabilities.h"
 #include "base/descriptors.h"
 #include "base/nearest.h"
 
@@ -31,20 +32,6 @@ struct check_config {
  * Gathering, in the process of the user
  */
 
-static uint64_t effective_capabilities(void)
-{
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long mask = 0;
-	char line[256];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &mask) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return mask;
-}
-
 static void find_who(struct check_who *who)
 {
 	const struct passwd *pw = getpwuid(geteuid());
@@ -54,7 +41,7 @@ static void find_who(struct check_who *who)
 	uname(&uts);
 	pev_paranoid(&level);
 	*who = (struct check_who){
-		.uid = geteuid(), .capabilities = effective_capabilities(), .paranoid = level,
+		.uid = geteuid(), .capabilities = capabilities_effective(), .paranoid = level,
 	};
 	snprintf(who->user, sizeof(who->user), "%s", pw ? pw->pw_name : "");
 	snprintf(who->kernel, sizeof(who->kernel), "%s", uts.release);

@@ -6,7 +6,7 @@
  * They are in a group whose name identifies its process: perf_prof_NS_PID_START, with the PID
  * namespace, the pid and the process's start time. So the probes of a killed perf-prof are found
  * and removed by the next one, and probes of others are never touched. However this process ends,
- * kill -9 included, another process (probesweep.c) notices it and removes the probes.
+ * kill -9 included, another process notices it and removes the probes.
  */
 #ifndef EVENTS_PROBES_H
 #define EVENTS_PROBES_H
@@ -44,18 +44,6 @@ int probes_define(struct probes *p, const char *tracefs, const struct probe_defi
 		  char *event, struct fault *f);
 /* Removes the probes; close all events on them first. */
 void probes_end(struct probes *p);
-
-/* ---- probesweep.c */
-
-/* Removes probes of the group (of all kinds) that are not in use; true once none is left. */
-bool probes_sweep(const char *tracefs, const char *group);
-/* The name of this process's group. */
-void probes_group_name(char *buf, size_t size);
-/* Removes the groups of perf-prof processes that have died. */
-void probes_sweep_dead(const char *tracefs);
-/* Starts the process that removes the probes once the returned socket is shut down, or closed by
- * the end of this process; it shuts down its own end when it is done. -1: not possible. */
-int probes_start_sweeper(const char *tracefs, const char *group);
 
 /* ---- probeargs.c */
 

@@ -2,6 +2,7 @@
 #include "keeper/grants.h"
 
 #include "base/opener.h"
+#include "base/procstatus.h"
 #include "symbols/elf/elfid.h"
 #include "symbols/elf/idfile.h"
 
@@ -20,34 +21,13 @@ enum { MAX_GENERATIONS = 64 };
 
 /* ---- targets ------------------------------------------------------------------------ */
 
-/* The number after "Key:" in /proc/PID/status; -1: gone. */
-static int number_of(pid_t pid, const char *key)
-{
-	char path[64], status[4096], *line;
-	ssize_t n = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, status, sizeof(status) - 1);
-		close(fd);
-	}
-	if (n <= 0)
-		return -1;
-	status[n] = '\0';
-	/* the process chose its name, but newlines in it are escaped */
-	line = strstr(status, key);
-	return line ? atoi(line + strlen(key)) : -1;
-}
-
 static bool is_named(const struct keeper_targets *t, pid_t process)
 {
 	for (size_t i = 0; i < t->npids; i++)
 		if (t->pids[i] == process)
 			return true;
 	for (size_t i = 0; i < t->ntids; i++)
-		if (t->tids[i] == process || number_of(t->tids[i], "\nTgid:") == process)
+		if (t->tids[i] == process || procstatus_of(t->tids[i], "\nTgid:") == process)
 			return true;
 	return false;
 }
@@ -59,11 +39,11 @@ static bool is_target(const struct grants *g, pid_t pid)
 
 	if (pid <= 0 || g->targets.everybody)
 		return pid > 0;
-	process = number_of(pid, "\nTgid:");
+	process = (int)procstatus_of(pid, "\nTgid:");
 	for (int i = 0; i < MAX_GENERATIONS && process > 0; i++) {
 		if (is_named(&g->targets, process) || cgroups_have(&g->targets.cgroups, process))
 			return true;
-		process = number_of(process, "\nPPid:");
+		process = (int)procstatus_of(process, "\nPPid:");
 	}
 	return false;
 }

@@ -2,8 +2,8 @@
 #include "rows/processes.h"
 
 #include "base/hash.h"
+#include "base/procstatus.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_THREADS = 1 << 20 };
@@ -35,29 +35,15 @@ static struct thread_process *find(struct processes *p, pid_t tid)
 	return t;
 }
 
-/* The thread's own id if /proc does not have the thread any more. */
-static pid_t read_process(pid_t tid)
-{
-	char path[64], line[128];
-	int pid = tid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return pid;
-}
-
 pid_t processes_of(struct processes *p, pid_t tid)
 {
 	struct thread_process *t = find(p, tid);
 
-	if (!t && !p->recorded)
-		t = learn(p, tid, read_process(tid));
+	if (!t && !p->recorded) {
+		long pid = procstatus_of(tid, "\nTgid:");
+
+		t = learn(p, tid, pid > 0 ? (pid_t)pid : tid);   /* the thread may have ended */
+	}
 	return t ? t->pid : tid;
 }
 
