@@ -16,45 +16,32 @@ struct match {
 	bool negated;
 };
 
-static bool long_matches(const struct opt *o, const char *name, size_t len, bool *negated)
+static bool is_name(const char *own, const char *name, size_t len)
+{
+	return own && strlen(own) == len && !strncmp(own, name, len);
+}
+
+/* name: without dashes; NULL: the option is a letter, key. */
+static bool matches(const struct opt *o, const char *name, size_t len, char key, bool *negated)
 {
 	*negated = false;
-	if (o->name && strlen(o->name) == len && !strncmp(o->name, name, len))
+	if (!name)
+		return o->key && o->key == key;
+	if (is_name(o->name, name, len) || is_name(o->alias, name, len))
 		return true;
-	if (o->alias && strlen(o->alias) == len && !strncmp(o->alias, name, len))
-		return true;
-	if (o->negatable && len > 3 && !strncmp(name, "no-", 3) && strlen(o->name) == len - 3 &&
-	    !strncmp(o->name, name + 3, len - 3))
-		return *negated = true;
-	return false;
+	return *negated = o->negatable && len > 3 && !strncmp(name, "no-", 3) && is_name(o->name, name + 3, len - 3);
 }
 
-static bool find_long(struct opt_parser *p, const char *name, size_t len, struct match *m)
+static bool find(const struct opt_parser *p, const char *name, size_t len, char key, struct match *m)
 {
 	for (size_t g = 0; g < p->ngroups; g++)
 		for (size_t i = 0; i < p->groups[g].nopts; i++) {
 			const struct opt *o = &p->groups[g].opts[i];
 
-			if (!long_matches(o, name, len, &m->negated))
+			if (!matches(o, name, len, key, &m->negated))
 				continue;
 			m->opt = o;
 			m->field = (char *)p->config + p->groups[g].offset + o->offset;
-			return true;
-		}
-	return false;
-}
-
-static bool find_short(struct opt_parser *p, char key, struct match *m)
-{
-	for (size_t g = 0; g < p->ngroups; g++)
-		for (size_t i = 0; i < p->groups[g].nopts; i++) {
-			const struct opt *o = &p->groups[g].opts[i];
-
-			if (!o->key || o->key != key)
-				continue;
-			m->opt = o;
-			m->field = (char *)p->config + p->groups[g].offset + o->offset;
-			m->negated = false;
 			return true;
 		}
 	return false;
@@ -151,11 +138,6 @@ static int complain_unknown(struct opt_parser *p, const char *word, size_t len, 
 	return unknown(p, "--", name, f);
 }
 
-static void add_operand(struct opt_parser *p, char *word)
-{
-	p->operands[p->noperands++] = word;
-}
-
 static int missing_value(struct opt_parser *p, const struct opt *o, struct fault *f)
 {
 	return fault_usage(f, "%s: --%s needs a value: %s", p->command, o->name, o->arg);
@@ -195,7 +177,7 @@ static int parse_long(struct opt_parser *p, int argc, char **argv, struct fault 
 		p->help = true;
 		return 1;
 	}
-	if (!find_long(p, name, len, &m)) {
+	if (!find(p, name, len, 0, &m)) {
 		if (p->mode == OPT_MODE_SCRIPT && p->noperands)
 			return 0;
 		return complain_unknown(p, name, len, f);
@@ -223,7 +205,7 @@ static bool cluster_is_ours(struct opt_parser *p, const char *word)
 	for (const char *c = word + 1; *c; c++) {
 		if (*c == 'h')
 			continue;
-		if (!find_short(p, *c, &m))
+		if (!find(p, NULL, 0, *c, &m))
 			return false;
 		if (takes_value(m.opt))
 			return true;
@@ -242,7 +224,7 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 		return unknown(p, "", argv[0], f);
 	}
 	for (const char *c = argv[0] + 1; *c; c++) {
-		if (!find_short(p, *c, &m)) {
+		if (!find(p, NULL, 0, *c, &m)) {
 			p->help = true;   /* cluster_is_ours() let only 'h' through */
 			continue;
 		}
@@ -271,7 +253,7 @@ static int parse_word(struct opt_parser *p, int argc, char **argv, struct fault 
 	else if (argv[0][0] == '-' && argv[0][1])
 		used = parse_short(p, argc, argv, f);
 	if (used == 0) {
-		add_operand(p, argv[0]);
+		p->operands[p->noperands++] = argv[0];
 		return 1;
 	}
 	return used;
@@ -288,13 +270,13 @@ int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
 		int used;
 
 		if (p->mode == OPT_MODE_COMMAND && p->noperands) {
-			add_operand(p, argv[i++]);
+			p->operands[p->noperands++] = argv[i++];
 			continue;
 		}
 		if (!strcmp(argv[i], "--")) {
 			p->after_dashes = p->noperands;
 			while (++i < argc)
-				add_operand(p, argv[i]);
+				p->operands[p->noperands++] = argv[i];
 			if (p->mode == OPT_MODE_COMMAND && !p->noperands)
 				return fault_usage(f, "%s: no command behind --: expected COMMAND [ARGUMENT...]", p->command);
 			break;

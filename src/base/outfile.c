@@ -227,72 +227,55 @@ static int open_checked(const struct way *w, const char *name, int flags, unsign
 	return rc ? rc : fd;
 }
 
-static int open_it(const struct outfile_order *o)
+static int open_it(const struct outfile_order *o, const struct caller_rights *rights)
 {
-	struct caller_rights rights;
 	struct way w;
-	int rc;
+	int rc = go_as(&w, o->path, !(o->flags & O_EXCL), rights);
 
-	caller_begin(&rights);
-	rc = go_as(&w, o->path, !(o->flags & O_EXCL), &rights);
-	if (!rc) {
-		rc = open_checked(&w, name_in(&w, o->path),
-				  o->flags | O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW), o->mode);
-		leave(&w);
-	}
-	caller_end(&rights);
+	if (rc)
+		return rc;
+	rc = open_checked(&w, name_in(&w, o->path), o->flags | O_WRONLY | O_CLOEXEC | O_NOCTTY | (w.is_magic ? 0 : O_NOFOLLOW),
+			  o->mode);
+	leave(&w);
 	return rc;
 }
 
-static int rename_it(const struct outfile_order *o)
+static int rename_it(const struct outfile_order *o, const struct caller_rights *rights)
 {
-	struct caller_rights rights;
 	struct way a, b;
-	int rc;
+	int rc = go_as(&a, o->path, false, rights);
 
-	caller_begin(&rights);
-	rc = go_as(&a, o->path, false, &rights);
+	if (rc)
+		return rc;
+	rc = go_as(&b, o->to, false, rights);
 	if (!rc) {
-		rc = go_as(&b, o->to, false, &rights);
-		if (!rc) {
-			rc = check_name(&a);
-			rc = rc ? rc : check_name(&b);
-			if (!rc && renameat(a.folder, name_in(&a, o->path), b.folder, name_in(&b, o->to)))
-				rc = -errno;
-			leave(&b);
-		}
-		leave(&a);
+		rc = check_name(&a);
+		rc = rc ? rc : check_name(&b);
+		if (!rc && renameat(a.folder, name_in(&a, o->path), b.folder, name_in(&b, o->to)))
+			rc = -errno;
+		leave(&b);
 	}
-	caller_end(&rights);
+	leave(&a);
 	return rc;
 }
 
-static int unlink_it(const struct outfile_order *o)
+static int unlink_it(const struct outfile_order *o, const struct caller_rights *rights)
 {
-	struct caller_rights rights;
 	struct way w;
-	int rc;
+	int rc = go_as(&w, o->path, false, rights);
 
-	caller_begin(&rights);
-	rc = go_as(&w, o->path, false, &rights);
-	if (!rc) {
-		rc = unlinkat(w.folder, name_in(&w, o->path), 0) ? -errno : 0;
-		leave(&w);
-	}
-	caller_end(&rights);
+	if (rc)
+		return rc;
+	rc = unlinkat(w.folder, name_in(&w, o->path), 0) ? -errno : 0;
+	leave(&w);
 	return rc;
 }
 
-static int look_at(const struct outfile_order *o)
+static int look_at(const struct outfile_order *o, const struct caller_rights *rights)
 {
-	struct caller_rights rights;
 	struct stat st;
 
-	caller_begin(&rights);
-	if (stat(o->path, &st) || S_ISREG(st.st_mode))
-		st.st_mode = 0;
-	caller_end(&rights);
-	return (int)(st.st_mode & S_IFMT);
+	return stat(o->path, &st) || S_ISREG(st.st_mode) ? 0 : (int)(st.st_mode & S_IFMT);
 }
 
 /* ---- orders --------------------------------------------------------------------------------- */
@@ -309,12 +292,17 @@ void outfile_through(outfile_hand *other, void *ctx)
 
 int outfile_do(const struct outfile_order *o)
 {
-	static int (*const does[])(const struct outfile_order *) = {
+	static int (*const does[])(const struct outfile_order *, const struct caller_rights *) = {
 		[OUTFILE_OPEN] = open_it, [OUTFILE_RENAME] = rename_it, [OUTFILE_UNLINK] = unlink_it,
 		[OUTFILE_KIND] = look_at,
 	};
+	struct caller_rights rights;
+	int rc;
 
-	return does[o->op](o);
+	caller_begin(&rights);
+	rc = does[o->op](o, &rights);
+	caller_end(&rights);
+	return rc;
 }
 
 static int order(const struct outfile_order *o)
