@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof trace: prints events as they come. */
+/* perf-prof trace: prints events as they come; and the source trace. */
 #include "analysis/commands.h"
 #include "analysis/profiles/hotspots.h"
 #include "engine/analysis.h"
-#include "engine/fields.h"
 #include "engine/overwrite.h"
+#include "engine/tapped.h"
+#include "events/parts.h"
 #include "report/eventjson.h"
 #include "report/flame.h"
 
@@ -159,12 +160,76 @@ static const struct analysis_ops ops = {
 	.attrs = STREAM_ATTR_STACK | STREAM_ATTR_TRIGGER,
 };
 
+/* ---- `trace -e EVENT help`: the fields of events ---------------------------------------- */
+
+/* As a C declaration: "char comm[16]". */
+static void print_field(const struct trace_field *field)
+{
+	const char *bracket = strchr(field->type, '[');
+	int len = bracket ? (int)(bracket - field->type) : (int)strlen(field->type);
+
+	printf("    %.*s %s%s;  offset %u, size %u\n", len, field->type, field->name,
+	       bracket ? bracket : "", field->offset, field->size);
+}
+
+static void print_tracepoint(const struct tracefmt *fmt)
+{
+	for (size_t i = 0; i < fmt->nfields; i++) {
+		if (i == fmt->ncommon && i)
+			putchar('\n');
+		print_field(&fmt->fields[i]);
+	}
+}
+
+static void print_sample(const struct stream_event *event)
+{
+	static const char *const kinds[] = {
+		[PART_INT] = "int", [PART_LIST] = "list", [PART_DICT] = "dict", [PART_BYTES] = "bytes",
+	};
+
+	for (size_t i = 0; sample_part_at(i); i++)
+		if (sample_part_at(i)->bits & event->layout.sample_type)
+			printf("    %s %s\n", kinds[sample_part_at(i)->kind], sample_part_at(i)->name);
+}
+
+static int print_all(const struct stream_opts *opts, struct fault *f)
+{
+	struct stream_opts all = *opts;
+	struct stream *s;
+	struct stream_event *events;
+	size_t n;
+
+	all.attrs = ~(unsigned int)STREAM_ATTR_NOBODY;   /* attributes are accepted, but not used */
+	s = stream_new(&all, f);
+	if (!s)
+		return -1;
+	events = stream_events(s, &n);
+	for (size_t i = 0; i < n; i++) {
+		printf("%s%s\n", i ? "\n" : "", events[i].name);
+		if (events[i].fmt)
+			print_tracepoint(events[i].fmt);
+		else
+			print_sample(&events[i]);
+	}
+	stream_free(s);
+	return 0;
+}
+
+static int print_fields(struct stream_opts *opts, const struct opt_parser *args, struct fault *f)
+{
+	struct reading reading = { 0 };
+	int rc = analysis_open_input(opts, &reading, args, f) || print_all(opts, f) ? -1 : 0;
+
+	reading_end(&reading);
+	return rc;
+}
+
 /* ---- the command -------------------------------------------------------------------- */
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
 	if (args->noperands == 1 && !strcmp(args->operands[0], "help") && args->after_dashes < 0)
-		return fields_print(config, args, f);
+		return print_fields(config, args, f);
 	if (overwrite_prepare(&((struct trace *)config)->overwrite_opts, config, f))
 		return -1;
 	return analysis_run(&ops, config, args, f);
@@ -220,4 +285,88 @@ const struct command trace_command = {
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct trace, analysis_defaults),
 	.run = run,
+};
+
+/* ---- the source: a tracepoint's events, as the text that trace prints for them ------------ */
+
+struct trace_source {
+	struct stream_opts stream;
+	const char *event;           /* --of: "sys:name" */
+	struct tapped of;
+	struct tracefmt_db *formats;
+};
+
+struct made_line {
+	struct made_head head;
+	int32_t pid, tid;
+	char event[64];
+	char text[512];
+};
+
+static const struct made_field fields[] = {
+	MADE_FIELD(struct made_line, pid, "pid_t pid", true),
+	MADE_FIELD(struct made_line, tid, "pid_t tid", true),
+	MADE_FIELD(struct made_line, event, "char event[64]", false),
+	MADE_FIELD(struct made_line, text, "char text[512]", false),
+};
+
+static int begin_lines(void *state, struct maker *m, struct fault *f)
+{
+	((struct trace_source *)state)->formats = maker_formats(m);
+	return 0;
+}
+
+static void make_line(void *state, struct maker *m, const struct stream_event *event,
+		   const struct perf_event_header *rec, const void *raw, uint32_t raw_size, uint32_t cpu)
+{
+	struct trace_source *src = state;
+	const struct analysis_sample s = analysis_sample_of(event, rec, raw, raw_size, cpu);
+	struct made_line *e = maker_fields(m);
+
+	e->pid = s.pid;
+	e->tid = pidmap_shown(s.tid);
+	snprintf(e->event, sizeof(e->event), "%s", src->event);
+	snprintf(e->text, sizeof(e->text), "%s", tracefmt_print(src->formats, event->fmt, raw, raw_size, NULL));
+	maker_emit(m, s.time, s.pid, e->tid);
+}
+
+static void free_lines(void *state)
+{
+	tapped_free(&((struct trace_source *)state)->of);
+}
+
+static const struct maker_ops line_ops = { .begin = begin_lines, .sample = make_line, .free = free_lines };
+
+static int events(struct source *source, void *config, struct fault *f)
+{
+	struct trace_source *src = config;
+	struct source_made made = {
+		.fields = fields, .nfields = sizeof(fields) / sizeof(*fields),
+		.print = "\"%s: %s\", REC->event, REC->text",
+		.size = sizeof(struct made_line), .ops = &line_ops, .state = src,
+	};
+	struct maker *m;
+
+	m = source_make(source, &made, f);
+	return !m || tapped_set(&src->of, "trace", "--of", src->event, "trace/--of sched:sched_wakeup/", f) ||
+	       source_watch(m, src->of.sys, src->of.name, false, f) ? -1 : 0;
+}
+
+static const struct opt line_opts[] = {
+	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source, event), "EVENT", "The tracepoint to print.",
+	  false, NULL },
+};
+
+static const struct opt_group source_groups[] = {
+	{ "Events", line_opts, sizeof(line_opts) / sizeof(*line_opts), 0 },
+	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
+};
+
+const struct source_ops trace_source = {
+	.name = "trace",
+	.summary = "a tracepoint's events as the text that trace prints of them",
+	.makes = true,
+	OPT_GROUPS(source_groups),
+	.config_size = sizeof(struct trace_source),
+	.events = events,
 };

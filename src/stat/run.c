@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof stat: runs a command once or several times, or counts targets until they end. */
-#include "stat/wait.h"
+#include "stat/stat.h"
 
 #include "base/note.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +27,143 @@ static double now(void)
 static double seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* ---- the end of targets, an interval, a signal ------------------------------------ */
+
+enum stat_woke { WOKE_END, WOKE_INTERVAL, WOKE_SIGNAL, WOKE_SECOND_SIGNAL };
+
+struct stat_wait {
+	int signals;             /* signalfd of SIGINT, SIGTERM, SIGHUP */
+	int timer;               /* timerfd, or -1 */
+	sigset_t before;         /* original signal mask, restored for the command and at the end */
+	int signaled;            /* number of signals received */
+	int task;                /* pidfd of a watched task, or -1 */
+	bool gone;               /* all watched tasks have ended */
+};
+
+/* Before Linux 6.9, threads other than the first of their process have no pidfd. */
+enum { LOOK_AGAIN_MS = 50 };
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Restarts the interval: the first one begins when counting does. */
+static void restart_wait(struct stat_wait *w, uint64_t interval_ms)
+{
+	struct itimerspec it = {
+		.it_interval = { (time_t)(interval_ms / 1000), (long)(interval_ms % 1000) * 1000000 },
+	};
+
+	it.it_value = it.it_interval;
+	if (w->timer >= 0)
+		timerfd_settime(w->timer, 0, &it, NULL);
+}
+
+static void end_wait(struct stat_wait *w)
+{
+	close_fd(&w->signals);
+	close_fd(&w->timer);
+	close_fd(&w->task);
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+/* Blocks the signals. 0, or -1 with f. */
+static int begin_wait(struct stat_wait *w, uint64_t interval_ms, struct fault *f)
+{
+	sigset_t set;
+
+	*w = (struct stat_wait){ .signals = -1, .timer = -1, .task = -1 };
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &w->before);
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (interval_ms)
+		w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (w->signals >= 0 && (!interval_ms || w->timer >= 0))
+		return 0;
+	fault_set(f, EXIT_FAILED, "stat: cannot set up signals and timer: %s", strerror(errno));
+	end_wait(w);
+	return -1;
+}
+
+/* Forwards a signal sent by kill(2). The command gets signals from the terminal itself. */
+static void hand_on(const struct signalfd_siginfo *info, const struct workload *child)
+{
+	if (child && child->pid > 0 && info->ssi_code <= 0)
+		kill(child->pid, (int)info->ssi_signo);
+}
+
+static bool take_signal(struct stat_wait *w, const struct workload *child)
+{
+	struct signalfd_siginfo info;
+
+	if (read(w->signals, &info, sizeof(info)) != sizeof(info))
+		return false;
+	w->signaled++;
+	hand_on(&info, child);
+	return true;
+}
+
+static bool has_tasks(const struct stat *s)
+{
+	return s->targets.ntasks && s->targets.tasks[0].tid >= 0;
+}
+
+/* Chooses a running watched task to wait for; sets w->gone if there is none. */
+static void choose_task(struct stat_wait *w, const struct stat *s)
+{
+	close_fd(&w->task);
+	for (size_t i = 0; i < s->targets.ntasks; i++) {
+		pid_t tid = s->targets.tasks[i].tid;
+		struct pollfd p;
+
+		if (kill(tid, 0) && errno == ESRCH)
+			continue;
+		p = (struct pollfd){ (int)syscall(SYS_pidfd_open, tid, 0), POLLIN, 0 };
+		if (p.fd >= 0 && poll(&p, 1, 0) > 0) {   /* a zombie */
+			close(p.fd);
+			continue;
+		}
+		w->task = p.fd;
+		return;
+	}
+	w->gone = true;
+}
+
+/* Waits. child: the command, or NULL; then for the end of the watched tasks, if there are any.
+ * Signals that the command did not get from the terminal are forwarded to it. */
+static enum stat_woke wait_for(struct stat_wait *w, const struct stat *s, const struct workload *child)
+{
+	bool tasks = !child && has_tasks(s);
+	uint64_t ticks;
+
+	for (;;) {
+		struct pollfd p[3] = {
+			{ w->signals, POLLIN, 0 }, { w->timer, POLLIN, 0 }, { -1, POLLIN, 0 },
+		};
+
+		if (tasks && w->task < 0)
+			choose_task(w, s);
+		if (tasks && w->gone)
+			return WOKE_END;
+		p[2].fd = child ? child->pidfd : w->task;
+		poll(p, 3, tasks && w->task < 0 ? LOOK_AGAIN_MS : -1);
+		if (p[2].revents && child)
+			return WOKE_END;
+		if (p[2].revents)
+			close_fd(&w->task);
+		if (p[0].revents && take_signal(w, child))
+			return w->signaled > 1 ? WOKE_SECOND_SIGNAL : WOKE_SIGNAL;
+		if (p[1].revents && read(w->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+			return WOKE_INTERVAL;
+	}
 }
 
 /* ---- output --------------------------------------------------------------------- */
@@ -150,7 +291,7 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 			   struct printing *p, enum stat_woke *woke, struct fault *f)
 {
 	for (;;) {
-		*woke = stat_wait(w, s, child);
+		*woke = wait_for(w, s, child);
 		if (*woke == WOKE_END || *woke == WOKE_SECOND_SIGNAL)
 			return 0;
 		/* a command itself decides what a signal means */
@@ -227,7 +368,7 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 	hotplug_begin(&s->hotplug);
 	rc = prepare(s, &child, argv, w, f);
 	if (!rc) {
-		stat_wait_restart(w, s->config->interval_ms);
+		restart_wait(w, s->config->interval_ms);
 		start = now();
 		if (p)
 			p->start = p->last = start;
@@ -258,11 +399,11 @@ int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *time
 	struct stat_wait w;
 	int status;
 
-	if (stat_wait_begin(&w, 0, f))
+	if (begin_wait(&w, 0, f))
 		return -1;
 	status = run_once(s, argv, &w, NULL, times, &woke, f);
 	*interrupted = w.signaled > 0;
-	stat_wait_end(&w);
+	end_wait(&w);
 	return status;
 }
 
@@ -350,10 +491,10 @@ int stat_run(struct stat *s, char **argv, struct fault *f)
 		return f->exit_code;
 	p.title = s->on_command ? title_of_command(argv) : title_of_targets(s);
 	status = !p.title ? fault_set(f, EXIT_FAILED, "stat: out of memory")
-			  : stat_wait_begin(&w, s->config->interval_ms, f);
+			  : begin_wait(&w, s->config->interval_ms, f);
 	if (!status) {
 		status = run_all(s, argv, &w, &p, &t, f);
-		stat_wait_end(&w);
+		end_wait(&w);
 		if (status >= 0 && report(s, &p, &t, status, f))
 			status = -1;
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf-prof page-faults: which code touches which memory for the first time. */
-#include "analysis/profiles/page_faults.h"
-
+/* perf-prof page-faults: which code touches which memory for the first time; and the source page-faults. */
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/hotspots.h"
+#include "analysis/profiles/levels.h"
 #include "base/hash.h"
 #include "report/flame.h"
 #include "report/table.h"
@@ -26,6 +25,12 @@ struct range {
 	char comm[64];
 	char *mapping;
 	UT_hash_handle hh;
+};
+
+/* The first member of the configs of the command and the source. */
+struct page_faults_opts {
+	struct analysis_opts common;
+	struct levels levels;
 };
 
 struct page_faults {
@@ -329,4 +334,40 @@ const struct command page_faults_command = {
 	.mode = OPT_MODE_COMMAND,
 	ANALYSIS_CONFIG(struct page_faults, analysis_defaults),
 	.run = run,
+};
+
+/* ---- the source: each page fault, with its address and the task and code that caused it ----- */
+
+static const struct opt_group source_groups[] = {
+	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
+	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
+};
+
+static int source_events(struct source *source, void *config, struct fault *f)
+{
+	const struct page_faults_opts *p = config;
+	struct source_event event = { .what = "page-faults", .shape = SHAPE_FAULT };
+	struct perf_event_attr attr;
+
+	pev_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	pev_attr_sample_period(&attr, 1);
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			   PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	if (p->common.stream.call_graph) {   /* -g: registers, too */
+		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr.sample_regs_intr = source_registers();
+	}
+	if (levels_set(&p->levels, &attr, f))
+		return -1;
+	event.attr = &attr;
+	return source_add(source, &event, f);
+}
+
+const struct source_ops page_faults_source = {
+	.name = "page-faults",
+	.summary = "page faults: the address, and the code that touched it",
+	OPT_GROUPS(source_groups),
+	.config_size = sizeof(struct page_faults_opts),
+	.events = source_events,
 };
