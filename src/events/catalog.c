@@ -164,20 +164,25 @@ struct named {
 	uint64_t config;
 };
 
-/* 0 if the event opens on the calling thread, for user space only: most privilege levels allow that. */
+int catalog_try(struct perf_event_attr *attr)
+{
+	struct pev_event *ev;
+	int err;
+
+	attr->disabled = attr->exclude_kernel = attr->exclude_hv = 1;
+	err = pev_event_open(&ev, attr, pev_target_self(), NULL, NULL);
+	if (!err)
+		pev_event_close(ev);
+	return err;
+}
+
 static int try_open(const struct named *event)
 {
 	struct perf_event_attr attr;
-	struct pev_event *ev = NULL;
 	int err;
 
 	pev_attr_init(&attr, event->type, event->config);
-	attr.disabled = 1;
-	attr.exclude_kernel = 1;
-	attr.exclude_hv = 1;
-	err = pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL);
-	if (!err)
-		pev_event_close(ev);
+	err = catalog_try(&attr);
 	/* the attr is so simple that only the event itself can be the reason */
 	return err == -EINVAL || err == -EOPNOTSUPP || err == -ENODEV ? -ENOENT : err;
 }

@@ -56,4 +56,7 @@ const char *catalog_nearest(const char *name, char *buf, size_t size);
  * "source"), and the kind for a word on the command line (also "hw", "sw", "libpfm"), 0: unknown. */
 const char *catalog_kind_word(enum catalog_kind kind);
 unsigned int catalog_kind_by_word(const char *word);
+/* 0 if the event opens on the calling thread, for user space only, which most privilege levels allow; or -errno. Sets the
+ * bits for that in attr. */
+int catalog_try(struct perf_event_attr *attr);
 #endif

@@ -2,6 +2,7 @@
 /* The events of perf-prof stat: from -e, or by default those of perf stat. */
 #include "stat/stat.h"
 
+#include "events/catalog.h"
 #include "events/spec.h"
 #include "stream/asked/rate.h"
 
@@ -70,7 +71,6 @@ static int check_meaning(const struct stat *s, const struct pev_parsed *p, struc
 static bool is_absent(const struct pev_parsed *p)
 {
 	union pev_attr_buf buf;
-	struct pev_event *ev;
 	int rc;
 
 	if (p->attr->type != PERF_TYPE_HARDWARE ||
@@ -78,9 +78,7 @@ static bool is_absent(const struct pev_parsed *p)
 	     (uint32_t)p->attr->config != PERF_COUNT_HW_STALLED_CYCLES_BACKEND) ||
 	    pev_attr_buf_copy(&buf, p->attr))
 		return false;
-	buf.attr.disabled = buf.attr.exclude_kernel = buf.attr.exclude_hv = 1;
-	rc = pev_event_open(&ev, &buf.attr, pev_target_self(), NULL, NULL);
-	pev_event_close(ev);
+	rc = catalog_try(&buf.attr);
 	return rc && rc != -EACCES && rc != -EPERM;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/profiles/commands.h"
 #include "analysis/profiles/profile.h"
 #include "base/units.h"
+#include "events/catalog.h"
 #include "events/spec.h"
 #include "stream/asked/rate.h"
 #include "stream/list/source.h"
@@ -131,15 +132,10 @@ static const struct opt_group groups[] = {
 static bool has_cycles(void)
 {
 	struct perf_event_attr attr;
-	struct pev_event *ev;
 
 	pev_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	pev_attr_sample_freq(&attr, 1);
-	attr.disabled = attr.exclude_kernel = attr.exclude_hv = 1;
-	if (pev_event_open(&ev, &attr, pev_target_self(), NULL, NULL))
-		return false;
-	pev_event_close(ev);
-	return true;
+	return !catalog_try(&attr);
 }
 
 static int events(struct source *source, void *config, struct fault *f)
