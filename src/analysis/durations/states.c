@@ -14,11 +14,16 @@ static int choose(struct states *st, struct fault *f)
 	return q->maker ? switches_choose(&st->switches, q->targets, f) : switches_take_targets(&st->switches, q->a, f);
 }
 
-/* The event for wake-ups. Recordings of `perf sched record` have sched_waking instead, a moment earlier. */
-static const char *wakeup_name(const struct question *q)
+/* A command's events are known once it has a stream. */
+static bool has(struct question *q, const char *name)
 {
-	return q->maker && !source_has(q->maker, "sched", "sched_wakeup") && source_has(q->maker, "sched", "sched_waking")
-	       ? "sched_waking" : "sched_wakeup";
+	return q->maker ? source_has(q->maker, "sched", name) : q->a->stream && analysis_event(q->a, "sched", name);
+}
+
+/* The event for wake-ups. Recordings of `perf sched record` have sched_waking instead, a moment earlier. */
+static const char *wakeup_name(struct question *q)
+{
+	return !has(q, "sched_wakeup") && has(q, "sched_waking") ? "sched_waking" : "sched_wakeup";
 }
 
 int states_targets(struct question *q, struct fault *f)
@@ -47,11 +52,9 @@ int states_events(struct question *q, struct fault *f)
 static int find_wakeups(struct states *st, struct fault *f)
 {
 	struct question *q = &st->question;
-	const char *name = !question_event(q, "sched", "sched_wakeup") && question_event(q, "sched", "sched_waking")
-			   ? "sched_waking" : "sched_wakeup";
 
 	if (question_need(q, "sched", "sched_wakeup_new", &st->on_wakeup_new, f) ||
-	    question_need(q, "sched", name, &st->on_wakeup, f))
+	    question_need(q, "sched", wakeup_name(q), &st->on_wakeup, f))
 		return -1;
 	for (size_t i = 0; i < 2; i++) {
 		const struct stream_event *woken = i ? st->on_wakeup_new : st->on_wakeup;

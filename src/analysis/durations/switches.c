@@ -59,7 +59,7 @@ static struct watched *find_watched(const struct switches *w, pid_t tid)
 	return found;
 }
 
-static bool watches(const struct switches *w, pid_t tid)
+bool switches_watch(const struct switches *w, pid_t tid)
 {
 	return w->everybody ? tid > 0 : find_watched(w, tid) != NULL;
 }
@@ -70,7 +70,7 @@ static int watch(struct switches *w, pid_t tid)
 {
 	struct watched *one;
 
-	if (watches(w, tid))
+	if (switches_watch(w, tid))
 		return 0;
 	if (w->recorded && HASH_COUNT(w->watched) >= MAX_WATCHED)
 		return -1;
@@ -145,7 +145,7 @@ void switches_task(struct switches *w, const struct pev_record *rec)
 		watch(w, (pid_t)t->tid);
 	else if (rec->type == PERF_RECORD_FORK && !before && watches_process(w, t->ppid))
 		watch_recorded(w, (pid_t)t->pid);
-	else if (rec->type == PERF_RECORD_FORK && !before && watches(w, (pid_t)t->ptid))
+	else if (rec->type == PERF_RECORD_FORK && !before && switches_watch(w, (pid_t)t->ptid))
 		watch(w, (pid_t)t->tid);
 }
 
@@ -155,13 +155,10 @@ int switches_choose(struct switches *w, const struct stream_opts *o, struct faul
 	w->follow = o->inherit >= 0;
 	w->recorded = o->input;
 	/* /proc has today's threads, not the recording's */
-	for (size_t i = 0; i < o->pids.n && o->input; i++)
-		if (watch_recorded(w, o->pids.v[i]))
-			return fault_set(f, EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < o->pids.n && !o->input; i++) {
-		if (watch_process(w, o->pids.v[i], f))
+	for (size_t i = 0; i < o->pids.n; i++) {
+		if (!o->input && watch_process(w, o->pids.v[i], f))
 			return -1;
-		if (watch_end(w, o->pids.v[i]))
+		if (o->input ? watch_recorded(w, o->pids.v[i]) : watch_end(w, o->pids.v[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	}
 	for (size_t i = 0; i < o->tids.n; i++)
@@ -213,10 +210,9 @@ int switches_events(struct switches *w, struct analysis *a, struct fault *f)
 {
 	if (switches_take_targets(w, a, f))
 		return -1;
-	if (!w->everybody && analysis_add_event(a, f, "sched:sched_process_fork,sched:sched_process_exit"))
-		return -1;
 	/* in a PID namespace, forks map the ids of new tasks */
-	if (w->everybody && !pidns_is_initial() && analysis_add_event(a, f, "sched:sched_process_fork"))
+	if ((!w->everybody || !pidns_is_initial()) &&
+	    analysis_add_event(a, f, "sched:sched_process_fork%s", w->everybody ? "" : ",sched:sched_process_exit"))
 		return -1;
 	return analysis_add_event(a, f, "sched:sched_switch,sched:sched_stat_runtime//stack=no/");
 }
@@ -269,13 +265,8 @@ void switches_name(struct switches *w, const struct analysis_sample *s, pid_t ti
 
 void switches_take_fork(struct switches *w, const struct analysis_sample *s)
 {
-	if (w->follow && watches(w, switches_task_in(s, w->parent)))
+	if (w->follow && switches_watch(w, switches_task_in(s, w->parent)))
 		watch(w, switches_task_in(s, w->child));
-}
-
-bool switches_watch(const struct switches *w, pid_t tid)
-{
-	return watches(w, tid);
 }
 
 void switches_each(const struct switches *w, void (*fn)(void *ctx, pid_t tid), void *ctx)
