@@ -219,18 +219,13 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int parse_size(const char *name, const char *text, uint64_t *size, struct fault *f)
+static int parse_max_size(const char *text, void *field, struct fault *f)
 {
 	int has_unit;
 
-	if (units_size(text, size, &has_unit) || !has_unit || !*size)
-		return fault_usage(f, "%s %s: expected a size with a unit, such as 512M", name, text);
+	if (units_size(text, field, &has_unit) || !has_unit || !*(uint64_t *)field)
+		return fault_usage(f, "--max-size %s: expected a size with a unit, such as 512M", text);
 	return 0;
-}
-
-static int parse_max_size(const char *text, void *field, struct fault *f)
-{
-	return parse_size("--max-size", text, field, f);
 }
 
 #define AT(member) offsetof(struct stream_opts, recording.member)

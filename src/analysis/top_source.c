@@ -6,7 +6,6 @@
 #include "engine/tapped.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MS UINT64_C(1000000)
 enum { DEFAULT_MS = 1000 };

@@ -3,8 +3,6 @@
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
-#include <stddef.h>
-
 struct nearest {
 	const char *wanted;
 	unsigned int best;      /* edit distance that a candidate must be below */

@@ -5,7 +5,6 @@
 #include "build_config.h"
 
 #include <stddef.h>
-#include <string.h>
 
 /* ---- help ------------------------------------------------------------------ */
 

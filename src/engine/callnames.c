@@ -2,7 +2,6 @@
 #include "engine/callnames.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #ifdef HAVE_LIBSECCOMP

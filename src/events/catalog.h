@@ -6,7 +6,6 @@
 #include <perfevent.h>
 
 #include <stddef.h>
-#include <stdint.h>
 
 enum catalog_kind {
 	CATALOG_TRACEPOINT = 1 << 0,

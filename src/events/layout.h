@@ -8,7 +8,6 @@
 #define EVENTS_LAYOUT_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct layout {

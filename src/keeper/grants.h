@@ -25,7 +25,6 @@
 #include "keeper/vault.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* The processes that are watched: everybody; or those in `pids`, those with a thread in `tids`,
  * those in `cgroups`, and their children; or nobody, if a recording is read. */

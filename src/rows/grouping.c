@@ -68,27 +68,26 @@ static void put_together(struct distributions *rows)
 	*rows = by_name;
 }
 
-bool grouping_count(struct grouping *g, struct distributions *rows, pid_t tid)
+void grouping_count(struct grouping *g, struct distributions *rows, pid_t tid)
 {
 	struct grouped *t = NULL;
 
 	if (!g->automatic)
-		return false;
+		return;
 	HASH_FIND(hh, g->tasks, &tid, sizeof(tid), t);
 	if (t || !(t = calloc(1, sizeof(*t))))
-		return false;
+		return;
 	t->tid = tid;
 	HASH_ADD(hh, g->tasks, tid, sizeof(t->tid), t);
 	if (HASH_LOST(t))
 		free(t);
 	if (HASH_COUNT(g->tasks) <= GROUPING_TASKS)
-		return false;
+		return;
 	grouping_next(g);
 	g->automatic = false;
 	g->by = BY_COMM;
 	g->news = true;
 	put_together(rows);
-	return true;
 }
 
 /* ---- columns ------------------------------------------------------------------------- */
@@ -100,9 +99,4 @@ void grouping_put(const struct distribution *d, struct table *t)
 		table_none(t);
 	else
 		table_integer(t, pidmap_shown((pid_t)d->key[0]));
-}
-
-const char *grouping_id(const struct grouping *g)
-{
-	return g->by == BY_PID ? "pid" : "tid";
 }

@@ -41,14 +41,11 @@ static inline uint64_t grouping_key(struct grouping *g, struct analysis *a, pid_
 	       : g->by == BY_PID ? grouping_process(g, a, tid, time, comm) : (uint64_t)tid;
 }
 
-/* Call it when a row was added for a task. True: there are too many tasks; rows have been merged by name. */
-bool grouping_count(struct grouping *g, struct distributions *rows, pid_t tid);
+/* Call it when a row was added for a task. If there are too many tasks, it merges rows by name. */
+void grouping_count(struct grouping *g, struct distributions *rows, pid_t tid);
 /* Call it when the next table begins. */
 void grouping_next(struct grouping *g);
 
-/* The first columns of a row, and their cells. */
-#define GROUPING_COLUMNS { "comm", TABLE_TEXT }, { "tid", TABLE_INTEGER }
+/* The cells of the first two columns of a row: the name and the id. */
 void grouping_put(const struct distribution *d, struct table *t);
-/* The title of the second column: "tid" or "pid". */
-const char *grouping_id(const struct grouping *g);
 #endif

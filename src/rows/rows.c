@@ -147,7 +147,7 @@ static size_t task_columns(const struct question *q, struct table_column *column
 {
 	columns[0] = (struct table_column){ "comm", TABLE_TEXT };
 	columns[1] = (struct table_column){
-		grouping_id(&q->grouping), TABLE_INTEGER,
+		q->grouping.by == BY_PID ? "pid" : "tid", TABLE_INTEGER,
 		.where = q->grouping.by == BY_COMM ? TABLE_ONLY_JSON : TABLE_EVERYWHERE,
 	};
 	return 2;

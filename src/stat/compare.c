@@ -149,35 +149,22 @@ static char **split(char *text)
 	return argv;
 }
 
-/* Runs the words of argv by sh -c 'exec "$0" "$@"'. */
-static char **through_shell(char **argv)
-{
-	static char shell[] = "/bin/sh", option[] = "-c", script[] = "exec \"$0\" \"$@\"";
-	size_t n = 0;
-	char **longer;
-
-	while (argv[n])
-		n++;
-	longer = calloc(n + 4, sizeof(*longer));
-	if (!longer)
-		return NULL;
-	longer[0] = shell;
-	longer[1] = option;
-	longer[2] = script;
-	memcpy(longer + 3, argv, n * sizeof(*argv));
-	return longer;
-}
-
-static char **shell_command(char *text)
+/* sh -c SCRIPT, with the words as its $0, $1, ...; NULL: out of memory. */
+static char **in_shell(char *script, char *const *words)
 {
 	static char shell[] = "/bin/sh", option[] = "-c";
-	char **argv = calloc(4, sizeof(*argv));
+	size_t n = 0;
+	char **argv;
 
+	while (words[n])
+		n++;
+	argv = calloc(n + 4, sizeof(*argv));
 	if (!argv)
 		return NULL;
 	argv[0] = shell;
 	argv[1] = option;
-	argv[2] = text;
+	argv[2] = script;
+	memcpy(argv + 3, words, n * sizeof(*words));
 	return argv;
 }
 
@@ -214,10 +201,11 @@ static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *c
 
 int stat_compare(struct stat *s, char **argv, struct fault *f)
 {
+	static char run_words[] = "exec \"$0\" \"$@\"";
 	bool shell = needs_shell(s->config->vs);
 	char *vs = strdup(s->config->vs);
-	char **a = shell ? through_shell(argv) : argv;
-	char **b = !vs ? NULL : shell ? shell_command(vs) : split(vs);
+	char **a = shell ? in_shell(run_words, argv) : argv;
+	char **b = !vs ? NULL : shell ? in_shell(vs, (char *[]){ NULL }) : split(vs);
 	int code = compare_argvs(s, a, b, argv, f);
 
 	if (shell)

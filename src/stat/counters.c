@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct stat_counter *counter(const struct stat *s, size_t event, size_t place)
 {

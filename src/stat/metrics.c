@@ -4,8 +4,6 @@
 
 #include "stream/asked/rate.h"
 
-#include <string.h>
-
 #define HW(x) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##x
 #define SW(x) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##x
 #define CACHE(cache, result) \

@@ -2,7 +2,6 @@
 /* The places in which perf-prof stat counts, and how they are added up. */
 #include "stat/stat.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/fault.h"
 
 #include <signal.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
