@@ -67,38 +67,26 @@ static int column_of(struct top_plan *plan, const char *title, bool by, size_t *
 	return -1;
 }
 
-static int by_first(const void *x, const void *y, void *plan)
-{
-	const struct top_column *columns = ((struct top_plan *)plan)->columns;
-	size_t a = *(const size_t *)x, b = *(const size_t *)y;
-
-	if (columns[a].by != columns[b].by)
-		return columns[a].by ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 /* Moves columns of top-by= before the others. */
 static int put_in_order(struct top_plan *plan)
 {
-	size_t n = plan->ncolumns, *order = calloc(2 * n + 1, sizeof(*order)), *place = order + n;
+	size_t n = plan->ncolumns, to = 0, *place = calloc(n + 1, sizeof(*place));
 	struct top_column *sorted = calloc(n + 1, sizeof(*sorted));
 
-	for (size_t i = 0; order && i < n; i++)
-		order[i] = i;
-	if (order && sorted) {
-		qsort_r(order, n, sizeof(*order), by_first, plan);
-		for (size_t i = 0; i < n; i++) {
-			sorted[i] = plan->columns[order[i]];
-			place[order[i]] = i;
+	for (size_t i = 0; place && sorted && i < 2 * n; i++)
+		if (plan->columns[i % n].by == (i < n)) {
+			place[i % n] = to;
+			sorted[to++] = plan->columns[i % n];
 		}
+	if (to) {
 		memcpy(plan->columns, sorted, n * sizeof(*sorted));
 		for (size_t i = 0; i < plan->nparts; i++)
 			for (size_t k = 0; k < plan->parts[i].nvalues; k++)
 				plan->parts[i].values[k].column = place[plan->parts[i].values[k].column];
 	}
 	free(sorted);
-	free(order);
-	return order && sorted ? 0 : -1;
+	free(place);
+	return place && sorted ? 0 : -1;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */

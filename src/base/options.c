@@ -59,7 +59,7 @@ static int store_u64(const struct opt *o, const char *text, uint64_t *out, struc
 	return 0;
 }
 
-static int store_strings(struct opt_strings *s, const char *text, struct fault *f)
+int opt_strings_add(struct opt_strings *s, const char *text, struct fault *f)
 {
 	const char **v = realloc(s->v, (s->n + 1) * sizeof(*v));
 
@@ -92,9 +92,9 @@ static int store(struct opt_parser *p, const struct match *m, const char *text, 
 		return 0;
 	case OPT_OUTFILE:
 		*(const char **)m->field = text;
-		return store_strings(&p->outputs, text, f);
+		return opt_strings_add(&p->outputs, text, f);
 	case OPT_STRINGS:
-		return store_strings((struct opt_strings *)m->field, text, f);
+		return opt_strings_add((struct opt_strings *)m->field, text, f);
 	case OPT_CALL:
 	case OPT_CHOICE:
 		return m->opt->parse(text, m->field, f);

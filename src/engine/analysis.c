@@ -86,25 +86,21 @@ int analysis_add_event(struct analysis *a, struct fault *f, const char *fmt, ...
 {
 	struct opt_strings *events = &a->opts->stream.events;
 	char **added = realloc(a->added, (a->nadded + 1) * sizeof(*added));
-	const char **v = added ? realloc(events->v, (events->n + 1) * sizeof(*v)) : NULL;
 	char *text = NULL;
 	va_list ap;
 	int n;
 
 	if (added)
 		a->added = added;
-	if (v)
-		events->v = v;
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0 || !v) {
+	if (n < 0 || !added) {
 		free(n < 0 ? NULL : text);
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	}
 	a->added[a->nadded++] = text;
-	events->v[events->n++] = text;
-	return 0;
+	return opt_strings_add(events, text, f);
 }
 
 struct stream_event *analysis_event(struct analysis *a, const char *sys, const char *tracepoint)
@@ -380,6 +376,11 @@ uint64_t analysis_end(struct analysis *a, uint64_t last)
 	return a->opts->stream.interval_ms || !last ? analysis_now(a) : last;
 }
 
+bool analysis_prints_samples(const struct analysis *a, const char *path)
+{
+	return !path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
+}
+
 int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f)
 {
 	const struct replay *replay = stream_replay(a->stream);
@@ -529,33 +530,25 @@ static void tell_of_mixture(const struct analysis *a)
 		     "them apart");
 }
 
-static void want_all(struct analysis *a)
+/* All events are wanted; of live ones, the parts that the command reads. */
+static int choose_parts(struct analysis *a, struct fault *f)
 {
+	bool narrow = a->ops->reads && !stream_replay(a->stream);
 	size_t n;
 	struct stream_event *events = stream_events(a->stream, &n);
 
 	for (size_t i = 0; i < n; i++)
 		events[i].wanted = true;
-}
-
-static int narrow(struct analysis *a, struct fault *f)
-{
-	size_t n;
-	struct stream_event *events = stream_events(a->stream, &n);
-
-	if (!a->ops->reads || stream_replay(a->stream))
-		return 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && narrow; i++)
 		events[i].reads = a->ops->reads(a, &events[i]);
-	return stream_narrow(a->stream, f);
+	return narrow ? stream_narrow(a->stream, f) : 0;
 }
 
 static int open_all(struct analysis *a, struct fault *f)
 {
 	int verbose = a->opts->stream.verbose;
 
-	want_all(a);
-	if (narrow(a, f))
+	if (choose_parts(a, f))
 		return -1;
 	a->job.is_target &= a->opts->stream.pids.n > 0;   /* switches_take_targets() may have removed it */
 	job_attach(&a->job, a->stream);

@@ -66,13 +66,19 @@ int identity_find(struct identity *who, const char *user, struct fault *f)
 	return pw->pw_uid ? take(who, pw, f) : 0;
 }
 
+/* 1, or -1 with f. */
+static int name_by_number(struct identity *who, struct fault *f)
+{
+	if (asprintf(&who->name, "%u", who->uid) >= 0)
+		return 1;
+	who->name = NULL;
+	return fault_set(f, EXIT_FAILED, "out of memory");
+}
+
 int identity_own(struct identity *who, struct fault *f)
 {
 	*who = (struct identity){ .uid = getuid(), .gid = getgid(), .own = true };
-	if (asprintf(&who->name, "%u", who->uid) >= 0)
-		return 0;
-	who->name = NULL;
-	return fault_set(f, EXIT_FAILED, "out of memory");
+	return name_by_number(who, f);
 }
 
 int identity_caller(struct identity *who, struct fault *f)
@@ -89,7 +95,7 @@ int identity_caller(struct identity *who, struct fault *f)
 	who->uid = caller.uid;
 	who->gid = caller.gid;
 	who->ngroups = caller.ngroups;
-	return asprintf(&who->name, "%u", uid) < 0 ? fault_set(f, EXIT_FAILED, "out of memory") : 1;
+	return name_by_number(who, f);
 }
 
 int identity_nobody(struct identity *who, struct fault *f)
@@ -97,9 +103,7 @@ int identity_nobody(struct identity *who, struct fault *f)
 	uid_t id = parser_uid();
 
 	*who = (struct identity){ .uid = id, .gid = id };
-	if (!id)
-		return 0;
-	return asprintf(&who->name, "%u", id) < 0 ? fault_set(f, EXIT_FAILED, "out of memory") : 1;
+	return id ? name_by_number(who, f) : 0;
 }
 
 void identity_free(struct identity *who)

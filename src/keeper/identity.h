@@ -24,7 +24,7 @@ struct identity {
 /* The user of --user NAME (or number), or else the user who ran sudo. 1: found; 0: no change is
  * needed (not root, root itself, no sudo); -1 with f. */
 int identity_find(struct identity *who, const char *user, struct fault *f);
-/* The user who runs the program, without the capabilities of the program's file. 0, or -1 with f. */
+/* The user who runs the program, without the capabilities of the program's file. 1, or -1 with f. */
 int identity_own(struct identity *who, struct fault *f);
 /* The user who ran sudo, whom passwd(5) need not list. 1: found; 0: there is no sudo; -1 with f. */
 int identity_caller(struct identity *who, struct fault *f);

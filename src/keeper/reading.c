@@ -52,7 +52,7 @@ static int find_reader(struct identity *who, const struct reading_files *files, 
 	int found;
 
 	if (capabilities_of_file())
-		return identity_own(who, f) ? -1 : 1;
+		return identity_own(who, f);
 	found = identity_caller(who, f);
 	if (found || geteuid())
 		return found;

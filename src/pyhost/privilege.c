@@ -65,7 +65,7 @@ int privilege_begin(struct privilege *p, const char *user, const struct stream_o
 	int found = identity_find(&p->who, user, f), rc;
 	bool of_file = !found && capabilities_of_file();
 
-	if (of_file && identity_own(&p->who, f))
+	if (of_file && identity_own(&p->who, f) < 0)
 		return -1;
 	if (found < 0 || (!found && !of_file))
 		return found;

@@ -54,7 +54,6 @@ struct hotspots_view {
 	const char *what;            /* the event whose counts are the weights: "cpu-clock" */
 	const char *sampled;         /* the same, with its rate: "cpu-clock, 997 Hz" */
 	const struct stream_event *event;   /* the event of the samples; NULL: several events */
-	uint64_t freq, period;       /* samples per second; events per sample; 0: not used */
 	unsigned int functions, stacks;   /* rows of text; 0: no such table. JSON has all functions */
 	bool timed;                  /* the weights are ns on and off CPUs, and have a column */
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */

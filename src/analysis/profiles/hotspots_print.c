@@ -377,15 +377,15 @@ static void describe_counts(const struct hotspots *h, const struct hotspots_view
 static void describe(struct analysis *a, const struct hotspots *h, const struct hotspots_view *view,
 		     const char *when, struct table *t)
 {
+	const struct stream_sampling *sampling = view->event ? view->event->sampling : NULL;
+	const struct perf_event_attr *attr = sampling ? &sampling->attr.attr : NULL;
 	char *caption;
 
 	table_extra(t, "idle", json_object_new_int64((int64_t)view->idle));
 	table_extra(t, "time", json_object_new_string(when));
 	table_extra(t, "event", json_object_new_string(view->what));
-	if (view->freq)
-		table_extra(t, "freq", json_object_new_uint64(view->freq));
-	if (view->period)
-		table_extra(t, "period", json_object_new_uint64(view->period));
+	if (attr && attr->sample_freq)
+		table_extra(t, attr->freq ? "freq" : "period", json_object_new_uint64(attr->sample_freq));
 	table_extra(t, "samples", json_object_new_int64((int64_t)h->samples));
 	table_extra(t, "weight", json_object_new_int64((int64_t)h->weight));
 	analysis_put_losses(a, t);

@@ -205,16 +205,11 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
-static bool prints_samples(const struct analysis *a)
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
 {
 	const struct page_faults *p = a->config;
 
-	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
-}
-
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
-{
-	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | PERF_SAMPLE_ADDR;
+	return analysis_prints_samples(a, p->flame.path) ? STREAM_READS_ALL : ANALYSIS_WHERE | PERF_SAMPLE_ADDR;
 }
 
 static int begin(struct analysis *a, struct fault *f)
@@ -234,7 +229,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	p->prints_samples = prints_samples(a);
+	p->prints_samples = analysis_prints_samples(a, p->flame.path);
 	return 0;
 }
 

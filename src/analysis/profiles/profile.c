@@ -200,13 +200,6 @@ static int check_asked(struct analysis *a, struct profile *p, const struct strea
 	return profile_set_levels(a, &p->opts, f);
 }
 
-static bool prints_samples(const struct analysis *a)
-{
-	const struct profile *p = a->config;
-
-	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
-}
-
 /* Only sched_switch needs call chains, not the scheduler's other tracepoints. */
 static uint64_t reads(struct analysis *a, const struct stream_event *event)
 {
@@ -214,7 +207,7 @@ static uint64_t reads(struct analysis *a, const struct stream_event *event)
 
 	if (p->off_cpu && event->fmt)
 		return PERF_SAMPLE_RAW | (event == analysis_event(a, "sched", "sched_switch") ? PERF_SAMPLE_CALLCHAIN : 0);
-	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
+	return analysis_prints_samples(a, p->flame.path) ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
 }
 
 static bool is_usual(const struct stream_event *e)
@@ -268,7 +261,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (p->off_cpu)
 		sleepers_begin(&p->sleepers, &p->switches);
-	p->prints_samples = prints_samples(a);
+	p->prints_samples = analysis_prints_samples(a, p->flame.path);
 	return 0;
 }
 
@@ -296,13 +289,11 @@ static void keep_sleepers(void *ctx)
 static void show(struct analysis *a, uint64_t now)
 {
 	struct profile *p = a->config;
-	const struct perf_event_attr *attr = p->clock->sampling ? &p->clock->sampling->attr.attr : NULL;
 	char sampled[300];
 	struct hotspots_view view = {
 		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : p->what,
 		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
 		.event = p->all ? NULL : p->clock,
-		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
 		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,

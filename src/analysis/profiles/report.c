@@ -266,14 +266,12 @@ static void sample(struct analysis *a, const struct analysis_sample *sample)
 static void show_section(struct analysis *a, struct section *s, uint64_t now)
 {
 	struct report *r = a->config;
-	const struct perf_event_attr *attr = s->source->sampling ? &s->source->sampling->attr.attr : NULL;
 	const char *what = analysis_counted(s->events[0]);
 	char sampled[300];
 	const struct hotspots_view view = {
 		.name = a->ops->name, .what = what,
 		.sampled = s->source == s->events[0] ? analysis_sampled(s->source, what, sampled, sizeof(sampled)) : NULL,
 		.event = s->source,
-		.freq = attr && attr->freq ? attr->sample_freq : 0, .period = attr && !attr->freq ? attr->sample_period : 0,
 		.counted = true, .placeless = !s->has_place,
 		.functions = s->has_place && s->hot.all ? FUNCTIONS_SHOWN : 0,
 		.stacks = s->source->layout.callchain ? STACKS_SHOWN : 0,
