@@ -79,7 +79,7 @@ static const struct sock_filter filter[] = {
 	/* 13 */ RETURN(SECCOMP_RET_ERRNO | EPERM),
 };
 
-int ttyfilter_install(void)
+static int install(void)
 {
 	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), (struct sock_filter *)(uintptr_t)filter };
 
@@ -89,7 +89,7 @@ int ttyfilter_install(void)
 
 #else
 
-int ttyfilter_install(void)
+static int install(void)
 {
 	return -ENOSYS;
 }
@@ -107,5 +107,5 @@ static bool has_terminal(void)
 
 int ttyfilter_install_on_terminal(void)
 {
-	return has_terminal() ? ttyfilter_install() : 0;
+	return has_terminal() ? install() : 0;
 }

@@ -7,11 +7,9 @@
 #ifndef BASE_TTYFILTER_H
 #define BASE_TTYFILTER_H
 
-/* Both calls fail with EPERM from now on, and so does every system call of an ABI of the machine that this filter
- * does not know. Needs no_new_privs, or CAP_SYS_ADMIN. 0 or -errno (-EACCES: neither of them; -ENOSYS: not
- * implemented for this architecture). */
-int ttyfilter_install(void);
-/* The same if there is a controlling terminal or a standard stream is a terminal. */
+/* If there is a controlling terminal or a standard stream is a terminal: both calls fail with EPERM from now on, and
+ * so does every system call of an ABI of the machine that this filter does not know. Needs no_new_privs, or
+ * CAP_SYS_ADMIN. 0 or -errno (-EACCES: neither of them; -ENOSYS: not implemented for this architecture). */
 int ttyfilter_install_on_terminal(void);
 
 #endif

@@ -583,7 +583,7 @@ static char *read_threads_maps(const struct maps *m, pid_t pid, size_t *len)
 
 /* exec(2) blocks readers of /proc/PID/maps until its COMM record is written. So if no such record
  * follows the read, the text belongs to the last known space. */
-void maps_read(struct maps *m, pid_t pid)
+static void read_process(struct maps *m, pid_t pid)
 {
 	struct process *p;
 	struct space *s;
@@ -616,7 +616,7 @@ void maps_snapshot(struct maps *m)
 
 	while (proc && (d = readdir(proc)))
 		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
-			maps_read(m, (pid_t)atoi(d->d_name));
+			read_process(m, (pid_t)atoi(d->d_name));
 	if (proc)
 		closedir(proc);
 }
@@ -630,7 +630,7 @@ static struct era *look(struct maps *m, pid_t pid, uint64_t time)
 	struct era *era = p ? era_at(p, time) : NULL;
 
 	if (pid > 0 && (!p || (era && era->space->partial && era == last_era(p)))) {
-		maps_read(m, pid);
+		read_process(m, pid);
 		p = find(m, pid);
 		era = p ? era_at(p, time) : NULL;
 	}

@@ -35,8 +35,7 @@ void maps_free(struct maps *m);
 /* One record, at the time in its sample_id trailer. After a LOST record the mappings of every
  * process are uncertain until /proc is read again. */
 void maps_take(struct maps *m, const struct pev_record *rec);
-/* Reads /proc/PID/maps of one process, or of all. */
-void maps_read(struct maps *m, pid_t pid);
+/* Reads /proc/PID/maps of all processes. */
 void maps_snapshot(struct maps *m);
 
 /* A number for the mappings of a process at that time: while it is the same, maps_find() returns the same. 0
