@@ -6,6 +6,7 @@
 #include "analysis/commands.h"
 #include "base/descriptors.h"
 #include "base/escape.h"
+#include "base/grow.h"
 #include "base/nearest.h"
 #include "base/note.h"
 #include "events/spec.h"
@@ -92,9 +93,7 @@ static int take(const struct catalog_entry *entry, void *ctx)
 	g->matched++;
 	if (g->several && listed_already(l, entry))
 		return 0;
-	/* Doubled whenever n is a power of two. */
-	grown = l->n & (l->n - 1) ? l->events
-				  : reallocarray(l->events, l->n ? 2 * l->n : 1, sizeof(*grown));
+	grown = grown_by_one(l->events, l->n, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	l->events = grown;

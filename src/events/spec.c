@@ -6,6 +6,8 @@
  */
 #include "events/spec.h"
 
+#include "base/grow.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -350,18 +352,9 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 	return 0;
 }
 
-/* Makes room for one element after n: doubles whenever n is a power of two, so that the time is
- * linear in the length. */
-static void *make_room(void *array, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? 2 * n : 1, size);
-}
-
 static struct spec_attr *add_attr(struct spec_item *item)
 {
-	struct spec_attr *grown = make_room(item->attrs, item->nattrs, sizeof(*grown));
+	struct spec_attr *grown = grown_by_one(item->attrs, item->nattrs, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
@@ -419,7 +412,7 @@ static int take_attr(struct parser *p, struct spec_item *item)
 
 static struct spec_item *add_item(struct parser *p)
 {
-	struct spec_item *grown = make_room(p->items, p->nitems, sizeof(*grown));
+	struct spec_item *grown = grown_by_one(p->items, p->nitems, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
@@ -480,7 +473,7 @@ static bool at_group(const struct parser *p, struct piece *name)
 
 static int begin_group(struct parser *p, struct piece name)
 {
-	struct spec_group *grown = make_room(p->groups, p->ngroups, sizeof(*grown));
+	struct spec_group *grown = grown_by_one(p->groups, p->ngroups, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;

@@ -43,7 +43,7 @@ struct expr_insn {
 
 struct expr {
 	struct expr_insn *insns;
-	size_t ninsns, room;
+	size_t ninsns;
 	char *strings;                /* text constants */
 	enum expr_type type;
 };

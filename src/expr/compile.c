@@ -4,6 +4,7 @@
 #include "expr/functions.h"
 #include "expr/tree.h"
 
+#include "base/grow.h"
 #include "base/nearest.h"
 #include "base/units.h"
 
@@ -34,16 +35,11 @@ static int too_deep(struct compiler *c, size_t at)
 static struct expr_insn *emit(struct compiler *c, enum expr_code code, int grows)
 {
 	struct expr *e = c->out;
+	struct expr_insn *grown = grown_by_one(e->insns, e->ninsns, sizeof(*grown));
 
-	if (e->ninsns == e->room) {
-		size_t room = e->room ? 2 * e->room : 16;
-		struct expr_insn *grown = reallocarray(e->insns, room, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		e->insns = grown;
-		e->room = room;
-	}
+	if (!grown)
+		return NULL;
+	e->insns = grown;
 	c->height += grows;
 	e->insns[e->ninsns] = (struct expr_insn){ .code = (uint8_t)code };
 	return &e->insns[e->ninsns++];

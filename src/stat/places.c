@@ -2,6 +2,8 @@
 /* The places in which perf-prof stat counts, and how they are added up. */
 #include "stat/stat.h"
 
+#include "base/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,13 +101,10 @@ static struct pev_target target_of(const struct task_target *task, int cpu)
 
 static int add_place(struct stat *s, const struct task_target *task, int cpu, struct fault *f)
 {
-	struct stat_place *grown = s->places;
+	struct stat_place *grown = grown_by_one(s->places, s->nplaces, sizeof(*grown));
 	char name[512];
 	int where;
 
-	/* doubles when the number is a power of two */
-	if (!(s->nplaces & (s->nplaces - 1)))
-		grown = reallocarray(s->places, s->nplaces ? 2 * s->nplaces : 1, sizeof(*grown));
 	if (grown)
 		s->places = grown;
 	where_name(s->by, task, cpu, name, sizeof(name));

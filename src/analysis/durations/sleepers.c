@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/durations/sleepers.h"
 
+#include "base/grow.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 
 struct sleeper {
 	pid_t tid;
@@ -37,11 +38,9 @@ static bool read_status(pid_t tid, char *letter, uint64_t *switches)
 static void add(void *ctx, pid_t tid)
 {
 	struct sleepers *s = ctx;
-	struct sleeper *grown = s->all;
+	struct sleeper *grown = grown_by_one(s->all, s->n, sizeof(*grown));
 	char letter;
 
-	if (!(s->n & (s->n - 1)))   /* double at powers of two */
-		grown = realloc(s->all, (s->n ? 2 * s->n : 1) * sizeof(*grown));
 	if (!grown)
 		return;
 	s->all = grown;

@@ -102,7 +102,7 @@ static struct perfdata_event *same_event(struct perfdata_reader *r, const union 
 
 static struct perfdata_event *new_event(struct perfdata_reader *r, const union pev_attr_buf *attr)
 {
-	struct perfdata_event *v = reading_room(r->events, r->nevents, sizeof(*v));
+	struct perfdata_event *v = grown_by_one(r->events, r->nevents, sizeof(*v));
 
 	if (!v)
 		return NULL;

@@ -49,7 +49,7 @@ static struct perfdata_fact *new_fact(struct perfdata_info *info, const struct p
 
 	if (info->nfacts >= MAX_FACTS)
 		return NULL;
-	v = reading_room(info->facts, info->nfacts, sizeof(*v));
+	v = grown_by_one(info->facts, info->nfacts, sizeof(*v));
 	if (!v)
 		return NULL;
 	info->facts = v;

@@ -106,7 +106,7 @@ bool feature_take_build_id(struct perfdata_reader *r, const char *record, size_t
 	id.pid = (int32_t)pid;
 	memcpy(id.id, bytes, 20);
 	id.path = strndup(path, scan_left(&s));
-	v = reading_room(info->build_ids, info->nbuild_ids, sizeof(*v));
+	v = grown_by_one(info->build_ids, info->nbuild_ids, sizeof(*v));
 	if (!v) {
 		free(id.path);
 		return false;

@@ -111,7 +111,7 @@ static void take_maps(struct perfdata_info *info, struct scan s)
 	struct perfdata_jit_map map, *bigger;
 
 	while (take_map(&s, &map)) {
-		bigger = reading_room(info->jit_maps, info->njit_maps, sizeof(*bigger));
+		bigger = grown_by_one(info->jit_maps, info->njit_maps, sizeof(*bigger));
 		if (!bigger)
 			return;
 		info->jit_maps = bigger;

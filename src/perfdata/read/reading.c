@@ -57,8 +57,3 @@ uint64_t perfdata_end(const struct perfdata_reader *r)
 		return r->w.end;
 	return fstat(r->w.fd, &st) ? UINT64_MAX : (uint64_t)st.st_size;
 }
-
-void *reading_room(void *array, size_t n, size_t size)
-{
-	return n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);
-}

@@ -3,6 +3,7 @@
 #ifndef PERFDATA_READ_READING_H
 #define PERFDATA_READ_READING_H
 
+#include "base/grow.h"
 #include "perfdata/read/reader.h"
 #include "perfdata/read/scan.h"
 #include "perfdata/read/verdict.h"
@@ -73,10 +74,6 @@ int reading_failed(const struct perfdata_reader *r, struct fault *f);
 int reading_no_memory(struct fault *f);
 /* Reads n bytes at a file offset. 0 or -errno; -ENODATA at the end of the file. */
 int reading_at(const struct perfdata_reader *r, uint64_t at, void *out, size_t n);
-
-/* An array of n elements, with room for one more: it doubles at each power of two. NULL without memory; then
- * the array is as it was. */
-void *reading_room(void *array, size_t n, size_t size);
 
 /* header.c: reads the header of a file or pipe. 0, or -1 with f. */
 int header_read(struct perfdata_reader *r, struct fault *f);
