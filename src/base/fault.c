@@ -8,31 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set(struct fault *f, int exit_code, const char *fmt, va_list ap)
-{
-	if (f) {
-		f->exit_code = exit_code;
-		vsnprintf(f->text, sizeof(f->text), fmt, ap);
-	}
-	return -1;
-}
-
 int fault_set(struct fault *f, int exit_code, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (!f)
+		return -1;
+	f->exit_code = exit_code;
 	va_start(ap, fmt);
-	set(f, exit_code, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-int fault_usage(struct fault *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	set(f, EXIT_USAGE, fmt, ap);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
 	va_end(ap);
 	return -1;
 }

@@ -17,11 +17,11 @@ struct fault {
 	char text[2048];     /* what, why, what to do; no final newline */
 };
 
-/* Both fill f (which may be NULL) and return -1, so that callers can `return fault_…`. */
+/* Fills f (which may be NULL) and returns -1, so that callers can `return fault_…`. */
 int fault_set(struct fault *f, int exit_code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Wrong usage: exit code 2. */
-int fault_usage(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define fault_usage(f, ...) fault_set(f, EXIT_USAGE, __VA_ARGS__)
 /* "cannot read PATH: why" for an errno or an -errno; fills f and returns -1 like the others. */
 int fault_unreadable(struct fault *f, const char *path, int error);
 /* "perf-prof: TEXT" to stderr. */

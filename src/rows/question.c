@@ -137,8 +137,10 @@ void question_emit(struct question *q, const struct happening *h)
 		made_emit(q, h);
 }
 
-static void release_run(struct question *q)
+static void release_run(void *state)
 {
+	struct question *q = state;
+
 	if (q->ops->release)
 		q->ops->release(q);
 	pairs_free(&q->pairs);
@@ -314,15 +316,10 @@ static void source_task(void *state, const struct pev_record *rec)
 		q->ops->task(q, rec);
 }
 
-static void source_release(void *state)
-{
-	release_run(state);
-}
-
 int question_source_events(struct source *source, void *config, struct fault *f)
 {
 	static const struct maker_ops ops = {
-		.begin = source_begin, .sample = source_sample, .task = source_task, .free = source_release,
+		.begin = source_begin, .sample = source_sample, .task = source_task, .free = release_run,
 	};
 	struct question *q = config;
 
