@@ -258,28 +258,29 @@ static int parse_keep(const char *text, void *field, struct fault *f)
 
 static const struct opt record_opts[] = {
 	{ "output", 'o', NULL, OPT_STRING, offsetof(struct stream_opts, record), "FILE",
-	  "Write the recording to FILE (default perf.data; -: standard output). An existing FILE is "
+	  "Write the recording to FILE (-: standard output). Default: perf.data. An existing FILE is "
 	  "renamed to FILE.old.",
 	  false, NULL },
 	{ "compress", 'z', NULL, OPT_FLAG, AT(compressed), NULL, "Compress the recording (zstd).", false, NULL },
 	{ "max-size", 0, NULL, OPT_CALL, AT(max_size), "SIZE",
 	  "End the recording when FILE is about this large, such as 512M.", false, parse_max_size },
 	{ "switch-output", 0, NULL, OPT_CALL, AT(switch_signal), "SIZE|TIME|signal",
-	  "Start a new FILE when it is this large (512M), this old (30s), or at SIGUSR2. The "
-	  "previous file becomes FILE.TIME, with the time of its end; each file can be read alone.", false, parse_switch },
+	  "Start a new FILE when the current one reaches a size (512M) or an age (30s), or at SIGUSR2 "
+	  "(signal). The finished file is renamed to FILE.TIME, with the time of its end; each file is a "
+	  "complete recording.", false, parse_switch },
 	{ "max-files", 0, NULL, OPT_CALL, AT(keep), "N",
-	  "With --switch-output or --overwrite: keep FILE and N older files, and remove the "
+	  "With --switch-output or --overwrite: keep FILE and N older files, and delete the "
 		"oldest.", false, parse_keep },
 };
 
 static const struct opt overwrite_rows[] = {
 	{ "overwrite", 0, NULL, OPT_FLAG, offsetof(struct overwrite_opts, on), NULL,
-	  "Keep events in memory, where new ones replace the oldest, and write FILE when an event "
-	  "with the attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
+	  "Keep the newest events in memory, and write them to FILE at each trigger: an event with the "
+	  "attribute trigger, or SIGUSR2. -N ends the run after N triggers.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, last), "SECONDS",
-	  "Write only events of the last SECONDS: 2, 0.5, 500ms.", false, overwrite_parse_last },
+	  "Write only the last SECONDS before the trigger: 2, 0.5, 500ms.", false, overwrite_parse_last },
 	{ "keep", 0, NULL, OPT_CALL, offsetof(struct overwrite_opts, bytes), "SIZE",
-	  "Set the memory for these events. Default: 64M, some 800,000 events.", false, overwrite_parse_keep },
+	  "Set the memory for these events. Default: 64M, about 800,000 events.", false, overwrite_parse_keep },
 };
 
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
@@ -288,29 +289,28 @@ static const struct opt_group groups[] = {
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
 	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
+	{ "Whole machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 },
 	{ "Recording", record_opts, ROWS(record_opts), 0 },
-	{ "What came before", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
-	{ "Reading", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
-	{ "Clock", stream_ring_opts + 6, 1, 0 },        /* --monotonic */
-	{ "End", stream_ring_opts + 9, 1, 0 },          /* -N */
+	{ "Flight recorder", overwrite_rows, ROWS(overwrite_rows), offsetof(struct record, overwrite) },
+	{ "Buffers", stream_ring_opts + 1, 3, 0 },      /* -m, --buffer, --watermark */
+	{ "Timestamps", stream_ring_opts + 6, 1, 0 },   /* --monotonic */
+	{ "End of the run", stream_ring_opts + 9, 1, 0 }, /* -N */
 	{ "Output", stream_output_opts + 2, 3, 0 },     /* --usage-self, -v, -q */
 };
 
 static const char *const description[] = {
-	"Writes events to a file, to analyse later or elsewhere: with perf-prof report, with every "
-	"analysis and script by -I FILE, and with perf. Without -e it samples what the CPUs execute, "
+	"Writes events to a file, to analyse later or elsewhere: with perf-prof report, with any "
+	"other command or script by -I FILE, or with perf. Without -e it samples what the CPUs execute, "
 	"997 times a second, by cycles or, if the CPU has no such counter, by the CPU clock.",
-	"The file can be read from its first second on, whatever ends the recording: a kill -9 loses "
-	"the last second, a full disk what did not fit. It holds what a reader on another machine "
+	"The file is readable even if the recording does not end normally: kill -9 loses the last "
+	"second, a full disk the events that did not fit. It holds all that a reader on another machine "
 	"needs: tracepoint formats, names of tasks, mappings, build ids.",
 	"With --overwrite, nothing is written until a trigger comes: SIGUSR2, or an event with the "
 	"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
-	"trigger and the events before it become FILE, a recording like any other. The next "
-	"trigger first renames that file: its own time is added to the name. Each event is written "
-	"only once.",
+	"trigger and the events before it are written to FILE, a recording like any other. The next "
+	"trigger first renames that file to FILE.TIME. Each event is written only once.",
 	"Without a target, the whole machine is recorded, until Ctrl-C. A command after -- starts "
 	"once all events are enabled; it is the target unless you name another, and perf-prof exits "
 	"with its exit status.",
@@ -318,12 +318,13 @@ static const char *const description[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof record -g -- ./program", "where a command spends its time; then: perf-prof report" },
-	{ "perf-prof record -e 'sched:*' -a -- sleep 5", "five seconds of the scheduler" },
-	{ "perf-prof record -g -z --switch-output 10m --max-files 6", "the last hour, in parts" },
+	{ "perf-prof record -g -- ./program", "sample a command with call chains, for perf-prof report" },
+	{ "perf-prof record -e 'sched:*' -a -- sleep 5", "record the scheduler's events for five seconds" },
+	{ "perf-prof record -g -z --switch-output 10m --max-files 6", "keep the last hour, in files of ten minutes" },
 	{ "perf-prof record -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 2",
-	  "the two seconds before somebody had waited for 20 ms" },
-	{ "perf-prof record -e sched:sched_switch -p 1234 -o switches.data", "then: perf-prof python -I switches.data" },
+	  "keep the two seconds before a thread has waited 20 ms for a CPU" },
+	{ "perf-prof record -e sched:sched_switch -p 1234 -o switches.data",
+	  "record the switches of a process, for perf-prof python -I switches.data" },
 	{ NULL, NULL },
 };
 

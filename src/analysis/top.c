@@ -437,36 +437,38 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Who does most of it? Adds up values of events by a key and prints a table with a row for "
-	"each key, the largest first: every -i milliseconds, or without -i at the end.",
-	"Attributes of an event choose what it adds: key=EXPR is the row (default: -k, or else the "
-	"thread); top-by=EXPR and top-add=EXPR are values, each with a column. Columns of top-by "
-	"come first, and the first one sorts. Both may be repeated; without them, the column counts "
-	"the events (for cycles and the like, the sum of the samples' periods; for a clock, ns). "
-	"Columns are named by their expressions or by alias=; columns with the same name are one, "
-	"also across events.",
+	"Which thread, device or function causes the most events? Counts events, or sums their values, by a key "
+	"and prints a table with a row for each key, the largest first: every -i milliseconds, or "
+	"without -i at the end.",
+	"Attributes of an event choose its row and its columns: key=EXPR is the row (default: -k, or "
+	"else the thread); top-by=EXPR and top-add=EXPR are values to sum, each in a column. Columns of "
+	"top-by come first, and the table is sorted by the first one. Both may be repeated; without "
+	"them, the column counts the events (for cycles and the like, the sum of the samples' periods; "
+	"for a clock, ns). Columns are named by their expressions or by alias=; values with the same "
+	"column name are summed in one column, even from different events.",
 	"comm=EXPR names the row: text, or the id of a task, whose name is shown. If the key is a "
 	"task (_tid, pid, next_pid, ...), its name is the default. printkey=EXPR formats the key, "
 	"with an expression over `key` alone: printkey=printf(\"0x%x\",key).",
 	"Functions: printf(FORMAT,...), ksymbol(ADDRESS), comm_get(PID), syscall_name(NR), "
 	"exit_reason_str(REASON), ntohl(N), ntohs(N), strncmp(TEXT,TEXT,N).",
 	"On a terminal it takes the full screen, and -i is 1000 by default. Keys: q quits, p pauses, "
-	"1 to 9, < and > choose the column that sorts, r reverses the order, / shows only rows with "
-	"some text, h shows help. The last table stays on the screen at the end. It prints text with "
-	"a command after --, for recordings, with TERM=dumb and with --json.",
+	"1 to 9, < and > choose the column to sort by, r reverses the order, / shows only rows that "
+	"contain a text, h shows help. The last table stays on the screen at the end. There is no full "
+	"screen with a command after --, for recordings, with TERM=dumb and with --json.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof top -e sched:sched_wakeup -k pid", "who is woken most" },
+	{ "perf-prof top -e sched:sched_wakeup -k pid", "count wake-ups by the thread that is woken" },
 	{ "perf-prof top -e 'sched:sched_stat_runtime//top-by=\"runtime/1000\"/alias=us/comm=comm/' --only-comm",
-	  "CPU time by program, in us" },
-	{ "perf-prof top -e 'raw_syscalls:sys_enter//key=id/comm=syscall_name(id)/' -i 1000", "system calls by name" },
+	  "sum CPU time by program, in us" },
+	{ "perf-prof top -e 'raw_syscalls:sys_enter//key=id/comm=syscall_name(id)/' -i 1000",
+	  "count system calls by name, each second" },
 	{ "perf-prof top -e 'timer:hrtimer_start//key=function/comm=ksymbol(function)/printkey=printf(\"0x%x\",key)/'",
-	  "which timers are started" },
-	{ "perf-prof top --input perf.data -e sched:sched_switch -k next_pid", "of a recording" },
+	  "count started timers by function" },
+	{ "perf-prof top -I perf.data -e sched:sched_switch -k next_pid", "count the switches to each thread in a recording" },
 	{ "perf-prof top -e 'block:block_rq_issue//key=dev/top-by=bytes/top-add=nr_sector/' -i 1000 --json",
-	  "requests to disks, as JSON for programs" },
+	  "sum disk requests by device, as JSON" },
 	{ NULL, NULL },
 };
 
@@ -480,7 +482,7 @@ static void defaults(void *config)
 
 const struct command top_command = {
 	.name = "top",
-	.summary = "add up values of events by key, the largest first",
+	.summary = "count events, or sum their values, by thread or any other key",
 	.usage = "-e EVENT[,EVENT...] [-k EXPR] [options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	OPT_GROUPS(groups),

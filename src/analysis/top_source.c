@@ -218,14 +218,14 @@ static int events(struct source *source, void *config, struct fault *f)
 #define AT(member) offsetof(struct top_source, member)
 
 static const struct opt rows_opts[] = {
-	{ "of", 0, NULL, OPT_STRING, AT(tap), "EVENT", "The tracepoint that is added up.", false, NULL },
+	{ "of", 0, NULL, OPT_STRING, AT(tap), "EVENT", "Sum the events of this tracepoint.", false, NULL },
 	{ "key", 'k', NULL, OPT_STRING, AT(text[KEY]), "EXPR",
-	  "What a row is: an expression over its fields. Default: the thread, _tid.", false, NULL },
-	{ "by", 0, NULL, OPT_STRING, AT(text[BY]), "EXPR", "What is added up. Default: events are counted.", false, NULL },
-	{ "comm", 0, NULL, OPT_STRING, AT(text[COMM]), "FIELD", "What a row is called: a field that is text.", false, NULL },
+	  "Make a row for each value of this expression over its fields. Default: the thread, _tid.", false, NULL },
+	{ "by", 0, NULL, OPT_STRING, AT(text[BY]), "EXPR", "Sum this expression. Default: count the events.", false, NULL },
+	{ "comm", 0, NULL, OPT_STRING, AT(text[COMM]), "FIELD", "Name the rows by this text field.", false, NULL },
 	{ "interval", 'i', NULL, OPT_U64, AT(interval_ms), "MS", "Emit rows every MS milliseconds (default 1000).",
 	  false, NULL },
-	{ "rows", 0, NULL, OPT_U64, AT(told), "N", "Only the N largest.", false, NULL },
+	{ "rows", 0, NULL, OPT_U64, AT(told), "N", "Emit only the N largest rows.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
@@ -235,7 +235,7 @@ static const struct opt_group groups[] = {
 
 const struct source_ops top_source = {
 	.name = "top",
-	.summary = "what a tracepoint adds up to by a key, each interval",
+	.summary = "sums of a tracepoint's values by key, each interval",
 	.makes = true,
 	OPT_GROUPS(groups),
 	.config_size = sizeof(struct top_source),

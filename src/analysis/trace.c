@@ -238,17 +238,17 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	ANALYSIS_EVENT_GROUPS,
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
-	{ "What came before", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
+	{ "Flight recorder", overwrite_opts_rows, OVERWRITE_NOPTS, offsetof(struct trace, overwrite_opts) },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct trace, flame) },
 	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
-	"What happens, in which order? Prints each event as it comes: local time, task, thread, "
-	"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, time of "
-	"the kernel's clock, event and its fields; with -g the call chain below, kernel and user.",
+	"What happens, and in which order? Prints each event as it happens: local time, task, thread, "
+	"flags (interrupts off, reschedule needed, in an interrupt, preemption depth), CPU, timestamp, "
+	"event and its fields; with -g, the call chain follows, kernel and user.",
 	"`perf-prof trace -e EVENT help` prints the fields of each event instead, with type and size.",
-	"--flame-graph draws the stacks of all events as a picture, and prints nothing.",
+	"--flame-graph draws the stacks of all events, and prints no events.",
 	"With --overwrite, nothing is printed until a trigger comes: SIGUSR2, or an event with the "
 	"attribute trigger (its filter, or the --than of a source, sets the condition). Then the "
 	"trigger and the events before it are printed in order of time, below a line that names the "
@@ -261,23 +261,24 @@ static const char *const description[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof trace -e sched:sched_process_exec -N 10", "the next ten programs that start" },
+	{ "perf-prof trace -e sched:sched_process_exec -N 10", "print the next ten programs that start" },
 	{ "perf-prof trace -e 'sched:sched_switch/prev_state==2/' -g --order",
-	  "who blocks uninterruptibly, and where" },
+	  "print which tasks block uninterruptibly, and where" },
 	{ "perf-prof trace -e sched:sched_process_exec,sched:sched_process_exit --order -- make",
-	  "programs that a command starts, and their ends" },
-	{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program", "who allocates" },
-	{ "perf-prof trace -e sched:sched_switch help", "its fields" },
+	  "print the programs that a command starts, and when they end" },
+	{ "perf-prof trace -e kmem:kmalloc -g --flame-graph kmalloc.svg -- ./program",
+	  "draw which code allocates kernel memory" },
+	{ "perf-prof trace -e sched:sched_switch help", "print the fields of sched_switch" },
 	{ "perf-prof trace -e 'sched:*,rundelay/--than 20ms/trigger/' --overwrite --last 0.1",
-	  "what the scheduler did in the 100 ms before somebody had waited for 20 ms" },
+	  "print what the scheduler did in the 100 ms before a thread had waited 20 ms for a CPU" },
 	{ "perf-prof trace -e 'syscalls:sys_enter_*' -p 1234 --overwrite --last 5 -N 1",
-	  "the system calls of the last 5 seconds, once SIGUSR2 comes" },
+	  "print the system calls of the last 5 seconds at SIGUSR2" },
 	{ NULL, NULL },
 };
 
 const struct command trace_command = {
 	.name = "trace",
-	.summary = "print events as they come",
+	.summary = "print events as they happen",
 	.usage = "-e EVENT[,EVENT...] [options] [help | [--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	OPT_GROUPS(groups),
@@ -353,7 +354,7 @@ static int events(struct source *source, void *config, struct fault *f)
 }
 
 static const struct opt line_opts[] = {
-	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source, event), "EVENT", "The tracepoint to print.",
+	{ "of", 0, NULL, OPT_STRING, offsetof(struct trace_source, event), "EVENT", "Print the events of this tracepoint.",
 	  false, NULL },
 };
 
@@ -364,7 +365,7 @@ static const struct opt_group source_groups[] = {
 
 const struct source_ops trace_source = {
 	.name = "trace",
-	.summary = "a tracepoint's events as the text that trace prints of them",
+	.summary = "a tracepoint's events as text, as trace prints them",
 	.makes = true,
 	OPT_GROUPS(source_groups),
 	.config_size = sizeof(struct trace_source),

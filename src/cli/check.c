@@ -277,37 +277,37 @@ static int check_run(void *config, const struct opt_parser *args, struct fault *
 
 static const struct opt check_opts[] = {
 	{ "user", 'u', NULL, OPT_STRING, offsetof(struct check_config, user), "NAME",
-	  "Check as user NAME: with that user's ids and groups, without capabilities (needs root)", false, NULL },
+	  "Check what user NAME may do: use that user's ids and groups, and no capabilities. Needs root.", false, NULL },
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct check_config, json), NULL,
-	  "The same as JSON", false, NULL },
+	  "Print JSON, one document.", false, NULL },
 };
 static const struct opt_group check_groups[] = {
 	{ "Options", check_opts, sizeof(check_opts) / sizeof(check_opts[0]), 0 },
 };
 
 static const char *const check_description[] = {
-	"Shows what this kernel lets you do with events: which kinds there are, on which targets "
-	"they open, what samples may hold, which attributes are known. perf-prof tries each row. A "
-	"row that is refused has the cause, and a note with the remedy.",
-	"\"user space\" means that the user's side is allowed and the kernel's is not.",
-	"With names of features or of groups (events, targets, samples, attr, controls), only those "
+	"Which perf events can I use on this machine? Shows which kinds of events there are, which "
+	"targets they can be opened on, what samples may contain, and which attributes the kernel "
+	"knows. perf-prof tries each feature; if it is refused, its row has the cause and a note the remedy.",
+	"\"user space\" means that it works for user space only, not for the kernel.",
+	"If you name features or groups of them (events, targets, samples, attr, controls), only those "
 	"are shown, and the exit code is 1 if one of them does not work: `perf-prof check tracepoint "
 	"cpu || exit`.",
 	NULL,
 };
 
 static const struct command_example check_examples[] = {
-	{ "perf-prof check", "what I may do" },
-	{ "sudo perf-prof check --user nobody", "what the user nobody may do" },
+	{ "perf-prof check", "show what I may do" },
+	{ "sudo perf-prof check --user nobody", "show what the user nobody may do" },
 	{ "perf-prof check --json | jq '.features[] | select(.works | not) | .name'",
-	  "what is refused" },
-	{ "perf-prof check tracepoint cpu", "for scripts: the exit code is the answer" },
+	  "list what does not work" },
+	{ "perf-prof check tracepoint cpu", "exit with 0 if both work, else with 1" },
 	{ NULL, NULL },
 };
 
 const struct command check_command = {
 	.name = "check",
-	.summary = "show what this kernel lets a user do",
+	.summary = "show which events and features work here, and why others do not",
 	.usage = "[--user NAME] [--json] [FEATURE...]",
 	.description = check_description,
 	OPT_GROUPS(check_groups),

@@ -14,7 +14,7 @@ struct help_config {
 
 static const struct opt help_opts[] = {
 	{ "man", 0, NULL, OPT_FLAG, offsetof(struct help_config, man), NULL,
-	  "The manual page as roff: perf-prof help --man python | man -l -", false, NULL },
+	  "Print the manual page as roff: perf-prof help --man python | man -l -.", false, NULL },
 };
 static const struct opt_group help_groups[] = { { "Options", help_opts, 1, 0 } };
 
@@ -26,8 +26,10 @@ void help_overview(FILE *out)
 		fprintf(out, "  %-12s %s\n", command_at(i)->name, command_at(i)->summary);
 	fputs("\n`perf-prof COMMAND -h` and `man perf-prof-COMMAND` explain a command.\n\n"
 	      "First steps:\n"
-	      "  perf-prof list 'sched:*'                            what can be traced\n"
-	      "  perf-prof python -e sched:sched_wakeup script.py    events into Python functions\n",
+	      "  perf-prof check                                     show what you can use here\n"
+	      "  perf-prof list 'sched:*'                            list the scheduler's tracepoints\n"
+	      "  perf-prof profile -q -g -- ./program                show where a program spends its time\n"
+	      "  perf-prof python -e sched:sched_wakeup script.py    call Python functions for events\n",
 	      out);
 }
 
@@ -43,8 +45,8 @@ static void overview_man(FILE *out)
 	      "program the capability CAP_PERFMON (Linux 5.8) and no other, and let only their group execute "
 	      "it:\n.PP\n.nf\n    chgrp perf\\-users /usr/local/bin/perf\\-prof\n    chmod 750 "
 	      "/usr/local/bin/perf\\-prof\n    setcap cap_perfmon+ep /usr/local/bin/perf\\-prof\n.fi\n.PP\n"
-	      "These users then see what all tasks and the kernel do. Scripts and commands that they start "
-	      "get no capability. Other capabilities of the file are given back at the start. Never install "
+	      "These users can then watch all tasks and the kernel. Scripts and commands that they start "
+	      "get no capability. Other capabilities of the file are dropped at the start. Do not install "
 	      "perf\\-prof setuid or setgid: it refuses to run.\n", out);
 	fputs(".SH EXIT STATUS\n0 success, also if SIGINT ended a live run; 1 failed while running; 2 wrong usage; 130 on a "
 	      "second SIGINT, or on the first one while a recording file is read.\n", out);
@@ -74,7 +76,7 @@ static int help_run(void *config, const struct opt_parser *args, struct fault *f
 
 const struct command help_command = {
 	.name = "help",
-	.summary = "list the commands, or explain one",
+	.summary = "list the commands, or explain one of them",
 	.usage = "[COMMAND]",
 	.groups = help_groups,
 	.ngroups = 1,
@@ -90,7 +92,7 @@ struct version_config {
 
 static const struct opt version_opts[] = {
 	{ "build-options", 0, NULL, OPT_FLAG, offsetof(struct version_config, build_options), NULL,
-	  "What this program was built with.", false, NULL },
+	  "Also print the versions of the libraries and the compiler.", false, NULL },
 };
 static const struct opt_group version_groups[] = { { "Options", version_opts, 1, 0 } };
 

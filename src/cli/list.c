@@ -288,36 +288,36 @@ static int list_run(void *config, const struct opt_parser *args, struct fault *f
 
 static const struct opt list_opts[] = {
 	{ "verbose", 'v', NULL, OPT_FLAG, offsetof(struct list_config, fields), NULL,
-	  "Also print the fields of each tracepoint: name, type, offset and size in bytes", false, NULL },
+	  "Also print the fields of each tracepoint: name, type, offset and size in bytes.", false, NULL },
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct list_config, json), NULL,
-	  "Print JSON", false, NULL },
+	  "Print JSON, one document.", false, NULL },
 };
 static const struct opt_group list_groups[] = {
 	{ "Options", list_opts, sizeof(list_opts) / sizeof(list_opts[0]), 0 },
 };
 
 static const char *const list_description[] = {
-	"Lists the events of this machine by kind: tracepoints, software events, hardware events, "
-	"hardware cache events, the events that PMUs name in sysfs, and sources: commands of "
-	"perf-prof that can be events. Each is written as an event list takes it. With a GLOB or the "
-	"word vendor, it also lists the hundreds of events that the vendor of this CPU names, if "
-	"perf-prof was built with libpfm4.",
-	"A GLOB (* ? [ ]; upper and lower case are the same) selects events whose whole name "
-	"matches, without the system before the colon, or another name of the same event. The name "
+	"Which events does this machine have? Lists them by kind: tracepoints, software events, "
+	"hardware events, hardware cache events, the events that PMUs name in sysfs, and sources, "
+	"which are commands of perf-prof that can be events. Each event is written as -e takes it. With "
+	"a GLOB or the word vendor, it also lists the hundreds of events that the vendor of this CPU "
+	"documents, if perf-prof was built with libpfm4.",
+	"A GLOB (* ? [ ]; case is ignored) selects events by their whole name, with or without the "
+	"system before the colon, or by another name of the same event. The name "
 	"of a system or a PMU selects all its events. One of the words tracepoint, software (sw), "
-	"hardware (hw), cache, pmu, vendor (libpfm), source selects that kind.",
+	"hardware (hw), cache, pmu, vendor (libpfm) and source selects that kind.",
 	"perf-prof opens each hardware event to see whether it can be counted here. Tracepoints need "
 	"a readable tracefs: without it, the other kinds are listed, and the exit code is 1.",
 	NULL,
 };
 
 static const struct command_example list_examples[] = {
-	{ "perf-prof list 'sched:*'", "the tracepoints of the scheduler" },
-	{ "perf-prof list -v sched:sched_switch", "the fields of one of them" },
-	{ "perf-prof list hardware cache", "what this CPU can count" },
-	{ "perf-prof list '*retired*'", "events of that name in the CPU's manual" },
-	{ "perf-prof list source", "commands that can be events of a list" },
-	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "as JSON, for programs" },
+	{ "perf-prof list 'sched:*'", "list the tracepoints of the scheduler" },
+	{ "perf-prof list -v sched:sched_switch", "show the fields of a tracepoint" },
+	{ "perf-prof list hardware cache", "list the hardware and cache events that this CPU can count" },
+	{ "perf-prof list '*retired*'", "find the vendor's events with this word in their name" },
+	{ "perf-prof list source", "list the commands that can be events" },
+	{ "perf-prof list --json 'irq*' | jq '.events[].name'", "list the names from JSON" },
 	{ NULL, NULL },
 };
 

@@ -41,28 +41,28 @@ static int parse_cache(const char *text, void *field, struct fault *f)
 
 const struct opt analysis_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, AT(stream), "fp|dwarf[,SIZE]",
-	  "Sample call chains, of the kernel and of programs. fp (default): of programs with frame "
-	  "pointers; dwarf: of any program that has unwind tables, by registers and SIZE bytes of stack "
-	  "in each sample (default 8192).", false, stream_parse_call_graph },
+	  "Sample call chains of the kernel and of programs. For programs, fp (default) uses frame "
+	  "pointers; dwarf uses unwind tables, with registers and SIZE bytes of stack (default: 8192) in "
+	  "each sample.", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(stream.user_callchain), NULL,
-	  "Sample the user's part of call chains (default with -g; --no-user-callchain turns it off).", true, NULL },
+	  "Sample the user part of call chains (default with -g; --no-user-callchain turns it off).", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(stream.kernel_callchain), NULL,
-	  "Sample the kernel's part of call chains (default with -g; --no-kernel-callchain turns it "
+	  "Sample the kernel part of call chains (default with -g; --no-kernel-callchain turns it "
 	  "off).", true, NULL },
 	{ "inline", 0, NULL, OPT_TRI, AT(inlines), NULL,
 	  "Show inlined functions and source lines, if the program or its debug file has them (default; "
 	  "--no-inline turns it off).", true, NULL },
 	{ "debuginfod", 0, NULL, OPT_STRING, AT(debuginfod), "URLS",
-	  "Fetch missing debug files from these servers, as in DEBUGINFOD_URLS. Default: no server is "
-	  "asked.", false, NULL },
+	  "Fetch missing debug files from these servers (written as in DEBUGINFOD_URLS). Default: no "
+	  "downloads.", false, NULL },
 	{ "cache", 0, NULL, OPT_CALL, AT(cache), "SIZE",
-	  "Keep at most this much of symbols and stacks from one interval (-i) to the next; what was not used for "
-	  "longest goes, and is read again when it is needed. Default: 64M.", false, parse_cache },
+	  "Keep at most SIZE of symbols and stacks from one interval (-i) to the next; the least recently used are "
+	  "dropped, and read again when needed. Default: 64M.", false, parse_cache },
 };
 
 const struct opt analysis_all_opts[] = {
 	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(everybody), NULL,
-	  "Watch the whole machine, also with a command. This is the default without a command.", false, NULL },
+	  "Watch the whole machine, even with a command. This is the default without a command.", false, NULL },
 };
 
 void analysis_defaults(void *config)

@@ -46,11 +46,11 @@ extern const struct opt analysis_callchain_opts[ANALYSIS_CALLCHAIN_NOPTS];
 #define ANALYSIS_EVENT_GROUPS \
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 }, { "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, 0 }
 #define ANALYSIS_RUN_GROUPS \
-	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 }, { "Machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 }, \
-	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 }, { "Reading", stream_ring_opts, STREAM_RING_NOPTS, 0 }
+	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 }, { "Whole machine", analysis_all_opts, ANALYSIS_ALL_NOPTS, 0 }, \
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 }, { "Reading events", stream_ring_opts, STREAM_RING_NOPTS, 0 }
 #define ANALYSIS_CHAIN_GROUP { "Call chains", analysis_callchain_opts, ANALYSIS_CALLCHAIN_NOPTS, 0 }
 #define ANALYSIS_OUTPUT_GROUPS \
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 }, { "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
+	{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 }, { "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
 #define ANALYSIS_CONFIG(config, defaults_fn) \
 	.config_size = sizeof(config), .defaults = defaults_fn, .sources_at = ANALYSIS_SOURCES_AT, .release = analysis_release
 

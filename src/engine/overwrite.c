@@ -52,12 +52,12 @@ int overwrite_parse_keep(const char *text, void *field, struct fault *f)
 
 const struct opt overwrite_opts_rows[] = {
 	{ "overwrite", 0, NULL, OPT_FLAG, AT(on), NULL,
-	  "Keep events in memory, where new ones replace the oldest, and show them when an event "
-	  "with the attribute trigger comes, or SIGUSR2. -N ends the run after N times.", false, NULL },
+	  "Keep the newest events in memory, and print them at each trigger: an event with the "
+	  "attribute trigger, or SIGUSR2. -N ends the run after N triggers.", false, NULL },
 	{ "last", 0, NULL, OPT_CALL, AT(last), "SECONDS",
-	  "Show only events of the last SECONDS: 2, 0.5, 500ms.", false, overwrite_parse_last },
+	  "Print only the last SECONDS before the trigger: 2, 0.5, 500ms.", false, overwrite_parse_last },
 	{ "keep", 0, NULL, OPT_CALL, AT(bytes), "SIZE",
-	  "Memory for what is kept. Default 64M, some 400,000 events.", false, overwrite_parse_keep },
+	  "Set the memory for these events. Default: 64M, about 400,000 events.", false, overwrite_parse_keep },
 };
 
 int overwrite_prepare(const struct overwrite_opts *opts, struct stream_opts *stream, struct fault *f)

@@ -214,56 +214,57 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt convert_opts[] = {
 	{ "to", 0, NULL, OPT_CALL, AT(format), "FORMAT",
-	  "Write folded, speedscope, pprof, firefox, perfetto, csv or jsonl. Default: by the "
-		"suffix of the output.",
+	  "Write folded, speedscope, pprof, firefox, perfetto, csv or jsonl. Default: the format of the "
+		"suffix of OUT.",
 	  false, parse_format },
 	{ "output", 'o', NULL, OPT_OUTFILE, AT(out), "OUT",
 	  "Write to OUT. Default: - (standard output).", false, NULL },
 	{ "no-idle", 0, NULL, OPT_FLAG, AT(no_idle), NULL,
 	  "Leave out samples of idle CPUs (task 0).", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
-	  "With --to csv: put an apostrophe before text that begins with =, +, - or @, so that a spreadsheet does "
-	  "not take it for a formula. Numbers do not change.", false, NULL },
+	  "Write CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
+	  "not taken for a formula. Numbers do not change.", false, NULL },
 };
 
 static const struct opt_group groups[] = {
 	{ "Conversion", convert_opts, sizeof(convert_opts) / sizeof(*convert_opts), 0 },
-	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
 };
 
 static const char *const description[] = {
-	"Converts a recording of perf-prof record or perf record into the format of another program. "
-	"The output has the names of functions, so it can be opened anywhere. FILE is perf.data by "
+	"Converts a recording from perf-prof record or perf record into the format of another program. "
+	"The output contains the names of functions, so it can be opened on any machine. FILE is perf.data by "
 	"default; - is standard input.",
 	"folded: text, a line for each stack with its weight, for flame graphs. speedscope: the same "
-	"for speedscope. Both have one event: the first that is not a tracepoint, or the one of -e, "
-	"weighted by its period (ns for a clock), on CPUs of all kinds. If there are only "
-	"tracepoints, each event counts 1. Stacks begin with the name of the task.",
-	"pprof: a gzipped profile for pprof and tools that read its files. It has all events, each "
-	"with the number of samples and the sum of their periods (choose with -sample_index), "
-	"functions, inlined calls, lines and build ids; pid, tid and comm of each sample are tags. "
+	"for speedscope. Both contain one event: the one of -e, or the first that is not a tracepoint, "
+	"weighted by its period (ns for a clock); on hybrid CPUs, of all core types together. If there "
+	"are only tracepoints, each event counts 1. Stacks begin with the name of the task.",
+	"pprof: a gzipped profile for pprof and tools that read its files. It contains all events, each "
+	"with the number of samples and the sum of their periods (select one with -sample_index), "
+	"functions, inlined calls, lines and build ids; pid, tid and comm of each sample are labels. "
 	"Addresses are offsets in their file.",
-	"firefox: the processed profile of the Firefox Profiler as JSON. Samples of the event that "
-	"folded takes are on the time lines of the threads; other events are markers.",
+	"firefox: the processed profile format of the Firefox Profiler, JSON. Samples of the event that "
+	"folded would contain are on the timelines of the threads; other events are markers.",
 	"perfetto: a trace for ui.perfetto.dev and trace_processor: scheduling (sched_switch, "
 	"sched_waking, ...), interrupts and system calls as it draws them, samples with their "
 	"stacks, and all other events with their fields as instants on the line of their thread.",
 	"csv and jsonl: events as rows, as perf-prof script --csv and --json write them.",
-	"The file appears when it is complete; until then an older file of that name stays. Ctrl-C "
-	"ends the run with exit code 130 and leaves the older file unchanged; standard output has "
-	"what came before. Events that the recording lost are reported.",
+	"OUT is replaced only when the output is complete. Ctrl-C ends the run with exit code 130 and "
+	"leaves an older file unchanged; what was already written to standard output stays. Events that "
+	"the recording lost are reported.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof convert --to pprof -o job.pb.gz", "of ./perf.data; then: go tool pprof -http=: job.pb.gz" },
-	{ "perf-prof convert --to firefox -I job.data -o job.json", "to be dropped on profiler.firefox.com" },
-	{ "perf-prof convert job.data -o job.pftrace", "to be opened in ui.perfetto.dev" },
-	{ "perf-prof convert --to folded --time 100,101 job.data | grep compress", "one second of it, as text" },
+	{ "perf-prof convert --to pprof -o job.pb.gz", "convert ./perf.data for `go tool pprof -http=: job.pb.gz`" },
+	{ "perf-prof convert --to firefox -I job.data -o job.json", "write a profile to open in profiler.firefox.com" },
+	{ "perf-prof convert job.data -o job.pftrace", "write a trace to open in ui.perfetto.dev" },
+	{ "perf-prof convert --to folded --time 100,101 job.data | grep compress",
+	  "print the stacks of one second that contain a function" },
 	{ NULL, NULL },
 };
 

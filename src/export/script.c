@@ -344,21 +344,21 @@ int script_write(const struct analysis_opts *opts, const struct source_ops *cons
 
 static const struct opt script_opts[] = {
 	{ "fields", 'F', NULL, OPT_STRING, AT(fields), "NAME[,NAME...]",
-	  "Print these fields, as far as an event has them; +NAME and -NAME add to and remove from "
-	  "the default. -F help lists them.", false, NULL },
-	{ "ns", 0, NULL, OPT_FLAG, AT(ns), NULL, "Print times to the nanosecond, not the "
-		"microsecond.", false, NULL },
+	  "Print these fields, if an event has them; +NAME adds to the default fields, -NAME removes "
+	  "from them. -F help lists them.", false, NULL },
+	{ "ns", 0, NULL, OPT_FLAG, AT(ns), NULL, "Print times in nanoseconds. Default: "
+		"microseconds.", false, NULL },
 	{ "exit-N", 'N', NULL, OPT_U64, offsetof(struct stream_opts, exit_n), "N",
-	  "Stop after N events that passed the filters.", false, NULL },
+	  "Stop after N events that pass the filters.", false, NULL },
 	{ "order", 0, NULL, OPT_FLAG, offsetof(struct stream_opts, order), NULL,
-	  "Has no effect: recordings are always printed in order of time over all CPUs.", false, NULL },
+	  "Accept and ignore: recordings are always printed in order of time over all CPUs.", false, NULL },
 };
 
 static const struct opt format_opts[] = {
 	{ "json", 0, NULL, OPT_FLAG, offsetof(struct analysis_opts, json), NULL,
-	  "Print JSON lines: an object for each event.", false, NULL },
+	  "Print JSON, one object per line: one for each event.", false, NULL },
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
-	  "Print CSV (RFC 4180): a title line, then a row for each event; the columns are those of "
+	  "Print CSV (RFC 4180): a header line, then a row for each event; the columns are those of "
 		"all events together.",
 	  false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
@@ -368,48 +368,47 @@ static const struct opt format_opts[] = {
 
 static const struct opt output_opts[] = {
 	{ "output", 'o', NULL, OPT_OUTFILE, AT(output), "FILE",
-	  "Write to FILE, which appears when it is complete; an older file of that name stays "
-		"until then.", false, NULL },
+	  "Write to FILE, which is replaced only when the output is complete.", false, NULL },
 };
 
 #define ROWS(opts) (sizeof(opts) / sizeof(*(opts)))
 
 static const struct opt_group groups[] = {
-	{ "Script", script_opts, ROWS(script_opts), 0 },
-	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Fields and events", script_opts, ROWS(script_opts), 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
-	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "For programs", format_opts, ROWS(format_opts), 0 },
+	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Output format", format_opts, ROWS(format_opts), 0 },
 	{ "Output", output_opts, ROWS(output_opts), 0 },
 	{ "Messages", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
 };
 
 static const char *const description[] = {
-	"Prints each event of a recording (of perf-prof record or perf record) in order of time: thread, CPU, "
-	"time, name and text of the event. If the event has a call chain, a line for each caller and an empty "
-	"line follow.",
-	"Each field looks as in perf script, so tools that read the output of perf script read this, too. "
+	"What was recorded, event by event? Prints each event of a recording (from perf-prof record or perf record) "
+	"in order of time: thread, CPU, time, name and text of the event. If the event has a call chain, a line for "
+	"each caller and an empty line follow.",
+	"Each field is printed as perf script prints it, so tools that read the output of perf script read this, too. "
 	"Control characters in names are escaped.",
 	"--json and --csv print everything that was recorded with an event. Values are numbers where "
 	"possible: times are in ns, addresses are decimal. The fields of a tracepoint are an object named "
 	"\"fields\" in JSON. In CSV each is a column; if -F has a field of the same name, the column is called "
 	"fields.NAME. The call chain is \"stack\": in JSON an array of objects, innermost first; in CSV "
 	"functions, outermost first, separated by ;.",
-	"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace their ids of "
-	"tasks (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
+	"Fields of tracepoints are as the kernel wrote them. In a recording made in a PID namespace, task ids in these "
+	"fields (prev_pid, pid) are those of the initial namespace; pid and tid of the event are those of the "
 	"namespace.",
-	"FILE is perf.data by default; - is standard input. Ctrl-C ends it with exit code 130 and "
-	"leaves a file of --output unchanged.",
+	"FILE is perf.data by default; - is standard input. Ctrl-C ends the run with exit code 130 and "
+	"leaves the file of --output unchanged.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof script", "of ./perf.data" },
-	{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns", "when which task came" },
-	{ "perf-prof script -F +misc,-cpu --time 1234.5,1236", "a second and a half, one field more and one less" },
-	{ "perf-prof script --csv -o events.csv", "then: pandas.read_csv(\"events.csv\")" },
-	{ "perf-prof script --json | jq -c 'select(.fields.prev_prio < 100)'", "with a filter of jq" },
+	{ "perf-prof script", "print ./perf.data" },
+	{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns", "print which task ran when, on each CPU" },
+	{ "perf-prof script -F +misc,-cpu --time 1234.5,1236", "print 1.5 seconds, with the field misc and without cpu" },
+	{ "perf-prof script --csv -o events.csv", "write a table for pandas.read_csv(\"events.csv\")" },
+	{ "perf-prof script --json | jq -c 'select(.fields.prev_prio < 100)'", "filter events with jq" },
 	{ NULL, NULL },
 };
 

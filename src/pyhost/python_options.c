@@ -17,7 +17,7 @@ static const struct opt_group groups[] = {
 	{ "Sampling", stream_rate_opts, STREAM_RATE_NOPTS, offsetof(struct python_config, stream) },
 	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, offsetof(struct python_config, stream) },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, offsetof(struct python_config, stream) },
-	{ "Reading", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
+	{ "Reading events", stream_ring_opts, STREAM_RING_NOPTS, offsetof(struct python_config, stream) },
 	{ "Call chains", stream_callchain_opts, STREAM_CALLCHAIN_NOPTS,
 	  offsetof(struct python_config, stream) },
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, offsetof(struct python_config, stream) },
@@ -26,20 +26,20 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"Calls the functions of a Python script for kernel events, live or from a recording. Each "
-	"event is a PerfEvent object; its fields are read when the script asks for them.",
+	"event is a PerfEvent object; a field is decoded only when the script reads it.",
 	"The script is a file, a package (a folder with __init__.py), an extension module (of Cython "
 	"or any other), or a name, which is looked up in the current directory and then on sys.path. "
 	"The folder of the script is on the import path, after the standard library; the rest of the "
 	"current directory is not. A script can have the name of a standard module: io.py is loaded "
 	"as script_io. A name that fits two files is an error.",
-	"The first line of stdout is `Loaded module: PATH`. It is printed once the script's own text "
-	"has run; a script that raises or exits is not loaded. What the text prints on sys.stdout is "
-	"held back until then and follows that line. If it is more than 1 MiB, the line is printed "
+	"The first line of stdout is `Loaded module: PATH`. It is printed once the script's top-level code "
+	"has run; a script that raises or exits is not loaded. Until then, output to sys.stdout is "
+	"held back, and then follows that line. If it is more than 1 MiB, the line is printed "
 	"early and output is no longer held back. Output that is written to file descriptor 1 "
 	"directly, or by a child process, is not held back. The names perf_prof and PerfEvent need no "
 	"import.",
 	"As root, PYTHONPATH, PYTHONHOME and VIRTUAL_ENV are ignored: use --venv DIR, --user NAME, or "
-	"sys.path.append() in the script. The same holds for a program whose file has capabilities; the "
+	"sys.path.append() in the script. The same holds if the perf-prof file has capabilities; the "
 	"script gets none of them.",
 	"The script can define: __init__(), called before events are delivered; an exception in it "
 	"ends the run with exit code 1. __exit__(), called at the end. __interval__(), every -i "
@@ -64,20 +64,20 @@ static const char *const description[] = {
 	"A frame of _callchain has addr (the sampled address), symbol (the function, or \"Unknown\"), "
 	"offset (in the function), kernel (True or False) and dso ([kernel.kallsyms], [module], "
 	"[vdso], or the path of the program or library). Frames are shared and read-only; "
-	"frame.copy() makes a dict that can be changed. -g samples the kernel's part of the chain. "
-	"--user-callchain adds the user's part, for programs that were compiled with frame pointers. "
+	"frame.copy() makes a dict that can be changed. -g samples the kernel part of the chain. "
+	"--user-callchain adds the user part, for programs that were compiled with frame pointers. "
 	"--call-graph dwarf adds it for all programs and libraries that have unwind tables: each "
 	"sample then carries registers and a copy of the stack. Addresses are looked up in what was "
 	"mapped at the time of the event, so processes that have exited keep their names; a file that "
 	"was replaced or deleted before it was read has none.",
 	"Besides tracepoints, -e takes probes, sources, PMU events and perf events; a name is looked "
-	"up in this order (sw:page-faults forces the perf event). Their handlers are called by the "
-	"alias, or else by the name, with _ for characters that a function's name cannot have: "
+	"up in this order (sw:page-faults is always the perf event). Their handlers are named after the "
+	"alias, or else after the event, with _ for characters that a function name cannot have: "
 	"profile(event), cycles_u(event), uprobe_malloc(event).",
 	"Sources are commands, with their options in place of the filter. profile (cycles or the CPU "
 	"clock; -F HZ or -F max, default 997) and page-faults take samples. Their options are -g "
-	"(here: the kernel's and the user's part), --user-callchain, --kernel-callchain, "
-	"--exclude-user, --exclude-kernel, --exclude-guest, -G, -N (ends only the source) and -m. "
+	"(here: the kernel and the user part), --user-callchain, --kernel-callchain, "
+	"--exclude-user, --exclude-kernel, --exclude-guest, -G, -N (which ends only the source) and -m. "
 	"Their events, and perf events, have _pid, _tid, _time, _cpu, _realtime, _event and the parts "
 	"of their samples: ip, addr, period, callchain, regs_intr and so on. sample=PART+PART adds "
 	"parts that are not sampled by default, such as sample=read. Perf events also take period=N "
@@ -92,23 +92,23 @@ static const char *const description[] = {
 	"A filter is a C-like expression over the event's fields and _cpu, _pid, _tid, _time, "
 	"_period: comm==\"x\", comm~\"x*\" (a glob), and numbers with all operators of C. The kernel "
 	"evaluates what its filters support, which costs almost nothing; perf-prof evaluates the rest "
-	"for each event, and reports that with -v. Events for which the filter has no value (a "
-	"division by zero) are dropped, and this is reported.",
+	"for each event, and says so with -v. Events for which the filter has no value (a "
+	"division by zero) are dropped and reported.",
 	"If a handler raises an exception, its traceback is printed and the run continues: the first "
 	"ones in full, then a count per kind at most once a second, and the total at the end. "
-	"sys.exit(n) ends the run with exit code n after __exit__(); in __init__() or in the script's "
-	"own text it ends the run without __exit__(). Threads of the script run while perf-prof "
+	"sys.exit(n) ends the run with exit code n after __exit__(); in __init__() or in top-level "
+	"code it ends the run without __exit__(). Threads of the script run while perf-prof "
 	"waits; at the end it waits for threads that are not daemons. A forked child ends when its "
 	"function returns to perf-prof.",
 	"A handler that cannot work (too many or too few parameters, async, a generator, not a "
-	"function) is an error before anything is traced. A script without a handler for any of the "
-	"events is an error, too; if it has other callbacks, such as __interval__(), it is a warning.",
+	"function) is an error before anything is traced. It is also an error if a script has no handler "
+	"for any of the events, or a warning if it has other callbacks, such as __interval__().",
 	"-I FILE reads a recording instead of tracing; perf record, perf-prof record and --record "
 	"make them. It runs the same script with the same -e, filters (all evaluated by perf-prof), "
 	"-C, -p, -t and -N, in order of time; without -e it reads all events of the recording. -i "
 	"runs on the recording's clock. No privilege is needed. Fields are those of the kernel that "
 	"recorded, tasks have the names they had then, and functions are looked up in files with the "
-	"same build id; functions of the kernel only if it is the one that runs now. _cpu is -1 where "
+	"same build id; kernel functions only if the same kernel runs now. _cpu is -1 if "
 	"the CPU was not recorded. -I - reads the output of perf record -o - as it arrives. A damaged "
 	"or incomplete recording is read as far as possible; what could not be read is reported, and "
 	"the exit code is 1.",
@@ -122,27 +122,27 @@ static const char *const description[] = {
 	"SIGINT or SIGTERM ends the run: events in the rings are delivered for at most 500 ms, the "
 	"rest is counted as lost, __exit__() runs, and the exit code is 0. A second one ends "
 	"perf-prof at once with 130.",
-	"When all CPUs are watched, perf-prof's own events are left out (except sched_switch), "
-	"because printing would cause more of them.",
+	"When all CPUs are watched, the events of perf-prof itself are left out (except sched_switch), "
+	"because printing them would cause more of them.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof python -e sched:sched_wakeup -i 1000 counter.py", "Count wake-ups per second." },
+	{ "perf-prof python -e sched:sched_wakeup -i 1000 counter.py", "count wake-ups per second" },
 	{ "perf-prof python -e sched:sched_wakeup,sched:sched_switch -i 1000 latency.py",
-	  "Two events in one script." },
+	  "handle two events in one script" },
 	{ "perf-prof python -e sched:sched_switch script.py -- ./job",
-	  "Only the events of a command that is started, and its threads and children." },
+	  "start a command, and handle only its events and those of its threads and children" },
 	{ "perf-prof python -e 'sched:sched_wakeup/pid>1000/' -C 0 filter_events.py",
-	  "Filtered in the kernel, on the first CPU." },
+	  "filter in the kernel, on the first CPU" },
 	{ "perf-prof python -e sched:sched_wakeup,'profile/-F 997 -g/' -i 1000 combined.py",
-	  "Wake-ups, and samples of what the CPUs execute." },
+	  "handle wake-ups, and samples of what the CPUs execute" },
 	{ "perf-prof python -e 'uprobe:main@\"/bin/ls\"//args=\"n=$arg1:s32\"/' -N 1 ls.py",
-	  "A probe in a program, with an argument." },
-	{ "perf record -e sched:* -a -- sleep 5; perf-prof python -I perf.data latency.py",
-	  "The same script, on a recording." },
+	  "handle a probe in a program, with an argument" },
+	{ "perf record -e 'sched:*' -a -- sleep 5; perf-prof python -I perf.data latency.py",
+	  "run a script on a recording" },
 	{ "perf-prof python -e sched:sched_wakeup -- analyzer.py --threshold 100",
-	  "Arguments for the script." },
+	  "pass arguments to the script" },
 	{ NULL, NULL },
 };
 

@@ -13,11 +13,12 @@
 
 const struct opt flame_opts[FLAME_OPTS] = {
 	{ "flame-graph", 0, NULL, OPT_OUTFILE, AT(path), "FILE",
-	  "Write the stacks as a picture: .svg, .html (zoom and search in a browser), "
+	  "Write a flame graph of the stacks: .svg, .html (zoom and search in a browser), "
 	  ".speedscope.json, or .folded (text, a line per stack; default without a suffix). With "
-	  "-i, each interval has a frame with its time at the root.", false, NULL },
+	  "-i, each interval is a frame at the root, named by its time.", false, NULL },
 	{ "flame-graph-before", 0, NULL, OPT_STRING, AT(before), "FILE",
-	  "Colour the picture (.svg or .html) by the difference to the .folded FILE.", false, NULL },
+	  "Colour the flame graph (.svg or .html) by the change since FILE, a .folded file: red if a share grew, "
+	  "blue if it shrank.", false, NULL },
 };
 
 static int print_folded(const struct folded *f, const struct flame_title *title, FILE *out)

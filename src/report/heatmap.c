@@ -156,8 +156,8 @@ static const struct picture picture = { "--heatmap", suffixes };
 
 const struct opt heatmap_opts[HEATMAP_OPTS] = {
 	{ "heatmap", 0, NULL, OPT_OUTFILE, offsetof(struct heatmap_config, path), "FILE",
-	  "Draw the latencies over time: how many of each length ended when. FILE is .svg (default "
-	  "without a suffix), .html (drag over a range for its details), or .csv.", false, NULL },
+	  "Write a heat map: durations over time, darker where there are more. FILE is .svg (default without a "
+	  "suffix), .html (select a range to see its details), or .csv.", false, NULL },
 };
 
 const char *heatmap_unit(const struct heatmap_title *title)

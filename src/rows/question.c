@@ -20,24 +20,24 @@ static int parse_than(const char *text, void *field, struct fault *f)
 
 const struct opt question_opts[] = {
 	{ "than", 0, NULL, OPT_CALL, offsetof(struct question, than), "TIME",
-	  "Print each one that took longer, with what happened meanwhile: 10ms, 500us, 1s; a bare "
-	  "number is ns.", false, parse_than },
+	  "Print each one that took longer than TIME, with what happened meanwhile: 10ms, 500us, 1s; "
+	  "a bare number is ns.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct question, per_instance), NULL,
-	  "Print a row for each instance: a thread; with rundelay a thread on a CPU; with migrations a thread and two CPUs; "
-	  "with latency a key.", false, NULL },
+	  "Print a row for each thread (rundelay: for each thread and CPU; migrations: for each thread, old and new CPU; "
+	  "latency: for each key).", false, NULL },
 };
 
 const struct opt question_by_opts[] = {
 	{ "by", 0, NULL, OPT_CALL, offsetof(struct question, by), "task|pid|comm",
-	  "Print a row for each thread, for each process, or for all tasks with the same name. Default: task if there is a "
-	  "target (-p, -t, a command), else comm; rundelay: task. Without --by, text changes from task to comm if there are more "
-	  "than 200 tasks, and a line below the table says so.", false, grouping_parse },
+	  "Print a row for each thread (task), process (pid) or name (comm). Default: task with a target (-p, -t, a command), "
+	  "else comm; rundelay: task. By default, a text table of more than 200 tasks has rows by comm instead, and says "
+	  "so below.", false, grouping_parse },
 };
 
 const struct opt question_format_opts[] = {
 	ANALYSIS_JSON_OPT,
 	{ "csv", 0, NULL, OPT_FLAG, offsetof(struct question, csv), NULL,
-	  "Print CSV (RFC 4180): a title line, then the rows of the table, times in ns.", false, NULL },
+	  "Print CSV (RFC 4180): a header line, then the rows of the table, times in ns.", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, offsetof(struct question, csv_safe), NULL,
 	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
 	  "not taken for a formula. Numbers do not change.", false, NULL },

@@ -196,7 +196,7 @@ extern const struct opt question_format_opts[QUESTION_FORMAT_NOPTS];   /* --json
 #define QUESTION_RUN_GROUPS \
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP, \
 	{ "Pictures", heatmap_opts, HEATMAP_OPTS, offsetof(struct question, heatmap_opts) }, \
-	{ "For programs", question_format_opts, QUESTION_FORMAT_NOPTS, 0 }, \
+	{ "Output format", question_format_opts, QUESTION_FORMAT_NOPTS, 0 }, \
 	{ "Output", stream_output_opts, STREAM_OUTPUT_NOPTS, 0 }
 /* The last option groups of a source. */
 #define QUESTION_SOURCE_GROUPS \

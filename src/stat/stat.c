@@ -43,26 +43,26 @@ static int parse_separator(const char *text, void *field, struct fault *f)
 
 static const struct opt event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
-	  "Events as perf stat takes them: names, sys:name, pmu/terms/, rNNN, modifiers (:u), "
+	  "Select events, written as for perf stat: names, sys:name, pmu/terms/, rNNN, modifiers (:u), "
 	  "{groups}. Repeatable. Default: task-clock, context-switches, cpu-migrations, "
 	  "page-faults, cycles, instructions, branches, branch-misses, and the stalled cycles that "
 	  "this CPU counts.", false, NULL },
 	{ "detailed", 'd', NULL, OPT_COUNT, AT(detail), NULL,
-	  "Add loads and misses of the L1 data and last-level caches; -dd: L1 instruction cache and "
-	  "TLBs, too; -ddd: prefetches.", false, NULL },
+	  "Add loads and misses of the L1 data and last-level caches; -dd: also of the L1 instruction "
+	  "cache and the TLBs; -ddd: also prefetches.", false, NULL },
 };
 
 static const struct opt measure_opts[] = {
 	{ "all-cpus", 'a', NULL, OPT_FLAG, AT(all_cpus), NULL,
-	  "Count all tasks on all CPUs, also with a command. This is the default without a command "
-	  "or target.", false, NULL },
+	  "Watch the whole machine, even with a command. This is the default without a command or a "
+	  "target.", false, NULL },
 	{ "repeat", 'r', NULL, OPT_CALL, AT(runs), "N",
-	  "Run the command N times and print means +- their standard error (JSON and CSV: also the "
+	  "Run the command N times, and print means +- their standard error (JSON and CSV: also the "
 	  "standard deviation of the runs).", false, parse_runs },
 	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
-	  "Compare with another command, run in turns with the first, N times each (-r, default "
-	  "10): print the difference of the means with its 95% confidence interval. If COMMAND "
-	  "needs a shell, both run in one.", false, NULL },
+	  "Compare with COMMAND: run both in turns, N times each (-r; default: 10), and print the "
+	  "difference of the means with its 95% confidence interval. If COMMAND needs a shell, both "
+	  "run in one.", false, NULL },
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
 	  "Print the counts every MS milliseconds.", false, parse_interval },
 };
@@ -76,7 +76,7 @@ static const struct opt output_opts[] = {
 		"-p or -t.",
 	  false, NULL },
 	{ "csv", 0, NULL, OPT_FLAG, AT(csv), NULL,
-	  "Print CSV with a title line and always the same columns.", false, NULL },
+	  "Print CSV (RFC 4180): a header line, then the counts; the columns are always the same.", false, NULL },
 	{ "csv-safe", 0, NULL, OPT_FLAG, AT(csv_safe), NULL,
 	  "Print CSV for a spreadsheet: put an apostrophe before text that begins with =, +, - or @, so that it is "
 	  "not taken for a formula. Numbers do not change.", false, NULL },
@@ -84,7 +84,7 @@ static const struct opt output_opts[] = {
 		"separator.",
 	  false, parse_separator },
 	{ "json", 'j', NULL, OPT_FLAG, AT(json), NULL,
-	  "Print JSON: one document, with -i one line per interval.", false, NULL },
+	  "Print JSON: one object; with -i, one per line and interval.", false, NULL },
 	{ "output", 'o', NULL, OPT_STRING, AT(common.output.path), "FILE",
 	  "Write the counts to FILE. Default: stdout; stderr with a command, as stdout belongs to "
 	  "the command.", false, NULL },
@@ -209,17 +209,17 @@ static void release(void *config)
 }
 
 static const char *const description[] = {
-	"Counts events in a command, or in processes, threads, control groups or CPUs until they end "
-	"or a signal comes. If you name such a target, a command only sets how long to count: -p "
-	"1234 -- sleep 10.",
-	"The modifiers P and S are for samples and have no effect here. If a group does not fit the "
-	"counters, it is counted without the events that are too many; with W, each event of it is "
-	"counted alone.",
+	"How often do events happen? Counts them in a command, or in processes, threads, control groups "
+	"or CPUs until they end or SIGINT comes. If you give such a target, a command only sets how long "
+	"to count: -p 1234 -- sleep 10.",
+	"The modifiers P and S are for samples and have no effect here. If a group has more events than "
+	"the PMU has counters, the events that do not fit are left out; with W, each event of it is "
+	"counted on its own.",
 	"If an event cannot be counted here, its line says <not supported>, or <not permitted> if "
 	"privilege is missing; a message gives the reason, and the other events are counted. An "
-	"event is <not counted> if others used all counters all the time; an event pinned with D, "
-	"from the moment when it lost its counter. Counts of events that shared a counter are "
-	"estimates, followed by the share of the time that was counted. Without the privilege to "
+	"event is <not counted> if other events used all counters all the time; an event pinned with D, "
+	"from the moment it lost its counter. If events shared a counter (multiplexing), their counts are "
+	"estimates, followed by the share of the time in which they were counted. Without the privilege to "
 	"count the kernel, only user space is counted, and the name ends in :u.",
 	"The exit status is that of the command: 128 + n if signal n ended it, 127 if there is no "
 	"such program, 126 if it cannot be executed. It is 1 if the command succeeded but no event "
@@ -228,19 +228,19 @@ static const char *const description[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof stat -- make -j4", "the usual counts of a command" },
-	{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "a group, five times" },
-	{ "perf-prof stat --vs './job --fast' -- ./job", "which of two is faster, and is the difference significant" },
-	{ "perf-prof stat -a -A -i 1000 -e context-switches", "each CPU, each second" },
-	{ "perf-prof stat -p 1234 --per-thread -e task-clock", "the threads of a process, until Ctrl-C" },
-	{ "perf-prof stat -p 1234 -- sleep 10", "a process, for ten seconds" },
-	{ "perf-prof stat --json -o counts.json -- ./job", "as JSON, for programs" },
+	{ "perf-prof stat -- make -j4", "count the default events in a command" },
+	{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "count a group in five runs of a command" },
+	{ "perf-prof stat --vs './job --fast' -- ./job", "show whether one command is significantly faster than another" },
+	{ "perf-prof stat -a -A -i 1000 -e context-switches", "count context switches on each CPU, each second" },
+	{ "perf-prof stat -p 1234 --per-thread -e task-clock", "count the CPU time of each thread of a process, until Ctrl-C" },
+	{ "perf-prof stat -p 1234 -- sleep 10", "count in a process for ten seconds" },
+	{ "perf-prof stat --json -o counts.json -- ./job", "write the counts of a command as JSON" },
 	{ NULL, NULL },
 };
 
 const struct command stat_command = {
 	.name = "stat",
-	.summary = "count events",
+	.summary = "count events in a command, a process or the whole machine",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	OPT_GROUPS(groups),

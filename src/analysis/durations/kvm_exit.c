@@ -223,28 +223,27 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Why do guests leave their virtual CPUs, and how long does the host take until it enters "
-	"them again? A row for each exit reason, as the kernel names it (VMX, SVM, arm64); with "
-	"--perins also for each thread of a virtual CPU. The time of HLT and WFx is mostly that of "
-	"idle guests.",
-	"%gsys is the share of the time of all virtual CPUs in sight that the host took for this "
-	"reason.",
-	"--than prints each longer exit, at the entry that ends it.",
-	"--heatmap draws all exits as a picture: when the guest was entered again, and how long that "
-	"took.",
-	"Run it on the host; -p is the process of the virtual machine.",
+	"Why do guests exit to the host, and how long does the host take until it enters them again? "
+	"Prints a row for each exit reason, as the kernel names it (VMX, SVM, arm64); with --perins also "
+	"for each thread of a virtual CPU. HLT and WFx take long because the guest is idle.",
+	"%gsys is the percentage of the time of all virtual CPUs seen that the host spent on exits of this reason.",
+	"--than prints each longer exit when the guest is entered again.",
+	"--heatmap draws all exits: when the guest was entered again, and how long that took.",
+	"Run it on the host; for -p, give the process of the virtual machine.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof kvm-exit -i 1000", "all guests, each second" },
-	{ "perf-prof kvm-exit -p 1234 --perins --than 1ms", "one guest; exits that took longer than 1 ms" },
+	{ "perf-prof kvm-exit -i 1000", "show the exits of all guests, each second" },
+	{ "perf-prof kvm-exit -p 1234 --perins --than 1ms",
+	  "show the exits of one guest by virtual CPU, and print those that took longer than 1 ms" },
 	{ NULL, NULL },
 };
 
 const struct command kvm_exit_command = {
 	QUESTION_COMMAND(question, struct kvm_exit), OPT_GROUPS(groups), .name = "kvm-exit", .usage = QUESTION_USAGE,
-	.description = description, .summary = "measure how long a host takes for the exits of its guests", .examples = examples,
+	.description = description,
+	.summary = "measure how long the host takes to handle the exits of its guests", .examples = examples,
 };
 
 const struct source_ops kvm_exit_source = {

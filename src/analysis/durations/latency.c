@@ -280,29 +280,29 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"How long does it take from one event to another? Events of the last -e end what the events "
-	"before it begin, if their keys are equal; role=start, role=end and role=both set this for "
-	"each event. If a pair begins again before it ends, the last beginning counts.",
-	"A row for each pair of events, with --perins also for each key. Events without a partner "
-	"are counted below the table.",
-	"--than prints each longer pair when it ends, with the events of the same key, and those "
-	"with the attribute untraced, that happened meanwhile.",
-	"--heatmap draws all pairs as a picture: when they ended, and how long they took.",
-	"Events are taken in order of time over all CPUs.",
+	"How long does it take from one event to another? The events of the last -e are ends, those of "
+	"the other -e are starts; an end is paired with the last start that had the same key. The "
+	"attributes role=start, role=end and role=both set this for each event.",
+	"Prints a row for each pair of events, with --perins also for each key. Events without a "
+	"partner are counted below the table.",
+	"--than prints each longer pair when it ends, with the events of the same key that happened "
+	"meanwhile, and all events with the attribute untraced.",
+	"--heatmap draws all pairs: when they ended, and how long they took.",
+	"Events are paired in order of time over all CPUs.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
 	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' -i 1000",
-	  "what disks take for a request" },
+	  "measure how long disk requests take, each second" },
 	{ "perf-prof latency -e irq:irq_handler_entry -e irq:irq_handler_exit -k '_cpu<<16|irq' --than 100us",
-	  "interrupt handlers that run longer than 100 us" },
+	  "print interrupt handlers that run longer than 100 us" },
 	{ "perf-prof latency -e block:block_rq_issue -e block:block_rq_complete -k 'dev<<32|sector' --heatmap disk.html",
-	  "when disks were slow, as a picture" },
+	  "draw when disks were slow" },
 	{ "perf-prof latency -a -e net:net_dev_start_xmit -e net:netif_receive_skb -k skbaddr",
-	  "how long packets wait on the loopback device" },
+	  "measure how long packets wait on the loopback device" },
 	{ "perf-prof latency -e sched:sched_process_fork//key=child_pid/ -e sched:sched_process_exit//key=pid/",
-	  "how long processes live" },
+	  "measure how long processes live" },
 	{ NULL, NULL },
 };
 
@@ -317,13 +317,13 @@ const struct command latency_command = {
 #define AT(member) offsetof(struct latency, member)
 
 static const struct opt source_opts[] = {
-	{ "start", 0, NULL, OPT_STRING, AT(start), "EVENT", "The tracepoint that begins it.", false, NULL },
+	{ "start", 0, NULL, OPT_STRING, AT(start), "EVENT", "Start at this tracepoint.", false, NULL },
 	{ "end", 0, NULL, OPT_STRING, AT(end), "EVENT",
-	  "The tracepoint that ends it; the same one: from each to the next.", false, NULL },
+	  "End at this tracepoint. If it is the same as --start: from each event to the next.", false, NULL },
 	{ "key", 'k', NULL, OPT_STRING, AT(key), "EXPR",
-	  "What belongs together: an expression over the fields of both. Default: the thread, _tid.", false, NULL },
+	  "Pair events with the same value of this expression over the fields of both. Default: the thread, _tid.", false, NULL },
 	{ "end-key", 0, NULL, OPT_STRING, AT(end_key), "EXPR",
-	  "The same for --end alone, where its fields have other names.", false, NULL },
+	  "Use this key for --end, if its fields have other names. Default: --key.", false, NULL },
 };
 
 static const struct opt_group source_groups[] = {
@@ -332,5 +332,5 @@ static const struct opt_group source_groups[] = {
 
 const struct source_ops latency_source = {
 	QUESTION_SOURCE(question, struct latency), OPT_GROUPS(source_groups), .name = "latency",
-	.summary = "from one tracepoint to another of the same key, when it ends",
+	.summary = "each pair of tracepoints with the same key, when it ends",
 };

@@ -65,23 +65,24 @@ static const struct question_ops question = {
 };
 
 static const char *const description[] = {
-	"Which threads move from one CPU to another, how often, and how long did they stay on the old one? A move empties "
-	"the caches that a thread had filled. wake-up: the kernel chose another CPU for a thread that was asleep. balance: "
-	"the thread could run or ran, and was moved to even out the load, by taskset, or at exec.",
-	"A row for each thread and reason; --perins also shows from which CPU to which. The first stay of a thread counts "
-	"from the beginning of the run. --than prints longer stays, --heatmap draws all of them.",
+	"Which threads move between CPUs, how often, and how long did they stay on the old one? After a move, a thread finds "
+	"cold caches. Reasons are wake-up (the kernel chose another CPU for a sleeping thread) and balance (a runnable or "
+	"running thread was moved to balance the load, by taskset, or at exec).",
+	"Prints a row for each thread and reason; --perins also shows from which CPU to which. The first stay of a thread is "
+	"measured from the beginning of the run. --than prints longer stays, --heatmap draws all of them.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof migrations -i 1000", "who moves, each second" },
-	{ "perf-prof migrations --perins -p 1234", "the threads of a process, and between which CPUs" },
+	{ "perf-prof migrations -i 1000", "show which threads move, each second" },
+	{ "perf-prof migrations --perins -p 1234", "show between which CPUs the threads of a process move" },
 	{ NULL, NULL },
 };
 
 const struct command migrations_command = {
 	QUESTION_COMMAND(question, struct states), OPT_GROUPS(question_task_groups), .name = "migrations", .usage = QUESTION_USAGE,
-	.description = description, .summary = "count moves of threads between CPUs, and measure stays", .examples = examples,
+	.description = description,
+	.summary = "count how often threads move between CPUs, and how long they stay on each", .examples = examples,
 };
 
 const struct source_ops migrations_source = {

@@ -36,29 +36,29 @@ static const struct question_ops question = {
 };
 
 static const struct opt_group groups[] = {
-	{ "Run delay", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
+	{ "Durations", question_opts, QUESTION_NOPTS, 0 }, QUESTION_BY_GROUP, QUESTION_RUN_GROUPS,
 };
 
 static const char *const description[] = {
-	"How long do threads wait for a CPU when they could run? Measures each stretch from the "
-	"moment a thread is woken, preempted or yields until it runs. A row for each thread (--by: process or name), "
+	"How long do threads wait for a CPU when they could run? Measures each wait from the "
+	"moment a thread is woken, preempted or yields until it runs. Prints a row for each thread (--by: process or name), "
 	"with --perins for each thread and CPU.",
 	"-I reads recordings with sched_switch and sched_wakeup, or those of `perf sched record`, where a wait begins "
-	"with sched_waking, a moment earlier.",
-	"--than prints each longer wait when it ends: who woke the thread, and who ran on the CPU "
+	"with sched_waking, slightly earlier.",
+	"--than prints each longer wait when it ends: which task woke the thread, and which tasks ran on the CPU "
 	"meanwhile.",
-	"--heatmap draws all waits as a picture: when they ended, and how long they were.",
-	"-p, -t and a command after -- choose whose waiting is measured; new threads and children "
-	"are followed unless you give --no-inherit. The scheduler is watched on all CPUs in any "
-	"case, or on those of -C.",
+	"--heatmap draws all waits: when they ended, and how long they were.",
+	"-p, -t and a command after -- select the threads to measure; new threads and children "
+	"are followed unless you give --no-inherit. The scheduler is always traced on all CPUs, "
+	"or on those of -C.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof rundelay -i 1000", "who waits for a CPU, each second" },
-	{ "perf-prof rundelay -p 1234 --than 10ms", "each time a process waited longer than 10 ms, and for whom" },
-	{ "perf-prof rundelay --json -o delay.json -- make -j8", "a build, as JSON for programs" },
-	{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "the same as a picture: how long waits were, over time" },
+	{ "perf-prof rundelay -i 1000", "show which threads wait for a CPU, each second" },
+	{ "perf-prof rundelay -p 1234 --than 10ms", "print each wait of a process over 10 ms, and which tasks ran meanwhile" },
+	{ "perf-prof rundelay --json -o delay.json -- make -j8", "measure the waits of a build, as JSON" },
+	{ "perf-prof rundelay --heatmap delay.svg -- make -j8", "draw how long the waits of a build were, over time" },
 	{ NULL, NULL },
 };
 

@@ -191,23 +191,22 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Which system calls take the time, and which fail? A row for each thread and call; without a "
-	"target, threads of one name share a row (--by task: each has its own). Errors are counted, and "
+	"Which system calls take the time, and which fail? Prints a row for each thread and call; without a "
+	"target, threads with the same name share a row (--by task: each has its own). Errors are counted, and "
 	"listed by errno in a second table.",
-	"--than prints each call that took longer, when it returns; with -g, also the stack that "
-	"made it.",
-	"--heatmap draws all calls as a picture: when they returned, and how long they took.",
+	"--than prints each longer call when it returns; with -g, also the stack that made it.",
+	"--heatmap draws all calls: when they returned, and how long they took.",
 	"Calls that began before perf-prof, or did not return before its end, are reported as not "
-	"paired. Events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
+	"paired. The events are raw_syscalls:sys_enter and sys_exit; use -e to filter them, such as -e "
 	"'raw_syscalls:sys_enter/id==0/,raw_syscalls:sys_exit/id==0/'.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof syscalls -p 1234 -i 1000", "of a process, each second" },
-	{ "perf-prof syscalls --than 100ms -g", "calls that take longer than 100 ms, and where from" },
-	{ "perf-prof syscalls -- ls -R /usr/lib", "of a command" },
-	{ "perf-prof syscalls -p 1234 --heatmap calls.html", "when calls were slow, as a picture" },
+	{ "perf-prof syscalls -p 1234 -i 1000", "measure the calls of a process, each second" },
+	{ "perf-prof syscalls --than 100ms -g", "print calls that take longer than 100 ms, and the stacks that made them" },
+	{ "perf-prof syscalls -- ls -R /usr/lib", "measure the calls of a command" },
+	{ "perf-prof syscalls -p 1234 --heatmap calls.html", "draw when the calls of a process were slow" },
 	{ NULL, NULL },
 };
 

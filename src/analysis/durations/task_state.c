@@ -125,9 +125,9 @@ static const struct question_ops question = {
 
 static const struct opt state_opts[] = {
 	{ "interruptible", 'S', NULL, OPT_FLAG, AT(only_sleeping), NULL,
-	  "Show only interruptible sleep (S); with -D both.", false, NULL },
+	  "Show only interruptible sleep (S); with -D, both.", false, NULL },
 	{ "uninterruptible", 'D', NULL, OPT_FLAG, AT(only_blocked), NULL,
-	  "Show only uninterruptible sleep (D): disk, locks of the kernel.", false, NULL },
+	  "Show only uninterruptible sleep (D), such as waits for disks and kernel locks.", false, NULL },
 	{ "filter", 0, NULL, OPT_STRING, AT(filter), "COMM",
 	  "Show only tasks with this name; globs work: 'kworker*'.", false, NULL },
 };
@@ -142,27 +142,26 @@ static const struct opt_group source_groups[] = { STATE_GROUP, QUESTION_SOURCE_G
 
 static const char *const description[] = {
 	"Where does a task's time go: does it run, wait to run, or sleep, and for how long at a "
-	"time? A row for each thread and state: R running, RD waiting to run (run delay), S asleep, "
+	"time? Prints a row for each thread and state: R running, RD waiting to run (run delay), S asleep, "
 	"D asleep uninterruptibly, T stopped, t stopped by a tracer, I idle (kernel threads), P "
-	"parked. Without a target, tasks of one name share a row (--by task: each has its own).",
-	"--than prints each longer stretch when it ends: the switch that began it, with -g its "
-	"stack, who woke the task, and who ran on the CPU meanwhile.",
-	"-p, -t and a command after -- choose the tasks; new threads and children are followed "
-	"unless you give --no-inherit. The scheduler is watched on all CPUs in any case, or on those "
+	"parked. Without a target, tasks with the same name share a row (--by task: each has its own).",
+	"--than prints each longer period in a state when it ends: the switch that began it, with -g its "
+	"stack, which task woke it, and which tasks ran on the CPU meanwhile.",
+	"-p, -t and a command after -- select the tasks; new threads and children are followed "
+	"unless you give --no-inherit. The scheduler is always traced on all CPUs, or on those "
 	"of -C.",
-	"--heatmap draws all stretches of the table as a picture: when they ended, and how long they "
-	"were.",
-	"Stretches that began before perf-prof, or have not ended, are not counted. If a thread of -p or -t has slept "
-	"since perf-prof began, each table has that as one stretch.",
+	"--heatmap draws all periods of the table: when they ended, and how long they were.",
+	"Periods that began before perf-prof, or have not ended, are not counted. If a thread of -p or -t has slept "
+	"since perf-prof began, each table counts that sleep as one period.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof task-state -p 1234 -i 1000", "a process, each second" },
-	{ "perf-prof task-state -D --than 20ms -g", "who is blocked for longer than 20 ms, and where" },
-	{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "all threads of that name" },
-	{ "perf-prof task-state -- make -j8", "a build" },
-	{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "when tasks were blocked, and for how long, as a picture" },
+	{ "perf-prof task-state -p 1234 -i 1000", "measure the threads of a process, each second" },
+	{ "perf-prof task-state -D --than 20ms -g", "print which tasks are blocked for longer than 20 ms, and where" },
+	{ "perf-prof task-state --filter 'postgres*' --perins -i 1000", "measure all threads of these names, one by one" },
+	{ "perf-prof task-state -- make -j8", "measure a build" },
+	{ "perf-prof task-state -D --heatmap blocked.html -i 1000", "draw when tasks were blocked, and for how long" },
 	{ NULL, NULL },
 };
 
@@ -173,5 +172,5 @@ const struct command task_state_command = {
 
 const struct source_ops task_state_source = {
 	QUESTION_SOURCE(question, struct task_states), OPT_GROUPS(source_groups), .name = "task-state",
-	.summary = "each stretch that a task ran, waited or slept, when it ends",
+	.summary = "each period in which a task ran, waited or slept, when it ends",
 };

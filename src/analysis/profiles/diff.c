@@ -509,71 +509,69 @@ static int parse_least(const char *text, void *field, struct fault *f)
 
 static const struct opt diff_opts[] = {
 	{ "total", 0, NULL, OPT_FLAG, AT(total), NULL,
-	  "Compare the shares of functions with all they called, which needs call chains. Default: "
-	  "of the functions themselves.", false, NULL },
+	  "Compare the shares of functions including what they called; this needs call chains. "
+	  "Default: without what they called.", false, NULL },
 	{ "confidence", 0, NULL, OPT_CALL, AT(confidence), "PERCENT",
-	  "Set the confidence of verdicts. Default: 99. With 95, five of 100 functions that did "
-	  "not change look as if they had.", false, parse_confidence },
+	  "Set the confidence level. Default: 99. With 95, about five of 100 functions that did not "
+	  "change are shown as changed.", false, parse_confidence },
 	{ "different-events", 0, NULL, OPT_FLAG, AT(different), NULL,
-	  "Compare also different events of BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
+	  "Allow different events in BEFORE and AFTER, such as cpu-clock and cycles.", false, NULL },
 	{ "ignore-files", 0, NULL, OPT_FLAG, AT(names_alone), NULL,
-	  "Compare functions by name alone, whatever their files are called: for a program that "
-	  "was renamed. Folded stacks are always compared so.", false, NULL },
+	  "Match functions by name alone, not by the name of their file, such as for a program that "
+	  "was renamed. Folded stacks are always matched this way.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show only functions with at least this share in one of the two.", false, parse_least },
+	  "Show only functions with at least this share in one of the two profiles.", false, parse_least },
 };
 
 static const struct opt flame_rows[] = {
 	{ "flame-graph", 0, NULL, OPT_OUTFILE, offsetof(struct flame_config, path), "FILE",
-	  "Draw the stacks of AFTER as a picture, .svg or .html: red if a share grew, blue if it "
-		"shrank.",
+	  "Write a flame graph of AFTER (.svg or .html), coloured by the change: red if a share grew, blue if it shrank.",
 	  false, NULL },
 };
 
 static const struct opt_group groups[] = {
 	{ "Comparison", diff_opts, sizeof(diff_opts) / sizeof(*diff_opts), 0 },
 	{ "Pictures", flame_rows, 1, AT(flame) },
-	{ "Of recordings", stream_input_opts + 1, 1, 0 },
+	{ "Recordings", stream_input_opts + 1, 1, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
-	{ "For programs", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
+	{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
 };
 
 static const char *const description[] = {
-	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings of "
+	"Which functions changed from one profile to the next? BEFORE and AFTER are recordings from "
 	"perf-prof record or perf record, or files of folded stacks (such as those of perf-prof "
 	"convert --to folded). For each function it shows the share before and after, the change in "
-	"percentage points, and the confidence interval of the change, from-to.",
-	"A sample falls into a function or not, so a share is a proportion, and the change is the "
-	"difference of two proportions; the interval is that of Agresti and Caffo. If the interval "
-	"contains 0, the samples do not show whether the share changed: the verdict is \"unclear\", "
-	"and the row comes after all others. The other rows are sorted by the end of the interval "
-	"that is nearer to 0, so the largest certain changes come first. Verdicts are grew, shrank, "
-	"new (not seen before), gone and unclear.",
-	"The interval covers only the chance of sampling. It does not cover differences between two "
-	"runs of the same program, or samples that come in bursts. Samples of different weight count "
-	"as the number of equal samples that would be as precise. Files of folded stacks that "
-	"perf-prof wrote have the number of samples in a comment at their end; for others, and if "
-	"lines were removed, it is not known, and there are no verdicts.",
-	"Shares are shares of the samples of one event, which is shown above the table: the first of "
-	"BEFORE that is not a tracepoint, or the one of -e, and the same event of AFTER. Samples of "
-	"idle CPUs are left out. Functions are the same if their names and the names of their files "
-	"are, without folders and the version of a library; a name in folded stacks has no file. An "
-	"inlined function counts as part of the function that it was inlined into, unless "
-	"--inline-rows is given or a side is folded stacks, which don't say what was inlined. If "
-	"functions are gone from one file and new in another with the same names, a line below the "
-	"table says so, and --ignore-files compares by name alone.",
+	"percentage points, and the confidence interval of the change.",
+	"A share is a proportion of samples, so the interval is that of the difference of two "
+	"proportions (Agresti and Caffo). If it contains 0, the samples do not show whether the share "
+	"changed: the verdict is \"unclear\", and the row comes after all others. The other rows are "
+	"sorted by the end of the interval that is nearer to 0, so the largest significant changes come "
+	"first. Verdicts are grew, shrank, new (only in AFTER), gone (only in BEFORE) and unclear.",
+	"The interval covers only the randomness of sampling, not differences between two "
+	"runs of the same program, nor samples that come in bursts. Samples of different weight are "
+	"reduced to their effective number. Files of folded stacks that perf-prof wrote have the number of "
+	"samples in a comment at their end. In other files, and if lines were removed, it is not known, "
+	"and there are no verdicts.",
+	"Shares are those of one event, which is shown above the table: the one of -e, or the first of "
+	"BEFORE that is not a tracepoint, and the same event of AFTER. Samples of "
+	"idle CPUs are left out. Functions are matched by name and by the name of their file, without "
+	"its folder and library version; a name in folded stacks has no file. An "
+	"inlined function counts as part of the function that contains it, unless "
+	"--inline-rows is given or one side is folded stacks, which do not show what was inlined. If "
+	"functions are gone from one file and new with the same names in another, a line below the "
+	"table says so; --ignore-files then matches by name alone.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof diff old.data new.data", "what changed" },
-	{ "perf-prof diff --total --than 1 old.data new.data", "with what functions call" },
-	{ "perf-prof diff --flame-graph diff.html old.data new.data", "as a picture, too" },
-	{ "perf-prof diff --json old.folded new.folded", "as JSON, for programs" },
+	{ "perf-prof diff old.data new.data", "show which functions changed" },
+	{ "perf-prof diff --total --than 1 old.data new.data", "include what functions call; show those of 1 % or more" },
+	{ "perf-prof diff --flame-graph diff.html old.data new.data", "also draw a flame graph, coloured by the change" },
+	{ "perf-prof diff --json old.folded new.folded", "compare folded stacks, as JSON" },
 	{ NULL, NULL },
 };
 

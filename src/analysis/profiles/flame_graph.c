@@ -21,11 +21,11 @@ struct flame_graph_config {
 
 static const struct opt opts[] = {
 	{ "before", 0, NULL, OPT_STRING, AT(flame.before), "FILE",
-	  "Colour the picture by the difference to this .folded file: red if a function's share "
-	  "grew, blue if it shrank. Shares are compared, so the two runs may differ in length.", false,
+	  "Colour the flame graph by the change since FILE, a .folded file: red if a share grew, blue "
+	  "if it shrank. Shares are compared, so the two runs may differ in length.", false,
 	  NULL },
-	{ "output", 'o', NULL, OPT_OUTFILE, AT(output), "FILE", "Write the picture to FILE. Default: the last "
-	  "operand.", false, NULL },
+	{ "output", 'o', NULL, OPT_OUTFILE, AT(output), "FILE", "Write the flame graph to FILE. Default: the "
+	  "last operand.", false, NULL },
 	{ "title", 0, NULL, OPT_STRING, AT(title.title), "TEXT", "Set the title. Default: the "
 	  "names of the files.", false, NULL },
 	{ "unit", 0, NULL, OPT_STRING, AT(title.unit), "UNIT", "Set the unit of the weights: ns, "
@@ -145,17 +145,17 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 }
 
 static const char *const description[] = {
-	"What changed between two runs, and where did the time of one go? Reads folded stacks, as "
+	"Where did the time go, and what changed between two runs? Reads folded stacks, as "
 	"--flame-graph FILE.folded and many other tools write them (a line for each stack, "
-	"root;...;leaf WEIGHT), sums them, and draws a picture. The suffix of the last file chooses "
+	"root;...;leaf WEIGHT), sums them, and writes a flame graph. The suffix of OUT chooses "
 	"the format: .svg, .html (zoom and search in a browser), .speedscope.json, or .folded.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof flame-graph in.folded out.svg", "a picture" },
-	{ "perf-prof flame-graph --before old.folded new.folded out.html", "what changed" },
-	{ "perf-prof flame-graph monday.folded tuesday.folded both.folded", "the sum of two" },
+	{ "perf-prof flame-graph in.folded out.svg", "draw a flame graph" },
+	{ "perf-prof flame-graph --before old.folded new.folded out.html", "draw what changed" },
+	{ "perf-prof flame-graph monday.folded tuesday.folded both.folded", "sum two files of folded stacks" },
 	{ NULL, NULL },
 };
 
@@ -165,7 +165,7 @@ static const struct opt_group groups[] = {
 
 const struct command flame_graph_command = {
 	.name = "flame-graph",
-	.summary = "draw folded stacks as a picture, or the difference of two",
+	.summary = "draw a flame graph of folded stacks, or of the change between two runs",
 	.usage = "[options] FILE.folded... [-o] OUT",
 	.description = description,
 	OPT_GROUPS(groups),

@@ -10,8 +10,8 @@ enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 
 const struct opt hotspots_opts[] = {
 	{ "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
-	  "Give inlined functions rows of their own. Default: they are part of the function that they were inlined into, "
-	  "and below it.", false, NULL },
+	  "Give inlined functions rows of their own. Default: list them below the function that contains them, as "
+	  "part of it.", false, NULL },
 };
 
 struct task_name {

@@ -6,10 +6,9 @@
 const struct opt levels_opts[] = {
 	{ "exclude-user", 0, NULL, OPT_FLAG, AT(no_user), NULL, "Leave out user space.", false, NULL },
 	{ "exclude-kernel", 0, NULL, OPT_FLAG, AT(no_kernel), NULL, "Leave out the kernel.", false, NULL },
-	{ "exclude-guest", 0, NULL, OPT_FLAG, AT(no_guest), NULL, "Leave out guests (virtual "
-		"machines).",
+	{ "exclude-guest", 0, NULL, OPT_FLAG, AT(no_guest), NULL, "Leave out guests (virtual machines).",
 	  false, NULL },
-	{ "exclude-host", 'G', NULL, OPT_FLAG, AT(no_host), NULL, "Sample guests only.", false, NULL },
+	{ "exclude-host", 'G', NULL, OPT_FLAG, AT(no_host), NULL, "Leave out the host: sample guests only.", false, NULL },
 };
 
 int levels_set(const struct levels *levels, struct perf_event_attr *attr, struct fault *f)

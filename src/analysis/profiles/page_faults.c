@@ -289,7 +289,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 /* ---- the command -------------------------------------------------------------------- */
 
 static const struct opt_group groups[] = {
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
@@ -297,31 +297,31 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"Who touches which memory for the first time? Prints each page fault: the address, the "
-	"instruction, and with -g registers and the call chain. At the end (with -i at each "
-	"interval, and nothing else) it prints who faulted most, and the ranges of addresses. -q "
-	"leaves out the single faults.",
+	"Which code touches which memory for the first time? Prints each page fault: the address, the "
+	"instruction, and with -g registers and the call chain. At the end it prints which functions "
+	"faulted most, and the ranges of addresses. -q prints only these tables; -i prints only them, too, "
+	"at each interval.",
 	"A range is the part of one mapping that was touched, within 2 MiB of a process's addresses. "
-	"The mapping is a file, [heap] (of brk; the kernel calls it [anon] until it has grown "
-	"twice), [stack], [anon] (memory without a file, such as large pieces of malloc and stacks "
+	"The mapping is a file, [heap] (from brk; the kernel calls it [anon] until it has grown "
+	"twice), [stack], [anon] (memory without a file, such as large malloc allocations and stacks "
 	"of other threads), or [unknown] if perf-prof did not see the mapping. In recordings, data "
-	"has names only with perf record -d.",
-	"Functions are those of all tasks together. There is no --by: a range belongs to one process, because another "
+	"mappings have names only with perf record -d.",
+	"The functions of all tasks are in one table. There is no --by: a range belongs to one process, because another "
 	"process has different memory at the same address. To count faults by name, use `perf-prof top -e page-faults "
 	"--only-comm`; to count them by process, use `perf-prof top -e page-faults -k _pid`.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof page-faults -q -- ./program", "of a command: functions and ranges" },
-	{ "perf-prof page-faults -p 1234 -g", "of a process, each with its call chain" },
-	{ "perf-prof page-faults -p 1234 -g --flame-graph faults.svg", "as a picture, until Ctrl-C" },
+	{ "perf-prof page-faults -q -- ./program", "show the functions and address ranges of a command's faults" },
+	{ "perf-prof page-faults -p 1234 -g", "print each fault of a process with its call chain" },
+	{ "perf-prof page-faults -p 1234 -g --flame-graph faults.svg", "draw the faults of a process by stack, until Ctrl-C" },
 	{ NULL, NULL },
 };
 
 const struct command page_faults_command = {
 	.name = "page-faults",
-	.summary = "show page faults: the address, and who touched it",
+	.summary = "show page faults: which code touches which memory first",
 	.usage = "[options] [[--] COMMAND [ARGUMENT...]]",
 	.description = description,
 	OPT_GROUPS(groups),
@@ -334,7 +334,7 @@ const struct command page_faults_command = {
 /* ---- the source: each page fault, with its address and the task and code that caused it ----- */
 
 static const struct opt_group source_groups[] = {
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
+	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
 	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };

@@ -394,13 +394,13 @@ int profile_parse_percent(const char *text, void *field, struct fault *f)
 
 static const struct opt profile_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(opts.common.stream.events), "EVENT",
-	  "Sample this instead of the CPU's cycles or clock: a perf event (cache-misses, "
-	  "cpu-clock, cpu/event=0x64/u), or with -g any event of `perf-prof list`. In a recording: "
-	  "use this event.",
+	  "Sample EVENT instead of the CPU's cycles or clock: a perf event (cache-misses, "
+	  "cpu-clock, cpu/event=0x64/u), or with -g any event of `perf-prof list`. For a recording: "
+	  "use this one of its events.",
 	  false, NULL },
 	{ "off-cpu", 0, NULL, OPT_FLAG, AT(off_cpu), NULL,
-	  "Also show the time off the CPU: from the switch that puts a task to sleep to the one "
-	  "that lets it run, by the stack where it slept.", false, NULL },
+	  "Also show the time off the CPU, by the stack that slept: from the switch that puts a task to "
+	  "sleep to the one that runs it again.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };
@@ -408,7 +408,7 @@ static const struct opt profile_opts[] = {
 static const struct opt_group groups[] = {
 	{ "Sampling", profile_freq_opts, PROFILE_FREQ_NOPTS, 0 },
 	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
@@ -418,32 +418,32 @@ static const struct opt_group groups[] = {
 static const char *const description[] = {
 	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by "
 	"cycles or, if the CPU has no such counter, by the CPU clock. Prints a line for each sample, "
-	"with -g its call chain, and at the end (with -i at each interval, and nothing else) the "
-	"hottest functions and stacks. -q leaves out the samples.",
-	"self% is the share of the samples in the function itself, total% the share in it and what "
-	"it called, which needs -g. What a compiler inlined into a function is part of it; inlined functions with "
-	"at least 1 % are listed below it, indented (--inline-rows: all have rows of their own).",
-	"Symbols are read while samples are taken. Names that take longer to read come with the next "
+	"with -g its call chain, and at the end the hottest functions and stacks. -q prints only these "
+	"tables; -i prints only them, too, at each interval.",
+	"self% is the share of the samples in the function itself, total% the share in it and in what "
+	"it called, which needs -g. Inlined functions count as part of the function that contains them; those with "
+	"at least 1 % are listed below it, indented (with --inline-rows, all have rows of their own).",
+	"Symbols are read while samples are taken. Names that take longer to read appear in the next "
 	"interval or at the end. Reading a file of another user is limited to 5 seconds, or more in long "
-	"runs. A function without a name is \"[unknown]\" with its offset in the file.",
-	"Samples of idle CPUs are not in the tables; their share is reported above.",
+	"runs. A function without a name is shown as \"[unknown]\" with its offset in the file.",
+	"Samples of idle CPUs are not in the tables; their share is shown above them.",
 	"If you are not allowed to sample the kernel (kernel.perf_event_paranoid above 1), your own "
 	"tasks are sampled in user space only, and the name of the event ends in :u.",
-	"--off-cpu adds what tasks wait for: one picture of the time on and off the CPU. Both times "
-	"are measured from switches of the scheduler; samples only show where the time on CPUs went, "
-	"and the time of tasks without a sample is in a row \"[not sampled]\". The table also has "
-	"the time itself, and rows \"(blocked)\": a wait belongs to the function in user space that "
-	"made it (in the C library, such as poll); for kernel threads, to the first function that is "
+	"--off-cpu adds where tasks wait, so that one table or picture shows the time on and off the "
+	"CPU. Both times are measured from context switches; samples divide the time on the CPU among "
+	"functions, and the time of tasks without a sample is in a row \"[not sampled]\". The table then also has "
+	"a column of times, and rows \"(blocked)\": a wait is attributed to the user-space function that "
+	"waits (in the C library, such as poll); in kernel threads, to the first function that is "
 	"not the scheduler's.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof profile -q -g -- ./program", "a command: its hottest functions and stacks" },
-	{ "perf-prof profile -q -i 1000", "the whole machine, each second" },
-	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "a process, as a picture, until Ctrl-C" },
-	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program", "where it misses the cache" },
-	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "and what it waits for" },
+	{ "perf-prof profile -q -g -- ./program", "show the hottest functions and stacks of a command" },
+	{ "perf-prof profile -q -i 1000", "show the hottest functions of the machine, each second" },
+	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
+	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program", "show which functions of a command miss the cache" },
+	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" },
 	{ NULL, NULL },
 };
 

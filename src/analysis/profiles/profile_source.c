@@ -28,13 +28,13 @@ static int parse_period(const char *text, void *field, struct fault *f)
 
 const struct opt profile_freq_opts[] = {
 	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
-	  "Take HZ samples a second on each CPU. Default: 997. max: as many as "
-	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to it, and reported.", false, parse_freq },
+	  "Take HZ samples per second on each CPU. Default: 997. max: as many as "
+	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to that limit, with a warning.", false, parse_freq },
 	{ "count", 'c', NULL, OPT_CALL, offsetof(struct profile_opts, period), "PERIOD",
-	  "Take a sample every PERIOD events (for cpu-clock: ns, at least 10000) instead.", false, parse_period },
+	  "Take a sample every PERIOD events instead (for cpu-clock: ns, at least 10000).", false, parse_period },
 	{ "strict-freq", 0, NULL, OPT_FLAG, offsetof(struct profile_opts, common.stream.strict_freq), NULL,
-	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, rather than "
-	  "fit it.", false, NULL },
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, instead "
+	  "of adjusting it.", false, NULL },
 };
 
 /* "-F 997", "-c 1000"; "" without -F and -c. */
@@ -123,7 +123,7 @@ int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct 
 
 static const struct opt_group groups[] = {
 	{ "Sampling", profile_freq_opts, 2, 0 },
-	{ "Levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
+	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	{ "Call chains", analysis_callchain_opts, STREAM_CALLCHAIN_NOPTS, 0 },
 	{ "Source", stream_source_opts, STREAM_SOURCE_NOPTS, 0 },
 };

@@ -425,15 +425,15 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 
 static const struct opt report_opts[] = {
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
-	  "Show only functions with at least this share of an event's sum.", false, profile_parse_percent },
+	  "Show only functions with at least this share of an event.", false, profile_parse_percent },
 };
 
 static const struct opt_group groups[] = {
-	{ "Report", report_opts, sizeof(report_opts) / sizeof(*report_opts), 0 },
-	{ "Recording", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
+	{ "Rows", report_opts, sizeof(report_opts) / sizeof(*report_opts), 0 },
+	{ "Recordings", stream_input_opts, STREAM_INPUT_NOPTS, 0 },
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
-	{ "Names", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
+	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
 	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
 	ANALYSIS_OUTPUT_GROUPS,
@@ -441,23 +441,23 @@ static const struct opt_group groups[] = {
 
 static const char *const description[] = {
 	"Where was the time spent in a recording? Shows the hottest functions and stacks of a file "
-	"of perf-prof record or perf record. Each event has a section, in the order of the "
-	"recording, even without samples; -e chooses events by name. Percentages are shares of the "
-	"sum of the samples' periods, which is shown above the table. What a compiler inlined into a "
-	"function is part of it; inlined functions with at least 1 % are listed below it, indented "
-	"(--inline-rows: all have rows of their own). --flame-graph shows the first "
-	"event, on CPUs of all kinds.",
+	"from perf-prof record or perf record. Each event has a section, in the order of the "
+	"recording, even without samples; -e selects events by name. Percentages are shares of the "
+	"sum of the samples' periods, which is shown above the table. Inlined functions count as part of the "
+	"function that contains them; those with at least 1 % are listed below it, indented "
+	"(with --inline-rows, all have rows of their own). --flame-graph draws the first "
+	"event; on hybrid CPUs, of all core types together.",
 	"If only the leader of a group was sampled (-e '{cycles,instructions}:S'), each member has a "
-	"column with its count between samples, and known ratios, such as instructions per cycle or "
-	"cache misses per reference, have one, too.",
+	"column with its count between samples, and so do known ratios, such as instructions per cycle or "
+	"cache misses per reference.",
 	"FILE is perf.data by default; - is standard input.",
 	NULL,
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof report", "of ./perf.data" },
-	{ "perf-prof report -e cycles job.data", "one event of several" },
-	{ "perf-prof report -I job.data --flame-graph job.html", "as a picture, too" },
+	{ "perf-prof report", "show ./perf.data" },
+	{ "perf-prof report -e cycles job.data", "show only one of several events" },
+	{ "perf-prof report job.data --flame-graph job.html", "also draw a flame graph" },
 	{ NULL, NULL },
 };
 

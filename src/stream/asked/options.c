@@ -239,20 +239,21 @@ void stream_doubt_operand(const struct stream_opts *opts, const struct opt_parse
 
 const struct opt stream_event_opts[] = {
 	{ "event", 'e', NULL, OPT_STRINGS, AT(events), "EVENT[,EVENT...]",
-	  "Events: sys:name[/filter/attribute/.../]. Repeatable. Globs work: sched:sched_wak*. "
-	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Sources: profile, page-faults, "
-	  "task-state, rundelay, syscalls, kvm-exit, latency, migrations, top, with options in the filter's place: profile/-F 997 -g/, "
-	  "task-state/--than 10ms/. Perf events: context-switches, cycles:u, "
-	  "cycles/period=100000/, cpu/event=0x76,umask=0/u. "
-	  "Groups: {cycles,instructions}:S. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\".",
+	  "Select events: sys:name[/filter/attribute/.../]. Repeatable. Globs: sched:sched_wak*. "
+	  "Attributes: alias=NAME, stack, max-stack=N, cpus=LIST. Perf events: context-switches, "
+	  "cycles:u, cycles/period=100000/, cpu/event=0x76,umask=0/u. Groups: "
+	  "{cycles,instructions}:S. Probes: kprobe:F, uprobe:F@\"PATH\", usdt:PROVIDER:NAME@\"PATH\". "
+	  "Sources (commands of perf-prof as events; their options take the place of the filter): "
+	  "profile/-F 997 -g/, task-state/--than 10ms/, page-faults, rundelay, syscalls, kvm-exit, "
+	  "latency, migrations, top.",
 	  false, NULL },
 };
 
 /* For commands whose -e takes events that are sampled by frequency. */
 const struct opt stream_rate_opts[] = {
 	{ "strict-freq", 0, NULL, OPT_FLAG, AT(strict_freq), NULL,
-	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, rather than "
-	  "fit it.", false, NULL },
+	  "Refuse a frequency above kernel.perf_event_max_sample_rate, or a period of a clock below 10000 ns, instead "
+	  "of adjusting it.", false, NULL },
 };
 
 const struct opt stream_target_opts[] = {
@@ -272,32 +273,32 @@ const struct opt stream_ring_opts[] = {
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
 	  "Print periodic output every MS milliseconds; 0: never.", false, parse_interval },
 	{ "mmap-pages", 'm', NULL, OPT_CALL, AT(ring.bytes), "PAGES|SIZE",
-	  "Set the size of each CPU's ring, in pages or with a unit (8M); rounded up to a power of two. "
+	  "Set the size of each CPU's ring buffer, in pages or with a unit (8M); rounded up to a power of two. "
 	  "Default: 1M; 4M if all task switches are watched, and with --call-graph dwarf. Without -m "
-	  "and --buffer, a ring that loses events is exchanged for one 4 times as large, up to 64M and 1/32 of "
-	  "memory for all; meanwhile, events of different names may come out of order unless --order is given.", false, parse_ring },
+	  "and --buffer, a ring that loses events is replaced by one 4 times as large, up to 64M each and 1/32 "
+	  "of memory together; meanwhile, different events may be out of order unless --order is given.", false, parse_ring },
 	{ "buffer", 0, NULL, OPT_CALL, AT(buffer), "SIZE",
 	  "Add a buffer behind the rings, such as 256M: a thread empties the rings into it, so that "
-	  "bursts are not lost while the script is slow. The CPUs share it evenly, rounded up to powers "
-	  "of two. It is not locked memory, so limits on locked memory do not apply.", false, parse_buffer },
+	  "bursts are not lost while events are processed slowly. The CPUs share it evenly, each part "
+	  "rounded up to a power of two. It does not count as locked memory.", false, parse_buffer },
 	{ "watermark", 0, NULL, OPT_CALL, AT(watermark), "0-100",
 	  "Wake up when a ring is this full, in percent; 0: at every event, which costs the watched "
 	  "program 20 times as much. Events are read 20 times a second in any case.", false,
 	  parse_watermark },
 	{ "order", 0, NULL, OPT_FLAG, AT(order), NULL,
-	  "Deliver events of all CPUs in order of time, about 20 ms later. Default: in order on each "
-	  "CPU.", false, NULL },
+	  "Sort the events of all CPUs by time, which delays them by about 20 ms. Default: in order on "
+	  "each CPU.", false, NULL },
 	{ "tsc", 0, NULL, OPT_FLAG, AT(tsc), NULL,
-	  "Use ticks of the TSC as timestamps, instead of ns of the kernel's clock (x86).", false, NULL },
+	  "Use TSC ticks as timestamps, instead of ns of the perf clock (x86).", false, NULL },
 	{ "monotonic", 0, NULL, OPT_FLAG, AT(monotonic), NULL,
-	  "Use CLOCK_MONOTONIC for timestamps, instead of the kernel's own clock.", false, NULL },
+	  "Use CLOCK_MONOTONIC for timestamps, instead of the perf clock.", false, NULL },
 	{ "clock-offset", 0, NULL, OPT_CALL, AT(clock_offset), "N",
-	  "Add N to every timestamp: ns, or ticks with --tsc; decimal or 0x..., can be negative.", false,
+	  "Add N to every timestamp: ns, or ticks with --tsc; decimal or 0x..., may be negative.", false,
 	  parse_clock_offset },
 	{ "sampling-limit", 0, NULL, OPT_U64, AT(sampling_limit), "N",
-	  "Deliver at most N events per second from each ring (CPU); the rest is dropped and counted.",
+	  "Deliver at most N events per second from each CPU; drop and count the rest.",
 	  false, NULL },
-	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that passed the filters.", false, NULL },
+	{ "exit-N", 'N', NULL, OPT_U64, AT(exit_n), "N", "Stop after N events that pass the filters.", false, NULL },
 };
 
 /* The options of this kind that a source has, too. */
@@ -310,23 +311,23 @@ const struct opt stream_source_opts[] = {
 
 const struct opt stream_input_opts[] = {
 	{ "input", 'I', NULL, OPT_STRING, AT(input), "FILE",
-	  "Read a recording (of perf record or --record; -: standard input) instead of tracing. Without "
-	  "-e, all its events are read.", false, NULL },
+	  "Read a recording (from perf-prof record, perf record or --record; -: standard input) instead "
+	  "of tracing. Without -e, all its events are read.", false, NULL },
 	{ "time", 0, NULL, OPT_CALL, AT(time), "START,END",
-	  "Read only events of the recording from START to END, in seconds of its clock; either can be "
+	  "Read only events of the recording from START to END, in seconds of its clock; either may be "
 	  "left out.",
 	  false, parse_time },
 };
 
 const struct opt stream_callchain_opts[] = {
 	{ "call-graph", 'g', NULL, OPT_CHOICE, 0, "fp|dwarf[,SIZE]",
-	  "Sample call chains of the kernel; --user-callchain adds the user's part, for programs with "
-	  "frame pointers. dwarf: also the user's part of any program that has unwind tables; each "
-	  "sample carries registers and SIZE bytes of stack (default 8192).", false, stream_parse_call_graph },
+	  "Sample call chains of the kernel; --user-callchain adds the user part by frame pointers. "
+	  "dwarf: add the user part by unwind tables instead, from registers and SIZE bytes of stack "
+	  "(default: 8192) in each sample.", false, stream_parse_call_graph },
 	{ "user-callchain", 0, NULL, OPT_TRI, AT(user_callchain), NULL,
-	  "Sample the user's part of call chains, too, for programs with frame pointers.", true, NULL },
+	  "Also sample the user part of call chains, by frame pointers.", true, NULL },
 	{ "kernel-callchain", 0, NULL, OPT_TRI, AT(kernel_callchain), NULL,
-	  "Sample the kernel's part of call chains (default with -g; --no-kernel-callchain turns it "
+	  "Sample the kernel part of call chains (default with -g; --no-kernel-callchain turns it "
 	  "off).", true, NULL },
 };
 
@@ -334,8 +335,8 @@ const struct opt stream_output_opts[] = {
 	{ "output", 'o', NULL, OPT_OUTFILE, AT(output.path), "FILE",
 	  "Write stdout and stderr to FILE; SIGUSR1 reopens it (log rotation).", false, NULL },
 	{ "record", 0, NULL, OPT_STRING, AT(record), "FILE",
-	  "Also write the kernel's records to FILE, in the format of perf.data. An existing FILE is "
-	  "renamed to FILE.old.", false, NULL },
+	  "Also write the kernel's records to FILE, in perf.data format. An existing FILE is renamed to "
+	  "FILE.old.", false, NULL },
 	{ "usage-self", 0, NULL, OPT_CALL, AT(usage_ms), "MS",
 	  "Report the CPU time and memory of perf-prof itself on stderr, every MS milliseconds.", false,
 	  parse_usage },
