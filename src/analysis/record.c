@@ -269,8 +269,8 @@ static const struct opt record_opts[] = {
 	  "(signal). The finished file is renamed to FILE.TIME, with the time of its end; each file is a "
 	  "complete recording.", false, parse_switch },
 	{ "max-files", 0, NULL, OPT_CALL, AT(keep), "N",
-	  "With --switch-output or --overwrite: keep FILE and N older files, and delete the "
-		"oldest.", false, parse_keep },
+	  "Keep FILE and N older files, and delete the oldest. Needs --switch-output or --overwrite.",
+	  false, parse_keep },
 };
 
 static const struct opt overwrite_rows[] = {

@@ -346,8 +346,8 @@ static void abandon(struct analysis *a)
 static void tell(const struct top *t)
 {
 	if (t->rows.refused)
-		fprintf(stderr, "perf-prof: top: %" PRIu64 " events are not in the table: it has %d rows; a key "
-			"with fewer values, or a filter, makes room\n", t->rows.refused, TOP_MAX_ROWS);
+		fprintf(stderr, "perf-prof: top: %" PRIu64 " events are missing from the table, which has at "
+			"most %d rows; use a key with fewer values, or a filter\n", t->rows.refused, TOP_MAX_ROWS);
 	if (t->no_value)
 		fprintf(stderr, "perf-prof: top: %" PRIu64 " values are not in the table: %s\n", t->no_value,
 			expr_trouble_text(t->trouble));

@@ -137,7 +137,7 @@ static int add_expression(struct top_plan *plan, struct top_part *part, struct a
 		return -1;
 	if (expr_type(expr) == EXPR_TEXT) {
 		expr_free(expr);
-		return key_fault(f, option, attr->value, event->name, 0, "this is text", "a number, to be added up");
+		return key_fault(f, option, attr->value, event->name, 0, "this is text", "a number to sum");
 	}
 	if (!event->alias)
 		n = asprintf(&title, "%s", attr->value);

@@ -158,7 +158,7 @@ static int compile(struct top_source *src, enum part p, struct fault *f)
 	if (key_compile(NULL, &src->expr[p], src->event, text, option_of[p], f))
 		return -1;
 	if (p == BY && expr_type(src->expr[p]) == EXPR_TEXT)
-		return key_fault(f, option_of[p], text, name, 0, "this is text", "a number, to be added up");
+		return key_fault(f, option_of[p], text, name, 0, "this is text", "a number to sum");
 	if (p == COMM && expr_type(src->expr[p]) != EXPR_TEXT)
 		return key_fault(f, option_of[p], text, name, 0, "this is a number", "a field that is text");
 	return 0;

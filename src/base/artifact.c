@@ -166,7 +166,7 @@ int artifact_interrupt(struct artifact *a, struct fault *f)
 	else if (artifact_close(a, f))
 		return -1;
 	return fault_set(f, EXIT_INTERRUPTED, "interrupted: %s %s", strcmp(a->path, "-") ? a->path : "standard output",
-			 is_file ? "is as it was" : "has what came before");
+			 is_file ? "was not changed" : "is incomplete");
 }
 
 void artifact_abandon(struct artifact *a)

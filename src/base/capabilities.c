@@ -70,7 +70,7 @@ int capabilities_trim(struct fault *f)
 	if (!capabilities_of_file())
 		return 0;
 	if (get_all(data) || set_permitted(((uint64_t)data[1].permitted << 32 | data[0].permitted) & 1ull << CAP_PERFMON))
-		return fault_set(f, EXIT_FAILED, "cannot give back the capabilities of the program's file: %s; "
+		return fault_set(f, EXIT_FAILED, "cannot drop the capabilities of the program file: %s; "
 				 "nothing was done", strerror(errno));
 	return 0;
 }

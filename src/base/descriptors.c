@@ -76,7 +76,7 @@ const char *descriptors_hint(int code, char *buf, size_t size)
 	if (code == EMFILE)
 		snprintf(buf, size, "; %s", descriptors_remedy(remedy, sizeof(remedy)));
 	else if (code == ENFILE)
-		snprintf(buf, size, "; the whole system is out of file descriptors: sysctl "
-			 "fs.file-max");
+		snprintf(buf, size, "; the whole system is out of file descriptors: raise "
+			 "sysctl fs.file-max");
 	return buf;
 }

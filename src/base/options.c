@@ -213,6 +213,21 @@ static bool cluster_is_ours(struct opt_parser *p, const char *word)
 	return true;
 }
 
+/* A message names the option as it was written: -p, not --pids. */
+static int store_short(struct opt_parser *p, const struct match *m, const char *text, struct fault *f)
+{
+	const char *name = m->opt->name;
+	size_t len = name ? strlen(name) : 0;
+
+	if (!store(p, m, text, f))
+		return 0;
+	if (len && !strncmp(f->text, "--", 2) && !strncmp(f->text + 2, name, len) && f->text[2 + len] == ' ') {
+		f->text[1] = m->opt->key;
+		memmove(f->text + 2, f->text + 2 + len, strlen(f->text + 2 + len) + 1);
+	}
+	return -1;
+}
+
 /* -k, -kvalue, -k value, -vq. Same return as parse_long(). */
 static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault *f)
 {
@@ -229,17 +244,17 @@ static int parse_short(struct opt_parser *p, int argc, char **argv, struct fault
 			continue;
 		}
 		if (takes_choice(m.opt, c + 1, argc, argv))
-			return store(p, &m, argv[1], f) ? -1 : 2;
+			return store_short(p, &m, argv[1], f) ? -1 : 2;
 		if (!takes_value(m.opt)) {
-			if (store(p, &m, NULL, f))
+			if (store_short(p, &m, NULL, f))
 				return -1;
 			continue;
 		}
 		if (c[1])
-			return store(p, &m, c + 1, f) ? -1 : 1;
+			return store_short(p, &m, c + 1, f) ? -1 : 1;
 		if (argc < 2)
 			return missing_value(p, m.opt, f);
-		return store(p, &m, argv[1], f) ? -1 : 2;
+		return store_short(p, &m, argv[1], f) ? -1 : 2;
 	}
 	return 1;
 }
@@ -278,7 +293,7 @@ int opt_parse(struct opt_parser *p, int argc, char **argv, struct fault *f)
 			while (++i < argc)
 				p->operands[p->noperands++] = argv[i];
 			if (p->mode == OPT_MODE_COMMAND && !p->noperands)
-				return fault_usage(f, "%s: no command behind --: expected COMMAND [ARGUMENT...]", p->command);
+				return fault_usage(f, "%s: no command after --: expected COMMAND [ARGUMENT...]", p->command);
 			break;
 		}
 		used = parse_word(p, argc - i, argv + i, f);

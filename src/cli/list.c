@@ -233,8 +233,9 @@ static int gather(struct gathering *g, const char *glob, struct fault *f)
 	else if (!g->matched && glob && !kinds)
 		return complain_no_match(glob, f);
 	else if (!g->matched && kinds)
-		note(1, "list: no events of the kind %s here%s", glob, kinds != CATALOG_VENDOR ? "" :
-		     ": libpfm4 knows none of this CPU, or is not built in (perf-prof version --build-options)");
+		note(1, "list: no events of the kind %s on this machine%s", glob, kinds != CATALOG_VENDOR ? "" :
+		     ": libpfm4 knows no events of this CPU, or perf-prof was built without it (perf-prof "
+		     "version --build-options)");
 	return 0;
 }
 

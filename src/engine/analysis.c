@@ -526,8 +526,8 @@ static void tell_of_mixture(const struct analysis *a)
 	const struct stream_opts *o = &a->opts->stream;
 
 	if (a->opts->json && a->command && !o->output.path && !isatty(STDOUT_FILENO))
-		note(o->verbose, "the command writes to the same stdout as --json does; -o FILE keeps "
-		     "them apart");
+		note(o->verbose, "the command and --json write to the same stdout; -o FILE separates "
+		     "them");
 }
 
 /* All events are wanted; of live ones, the parts that the command reads. */
@@ -591,7 +591,7 @@ static void tell(struct analysis *a)
 	names_tell(&a->names, a->opts->stream.verbose);
 	if (refused)
 		fprintf(stderr, "perf-prof: left out %llu stacks: there are too many different "
-			"ones\n", (unsigned long long)refused);
+			"stacks\n", (unsigned long long)refused);
 	summary_tell(a->stream);
 }
 
@@ -648,7 +648,7 @@ static int check_targets(const struct analysis *a, struct fault *f)
 	const struct stream_opts *o = &a->opts->stream;
 
 	if (a->opts->everybody && (o->pids.n || o->tids.n))
-		return fault_usage(f, "%s: -a is the whole machine, -p and -t are some of its tasks: choose one",
+		return fault_usage(f, "%s: -a watches the whole machine, -p and -t only some tasks: give one of them",
 				   a->ops->name);
 	return 0;
 }

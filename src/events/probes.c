@@ -66,12 +66,12 @@ static int refuse(const char *tracefs, const struct probe_definition *def, int e
 	kernel_said(tracefs, said, sizeof(said));
 	if (denied)
 		return fault_set(f, EXIT_FAILED, "cannot create a probe: %s: %s; run as root "
-				 "(kernel lockdown forbids probes to root, too)", files[def->space],
+				 "(kernel lockdown forbids probes even for root)", files[def->space],
 				 strerror(err));
 	if (def->space == PROBE_KERNEL && (err == ENOENT || strstr(said, "probed address or symbol")))
 		return fault_set(f, EXIT_USAGE, "the kernel has no function %s that can be probed", def->where);
 	return fault_set(f, EXIT_USAGE, "the kernel refuses the probe at %s%s%s: %s%s%s", def->where,
-			 *def->args ? " with " : "", def->args, strerror(err), *said ? "; it says: " : "",
+			 *def->args ? " with " : "", def->args, strerror(err), *said ? "; the kernel says: " : "",
 			 said);
 }
 

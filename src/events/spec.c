@@ -231,7 +231,7 @@ static int take_name(struct parser *p, struct spec_item *item)
 		item->sys = copy_piece(p->text, (struct piece){ s.from, colon });
 		s.from = colon + 1;
 		if (s.from == s.to)
-			return fail(p, s.from, "no event name behind the colon", "sys:name");
+			return fail(p, s.from, "no event name after the colon", "sys:name");
 		if (!item->sys)
 			return -ENOMEM;
 	}
@@ -348,7 +348,7 @@ static int split_attr(struct parser *p, struct piece s, struct piece *word, stru
 	*value = trim(p->text, sign + 1, s.to);
 	if (value->from == value->to)
 		return fail(p, value->from, "an attribute without its value",
-			    "a value behind \"=\"; the empty one is \"\"");
+			    "a value after \"=\"; an empty one is \"\"");
 	return 0;
 }
 
@@ -498,7 +498,7 @@ static int end_group(struct parser *p)
 	if (p->text[from] == ':') {
 		len = strspn(p->text + ++from, MODIFIERS);
 		if (!len)
-			return fail(p, from, "no modifier of a group", "letters of " MODIFIERS);
+			return fail(p, from, "not a modifier of a group", "letters of " MODIFIERS);
 		g->modifiers = strndup(p->text + from, len);
 		if (!g->modifiers)
 			return -ENOMEM;
@@ -507,7 +507,7 @@ static int end_group(struct parser *p)
 	p->pos = trim(p->text, p->pos, strlen(p->text)).from;
 	if (at_item_end(p))
 		return 0;
-	return fail(p, p->pos, "this does not belong behind a group", "\":\" and modifiers (" MODIFIERS
+	return fail(p, p->pos, "unexpected text after a group", "\":\" and modifiers (" MODIFIERS
 		    "), a comma or the end");
 }
 
@@ -549,7 +549,7 @@ static int take_items(struct parser *p)
 		p->pos = trim(p->text, p->pos, len).from;
 		if (p->pos == len && p->in_group)
 			return fail(p, p->groups[p->ngroups - 1].at, "this group is not closed",
-				    "\"}\" behind its last event");
+				    "\"}\" after its last event");
 		if (p->pos == len)
 			return p->nitems ? 0 : fail(p, p->pos, "no event", "the name of an event");
 		if (!at_group(p, &name))

@@ -69,8 +69,9 @@ void spec_complain(struct spec_error *err, const struct spec_item *item, size_t 
 
 size_t spec_error_text(const struct spec_error *err, char *buf, size_t size)
 {
-	int n = snprintf(buf, size, "%s\n  %s\n  %*s^%s%s", err->message, err->text, (int)err->at,
-			 "", err->expected[0] ? "\nexpected: " : "", err->expected);
+	const char *label = !err->expected[0] ? "" : strncmp(err->expected, "did you mean ", 13) ? "\nexpected: " : "\n";
+	int n = snprintf(buf, size, "%s\n  %s\n  %*s^%s%s", err->message, err->text, (int)err->at, "", label,
+			 err->expected);
 	size_t len = n < 0 ? 0 : (size_t)n;
 
 	return len < size ? len : size ? size - 1 : 0;

@@ -72,7 +72,8 @@ static int check_profiled(const struct convert *c, struct analysis *a, struct fa
 
 	if (!c->format->one || c->profiled || !c->other)
 		return 0;
-	return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, but of others: -e %s", a->opts->stream.input,
+	return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, only of other events, such as -e %s",
+			 a->opts->stream.input,
 			 analysis_family(a, c->profile, name, sizeof(name)), analysis_counted(c->other));
 }
 
@@ -193,7 +194,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct stream_opts *o = &c->common.stream;
 
 	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "convert: one recording at a time: \"%s\" is one too many",
+		return fault_usage(f, "convert: expected one recording, but \"%s\" is another",
 				   args->operands[args->noperands - 1]);
 	if (check(c, f))
 		return f->exit_code;

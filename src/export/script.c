@@ -227,7 +227,7 @@ static int end(struct analysis *a, struct fault *f)
 		return s->artifact.out ? artifact_close(&s->artifact, f) : 0;
 	if (s->artifact.out)
 		return artifact_interrupt(&s->artifact, f);
-	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output has what came before");
+	return fault_set(f, EXIT_INTERRUPTED, "interrupted: standard output is incomplete");
 }
 
 /* If the recording is damaged, keeps the output from the part that could be read. */
@@ -294,7 +294,7 @@ static int check_output(const struct script *s, struct fault *f)
 static int choose_input(struct stream_opts *o, const struct opt_parser *args, struct fault *f)
 {
 	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "script: one recording at a time: \"%s\" is one too many",
+		return fault_usage(f, "script: expected one recording, but \"%s\" is another",
 				   args->operands[args->noperands - 1]);
 	if (args->noperands)
 		o->input = args->operands[0];
@@ -405,7 +405,8 @@ static const char *const description[] = {
 
 static const struct command_example examples[] = {
 	{ "perf-prof script", "print ./perf.data" },
-	{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns", "print which task ran when, on each CPU" },
+	{ "perf-prof script -I job.data -e sched:sched_switch -F time,cpu,trace --ns",
+	  "print which task ran when, on each CPU" },
 	{ "perf-prof script -F +misc,-cpu --time 1234.5,1236", "print 1.5 seconds, with the field misc and without cpu" },
 	{ "perf-prof script --csv -o events.csv", "write a table for pandas.read_csv(\"events.csv\")" },
 	{ "perf-prof script --json | jq -c 'select(.fields.prev_prio < 100)'", "filter events with jq" },

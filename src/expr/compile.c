@@ -106,7 +106,7 @@ static int no_value(struct compiler *c, const struct expr_node *node, const stru
 {
 	if (field->kind == EXPR_FIELD_ELSEWHERE)
 		return expr_fail(c->err, node->at, "a comparison with a constant, alone or joined to the "
-				 "rest by &&: the kernel does that", "%s is known to the kernel only",
+				 "rest by &&, which the kernel evaluates", "only the kernel knows %s",
 				 field->name);
 	return expr_fail(c->err, node->at, "a field that is a number or text",
 			 "%s is %u bytes that are neither a number nor text", field->name, field->size);
@@ -315,7 +315,7 @@ static int not_text(struct compiler *c, expr_node_ref ref)
 
 	if (is_pointer(c, node))
 		return expr_fail(c->err, node->at, "a comparison with a constant, alone or joined to the "
-				 "rest by &&: the kernel does that",
+				 "rest by &&, which the kernel evaluates",
 				 "%.*s is an address: the text is not part of the event", len,
 				 c->tree->text + node->from);
 	return expr_fail(c->err, node->op == EXPR_NAME ? node->at : node->from,
@@ -511,11 +511,11 @@ static int argument_count(struct compiler *c, const struct expr_node *call, cons
 	bool too_many = given == EXPR_MAX_ARGS;
 
 	if (params[n])
-		snprintf(expected, sizeof(expected), "at %s %zu arguments", too_many ? "most" : "least",
-			 too_many ? given : n);
+		snprintf(expected, sizeof(expected), "at %s %zu argument%s", too_many ? "most" : "least",
+			 too_many ? given : n, units_plural(too_many ? given : n));
 	else
 		snprintf(expected, sizeof(expected), "%zu argument%s", n, units_plural(n));
-	return expr_fail(c->err, at, expected, "%.*s() takes another number of arguments", (int)call->len,
+	return expr_fail(c->err, at, expected, "wrong number of arguments for %.*s()", (int)call->len,
 			 call->text);
 }
 

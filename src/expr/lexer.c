@@ -42,8 +42,8 @@ static int take_number(const char *text, struct token *t, struct expr_error *err
 
 	/* strtoull() would parse 0x as a zero before an x */
 	if (hex && !isxdigit((unsigned char)start[2]))
-		return expr_fail(err, t->from + 2, "hexadecimal digits, such as 0x1f", "a number that ends "
-				 "at its 0x");
+		return expr_fail(err, t->from + 2, "hexadecimal digits, such as 0x1f", "no digits after "
+				 "0x");
 	errno = 0;
 	value = strtoull(start, &end, 0);
 	if (errno == ERANGE)
@@ -54,9 +54,9 @@ static int take_number(const char *text, struct token *t, struct expr_error *err
 		return expr_fail(err, t->to, "an integer", "a number with a fraction");
 	if (isalnum((unsigned char)text[t->to]) || text[t->to] == '_')
 		return expr_fail(err, t->to, start[0] == '0' && !hex ?
-				 "octal digits behind the leading 0, or 0x before a hexadecimal number" :
+				 "octal digits after the leading 0, or 0x before a hexadecimal number" :
 				 "a number such as 10 or 0x1f, and then an operator",
-				 "this number is not one");
+				 "this is not a number");
 	t->number = (struct expr_value){
 		.u = value, .type = is_unsigned || value > INT64_MAX ? EXPR_U64 : EXPR_S64,
 	};
@@ -106,7 +106,7 @@ static int stranger(const char *text, size_t at, struct expr_error *err)
 		if (text[at] == strangers[i].c)
 			return expr_fail(err, at, strangers[i].expected, "%s", strangers[i].message);
 	return expr_fail(err, at, "a field, a number, a string or an operator",
-			 "this character means nothing here");
+			 "unexpected character");
 }
 
 static int take_sign(const char *text, struct token *t, struct expr_error *err)

@@ -364,7 +364,7 @@ static int check_trap(struct parser *p, const struct binary *b, uint32_t at, exp
 		return 0;
 	if (is_bitwise(b->op))
 		return expr_fail(p->err, node->at, "parentheses, as in (flags & 4) == 4",
-				 "in C, a comparison binds more strongly than the %s beside it", b->sign);
+				 "in C, a comparison binds tighter than %s", b->sign);
 	if (expr_is_comparison(b->op))
 		return expr_fail(p->err, at, "one comparison at a time, as in 1 < x && x < 5",
 				 "a comparison of a comparison");
@@ -438,11 +438,11 @@ static int no_end(struct parser *p)
 				 "\"!\" stands before a condition");
 	if (is_sign(p, ")") || is_sign(p, ":"))
 		return expr_fail(p->err, p->token.from, "an operator or the end",
-				 "this \"%s\" belongs to nothing before it", p->token.sign);
+				 "unexpected \"%s\"", p->token.sign);
 	for (size_t i = 0; p->token.kind == TOKEN_NAME && i < sizeof(words) / sizeof(*words); i++)
 		if (strlen(words[i].word) == len && !strncmp(words[i].word, text, len))
 			return expr_fail(p->err, p->token.from, words[i].expected,
-					 "\"%s\" is no operator", words[i].word);
+					 "\"%s\" is not an operator", words[i].word);
 	return expr_fail(p->err, p->token.from, "an operator such as ==, < or && before it",
 			 "two values without an operator between them");
 }

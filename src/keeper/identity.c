@@ -51,8 +51,8 @@ int identity_find(struct identity *who, const char *user, struct fault *f)
 	if (!user && (geteuid() || !caller))
 		return 0;
 	if (user && geteuid())
-		return fault_usage(f, "--user %s: only root can become another user; without --user the "
-				   "run is yours anyway", user);
+		return fault_usage(f, "--user %s: only root can become another user; leave --user out to "
+				   "run as yourself", user);
 	pw = user ? getpwnam(user) : by_number(caller);
 	if (!pw && user)
 		pw = by_number(user);
@@ -163,8 +163,8 @@ int identity_drop(const struct identity *who, struct fault *f)
 				 strerror(errno));
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (can_return(who))
-		return fault_set(f, EXIT_FAILED, "root's privilege is still there after the change "
-				 "to user %s; nothing was run", who->name);
+		return fault_set(f, EXIT_FAILED, "changing to user %s did not drop root's "
+				 "privileges; nothing was run", who->name);
 	return leave_terminal(who, f);
 }
 

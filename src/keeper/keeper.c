@@ -406,8 +406,8 @@ struct keeper *keeper_start(const struct keeper_opts *opts, struct fault *f)
 	int rc = k ? fork_lanes(k, opts) : -ENOMEM;
 
 	if (rc) {
-		fault_set(f, EXIT_FAILED, "cannot start the process that keeps privilege: %s; look "
-			  "at ulimit -u and ulimit -n",
+		fault_set(f, EXIT_FAILED, "cannot start the process that keeps privilege: %s; check "
+			  "ulimit -u and ulimit -n",
 			  strerror(-rc));
 		free(k);
 		return NULL;

@@ -78,8 +78,8 @@ static int begin_tracepoint(struct pev_trial *t, union pev_attr_buf *buf, const 
 {
 	if (t->tracepoint < 0) {
 		pev_ask_(&t->err, ENOENT, "find a tracepoint");
-		pev_say_(&t->err, "the kernel seems to have none");
-		pev_advise_(&t->err, "it has to be built with CONFIG_EVENT_TRACING");
+		pev_say_(&t->err, "the kernel has no tracepoints");
+		pev_advise_(&t->err, "it must be built with CONFIG_EVENT_TRACING");
 		return -ENOENT;
 	}
 	begin(buf, PERF_TYPE_TRACEPOINT, (uint64_t)t->tracepoint);
@@ -200,8 +200,8 @@ static int on_msr(struct pev_trial *t, const struct pev_feature_row *row)
 
 	if (rc) {
 		pev_ask_(&t->err, -rc, "the PMU \"msr\"");
-		pev_say_(&t->err, "this machine has none of that name");
-		pev_advise_(&t->err, "x86 kernels have it where the CPU does");
+		pev_say_(&t->err, "this machine has no such PMU");
+		pev_advise_(&t->err, "only x86 has it, if the CPU supports it");
 		return rc;
 	}
 	begin(&buf, type, 0);
@@ -284,7 +284,7 @@ static int on_aux(struct pev_trial *t, const struct pev_feature_row *row)
 		}
 	pev_ask_(&t->err, ENOENT, "a PMU that writes an AUX area");
 	pev_say_(&t->err, "this machine has none of intel_pt, arm_spe, cs_etm, intel_bts");
-	pev_advise_(&t->err, "it takes such a CPU; virtual machines hide it as a rule");
+	pev_advise_(&t->err, "needs a CPU with one of them; most virtual machines hide it");
 	return -ENOENT;
 }
 
@@ -368,7 +368,7 @@ static int on_user_read(struct pev_trial *t, const struct pev_feature_row *row)
 #define KERNEL PEV_LEVEL_KERNEL, NULL
 
 const struct pev_feature_row pev_feature_rows_[] = {
-	{ "software", "events", "software events of one's own task", KERNEL, on_counter,
+	{ "software", "events", "software events for your own task", KERNEL, on_counter,
 	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_TASK_CLOCK } } },
 	{ "hardware", "events", "hardware events: cycles, instructions", KERNEL, on_counter,
 	  { { "type", PERF_TYPE_HARDWARE }, { "config", PERF_COUNT_HW_CPU_CYCLES } } },
@@ -376,20 +376,20 @@ const struct pev_feature_row pev_feature_rows_[] = {
 	  { { "type", PERF_TYPE_HW_CACHE }, { "config", PERF_COUNT_HW_CACHE_L1D } } },
 	{ "tracefs", "events", "names, ids and formats of tracepoints", PEV_LEVEL_NEVER, "CAP_DAC_READ_SEARCH",
 	  on_tracefs },
-	{ "tracepoint", "events", "counting a tracepoint in one's own task", KERNEL, on_tracepoint },
-	{ "breakpoint", "events", "watching an address of one's own", KERNEL, on_breakpoint },
-	{ "breakpoint-exec", "events", "an execution breakpoint", KERNEL, on_exec_breakpoint },
-	{ "kprobe", "events", "probes of kernel functions", PEV_LEVEL_NEVER, NULL, on_kprobe },
-	{ "kretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, NULL, on_kretprobe },
-	{ "uprobe", "events", "probes of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uprobe },
-	{ "uretprobe", "events", "probes of their returns", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uretprobe },
-	{ "bpf-output", "events", "what BPF programs write", KERNEL, on_counter,
+	{ "tracepoint", "events", "tracepoints for your own task", KERNEL, on_tracepoint },
+	{ "breakpoint", "events", "breakpoints on data of your own task", KERNEL, on_breakpoint },
+	{ "breakpoint-exec", "events", "breakpoints on instructions", KERNEL, on_exec_breakpoint },
+	{ "kprobe", "events", "probes at kernel functions", PEV_LEVEL_NEVER, NULL, on_kprobe },
+	{ "kretprobe", "events", "probes at returns of kernel functions", PEV_LEVEL_NEVER, NULL, on_kretprobe },
+	{ "uprobe", "events", "probes at user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uprobe },
+	{ "uretprobe", "events", "probes at returns of user functions", PEV_LEVEL_NEVER, "CAP_SYS_ADMIN", on_uretprobe },
+	{ "bpf-output", "events", "output of BPF programs", KERNEL, on_counter,
 	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_BPF_OUTPUT } } },
 	{ "cgroup-switches", "events", "switches between control groups; Linux 5.13", KERNEL, on_counter,
 	  { { "type", PERF_TYPE_SOFTWARE }, { "config", PERF_COUNT_SW_CGROUP_SWITCHES } } },
 	{ "msr", "events", "time stamp counter and the like, x86", KERNEL, on_msr },
-	{ "user-side", "targets", "one's own task in user space", ANY, on_clock },
-	{ "kernel-side", "targets", "one's own task in the kernel", KERNEL, on_clock,
+	{ "user-side", "targets", "your own task in user space", ANY, on_clock },
+	{ "kernel-side", "targets", "your own task in the kernel", KERNEL, on_clock,
 	  { { "exclude_kernel", 0 } } },
 	{ "other-task", "targets", "a task of root (pid 1)", PEV_LEVEL_NEVER, NULL, on_other_task },
 	{ "cpu", "targets", "all tasks on a CPU", PEV_LEVEL_CPU, NULL, on_cpu, { { "exclude_kernel", 0 } } },
@@ -409,12 +409,12 @@ const struct pev_feature_row pev_feature_rows_[] = {
 	  { { "sample_type", PERF_SAMPLE_CGROUP } } },
 	{ "page-sizes", "samples", "page sizes of data and code; Linux 5.11", ANY, on_clock,
 	  { { "sample_type", PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE } } },
-	{ "weight-struct", "samples", "weights of several kinds; Linux 5.12", ANY, on_clock,
+	{ "weight-struct", "samples", "several weights per sample; Linux 5.12", ANY, on_clock,
 	  { { "sample_type", PERF_SAMPLE_WEIGHT_STRUCT } } },
 	/* RAW is allowed at a lower privilege for one's own task than for a whole CPU */
 	{ "tracepoint-raw", "samples", "the fields of tracepoints", PEV_LEVEL_RAW, NULL, on_tracepoint,
 	  { { "sample_type", PERF_SAMPLE_RAW }, { "sample_period", 1 } } },
-	{ "branch-stack", "samples", "recent branches of the CPU", ANY, on_clock,
+	{ "branch-stack", "samples", "recent branches of the CPU (such as LBR)", ANY, on_clock,
 	  { { "type", PERF_TYPE_HARDWARE }, { "sample_type", PERF_SAMPLE_BRANCH_STACK },
 	    { "branch_sample_type", PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY } } },
 	{ "precise", "samples", "instruction addresses without skid", ANY, on_clock,
@@ -433,20 +433,20 @@ const struct pev_feature_row pev_feature_rows_[] = {
 	{ "text-poke", "attr", "TEXT_POKE records; Linux 5.9", ANY, on_clock, { { "text_poke", 1 } } },
 	{ "build-id", "attr", "build ids in MMAP2 records; Linux 5.12", ANY, on_clock,
 	  { { "build_id", 1 } } },
-	{ "inherit-thread", "attr", "inheritance by threads alone; Linux 5.13", ANY, on_clock,
+	{ "inherit-thread", "attr", "inheritance by threads only; Linux 5.13", ANY, on_clock,
 	  { { "inherit", 1 }, { "inherit_thread", 1 } } },
 	{ "remove-on-exec", "attr", "events that end at exec; Linux 5.13", ANY, on_clock,
 	  { { "remove_on_exec", 1 } } },
-	{ "sigtrap", "attr", "a signal at once for each overflow; Linux 5.13", ANY, on_clock,
+	{ "sigtrap", "attr", "a synchronous signal at each overflow; Linux 5.13", ANY, on_clock,
 	  { { "sigtrap", 1 }, { "remove_on_exec", 1 } } },
-	{ "format-lost", "attr", "losses reported by read(2); Linux 6.0", ANY, on_clock,
+	{ "format-lost", "attr", "lost samples counted by read(2); Linux 6.0", ANY, on_clock,
 	  { { "read_format", PEV_FORMAT_LOST } } },
 	/* fields that only PMUs read: known if the value is refused for another reason than E2BIG */
 	{ "config3", "attr", "attr.config3; Linux 6.3", ANY, on_clock, { { "config3", 1 } } },
-	{ "inherit-read", "attr", "inherited groups that are sampled; Linux 6.13", ANY, on_clock,
+	{ "inherit-read", "attr", "group counts in samples of inherited events; Linux 6.13", ANY, on_clock,
 	  { { "inherit", 1 }, { "sample_type", PERF_SAMPLE_READ | PERF_SAMPLE_TID },
 	    { "read_format", PERF_FORMAT_GROUP | PERF_FORMAT_ID } } },
-	{ "defer-callchain", "attr", "user call chains after the fact; Linux 6.19", ANY, on_clock,
+	{ "defer-callchain", "attr", "deferred user call chains; Linux 6.19", ANY, on_clock,
 	  { { "defer_callchain", 1 } } },
 	{ "config4", "attr", "attr.config4; Linux 6.19", ANY, on_clock, { { "config4", 1 } } },
 	{ "ring", "controls", "a ring of 128 pages", ANY, on_ring },

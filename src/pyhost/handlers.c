@@ -109,7 +109,7 @@ static int judge(const char *name, const struct signature *s, int least, int mos
 		return fault_usage(f, "%s%s() has a yield, which makes it a generator: its body would "
 				   "never run; return instead", s->where, name);
 	if (s->keywords > 0)
-		return fault_usage(f, "%s%s() needs keyword arguments, which it is never given; expected "
+		return fault_usage(f, "%s%s() needs keyword arguments, but is called without any; expected "
 				   "def %s", s->where, name, usage);
 	if (s->least > most || s->most < least)
 		return fault_usage(f, "%s%s() takes %s, but is called with %d; expected def %s", s->where,
@@ -272,7 +272,7 @@ void handlers_tell_near(PyObject *namespace, const struct stream_event *events, 
 	if (!near_function(namespace, name, near, sizeof(near)) || is_handler(near, events, n))
 		return;
 	if (off)
-		fprintf(stderr, "perf-prof: %s has no handler and stays off; its function %s() is not "
+		fprintf(stderr, "perf-prof: %s has no handler and is not enabled; its function %s() is not "
 			"called: did you mean %s()?\n", event->name, near, name);
 	else
 		note(verbose, "%s goes to __sample__(); the script's function %s() is not called: did you "

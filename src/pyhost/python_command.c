@@ -155,7 +155,7 @@ static int prepare_job(struct python_config *config, struct job *j, const struct
 	if (argv && config->stream.input)
 		return fault_usage(f, "--input FILE reads a recording and runs no command: leave one of them out");
 	if (config->workload && at < args->noperands)
-		return fault_usage(f, "--workload %s: there is a command behind --, too: leave one of them out", config->workload);
+		return fault_usage(f, "--workload %s: there is also a command after --: leave one of them out", config->workload);
 	if (!job_prepare(j, argv, false, &config->stream, f))
 		return 0;
 	if (f->exit_code == WORKLOAD_MISSING && at < args->noperands)

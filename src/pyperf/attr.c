@@ -145,7 +145,7 @@ struct attr_object *attr_of(struct state *st, PyObject *o)
 	if (is > 0)
 		return (struct attr_object *)o;
 	if (is == 0)
-		PyErr_Format(PyExc_TypeError, "a perf_event_attr is needed, not %R", o);
+		PyErr_Format(PyExc_TypeError, "expected a perf_event_attr, not %R", o);
 	return NULL;
 }
 

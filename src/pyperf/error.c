@@ -29,8 +29,8 @@ int add_errors(PyObject *module, struct state *st)
 		return -1;
 	st->error = new_error(module, "pyperf.Error",
 			      "What the kernel refused: an OSError with errno, and\n\n"
-			      "  asked   what was asked of it\n"
-			      "  said    what it answered\n"
+			      "  asked   the operation\n"
+			      "  said    why it failed\n"
 			      "  remedy  what to do about it; may be empty\n"
 			      "  at      where in the text of an event, if that was at fault, else None",
 			      PyTuple_Pack(1, PyExc_OSError), none);

@@ -57,7 +57,7 @@ struct event_object *event_of(struct state *st, PyObject *o)
 	if (is > 0)
 		return is_open((struct event_object *)o) ? (struct event_object *)o : NULL;
 	if (is == 0)
-		PyErr_Format(PyExc_TypeError, "an Event is needed, not %R", o);
+		PyErr_Format(PyExc_TypeError, "expected an Event, not %R", o);
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ static int event_init(PyObject *o, PyObject *args, PyObject *kw)
 	if (group != Py_None && !(leader = event_of(self->st, group)))
 		return -1;
 	if (label != Py_None && !PyUnicode_Check(label)) {
-		PyErr_SetString(PyExc_TypeError, "label is text");
+		PyErr_SetString(PyExc_TypeError, "label must be a str");
 		return -1;
 	}
 	Py_XDECREF(self->label);

@@ -79,7 +79,7 @@ static int add_members(struct group_object *self, struct pev_group *group, PyObj
 		if (PyTuple_Check(member))
 			rc = add_member(self, group, member);
 		else
-			rc = -1, PyErr_SetString(PyExc_TypeError, "members are (attr, label)");
+			rc = -1, PyErr_SetString(PyExc_TypeError, "members must be (attr, label)");
 	}
 	return rc;
 }
@@ -122,7 +122,7 @@ static int group_init(PyObject *o, PyObject *args, PyObject *kw)
 	}
 	if (!PyType_Check(event_class) || !PyType_IsSubtype((PyTypeObject *)event_class,
 							    (PyTypeObject *)self->st->event_type)) {
-		PyErr_SetString(PyExc_TypeError, "event_class is no class of events");
+		PyErr_SetString(PyExc_TypeError, "event_class must be a subclass of Event");
 		return -1;
 	}
 	if (!target_of(pid, cpu, cgroup, &target))

@@ -294,13 +294,13 @@ PyObject *record_decode(PyObject *module, PyObject *args)
 	    !(attr = attr_of(st, what)))
 		return NULL;
 	if (size > (Py_ssize_t)sizeof(words))
-		return PyErr_SetString(PyExc_ValueError, "no record is that long"), NULL;
+		return PyErr_SetString(PyExc_ValueError, "longer than any record"), NULL;
 	memcpy(words, data, (size_t)size);
 	source = source_new(&attr->buf.attr, 0, "bytes");
 	if (!source)
 		return NULL;
 	if (pev_decode((void *)words, (size_t)size, &source->format, &r) || r.size % 8)
-		PyErr_SetString(PyExc_ValueError, "the bytes are no record of this attr");
+		PyErr_SetString(PyExc_ValueError, "the bytes are not a record of this attr");
 	else
 		o = record_new(st, source, (void *)words);
 	source_drop(source);

@@ -394,7 +394,7 @@ static bool deadline(PyObject *timeout, int64_t *end)
 	if (PyErr_Occurred())
 		return false;
 	if (seconds < 0 || seconds != seconds) {
-		PyErr_SetString(PyExc_ValueError, "timeout is None or seconds, not below 0");
+		PyErr_SetString(PyExc_ValueError, "timeout must be None or seconds, 0 or more");
 		return false;
 	}
 	*end = now_ms() + (seconds > 1e9 ? (int64_t)1e12 : (int64_t)(seconds * 1000 + 0.999));

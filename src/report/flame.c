@@ -47,12 +47,12 @@ static int check_kind(const struct flame_config *c, const struct kind *kind, str
 {
 	if (kind->print == flame_html && !flame_has_html())
 		return fault_usage(f, "%s: this perf-prof was built without .html; `make html` in its sources "
-				   "adds it. .svg and .speedscope.json are there", c->path);
+				   "adds it. it writes .svg and .speedscope.json", c->path);
 	if (c->before && !kind->compares)
-		return fault_usage(f, "%s: the difference to %s can only be shown by .svg and .html", c->path,
+		return fault_usage(f, "%s: only .svg and .html can show the change since %s", c->path,
 				   c->before);
 	if (c->compared && !kind->compares)
-		return fault_usage(f, "%s: a difference can only be shown by .svg and .html", c->path);
+		return fault_usage(f, "%s: only .svg and .html can show a change", c->path);
 	return 0;
 }
 

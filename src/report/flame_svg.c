@@ -136,8 +136,8 @@ static void put_frame(const struct svg *s, const char *title)
 		folded_total(s->f));
 	quote_xml(s->unit, strlen(s->unit), s->out);
 	if (folded_before(s->f))
-		fprintf(s->out, ", before %" PRIu64 "; red: a larger share than before, blue: a smaller "
-			"one", folded_before(s->f));
+		fprintf(s->out, ", before %" PRIu64 "; red: larger share than before, blue: smaller "
+			"share", folded_before(s->f));
 	if (folded_overflow(s->f))
 		fprintf(s->out, "; %" PRIu64 " not shown: too many different stacks",
 			folded_overflow(s->f));

@@ -106,6 +106,6 @@ void picture_tell(const struct picture *p, const char *path, const struct pictur
 	char list[128];
 
 	if (file->renamed)
-		note(verbose, "%s %s: the file is called %s; kinds are %s", p->option, path, file->path,
+		note(verbose, "%s %s: writing %s; the suffix can be %s", p->option, path, file->path,
 		     suffix_list(p, list, sizeof(list)));
 }

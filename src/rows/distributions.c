@@ -154,7 +154,7 @@ void distributions_print(struct analysis *a, struct distributions *all,
 		fprintf(stderr, "perf-prof: %s: out of memory for the table\n", view->name);
 	table_free(&t);
 	if (all->refused)
-		fprintf(stderr, "perf-prof: %s: %llu durations are not in the table: it has %d rows\n",
+		fprintf(stderr, "perf-prof: %s: %llu durations are missing from the table, which has at most %d rows\n",
 			view->name, (unsigned long long)all->refused, MAX_ROWS);
 	all->refused = 0;
 }

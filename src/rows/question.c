@@ -20,8 +20,8 @@ static int parse_than(const char *text, void *field, struct fault *f)
 
 const struct opt question_opts[] = {
 	{ "than", 0, NULL, OPT_CALL, offsetof(struct question, than), "TIME",
-	  "Print each one that took longer than TIME, with what happened meanwhile: 10ms, 500us, 1s; "
-	  "a bare number is ns.", false, parse_than },
+	  "Print each duration above TIME (10ms, 500us, 1s; a bare number is ns), with what happened "
+	  "meanwhile.", false, parse_than },
 	{ "perins", 0, NULL, OPT_FLAG, offsetof(struct question, per_instance), NULL,
 	  "Print a row for each thread (rundelay: for each thread and CPU; migrations: for each thread, old and new CPU; "
 	  "latency: for each key).", false, NULL },

@@ -45,7 +45,7 @@ static void print_slow(struct question *q, const struct happening *h, const char
 	printf("%s %s took %.3f us\n", analysis_time_text(q->a, h->end.start, when, sizeof(when)), safe,
 	       (double)h->end.duration / 1000);
 	if (q->history && !history_each(q->history, q->a, h->end.start, h->s->time, print_meanwhile, &named))
-		printf("    (what happened first is not kept any more)\n");
+		printf("    (the first events are no longer kept)\n");
 }
 
 /* ---- rows of the table ------------------------------------------------------------------ */
@@ -212,14 +212,14 @@ static void print_counts(const struct question *q)
 	if (q->grouping.news)
 		printf("more than %d tasks: those with the same name share a row; --by task shows each\n", GROUPING_TASKS);
 	if (q->ops->states && unknown)
-		printf("not counted: %llu stretch%s whose beginning or end the kernel did not report\n",
-		       (unsigned long long)unknown, unknown == 1 ? "" : "es");
+		printf("not counted: %llu period%s whose beginning or end the kernel did not report\n",
+		       (unsigned long long)unknown, unknown == 1 ? "" : "s");
 	if (!q->ops->states && (p->restarted || p->unbegun || p->nopen))
 		printf("not paired: %llu begun and not ended, %llu begun again, %llu ended that began before\n",
 		       (unsigned long long)p->nopen, (unsigned long long)p->restarted,
 		       (unsigned long long)p->unbegun);
 	if (p->refused)
-		fprintf(stderr, "perf-prof: %s: left out %llu: at most %d may be open at once\n", q->ops->name,
+		fprintf(stderr, "perf-prof: %s: left out %llu durations: at most %d can be measured at once\n", q->ops->name,
 			(unsigned long long)p->refused, PAIRS_MAX_OPEN);
 }
 

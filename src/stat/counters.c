@@ -190,7 +190,7 @@ static int too_few_descriptors(const struct stat *s, const struct stat_event *e,
 	char remedy[256];
 
 	return fault_set(f, EXIT_FAILED, "stat: %s: %zu events in %zu places (threads, CPUs) take up to "
-			 "%zu open files beside stat's own, but %s, or count fewer events, threads or CPUs", e->label,
+			 "%zu open files in addition to stat's own, but %s, or count fewer events, threads or CPUs", e->label,
 			 s->nevents, s->nplaces, s->nevents * s->nplaces,
 			 descriptors_remedy(remedy, sizeof(remedy)));
 }

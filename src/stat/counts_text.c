@@ -149,7 +149,7 @@ void counts_text(const struct count_table *t, bool first, FILE *out)
 	if (t->is_interval)
 		return;
 	if (is_estimated(t))
-		fputs("\n (N%) behind a line: counters were shared; the value is an estimate from N% "
+		fputs("\n (N%) after a line: counters were shared; the value is an estimate from N% "
 		      "of the time\n", out);
 	print_times(t, out);
 }

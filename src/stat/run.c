@@ -326,7 +326,7 @@ static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct
 		if (targets_resolve(&s->targets, &s->config->common, f))
 			return -1;
 	}
-	note(1, "--pids: new threads kept starting while events were opened: some of their counts "
+	note(1, "-p: new threads kept starting while events were opened: some of their counts "
 	     "may be missing; --cgroups counts all");
 	return 0;
 }

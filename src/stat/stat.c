@@ -116,24 +116,24 @@ static int check_combination(const struct stat_config *c, bool command, struct f
 		bool wrong;
 		const char *text;
 	} rules[] = {
-		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it does not go with -p or -t" },
-		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it behind --" },
+		{ c->all_cpus && has_tasks(o), "-a counts all tasks: it cannot be combined with -p or -t" },
+		{ c->runs > 1 && !command, "-r repeats a command, and there is none; put it after --" },
 		{ c->vs && !c->vs[strspn(c->vs, " \t\n")], "--vs \"\": expected a command, such as './job --fast'" },
-		{ c->vs && !command, "--vs compares with a command, and there is none; put it behind --" },
-		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it does not go with -r or "
+		{ c->vs && !command, "--vs compares with a command, and there is none; put it after --" },
+		{ c->interval_ms && (c->runs > 1 || c->vs), "-i shows one run: it cannot be combined with -r or "
 							    "--vs" },
-		{ c->per_thread && c->runs > 1, "--per-thread does not go with -r: threads come and go" },
-		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it does not "
-							   "go with -p, -t or --cgroup" },
-		{ c->json && (c->csv || c->csv_safe || c->separator), "--json or CSV: not both" },
-		{ c->per_cpu + c->per_core + c->per_thread > 1, "-A, --per-core, --per-thread: one of "
-								"them" },
+		{ c->per_thread && c->runs > 1, "--per-thread cannot be combined with -r: threads come and go" },
+		{ c->vs && (has_tasks(o) || o->cgroups.n), "--vs compares what two commands do: it cannot be "
+							   "combined with -p, -t or --cgroup" },
+		{ c->json && (c->csv || c->csv_safe || c->separator), "--json and CSV: give one of them" },
+		{ c->per_cpu + c->per_core + c->per_thread > 1, "-A, --per-core, --per-thread: give "
+								"one of them" },
 		{ c->per_thread && !has_tasks(o), "--per-thread needs -p or -t" },
 		{ (c->per_cpu || c->per_core) && !on_cpus, "-A and --per-core need -a or -C" },
 		{ (c->per_cpu || c->per_core || c->per_thread) && c->vs, "--vs compares whole commands: it "
-									 "does not go with -A, --per-core "
+									 "cannot be combined with -A, --per-core "
 									 "or --per-thread" },
-		{ (c->per_cpu || c->per_core) && o->cgroups.n, "-A and --per-core do not go with "
+		{ (c->per_cpu || c->per_core) && o->cgroups.n, "-A and --per-core cannot be combined with "
 							       "--cgroup" },
 	};
 
@@ -232,7 +232,8 @@ static const struct command_example examples[] = {
 	{ "perf-prof stat -e '{cycles,instructions}' -r 5 -- ./job", "count a group in five runs of a command" },
 	{ "perf-prof stat --vs './job --fast' -- ./job", "show whether one command is significantly faster than another" },
 	{ "perf-prof stat -a -A -i 1000 -e context-switches", "count context switches on each CPU, each second" },
-	{ "perf-prof stat -p 1234 --per-thread -e task-clock", "count the CPU time of each thread of a process, until Ctrl-C" },
+	{ "perf-prof stat -p 1234 --per-thread -e task-clock",
+	  "count the CPU time of each thread of a process, until Ctrl-C" },
 	{ "perf-prof stat -p 1234 -- sleep 10", "count in a process for ten seconds" },
 	{ "perf-prof stat --json -o counts.json -- ./job", "write the counts of a command as JSON" },
 	{ NULL, NULL },

@@ -174,7 +174,7 @@ static void tell_cut(const struct names *n, int verbose)
 		return;
 	if (more > asked)
 		note(verbose, "%.0f %% of the stacks are cut off: their programs use more than %llu bytes of stack; "
-		     "--call-graph dwarf,%llu takes more with each sample", 100 * (double)cut / (double)all,
+		     "--call-graph dwarf,%llu copies more into each sample", 100 * (double)cut / (double)all,
 		     (unsigned long long)asked, (unsigned long long)more);
 	else
 		note(verbose, "%.0f %% of the stacks are cut off: their programs use more stack than a sample can "
@@ -187,9 +187,8 @@ void names_tell(const struct names *n, int verbose)
 	if (n->symbolizer)
 		dsos_tell(symbolizer_dsos(n->symbolizer), verbose);
 	if (n->lost)
-		note(verbose, "%llu records of what processes %s were lost: some of %s",
-		     (unsigned long long)n->lost, n->maps ? "map and are called" : "are called",
-		     n->maps ? "their functions have no names" : "them may bear an old name");
+		note(verbose, "%llu %s records were lost: %s", (unsigned long long)n->lost, n->maps ? "MMAP and COMM" : "COMM",
+		     n->maps ? "some functions have no names" : "some tasks may be shown with an old name");
 }
 
 /* ---- opening ------------------------------------------------------------------ */

@@ -100,7 +100,7 @@ static void choose_ring_size(struct stream *s)
 	for (uint64_t was = size; size > page && (size > limit || size > 1ull << 31); size /= 2)
 		if (size == was)
 			note(verbose, "-m: %s for each of %zu CPUs is more than a quarter of memory: "
-			     "made smaller", units_bytes_text(size, a, sizeof(a)),
+			     "using less", units_bytes_text(size, a, sizeof(a)),
 			     s->targets.cpus.n);
 	o->ring.bytes = size;
 }

@@ -62,11 +62,11 @@ struct stream *stream_new(const struct stream_opts *opts, struct fault *f)
 int stream_check_chains(const struct stream *s, struct fault *f)
 {
 	if (s->opts->chains.stack_bytes && s->opts->user_callchain < 0)
-		return fault_usage(f, "--call-graph dwarf is about the user's part of call chains, which "
-				   "--no-user-callchain leaves out; -g samples the kernel's");
+		return fault_usage(f, "--call-graph dwarf samples the user part of call chains, which "
+				   "--no-user-callchain leaves out; -g samples the kernel part");
 	for (size_t i = 0; i < s->list.nevents; i++)
 		if (s->list.events[i].callchain && !s->list.events[i].chain_kernel && !s->list.events[i].chain_user)
-			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain of %s; add "
+			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain for %s; add "
 					   "--user-callchain", s->opts->call_graph ? "-g" : "the attribute stack",
 					   s->list.events[i].name);
 	return 0;

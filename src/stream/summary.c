@@ -30,8 +30,8 @@ static void tell_throttled(const struct stream *s)
 		put_share(&t, share, sizeof(share));
 		fprintf(stderr, "perf-prof: %s throttled %llu time%s, %s%s the time %s CPU %d%s\n", t.event->name,
 			(unsigned long long)t.times, units_plural(t.times), t.at_most ? "at most " : "", share,
-			t.on_task ? "it was on" : "of", t.cpu, told ? "" : ": its samples come too fast; a longer period or "
-			"a lower frequency brings all");
+			t.on_task ? "it was on" : "of", t.cpu, told ? "" : ": its samples come too fast; use a longer period "
+			"or a lower frequency");
 		told = true;
 	}
 }
@@ -86,6 +86,6 @@ void summary_tell(const struct stream *s)
 	if (t.late)
 		fprintf(stderr, "perf-prof: %llu event%s came late, out of order: %s\n",
 			(unsigned long long)t.late, units_plural(t.late), s->replay
-			? "the recording holds more between two marks than is held here"
+			? "more events between two FINISHED_ROUND records than perf-prof can sort"
 			: "the machine was overloaded");
 }

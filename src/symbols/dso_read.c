@@ -74,8 +74,8 @@ static void tell_other_id(const struct dsos *d, struct dso *dso, const char *nam
 
 	id_text(dso->id.build_id, dso->id.build_id_size, want);
 	id_text(dso->found_id, dso->found_id_size, have);
-	note(d->verbose, "%s: what is there now has %s%s, what was mapped had the build id %s; its functions have "
-	     "no names", name, dso->found_id_size ? "the build id " : "no build id", have, want);
+	note(d->verbose, "%s: the file now has %s%s, but the mapped one had the build id %s; its functions have no "
+	     "names", name, dso->found_id_size ? "the build id " : "no build id", have, want);
 }
 
 /* Reports a refusal, once per file. The name comes from another process, so it is escaped. A file

@@ -72,8 +72,8 @@ static bool is_there(const char *name)
 
 static int missing(const char *name, struct fault *f)
 {
-	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run a shell's built-in, or a command line in one "
-			 "word, with sh -c '...'", name);
+	return fault_set(f, WORKLOAD_MISSING, "%s: there is no such program; run shell built-ins and command lines with sh -c "
+			 "'...'", name);
 }
 
 int workload_prepare(struct workload *w, char *const *argv, const sigset_t *signals,

@@ -238,5 +238,5 @@ def test_kernel_rows_of_a_users_event_are_explained(perf, works, tmp_path, table
     assert live['skid'] == table['skid']
     assert 0 < table['skid'] <= table['samples']
     text = analyse('report', tmp_path / 'u.data', before=['env']).text
-    assert re.search(rf"^{table['skid']} of {table['samples']} samples are in the kernel, though \S+ is of user space alone: "
+    assert re.search(rf"^{table['skid']} of {table['samples']} samples are in the kernel, though \S+ counts user space only: "
                      r'the CPU is a little late to stop, .*\(skid\)$', text, re.M)

@@ -24,8 +24,8 @@ def __exit__():
     print('samples', samples)
 """
 THROTTLED = re.compile(r'^perf-prof: .*\bthrottled \d+ times?\b.*\n', re.M)
-LOWERED = (r'^perf-prof: (\S+): (?:500|DEFAULT) samples a second instead of (\d+): (?:more are above|the default '
-           r'stays below what the kernel throttles by) kernel\.perf_event_max_sample_rate, 500 by now, .*sysctl kernel\.perf_event_max_sample_rate=\d+')
+LOWERED = (r'^perf-prof: (\S+): (?:500|DEFAULT) samples a second instead of (\d+): (?:the limit is|the default '
+           r'is limited by) kernel\.perf_event_max_sample_rate, 500 now, .*sysctl kernel\.perf_event_max_sample_rate=\d+')
 
 # Below what is throttled, by the ticks of this kernel (perf-prof's rate_steady()); 6 is CLOCK_MONOTONIC_COARSE.
 HZ = round(1 / time.clock_getres(6))

@@ -162,8 +162,8 @@ def test_a_program_that_was_renamed_is_told(diff, renamed):
     text = diff('a.data', renamed)
     assert re.search(r'^ .* gone +slow_part +work$', text, re.M) and re.search(r'^ .* new +slow_part +work-new$', text, re.M)
     last = text.splitlines()[-1]
-    assert re.fullmatch(r'\d functions are gone from work and new in work-new by the same name; '
-                        r'--ignore-files compares by name alone', last), last
+    assert re.fullmatch(r'\d functions are gone from work and new in work-new with the same name; '
+                        r'--ignore-files matches by name alone', last), last
     assert 'ignore-files' not in diff('a.data', 'slower.data')
 
 

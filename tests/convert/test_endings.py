@@ -82,7 +82,7 @@ def test_an_interrupted_one_leaves_the_older_file(half_way, tmp_path, command, n
     proc = half_way('-o', 'out', command=command.split())
     proc.send_signal(sent)
     out, errors = proc.communicate(timeout=30)
-    assert (proc.returncode, out, errors) == (130, b'', b'perf-prof: interrupted: out is as it was\n'), errors
+    assert (proc.returncode, out, errors) == (130, b'', b'perf-prof: interrupted: out was not changed\n'), errors
     assert os.listdir(tmp_path) == ['out'] and (tmp_path / 'out').read_text() == 'older'
 
 
@@ -181,7 +181,7 @@ def test_an_interrupted_one_has_written_what_came_before(half_way, command, tmp_
         proc.send_signal(signal.SIGINT)
         _, errors = proc.communicate(timeout=30)
     assert proc.returncode == 130
-    assert errors.decode() == 'perf-prof: interrupted: standard output has what came before\n'
+    assert errors.decode() == 'perf-prof: interrupted: standard output is incomplete\n'
     assert 0 < (tmp_path / 'got').read_text().count('sys_enter_getppid') < 100000
 
 

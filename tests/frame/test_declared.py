@@ -7,7 +7,7 @@ import pytest
 pytest_plugins = ['pytester']
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-LOWERED = ('perf-prof: profile: 500 samples a second instead of 999: more are above kernel.perf_event_max_sample_rate, '
+LOWERED = ('perf-prof: profile: 500 samples a second instead of 999: the limit is kernel.perf_event_max_sample_rate, '
            'which the kernel lowers')
 GOOD = {
     'a lowered rate is the machine\'s': f'cmd = "echo \'{LOWERED}\' >&2"',

@@ -255,7 +255,7 @@ static void rings_that_can_not_be(void **state)
 	ev = open_on(&attr, pev_target_self());
 	assert_int_equal(pev_ring_map(&ring, ev, 3, &err), -EINVAL);
 	assert_null(ring);
-	assert_non_null(strstr(err.remedy, "3 is no power of two"));
+	assert_non_null(strstr(err.remedy, "3 is not a power of two"));
 	assert_true(pev_ring_map(&ring, ev, 1U << 31, &err) < 0);
 	assert_null(ring);
 	ring = map(ev, 0);

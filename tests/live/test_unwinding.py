@@ -118,7 +118,7 @@ def check_cut(prof, helpers):
     said = {size: run([prof, 'trace', '-v', '-e', CALL, '--call-graph', f'dwarf,{size}', '--',
                        os.path.join(helpers, 'callers_bare'), '--depth', 5, CALLS]).stderr for size in (64, 8192)}
     expect('100 % of the stacks are cut off: their programs use more than 64 bytes of stack; '
-           '--call-graph dwarf,256 takes more' in said[64], said[64])
+           '--call-graph dwarf,256 copies more' in said[64], said[64])
     expect('cut off' not in said[8192], said[8192])
 
 

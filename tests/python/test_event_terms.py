@@ -85,8 +85,8 @@ def test_names(run, text, names):
 
 
 @pytest.mark.parametrize('text, said, caret', [
-    ('cpu/nonsense=1/', 'none of that name', 4),
-    ('cpu/event=0,nonsense/', 'none of that name', 12),
+    ('cpu/nonsense=1/', 'no such term', 4),
+    ('cpu/event=0,nonsense/', 'no such term', 12),
     ('cpu/event=0/Q', 'unknown attribute', 12),
     ('cpu', 'is a PMU', 0),
     ('cpu-clock/perod=5/', 'no term "perod"', 10),

@@ -142,7 +142,7 @@ def test_cycles_beside_a_hardware_trace(recording, trace):
 def test_no_picture_without_samples_where_others_have_some(recording):
     recording.write([(attr(0, 0), [11], 'cycles:u'), (attr(1, 2), [12], 'page-faults:u')],
                     [sample(12, 1000 + i, period=1) for i in range(5)])
-    said = 'there are no samples of cycles:u, but of others: -e page-faults:u$'
+    said = 'there are no samples of cycles:u, only of other events, such as -e page-faults:u$'
     for to in 'folded', 'speedscope', 'firefox':
         recording('convert', '--to', to, '-o', 'x', check=1, errors=said)
         assert not os.path.exists(recording.folder / 'x')

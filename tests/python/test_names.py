@@ -45,7 +45,7 @@ def test_names_of_tasks_that_are_gone(prof, tmp_path):
                       'def __interval__(): print("on", flush=True)\n')
     for _ in range(again.TRIES):
         out, errors = names_of_exits(prof, script)
-        if 'may bear an old name' not in errors:    # COMM records were lost on a busy machine
+        if 'may be shown with an old name' not in errors:    # COMM records were lost on a busy machine
             break
     assert '<...>' not in out
     exits = re.findall(r'^ *(\S+) +(\d+) .*sched_process_exit: comm=(\S+) pid=(\d+) ', out, re.M)

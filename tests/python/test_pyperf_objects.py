@@ -114,7 +114,7 @@ def test_wrong_arguments(pyperf):
         pyperf.Event('page-faults,cpu-clock')
     with pytest.raises(TypeError, match='name or a perf_event_attr'):
         pyperf.Event(5)
-    with pytest.raises(TypeError, match='Event is needed'):
+    with pytest.raises(TypeError, match='expected an Event'):
         pyperf.Event('page-faults', group=5)
     with pytest.raises(TypeError, match='label'):
         pyperf.Event('page-faults', label=5)
@@ -680,7 +680,7 @@ def test_an_event_that_traces_nothing_has_no_aux_area(pyperf):
             with pytest.raises(pyperf.Error, match='intel_pt, arm_spe and cs_etm do') as error:
                 pyperf.Ring(event, aux_pages=4, **more)
             assert error.value.errno == errno.EOPNOTSUPP
-        with pytest.raises(pyperf.Error, match='3 is no power of two'):
+        with pytest.raises(pyperf.Error, match='3 is not a power of two'):
             pyperf.Ring(event, aux_pages=3)
         for pages in (-1, 2**31):
             with pytest.raises(ValueError, match=f'not {pages}'):

@@ -141,7 +141,7 @@ def test_a_full_disk_is_told_and_the_file_opens(prof, storm, tmp_path):
         time.sleep(0.5)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=60)
-    assert run.returncode == 1 and 'the run goes on' in err and 'can be read' in err
+    assert run.returncode == 1 and 'the run continues' in err and 'can be read' in err
     assert out.splitlines()[-1] == 'count 100000'
     assert 1000 < len(theirs(tmp_path / 'perf.data')) < 100000
 

@@ -275,7 +275,7 @@ def test_a_full_disk_ends_it_and_the_file_opens(record, storm, more):
     def little():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
     record('-e', EVENT, *more, '-m', '8M', '--', storm, 'getppid', 3000000, preexec_fn=little, check=1,
-           errors='perf.data: File too large; the first [0-9]+ bytes are there and can be read')
+           errors='perf.data: File too large; the first [0-9]+ bytes were written and can be read')
     assert 500 << 10 < os.stat(record.folder / 'perf.data').st_size <= 1 << 20
     mine, his = record.ours(killed=True), record.theirs()
     assert len(mine) > 1000 and sorted(mine) == sorted(his)

@@ -391,7 +391,7 @@ def test_damage_in_the_middle_is_passed_over(replay):
     first = data.index(b'\0\0\0\x09\0\x01')      # the first tracepoint's sample
     data[first + 6:first + 8] = b'\0\0'
     (replay.folder / 'bad.data').write_bytes(data)
-    left = replay.rows('bad.data', check=1, errors=f'offset {first:#x}: a record of type 9 says that it has 0 bytes')
+    left = replay.rows('bad.data', check=1, errors=f'offset {first:#x}: a record of type 9 has a size of 0 bytes')
     assert len(left) == len(rows) - 1
 
 

@@ -144,7 +144,7 @@ static void text_is_perf_stats(void **state)
 		"   <not supported>      instructions\n"
 		"     <not counted>      bad\\x1b[1mname\n"
 		"   <not permitted>      migrations\n"
-		"\n (N%) behind a line: counters were shared; the value is an estimate from N% of the "
+		"\n (N%) after a line: counters were shared; the value is an estimate from N% of the "
 		"time\n"
 		"\n       0.250000000 seconds time elapsed\n\n");
 	free(text);

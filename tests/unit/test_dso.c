@@ -171,7 +171,7 @@ static void why_it_was_refused(void **state)
 
 	write_program(w, "wrong", id_b);
 	assert_string_equal(said(w, get(w, &build), 0), "");
-	assert_non_null(strstr(said(w, get(w, &build), 1), "what is there now has the build id 01020305, what was mapped had the build id 01020304"));
+	assert_non_null(strstr(said(w, get(w, &build), 1), "the file now has the build id 01020305, but the mapped one had the build id 01020304"));
 	assert_non_null(strstr(said(w, get(w, &nothing), 1), "has no build id of it, and no inode that is valid on this machine"));
 	snprintf(other, sizeof(other), "%s.new", w->path);
 	assert_int_equal(rename(w->path, other), 0);

@@ -95,7 +95,7 @@ static void mapping_errors(void **state)
 
 	assert_int_equal(pev_explain_map(&err, &ev, 3, EINVAL), -EINVAL);
 	assert_string_equal(err.asked, "map a ring of 3 pages for my event");
-	assert_non_null(strstr(err.remedy, "3 is no power of two"));
+	assert_non_null(strstr(err.remedy, "3 is not a power of two"));
 	pev_explain_map(&err, &ev, 8, EPERM);
 	assert_non_null(strstr(err.remedy, "perf_event_mlock_kb"));
 	pev_explain_map(&err, &ev, 8, ENOMEM);

@@ -324,7 +324,7 @@ static void what_can_not_be_is_told_before(void **state)
 		const char *text;
 	} rows[] = {
 		{ { NULL, "x" }, EXIT_USAGE, "--flame-graph-before x needs --flame-graph" },
-		{ { "/tmp/x.folded", "/dev/null" }, EXIT_USAGE, "/tmp/x.folded: the difference to /dev/null can" },
+		{ { "/tmp/x.folded", "/dev/null" }, EXIT_USAGE, "/tmp/x.folded: only .svg and .html can show the change since /dev/null" },
 		{ { "/nonexistent/x.svg", NULL }, EXIT_FAILED, "/nonexistent/x.svg: No such file" },
 		{ { "/tmp", NULL }, EXIT_USAGE, "/tmp: is a folder; expected a file, whose name ends in one of "
 						".folded, .svg, .html, .speedscope.json" },

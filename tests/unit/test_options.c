@@ -251,7 +251,7 @@ static void a_value_that_may_be_left_out(void **state)
 	assert_int_equal(PLAIN("-C", "ones"), 0);
 	assert_int_equal(run.config.chosen, 1);
 	OPERANDS_ARE("ones");
-	REFUSED(PLAIN("-C", "one,bad"), "--choice one,bad");
+	REFUSED(PLAIN("-C", "one,bad"), "-C one,bad");
 	assert_int_equal(PLAIN("-Cv"), 0);
 	assert_int_equal(run.config.count, 1);
 }
@@ -285,11 +285,11 @@ static void values_that_lack_or_are_too_many(void **state)
 
 static void values_that_are_wrong(void **state)
 {
-	REFUSED(PLAIN("-N", "seven"), "--number-N", "seven", "NUMBER");
-	REFUSED(PLAIN("-N", "-1"), "--number-N", "-1", "out of range");
+	REFUSED(PLAIN("-N", "seven"), "-N seven", "seven", "NUMBER");
+	REFUSED(PLAIN("-N", "-1"), "-N -1", "-1", "out of range");
 	REFUSED(PLAIN("-N", "99999999999999999999"), "out of range", "18446744073709551615");
-	REFUSED(PLAIN("-N="), "--number-N");
-	REFUSED(PLAIN("-N", ""), "--number-N");
+	REFUSED(PLAIN("-N="), "-N =");
+	REFUSED(PLAIN("-N", ""), "-N : not a number");
 	REFUSED(PLAIN("--call=bad"), "--call bad", "good one");
 }
 
@@ -357,7 +357,7 @@ static void a_script_keeps_its_own(void **state)
 	REFUSED(SCRIPT("--threshold", "50", "s.py"), "--threshold");
 	REFUSED(SCRIPT("-x", "s.py"), "-x");
 	/* and what is ours is checked wherever it stands */
-	REFUSED(SCRIPT("s.py", "-N", "x"), "--number-N x");
+	REFUSED(SCRIPT("s.py", "-N", "x"), "-N x");
 	REFUSED(SCRIPT("s.py", "--many"), "--many needs a value");
 	REFUSED(SCRIPT("s.py", "--flag=1"), "--flag takes no value");
 }

@@ -183,10 +183,10 @@ static void heads_that_lie(void **state)
 	refused(&f, "over the events");
 	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, 8, 48);
 	put_file(&f, &h, 0, 0);
-	refused(&f, "over itself");
+	refused(&f, "over the header itself");
 	h = make_head(ATTR_SIZE, 16, ATTR_SIZE, DATA_AT, 48);
 	put_file(&f, &h, 0, 0);
-	refused(&f, "over itself");
+	refused(&f, "over the header itself");
 	h = make_head(ATTR_SIZE, ATTRS_AT, ATTR_SIZE, DATA_AT, 48);
 	put_file(&f, &h, 104, UINT64_C(1) << 60);
 	refused(&f, "places an event's ids at 0x68");
@@ -356,7 +356,7 @@ static void a_file_and_one_that_nobody_finished(void **state)
 	h.words[6] = UINT64_C(1) << 60;
 	put_file(&f, &h, 0, 0);
 	assert_int_equal(samples_of(&f, -1), 2);
-	assert_non_null(strstr(fault.text, "the file ends at 0x128: it is cut"));
+	assert_non_null(strstr(fault.text, "the file ends at 0x128: it is truncated"));
 }
 
 enum { TABLE_AT = DATA_AT + 48, TEXTS_AT = TABLE_AT + 32, TEXT_SIZE = 12, HOSTNAME = 3, RELEASE = 4 };
@@ -449,7 +449,7 @@ static void passed_over(struct file *f, size_t at, uint64_t samples, uint64_t by
 	assert_non_null(r);
 	assert_int_equal(read_samples(r, &rc), samples);
 	assert_int_equal(rc, -1);
-	snprintf(text, sizeof(text), "at offset %#zx: a record of type 9 says that it has 0 bytes", at);
+	snprintf(text, sizeof(text), "at offset %#zx: a record of type 9 has a size of 0 bytes", at);
 	assert_non_null(strstr(fault.text, text));
 	assert_int_equal(perfdata_counts(r)->damaged_bytes, bytes);
 	perfdata_reader_close(r);
@@ -597,9 +597,9 @@ static void a_size_that_lies(uint16_t size, uint64_t left, uint64_t bytes, const
 static void sizes_that_lie(void **state)
 {
 	(void)state;
-	a_size_that_lies(3, 9, 24, "a record of type 9 says that it has 3 bytes");
+	a_size_that_lies(3, 9, 24, "a record of type 9 has a size of 3 bytes");
 	a_size_that_lies(29, 9, 24, "type 9 and 29 bytes is damaged: no recorder writes such a head");
-	a_size_that_lies(16, 9, 24, "type 9 and 16 bytes is damaged: no record lies behind it");
+	a_size_that_lies(16, 9, 24, "type 9 and 16 bytes is damaged: no record follows it");
 	a_size_that_lies(24 * 3, 9, 24, "type 9 and 72 bytes is damaged: others begin within it");
 	a_size_that_lies(24 * 9, 9, 24, "others begin within it; 24 bytes were passed over");
 	a_size_that_lies(40, 9, 24, "others begin within it");
@@ -666,7 +666,7 @@ static void a_file_that_shrinks(void **state)
 			assert_int_equal(ftruncate(fd, 1000), 0);
 	assert_int_equal(rc, -1);
 	assert_true(n < 100000);
-	assert_non_null(strstr(fault.text, "cut"));
+	assert_non_null(strstr(fault.text, "truncated"));
 	perfdata_reader_close(r);
 	close(fd);
 	free(f.bytes);

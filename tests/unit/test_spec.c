@@ -167,8 +167,8 @@ static const struct {
 	{ "/x/", 0, "no event name before", "sys:name" },
 	{ "a,/x/", 2, "no event name before", "sys:name" },
 	{ ":b", 0, "nothing before the colon", "sys:name" },
-	{ "a:", 2, "no event name behind", "sys:name" },
-	{ "a:/x/", 2, "no event name behind", "sys:name" },
+	{ "a:", 2, "no event name after", "sys:name" },
+	{ "a:/x/", 2, "no event name after", "sys:name" },
 	{ "a:b c:d", 4, "space", "\",\" between events" },
 	{ "a:b/x==\"y/", 7, "quote is not closed", "same quote" },
 	{ "a:b/x=='y\\'/", 7, "quote is not closed", "same quote" },
@@ -195,11 +195,11 @@ static const struct {
 	{ "{}", 1, "empty item", "name of an event" },
 	{ "{a,}", 3, "empty item", "name of an event" },
 	{ "{a,{b}}", 3, "a group within a group", "name of an event" },
-	{ "{a}:", 4, "no modifier", "S" },
-	{ "{a}:x", 4, "no modifier", "S" },
-	{ "{a}:Sx", 5, "does not belong", "comma" },
-	{ "{a}b", 3, "does not belong", "comma" },
-	{ "{a}}", 3, "does not belong", "comma" },
+	{ "{a}:", 4, "not a modifier", "S" },
+	{ "{a}:x", 4, "not a modifier", "S" },
+	{ "{a}:Sx", 5, "unexpected text", "comma" },
+	{ "{a}b", 3, "unexpected text", "comma" },
+	{ "{a}}", 3, "unexpected text", "comma" },
 };
 
 static void mistakes_are_shown_at_their_place(void **state)

@@ -185,7 +185,7 @@ static int take_list(struct latency *l, struct fault *f)
 		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;
 	}
 	return starts && ends_too ? 0 :
-	       fault_usage(f, "latency: nothing %s: expected two -e, -e START -e END, or role=start and role=end",
+	       fault_usage(f, "latency: no event %s a pair: expected two -e, -e START -e END, or role=start and role=end",
 			   starts ? "ends" : "begins");
 }
 
@@ -193,8 +193,8 @@ static int take_list(struct latency *l, struct fault *f)
 static void end(struct question *q)
 {
 	if (!q->targets->input && q->has_targets && !((struct latency *)q)->any)
-		note(q->targets->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks: kernel "
-		     "threads and interrupts may have done that work for them, which -a watches, too");
+		note(q->targets->verbose < 0 ? -1 : 1, "latency: no pair of events happened in the watched tasks; kernel "
+		     "threads and interrupts may work for them: -a watches these, too");
 }
 
 /* ---- a source's parts: from --start and --end ------------------------------------------- */
@@ -321,7 +321,8 @@ static const struct opt source_opts[] = {
 	{ "end", 0, NULL, OPT_STRING, AT(end), "EVENT",
 	  "End at this tracepoint. If it is the same as --start: from each event to the next.", false, NULL },
 	{ "key", 'k', NULL, OPT_STRING, AT(key), "EXPR",
-	  "Pair events with the same value of this expression over the fields of both. Default: the thread, _tid.", false, NULL },
+	  "Pair events with the same value of this expression over the fields of both. Default: the "
+	  "thread, _tid.", false, NULL },
 	{ "end-key", 0, NULL, OPT_STRING, AT(end_key), "EXPR",
 	  "Use this key for --end, if its fields have other names. Default: --key.", false, NULL },
 };

@@ -338,7 +338,7 @@ static void describe(const struct diff *d, struct table *t, size_t changed)
 	describe_side(t, a, "before");
 	describe_side(t, b, "after");
 	if (unknown) {
-		snprintf(sure, sizeof(sure), "no verdicts: %s doesn't say of how many samples it is", unknown->path);
+		snprintf(sure, sizeof(sure), "no verdicts: %s does not contain the number of samples", unknown->path);
 		table_extra(t, "no_verdicts", json_object_new_string(sure + strlen("no verdicts: ")));
 	} else {
 		snprintf(sure, sizeof(sure), "%g %% confidence: %zu changed", 100 * confidence(d), changed);
@@ -360,7 +360,7 @@ static void tell_moved(const struct diff *d)
 		return;
 	escape_terminal(move.from, strlen(move.from), from, sizeof(from));
 	escape_terminal(move.to, strlen(move.to), to, sizeof(to));
-	printf("%zu function%s gone from %s and new in %s by the same name; --ignore-files compares by name alone\n",
+	printf("%zu function%s gone from %s and new in %s with the same name; --ignore-files matches by name alone\n",
 	       move.functions, move.functions == 1 ? " is" : "s are", from, to);
 }
 
@@ -441,8 +441,8 @@ static int read_side(struct diff *d, enum share_side side, const struct opt_pars
 	if (d->side->is_folded ? read_folded(d, f) : read_recording(d, args, f))
 		return -1;
 	if (!d->side->weight)
-		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that the options "
-				 "choose", d->side->path);
+		return fault_set(f, EXIT_FAILED, "%s: it has no samples, or none that match the "
+				 "options", d->side->path);
 	shares_set(d->shares, side, d->side->weight, effective(d->side));
 	return 0;
 }

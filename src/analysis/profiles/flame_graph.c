@@ -6,6 +6,7 @@
 #include "keeper/reading.h"
 #include "report/flame.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,9 +132,11 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct inputs in = { .operands = args->operands, .before = c->flame.before };
 	int rc, n = c->output ? args->noperands : args->noperands - 1;
 
+	if (n < 1 && args->noperands && *args->operands[0] && access(args->operands[0], F_OK))
+		return fault_unreadable(f, args->operands[0], errno), f->exit_code;
 	if (n < 1)
-		return fault_usage(f, "flame-graph: expected files of folded stacks and, as the last or by -o, the "
-				   "picture: in.folded out.svg"), f->exit_code;
+		return fault_usage(f, "flame-graph: expected files of folded stacks and an output file: in.folded "
+				   "out.svg, or in.folded -o out.svg"), f->exit_code;
 	c->flame.path = c->output ? c->output : args->operands[n];
 	in.n = n + !!in.before;
 	rc = open_inputs(&in, f) ||

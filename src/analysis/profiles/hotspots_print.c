@@ -356,7 +356,7 @@ static char *caption_of(struct analysis *a, const struct hotspots *h, const stru
 	if (view->counted)
 		say_counts(h, view, out);
 	if (view->idle && !view->timed)
-		fprintf(out, "; besides, %.1f %% idle%s", percent(view->idle, view->idle + h->weight),
+		fprintf(out, "; plus %.1f %% idle%s", percent(view->idle, view->idle + h->weight),
 			view->has_outside ? " or in tasks outside of this PID namespace" : "");
 	if (view->placeless && h->samples)
 		fputs("; they don't say where", out);
@@ -480,10 +480,10 @@ static uint64_t made_weight(const struct hotspots *h)
 static void print_remarks(const struct hotspots *h, const struct hotspots_view *view)
 {
 	if (view->unseen)
-		printf("%llu stretches on a CPU are left out: the kernel reported no switch at their beginning\n",
+		printf("%llu periods on a CPU are left out: the kernel reported no switch at their beginning\n",
 		       (unsigned long long)view->unseen);
 	if (view->skid)
-		printf("%llu of %llu samples are in the kernel, though %s is of user space alone: the CPU is a little "
+		printf("%llu of %llu samples are in the kernel, though %s counts user space only: the CPU is a little "
 		       "late to stop, and the kernel may run by then (skid)\n", (unsigned long long)view->skid,
 		       (unsigned long long)h->samples, view->what);
 	if (percent(made_weight(h), h->weight) >= MADE_PERCENT)
@@ -503,10 +503,10 @@ void hotspots_print(struct analysis *a, struct hotspots *h, const struct hotspot
 	if (!a->opts->json)
 		print_remarks(h, view);
 	if (h->refused && view->chainless)
-		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is in no table: %s was sampled without call "
+		fprintf(stderr, "perf-prof: %s: %.2f %% of the time is missing from the tables: %s was sampled without call "
 			"chains; record with -g\n", view->name, percent(h->refused, h->weight), view->chainless);
 	else if (h->refused)
-		fprintf(stderr, "perf-prof: %s: %.2f %% of the samples are in no table: too many different "
+		fprintf(stderr, "perf-prof: %s: %.2f %% of the samples are missing from the tables: too many different "
 			"stacks\n", view->name, percent(h->refused, h->weight));
 }
 

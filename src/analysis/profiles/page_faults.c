@@ -176,7 +176,7 @@ static void print_ranges(struct analysis *a)
 		fprintf(stderr, "perf-prof: page-faults: out of memory for the table\n");
 	table_free(&t);
 	if (p->beyond)
-		fprintf(stderr, "perf-prof: page-faults: %llu faults are in no range: the table has %d\n",
+		fprintf(stderr, "perf-prof: page-faults: %llu faults are missing from the ranges: there are at most %d\n",
 			(unsigned long long)p->beyond, MAX_RANGES);
 }
 

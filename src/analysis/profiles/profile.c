@@ -328,7 +328,8 @@ static int end(struct analysis *a, struct fault *f)
 
 	show(a, analysis_end(a, p->last));
 	if (!p->sampled && p->other)
-		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, but of others: -e %s", a->ops->name,
+		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, only of other events, such as -e %s",
+				 a->ops->name,
 				 analysis_counted(p->clock), analysis_counted(p->other));
 	if (analysis_may_draw(a, p->flame.path, f))
 		return -1;
@@ -442,7 +443,8 @@ static const struct command_example examples[] = {
 	{ "perf-prof profile -q -g -- ./program", "show the hottest functions and stacks of a command" },
 	{ "perf-prof profile -q -i 1000", "show the hottest functions of the machine, each second" },
 	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
-	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program", "show which functions of a command miss the cache" },
+	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program",
+	  "show which functions of a command miss the cache" },
 	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" },
 	{ NULL, NULL },
 };

@@ -29,7 +29,8 @@ static int parse_period(const char *text, void *field, struct fault *f)
 const struct opt profile_freq_opts[] = {
 	{ "freq", 'F', NULL, OPT_CALL, offsetof(struct profile_opts, freq), "HZ",
 	  "Take HZ samples per second on each CPU. Default: 997. max: as many as "
-	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to that limit, with a warning.", false, parse_freq },
+	  "kernel.perf_event_max_sample_rate allows. A higher rate is lowered to that limit, with a warning.",
+	  false, parse_freq },
 	{ "count", 'c', NULL, OPT_CALL, offsetof(struct profile_opts, period), "PERIOD",
 	  "Take a sample every PERIOD events instead (for cpu-clock: ns, at least 10000).", false, parse_period },
 	{ "strict-freq", 0, NULL, OPT_FLAG, offsetof(struct profile_opts, common.stream.strict_freq), NULL,
@@ -89,12 +90,12 @@ static int refuse_rate(const struct analysis *a, const struct stream_event *all,
 {
 	for (size_t i = 0; i < n; i++)
 		if (source_hides_event(a->stream, all[i].item->name))
-			return fault_usage(f, "%s: %s sets the rate of perf events, and %s is a source, which takes "
-					   "every one: -e sw:%s is the perf event", a->ops->name, option,
+			return fault_usage(f, "%s: %s sets the rate of perf events, but %s is a source, which takes "
+					   "every event; -e sw:%s is the perf event", a->ops->name, option,
 					   all[i].item->name, all[i].item->name);
-	return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, unless they set their own, and "
-			   "-e has none that takes it: every hit of a tracepoint is a sample, and a source takes -e "
-			   "'profile/%s/'", a->ops->name, option, option);
+	return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, and -e has none without a rate "
+			   "of its own: a tracepoint samples every hit, and a source takes its rate as in -e 'profile/%s/'",
+			   a->ops->name, option, option);
 }
 
 int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct fault *f)
@@ -116,7 +117,7 @@ int profile_set_levels(struct analysis *a, const struct profile_opts *o, struct 
 	if ((o->freq || o->period) && !rates)
 		return refuse_rate(a, all, n, rate_option(o, option, sizeof(option)), f);
 	return levels || !levels_any(&o->levels) ? 0 :
-	       fault_usage(f, "%s: --exclude-user and its kind apply to perf events, such as "
+	       fault_usage(f, "%s: --exclude-user and similar options apply to perf events, such as "
 			   "cycles, and to sources that sample; -e has none: add one, or leave the "
 			   "option out", name);
 }

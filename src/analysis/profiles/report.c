@@ -372,7 +372,8 @@ static int draw(struct report *r, struct analysis *a, struct fault *f)
 	struct flame_title title = { NULL, event ? event : "samples" };
 
 	if (r->other && !folded_total(r->folded))
-		return fault_set(f, EXIT_FAILED, "--flame-graph %s: there are no samples of %s, but of others: -e %s",
+		return fault_set(f, EXIT_FAILED, "--flame-graph %s: there are no samples of %s, only of other events, "
+				 "such as -e %s",
 				 r->flame.path, event, analysis_counted(r->other->events[0]));
 	if (r->drawn && analysis_is_clock(r->drawn->events[0]))
 		title.unit = "ns";
@@ -411,7 +412,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	struct stream_opts *o = config;
 
 	if (args->noperands > 1 || (args->noperands && o->input))
-		return fault_usage(f, "report: one recording at a time: \"%s\" is one too many",
+		return fault_usage(f, "report: expected one recording, but \"%s\" is another",
 				   args->operands[args->noperands - 1]);
 	if (args->noperands)
 		o->input = args->operands[0];

@@ -94,5 +94,5 @@ int perfdata_each_format(const struct perfdata_reader *r, struct perfdata_format
 	if (rc <= 0)
 		return rc;
 	return reading_fault(r, fault, (uint64_t)(s.p - r->tracing.data), "the formats of tracepoints (%zu "
-			     "bytes, of which this is an offset) are cut, or damaged", r->tracing.n);
+			     "bytes; the offset is within them) are truncated or damaged", r->tracing.n);
 }

@@ -36,12 +36,12 @@ static int check_section(const struct perfdata_reader *r, const struct head *h, 
 {
 	if (s->at > h->file_size || s->size > h->file_size - s->at)
 		return reading_fault(r, f, s->at, "the header places the %s at %#" PRIx64 ", %"
-				     PRIu64 " bytes, but the file has %" PRIu64 ": it is cut, or "
-				     "damaged", what,
+				     PRIu64 " bytes, but the file has %" PRIu64 ": it is "
+				     "truncated or damaged", what,
 				     s->at, s->size, h->file_size);
 	if (s->size && s->at < FILE_HEAD)
 		return reading_fault(r, f, s->at, "the header places the %s at %#" PRIx64 ", over "
-				     "itself",
+				     "the header itself",
 				     what, s->at);
 	return 0;
 }
@@ -91,8 +91,8 @@ static int read_ids(struct perfdata_reader *r, const struct head *h, const struc
 	if (!*out)
 		return reading_no_memory(f);
 	if (reading_at(r, ids->at, *out, ids->size))
-		return reading_fault(r, f, ids->at, "cannot read an event's ids: the file is cut, "
-				     "or damaged");
+		return reading_fault(r, f, ids->at, "cannot read an event's ids: the file is "
+				     "truncated or damaged");
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int read_attr(struct perfdata_reader *r, const struct head *h, uint64_t a
 	int rc;
 
 	if (reading_at(r, at, bytes, h->attr_size))
-		return reading_fault(r, f, at, "cannot read an event: the file is cut, or damaged");
+		return reading_fault(r, f, at, "cannot read an event: the file is truncated or damaged");
 	scan_u64(&s, &ids.at);
 	scan_u64(&s, &ids.size);
 	rc = read_ids(r, h, &ids, at, &words, f) ||
@@ -239,7 +239,7 @@ static void read_features(struct perfdata_reader *r, const struct head *h)
 	if (!read_table(r, h, &t)) {
 		r->info.unread = r->info.features;
 		reading_fault(r, &r->trouble, t.at, "the header has %zu features, but the file ends at %#" PRIx64
-			      ", within the table of their places: it is cut, and they were left out", t.n,
+			      ", within the table of their places: it is truncated, and they were left out", t.n,
 			      h->file_size);
 		return;
 	}
@@ -264,11 +264,11 @@ static int check_sections(struct perfdata_reader *r, struct head *h, struct faul
 	if (h->data.at < FILE_HEAD || overlap(&h->attrs, &h->data))
 		return reading_fault(r, f, 40, "the header places the records at %#" PRIx64 ", %"
 				     PRIu64 " bytes, over %s: it is damaged", h->data.at, h->data.size,
-				     h->data.at < FILE_HEAD ? "itself" : "the events");
+				     h->data.at < FILE_HEAD ? "the header itself" : "the events");
 	if (h->data.size > room) {
 		fault_set(&r->trouble, EXIT_FAILED, "%s: the header says %" PRIu64 " bytes of records from "
-			  "%#" PRIx64 " on, but the file ends at %#" PRIx64 ": it is cut, and what the "
-			  "recorder wrote behind them is missing", r->name, h->data.size, h->data.at,
+			  "%#" PRIx64 " on, but the file ends at %#" PRIx64 ": it is truncated, and "
+			  "what the recorder wrote after them is missing", r->name, h->data.size, h->data.at,
 			  h->file_size);
 		r->unfinished = true;
 		h->data.size = room;
@@ -382,8 +382,7 @@ int header_read(struct perfdata_reader *r, struct fault *f)
 		return reading_fault(r, f, 8, "a header of %" PRIu64 " bytes; expected %d (a file) or %d "
 				     "(the layout of pipes)", size, FILE_HEAD, PIPE_HEAD);
 	if (!r->w.seekable)
-		return reading_fault(r, f, 8, "this is the layout of files, whose parts are not in "
-				     "order, and perf-prof cannot read that from a pipe: name the "
-				     "file itself, or record with perf record -o -");
+		return reading_fault(r, f, 8, "this is the file layout, which cannot be read from a "
+				     "pipe: name the file itself, or record with perf record -o -");
 	return read_file_head(r, (uint64_t)st.st_size, f);
 }

@@ -186,11 +186,11 @@ static int end_of(struct perfdata_reader *r, struct fault *f)
 		return reading_failed(r, f);
 	if (r->w.seekable && r->w.end != UINT64_MAX && window_at(&r->w) < r->w.end)
 		reading_fault(r, &r->trouble, window_at(&r->w), "the file ends here, but its "
-			      "header places records up to %#" PRIx64 ": it was cut while "
-			      "perf-prof read it", r->w.end);
+			      "header places records up to %#" PRIx64 ": it was truncated "
+			      "while perf-prof read it", r->w.end);
 	if (!r->trouble.exit_code && decompressor_left(r))
 		reading_fault(r, &r->trouble, window_at(&r->w), "the compressed records end within a record, of which "
-			      "%zu bytes are there: the recording is cut", decompressor_left(r));
+			      "%zu bytes are there: the recording is truncated", decompressor_left(r));
 	if (!r->trouble.exit_code)
 		return 0;
 	if (f)
@@ -212,20 +212,20 @@ static int take_head(struct perfdata_reader *r, struct perf_event_header *head, 
 			return 0;
 		resync_count(r, window_skip(&r->w, left), true);
 		return reading_fault(r, f, r->at, "%zu bytes are left, too few for a record: the recording is "
-				     "cut", left);
+				     "truncated", left);
 	}
 	memcpy(head, window_here(&r->w), sizeof(*head));
 	if (r->foreign)
 		swap_header(head);
 	if (head->size < sizeof(*head))
-		return reading_fault(r, f, r->at, "a record of type %u says that it has %u bytes; the head alone "
-				     "has 8: damaged", head->type, head->size);
+		return reading_fault(r, f, r->at, "a record of type %u has a size of %u bytes, less than its "
+				     "header (8): it is damaged", head->type, head->size);
 	if (window_fill(&r->w, head->size))
 		return 1;
 	if (r->w.error)
 		return 0;
 	return reading_fault(r, f, r->at, "a record of type %u has %u bytes, but the recording ends after %zu: "
-			     "it is cut, or damaged", head->type, head->size, window_have(&r->w));
+			     "it is truncated or damaged", head->type, head->size, window_have(&r->w));
 }
 
 /* The same, if resync_doubt() accepts the record. */

@@ -179,12 +179,12 @@ const char *resync_doubt(struct perfdata_reader *r, resync_see *see, const struc
 	if (verdict == SOUND && (head->type < USER_TYPES || head->type == PERFDATA_FINISHED_ROUND))
 		return NULL;
 	if (verdict == SOUND && window && is_followed_by_bytes(head->type))
-		return area_ends(r, head) ? NULL : "no record lies behind its area";
+		return area_ends(r, head) ? NULL : "no record follows its area";
 	/* if a compressed record is skipped, the rest of its stream is lost: so it is accepted if only
 	 * the record behind it is damaged */
 	if (packed && look(r, see, head->size, &behind) != BROKEN)
 		return NULL;
 	if (holds_others(r, see, head))
 		return "others begin within it";
-	return !packed && look(r, see, head->size, &behind) == BROKEN ? "no record lies behind it" : NULL;
+	return !packed && look(r, see, head->size, &behind) == BROKEN ? "no record follows it" : NULL;
 }

@@ -45,7 +45,7 @@ static int take_tracing(struct perfdata_reader *r, const struct perf_event_heade
 	}
 	window_skip(&r->w, head->size);
 	if (size > MAX_SECTION)
-		return reading_fault(r, f, r->at, "%u bytes of formats: more than %d are not taken", size,
+		return reading_fault(r, f, r->at, "%u bytes of tracepoint formats; expected at most %d", size,
 				     MAX_SECTION);
 	while (size && !r->tracing.failed) {
 		uint32_t n = size < sizeof(piece) ? size : (uint32_t)sizeof(piece);

@@ -343,9 +343,9 @@ int perfdata_close(struct perfdata_writer *w, struct fault *f)
 	if (w->error && !w->written)
 		rc = fault_set(f, EXIT_FAILED, "%s: %s; nothing was recorded", w->path, strerror(-w->error));
 	else if (w->error)
-		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes are there and can be read%s",
+		rc = fault_set(f, EXIT_FAILED, "%s: %s; the first %llu bytes were written and can be read%s",
 			       w->path, strerror(-w->error), (unsigned long long)w->written,
-			       w->has_events ? "" : ", but they hold 0 events");
+			       w->has_events ? "" : ", but contain no events");
 	free(w->path);
 	free(w);
 	return rc;

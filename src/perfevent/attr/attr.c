@@ -68,7 +68,7 @@ int pev_attr_software(struct perf_event_attr *attr, const char *name, struct pev
 	if (err) {
 		*err = (struct pev_error){ .code = ENOENT };
 		snprintf(err->asked, sizeof(err->asked), "software event \"%s\"", name);
-		snprintf(err->said, sizeof(err->said), "there is none of that name");
+		snprintf(err->said, sizeof(err->said), "there is no such software event");
 		snprintf(err->remedy, sizeof(err->remedy), "use one of: cpu-clock, task-clock, "
 			 "page-faults, context-switches, cpu-migrations, minor-faults, major-faults, "
 			 "alignment-faults, emulation-faults, cgroup-switches, bpf-output, dummy");

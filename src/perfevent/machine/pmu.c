@@ -423,7 +423,7 @@ static int load(struct pev_pmu *pmu, const char *root, const char *dir, struct p
 static int no_such(struct pev_error *err, const char *name)
 {
 	pev_ask_(err, ENOENT, "the PMU \"%.100s\"", name);
-	pev_say_(err, "this machine has none of that name");
+	pev_say_(err, "this machine has no such PMU");
 	pev_advise_(err, "`ls %s` lists the PMUs", PEV_PMU_ROOT_);
 	return -ENOENT;
 }

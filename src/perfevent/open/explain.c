@@ -36,12 +36,12 @@ static void suggest_user_only(struct pev_error *err, const struct pev_event *ev)
 
 	snprintf(rest, sizeof(rest), "%s", err->remedy);
 	if (rc == -EINVAL && ev->attr.type >= PERF_TYPE_MAX)
-		remedy(err, "%.400s; user space only is no way here: this event source refuses it (EINVAL), as those "
-		       "do that count user space and the kernel together", rest);
+		remedy(err, "%.400s; user space only is not possible: this event source can only "
+		       "count user space and the kernel together", rest);
 	if (rc)
 		return;
 	remedy(err, "user space only needs no privilege: %.64s%s (or --exclude-kernel, exclude_kernel=1); "
-	       "for the kernel's part, too: %.300s", plain ? label : "", plain ? ":u" : ":u behind the "
+	       "for the kernel, too: %.300s", plain ? label : "", plain ? ":u" : ":u after the "
 	       "event", rest);
 }
 
@@ -152,7 +152,7 @@ static void on_noent(struct pev_error *err, const struct pev_event *ev)
 		remedy(err, "the control group is not ready for perf: mount cgroup v2, and write "
 		       "something to its cgroup.subtree_control, or unmount v1's perf_event elsewhere");
 	else if (is_kprobe(ev))
-		remedy(err, "the kernel has no function \"%.100s\", or doesn't let it be probed: "
+		remedy(err, "the kernel has no function \"%.100s\", or does not allow probing it: "
 		       "/proc/kallsyms has the names", (const char *)(uintptr_t)ev->attr.kprobe_func);
 	else if (ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
 		 ev->attr.type == PERF_TYPE_RAW)
@@ -210,7 +210,7 @@ static void on_mfile(struct pev_error *err, const struct pev_event *ev)
 
 static void on_nfile(struct pev_error *err, const struct pev_event *ev)
 {
-	remedy(err, "the whole system is out of file descriptors: sysctl fs.file-max");
+	remedy(err, "the whole system is out of file descriptors: raise sysctl fs.file-max");
 }
 
 static void on_nomem(struct pev_error *err, const struct pev_event *ev)
@@ -326,7 +326,7 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	pev_sysctl_("perf_event_mlock_kb", &kb);
 	if (pages & (pages - 1))
-		remedy(err, "%u is no power of two", pages);
+		remedy(err, "%u is not a power of two", pages);
 	else if (code == EPERM)
 		remedy(err, "over the limits on locked memory: kernel.perf_event_mlock_kb is %lld KiB per "
 		       "user and CPU, ulimit -l is %llu KiB; use smaller rings, raise one of them, or "
@@ -334,9 +334,9 @@ int pev_explain_map(struct pev_error *err, const struct pev_event *ev, unsigned 
 	else if (code == ENOMEM)
 		remedy(err, "the kernel has no memory for a ring of that size: use a smaller one");
 	else if (code == EBUSY)
-		remedy(err, "the event has a ring: unmap that first");
+		remedy(err, "the event already has a ring: unmap it first");
 	else if (code == EINVAL && ev->attr.inherit && ev->target.cpu_ < 0)
-		remedy(err, "the kernel gives no ring to an inherited event on any CPU: open one "
+		remedy(err, "the kernel maps no ring for an inherited event on any CPU (cpu -1): open one "
 		       "per CPU, or clear inherit");
 	else
 		remedy(err, "the kernel gives this event no ring of that size: try another size, "
@@ -367,7 +367,7 @@ int pev_explain_aux_(struct pev_error *err, const struct pev_event *ev, unsigned
 		 pev_event_label(ev));
 	pev_say_errno_(err, code);
 	if (pages & (pages - 1))
-		remedy(err, "%u is no power of two", pages);
+		remedy(err, "%u is not a power of two", pages);
 	else if (code == EOPNOTSUPP)
 		remedy(err, "this event source writes none: intel_pt, arm_spe and cs_etm do");
 	else if (code == EPERM)
@@ -455,7 +455,7 @@ int pev_explain_filter(struct pev_error *err, const struct pev_event *ev, const 
 		 pev_event_label(ev));
 	pev_say_errno_(err, code);
 	if (code == EEXIST) {
-		remedy(err, "the kernel takes one filter in an event's life: close it, open it again and "
+		remedy(err, "the kernel accepts only one filter per event: close it, open it again and "
 		       "set the new one");
 		return -code;
 	}

@@ -51,8 +51,8 @@ const char *pev_self_text_(enum pev_self_how how)
 				"trapped, as by a hypervisor",
 		[SELF_NO_RDPMC] = "by read(2): the kernel does not offer this counter to user space "
 				  "(cap_user_rdpmc)",
-		[SELF_NO_TIME] = "by read(2): the event shares its counter with others, and for how long "
-				 "it had it only the kernel knows here (no cap_user_time)",
+		[SELF_NO_TIME] = "by read(2): the event shares its counter, and only the kernel knows for "
+				 "how long it had it (no cap_user_time)",
 		[SELF_OFF_PMU] = "by read(2): the event is not on a hardware counter now, or the kernel "
 				 "keeps that to itself (kernel.perf_user_access)",
 		[SELF_NO_PAGE] = "by read(2): only an event of the calling thread on any CPU, without "

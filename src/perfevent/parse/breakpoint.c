@@ -19,7 +19,7 @@ static int refuse(struct pev_error *err, uint32_t type, uint64_t addr, uint64_t 
 {
 	pev_ask_(err, EINVAL, "a breakpoint of type %u, %llu bytes at %#llx", type,
 		 (unsigned long long)len, (unsigned long long)addr);
-	pev_say_(err, "%s makes no sense", field);
+	pev_say_(err, "%s is not valid", field);
 	pev_advise_(err, "%s", remedy);
 	return -EINVAL;
 }

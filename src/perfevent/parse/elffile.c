@@ -314,7 +314,7 @@ static int complain(struct pev_error *err, const char *path, const char *symbol,
 		pev_advise_(err, "`nm -C` and `nm -D` list its symbols; a stripped file has only those "
 			    "of `nm -D`, for others give the offset in the file");
 	} else if (rc == -EBADMSG) {
-		pev_say_(err, "this is no ELF file, or a damaged one");
+		pev_say_(err, "not an ELF file, or a damaged one");
 	} else {
 		pev_say_errno_(err, -rc);
 	}

@@ -225,8 +225,8 @@ static int no_pmu(struct pev_parser *p, const char *names, const char *name, siz
 
 	for (; *names && n < sizeof(known); names += strlen(names) + 1)
 		n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "", names);
-	return pev_parse_fail_(p, at, ENOENT, known, "there is no PMU, and no event that takes terms, "
-			       "of the name \"%.60s\"", name);
+	return pev_parse_fail_(p, at, ENOENT, known, "there is no PMU, and no event with terms, named "
+			       "\"%.60s\"", name);
 }
 
 /* Adds the event for each of the PMUs that has all the terms. */
@@ -333,8 +333,8 @@ int pev_parse_name_(struct pev_parser *p, const char *name, size_t at)
 	if (rc || p->list->n > p->first)
 		return rc;
 	if (p->err && pev_near_name_(name, p->env->pmus, near, sizeof(near)))
-		snprintf(hint, sizeof(hint), ": did you mean \"%s\"?", near);
+		snprintf(hint, sizeof(hint), "; did you mean \"%s\"?", near);
 	return pev_parse_fail_(p, at, ENOENT, "a name that `perf-prof list` shows, rHEX, pmu/terms/, "
 			       "system:name or mem:address",
-			       "there is no event of the name \"%.60s\"%s", name, hint);
+			       "there is no event named \"%.60s\"%s", name, hint);
 }

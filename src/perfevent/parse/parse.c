@@ -155,7 +155,7 @@ static int take_value(struct pev_parser *p, struct pev_term *term)
 	if (!term->value)
 		return no_memory(p);
 	if (!term->value[0])
-		return pev_parse_fail_(p, p->pos, EINVAL, "a value behind =", "the value is missing");
+		return pev_parse_fail_(p, p->pos, EINVAL, "a value after =", "the value is missing");
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int take_term(struct pev_parser *p)
 	size_t len = strcspn(p->text + p->pos, "=,/{} ");
 
 	if (!len)
-		return pev_parse_fail_(p, p->pos, EINVAL, "TERM or TERM=VALUE, and / behind the last",
+		return pev_parse_fail_(p, p->pos, EINVAL, "TERM or TERM=VALUE, and / after the last",
 				       "a term is missing");
 	if (p->nterms == PARSE_TERMS_MAX)
 		return pev_parse_fail_(p, p->pos, EINVAL, NULL, "more than %d terms", PARSE_TERMS_MAX);
@@ -196,7 +196,7 @@ static int take_terms(struct pev_parser *p)
 		if (rc || here(p) == '/')
 			break;
 		if (here(p) != ',')
-			return pev_parse_fail_(p, p->pos, EINVAL, ", or / behind a term",
+			return pev_parse_fail_(p, p->pos, EINVAL, ", or / after a term",
 					       "the terms are not closed");
 		p->pos++;
 	}
@@ -303,7 +303,7 @@ static int parse_number_pair(struct pev_parser *p, uint32_t type)
 	int rc = take_word(p, NAME_ENDS, word);
 
 	if (!rc && !pev_parse_u64_(word, &config))
-		rc = pev_parse_fail_(p, at, EINVAL, "TYPE:CONFIG", "the config is no number");
+		rc = pev_parse_fail_(p, at, EINVAL, "TYPE:CONFIG", "the config is not a number");
 	if (!rc)
 		rc = take_terms(p);
 	return rc ? rc : pev_parse_number_(p, type, config);
@@ -323,8 +323,9 @@ static int parse_tracepoint(struct pev_parser *p, const char *sys, size_t at)
 		return pev_parse_name_(p, sys, at);
 	}
 	if (!word[0])
-		return pev_parse_fail_(p, p->pos, here(p) == ':' ? ENOENT : EINVAL, "modifiers behind an event, or a tracepoint as "
-				       "SYSTEM:NAME", "nothing stands behind the colon");
+		return pev_parse_fail_(p, p->pos, here(p) == ':' ? ENOENT : EINVAL,
+				       "modifiers after an event, or a tracepoint as "
+				       "SYSTEM:NAME", "there is nothing after the colon");
 	rc = take_terms(p);
 	return rc ? rc : pev_parse_tracepoint_(p, sys, word, at);
 }
@@ -340,7 +341,7 @@ static int parse_what(struct pev_parser *p)
 		return rc;
 	if (!word[0])
 		return pev_parse_fail_(p, at, EINVAL, "an event: a name, rHEX, pmu/terms/, system:name or "
-				       "mem:address", here(p) ? "no event begins like this"
+				       "mem:address", here(p) ? "this does not begin an event"
 							      : "an event is missing");
 	if (!strcmp(word, "mem") && here(p) == ':') {
 		p->pos++;
@@ -462,7 +463,7 @@ static int parse_group(struct pev_parser *p, const char *name)
 	if (rc)
 		return rc;
 	if (here(p) != '}')
-		return pev_parse_fail_(p, p->pos, EINVAL, ", or } behind an event of a group",
+		return pev_parse_fail_(p, p->pos, EINVAL, ", or } after an event of a group",
 				       here(p) ? "this does not belong in a group"
 					       : "the group is not closed");
 	return close_group(p, first, name);
@@ -495,7 +496,7 @@ static int parse_item(struct pev_parser *p)
 	rc = at_group(p, name) ? parse_group(p, name) : parse_event(p);
 	skip_blanks(p);
 	if (!rc && here(p) && here(p) != ',')
-		rc = pev_parse_fail_(p, p->pos, EINVAL, "a comma or the end", "this does not belong here");
+		rc = pev_parse_fail_(p, p->pos, EINVAL, "a comma or the end", "unexpected text");
 	return rc;
 }
 

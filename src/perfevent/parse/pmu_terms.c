@@ -128,7 +128,7 @@ static int set_event_term(struct pev_pmu_build *b, const char *name, const char 
 		if (!strcmp(words[i], name))
 			return set_word(b, name, value, err);
 	pev_ask_(err, EBADMSG, "the event %.80s of the PMU %.60s", b->event->name, b->pmu->name);
-	pev_say_(err, "its file in sysfs speaks of \"%.80s\", which is no term of the PMU", name);
+	pev_say_(err, "its sysfs file uses \"%.80s\", which is not a term of the PMU", name);
 	return -EBADMSG;
 }
 
@@ -200,7 +200,7 @@ static int unknown_term(const struct pev_pmu_build *b, const char *name, struct 
 
 	list_terms(b->pmu, known, sizeof(known));
 	pev_ask_(err, ENOENT, "the term \"%.100s\" of the PMU %.60s", name, b->pmu->name);
-	pev_say_(err, "the PMU has none of that name");
+	pev_say_(err, "the PMU has no such term");
 	pev_advise_(err, "it has: %s%sconfig=", known, known[0] ? ", " : "");
 	return -ENOENT;
 }

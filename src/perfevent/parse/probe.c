@@ -22,7 +22,7 @@ static int begin(struct perf_event_attr *attr, const char *name, bool ret,
 	int rc = pev_pmu_open(&pmu, name, err);
 
 	if (rc == -ENOENT)
-		pev_advise_(err, "the kernel has it from Linux 4.17 on, built with "
+		pev_advise_(err, "needs Linux 4.17 or later, built with "
 			    "CONFIG_%s_EVENTS", name[0] == 'k' ? "KPROBE" : "UPROBE");
 	if (rc)
 		return rc;
@@ -46,8 +46,8 @@ int pev_attr_kprobe(struct perf_event_attr *attr, const char *symbol, uint64_t o
 	if (!symbol || !symbol[0] || (ret && offset)) {
 		pev_ask_(err, EINVAL, "a probe at \"%.100s\"+%#llx", symbol ? symbol : "",
 			 (unsigned long long)offset);
-		pev_say_(err, ret && offset ? "the return of a function has no offset"
-					    : "a function has to be named");
+		pev_say_(err, ret && offset ? "a return probe cannot have an offset"
+					    : "the name of the function is missing");
 		return -EINVAL;
 	}
 	rc = begin(attr, "kprobe", ret, 0, err);
@@ -75,7 +75,7 @@ int pev_attr_uprobe(struct perf_event_attr *attr, const char *path, uint64_t off
 
 	if (!path || !path[0]) {
 		pev_ask_(err, EINVAL, "a probe in a file");
-		pev_say_(err, "the file has to be named");
+		pev_say_(err, "the name of the file is missing");
 		return -EINVAL;
 	}
 	rc = begin(attr, "uprobe", ret, ref_ctr_offset, err);

@@ -236,7 +236,7 @@ static int apply(struct pev_parser *p, struct pev_parsed_own *e, const struct ro
 	if (!rc)
 		rc = row->set(&s);
 	if (rc == -EINVAL)
-		return pev_parse_fail_(p, term->at, EINVAL, row->expected, "%s%s%.60s makes no sense",
+		return pev_parse_fail_(p, term->at, EINVAL, row->expected, "%s%s%.60s is not valid",
 				       row->name, term->value ? "=" : "",
 				       term->value ? term->value : "");
 	return rc ? pev_parse_fail_(p, term->at, -rc, NULL, "out of memory") : 0;

@@ -72,9 +72,9 @@ static int unknown(const struct search *s, int rc)
 		return pev_parse_fail_(s->p, s->at, EACCES, NULL, "this user may not read %s",
 				       s->root);
 	if (s->p->err && pev_near_tracepoint_(s->sys, s->name, s->root, near, sizeof(near)))
-		snprintf(hint, sizeof(hint), ": did you mean \"%s\"?", near);
-	return pev_parse_fail_(s->p, s->at, ENOENT, "an event of `perf-prof list`, or modifiers behind "
-			       "a known event", "there is no tracepoint %.60s:%.60s%s", s->sys, s->name, hint);
+		snprintf(hint, sizeof(hint), "; did you mean \"%s\"?", near);
+	return pev_parse_fail_(s->p, s->at, ENOENT, "an event of `perf-prof list`, or modifiers after a "
+			       "known event", "there is no tracepoint %.60s:%.60s%s", s->sys, s->name, hint);
 }
 
 /* Names in dir that match; 0 if the folder is not readable. */

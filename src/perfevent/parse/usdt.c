@@ -145,7 +145,7 @@ int pev_usdt_open(struct pev_usdt **out, const char *path, struct pev_error *err
 	pev_usdt_close(r.usdt);
 	pev_ask_(err, -rc, "read the USDT probes of %.200s", path);
 	if (rc == -EBADMSG)
-		pev_say_(err, "this is no ELF file, or its notes are damaged");
+		pev_say_(err, "not an ELF file, or its notes are damaged");
 	else
 		pev_say_errno_(err, -rc);
 	return rc;

@@ -45,7 +45,7 @@ int pev_aux_map(struct pev_aux_area **out, struct pev_ring *ring, unsigned int p
 	*out = NULL;
 	/* the offset is set in the control page, which is read-only for an overwrite ring */
 	if (!ring->ev || ring->backward)
-		return pev_refuse_(err, EINVAL, "map an AUX area", "the ring is one that is overwritten",
+		return pev_refuse_(err, EINVAL, "map an AUX area", "the ring is an overwrite ring",
 				   "map the ring by pev_ring_map(); the area itself can be a snapshot");
 	if (!pages || pages & (pages - 1))
 		return pev_explain_aux_(err, ring->ev, pages, EINVAL);

@@ -28,8 +28,8 @@ static int parse_numbers(const char *text, struct numlist *list, const char *wha
 	if (rc == -ENOMEM)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (rc)
-		return fault_usage(f, "%s %s: unexpected %s%s%s; expected numbers up to %d and rising ranges, with commas "
-				   "between them, such as 0-3,7%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
+		return fault_usage(f, "%s %s: unexpected %s%s%s; expected numbers up to %d and ascending ranges, separated "
+				   "by commas, such as 0-3,7%s", what, text, *bad ? "\"" : "end", bad, *bad ? "\"" : "",
 				   max, *text && *text != '-' ? "" : ": is the $(...) before it empty?");
 	for (size_t i = 0; i < more.n; i++)
 		if (numlist_add(list, more.v[i]))
@@ -122,7 +122,7 @@ static int parse_quiet(const char *text, void *opts, struct fault *f)
 static int parse_clock_offset(const char *text, void *field, struct fault *f)
 {
 	if (units_i64(text, field))
-		return fault_usage(f, "--clock-offset %s: expected a whole number of 64 bits, such as -1500 or 0xff",
+		return fault_usage(f, "--clock-offset %s: expected a 64-bit integer, such as -1500 or 0xff",
 				   text);
 	return 0;
 }
@@ -167,7 +167,7 @@ bool stream_parse_chains(const char *text, uint32_t *stack_bytes, const char **e
 	uint64_t n = DEFAULT_STACK;
 	int has_unit;
 
-	*expected = "fp, dwarf, or dwarf,SIZE with bytes of stack: 8 to 65528, a multiple of 8; without it 8192";
+	*expected = "fp, dwarf, or dwarf,SIZE (bytes of stack: 8 to 65528, a multiple of 8; default: 8192)";
 	*stack_bytes = 0;
 	if (!strcmp(text, "fp"))
 		return true;
@@ -219,7 +219,7 @@ int stream_check_operand(const struct stream_opts *opts, const struct opt_parser
 		return 0;
 	stream_parse_chains(word, &bytes, &expected);
 	return fault_usage(f, "--call-graph %s: expected %s (if that is the program or script to "
-			   "run, put it behind --)",
+			   "run, put it after --)",
 			   word, expected);
 }
 

@@ -194,10 +194,10 @@ void rate_tell(const struct stream_event *events, size_t n, int verbose)
 		}
 		note(event->sampling->rate ? 1 : verbose,
 		     "%s: %" PRIu64 " samples a second instead of %" PRIu64 ": %s kernel.perf_event_max_sample_rate, %" PRIu64
-		     " by now, which the kernel lowers when interrupts take long (as root: sysctl "
+		     " now, which the kernel lowers when interrupts take long (as root: sysctl "
 		     "kernel.perf_event_max_sample_rate=%" PRIu64 "; kernel.perf_cpu_time_max_percent=0 keeps it there)",
 		     event->name, (uint64_t)attr->sample_freq, asked,
-		     event->sampling->rate ? "more are above" : "the default stays below what the kernel throttles by",
+		     event->sampling->rate ? "the limit is" : "the default is limited by",
 		     limit, asked > 100000 ? asked : 100000);
 	}
 }

@@ -310,7 +310,7 @@ static int set_attr(const struct stream *s, struct stream_event *ev, const struc
 		if (strcmp(attrs[i].name, attr->name))
 			continue;
 		if (attrs[i].uses & s->opts->passes)
-			note(s->opts->verbose, "%s= of %s has no effect here, but in %s", attr->name,
+			note(s->opts->verbose, "%s= of %s has no effect here, only in %s", attr->name,
 			     item->name, attrs[i].belongs);
 		else if (!is_for(i, s, kind))
 			return misplaced(s, item, attr, kind, i, f);

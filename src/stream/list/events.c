@@ -106,7 +106,7 @@ static int unknown_pmu(const struct spec_item *item, struct fault *f)
 {
 	char message[256], expected[400];
 
-	snprintf(message, sizeof(message), "there is no PMU, and no event that takes terms, called %s", item->name);
+	snprintf(message, sizeof(message), "there is no PMU, and no event with terms, called %s", item->name);
 	put_pmus(item->name, expected, sizeof(expected));
 	return complain(f, item, item->at, message, *expected ? expected : "`perf-prof list` shows the events");
 }

@@ -69,7 +69,7 @@ static int take_path(const struct spec_item *item, const char *at, struct parts 
 		len -= 2;
 	}
 	if (!len || len >= sizeof(out->path))
-		return spec_fault(f, item, out->path_at, "no path of a file", "@\"/path/of/the/file\"");
+		return spec_fault(f, item, out->path_at, "the path of the file is missing", "@\"/path/of/the/file\"");
 	memcpy(out->path, at, len);
 	out->path[len] = '\0';
 	return 0;
@@ -81,9 +81,9 @@ static int take_offset(const struct spec_item *item, const struct probe_row *row
 	size_t at = place(item, item->name + (plus - out->function)) + 1;
 
 	if (row->at_return)
-		return spec_fault(f, item, at - 1, "the return of a function has no offset", row->expected);
+		return spec_fault(f, item, at - 1, "a return probe cannot have an offset", row->expected);
 	if (units_u64(plus + 1, &out->offset))
-		return spec_fault(f, item, at, "not an offset", "bytes behind the function's start, such as "
+		return spec_fault(f, item, at, "not an offset", "bytes after the function's start, such as "
 				  "+0x10");
 	*plus = '\0';
 	return 0;
@@ -125,10 +125,10 @@ static int split(const struct spec_item *item, const struct probe_row *row, stru
 
 	*out = (struct parts){ 0 };
 	if (len >= sizeof(out->function))
-		return spec_fault(f, item, place(item, item->name), "too long a name", row->expected);
+		return spec_fault(f, item, place(item, item->name), "the name is too long", row->expected);
 	memcpy(out->function, item->name, len);
 	if (row->space == PROBE_USER && !at)
-		return spec_fault(f, item, place(item, item->name + len), "no file is named in which to probe",
+		return spec_fault(f, item, place(item, item->name + len), "the file to probe is missing",
 				  row->expected);
 	if (at && take_path(item, at + 1, out, f))
 		return -1;
@@ -249,7 +249,7 @@ static int define_in_file(struct definer *d, const struct parts *parts)
 	if (rc)
 		return not_found(d->item, parts, &err, rc != -ENOENT || access(parts->path, R_OK), d->f);
 	if (!d->row->at_return && probe_args_of_function(d->args, args, sizeof(args)))
-		return spec_fault(d->f, d->item, likely_place(d), "an argument that is in no register",
+		return spec_fault(d->f, d->item, likely_place(d), "an argument that is not in a register",
 				  "$arg1 to $arg6, or the words of the kernel's uprobetracer.rst");
 	return define_at(d, parts, at + parts->offset, 0, d->row->at_return ? d->args : args);
 }

@@ -107,7 +107,7 @@ static int name_made(struct source *source, struct stream_event *ev, struct faul
 	if (ev->callchain)
 		return spec_fault(f, source->item, source->item->at, "events of this source have "
 				  "no call chain",
-				  "no stack and no max-stack=");
+				  "this source without stack and max-stack=");
 	name = ev->alias ? ev->alias : source->ops->name;
 	return event_set_name(ev, name, name, f);
 }
@@ -194,7 +194,7 @@ static int parse_words(struct source *source, int n, char **words, void *config,
 	struct opt_parser parser = {
 		.groups = source->ops->groups, .ngroups = source->ops->ngroups, .config = config,
 		.mode = OPT_MODE_PLAIN, .command = source->ops->name,
-		.listed = "in an event list it has those below; targets and output are options of the run",
+		.listed = "in an event list it takes only the options below; give targets and output as options of the run",
 	};
 	struct fault why = { 0 };
 	char message[400];
@@ -203,10 +203,10 @@ static int parse_words(struct source *source, int n, char **words, void *config,
 	if (rc)
 		snprintf(message, sizeof(message), "%.399s", why.text);
 	else if (parser.help)
-		snprintf(message, sizeof(message), "%s: no -h among the options of a source",
+		snprintf(message, sizeof(message), "%s: a source takes no -h",
 			 source->ops->name);
 	else if (parser.noperands)
-		snprintf(message, sizeof(message), "%s: \"%.100s\" is no option", source->ops->name,
+		snprintf(message, sizeof(message), "%s: \"%.100s\" is not an option", source->ops->name,
 			 parser.operands[0]);
 	rc = rc || parser.help || parser.noperands;
 	free(parser.operands);

@@ -20,7 +20,7 @@ int dumps_begin(struct stream *s, struct fault *f)
 		return -1;
 	s->dumps.flight = flight_new(s->opts->recording.flight_bytes);
 	if (!s->dumps.flight)
-		return fault_set(f, EXIT_FAILED, "--keep: no memory for what is kept");
+		return fault_set(f, EXIT_FAILED, "--keep: no memory for the events to keep");
 	perfdata_divert(s->record.writer, s->dumps.flight);
 	if (s->record.identifier)
 		recorder_put_inventory(s);

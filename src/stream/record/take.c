@@ -25,8 +25,8 @@ static void tell_error(struct stream *s)
 		stream_finish(s);   /* nothing else to do: recorder_end() reports it */
 		return;
 	}
-	fprintf(stderr, "perf-prof: --record %s: %s: what comes from now on is not recorded; the run "
-		"goes on\n", s->opts->record, strerror(-perfdata_error(s->record.writer)));
+	fprintf(stderr, "perf-prof: --record %s: %s: later events are not recorded; the run "
+		"continues\n", s->opts->record, strerror(-perfdata_error(s->record.writer)));
 }
 
 /* Reads the written bytes once more for addresses of generated code; only if a process makes such code. */

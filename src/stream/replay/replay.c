@@ -61,7 +61,7 @@ int stream_start_output(struct stream_opts *opts, struct fault *f)
 static int check_options(const struct stream_opts *o, struct fault *f)
 {
 	if (o->record)
-		return fault_usage(f, "--record with --input: the recording is there already: %s", o->input);
+		return fault_usage(f, "--record with --input: %s is a recording already", o->input);
 	if (o->tsc || o->monotonic)
 		return fault_usage(f, "%s with --input: a recording has the clock of its recorder",
 				   o->tsc ? "--tsc" : "--monotonic");
@@ -507,11 +507,11 @@ static void tell(const struct stream *s)
 		fprintf(stderr, "perf-prof: %s: it has %" PRIu64 " bytes of AUX areas (hardware traces), which perf-prof "
 			"does not decode, and no samples beside them\n", s->opts->input, c->aux_bytes);
 	else if (c->aux_bytes)
-		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were passed over",
+		note(verbose, "%s: %" PRIu64 " bytes of AUX areas (hardware traces) were skipped",
 		     s->opts->input, c->aux_bytes);
 	if (c->own)
-		fprintf(stderr, "perf-prof: %s: %" PRIu64 " records of types that only their recorder knows were passed "
-			"over\n", s->opts->input, c->own);
+		fprintf(stderr, "perf-prof: %s: %" PRIu64 " records of types that only their recorder knows were "
+			"skipped\n", s->opts->input, c->own);
 	if (p->formats_bad)
 		note(verbose, "%s: cannot parse %d tracepoint formats; fields of those events are "
 		     "missing", s->opts->input, p->formats_bad);

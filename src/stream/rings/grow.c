@@ -150,7 +150,7 @@ static void tell(const struct stream *s, const struct ring *ring, const struct o
 {
 	char text[32];
 
-	note(s->opts->verbose, "the ring of CPU %d has %s from here on", ring->cpu,
+	note(s->opts->verbose, "the ring of CPU %d now has %s", ring->cpu,
 	     units_bytes_text(pev_ring_size(ring->ring), text, sizeof(text)));
 	if (stuck)
 		note(1, "%s is no longer watched on CPU %d: it could not be redirected to a larger ring; "

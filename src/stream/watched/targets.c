@@ -78,10 +78,10 @@ static int resolve_pids(struct targets *t, const struct stream_opts *opts, struc
 		int rc = add_threads(t, opts->pids.v[i]);
 
 		if (rc == -ESRCH)
-			return fault_set(f, EXIT_FAILED, "--pids %d: there is no such process; "
+			return fault_set(f, EXIT_FAILED, "-p %d: there is no such process; "
 					 "`pgrep NAME` finds the number", opts->pids.v[i]);
 		if (rc)
-			return fault_set(f, EXIT_FAILED, "--pids %d: cannot list its threads: %s",
+			return fault_set(f, EXIT_FAILED, "-p %d: cannot list its threads: %s",
 					 opts->pids.v[i], strerror(-rc));
 	}
 	return 0;
@@ -93,7 +93,7 @@ static int resolve_tids(struct targets *t, const struct stream_opts *opts, struc
 		int tid = opts->tids.v[i];
 
 		if (kill(tid, 0) && errno == ESRCH)
-			return fault_set(f, EXIT_FAILED, "--tids %d: there is no such thread; "
+			return fault_set(f, EXIT_FAILED, "-t %d: there is no such thread; "
 					 "`ps -eLf` lists them", tid);
 		if (add_task(t, (struct task_target){ .tid = tid, .cgroup_fd = -1 }))
 			return fault_set(f, EXIT_FAILED, "out of memory");
