@@ -70,7 +70,7 @@ PEV_API int pev_ring_fd(const struct pev_ring *ring);
  */
 PEV_API int pev_ring_wait(struct pev_ring *ring, int timeout_ms, int cancel_fd);
 /* The same for an event whose records go into a ring, its own or another event's (set_output):
- * -ESRCH is about the task of this event, 1 about that ring. -EINVAL if the event has no ring,
+ * -ESRCH refers to the task of this event, 1 to that ring. -EINVAL if the event has no ring,
  * since the kernel then reports nothing. If the other event's ring was unmapped, the kernel
  * reports the same as at the end of the task: -ESRCH. */
 PEV_API int pev_event_wait(struct pev_event *ev, int timeout_ms, int cancel_fd);

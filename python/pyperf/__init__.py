@@ -76,14 +76,14 @@ def PERF_MEM_S(a: str, s: str) -> int:
 # ---------------------------------------------------------------- counts
 
 class Estimate(NamedTuple):
-    """A count as it would have been without sharing the counter."""
+    """An estimate of the count without multiplexing."""
     value: float
     share: float        #: of the time that it was seen, 0 to 1
     exact: bool         #: it was on all the time: value is the count
 
 
 class Count(NamedTuple):
-    """What a counter said, as the kernel gives it: never scaled."""
+    """The value of a counter as the kernel returns it, never scaled."""
     value: int
     time_enabled: int   #: ns that it was enabled
     time_running: int   #: ns that it was on a counter; less = shared (multiplexed)
@@ -102,7 +102,7 @@ class Count(NamedTuple):
 
 
 class Counts(Dict[str, Count]):
-    """Counts, by the names of their events. The second event of a name is "name#2"."""
+    """Counts by event name. A second event with the same name is "name#2"."""
     result: Any = None      #: of the function that was measured
 
     def _add(self, name: str, values: Iterable[Any]) -> None:
@@ -143,7 +143,7 @@ def parse(events: str) -> List[Parsed]:
 
 
 class Feature(NamedTuple):
-    """Something that this user can open on this kernel, or cannot."""
+    """A feature of perf events, and whether this user can use it on this kernel."""
     name: str       #: "tracepoint-raw"
     group: str      #: "events", "targets", "samples", …
     what: str
@@ -154,7 +154,7 @@ class Feature(NamedTuple):
 
 
 def features() -> List[Feature]:
-    """What this user can open on this kernel. Each is tried, which takes some milliseconds."""
+    """All features, and whether this user can use them here. Each is tried: some milliseconds."""
     return [Feature(*row) for row in _pyperf._features()]
 
 
@@ -216,7 +216,7 @@ class Event(_pyperf._Event):
     no sample_type, samples have id, ip, pid, tid, time, cpu and period, and those of a
     tracepoint raw.
 
-    A with block closes it at its end."""
+    A with statement closes it at its end."""
 
     unit: Optional[str]
     scale: float
@@ -280,7 +280,7 @@ class Group(_pyperf._Group):
     ":W" (split a group that does not fit) works only in measure(). With ":S" and a sample_period,
     only the leader samples, and each sample has the counts of all.
 
-    A group is a sequence of its Events. A with block closes it at its end."""
+    A group is a sequence of its Events. A with statement closes it at its end."""
 
     def __init__(self, *events: What, pid: int = 0, cpu: int = -1, cgroup: int = -1,
                  flags: int = 0, **fields: Any) -> None:
