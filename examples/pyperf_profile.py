@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where does a Python program of yours spend its time: in which library?
+"""In which library does your Python code spend its time?
 
     pyperf_profile.py
 
-Samples this thread 2000 times a second of its own CPU time while work() runs."""
+Samples this thread 2000 times a second of its CPU time while work() runs."""
 import bisect
 import collections
 import hashlib

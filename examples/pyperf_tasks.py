@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which processes does a command start, and which programs do they run? In asyncio.
+"""Which processes does a command start, and which programs do they run? Uses asyncio.
 
     pyperf_tasks.py sh -c 'ls | wc -l'
 
-An inherited event can't be mapped on all CPUs at once: so there is one per CPU."""
+The kernel maps no ring for an inherited event on all CPUs, so there is one event per CPU."""
 import asyncio
 import os
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who had the CPUs, for how long, and how often? Of a recording, by CSV.
+"""Which tasks had the CPUs, for how long, and how often? Reads the CSV of a recording.
 
     perf-prof record -e sched:sched_switch -a -- sleep 5
     perf-prof script --csv -e sched:sched_switch | ./switches.py
