@@ -159,7 +159,7 @@ static int prepare_job(struct python_config *config, struct job *j, const struct
 	if (!job_prepare(j, argv, false, &config->stream, f))
 		return 0;
 	if (f->exit_code == WORKLOAD_MISSING && at < args->noperands)
-		fault_set(f, WORKLOAD_MISSING, "%s: there is no such program to watch; arguments of the script stand before --",
+		fault_set(f, WORKLOAD_MISSING, "%s: there is no such program to watch; put arguments of the script before --",
 			  argv[0]);
 	return -1;
 }

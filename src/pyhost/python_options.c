@@ -3,8 +3,8 @@
 
 static const struct opt script_opts[] = {
 	{ "workload", 0, NULL, OPT_STRING, offsetof(struct python_config, workload), "COMMAND",
-	  "Run this command line with sh, and watch it; the same as -- COMMAND behind the script, for "
-	  "scripts that begin with -- in their first line.", false, NULL },
+	  "Run this command line with sh, and watch it, as -- COMMAND after the script does; for scripts "
+	  "whose first line ends with --.", false, NULL },
 	{ "venv", 0, NULL, OPT_STRING, offsetof(struct python_config, venv), "DIR",
 	  "Use this virtual environment. Default: $VIRTUAL_ENV, which root ignores.", false, NULL },
 	{ "user", 0, NULL, OPT_STRING, offsetof(struct python_config, user), "NAME",
@@ -113,12 +113,12 @@ static const char *const description[] = {
 	"or incomplete recording is read as far as possible; what could not be read is reported, and "
 	"the exit code is 1.",
 	"Options can be before or after the script. After the script, words that are not options of "
-	"perf-prof are passed to the script. -- behind the script, then a command: perf-prof starts the "
-	"command and watches it, with its threads and children, unless -p, -t, -C or --cgroups say "
-	"otherwise; the run ends with it, and its exit code is that of perf-prof if the script has "
-	"none. If a word that begins with - follows that --, it and all others are passed to the "
-	"script. -- before the script: all words are the script and its arguments, and --workload "
-	"starts a command.",
+	"perf-prof are passed to the script. With -- and a command after the script, perf-prof starts "
+	"the command and watches it, with its threads and children, unless -p, -t, -C or --cgroups give "
+	"another target. The run ends when the command ends, with the exit code of the command if the "
+	"script gives none. If the first word after that -- begins with -, all words after it are passed "
+	"to the script. After a -- before the script, all words are the script and its arguments; use "
+	"--workload to start a command.",
 	"SIGINT or SIGTERM ends the run: events in the rings are delivered for at most 500 ms, the "
 	"rest is counted as lost, __exit__() runs, and the exit code is 0. A second one ends "
 	"perf-prof at once with 130.",

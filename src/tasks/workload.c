@@ -154,8 +154,8 @@ static void end(const struct workload *w, bool started)
 	int ended;
 
 	if (kill(w->pid, SIGTERM) && errno == EPERM && started) {
-		fprintf(stderr, "perf-prof: %s (process %d) goes on: it was started as root, and perf-prof has given up "
-			"root's rights since\n", w->name, (int)w->pid);
+		fprintf(stderr, "perf-prof: %s (process %d) keeps running: it was started as root, and perf-prof has given "
+			"up root's rights since\n", w->name, (int)w->pid);
 		return;
 	}
 	kill(w->pid, SIGCONT);

@@ -84,7 +84,7 @@ def test_single_words(prof, tmp_path, word):
     (tmp_path / 's.py').write_text(SCRIPT)
     done = run([prof, 'python', '-e', 'sched:sched_wakeup', '-N', '1', 's.py', word], tmp_path, prof)
     if word == '-i_':       # -i with a value that is none: ours, and told
-        assert done.returncode == 2 and '--interval _' in done.stderr
+        assert done.returncode == 2 and '-i _' in done.stderr
     else:
         assert words(done) == ['s.py', word]
 
