@@ -131,10 +131,10 @@ static int begin(struct analysis *a, struct fault *f)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		all[i].names_ip = true;
-		all[i].triggers = spec_attr(all[i].item, "trigger");
-		if (all[i].triggers && !r->overwrite.on)
+		all[i].asked.triggers = spec_attr(all[i].asked.item, "trigger");
+		if (all[i].asked.triggers && !r->overwrite.on)
 			return fault_usage(f, "record: the attribute trigger needs --overwrite");
-		if (all[i].maker && !all[i].triggers)
+		if (all[i].maker && !all[i].asked.triggers)
 			return fault_usage(f, "record: perf-prof makes %s from other events: use "
 					   "it as a trigger (/.../trigger/), or record those "
 					   "events", all[i].name);
@@ -145,7 +145,7 @@ static int begin(struct analysis *a, struct fault *f)
 /* Only called if there are sources that make events. */
 static void sample(struct analysis *a, const struct analysis_sample *s)
 {
-	if (s->event->triggers)
+	if (s->event->asked.triggers)
 		stream_ask_dump(a->stream, s->time, s->event->name);
 }
 

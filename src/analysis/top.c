@@ -118,7 +118,7 @@ static void add_counts(const struct top *t, struct top_row *row, const struct st
 {
 	for (size_t i = 0; counts && i < counts->n; i++) {
 		const struct stream_event *event = counts->v[i].event;
-		const struct top_part *part = event && event->counted ? event->consumer : NULL;
+		const struct top_part *part = event && event->opened.counted ? event->consumer : NULL;
 		const struct expr_value v = { .u = counts->v[i].delta, .type = EXPR_U64 };
 
 		for (size_t k = 0; part && k < part->nvalues; k++)

@@ -139,12 +139,12 @@ static int add_expression(struct top_plan *plan, struct top_part *part, struct a
 		expr_free(expr);
 		return key_fault(f, option, attr->value, event->name, 0, "this is text", "a number to sum");
 	}
-	if (!event->alias)
+	if (!event->asked.alias)
 		n = asprintf(&title, "%s", attr->value);
-	else if (count_values(event->item) == 1)
-		n = asprintf(&title, "%s", event->alias);
+	else if (count_values(event->asked.item) == 1)
+		n = asprintf(&title, "%s", event->asked.alias);
 	else
-		n = asprintf(&title, "%s.%s", event->alias, attr->value);
+		n = asprintf(&title, "%s.%s", event->asked.alias, attr->value);
 	if (n < 0)
 		expr_free(expr);
 	n = n < 0 ? n : add_value(plan, part, expr, title, by);
@@ -155,7 +155,7 @@ static int add_expression(struct top_plan *plan, struct top_part *part, struct a
 /* The tracepoint's name; with its system if another event has the same name. */
 static const char *count_title(const struct stream_event *event, const struct stream_event *events, size_t n)
 {
-	if (event->alias || !event->tracepoint)
+	if (event->asked.alias || !event->tracepoint)
 		return analysis_counted(event);
 	for (size_t i = 0; i < n; i++)
 		if (events[i].tracepoint && !strcmp(events[i].tracepoint, event->tracepoint) &&
@@ -167,7 +167,7 @@ static const char *count_title(const struct stream_event *event, const struct st
 static int add_values(struct top_plan *plan, struct top_part *part, struct analysis *a,
 		      const struct stream_event *event, struct fault *f)
 {
-	const struct spec_item *item = event->item;
+	const struct spec_item *item = event->asked.item;
 	const struct stream_event *events;
 	size_t n;
 
@@ -196,7 +196,7 @@ static bool is_task_field(const char *key)
 
 static const char *key_text(const struct stream_event *event, const char *common)
 {
-	const char *own = spec_attr(event->item, "key");
+	const char *own = spec_attr(event->asked.item, "key");
 
 	return own ? own : common ? common : "_tid";
 }
@@ -204,7 +204,7 @@ static const char *key_text(const struct stream_event *event, const char *common
 static int compile_key(struct top_part *part, struct analysis *a, const struct stream_event *event,
 		       const char *common, struct fault *f)
 {
-	const char *own = spec_attr(event->item, "key"), *text = key_text(event, common);
+	const char *own = spec_attr(event->asked.item, "key"), *text = key_text(event, common);
 
 	if (key_compile(a, &part->key, event, text, own ? "key=" : "-k", f))
 		return -1;
@@ -217,7 +217,7 @@ static int compile_key(struct top_part *part, struct analysis *a, const struct s
 static int compile_printkey(struct top_part *part, struct analysis *a, const struct stream_event *event,
 			    struct fault *f)
 {
-	const char *text = spec_attr(event->item, "printkey");
+	const char *text = spec_attr(event->asked.item, "printkey");
 	enum expr_type type = expr_type(part->key);
 	const struct expr_field field = {
 		"key", type == EXPR_TEXT ? EXPR_FIELD_CHARS : type == EXPR_U64 ? EXPR_FIELD_UINT : EXPR_FIELD_SINT,
@@ -234,7 +234,7 @@ static int compile_printkey(struct top_part *part, struct analysis *a, const str
 static int make_part(struct top_plan *plan, struct top_part *part, struct analysis *a,
 		     const struct stream_event *event, const char *key, struct fault *f)
 {
-	const char *comm = spec_attr(event->item, "comm");
+	const char *comm = spec_attr(event->asked.item, "comm");
 
 	if (compile_key(part, a, event, key, f) || compile_printkey(part, a, event, f) ||
 	    (comm && key_compile(a, &part->comm, event, comm, "comm=", f)))
@@ -246,7 +246,7 @@ static int make_part(struct top_plan *plan, struct top_part *part, struct analys
 
 uint64_t top_plan_reads(struct analysis *a, const struct stream_event *event, const char *key)
 {
-	const struct spec_item *item = event->item;
+	const struct spec_item *item = event->asked.item;
 	uint64_t parts = key_reads(a, event, key_text(event, key)) | key_reads(a, event, spec_attr(item, "comm"));
 
 	for (size_t i = 0; i < item->nattrs; i++)

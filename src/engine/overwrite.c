@@ -77,7 +77,7 @@ static bool mark_triggers(struct stream_event *events, size_t n)
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		bool triggers = spec_attr(events[i].item, "trigger");
+		bool triggers = spec_attr(events[i].asked.item, "trigger");
 
 		events[i].consumer = triggers ? &events[i] : NULL;
 		any |= triggers;

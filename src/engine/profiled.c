@@ -46,7 +46,7 @@ struct stream_event *analysis_profiled(struct analysis *a, bool *all)
 
 const char *analysis_counted(const struct stream_event *event)
 {
-	return event->sampling && !event->alias ? event->sampling->what : event->name;
+	return event->sampling && !event->asked.alias ? event->sampling->what : event->name;
 }
 
 char *analysis_family(struct analysis *a, const struct stream_event *event, char *buf, size_t size)
@@ -55,8 +55,8 @@ char *analysis_family(struct analysis *a, const struct stream_event *event, char
 	const struct stream_event *events = stream_events(a->stream, &n);
 
 	*buf = '\0';
-	for (size_t i = event->family; i < n && used < size; i++)
-		if (events[i].family == event->family)
+	for (size_t i = event->opened.family; i < n && used < size; i++)
+		if (events[i].opened.family == event->opened.family)
 			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? "+" : "",
 						 analysis_counted(&events[i]));
 	return buf;

@@ -11,7 +11,7 @@ bool convert_profiles(const struct convert *c, const struct stream_event *event)
 {
 	if (c->all)
 		return analysis_has_place(event);
-	return c->profile && event->family == c->profile->family;
+	return c->profile && event->opened.family == c->profile->opened.family;
 }
 
 void convert_tell_event(const struct convert *c, struct analysis *a)

@@ -47,7 +47,7 @@ PyObject *host_chain_to_keep(struct host *h, const struct perf_event *e)
 	const uint64_t *ips = layout_callchain(&event->layout, e->rec, &nr);
 	PyObject *chain;
 
-	if (!h->names.maps || !ips || (!event->stack_format && !has_user_part(ips, nr)))
+	if (!h->names.maps || !ips || (!event->opened.stack_format && !has_user_part(ips, nr)))
 		return NULL;
 	chain = host_callchain(h, e);
 	if (!chain)

@@ -105,7 +105,7 @@ size_t sample_registers_text(const struct sample_view *s, char *buf, size_t size
 	size_t n = 0;
 
 	buf[0] = '\0';
-	if (s->event->stack_format && !(fmt->sample_type & PERF_SAMPLE_REGS_INTR))
+	if (s->event->opened.stack_format && !(fmt->sample_type & PERF_SAMPLE_REGS_INTR))
 		return 0;   /* they were sampled only for unwinding */
 	if (pev_decode(s->rec, s->rec->size, fmt, &rec))
 		return 0;

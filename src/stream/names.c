@@ -112,18 +112,18 @@ static bool take_stack(const struct stream_event *event, const struct perf_event
 {
 	struct pev_record r;
 
-	if (pev_decode(rec, rec->size, event->stack_format, &r) ||
+	if (pev_decode(rec, rec->size, event->opened.stack_format, &r) ||
 	    r.sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_64)
 		return false;
 	*out = (struct unwinder_sample){
 		.stack = {
-			.machine = machine_of(event->stack_format->arch), .mask = r.sample.regs_user.mask,
+			.machine = machine_of(event->opened.stack_format->arch), .mask = r.sample.regs_user.mask,
 			.regs = r.sample.regs_user.values, .stack = r.sample.stack,
 			.stack_size = r.sample.stack_dyn_size,
 		},
 		.asked = r.sample.stack_size,
 		.pid = (pid_t)r.sample.pid, .time = r.sample.time,
-		.max = event->max_stack,
+		.max = event->asked.max_stack,
 	};
 	return true;
 }
@@ -136,7 +136,7 @@ const uint64_t *names_chain(struct names *n, const struct stream_event *event,
 
 	if (ips && branchchain_has(event))
 		return branchchain_make(&n->branches, event, rec, ips, nr);
-	if (!ips || !event->stack_format || !n->maps || !take_stack(event, rec, &sample))
+	if (!ips || !event->opened.stack_format || !n->maps || !take_stack(event, rec, &sample))
 		return ips;
 	if (!n->unwinder)
 		n->unwinder = unwinder_new(n->maps, symbolizer_dsos(n->symbolizer));

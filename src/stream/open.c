@@ -51,7 +51,7 @@ enum { LOOP_FILES = 5, BUFFER_FILES = 2, SPARE_FILES = 64 };
  */
 static int set_filter(struct stream *s, struct opened *o, struct fault *f)
 {
-	const char *kernel = o->event->filtered ? o->event->filtered->kernel : NULL;
+	const char *kernel = o->event->opened.filtered ? o->event->opened.filtered->kernel : NULL;
 	bool skip_us = s->rings.filter_self && !o->event->keep_own;
 	struct pev_error err = {0};
 	char ours[64], *text = NULL;
@@ -211,7 +211,7 @@ static int open_event(void *ctx, struct perf_event_attr *attr)
 
 	if (event->sampling)
 		snprintf(label, sizeof(label), "%s", event->sampling->what);
-	else if (event->probe)
+	else if (event->asked.probe)
 		snprintf(label, sizeof(label), "%s", event->name);
 	else
 		snprintf(label, sizeof(label), "%s:%s", event->sys, event->tracepoint);
@@ -305,12 +305,12 @@ static int open_task(struct stream *s, const struct task_target *task, struct fa
 	for (size_t e = 0; e < s->list.nevents && !rc; e++) {
 		struct stream_event *event = &s->list.events[e];
 
-		if (event->maker || event->everywhere != (task == &s->everybody))
+		if (event->maker || event->asked.everywhere != (task == &s->everybody))
 			continue;
 		for (size_t r = 0; event->wanted && r < s->rings.n && !rc; r++)
-			if (!event->cpus.n || numlist_has(&event->cpus, s->rings.v[r].cpu))
+			if (!event->asked.cpus.n || numlist_has(&event->asked.cpus, s->rings.v[r].cpu))
 				rc = open_one(s, event, task, &s->rings.v[r], f);
-		if (rc == -1 && event->from_glob) {
+		if (rc == -1 && event->asked.from_glob) {
 			leave_out(s, event, f);
 			rc = 0;
 		}
@@ -344,7 +344,7 @@ static int open_events(struct stream *s, struct fault *f)
 static int check_event_cpus(struct stream *s, struct fault *f)
 {
 	for (size_t e = 0; e < s->list.nevents; e++) {
-		const struct numlist *cpus = &s->list.events[e].cpus;
+		const struct numlist *cpus = &s->list.events[e].asked.cpus;
 
 		for (size_t i = 0; i < cpus->n; i++)
 			if (!numlist_has(&s->targets.cpus, cpus->v[i]))
@@ -360,8 +360,9 @@ static size_t count_openings(const struct stream *s, bool everywhere)
 	size_t n = 0;
 
 	for (size_t e = 0; e < s->list.nevents; e++)
-		if (s->list.events[e].wanted && !s->list.events[e].maker && s->list.events[e].everywhere == everywhere)
-			n += s->list.events[e].cpus.n ? s->list.events[e].cpus.n : s->targets.cpus.n;
+		if (s->list.events[e].wanted && !s->list.events[e].maker &&
+		    s->list.events[e].asked.everywhere == everywhere)
+			n += s->list.events[e].asked.cpus.n ? s->list.events[e].asked.cpus.n : s->targets.cpus.n;
 	return n;
 }
 

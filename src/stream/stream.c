@@ -65,7 +65,8 @@ int stream_check_chains(const struct stream *s, struct fault *f)
 		return fault_usage(f, "--call-graph dwarf samples the user part of call chains, which "
 				   "--no-user-callchain leaves out; -g samples the kernel part");
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].callchain && !s->list.events[i].chain_kernel && !s->list.events[i].chain_user)
+		if (s->list.events[i].callchain && !s->list.events[i].asked.chain_kernel &&
+		    !s->list.events[i].asked.chain_user)
 			return fault_usage(f, "%s with --no-kernel-callchain leaves no call chain for %s; add "
 					   "--user-callchain", s->opts->call_graph ? "-g" : "the attribute stack",
 					   s->list.events[i].name);

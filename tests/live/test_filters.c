@@ -279,7 +279,7 @@ static bool passes(struct bench *b, struct filter *filter, const struct perf_eve
 	assert_non_null(raw);
 	if (!filter->here)
 		return true;
-	b->event.filtered = filter;
+	b->event.opened.filtered = filter;
 	return filter_passes(&b->event, rec, raw, size, b->cpu);
 }
 

@@ -202,7 +202,7 @@ static void a_sample_passes_or_not(void **state)
 		uint32_t pid, tid;
 	} rec = { { .type = PERF_RECORD_SAMPLE, .size = sizeof(rec) }, 7, 8 };
 	struct filter f;
-	struct stream_event event = { .name = "a:b", .filtered = &f };
+	struct stream_event event = { .name = "a:b", .opened.filtered = &f };
 	uint8_t raw[80] = { [8] = 5 };
 
 	assert_int_equal(filter_split(&f, "_pid==7 && u8==5 && _cpu==3", &schema, true, NULL),

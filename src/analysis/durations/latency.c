@@ -124,10 +124,10 @@ static int role_of(const struct stream_event *event, bool last, struct part *par
 	} words[] = {
 		{ "start", ROLE_START }, { "begin", ROLE_START }, { "end", ROLE_END }, { "both", ROLE_BOTH },
 	};
-	const char *said = spec_attr(event->item, "role");
+	const char *said = spec_attr(event->asked.item, "role");
 
 	part->role = last ? ROLE_END : ROLE_START;
-	if (spec_attr(event->item, "untraced"))
+	if (spec_attr(event->asked.item, "untraced"))
 		part->role = ROLE_SHOWN;
 	if (!said)
 		return 0;
@@ -142,7 +142,7 @@ static int role_of(const struct stream_event *event, bool last, struct part *par
 /* key=, or -k, or by default the thread. */
 static const char *key_text(const struct latency *l, const struct stream_event *event)
 {
-	const char *own = spec_attr(event->item, "key");
+	const char *own = spec_attr(event->asked.item, "key");
 
 	return own ? own : l->key ? l->key : "_tid";
 }
@@ -154,7 +154,7 @@ static uint64_t reads(struct question *q, const struct stream_event *event)
 
 static int compile_key(struct question *q, struct part *part, struct fault *f)
 {
-	const char *text = key_text((struct latency *)q, part->event), *own = spec_attr(part->event->item, "key");
+	const char *text = key_text((struct latency *)q, part->event), *own = spec_attr(part->event->asked.item, "key");
 
 	if (!own && part->role == ROLE_SHOWN)
 		return 0;
@@ -173,13 +173,14 @@ static int take_list(struct latency *l, struct fault *f)
 	if (!l->parts)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < l->n; i++)
-		if (!spec_attr(events[i].item, "untraced"))
-			last = events[i].item->text;
+		if (!spec_attr(events[i].asked.item, "untraced"))
+			last = events[i].asked.item->text;
 	for (size_t i = 0; i < l->n; i++) {
 		struct part *part = &l->parts[i];
 
 		part->event = &events[i];
-		if (role_of(part->event, part->event->item->text == last, part, f) || compile_key(&l->question, part, f))
+		if (role_of(part->event, part->event->asked.item->text == last, part, f) ||
+		    compile_key(&l->question, part, f))
 			return -1;
 		starts |= part->role == ROLE_START || part->role == ROLE_BOTH;
 		ends_too |= part->role == ROLE_END || part->role == ROLE_BOTH;

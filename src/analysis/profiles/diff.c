@@ -109,7 +109,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 	uint64_t weight = d->all ? 1 : analysis_weight(s);
 
 	progress_step(&d->progress, a);
-	if (d->all ? !analysis_has_place(s->event) : s->event->family != d->event->family || !s->tid)
+	if (d->all ? !analysis_has_place(s->event) : s->event->opened.family != d->event->opened.family || !s->tid)
 		return;
 	d->side->samples++;
 	d->side->squares += (double)weight * (double)weight;

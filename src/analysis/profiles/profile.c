@@ -163,7 +163,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		p->from = s->time;
 	if (p->off_cpu)
 		oncpu_see(&p->oncpu, s->time);
-	if (p->all ? analysis_has_place(s->event) : s->event->family == p->clock->family)
+	if (p->all ? analysis_has_place(s->event) : s->event->opened.family == p->clock->opened.family)
 		take_clock(a, s);
 	else if (p->off_cpu)
 		take_switch(a, s);
@@ -191,7 +191,7 @@ static int check_asked(struct analysis *a, struct profile *p, const struct strea
 		       struct fault *f)
 {
 	for (size_t i = 1; i < n; i++)
-		if (all[i].item != all[0].item)
+		if (all[i].asked.item != all[0].asked.item)
 			return fault_usage(f, "profile: -e %s and %s: expected one event; to see "
 					   "several, use `perf-prof record -e` and `perf-prof "
 					   "report`", all[0].name, all[i].name);

@@ -89,10 +89,10 @@ static int refuse_rate(const struct analysis *a, const struct stream_event *all,
 		       struct fault *f)
 {
 	for (size_t i = 0; i < n; i++)
-		if (source_hides_event(a->stream, all[i].item->name))
+		if (source_hides_event(a->stream, all[i].asked.item->name))
 			return fault_usage(f, "%s: %s sets the rate of perf events, but %s is a source, which takes "
 					   "every event; -e sw:%s is the perf event", a->ops->name, option,
-					   all[i].item->name, all[i].item->name);
+					   all[i].asked.item->name, all[i].asked.item->name);
 	return fault_usage(f, "%s: %s sets the rate of perf events such as cycles, and -e has none without a rate "
 			   "of its own: a tracepoint samples every hit, and a source takes its rate as in -e 'profile/%s/'",
 			   a->ops->name, option, option);

@@ -95,12 +95,13 @@ static struct stream_event *source_of(const struct all_events *all, struct strea
 {
 	struct stream_event *leader = NULL;
 
-	if (!event->counted)
+	if (!event->opened.counted)
 		return event;
 	for (size_t i = 0; i < all->nshown + all->nleaders; i++) {
 		struct stream_event *e = event_at(all, i);
 
-		if (stream_event_has_counts(e) && e->track < event->track && (!leader || e->track > leader->track))
+		if (stream_event_has_counts(e) && e->opened.track < event->opened.track &&
+		    (!leader || e->opened.track > leader->opened.track))
 			leader = e;
 	}
 	return leader ? leader : event;
@@ -290,7 +291,7 @@ static void show_section(struct analysis *a, struct section *s, uint64_t now)
 
 static bool is_drawn(const struct report *r, const struct section *s)
 {
-	return !r->drawn || r->drawn->source->family == s->source->family;
+	return !r->drawn || r->drawn->source->opened.family == s->source->opened.family;
 }
 
 /* The name of the drawn event; NULL: all events. */

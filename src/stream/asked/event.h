@@ -63,10 +63,44 @@ struct stream_counts {
 	} v[];
 };
 
+/* What the event list asks for. */
+struct event_asked {
+	const struct spec_item *item;   /* its item in the event list */
+	const char *alias;              /* NULL: none */
+	const char *filter;             /* as the user wrote it; NULL: none */
+	const char *probe;              /* name without alias, for a tracepoint that perf-prof created (probes.h);
+					 * or NULL */
+	struct numlist cpus;            /* cpus=; n == 0: the CPUs of the target */
+	bool chain_user, chain_kernel;  /* parts of the call chain */
+	uint32_t stack_bytes;           /* bytes of user stack per sample, for unwinding; 0: the kernel walks frame
+					 * pointers */
+	unsigned int max_stack;         /* frames; 0: the kernel's default */
+	bool everywhere;                /* opened for all tasks, whatever the targets are */
+	bool unrecorded;                /* not recorded, because the list has the same event twice */
+	bool triggers;                  /* attribute trigger: each sample requests a dump (--overwrite) */
+	bool from_glob;                 /* skipped if it cannot be opened */
+};
+
+/* How it is opened, or found in a recording. */
+struct event_opened {
+	uint64_t id;                    /* event id of one of its descriptors */
+	uint32_t track;                 /* index of the event in the recording, or NO_TRACK */
+	uint32_t family;                /* index of the first event that counts the same thing on other types of
+					 * CPUs (hybrid machines), usually its own: the weights of a family are
+					 * added */
+	uint32_t leader;                /* index of its group's leader, maybe its own; or NO_LEADER */
+	bool muted;                     /* opened only because its group needs it: samples are not delivered */
+	bool counted;                   /* not sampled itself: samples of the leader have its count */
+	uint64_t read_format;           /* for a group with S, else 0 */
+	struct filter *filtered;        /* the parsed filter: filter.h */
+	struct pev_format *stack_format;   /* decodes registers and stack, for asked.stack_bytes; NULL: none */
+};
+
+/* One event of the list, globs expanded. */
 struct stream_event {
-	/* read for every sample, so kept together */
-	struct layout layout;           /* offsets of the parts of a sample */
-	uint32_t min_raw;               /* samples with less raw data are malformed: a field is missing */
+	/* What each sample needs is together. */
+	struct layout layout;           /* where the parts of its samples are */
+	uint32_t min_raw;               /* raw data shorter than this lacks a field */
 	bool keep_own;                  /* samples of perf-prof itself are delivered, too: see is_own() in choice.c */
 	bool choosy;                    /* choice_offer() has to look at each sample: filter, limits, taps, counts,
 					 * or muted */
@@ -78,39 +112,18 @@ struct stream_event {
 					 * alone if it is no tracepoint */
 	const char *word;               /* the name as an identifier: sys__name, cycles_u */
 	const char *sys, *tracepoint;   /* NULL if it is no tracepoint */
-	const char *alias;              /* NULL: none */
-	const char *filter;             /* as the user wrote it; NULL: none */
-	const struct spec_item *item;   /* its item in the event list */
-	struct filter *filtered;        /* the parsed filter: filter.h */
-	struct numlist cpus;            /* cpus=; n == 0: the CPUs of the target */
-	bool callchain;
-	bool chain_user, chain_kernel;  /* which parts the chain has */
-	uint32_t stack_bytes;           /* bytes of user stack per sample, for unwinding; 0: the kernel walks frame
-					 * pointers */
-	struct pev_format *stack_format;   /* decodes the registers and stack for that; NULL: none */
-	unsigned int max_stack;         /* frames; 0: the kernel's default */
+	bool callchain;                 /* samples have one */
 	const struct tracefmt *fmt;     /* NULL: no tracepoint; then its fields are the parts of its samples */
 	struct stream_sampling *sampling;   /* set where fmt is NULL, else NULL */
 	struct maker *maker;            /* the source that makes this event from others; or NULL */
 	struct maker_tap *taps;         /* sources that receive its samples instead of the consumer; or NULL */
-	bool everywhere;                /* opened for all tasks, whatever the targets are */
-	bool unrecorded;                /* not recorded, because the list has the same event twice */
-	bool triggers;                  /* attribute trigger: each sample requests a dump (--overwrite) */
-	const char *probe;              /* name without alias, for a tracepoint that perf-prof created (probes.h);
-					 * or NULL */
-	bool from_glob;                 /* skipped if it cannot be opened */
-	uint32_t leader;                /* index of its group's leader, maybe its own; or NO_LEADER */
-	bool muted;                     /* opened only because its group needs it: samples are not delivered */
-	bool counted;                   /* not sampled itself: samples of the leader have its count */
-	uint64_t read_format;           /* for a group with S, else 0 */
 	struct stream_counts *counts;   /* counts in the sample being delivered; NULL: samples have none */
-	uint64_t id;                    /* event id of one of its descriptors */
-	uint32_t track;                 /* index of the event in the recording, or NO_TRACK */
-	uint32_t family;                /* index of the first event that counts the same thing on other types of
-					 * CPUs (hybrid machines), usually its own: the weights of a family are
-					 * added */
-	bool wanted;                    /* set by the consumer before stream_open() */
-	uint64_t reads;                 /* PERF_SAMPLE_* that the consumer reads; set by it before stream_narrow() */
-	bool names_ip;                  /* the consumer shows `ip` as a symbol; set by it likewise */
+	struct event_asked asked;
+	struct event_opened opened;
+
+	/* Set by the consumer before stream_open(). */
+	bool wanted;
+	uint64_t reads;                 /* PERF_SAMPLE_* that it reads; before stream_narrow() */
+	bool names_ip;                  /* it shows `ip` as a symbol */
 };
 #endif

@@ -126,7 +126,7 @@ void filter_free(struct filter *filter)
 /* Such events are never dropped silently: the first one is reported here, their number at the end. */
 static void no_value(const struct stream_event *event, int trouble)
 {
-	struct filter *filter = event->filtered;
+	struct filter *filter = event->opened.filtered;
 
 	if (!filter->failed++)
 		fprintf(stderr, "perf-prof: %s: %s in the filter %s: such events are left out\n",
@@ -144,7 +144,7 @@ bool filter_passes(const struct stream_event *event, const struct perf_event_hea
 	run.text = NULL;
 	run.text_size = run.text_used = 0;
 	schema_set_run(&run, rec, raw, raw_size, &cpu);
-	trouble = expr_eval(event->filtered->here, &run, &value);
+	trouble = expr_eval(event->opened.filtered->here, &run, &value);
 	if (__builtin_expect(trouble, 0))
 		no_value(event, trouble);
 	return !trouble && value.u;

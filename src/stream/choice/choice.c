@@ -29,7 +29,7 @@ static bool is_unwanted(struct stream *s, const struct stream_event *event, cons
 		s->loss.totals.skipped++;
 		return true;
 	}
-	if (event->muted || is_filtered(event, rec, raw, raw_size, cpu)) {
+	if (event->opened.muted || is_filtered(event, rec, raw, raw_size, cpu)) {
 		s->loss.totals.filtered++;
 		return true;
 	}
@@ -95,5 +95,7 @@ bool choice_refuses(const struct stream *s, const struct ring *ring, const struc
 	} else {
 		event = dispatch_sample(s, rec, &raw, &size);
 	}
-	return event && (event->unrecorded || is_own(s, event, rec) || is_filtered(event, rec, raw, size, (uint32_t)ring->cpu));
+	return event &&
+	       (event->asked.unrecorded || is_own(s, event, rec) ||
+			is_filtered(event, rec, raw, size, (uint32_t)ring->cpu));
 }

@@ -97,12 +97,12 @@ static uint64_t read_format(const struct stream_event *ev)
 {
 	if (!(ev->layout.sample_type & PERF_SAMPLE_READ))
 		return 0;
-	return ev->sampling ? ev->sampling->attr.attr.read_format : ev->read_format;
+	return ev->sampling ? ev->sampling->attr.attr.read_format : ev->opened.read_format;
 }
 
 bool counts_are_in(const struct stream_event *ev)
 {
-	return !ev->maker && !ev->counted && read_format(ev) & PERF_FORMAT_ID;
+	return !ev->maker && !ev->opened.counted && read_format(ev) & PERF_FORMAT_ID;
 }
 
 /* A group cannot have more members than there are events: `room`. */
@@ -194,7 +194,8 @@ static struct counter *counter_of_member(struct counts *all, const struct stream
  * event, the alias to which the sample is delivered counts. */
 static const struct stream_event *event_of(const struct member *m, const struct stream_event *event)
 {
-	return m->event && m->event->track == event->track && event->track != NO_TRACK ? event : m->event;
+	return m->event && m->event->opened.track == event->opened.track && event->opened.track != NO_TRACK
+	       ? event : m->event;
 }
 
 static void take_one(struct counts *all, const struct stream_event *event, uint64_t id, uint64_t value, uint32_t tid)

@@ -23,7 +23,7 @@ void dispatch_index(struct stream *s)
 	for (size_t i = 0; i < s->list.nevents; i++)
 		s->list.events[i].choosy = s->list.events[i].filter_here || limits_own(&s->list.events[i]) ||
 				      s->opts->sampling_limit || s->list.events[i].taps || s->list.events[i].counts ||
-				      s->list.events[i].muted;
+				      s->list.events[i].opened.muted;
 	s->choice.plain_raw = s->choice.mixed || first->callchain ? 0 : first->layout.raw;
 	for (size_t i = 0; i < s->list.nevents; i++)
 		if (s->list.events[i].wanted && s->list.events[i].fmt && !s->list.events[i].maker)

@@ -52,7 +52,7 @@ struct stream_event *strays_whose(const struct stream *s, const struct perf_even
 	if (__builtin_expect(ev != NULL, 1) || rec->size < ID_AT + 8)
 		return ev;
 	ev = strays_event(s, rec);
-	*id = ev ? ev->id : 0;
+	*id = ev ? ev->opened.id : 0;
 	return ev;
 }
 

@@ -19,15 +19,15 @@ static int attr_stack(struct stream_event *ev, const char *value, char *why, siz
 	if (!value)
 		return 0;
 	if (!strcmp(value, "no")) {
-		ev->callchain = ev->chain_user = ev->chain_kernel = false;
-		ev->stack_bytes = 0;
+		ev->callchain = ev->asked.chain_user = ev->asked.chain_kernel = false;
+		ev->asked.stack_bytes = 0;
 		return 0;
 	}
-	if (!stream_parse_chains(value, &ev->stack_bytes, &expected)) {
+	if (!stream_parse_chains(value, &ev->asked.stack_bytes, &expected)) {
 		snprintf(why, size, "stack=%.64s: expected %s", value, expected);
 		return -1;
 	}
-	ev->chain_user = true;
+	ev->asked.chain_user = true;
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static int attr_max_stack(struct stream_event *ev, const char *value, char *why,
 		return -1;
 	}
 	ev->callchain = true;
-	ev->max_stack = (unsigned int)n;
+	ev->asked.max_stack = (unsigned int)n;
 	return 0;
 }
 
@@ -66,8 +66,8 @@ static int attr_alias(struct stream_event *ev, const char *value, char *why, siz
 			 value ? value : "");
 		return -1;
 	}
-	free((char *)ev->alias);
-	ev->alias = strdup(value);
+	free((char *)ev->asked.alias);
+	ev->asked.alias = strdup(value);
 	return 0;
 }
 
@@ -75,8 +75,8 @@ static int attr_cpus(struct stream_event *ev, const char *value, char *why, size
 {
 	const char *bad = "";
 
-	numlist_free(&ev->cpus);
-	if (!value || numlist_parse(&ev->cpus, value, 65535, &bad)) {
+	numlist_free(&ev->asked.cpus);
+	if (!value || numlist_parse(&ev->asked.cpus, value, 65535, &bad)) {
 		snprintf(why, size, "cpus=%.64s: expected a list such as 0-3,7",
 			 value ? value : "");
 		return -1;

@@ -53,18 +53,18 @@ struct stream_event *events_append(struct stream *s, const struct spec_item *ite
 	}
 	s->list.events = v;
 	ev = memset(&v[s->list.nevents], 0, sizeof(*v));
-	ev->stack_bytes = o->chains.stack_bytes;
-	ev->chain_user = o->user_callchain > 0 || ev->stack_bytes;
-	ev->chain_kernel = o->kernel_callchain >= 0;
+	ev->asked.stack_bytes = o->chains.stack_bytes;
+	ev->asked.chain_user = o->user_callchain > 0 || ev->asked.stack_bytes;
+	ev->asked.chain_kernel = o->kernel_callchain >= 0;
 	ev->callchain = o->call_graph || o->user_callchain > 0 || o->kernel_callchain > 0;
-	ev->item = item;
-	ev->track = NO_TRACK;
-	ev->family = (uint32_t)s->list.nevents;
-	ev->leader = NO_LEADER;
+	ev->asked.item = item;
+	ev->opened.track = NO_TRACK;
+	ev->opened.family = (uint32_t)s->list.nevents;
+	ev->opened.leader = NO_LEADER;
 	ev->wanted = true;
 	ev->reads = STREAM_READS_ALL;
-	ev->filter = item->filter ? strdup(item->filter) : NULL;
-	if (item->filter && !ev->filter) {
+	ev->asked.filter = item->filter ? strdup(item->filter) : NULL;
+	if (item->filter && !ev->asked.filter) {
 		no_memory(f);
 		return NULL;
 	}
@@ -76,7 +76,7 @@ int events_check_names(const struct stream *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
 		for (size_t k = i + 1; k < s->list.nevents; k++)
-			if (s->list.events[i].item != s->list.events[k].item &&
+			if (s->list.events[i].asked.item != s->list.events[k].asked.item &&
 			    !strcmp(s->list.events[i].word, s->list.events[k].word))
 				return fault_usage(f, "two events of -e are called %s; give one of "
 						   "them another name: alias=NAME",
@@ -90,15 +90,15 @@ static void event_free(struct stream_event *ev)
 	free((char *)ev->word);
 	free((char *)ev->sys);
 	free((char *)ev->tracepoint);
-	free((char *)ev->alias);
-	free((char *)ev->probe);
-	free((char *)ev->filter);
+	free((char *)ev->asked.alias);
+	free((char *)ev->asked.probe);
+	free((char *)ev->asked.filter);
 	if (ev->sampling)
 		free(ev->sampling->what);
 	free(ev->sampling);
-	free(ev->stack_format);
+	free(ev->opened.stack_format);
 	free(ev->counts);
-	numlist_free(&ev->cpus);
+	numlist_free(&ev->asked.cpus);
 }
 
 void events_free(struct stream *s)
@@ -134,7 +134,7 @@ int event_set_name(struct stream_event *ev, const char *name, const char *word, 
 
 int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *name, struct fault *f)
 {
-	const char *shown = ev->alias ? ev->alias : name;
+	const char *shown = ev->asked.alias ? ev->asked.alias : name;
 	char full[256], word[256];
 
 	snprintf(full, sizeof(full), "%s:%s", sys, shown);
@@ -147,11 +147,11 @@ int event_set_tracepoint(struct stream_event *ev, const char *sys, const char *n
 
 int event_set_stack_format(struct stream_event *ev, const struct pev_format *format)
 {
-	if (!ev->stack_format)
-		ev->stack_format = malloc(sizeof(*ev->stack_format));
-	if (!ev->stack_format)
+	if (!ev->opened.stack_format)
+		ev->opened.stack_format = malloc(sizeof(*ev->opened.stack_format));
+	if (!ev->opened.stack_format)
 		return -1;
-	*ev->stack_format = *format;
+	*ev->opened.stack_format = *format;
 	return 0;
 }
 

@@ -31,7 +31,7 @@ static int add_tracepoint(struct stream *s, const struct spec_item *item, const 
 	if (!ev || event_attrs_set(s, ev, item, EVENT_TRACEPOINT, f) ||
 	    event_set_tracepoint(ev, sys, name, f))
 		return -1;
-	ev->from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
+	ev->asked.from_glob = spec_is_glob(item->sys) || spec_is_glob(item->name);
 	ev->fmt = tracefmt_load(s->list.formats, s->list.tracefs, sys, name, f);
 	if (!ev->fmt)
 		return -1;

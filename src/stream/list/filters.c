@@ -74,11 +74,11 @@ static void list_fields(const struct expr_schema *schema, char *buf, size_t size
 static int complain(const struct stream_event *event, const struct expr_schema *schema,
 		    const struct expr_error *err, const char *kernel, struct fault *f)
 {
-	const struct spec_item *item = event->item;
+	const struct spec_item *item = event->asked.item;
 	char message[400], fields[512];
 	size_t used;
 
-	if (is_attribute(event->filter, schema))
+	if (is_attribute(event->asked.filter, schema))
 		return spec_fault(f, item, item->filter_at, "an attribute in the place of the filter",
 				  "an empty place before it: name//attribute/");
 	snprintf(message, sizeof(message), "%s: %s", event->name, err->message);
@@ -103,7 +103,7 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 		      const struct expr_schema *schema, enum filter_fate fate,
 		      const struct expr_error *err, struct fault *f)
 {
-	bool may = event->fmt && trial && (fate == FILTER_NO_FIELDS || is_kernels_own(event->filter, err));
+	bool may = event->fmt && trial && (fate == FILTER_NO_FIELDS || is_kernels_own(event->asked.filter, err));
 	struct pev_error said = { 0 };
 	char words[256] = "";
 
@@ -111,7 +111,7 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 		return complain(event, schema, err, "", f);
 	if (!open_trial(event, trial))
 		return may ? 0 : complain(event, schema, err, "", f);
-	if (pev_event_set_filter(*trial, event->filter, &said))
+	if (pev_event_set_filter(*trial, event->asked.filter, &said))
 		kernel_said(&said, words, sizeof(words));
 	else if (may)
 		return 0;
@@ -120,10 +120,10 @@ static int ask_kernel(const struct stream_event *event, struct pev_event **trial
 
 static void hint(const struct stream *s, const struct stream_event *event)
 {
-	const struct filter *filter = event->filtered;
+	const struct filter *filter = event->opened.filtered;
 
 	/* a glob makes many events from one item: one hint is enough */
-	if (event > s->list.events && event[-1].item == event->item)
+	if (event > s->list.events && event[-1].asked.item == event->asked.item)
 		return;
 	note(s->opts->verbose, "%s: perf-prof evaluates %s for each event, as the "
 	     "kernel's filters do not support it%s%s", event->name, filter->text,
@@ -139,18 +139,18 @@ static int no_memory(struct fault *f)
 static int prepare(struct stream *s, struct stream_event *event, const struct expr_schema *schema,
 		   struct pev_event **trial, struct fault *f)
 {
-	struct filter *filter = event->filtered;
+	struct filter *filter = event->opened.filtered;
 	struct expr_error err = { 0 };
-	enum filter_fate fate = filter_split(filter, event->filter, schema, !event->fmt || !trial, &err);
+	enum filter_fate fate = filter_split(filter, event->asked.filter, schema, !event->fmt || !trial, &err);
 
 	/* if the kernel refuses its part, all of the filter is evaluated here, which is only slower */
 	if (fate == FILTER_SPLIT && filter->kernel && open_trial(event, trial) &&
 	    pev_event_set_filter(*trial, filter->kernel, NULL)) {
 		filter_free(filter);
-		fate = filter_split(filter, event->filter, schema, true, &err);
+		fate = filter_split(filter, event->asked.filter, schema, true, &err);
 	}
 	if (fate == FILTER_NO_EXPRESSION || fate == FILTER_NO_FIELDS) {
-		filter->kernel = strdup(event->filter);
+		filter->kernel = strdup(event->asked.filter);
 		if (filter->kernel)
 			return ask_kernel(event, trial, schema, fate, &err, f);
 	}
@@ -169,10 +169,10 @@ static int prepare_event(struct stream *s, struct stream_event *event, struct pe
 	int rc;
 
 	/* sources have options in the filter's slot */
-	if (!event->filter || event->maker || (event->sampling && event->sampling->source))
+	if (!event->asked.filter || event->maker || (event->sampling && event->sampling->source))
 		return 0;
-	event->filtered = calloc(1, sizeof(*event->filtered));
-	if (!event->filtered || schema_of_event(&schema, event))
+	event->opened.filtered = calloc(1, sizeof(*event->opened.filtered));
+	if (!event->opened.filtered || schema_of_event(&schema, event))
 		return no_memory(f);
 	rc = prepare(s, event, &schema, trial, f);
 	schema_free(&schema);
@@ -195,11 +195,11 @@ void filters_forget(struct stream *s)
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		if (s->list.trials)
 			pev_event_close(s->list.trials[i]);
-		if (!s->list.events[i].filtered)
+		if (!s->list.events[i].opened.filtered)
 			continue;
-		filter_free(s->list.events[i].filtered);
-		free(s->list.events[i].filtered);
-		s->list.events[i].filtered = NULL;
+		filter_free(s->list.events[i].opened.filtered);
+		free(s->list.events[i].opened.filtered);
+		s->list.events[i].opened.filtered = NULL;
 	}
 	free(s->list.trials);
 	s->list.trials = NULL;
@@ -210,7 +210,7 @@ void filters_forget(struct stream *s)
 void filters_tell(const struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++) {
-		const struct filter *filter = s->list.events[i].filtered;
+		const struct filter *filter = s->list.events[i].opened.filtered;
 
 		if (filter && filter->failed > 1)
 			fprintf(stderr, "perf-prof: %s: %" PRIu64 " events were left out: the filter %s "

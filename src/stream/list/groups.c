@@ -33,19 +33,19 @@ void groups_modifiers(const struct stream *s, const struct spec_item *item, char
 
 static bool is_read(const struct stream *s, const struct stream_event *leader)
 {
-	return strchr(modifiers_of(s, leader->item), 'S') || (leader->sampling && leader->sampling->group_read);
+	return strchr(modifiers_of(s, leader->asked.item), 'S') || (leader->sampling && leader->sampling->group_read);
 }
 
 /* Why the event cannot be in its group; NULL: it can. */
 static const char *why_not(const struct stream *s, const struct stream_event *ev)
 {
-	const char *modifiers = modifiers_of(s, ev->item);
+	const char *modifiers = modifiers_of(s, ev->asked.item);
 
 	if (ev->maker)
 		return "a group takes no events that a source makes from other events";
 	if (ev->fmt && modifiers[strspn(modifiers, "SW")])
 		return "a tracepoint's group has no modifiers but S and W";
-	if (strchr(modifiers, 'W') && is_read(s, &s->list.events[ev->leader]))
+	if (strchr(modifiers, 'W') && is_read(s, &s->list.events[ev->opened.leader]))
 		return "a weak group (W) may be split, and then its counts (S) are not read: give "
 	"W or S, not both";
 	return NULL;
@@ -53,7 +53,7 @@ static const char *why_not(const struct stream *s, const struct stream_event *ev
 
 static void set_format(struct stream_event *ev, uint64_t read_format)
 {
-	ev->read_format |= read_format;
+	ev->opened.read_format |= read_format;
 	if (!ev->sampling)
 		return;
 	ev->sampling->attr.attr.read_format |= read_format;
@@ -63,7 +63,7 @@ static void set_format(struct stream_event *ev, uint64_t read_format)
 /* Not sampled: its count is read with the leader's. */
 static void set_counted(struct stream_event *ev)
 {
-	ev->counted = true;
+	ev->opened.counted = true;
 	if (!ev->sampling)
 		return;
 	ev->sampling->attr.attr.freq = 0;
@@ -76,14 +76,14 @@ int groups_apply(struct stream *s, struct fault *f)
 		struct stream_event *ev = &s->list.events[i];
 		const char *why;
 
-		if (!ev->item->group)
+		if (!ev->asked.item->group)
 			continue;
-		if (!i || s->list.events[i - 1].item->group != ev->item->group)
+		if (!i || s->list.events[i - 1].asked.item->group != ev->asked.item->group)
 			leader = i;
-		ev->leader = leader;
+		ev->opened.leader = leader;
 		why = why_not(s, ev);
 		if (why)
-			return spec_fault(f, ev->item, ev->item->at, why, "another event, or this "
+			return spec_fault(f, ev->asked.item, ev->asked.item->at, why, "another event, or this "
 					  "one outside the braces");
 		if (!is_read(s, &s->list.events[leader]))
 			continue;
@@ -97,7 +97,7 @@ int groups_apply(struct stream *s, struct fault *f)
 bool groups_are_read(const struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].read_format & PERF_FORMAT_GROUP)
+		if (s->list.events[i].opened.read_format & PERF_FORMAT_GROUP)
 			return true;
 	return false;
 }
@@ -106,7 +106,8 @@ bool groups_are_read(const struct stream *s)
 
 static bool reads(const struct stream_event *ev)
 {
-	return ev->read_format & PERF_FORMAT_GROUP || (ev->sampling && ev->sampling->attr.attr.sample_type & PERF_SAMPLE_READ);
+	return ev->opened.read_format & PERF_FORMAT_GROUP ||
+	       (ev->sampling && ev->sampling->attr.attr.sample_type & PERF_SAMPLE_READ);
 }
 
 /* Linux 6.12 and later can, and then count for each task. */
@@ -150,7 +151,8 @@ static bool fits(const struct stream *s, uint32_t leader)
 	size_t n = 0;
 	bool fit = true;
 
-	for (size_t i = leader; i < s->list.nevents && s->list.events[i].leader == leader && n < 32 && fit; i++) {
+	for (size_t i = leader; i < s->list.nevents && s->list.events[i].opened.leader == leader && n < 32 &&
+	     fit; i++) {
 		struct pev_open_opts opts = { .size = sizeof(opts), .group = opened[0] };
 		union pev_attr_buf buf;
 
@@ -166,15 +168,16 @@ static bool fits(const struct stream *s, uint32_t leader)
 
 static void take_apart(struct stream *s, uint32_t leader)
 {
-	for (size_t i = leader; i < s->list.nevents && s->list.events[i].leader == leader; i++)
-		s->list.events[i].leader = NO_LEADER;
+	for (size_t i = leader; i < s->list.nevents && s->list.events[i].opened.leader == leader; i++)
+		s->list.events[i].opened.leader = NO_LEADER;
 }
 
 void groups_prepare(struct stream *s)
 {
 	look_at_inheritance(s);
 	for (uint32_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].leader == i && strchr(modifiers_of(s, s->list.events[i].item), 'W') &&
+		if (s->list.events[i].opened.leader == i &&
+		    strchr(modifiers_of(s, s->list.events[i].asked.item), 'W') &&
 		    !fits(s, i)) {
 			note(s->opts->verbose, "the group of %s doesn't fit on the PMU: its events are opened alone",
 			     s->list.events[i].name);
@@ -189,13 +192,13 @@ void groups_settle(struct stream *s)
 	for (size_t i = 0; i < s->list.nevents; i++) {
 		struct stream_event *ev = &s->list.events[i], *leader;
 
-		if (ev->leader == NO_LEADER)
+		if (ev->opened.leader == NO_LEADER)
 			continue;
-		leader = &s->list.events[ev->leader];
-		if (ev->counted)
-			ev->wanted = leader->wanted && !leader->muted;
+		leader = &s->list.events[ev->opened.leader];
+		if (ev->opened.counted)
+			ev->wanted = leader->wanted && !leader->opened.muted;
 		else if (ev->wanted && !leader->wanted)
-			leader->wanted = leader->muted = true;
+			leader->wanted = leader->opened.muted = true;
 	}
 }
 
@@ -204,12 +207,12 @@ void groups_settle(struct stream *s)
 struct pev_event *groups_leader(const struct stream *s, const struct stream_event *event,
 				const struct task_target *task, const struct ring *ring)
 {
-	if (event->leader == NO_LEADER || &s->list.events[event->leader] == event)
+	if (event->opened.leader == NO_LEADER || &s->list.events[event->opened.leader] == event)
 		return NULL;
 	for (size_t i = s->rings.nopened; i-- > 0;) {
 		const struct opened *o = &s->rings.opened[i];
 
-		if (o->event == &s->list.events[event->leader] && o->task == task && o->ring == ring)
+		if (o->event == &s->list.events[event->opened.leader] && o->task == task && o->ring == ring)
 			return o->ev;
 	}
 	return NULL;

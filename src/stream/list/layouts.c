@@ -32,7 +32,7 @@ static bool reads(const struct stream *s, const struct stream_event *ev, uint64_
 
 static bool differ(const struct stream *s, const struct stream_event *a, const struct stream_event *b)
 {
-	return a->callchain != b->callchain || a->read_format != b->read_format || a->fmt == b->fmt ||
+	return a->callchain != b->callchain || a->opened.read_format != b->opened.read_format || a->fmt == b->fmt ||
 	       !a->fmt || !b->fmt || !reads(s, a, PERF_SAMPLE_RAW) || !reads(s, b, PERF_SAMPLE_RAW);
 }
 
@@ -97,7 +97,7 @@ static uint64_t unread(const struct stream *s, const struct stream_event *ev)
 /* The parts for call chains. sample_type_of() adds them again if the event has call chains. */
 static uint64_t chain_parts(const struct stream_event *ev)
 {
-	return PERF_SAMPLE_CALLCHAIN | (ev->stack_bytes ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0);
+	return PERF_SAMPLE_CALLCHAIN | (ev->asked.stack_bytes ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0);
 }
 
 static uint64_t sample_type_of(const struct stream *s, const struct stream_event *ev)
@@ -110,14 +110,14 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 		type |= ev->sampling->attr.attr.sample_type & ~chain_parts(ev) & ~unread(s, ev);
 	else
 		type |= (reads(s, ev, PERF_SAMPLE_RAW) ? PERF_SAMPLE_RAW : 0) | (no_period ? 0 : PERF_SAMPLE_PERIOD) |
-			(ev->read_format & ~(uint64_t)PEV_FORMAT_LOST ? PERF_SAMPLE_READ : 0);
+			(ev->opened.read_format & ~(uint64_t)PEV_FORMAT_LOST ? PERF_SAMPLE_READ : 0);
 	if (s->choice.mixed)
 		type |= PERF_SAMPLE_IDENTIFIER;
 	if (s->opts->record)
 		type |= RECORDER_SAMPLE_TYPE;
 	if (ev->callchain)
 		type |= PERF_SAMPLE_CALLCHAIN;
-	if (ev->callchain && ev->stack_bytes)
+	if (ev->callchain && ev->asked.stack_bytes)
 		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return type;
 }
@@ -126,10 +126,10 @@ static uint64_t sample_type_of(const struct stream *s, const struct stream_event
 static int choose_stack_format(struct stream_event *ev)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = ev->layout.sample_type,
-					.read_format = ev->read_format };
+					.read_format = ev->opened.read_format };
 	struct pev_format format;
 
-	if (!ev->callchain || !ev->stack_bytes)
+	if (!ev->callchain || !ev->asked.stack_bytes)
 		return 0;
 	if (ev->sampling)
 		attr = ev->sampling->attr.attr;
@@ -151,13 +151,13 @@ static void choose_layout(const struct stream *s, struct stream_event *ev)
 
 	if (!ev->sampling) {
 		if (s->rings.has_lost_format)
-			ev->read_format |= PEV_FORMAT_LOST;
-		layout_from_format(&ev->layout, type, ev->read_format);
+			ev->opened.read_format |= PEV_FORMAT_LOST;
+		layout_from_format(&ev->layout, type, ev->opened.read_format);
 		return;
 	}
 	a = &ev->sampling->attr.attr;
 	a->sample_type = type;
-	if (ev->callchain && ev->stack_bytes)
+	if (ev->callchain && ev->asked.stack_bytes)
 		a->sample_regs_user = source_registers();
 	if (s->rings.has_lost_format)
 		a->read_format |= PEV_FORMAT_LOST;

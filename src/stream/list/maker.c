@@ -232,7 +232,7 @@ static bool is_everywhere(const struct stream *s, const struct wish *w)
 static struct stream_event *find_watched(struct stream *s, const struct wish *w)
 {
 	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
-		if (s->list.events[i].everywhere == is_everywhere(s, w) &&
+		if (s->list.events[i].asked.everywhere == is_everywhere(s, w) &&
 		    is_tracepoint(&s->list.events[i], w->sys, w->name))
 			return &s->list.events[i];
 	return NULL;
@@ -240,7 +240,7 @@ static struct stream_event *find_watched(struct stream *s, const struct wish *w)
 
 static struct stream_event *append_live(struct stream *s, const struct wish *w, struct fault *f)
 {
-	const struct spec_item *item = s->list.events[w->maker->event].item;
+	const struct spec_item *item = s->list.events[w->maker->event].asked.item;
 	struct stream_event *ev;
 	struct fault why = { 0 };
 	char message[256];
@@ -264,16 +264,16 @@ static struct stream_event *append_live(struct stream *s, const struct wish *w, 
 
 static struct stream_event *append(struct stream *s, const struct wish *w, struct fault *f)
 {
-	const struct spec_item *item = s->list.events[w->maker->event].item;
+	const struct spec_item *item = s->list.events[w->maker->event].asked.item;
 	struct stream_event *ev = s->replay ? recording_watch(s, item, w->maker->name, w->sys, w->name, f)
 					    : append_live(s, w, f);
 
 	if (!ev)
 		return NULL;
-	free((char *)ev->filter);   /* these are the source's options */
-	ev->filter = NULL;
+	free((char *)ev->asked.filter);   /* these are the source's options */
+	ev->asked.filter = NULL;
 	ev->callchain = false;
-	ev->everywhere = is_everywhere(s, w);
+	ev->asked.everywhere = is_everywhere(s, w);
 	return ev;
 }
 
@@ -412,7 +412,7 @@ void maker_emit(struct maker *m, uint64_t time, pid_t pid, pid_t tid)
 	struct stream *s = m->s;
 	const struct stream_event *event = &s->list.events[m->event];
 
-	if (s->run.stopping || (event->cpus.n && !numlist_has(&event->cpus, (int)m->cpu)))
+	if (s->run.stopping || (event->asked.cpus.n && !numlist_has(&event->asked.cpus, (int)m->cpu)))
 		return;
 	fill(m, time, pid, tid);
 	if (!event->choosy || limits_allow(s, m->ring, event, m->rec))

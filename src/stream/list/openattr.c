@@ -28,20 +28,20 @@ static void callchain_attr(const struct stream_event *event, struct perf_event_a
 {
 	if (!event->callchain)
 		return;
-	attr->exclude_callchain_user = !event->chain_user || event->stack_bytes;
-	attr->exclude_callchain_kernel = !event->chain_kernel;
-	attr->sample_max_stack = (uint16_t)event->max_stack;
-	if (!event->stack_bytes)
+	attr->exclude_callchain_user = !event->asked.chain_user || event->asked.stack_bytes;
+	attr->exclude_callchain_kernel = !event->asked.chain_kernel;
+	attr->sample_max_stack = (uint16_t)event->asked.max_stack;
+	if (!event->asked.stack_bytes)
 		return;
 	attr->sample_regs_user = source_registers();
-	attr->sample_stack_user = event->stack_bytes;
+	attr->sample_stack_user = event->asked.stack_bytes;
 }
 
 /* A member counts while its leader is enabled. A tracepoint that is opened disabled in the group of
  * a software event would stay disabled. */
 static void member_attr(const struct stream *s, const struct stream_event *event, struct perf_event_attr *attr)
 {
-	if (event->leader == NO_LEADER || &s->list.events[event->leader] == event)
+	if (event->opened.leader == NO_LEADER || &s->list.events[event->opened.leader] == event)
 		return;
 	attr->disabled = attr->enable_on_exec = 0;
 	attr->pinned = attr->exclusive = 0;
@@ -56,9 +56,9 @@ void open_attr(const struct stream *s, const struct stream_event *event,
 		*buf = event->sampling->attr;
 	} else {
 		pev_attr_buf_init(buf, PERF_TYPE_TRACEPOINT, event->fmt->id);
-		pev_attr_sample_period(attr, event->counted ? 0 : 1);
+		pev_attr_sample_period(attr, event->opened.counted ? 0 : 1);
 		attr->sample_type = event->layout.sample_type;
-		attr->read_format = event->read_format | (s->rings.has_lost_format ? PEV_FORMAT_LOST : 0);
+		attr->read_format = event->opened.read_format | (s->rings.has_lost_format ? PEV_FORMAT_LOST : 0);
 	}
 	attr->disabled = 1;
 	/* perf takes from the first event whether records of tasks have a time */

@@ -75,16 +75,16 @@ static void take_callchain(struct stream_event *ev)
 	if (!(a->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	ev->callchain = true;
-	ev->stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
-	ev->chain_user = !a->exclude_callchain_user || ev->stack_bytes;
-	ev->chain_kernel = !a->exclude_callchain_kernel;
+	ev->asked.stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
+	ev->asked.chain_user = !a->exclude_callchain_user || ev->asked.stack_bytes;
+	ev->asked.chain_kernel = !a->exclude_callchain_kernel;
 }
 
 /* If the event excludes the kernel, the kernel's part of its chain is empty, so -g must mean the
  * user's part. */
 static void follow_level(struct stream_event *ev, int user_callchain)
 {
-	ev->chain_user |= ev->sampling->attr.attr.exclude_kernel && user_callchain >= 0;
+	ev->asked.chain_user |= ev->sampling->attr.attr.exclude_kernel && user_callchain >= 0;
 }
 
 /* ---- one event ------------------------------------------------------------- */
@@ -92,8 +92,8 @@ static void follow_level(struct stream_event *ev, int user_callchain)
 /* Some PMUs name the CPUs to open their events on; cpus= has priority. */
 static int take_cpus(struct stream_event *ev, const struct pev_parsed *parsed, struct fault *f)
 {
-	for (size_t i = 0; i < parsed->ncpus && !ev->cpus.n; i++)
-		if (numlist_add(&ev->cpus, parsed->cpus[i]))
+	for (size_t i = 0; i < parsed->ncpus && !ev->asked.cpus.n; i++)
+		if (numlist_add(&ev->asked.cpus, parsed->cpus[i]))
 			return fault_set(f, EXIT_FAILED, "out of memory");
 	return 0;
 }
@@ -118,8 +118,8 @@ static int fill(const struct stream *s, struct stream_event *ev, const struct sp
 	if (useronly_settle(s, ev, 0, f))
 		return -1;
 	follow_level(ev, s->opts->user_callchain);
-	if (ev->alias)
-		name = ev->alias;
+	if (ev->asked.alias)
+		name = ev->asked.alias;
 	return event_set_name(ev, name, name, f);
 }
 
@@ -134,10 +134,10 @@ static int add_all(struct stream *s, const struct spec_item *item, const char *n
 
 		if (!ev)
 			return -1;
-		ev->family = first;
+		ev->opened.family = first;
 		if (filter_used) {
-			free((char *)ev->filter);
-			ev->filter = NULL;
+			free((char *)ev->asked.filter);
+			ev->asked.filter = NULL;
 		}
 		if (fill(s, ev, item, name, pev_attr_list_at(list, i), f))
 			return -1;

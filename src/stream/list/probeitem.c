@@ -326,10 +326,11 @@ static int set_names(struct stream_event *ev, const struct definer *d, const str
 	put_name(d->row, parts, name, sizeof(name));
 	ev->sys = strdup(d->s->list.probes.group);
 	ev->tracepoint = strdup(d->event);
-	ev->probe = strdup(name);
-	if (!ev->sys || !ev->tracepoint || !ev->probe)
+	ev->asked.probe = strdup(name);
+	if (!ev->sys || !ev->tracepoint || !ev->asked.probe)
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	return event_set_name(ev, ev->alias ? ev->alias : name, ev->alias ? ev->alias : name, f);
+	return event_set_name(ev, ev->asked.alias ? ev->asked.alias : name, ev->asked.alias ? ev->asked.alias : name,
+			      f);
 }
 
 static int add(struct definer *d, const struct parts *parts, struct fault *f)
@@ -364,7 +365,7 @@ const struct trace_field *stream_probe_address(const struct stream_event *event)
 {
 	const struct tracefmt *fmt = event->fmt;
 
-	for (size_t i = 0; event->probe && i < fmt->nfields; i++)
+	for (size_t i = 0; event->asked.probe && i < fmt->nfields; i++)
 		if (!strcmp(fmt->fields[i].name, "__probe_ip") ||
 		    !strcmp(fmt->fields[i].name, "__probe_func"))
 			return &fmt->fields[i];

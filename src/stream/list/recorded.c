@@ -31,7 +31,7 @@ struct stream_event *recording_watch(struct stream *s, const struct spec_item *i
 	ev = events_append(s, item, f);
 	if (!ev || event_set_tracepoint(ev, sys, name, f))
 		return NULL;
-	ev->track = (uint32_t)i;
+	ev->opened.track = (uint32_t)i;
 	ev->fmt = p->tracks[i].fmt;
 	ev->min_raw = ev->fmt->min_size;
 	layout_from_format(&ev->layout, p->tracks[i].widened, perfdata_event(p->reader, i)->format.read_format);

@@ -46,12 +46,12 @@ static void choose_callchain(struct stream_event *ev, const struct stream_opts *
 
 	if (!said)
 		return;
-	ev->chain_kernel = own->kernel_callchain > 0 || (own->call_graph && !own->kernel_callchain);
-	ev->chain_user = own->user_callchain > 0 || (own->call_graph && !own->user_callchain);
-	ev->callchain = ev->chain_kernel || ev->chain_user;
+	ev->asked.chain_kernel = own->kernel_callchain > 0 || (own->call_graph && !own->kernel_callchain);
+	ev->asked.chain_user = own->user_callchain > 0 || (own->call_graph && !own->user_callchain);
+	ev->callchain = ev->asked.chain_kernel || ev->asked.chain_user;
 	if (own->chains.said)
-		ev->stack_bytes = own->chains.stack_bytes;
-	ev->chain_user |= ev->callchain && own->chains.stack_bytes;
+		ev->asked.stack_bytes = own->chains.stack_bytes;
+	ev->asked.chain_user |= ev->callchain && own->chains.stack_bytes;
 }
 
 static int fill(struct source *source, struct stream_event *ev, const struct source_event *event,
@@ -74,7 +74,7 @@ static int fill(struct source *source, struct stream_event *ev, const struct sou
 	if (event_attrs_set(source->stream, ev, source->item, EVENT_SOURCE, f) ||
 	    useronly_settle(source->stream, ev, source->config->user_callchain, f))
 		return -1;
-	name = ev->alias ? ev->alias : source->ops->name;
+	name = ev->asked.alias ? ev->asked.alias : source->ops->name;
 	return event_set_name(ev, name, name, f);
 }
 
@@ -108,7 +108,7 @@ static int name_made(struct source *source, struct stream_event *ev, struct faul
 		return spec_fault(f, source->item, source->item->at, "events of this source have "
 				  "no call chain",
 				  "this source without stack and max-stack=");
-	name = ev->alias ? ev->alias : source->ops->name;
+	name = ev->asked.alias ? ev->asked.alias : source->ops->name;
 	return event_set_name(ev, name, name, f);
 }
 

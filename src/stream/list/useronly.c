@@ -86,7 +86,7 @@ int useronly_settle(const struct stream *s, struct stream_event *ev, int user_ca
 	sampling->user_only = true;
 	attr->exclude_kernel = attr->exclude_hv = 1;
 	/* the kernel's part of call chains is empty now, so -g must mean the user's */
-	ev->chain_user |= user_callchain >= 0 && o->user_callchain >= 0;
+	ev->asked.chain_user |= user_callchain >= 0 && o->user_callchain >= 0;
 	return 0;
 }
 

@@ -47,7 +47,7 @@ struct inscribed {
 /* The name without an alias. */
 static const char *what_of(const struct stream_event *event)
 {
-	return event->sampling ? event->sampling->what : event->probe ? event->probe : event->name;
+	return event->sampling ? event->sampling->what : event->asked.probe ? event->asked.probe : event->name;
 }
 
 static void put_event(struct stream *s, const struct stream_event *event, struct inscribed *all)
@@ -55,7 +55,7 @@ static void put_event(struct stream *s, const struct stream_event *event, struct
 	union pev_attr_buf *attr = &all->attrs[all->n];
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->rings.nopened && !event->unrecorded; i++)
+	for (size_t i = 0; i < s->rings.nopened && !event->asked.unrecorded; i++)
 		if (s->rings.opened[i].event == event && !pev_event_id(s->rings.opened[i].ev, &all->ids[n]))
 			n++;
 	if (!n)
@@ -73,9 +73,10 @@ static void mark_doubles(struct stream *s)
 {
 	for (size_t i = s->list.nshown; i < s->list.nevents; i++)
 		for (size_t k = 0; k < s->list.nevents; k++)
-			s->list.events[i].unrecorded |= s->list.events[k].fmt == s->list.events[i].fmt &&
+			s->list.events[i].asked.unrecorded |= s->list.events[k].fmt == s->list.events[i].fmt &&
 						(k < s->list.nshown ||
-						    (s->list.events[k].everywhere && !s->list.events[i].everywhere));
+						(s->list.events[k].asked.everywhere &&
+						     !s->list.events[i].asked.everywhere));
 }
 
 static int put_events(struct stream *s, struct inscribed *all, struct fault *f)
@@ -113,10 +114,10 @@ static int put_groups(struct stream *s, const struct inscribed *all, struct faul
 	for (size_t i = 0; i < all->n; i++) {
 		const struct stream_event *e = all->events[i];
 
-		if (e->leader == NO_LEADER)
+		if (e->opened.leader == NO_LEADER)
 			continue;
-		if (&s->list.events[e->leader] == e)
-			groups[n++] = (struct perfdata_group){ s->list.specs.groups[e->item->group - 1].name,
+		if (&s->list.events[e->opened.leader] == e)
+			groups[n++] = (struct perfdata_group){ s->list.specs.groups[e->asked.item->group - 1].name,
 							       (uint32_t)i, 0 };
 		if (n)
 			groups[n - 1].members++;

@@ -132,7 +132,7 @@ static void look_for_trigger(struct stream *s, const struct perf_event_header *r
 {
 	const struct stream_event *event = dispatch_event_of(s, rec);
 
-	if (event && event->triggers && rec->size >= event->layout.time + 8)
+	if (event && event->asked.triggers && rec->size >= event->layout.time + 8)
 		request_dump(s, layout_u64(rec, event->layout.time), event->name);
 }
 

@@ -53,9 +53,9 @@ static inline bool find_raw(struct stream_event *ev, const struct perf_event_hea
 static bool is_watched(const struct replay *p, const struct stream_event *ev, const struct perf_event_header *rec,
 		       uint32_t cpu)
 {
-	if (ev->cpus.n && !numlist_has(&ev->cpus, (int)cpu))
+	if (ev->asked.cpus.n && !numlist_has(&ev->asked.cpus, (int)cpu))
 		return false;
-	return __builtin_expect(!p->chooses_tasks, 1) || ev->everywhere ||
+	return __builtin_expect(!p->chooses_tasks, 1) || ev->asked.everywhere ||
 	       numlist_has(&p->pids, (int)layout_u32(rec, ev->layout.tid)) ||
 	       numlist_has(&p->tids, (int)layout_u32(rec, ev->layout.tid + 4));
 }

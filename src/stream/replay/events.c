@@ -104,10 +104,10 @@ static int fill_sampling(struct stream_event *ev, const struct replay *p, const 
 static void set_callchain(struct stream_event *ev, const struct perf_event_attr *a)
 {
 	ev->callchain = a->sample_type & PERF_SAMPLE_CALLCHAIN;
-	ev->stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
-	ev->chain_user = (ev->callchain && !a->exclude_callchain_user) || ev->stack_bytes;
-	ev->chain_kernel = ev->callchain && !a->exclude_callchain_kernel;
-	ev->max_stack = 0;
+	ev->asked.stack_bytes = event_is_unwound(a) ? a->sample_stack_user : 0;
+	ev->asked.chain_user = (ev->callchain && !a->exclude_callchain_user) || ev->asked.stack_bytes;
+	ev->asked.chain_kernel = ev->callchain && !a->exclude_callchain_kernel;
+	ev->asked.max_stack = 0;
 }
 
 /* The format of samples after widen_sample(). */
@@ -118,12 +118,12 @@ static int set_stack_format(struct stream_event *ev, const struct replay *p, con
 
 	format.sample_type = t->widened;
 	format.arch = arch_of(perfdata_info(p->reader));
-	return ev->stack_bytes ? event_set_stack_format(ev, &format) : 0;
+	return ev->asked.stack_bytes ? event_set_stack_format(ev, &format) : 0;
 }
 
 const struct perfdata_event *replay_event(const struct stream *s, const struct stream_event *event)
 {
-	return perfdata_event(s->replay->reader, event->track);
+	return perfdata_event(s->replay->reader, event->opened.track);
 }
 
 void replay_format(const struct stream *s, const struct stream_event *event, struct pev_format *format)
@@ -135,7 +135,7 @@ void replay_format(const struct stream *s, const struct stream_event *event, str
 
 static int name_tracepoint(struct stream_event *ev, const struct track *t, struct fault *f)
 {
-	const char *shown = ev->alias ? ev->alias : t->probe ? t->name : track_behind_system(t);
+	const char *shown = ev->asked.alias ? ev->asked.alias : t->probe ? t->name : track_behind_system(t);
 	char full[600], word[600];
 
 	ev->sys = strdup(t->fmt->sys);
@@ -163,7 +163,7 @@ static int name_event(struct stream_event *ev, const struct spec_item *item, con
 		      struct fault *f)
 {
 	char typed[300];
-	const char *name = ev->alias;
+	const char *name = ev->asked.alias;
 
 	if (t->fmt)
 		return name_tracepoint(ev, t, f);
@@ -207,15 +207,15 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 
 	if (!ev)
 		return -1;
-	ev->track = (uint32_t)track;
+	ev->opened.track = (uint32_t)track;
 	ev->fmt = t->fmt;
 	if (!t->fmt && fill_sampling(ev, p, t, e, f))
 		return -1;
 	if (takes_slot(s, item, t)) {
-		free((char *)ev->filter);
-		ev->filter = NULL;
+		free((char *)ev->asked.filter);
+		ev->asked.filter = NULL;
 	}
-	if (t->probe && !(ev->probe = strdup(t->probe)))
+	if (t->probe && !(ev->asked.probe = strdup(t->probe)))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (event_attrs_set(s, ev, item, t->probe ? EVENT_PROBE : t->fmt ? EVENT_TRACEPOINT : EVENT_PLAIN, f))
 		return -1;
@@ -225,8 +225,8 @@ static int append(struct stream *s, const struct spec_item *item, size_t track, 
 	if (set_stack_format(ev, p, t, &e->format))
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	layout_from_format(&ev->layout, t->widened, e->format.read_format);
-	ev->read_format = e->format.read_format;
-	ev->counted = track_is_counted(p, track);
+	ev->opened.read_format = e->format.read_format;
+	ev->opened.counted = track_is_counted(p, track);
 	if (t->fmt)
 		ev->min_raw = t->fmt->min_size;
 	return name_event(ev, item, t, f);
@@ -397,11 +397,11 @@ static int check_samples(const struct stream *s, const struct spec_item *item, s
 	size_t leader;
 
 	for (size_t i = before; i < s->list.nevents; i++)
-		if (item->group || s->opts->takes_counts || !track_is_counted(p, s->list.events[i].track))
+		if (item->group || s->opts->takes_counts || !track_is_counted(p, s->list.events[i].opened.track))
 			return 0;
-	leader = leader_of(p, s->list.events[before].track);
+	leader = leader_of(p, s->list.events[before].opened.track);
 	snprintf(message, sizeof(message), "%s was counted, not sampled, in %s",
-		 p->tracks[s->list.events[before].track].name,
+		 p->tracks[s->list.events[before].opened.track].name,
 		 s->opts->input);
 	if (leader < p->ntracks)
 		snprintf(expected, sizeof(expected), "name %s, whose samples bear the counts of its group",
@@ -440,7 +440,7 @@ static int add_item(struct stream *s, const struct spec_item *item, struct fault
 static bool has_event_of(const struct stream *s, size_t track)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].track == track)
+		if (s->list.events[i].opened.track == track)
 			return true;
 	return false;
 }
@@ -452,7 +452,7 @@ static int add_leaders(struct stream *s, struct fault *f)
 
 	s->replay->leaders_from = s->list.nevents;
 	for (size_t i = 0; i < s->list.nshown && s->opts->takes_counts; i++) {
-		size_t track = s->list.events[i].track, leader = p->ntracks;
+		size_t track = s->list.events[i].opened.track, leader = p->ntracks;
 
 		if (track != NO_TRACK && track_is_counted(p, track))
 			leader = leader_of(p, track);
@@ -497,18 +497,19 @@ static bool is_family(const struct stream *s, const struct stream_event *a, cons
 {
 	const struct replay *p = s->replay;
 
-	if (!a->sampling || !b->sampling || a->maker || b->maker || a->counted || b->counted || a->track == b->track)
+	if (!a->sampling || !b->sampling || a->maker || b->maker || a->opened.counted || b->opened.counted ||
+	    a->opened.track == b->opened.track)
 		return false;
 	return is_same_number(&replay_event(s, a)->attr.attr, &replay_event(s, b)->attr.attr) ||
-	       is_same_but_for_pmu(p->tracks[a->track].name, p->tracks[b->track].name);
+	       is_same_but_for_pmu(p->tracks[a->opened.track].name, p->tracks[b->opened.track].name);
 }
 
 static void find_families(struct stream *s)
 {
 	for (size_t i = 1; i < s->list.nevents && i < COMPARED; i++)
-		for (size_t k = 0; k < i && s->list.events[i].family == i; k++)
+		for (size_t k = 0; k < i && s->list.events[i].opened.family == i; k++)
 			if (is_family(s, &s->list.events[k], &s->list.events[i]))
-				s->list.events[i].family = s->list.events[k].family;
+				s->list.events[i].opened.family = s->list.events[k].opened.family;
 }
 
 /* Links each track with its events; aliases are several events of one track. */
@@ -522,9 +523,9 @@ static int link_events(struct stream *s, struct fault *f)
 	for (size_t i = s->list.nevents; i-- > 0;) {
 		struct track *t;
 
-		if (s->list.events[i].track == NO_TRACK)
+		if (s->list.events[i].opened.track == NO_TRACK)
 			continue;
-		t = &p->tracks[s->list.events[i].track];
+		t = &p->tracks[s->list.events[i].opened.track];
 		p->next[i] = t->first;
 		t->first = (uint32_t)i;
 	}

@@ -461,7 +461,7 @@ static const struct stream_event *plain_event(const struct stream *s, const stru
 {
 	const struct stream_event *ev = only_event(s, t);
 
-	if (!ev || !ev->fmt || ev->layout.callchain || ev->layout.group_entry || ev->cpus.n ||
+	if (!ev || !ev->fmt || ev->layout.callchain || ev->layout.group_entry || ev->asked.cpus.n ||
 	    ev->filter_here || ev->choosy || ev->taps || t->widened != t->type || s->replay->chooses_tasks ||
 	    perfdata_is_foreign(s->replay->reader))
 		return NULL;
@@ -475,8 +475,8 @@ static void find_wanted(struct stream *s)
 	for (size_t i = p->leaders_from; i < s->list.nevents; i++)
 		s->list.events[i].wanted = true;
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].track != NO_TRACK)
-			p->tracks[s->list.events[i].track].wanted |= s->list.events[i].wanted;
+		if (s->list.events[i].opened.track != NO_TRACK)
+			p->tracks[s->list.events[i].opened.track].wanted |= s->list.events[i].wanted;
 	for (size_t i = 0; i < p->ntracks; i++)
 		p->tracks[i].plain = plain_event(s, &p->tracks[i]);
 }

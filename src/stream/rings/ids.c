@@ -115,7 +115,9 @@ static bool has_pairs(const struct stream *s, const struct stream_event *event)
 {
 	if (!event->wanted || event->maker)
 		return false;
-	return !s->replay || (event->fmt && event->track != NO_TRACK && s->replay->tracks[event->track].type & PERF_SAMPLE_TID);
+	return !s->replay ||
+	       (event->fmt && event->opened.track != NO_TRACK &&
+		s->replay->tracks[event->opened.track].type & PERF_SAMPLE_TID);
 }
 
 static bool any_has_pairs(const struct stream *s)

@@ -31,7 +31,7 @@ static inline pid_t stream_tid(const struct stream_event *event, const struct pe
 
 	if (__builtin_expect(event->ids != NULL, 0))
 		return ids_of_sample(event->ids, rec, raw, tid);
-	return __builtin_expect(tid != 0 || event->track == NO_TRACK, 1) ? tid : ids_of_nobody(event, rec, raw);
+	return __builtin_expect(tid != 0 || event->opened.track == NO_TRACK, 1) ? tid : ids_of_nobody(event, rec, raw);
 }
 
 /* The same for a task that is named by a field of this event. */

@@ -101,7 +101,7 @@ static int read_own(const struct stream *s, const struct opened *o, struct pev_c
 
 	if (!(pev_event_attr(o->ev)->read_format & PERF_FORMAT_GROUP))
 		return pev_event_read(o->ev, c);
-	all = o->event->counted ? NULL : calloc(s->list.nevents, sizeof(*all));
+	all = o->event->opened.counted ? NULL : calloc(s->list.nevents, sizeof(*all));
 	rc = all ? pev_event_read_group(o->ev, all, s->list.nevents) : -EINVAL;
 	if (rc > 0)
 		*c = all[0];
@@ -137,7 +137,7 @@ void loss_count(struct stream *s)
 static const struct opened *recorded_in(const struct stream *s, const struct ring *ring, uint64_t *id)
 {
 	for (size_t i = 0; i < s->rings.nopened; i++)
-		if (s->rings.opened[i].ring == ring && !s->rings.opened[i].event->unrecorded &&
+		if (s->rings.opened[i].ring == ring && !s->rings.opened[i].event->asked.unrecorded &&
 		    !pev_event_id(s->rings.opened[i].ev, id))
 			return &s->rings.opened[i];
 	return NULL;

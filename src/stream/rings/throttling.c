@@ -34,7 +34,7 @@ static bool is_on_task(const struct stream *s, const struct stream_event *event)
 	/* perf sets `inherit` for whole CPUs, too */
 	if (s->replay)
 		return a && (a->inherit || a->enable_on_exec);
-	return !event->everywhere && !targets_everybody(s->opts);
+	return !event->asked.everywhere && !targets_everybody(s->opts);
 }
 
 static void lose(struct stream *s, const struct throttle_span *span)
@@ -66,8 +66,9 @@ static bool is_recorded_member(const struct stream *s, const struct stream_event
 	const struct perfdata_info *info = perfdata_info(s->replay->reader);
 
 	for (size_t i = 0; i < info->nfacts; i++)
-		if (info->facts[i].feature == PERFDATA_GROUP_DESC && info->facts[i].number[0] == leader->track &&
-		    event->track > leader->track && event->track - leader->track < info->facts[i].number[1])
+		if (info->facts[i].feature == PERFDATA_GROUP_DESC && info->facts[i].number[0] == leader->opened.track &&
+		event->opened.track > leader->opened.track &&
+			    event->opened.track - leader->opened.track < info->facts[i].number[1])
 			return true;
 	return false;
 }
@@ -75,10 +76,10 @@ static bool is_recorded_member(const struct stream *s, const struct stream_event
 /* Whether the event is sampled itself, and throttled together with its leader. */
 static bool is_stopped_with(const struct stream *s, const struct stream_event *leader, const struct stream_event *event)
 {
-	if (event == leader || !event->sampling || event->counted || !event->wanted || event->muted)
+	if (event == leader || !event->sampling || event->opened.counted || !event->wanted || event->opened.muted)
 		return false;
 	return s->replay ? is_recorded_member(s, leader, event)
-			 : event->leader != NO_LEADER && &s->list.events[event->leader] == leader;
+			 : event->opened.leader != NO_LEADER && &s->list.events[event->opened.leader] == leader;
 }
 
 static void take_one(struct stream *s, const struct throttle_who *who, uint32_t type, uint64_t time)

@@ -6,7 +6,7 @@
 bool stream_has_stacks(const struct stream *s)
 {
 	for (size_t i = 0; i < s->list.nevents; i++)
-		if (s->list.events[i].wanted && s->list.events[i].stack_format)
+		if (s->list.events[i].wanted && s->list.events[i].opened.stack_format)
 			return true;
 	return false;
 }
@@ -15,7 +15,7 @@ bool stream_event_has_addresses(const struct stream_event *event, bool user)
 {
 	if (event->names_ip || (event->sampling && event->sampling->shape == SHAPE_FAULT))
 		return true;
-	return event->callchain && (!user || event->chain_user);
+	return event->callchain && (!user || event->asked.chain_user);
 }
 
 bool stream_wants_mappings(const struct stream *s)
