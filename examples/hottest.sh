@@ -3,5 +3,5 @@
 # In which functions does a command spend its time, and which functions call them? Draws a picture, too.
 #
 #	hottest.sh ./job            writes hottest.svg
-perf-prof profile -q -F 997 -g --than 1% -- "$@" || exit
-perf-prof profile -q -F 997 -g --flame-graph hottest.svg -- "$@" > /dev/null && echo "see hottest.svg"
+perf-prof profile -F 997 -g --than 1% -- "$@" || exit
+perf-prof profile -F 997 -g --flame-graph hottest.svg -- "$@" > /dev/null && echo "see hottest.svg"

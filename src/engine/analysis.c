@@ -376,11 +376,6 @@ uint64_t analysis_end(struct analysis *a, uint64_t last)
 	return a->opts->stream.interval_ms || !last ? analysis_now(a) : last;
 }
 
-bool analysis_prints_samples(const struct analysis *a, const char *path)
-{
-	return !path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
-}
-
 int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f)
 {
 	const struct replay *replay = stream_replay(a->stream);

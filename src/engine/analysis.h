@@ -23,6 +23,7 @@ struct analysis_opts {
 	struct stream_opts stream;
 	bool json;
 	int inlines;                 /* OPT_TRI; on by default */
+	uint64_t rows;               /* --rows: functions in a table; 0: the default */
 	bool inline_rows;            /* inlined functions have rows of their own */
 	const char *debuginfod;      /* servers, or NULL */
 	uint64_t cache;              /* --cache: bytes for symbol tables and stacks */
@@ -195,8 +196,6 @@ uint64_t analysis_hash(const char *text);
 uint64_t analysis_now(struct analysis *a);
 /* The end of the time that a table covers: `last`, the time of the last sample; with -i, or if it is 0, analysis_now(). */
 uint64_t analysis_end(struct analysis *a, uint64_t last);
-/* Whether a profile prints its samples: not if it draws the picture `path`, or prints tables or JSON for each interval. */
-bool analysis_prints_samples(const struct analysis *a, const char *path);
 /* 0; or -1 with f if the picture `path` (may be NULL) is incomplete: the reading of a recording was interrupted. */
 int analysis_may_draw(const struct analysis *a, const char *path, struct fault *f);
 #endif

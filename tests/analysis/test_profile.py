@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """profile: known shares, the functions that `perf report` finds, the times that a program sleeps."""
+import contextlib
 import math
+import os
+import pty
 import re
+import signal
 import subprocess
 
 import pytest
@@ -105,13 +109,42 @@ def test_inlined_functions_in_text(analyse, inlined):
 
 
 def test_text_has_samples_a_table_and_stacks(analyse, works):
-    got = analyse('profile', '-g', *RING, '--', works, 'shares', 300)
+    got = analyse('profile', '--samples', '-g', *RING, '--', works, 'shares', 300)
     line = re.search(r'^\S+ \S+ +works +\d+ .* profile: +\d+ cpu-clock|^.* cycles.*$', got.text, re.M)
     assert line, got.text[:500]
     head, rest = got.text.split('hottest stacks\n')
     assert re.search(r'profile: \d+ samples of \S+, \d+ Hz, 0 lost\n *self% +total% +function +dso$', head, re.M)
     assert re.search(r'^ *[\d.]+%  works\n +[0-9a-f]{16} one_half\+0x\w+ \(.*/works\).*\n +[0-9a-f]{16} '
                      r'all_shares\+0x', rest, re.M)
+
+
+def test_a_table_without_a_line_for_each_sample(analyse, works):
+    got = analyse('profile', '--rows', '2', *RING, '--', works, 'shares', 300)
+    assert re.search(r'^\S+ \S+ profile: \d+ samples of .*\n *self% .*\n(.*\n){2}\.\.\. \d+ more\n$', got.text, re.M), got.text
+    assert 'profile: ' not in got.text.split('samples of')[1]
+
+
+def test_on_a_terminal_the_table_is_fresh_each_second(prof, works):
+    job = subprocess.Popen([works, 'shares', '60000'], stdout=subprocess.DEVNULL)
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(prof, [prof, 'profile', '-p', str(job.pid)], {**os.environ, 'TERM': 'xterm', 'LINES': '12'})
+    seen = ''
+    try:
+        while seen.count('\x1b[H\x1b[J') < 3:
+            seen += os.read(terminal, 65536).decode()
+        os.kill(pid, signal.SIGINT)
+        with contextlib.suppress(OSError):      # EIO: the other end is closed
+            while part := os.read(terminal, 65536).decode():
+                seen += part
+    finally:
+        job.kill()
+        job.wait()
+        os.waitpid(pid, 0)
+    tables = seen.split('\x1b[H\x1b[J')[1:]
+    samples = [int(re.search(r'profile: (\d+) samples', table)[1]) for table in tables]
+    assert len(tables) >= 4 and samples == sorted(samples) and samples[-1] > samples[0]
+    assert all('one_half' in table and table.count('\n') <= 12 for table in tables[:-1])
 
 
 def test_than_leaves_out_small_parts(analyse, works):

@@ -88,7 +88,7 @@ def profile(samples, build):
     try:
         for _ in range(ROUNDS):
             samples.put('floor line', first_line([floor, measure.rate(997)]))
-            samples.put('line', first_line([os.path.join(build, 'perf-prof'), 'profile', '-g']))
+            samples.put('line', first_line([os.path.join(build, 'perf-prof'), 'profile', '-g', '--samples']))
     finally:
         busy.kill()
         busy.wait()

@@ -8,7 +8,19 @@ enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 
 #define AT(member) offsetof(struct analysis_opts, member)
 
+static int parse_rows(const char *text, void *field, struct fault *f)
+{
+	uint64_t *rows = field;
+	char *end;
+
+	*rows = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && *rows && *rows <= UINT32_MAX)
+		return 0;
+	return fault_usage(f, "--rows %s: expected a number of rows, 1 or more", text);
+}
+
 const struct opt hotspots_opts[] = {
+	{ "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest functions. Default: 30; JSON has all.", false, parse_rows },
 	{ "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
 	  "Give inlined functions rows of their own. Default: list them below the function that contains them, as "
 	  "part of it.", false, NULL },

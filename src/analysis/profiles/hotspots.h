@@ -9,8 +9,8 @@
 #include "engine/analysis.h"
 #include "report/folded.h"
 
-/* --inline-rows; its field is in struct analysis_opts. */
-enum { HOTSPOTS_NOPTS = 1 };
+/* --rows and --inline-rows; their fields are in struct analysis_opts. */
+enum { HOTSPOTS_NOPTS = 2 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
 
 struct hotspots {

@@ -419,7 +419,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 			put_function(&t, h, view, fn);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
-		print_table(a, &t, view->functions);
+		print_table(a, &t, a->opts->rows ? a->opts->rows : view->functions);
 	else
 		printf("%s\n", t.caption ? t.caption : view->name);
 	table_free(&t);

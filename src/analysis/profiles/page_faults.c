@@ -205,11 +205,17 @@ static int events(struct analysis *a, struct fault *f)
 				  l->no_guest ? " --exclude-guest" : "", l->no_host ? " -G" : "");
 }
 
-static uint64_t reads(struct analysis *a, const struct stream_event *event)
+/* Not if it draws a picture, or prints tables or JSON for each interval. */
+static bool prints_samples(const struct analysis *a)
 {
 	const struct page_faults *p = a->config;
 
-	return analysis_prints_samples(a, p->flame.path) ? STREAM_READS_ALL : ANALYSIS_WHERE | PERF_SAMPLE_ADDR;
+	return !p->flame.path && !a->opts->json && !a->opts->stream.quiet && !a->opts->stream.interval_ms;
+}
+
+static uint64_t reads(struct analysis *a, const struct stream_event *event)
+{
+	return prints_samples(a) ? STREAM_READS_ALL : ANALYSIS_WHERE | PERF_SAMPLE_ADDR;
 }
 
 static int begin(struct analysis *a, struct fault *f)
@@ -229,7 +235,7 @@ static int begin(struct analysis *a, struct fault *f)
 		return -1;
 	if (p->flame.path && !(p->folded = folded_new()))
 		return fault_set(f, EXIT_FAILED, "out of memory");
-	p->prints_samples = analysis_prints_samples(a, p->flame.path);
+	p->prints_samples = prints_samples(a);
 	return 0;
 }
 
@@ -291,7 +297,7 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 static const struct opt_group groups[] = {
 	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct page_faults_opts, levels) },
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
-	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, offsetof(struct page_faults, flame) },
 	ANALYSIS_OUTPUT_GROUPS,
 };

@@ -25,6 +25,7 @@
 #include "base/pidns.h"
 #include "base/units.h"
 #include "report/flame.h"
+#include "report/terminal.h"
 #include "rows/pairs.h"
 
 #include <stdlib.h>
@@ -36,6 +37,8 @@ struct profile {
 	struct flame_config flame;
 	uint64_t least;                  /* --than, in hundredths of a percent */
 	bool off_cpu;
+	bool prints_samples;             /* --samples */
+	bool refreshes;                  /* on a terminal: the table so far, each second */
 	struct hotspots hot;
 	uint64_t idle;                   /* weight of samples on idle CPUs */
 	uint64_t skid;                   /* samples in the kernel, though the event counts user space only */
@@ -48,7 +51,6 @@ struct profile {
 	uint64_t unseen;                 /* stretches on CPUs whose beginning was not reported */
 	struct pairs pairs;              /* times off the CPU, by thread; value: the callstack */
 	uint64_t from, last;             /* the table's beginning; the newest sample */
-	bool prints_samples;
 	bool sampled;                    /* `clock` has samples */
 	const struct stream_event *other;   /* another event that has samples; or NULL */
 	bool all;                        /* -e has only tracepoints: the samples of all count, each as one */
@@ -207,7 +209,7 @@ static uint64_t reads(struct analysis *a, const struct stream_event *event)
 
 	if (p->off_cpu && event->fmt)
 		return PERF_SAMPLE_RAW | (event == analysis_event(a, "sched", "sched_switch") ? PERF_SAMPLE_CALLCHAIN : 0);
-	return analysis_prints_samples(a, p->flame.path) ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
+	return p->prints_samples ? STREAM_READS_ALL : ANALYSIS_WHERE | analysis_weight_part(event);
 }
 
 static bool is_usual(const struct stream_event *e)
@@ -261,7 +263,6 @@ static int begin(struct analysis *a, struct fault *f)
 		return fault_set(f, EXIT_FAILED, "out of memory");
 	if (p->off_cpu)
 		sleepers_begin(&p->sleepers, &p->switches);
-	p->prints_samples = analysis_prints_samples(a, p->flame.path);
 	return 0;
 }
 
@@ -286,20 +287,51 @@ static void keep_sleepers(void *ctx)
 			callstacks_keep((struct callstack *)(uintptr_t)o->value);
 }
 
-static void show(struct analysis *a, uint64_t now)
+enum { FUNCTIONS_SHOWN = 30, STACKS_SHOWN = 5, NAME_SIZE = 300 };
+
+/* sampled: NAME_SIZE bytes, for the view. */
+static struct hotspots_view view_of(const struct analysis *a, char *sampled)
 {
-	struct profile *p = a->config;
-	char sampled[300];
-	struct hotspots_view view = {
+	const struct profile *p = a->config;
+
+	return (struct hotspots_view){
 		.name = a->ops->name, .what = p->off_cpu ? "time on and off CPUs" : p->what,
-		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, p->what, sampled, sizeof(sampled)),
+		.sampled = p->off_cpu || p->all ? NULL : analysis_sampled(p->clock, p->what, sampled, NAME_SIZE),
 		.event = p->all ? NULL : p->clock,
-		.functions = 30, .stacks = p->clock->layout.callchain ? 5 : 0,
+		.functions = FUNCTIONS_SHOWN, .stacks = p->clock->layout.callchain ? STACKS_SHOWN : 0,
 		.chainless = p->off_cpu && !p->switches.on_switch->layout.callchain ? "sched:sched_switch" : NULL,
 		.timed = p->off_cpu, .least = (double)p->least / 100, .idle = p->idle, .skid = p->skid,
 		.has_outside = !a->opts->stream.input && !pidns_is_initial(),
 	};
-	char when[64];
+}
+
+static void clear_terminal(void)
+{
+	fputs("\033[H\033[J", stdout);
+}
+
+enum { REFRESH_MS = 1000, OTHER_LINES = 4, LEAST_ROWS = 3 };   /* OTHER_LINES: title, heading, "... more", cursor */
+
+/* The functions so far, as many as fit. */
+static void refresh(struct analysis *a, uint64_t now)
+{
+	struct profile *p = a->config;
+	const unsigned int rows = terminal_of(stdout).rows;
+	char sampled[NAME_SIZE];
+	struct hotspots_view view = view_of(a, sampled);
+
+	if (rows && view.functions + OTHER_LINES > rows)
+		view.functions = rows > OTHER_LINES + LEAST_ROWS ? rows - OTHER_LINES : LEAST_ROWS;
+	view.stacks = 0;
+	clear_terminal();
+	hotspots_print(a, &p->hot, &view, now);
+}
+
+static void show(struct analysis *a, uint64_t now)
+{
+	struct profile *p = a->config;
+	char sampled[NAME_SIZE], when[64];
+	struct hotspots_view view = view_of(a, sampled);
 
 	if (p->off_cpu) {
 		measure_running(a, p->last);
@@ -309,7 +341,7 @@ static void show(struct analysis *a, uint64_t now)
 		p->unseen = 0;
 	}
 	if (p->folded) {
-		if (a->opts->stream.interval_ms)
+		if (a->opts->stream.interval_ms && !p->refreshes)
 			folded_interval(p->folded, analysis_time_text(a, now, when, sizeof(when)));
 		hotspots_fold(a, &p->hot, p->folded, p->off_cpu ? NULL : p->what);
 	}
@@ -320,12 +352,24 @@ static void show(struct analysis *a, uint64_t now)
 	p->from = now;
 }
 
+static void interval(struct analysis *a, uint64_t now)
+{
+	const struct profile *p = a->config;
+
+	if (p->refreshes)
+		refresh(a, now);
+	else
+		show(a, now);
+}
+
 static int end(struct analysis *a, struct fault *f)
 {
 	struct profile *p = a->config;
 	char text[400], sampled[300];
 	const struct flame_title title = { text, p->off_cpu || is_clock(p) ? "ns" : p->what };
 
+	if (p->refreshes)
+		clear_terminal();
 	show(a, analysis_end(a, p->last));
 	if (!p->sampled && p->other)
 		return fault_set(f, EXIT_FAILED, "%s: there are no samples of %s, only of other events, such as -e %s",
@@ -363,9 +407,19 @@ static void task(struct analysis *a, const struct pev_record *rec)
 
 static const struct analysis_ops ops = {
 	.name = "profile", .events = events, .reads = reads, .begin = begin, .sample = sample, .task = task,
-	.interval = show, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
+	.interval = interval, .is_over = is_over, .end = end, .release = release, .chains_of_users = true,
 	.attrs = STREAM_ATTR_STACK,
 };
+
+/* A command after -- may use the terminal, too. Time off CPUs is known at the end. */
+static bool can_refresh(const struct profile *p, const struct opt_parser *args)
+{
+	const struct stream_opts *o = &p->opts.common.stream;
+	const char *kind = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") && !o->output.path && !o->input && !o->interval_ms &&
+	       !args->noperands && !p->off_cpu && !p->prints_samples && !p->opts.common.json;
+}
 
 static int run(void *config, const struct opt_parser *args, struct fault *f)
 {
@@ -375,6 +429,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (p->opts.asked && p->off_cpu)
 		return fault_usage(f, "profile: --off-cpu measures time, and -e %s samples "
 				   "something else: leave one of them out", p->opts.common.stream.events.v[0]);
+	p->refreshes = can_refresh(p, args);
+	if (p->refreshes)
+		p->opts.common.stream.interval_ms = REFRESH_MS;
 	return profile_take_rate(&p->opts, "profile", f) ? -1 : analysis_run(&ops, config, args, f);
 }
 
@@ -402,6 +459,8 @@ static const struct opt profile_opts[] = {
 	{ "off-cpu", 0, NULL, OPT_FLAG, AT(off_cpu), NULL,
 	  "Also show the time off the CPU, by the stack that slept: from the switch that puts a task to "
 	  "sleep to the one that runs it again.", false, NULL },
+	{ "samples", 0, NULL, OPT_FLAG, AT(prints_samples), NULL,
+	  "Print a line for each sample, too, with -g its call chain.", false, NULL },
 	{ "than", 0, NULL, OPT_CALL, AT(least), "PERCENT",
 	  "Show only functions with at least this share of the time.", false, profile_parse_percent },
 };
@@ -411,16 +470,16 @@ static const struct opt_group groups[] = {
 	{ "Profile", profile_opts, sizeof(profile_opts) / sizeof(*profile_opts), 0 },
 	{ "Privilege levels", levels_opts, LEVELS_NOPTS, offsetof(struct profile_opts, levels) },
 	ANALYSIS_RUN_GROUPS, ANALYSIS_CHAIN_GROUP,
-	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
 	ANALYSIS_OUTPUT_GROUPS,
 };
 
 static const char *const description[] = {
 	"Where do the CPUs spend their time? Samples what they execute, 997 times a second, by "
-	"cycles or, if the CPU has no such counter, by the CPU clock. Prints a line for each sample, "
-	"with -g its call chain, and at the end the hottest functions and stacks. -q prints only these "
-	"tables; -i prints only them, too, at each interval.",
+	"cycles or, if the CPU has no such counter, by the CPU clock. Prints the hottest functions, and "
+	"with -g the hottest stacks, at the end of the run or, with -i, at each interval. On a terminal, "
+	"without a command to run, the functions so far are shown each second.",
 	"self% is the share of the samples in the function itself, total% the share in it and in what "
 	"it called, which needs -g. Inlined functions count as part of the function that contains them; those with "
 	"at least 1 % are listed below it, indented (with --inline-rows, all have rows of their own).",
@@ -440,10 +499,10 @@ static const char *const description[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "perf-prof profile -q -g -- ./program", "show the hottest functions and stacks of a command" },
-	{ "perf-prof profile -q -i 1000", "show the hottest functions of the machine, each second" },
+	{ "perf-prof profile -g -- ./program", "show the hottest functions and stacks of a command" },
+	{ "perf-prof profile -i 1000", "show the hottest functions of the machine, each second" },
 	{ "perf-prof profile -p 1234 -g --flame-graph flame.html", "draw a flame graph of a process, until Ctrl-C" },
-	{ "perf-prof profile -q -e cache-misses -c 10000 -g -- ./program",
+	{ "perf-prof profile -e cache-misses -c 10000 -g -- ./program",
 	  "show which functions of a command miss the cache" },
 	{ "perf-prof profile --off-cpu -p 1234 --flame-graph waits.svg", "draw where a process runs, and where it waits" },
 	{ NULL, NULL },

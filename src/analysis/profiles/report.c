@@ -436,7 +436,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "Inlined functions", hotspots_opts, HOTSPOTS_NOPTS, 0 },
+	{ "Table rows", hotspots_opts, HOTSPOTS_NOPTS, 0 },
 	{ "Pictures", flame_opts, FLAME_OPTS, AT(flame) },
 	ANALYSIS_OUTPUT_GROUPS,
 };
