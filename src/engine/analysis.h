@@ -24,6 +24,7 @@ struct analysis_opts {
 	bool json;
 	int inlines;                 /* OPT_TRI; on by default */
 	uint64_t rows;               /* --rows: functions in a table; 0: the default */
+	uint64_t sort;               /* --sort: what makes a row of a profile; 0: the default */
 	bool inline_rows;            /* inlined functions have rows of their own */
 	const char *debuginfod;      /* servers, or NULL */
 	uint64_t cache;              /* --cache: bytes for symbol tables and stacks */

@@ -240,3 +240,37 @@ def test_kernel_rows_of_a_users_event_are_explained(perf, works, tmp_path, table
     text = analyse('report', tmp_path / 'u.data', before=['env']).text
     assert re.search(rf"^{table['skid']} of {table['samples']} samples are in the kernel, though \S+ counts user space only: "
                      r'the CPU is a little late to stop, .*\(skid\)$', text, re.M)
+
+
+# ---------------------------------------------------------------- --sort
+
+@pytest.mark.parametrize('keys, theirs', [('comm,dso', 'comm,dso'), ('cpu', 'cpu'), ('pid', 'pid'), ('comm', 'comm')])
+def test_rows_by_keys_are_those_of_perf(perf, works, tables, tmp_path, keys, theirs):
+    path = recorded(perf, works, tmp_path / 'by.data', 'cpu-clock', 'shares', 500)
+    [table] = tables('--sort', keys, path)
+    mine = sorted((round(row['self'], 2) for row in table['rows'] if row['self'] >= 1), reverse=True)
+    text = subprocess.run([perf, 'report', '-f', '-i', path, '--stdio', '--no-children', '-g', 'none', '--sort', theirs,
+                           '--percentage', 'relative'], capture_output=True, text=True, timeout=60).stdout
+    parts = [float(part) for part in re.findall(r'^ +([\d.]+)% ', text, re.M)]
+    assert mine and mine == pytest.approx([part for part in parts if part >= 1], abs=0.02)
+    assert sum(row['self'] for row in table['rows']) == pytest.approx(100, abs=0.01)
+    names = {'comm': 'comm', 'dso': 'dso', 'cpu': 'cpu', 'pid': 'pid'}
+    assert [c['name'] for c in table['columns'] if c['name'] in names] == keys.split(',')
+
+
+def test_rows_by_line(tables, analyse, tmp_path):
+    """The lines where a program's time goes, as it was written for this."""
+    source = tmp_path / 'lines.c'
+    source.write_text('static volatile double x;\n'
+                      'int main(void)\n'
+                      '{\n'
+                      '\tfor (int i = 0; i < 150000000; i++)\n'
+                      '\t\tx = x / 1.0001;\n'
+                      '\treturn 0;\n'
+                      '}\n')
+    subprocess.run(['cc', '-g', '-O1', '-o', tmp_path / 'lines', source], check=True)
+    [table] = analyse('profile', '--sort', 'line', '--json', '-e', 'cpu-clock:u', '--', tmp_path / 'lines').lines
+    assert table['rows'][0]['line'] == f'{source}:5' and table['rows'][0]['self'] > 50
+    assert 'function' not in table['rows'][0]
+    text = analyse('profile', '--sort', 'symbol,line', '-e', 'cpu-clock:u', '--', tmp_path / 'lines').text
+    assert re.search(rf'^ *[\d.]+ +[\d.]+ +main +{re.escape(str(source))}:5$', text, re.M), text

@@ -536,7 +536,7 @@ static const struct opt_group groups[] = {
 	{ "Targets", stream_target_opts, STREAM_TARGET_NOPTS, 0 },
 	{ "Events", stream_event_opts, STREAM_EVENT_NOPTS, 0 },
 	{ "Symbols", analysis_callchain_opts + STREAM_CALLCHAIN_NOPTS, ANALYSIS_NAMES_NOPTS, 0 },
-	{ "Inlined functions", hotspots_opts + 1, 1, 0 },
+	{ "Inlined functions", hotspots_opts + 2, 1, 0 },
 	{ "Output format", analysis_json_opts, ANALYSIS_JSON_NOPTS, 0 },
 	{ "Output", stream_output_opts + STREAM_OUTPUT_NOPTS - 2, 2, 0 },
 };

@@ -6,6 +6,7 @@
 
 enum { MAX_HOTSPOTS = 1 << 21, MAX_FRAMES = 1024 };
 
+#define ARRAY(a) (sizeof(a) / sizeof(*(a)))
 #define AT(member) offsetof(struct analysis_opts, member)
 
 static int parse_rows(const char *text, void *field, struct fault *f)
@@ -19,8 +20,31 @@ static int parse_rows(const char *text, void *field, struct fault *f)
 	return fault_usage(f, "--rows %s: expected a number of rows, 1 or more", text);
 }
 
+static int parse_sort(const char *text, void *field, struct fault *f)
+{
+	static const char *const words[] = { "comm", "pid", "cpu", "symbol", "line", "dso" };
+	uint64_t *by = field;
+
+	*by = 0;
+	for (const char *word = text; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+		const size_t len = strcspn(word, ",");
+		size_t i = 0;
+
+		while (i < ARRAY(words) && (strlen(words[i]) != len || memcmp(words[i], word, len)))
+			i++;
+		if (i == ARRAY(words))
+			return fault_usage(f, "--sort %s: \"%.*s\" makes no rows; expected some of comm, pid, cpu, symbol, line, dso, "
+					   "with commas between", text, (int)len, word);
+		*by |= 1u << i;
+	}
+	return 0;
+}
+
 const struct opt hotspots_opts[] = {
 	{ "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest functions. Default: 30; JSON has all.", false, parse_rows },
+	{ "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
+	  "Make a row for each combination of these: comm (task name), pid, cpu, symbol (function), line (of source), dso "
+	  "(program or library). Default: symbol,dso.", false, parse_sort },
 	{ "inline-rows", 0, NULL, OPT_FLAG, AT(inline_rows), NULL,
 	  "Give inlined functions rows of their own. Default: list them below the function that contains them, as "
 	  "part of it.", false, NULL },
@@ -84,7 +108,7 @@ static void refuse(struct hotspots *h, uint64_t weight, bool blocked)
 static struct hotspot *add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight, bool blocked)
 {
 	struct task_name *name = keep(h, comm);
-	struct hotspot_key key = { name ? name->text : "", stack, blocked };
+	struct hotspot_key key = { name ? name->text : "", stack, blocked, h->pid, h->cpu };
 	struct hotspot *spot = stack ? spot_of(h, &key) : NULL;
 
 	h->weight += weight;
@@ -98,6 +122,12 @@ static struct hotspot *add(struct hotspots *h, const char *comm, struct callstac
 	else
 		refuse(h, weight, blocked);
 	return spot;
+}
+
+void hotspots_see(struct hotspots *h, const struct analysis_sample *s, const struct analysis_opts *o)
+{
+	h->pid = o->sort & SORT_PID ? s->pid : 0;
+	h->cpu = o->sort & SORT_CPU ? s->cpu : 0;
 }
 
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,

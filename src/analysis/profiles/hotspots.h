@@ -9,9 +9,15 @@
 #include "engine/analysis.h"
 #include "report/folded.h"
 
-/* --rows and --inline-rows; their fields are in struct analysis_opts. */
-enum { HOTSPOTS_NOPTS = 2 };
+/* --rows, --sort and --inline-rows; their fields are in struct analysis_opts. */
+enum { HOTSPOTS_NOPTS = 3 };
 extern const struct opt hotspots_opts[HOTSPOTS_NOPTS];
+
+/* --sort: what makes a row. */
+enum {
+	SORT_COMM = 1 << 0, SORT_PID = 1 << 1, SORT_CPU = 1 << 2, SORT_SYMBOL = 1 << 3, SORT_LINE = 1 << 4, SORT_DSO = 1 << 5,
+	SORT_DEFAULT = SORT_SYMBOL | SORT_DSO,
+};
 
 struct hotspots {
 	struct hotspot *all;
@@ -19,6 +25,8 @@ struct hotspots {
 	struct task_name *recent;    /* the last one used */
 	uint64_t weight, samples;    /* sums */
 	double squares;              /* sum of the squares of the samples' weights */
+	pid_t pid;                   /* of the next sample: hotspots_see(); 0: rows are not by process */
+	uint32_t cpu;                /* likewise */
 	size_t nmore;                /* number of other events' counts in each sample; set before the first */
 	uint64_t blocked;            /* part of the weight: time off CPUs */
 	uint64_t refused;            /* weight without a stack, or that there was no room for */
@@ -26,6 +34,8 @@ struct hotspots {
 };
 
 void hotspots_free(struct hotspots *h);   /* frees all; h can be used again */
+/* Before a sample is added: its process and CPU, if --sort names them. */
+void hotspots_see(struct hotspots *h, const struct analysis_sample *s, const struct analysis_opts *o);
 /* Adds a sample. blocked: time off the CPU, in separate rows; it is the self time of the function that called the
  * kernel, not of the scheduler. */
 void hotspots_add(struct hotspots *h, const char *comm, struct callstack *stack, uint64_t weight,

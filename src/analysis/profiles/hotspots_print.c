@@ -16,10 +16,12 @@
 
 /* ---- functions ------------------------------------------------------------------------ */
 
+/* What makes a row; NULL or 0: not this. */
 struct function_key {
-	const char *symbol, *dso;    /* equal texts have equal addresses */
+	const char *symbol, *dso, *file, *comm;   /* equal texts have equal addresses */
 	struct function *whole;      /* the function that it is inlined into; NULL: it is no part */
-	uint64_t blocked;
+	uint64_t blocked, line;
+	int64_t pid, cpu;
 };
 
 struct function {
@@ -35,13 +37,34 @@ struct function {
 struct functions {
 	struct function *all;
 	size_t nmore;                /* as in struct hotspots */
+	unsigned int by;             /* SORT_* */
 	bool inline_rows;
 };
 
-static struct function *function_of(struct functions *all, const struct frame *frame, struct function *whole, bool blocked)
+static struct function_key key_of(const struct functions *all, const struct hotspot *spot, const struct frame *frame)
 {
-	struct function_key key = { frame->symbol, frame->dso, whole, blocked };
+	struct function_key key = { .blocked = spot->key.blocked, .pid = spot->key.pid, .cpu = spot->key.cpu };
+
+	if (all->by & SORT_COMM)
+		key.comm = spot->key.comm;
+	if (all->by & SORT_SYMBOL)
+		key.symbol = frame->symbol;
+	if (all->by & SORT_DSO)
+		key.dso = frame->dso;
+	if (all->by & SORT_LINE) {
+		key.file = frame->file;
+		key.line = frame->line;
+	}
+	return key;
+}
+
+static struct function *function_of(struct functions *all, const struct hotspot *spot, const struct frame *frame,
+				    struct function *whole)
+{
+	struct function_key key = key_of(all, spot, frame);
 	struct function *fn = NULL;
+
+	key.whole = whole;
 
 	HASH_FIND(hh, all->all, &key, sizeof(key), fn);
 	if (fn)
@@ -109,10 +132,10 @@ static void count_spot(struct functions *all, const struct hotspot *spot)
 
 	for (uint32_t i = 0; i < stack->n; i++) {
 		uint32_t home = home_of(all, stack, i);
-		struct function *whole = function_of(all, stack->frames[home], NULL, spot->key.blocked), *fn = whole;
+		struct function *whole = function_of(all, spot, stack->frames[home], NULL), *fn = whole;
 
 		if (whole && home != i)
-			fn = function_of(all, stack->frames[i], whole, spot->key.blocked);
+			fn = function_of(all, spot, stack->frames[i], whole);
 		if (!fn)
 			continue;
 		widen(fn, stack->frames[i]->addr);
@@ -171,7 +194,8 @@ static bool is_taken(const struct columns *c, const char *name)
 		if (!strcmp(c->v[i].name, name))
 			return true;
 	return !strcmp(name, "function") || !strcmp(name, "shown") || !strcmp(name, "address") ||
-	       !strcmp(name, "dso");
+	       !strcmp(name, "dso") || !strcmp(name, "comm") || !strcmp(name, "pid") || !strcmp(name, "cpu") ||
+	       !strcmp(name, "line");
 }
 
 /* Adds a column; if its name is taken, with a number at the end. */
@@ -205,9 +229,9 @@ static void add_others(struct columns *c, const struct hotspots *h, const struct
 }
 
 /* False: out of memory. To be freed in any case. */
-static bool make_columns(struct columns *c, const struct hotspots *h, const struct hotspots_view *view)
+static bool make_columns(struct columns *c, const struct hotspots *h, const struct hotspots_view *view, unsigned int by)
 {
-	size_t room = 8 + 2 * h->nmore + view->nratios;
+	size_t room = 12 + 2 * h->nmore + view->nratios;
 
 	*c = (struct columns){ calloc(room, sizeof(*c->v)), calloc(room, NAME), calloc(room, NAME), 0 };
 	if (!c->v || !c->names || !c->titles)
@@ -219,10 +243,21 @@ static bool make_columns(struct columns *c, const struct hotspots *h, const stru
 	if (view->counted)
 		c->v[c->n++] = (struct table_column){ "count", TABLE_INTEGER, .where = TABLE_ONLY_JSON };
 	add_others(c, h, view);
-	c->v[c->n++] = (struct table_column){ "shown", TABLE_TEXT, .title = "function", .where = TABLE_ONLY_TEXT };
-	c->v[c->n++] = (struct table_column){ "function", TABLE_TEXT, .where = TABLE_ONLY_JSON };
-	c->v[c->n++] = (struct table_column){ "address", TABLE_TEXT, .where = TABLE_ONLY_JSON };
-	c->v[c->n++] = (struct table_column){ "dso", TABLE_TEXT };
+	if (by & SORT_COMM)
+		c->v[c->n++] = (struct table_column){ "comm", TABLE_TEXT, .title = "task" };
+	if (by & SORT_PID)
+		c->v[c->n++] = (struct table_column){ "pid", TABLE_INTEGER };
+	if (by & SORT_CPU)
+		c->v[c->n++] = (struct table_column){ "cpu", TABLE_INTEGER };
+	if (by & SORT_SYMBOL) {
+		c->v[c->n++] = (struct table_column){ "shown", TABLE_TEXT, .title = "function", .where = TABLE_ONLY_TEXT };
+		c->v[c->n++] = (struct table_column){ "function", TABLE_TEXT, .where = TABLE_ONLY_JSON };
+		c->v[c->n++] = (struct table_column){ "address", TABLE_TEXT, .where = TABLE_ONLY_JSON };
+	}
+	if (by & SORT_LINE)
+		c->v[c->n++] = (struct table_column){ "line", TABLE_TEXT };
+	if (by & SORT_DSO)
+		c->v[c->n++] = (struct table_column){ "dso", TABLE_TEXT };
 	return true;
 }
 
@@ -273,8 +308,37 @@ static void put_name(struct table *t, const struct function *fn)
 		table_none(t);
 }
 
+static void put_line(struct table *t, const struct function *fn)
+{
+	if (fn->key.file)
+		table_printf(t, "%s:%u", fn->key.file, (unsigned int)fn->key.line);
+	else
+		table_text(t, "[unknown]");
+}
+
+/* The cells that say what the row is of. */
+static void put_key(struct table *t, const struct function *fn, unsigned int by)
+{
+	if (by & SORT_COMM)
+		table_text(t, fn->key.comm);
+	if (by & SORT_PID)
+		table_integer(t, fn->key.pid);
+	if (by & SORT_CPU)
+		table_integer(t, fn->key.cpu);
+	if (by & SORT_SYMBOL)
+		put_name(t, fn);
+	if (by & SORT_LINE)
+		put_line(t, fn);
+	if (!(by & SORT_DSO))
+		return;
+	if (fn->key.whole)
+		table_part(t, "inlined");
+	else
+		table_text(t, fn->key.dso);
+}
+
 static void put_function(struct table *t, const struct hotspots *h, const struct hotspots_view *view,
-			 const struct function *fn)
+			 const struct function *fn, unsigned int by)
 {
 	table_row(t);
 	table_number(t, percent(fn->self, h->weight));
@@ -287,11 +351,7 @@ static void put_function(struct table *t, const struct hotspots *h, const struct
 	}
 	for (size_t i = 0; i < view->nratios; i++)
 		put_ratio(t, fn, &view->ratios[i]);
-	put_name(t, fn);
-	if (fn->key.whole)
-		table_part(t, "inlined");
-	else
-		table_text(t, fn->key.dso);
+	put_key(t, fn, by);
 }
 
 /* Text leaves out parts below PART_PERCENT. */
@@ -406,17 +466,19 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 static void print_functions(struct analysis *a, const struct hotspots *h,
 			    const struct hotspots_view *view, const char *when)
 {
-	struct functions all = { .nmore = h->nmore, .inline_rows = a->opts->inline_rows };
+	const unsigned int by = a->opts->sort ? (unsigned int)a->opts->sort : SORT_DEFAULT;
+	/* parts of a function have rows below it only if rows are functions */
+	struct functions all = { .nmore = h->nmore, .by = by, .inline_rows = a->opts->inline_rows || by != SORT_DEFAULT };
 	struct columns columns;
 	struct table t;
-	bool good = make_columns(&columns, h, view);
+	bool good = make_columns(&columns, h, view, by);
 
 	find_functions(h, &all);
 	table_init(&t, view->name, columns.v, good ? columns.n : 0);
 	t.lost |= !good;
 	for (const struct function *fn = good ? all.all : NULL; fn; fn = fn->hh.next)
 		if (is_shown(a, h, view, fn))
-			put_function(&t, h, view, fn);
+			put_function(&t, h, view, fn, by);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
 		print_table(a, &t, a->opts->rows ? a->opts->rows : view->functions);

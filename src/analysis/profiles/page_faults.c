@@ -191,6 +191,7 @@ static void sample(struct analysis *a, const struct analysis_sample *s)
 		return;
 	p->last = s->time;
 	count(a, s, comm);
+	hotspots_see(&p->hot, s, a->opts);
 	hotspots_add(&p->hot, comm, analysis_where(a, s), 1, false);
 	if (p->prints_samples)
 		analysis_print(a, s);

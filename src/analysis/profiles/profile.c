@@ -104,6 +104,7 @@ static void take_clock(struct analysis *a, const struct analysis_sample *s)
 	}
 	if (p->off_cpu && !p->switches.on_runtime)
 		measure(a, s->tid, s->time, oncpu_take(&p->oncpu, s->cpu, s->tid, s->time));
+	hotspots_see(&p->hot, s, a->opts);
 	hotspots_add(&p->hot, analysis_comm(a, s->tid, s->time), analysis_where(a, s), weight_of(p, s), false);
 	p->sampled = true;
 	p->skid += analysis_is_skid(s);
@@ -429,6 +430,8 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (p->opts.asked && p->off_cpu)
 		return fault_usage(f, "profile: --off-cpu measures time, and -e %s samples "
 				   "something else: leave one of them out", p->opts.common.stream.events.v[0]);
+	if (p->off_cpu && p->opts.common.sort & (SORT_PID | SORT_CPU))
+		return fault_usage(f, "profile: --off-cpu has no rows by pid or cpu: expected --sort comm, symbol, line, dso");
 	p->refreshes = can_refresh(p, args);
 	if (p->refreshes)
 		p->opts.common.stream.interval_ms = REFRESH_MS;

@@ -245,6 +245,7 @@ static void take_sample(struct report *r, struct analysis *a, struct section *s,
 	if (idle)
 		return;
 	s->skid += analysis_is_skid(sample);
+	hotspots_see(&s->hot, sample, a->opts);
 	if (s->has_place)
 		hotspots_add_counts(&s->hot, analysis_comm(a, sample->tid, sample->time), analysis_where(a, sample),
 				    s->counts);
