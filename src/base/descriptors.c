@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -79,4 +80,25 @@ const char *descriptors_hint(int code, char *buf, size_t size)
 		snprintf(buf, size, "; the whole system is out of file descriptors: raise "
 			 "sysctl fs.file-max");
 	return buf;
+}
+
+int descriptors_hide_stdout(void)
+{
+	int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), null = own < 0 ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(stdout);
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		close(null);
+	}
+	return own;
+}
+
+void descriptors_show_stdout(int own)
+{
+	if (own < 0)
+		return;
+	fflush(stdout);
+	dup2(own, STDOUT_FILENO);
+	close(own);
 }

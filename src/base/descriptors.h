@@ -17,4 +17,8 @@ const char *descriptors_remedy(char *buf, size_t size);
 /* Text to follow strerror(code) in a message: "; " and the remedy, or nothing if code is not
  * about descriptors. */
 const char *descriptors_hint(int code, char *buf, size_t size);
+/* stdout is /dev/null until descriptors_show_stdout() gets the result; for children that are forked meanwhile. -1: it
+ * is unchanged. */
+int descriptors_hide_stdout(void);
+void descriptors_show_stdout(int own);
 #endif

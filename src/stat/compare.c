@@ -9,6 +9,7 @@
 #include "stat/stat.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct side {
 	char *const *argv;
 	struct stats *values;            /* one per event, then the elapsed time */
 	int status;                      /* the last one that is not 0 */
+	uint64_t failures;
 };
 
 static int run_side(struct stat *s, struct side *side, struct compared_row *rows,
@@ -30,6 +32,7 @@ static int run_side(struct stat *s, struct side *side, struct compared_row *rows
 	if (status < 0)
 		return -1;
 	side->status = status ? status : side->status;
+	side->failures += status != 0;
 	if (*interrupted)   /* an incomplete run does not count */
 		return 0;
 	for (size_t i = 0; i < s->nevents; i++) {
@@ -174,6 +177,13 @@ static bool needs_shell(const char *text)
 	return strpbrk(text, "\"'`$&|;<>()[]{}*?!#~=%\\\n") || !text[strspn(text, " \t")];
 }
 
+static void tell_failures(const struct side *side, char name)
+{
+	if (side->failures)
+		fprintf(stderr, "perf-prof: %c failed in %" PRIu64 " run%s, with exit code %d: is the comparison what was meant?\n", name,
+			side->failures, side->failures == 1 ? "" : "s", side->status);
+}
+
 /* argv: the first command as typed. */
 static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *const *argv,
 			 struct fault *f)
@@ -194,6 +204,8 @@ static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *c
 	free(sides[1].values);
 	if (rc)
 		return f->exit_code;
+	tell_failures(&sides[0], 'A');
+	tell_failures(&sides[1], 'B');
 	if (sides[0].status || sides[1].status)
 		return sides[0].status ? sides[0].status : sides[1].status;
 	return stat_any_open(s) ? 0 : EXIT_FAILED;

@@ -2,6 +2,7 @@
 /* perf-prof stat: runs a command once or several times, or counts targets until they end. */
 #include "stat/stat.h"
 
+#include "base/descriptors.h"
 #include "base/note.h"
 
 #include <errno.h>
@@ -331,10 +332,21 @@ static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct
 	return 0;
 }
 
+/* For --vs, the command's stdout is discarded: that of many runs would hide the table. */
+static int prepare_command(struct stat *s, struct workload *child, char *const *argv, const struct stat_wait *w,
+			   struct fault *f)
+{
+	int own = s->config->vs ? descriptors_hide_stdout() : -1;
+	int rc = workload_prepare(child, argv, &w->before, &s->files, f);
+
+	descriptors_show_stdout(own);
+	return rc;
+}
+
 static int prepare(struct stat *s, struct workload *child, char *const *argv,
 		   const struct stat_wait *w, struct fault *f)
 {
-	if (argv && workload_prepare(child, argv, &w->before, &s->files, f))
+	if (argv && prepare_command(s, child, argv, w, f))
 		return -1;
 	if (open_until_stable(s, child->pid, !argv, f))
 		return -1;

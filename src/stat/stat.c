@@ -62,7 +62,7 @@ static const struct opt measure_opts[] = {
 	{ "vs", 0, NULL, OPT_STRING, AT(vs), "COMMAND",
 	  "Compare with COMMAND: run both in turns, N times each (-r; default: 10), and print the "
 	  "difference of the means with its 95% confidence interval. If COMMAND needs a shell, both "
-	  "run in one.", false, NULL },
+	  "run in one. Their standard output is discarded.", false, NULL },
 	{ "interval", 'i', NULL, OPT_CALL, AT(interval_ms), "MS",
 	  "Print the counts every MS milliseconds.", false, parse_interval },
 };

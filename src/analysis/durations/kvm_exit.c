@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf-prof kvm-exit: the time from each exit of a guest until the host enters it again. */
 #include "analysis/durations/commands.h"
+#include "base/note.h"
 #include "rows/question.h"
 
 #include <stdlib.h>
@@ -208,11 +209,17 @@ static bool between(struct question *q, const struct analysis_sample *s, const s
 	return s->tid == h->tid;
 }
 
+static void end(struct question *q)
+{
+	if (q->a && !q->last)
+		note(q->a->opts->stream.verbose, "no exits were seen: do guests run here?");
+}
+
 static const struct question_ops question = {
 	.name = "kvm-exit", QUESTION_COLUMNS_ARE(columns), .shown = shown, .nshown = sizeof(shown) / sizeof(*shown),
 	.share_title = "%gsys", .whole = seen,
 	.print = "\"%s took %llu.%03llu us\", REC->reason, REC->duration / 1000, REC->duration % 1000",
-	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .release = release, .title = title,
+	QUESTION_EVENTS_ARE(events), .reads = reads, .begin = begin, .sample = sample, .end = end, .release = release, .title = title,
 	.between = between,
 };
 
