@@ -44,6 +44,13 @@ static PyObject *read_event_name(const struct perf_event *e)
 	return e->cls->name;
 }
 
+static PyObject *read_comm(const struct perf_event *e)
+{
+	const char *comm = event_comm(e);
+
+	return PyUnicode_DecodeUTF8(comm ? comm : "", comm ? (Py_ssize_t)strlen(comm) : 0, "surrogateescape");
+}
+
 /* Raw data may be unaligned, so fields are copied. */
 #define RAW(type) __extension__({ type v_; memcpy(&v_, (const char *)e->raw + r->offset, sizeof(v_)); v_; })
 
@@ -95,6 +102,8 @@ static PyObject *event_read(struct perf_event *e, struct reader *r)
 		return event_counts(e);
 	case READ_EVENT:
 		return read_event_name(e);
+	case READ_COMM:
+		return read_comm(e);
 	case READ_U8:
 		return PyLong_FromLong(RAW(uint8_t));
 	case READ_U16:

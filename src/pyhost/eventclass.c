@@ -6,7 +6,10 @@
 
 #include <stddef.h>
 
-enum { MAX_PART_READERS = 48 };   /* six fixed ones, the rows of parts.h, second names */
+enum {
+	MAX_PART_READERS = 48,   /* six fixed ones, the rows of parts.h, second names, _comm */
+	MAX_OWN_READERS = 11,    /* of tracepoints, besides their fields */
+};
 
 static int add_reader(struct event_class *cls, const char *name, enum reader_kind kind,
 		      uint16_t offset, const struct trace_field *field)
@@ -267,7 +270,7 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	cls->event = event;
 	cls->host = host;
 	cls->name = PyUnicode_FromString(event->name);
-	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + 9 : MAX_PART_READERS,
+	cls->readers = PyMem_Calloc(event->fmt ? event->fmt->nfields + MAX_OWN_READERS : MAX_PART_READERS,
 				    sizeof(*cls->readers));
 	if (!cls->name || !cls->readers) {
 		PyErr_NoMemory();
@@ -276,7 +279,7 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	if (event->fmt ? add_readers(cls) : add_sample_readers(cls))
 		return -1;
 	cls->nreaders = cls->nnames;
-	if (!event->fmt && add_second_names(cls))
+	if (add_reader(cls, "_comm", READ_COMM, 0, NULL) || (!event->fmt && add_second_names(cls)))
 		return -1;
 	return build_index(cls, type) ? -1 : 0;
 }

@@ -26,6 +26,7 @@ enum reader_kind {
 	READ_CALLCHAIN,
 	READ_COUNTS,           /* increments of the group's counters */
 	READ_EVENT,
+	READ_COMM,             /* the name that the task had then */
 	READ_U8, READ_U16, READ_U32, READ_U64,   /* at an offset in the raw data */
 	READ_S8, READ_S16, READ_S32, READ_S64,
 	READ_STR,              /* through trace_field_data() */

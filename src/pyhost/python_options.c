@@ -49,7 +49,7 @@ static const char *const description[] = {
 	"came too fast: event is its name, count is 0 (not known). sys__name(event), "
 	"for the event sys:name (-, . and : become _). sys__alias(event), for an event with alias=. "
 	"__sample__(event), for all events without a handler of their own.",
-	"An event has _pid and _tid (of the task that was running), _time (ns of the perf clock; for "
+	"An event has _pid, _tid and _comm (of the task that was running: its name then), _time (ns of the perf clock; for "
 	"latencies), _cpu, _period, common_type, common_flags, common_preempt_count, common_pid, "
 	"_realtime (ns since the epoch; for display), _callchain (if call chains are sampled: a list "
 	"of dicts with addr, symbol, offset, kernel, dso), _event (its name), and the fields of its "

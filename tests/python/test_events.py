@@ -494,3 +494,22 @@ def __exit__():
     assert len(out) == 100005 and len(set(out)) == 100005
     times = [int(re.search(r"'_time': (\d+)", line).group(1)) for line in out[5:]]
     assert times == sorted(times) and len(set(times)) == 100000
+
+
+def test_comm_is_the_name_at_that_time(prof, tmp_path):
+    """Of a task that changes its name and exits: live, kept, pickled, from a recording."""
+    (tmp_path / 's.py').write_text(
+        'import pickle\n'
+        'kept = []\n'
+        'def sched__sched_process_exit(e):\n'
+        '    assert e._comm == e["_comm"] == e.get("_comm") == e.comm and "_comm" in e and "_comm" not in e.keys()\n'
+        '    kept.append(e)\n'
+        'def __exit__():\n'
+        '    print("names", [e._comm for e in kept], pickle.loads(pickle.dumps(kept[0]))._comm)\n')
+    command = ['--', 'sh', '-c', '/bin/true; printf one > /proc/self/comm; printf two > /proc/$$/comm']
+    live = subprocess.run([prof, 'python', '-e', 'sched:sched_process_exit', '--record', 'x.data', 's.py', *command],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    again = subprocess.run([prof, 'python', '-I', 'x.data', '-e', 'sched:sched_process_exit', 's.py'], cwd=tmp_path,
+                           capture_output=True, text=True, timeout=30)
+    for done in (live, again):
+        assert done.returncode == 0 and "names ['true', 'two'] true" in done.stdout, (done.stdout, done.stderr)
