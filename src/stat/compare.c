@@ -23,7 +23,7 @@ struct side {
 	uint64_t failures;
 };
 
-static int run_side(struct stat *s, struct side *side, struct compared_row *rows,
+static int run_side(struct counting *s, struct side *side, struct compared_row *rows,
 		    bool *interrupted, struct fault *f)
 {
 	struct stat_run_times times = { 0 };
@@ -45,7 +45,7 @@ static int run_side(struct stat *s, struct side *side, struct compared_row *rows
 	return 0;
 }
 
-static int run_in_turns(struct stat *s, struct side *sides, struct compared_row *rows,
+static int run_in_turns(struct counting *s, struct side *sides, struct compared_row *rows,
 			struct fault *f)
 {
 	uint64_t runs = s->config->runs ? s->config->runs : DEFAULT_RUNS;
@@ -60,7 +60,7 @@ static int run_in_turns(struct stat *s, struct side *sides, struct compared_row 
 	return 0;
 }
 
-static size_t fill(const struct stat *s, const struct side *sides, struct compared_row *rows)
+static size_t fill(const struct counting *s, const struct side *sides, struct compared_row *rows)
 {
 	size_t n = 0;
 
@@ -95,7 +95,7 @@ char *stat_words(char *const *argv)
 	return text;
 }
 
-static int print(const struct stat *s, const struct compared_table *t, FILE *out, struct fault *f)
+static int print(const struct counting *s, const struct compared_table *t, FILE *out, struct fault *f)
 {
 	int rc = 0;
 
@@ -108,7 +108,7 @@ static int print(const struct stat *s, const struct compared_table *t, FILE *out
 	return rc == -ENOMEM ? fault_set(f, EXIT_FAILED, "stat: out of memory") : 0;
 }
 
-static int compare(struct stat *s, struct side *sides, struct compared_row *rows, char *const *argv,
+static int compare(struct counting *s, struct side *sides, struct compared_row *rows, char *const *argv,
 		   FILE *out, struct fault *f)
 {
 	struct compared_table t = { .b = s->config->vs, .confidence = confidence, .rows = rows };
@@ -126,7 +126,7 @@ static int compare(struct stat *s, struct side *sides, struct compared_row *rows
 }
 
 /* Opens the file first, so that an error is reported before all the runs. */
-static int compare_into_file(struct stat *s, struct side *sides, struct compared_row *rows,
+static int compare_into_file(struct counting *s, struct side *sides, struct compared_row *rows,
 			     char *const *argv, struct fault *f)
 {
 	struct stat_output to;
@@ -185,7 +185,7 @@ static void tell_failures(const struct side *side, char name)
 }
 
 /* argv: the first command as typed. */
-static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *const *argv,
+static int compare_argvs(struct counting *s, char *const *a, char *const *b, char *const *argv,
 			 struct fault *f)
 {
 	struct compared_row *rows = calloc(s->nevents + 1, sizeof(*rows));
@@ -211,7 +211,7 @@ static int compare_argvs(struct stat *s, char *const *a, char *const *b, char *c
 	return stat_any_open(s) ? 0 : EXIT_FAILED;
 }
 
-int stat_compare(struct stat *s, char **argv, struct fault *f)
+int stat_compare(struct counting *s, char **argv, struct fault *f)
 {
 	static char run_words[] = "exec \"$0\" \"$@\"";
 	bool shell = needs_shell(s->config->vs);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct stat_counter *counter(const struct stat *s, size_t event, size_t place)
+static struct stat_counter *counter(const struct counting *s, size_t event, size_t place)
 {
 	return &s->counters[event * s->nplaces + place];
 }
@@ -37,7 +37,7 @@ static bool runs_on(const struct stat_event *e, int cpu)
 }
 
 /* The first member of the event's group that is open in this place. */
-static struct pev_event *leader_of(const struct stat *s, size_t event, size_t place)
+static struct pev_event *leader_of(const struct counting *s, size_t event, size_t place)
 {
 	for (size_t i = s->events[event].leader; i < event; i++)
 		if (s->events[i].leader == s->events[event].leader && counter(s, i, place)->ev)
@@ -45,7 +45,7 @@ static struct pev_event *leader_of(const struct stat *s, size_t event, size_t pl
 	return NULL;
 }
 
-static void fill_attr(const struct stat *s, const struct stat_event *e, bool leads,
+static void fill_attr(const struct counting *s, const struct stat_event *e, bool leads,
 		      union pev_attr_buf *buf)
 {
 	bool tasks = s->on_command || s->config->common.pids.n || s->config->common.tids.n;
@@ -59,7 +59,7 @@ static void fill_attr(const struct stat *s, const struct stat_event *e, bool lea
 		buf->attr.exclude_kernel = buf->attr.exclude_hv = 1;
 }
 
-static int try_open(const struct stat *s, size_t event, size_t place, struct pev_event *leader,
+static int try_open(const struct counting *s, size_t event, size_t place, struct pev_event *leader,
 		    struct pev_error *err)
 {
 	struct stat_event *e = &s->events[event];
@@ -84,7 +84,7 @@ static bool takes_privilege(const struct stat_event *e, int rc)
 }
 
 /* Without privilege the kernel's part is left out, which is shown in the name: ":u". */
-static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_event *leader,
+static int try_user_only(struct counting *s, size_t event, size_t place, struct pev_event *leader,
 			 struct pev_error *err)
 {
 	struct stat_event *e = &s->events[event];
@@ -113,7 +113,7 @@ static int try_user_only(struct stat *s, size_t event, size_t place, struct pev_
 
 enum { BROKEN_UP = 1 };
 
-static void drop_event(struct stat *s, size_t event)
+static void drop_event(struct counting *s, size_t event)
 {
 	s->events[event].opened = false;
 	for (size_t p = 0; p < s->nplaces; p++) {
@@ -123,7 +123,7 @@ static void drop_event(struct stat *s, size_t event)
 }
 
 /* Makes each event of the group one without a group. */
-static void break_up(struct stat *s, size_t leader)
+static void break_up(struct counting *s, size_t leader)
 {
 	for (size_t i = leader; i < s->nevents; i++)
 		if (s->events[i].leader == leader) {
@@ -134,7 +134,7 @@ static void break_up(struct stat *s, size_t leader)
 
 /* A member that opens alone does not fit into the group: with :W the whole group is split,
  * without it this event is not counted. */
-static int on_misfit(struct stat *s, size_t event, size_t place, struct pev_error *err)
+static int on_misfit(struct counting *s, size_t event, size_t place, struct pev_error *err)
 {
 	struct stat_event *e = &s->events[event];
 	struct pev_error second;
@@ -153,7 +153,7 @@ static int on_misfit(struct stat *s, size_t event, size_t place, struct pev_erro
 	return -EINVAL;
 }
 
-static int open_one(struct stat *s, size_t event, size_t place, struct pev_error *err)
+static int open_one(struct counting *s, size_t event, size_t place, struct pev_error *err)
 {
 	struct pev_event *leader = leader_of(s, event, place);
 	int rc = try_open(s, event, place, leader, err);
@@ -173,19 +173,19 @@ static void remember(struct stat_event *e, const struct pev_error *err)
 }
 
 /* An error of one CPU, not of the event. */
-static bool is_of_place(const struct stat *s, size_t place, int rc)
+static bool is_of_place(const struct counting *s, size_t place, int rc)
 {
 	return rc == -ENODEV && s->places[place].cpu >= 0 && place;
 }
 
 /* Reserves descriptors for all events, though some may not open; a refusal does not matter yet.
  * The command gets the original limit. */
-static void reserve_descriptors(const struct stat *s)
+static void reserve_descriptors(const struct counting *s)
 {
 	descriptors_reserve(s->nevents * s->nplaces + SPARE_FILES);
 }
 
-static int too_few_descriptors(const struct stat *s, const struct stat_event *e, struct fault *f)
+static int too_few_descriptors(const struct counting *s, const struct stat_event *e, struct fault *f)
 {
 	char remedy[256];
 
@@ -196,7 +196,7 @@ static int too_few_descriptors(const struct stat *s, const struct stat_event *e,
 }
 
 /* 0, BROKEN_UP, or -1 with f. */
-static int open_event(struct stat *s, size_t event, struct fault *f)
+static int open_event(struct counting *s, size_t event, struct fault *f)
 {
 	struct stat_event *e = &s->events[event];
 	struct pev_error err = { 0 };
@@ -237,7 +237,7 @@ static int open_event(struct stat *s, size_t event, struct fault *f)
 }
 
 /* An event that was not given by -e and is not supported is only reported with -v: its row is sufficient. */
-static bool is_to_tell(const struct stat *s, const struct stat_event *e, const char *fatal)
+static bool is_to_tell(const struct counting *s, const struct stat_event *e, const char *fatal)
 {
 	return !e->opened && !e->told && e->why && (e->asked || e->denied || s->config->common.verbose > 0) &&
 	       (!fatal || strcmp(e->why, fatal));
@@ -261,7 +261,7 @@ static const char *dots(const struct names *names)
 }
 
 /* Events with the same reason share a line. */
-static void tell(struct stat *s, size_t first, const char *fatal)
+static void tell(struct counting *s, size_t first, const char *fatal)
 {
 	const char *why = s->events[first].why;
 	struct names names = { .n = 0 };
@@ -287,7 +287,7 @@ static bool is_of_kernel_alone(const struct perf_event_attr *a)
 }
 
 /* Printed once, whatever the number of runs. */
-static void hint(struct stat *s)
+static void hint(struct counting *s)
 {
 	struct names zero = { .n = 0 }, user_only = { .n = 0 };
 	int verbose = s->config->common.verbose;
@@ -307,7 +307,7 @@ static void hint(struct stat *s)
 		useronly_note(verbose, user_only.text, dots(&user_only));
 }
 
-static int make_tables(struct stat *s, struct fault *f)
+static int make_tables(struct counting *s, struct fault *f)
 {
 	s->counters = calloc(s->nevents * s->nplaces + 1, sizeof(*s->counters));
 	if (!s->rows)
@@ -317,7 +317,7 @@ static int make_tables(struct stat *s, struct fault *f)
 	return fault_set(f, EXIT_FAILED, "stat: out of memory");
 }
 
-static int open_events(struct stat *s, struct fault *f)
+static int open_events(struct counting *s, struct fault *f)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		struct stat_event *e = &s->events[i];
@@ -336,7 +336,7 @@ static int open_events(struct stat *s, struct fault *f)
 	return 0;
 }
 
-bool stat_any_open(const struct stat *s)
+bool stat_any_open(const struct counting *s)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		if (s->events[i].opened)
@@ -344,7 +344,7 @@ bool stat_any_open(const struct stat *s)
 	return false;
 }
 
-int stat_open(struct stat *s, bool needs_one, struct fault *f)
+int stat_open(struct counting *s, bool needs_one, struct fault *f)
 {
 	const char *fatal;
 
@@ -362,7 +362,7 @@ int stat_open(struct stat *s, bool needs_one, struct fault *f)
 	return fatal ? fault_set(f, EXIT_FAILED, "stat: no event can be counted: %s", fatal) : 0;
 }
 
-static void each(struct stat *s, int (*control)(struct pev_event *))
+static void each(struct counting *s, int (*control)(struct pev_event *))
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t p = 0; p < s->nplaces; p++)
@@ -370,17 +370,17 @@ static void each(struct stat *s, int (*control)(struct pev_event *))
 				control(counter(s, i, p)->ev);
 }
 
-void stat_enable(struct stat *s)
+void stat_enable(struct counting *s)
 {
 	each(s, pev_event_enable);
 }
 
-void stat_disable(struct stat *s)
+void stat_disable(struct counting *s)
 {
 	each(s, pev_event_disable);
 }
 
-void stat_close(struct stat *s)
+void stat_close(struct counting *s)
 {
 	if (s->counters)
 		for (size_t i = s->nevents * s->nplaces; i-- > 0;)
@@ -406,7 +406,7 @@ static void add_count(struct count_row *r, const struct pev_count *c)
 		r->value += rc ? (double)c->value : est.value;
 }
 
-static void begin_row(const struct stat *s, const struct stat_event *e, size_t where,
+static void begin_row(const struct counting *s, const struct stat_event *e, size_t where,
 		      struct count_row *r)
 {
 	*r = (struct count_row){
@@ -417,7 +417,7 @@ static void begin_row(const struct stat *s, const struct stat_event *e, size_t w
 	};
 }
 
-static void read_place(struct stat *s, size_t event, size_t place)
+static void read_place(struct counting *s, size_t event, size_t place)
 {
 	struct stat_counter *c = counter(s, event, place);
 	struct count_row *r = &s->rows[event * s->nwheres + s->places[place].where];
@@ -441,7 +441,7 @@ static void read_place(struct stat *s, size_t event, size_t place)
 
 /* A pinned event that never ran had no counter. Once its tasks have ended, the kernel does not
  * report that any more, and the count is 0. */
-static void judge_row(const struct stat *s, const struct stat_event *e, struct count_row *r)
+static void judge_row(const struct counting *s, const struct stat_event *e, struct count_row *r)
 {
 	if (r->enabled > r->running)
 		r->share = (double)r->running / (double)r->enabled;
@@ -450,7 +450,7 @@ static void judge_row(const struct stat *s, const struct stat_event *e, struct c
 		r->state = COUNT_NEVER_RAN;
 }
 
-void stat_read(struct stat *s)
+void stat_read(struct counting *s)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		struct count_row *rows = &s->rows[i * s->nwheres];

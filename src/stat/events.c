@@ -57,7 +57,7 @@ static char *label_of(const struct pev_parsed *p, const char *text)
 
 /* Terms that are not possible when counting. P and S, which are also valid for sampling, change
  * nothing here, as in perf stat. */
-static int check_meaning(const struct stat *s, const struct pev_parsed *p, struct pev_error *err)
+static int check_meaning(const struct counting *s, const struct pev_parsed *p, struct pev_error *err)
 {
 	if (!p->percore || s->config->per_core)
 		return 0;
@@ -82,7 +82,7 @@ static bool is_absent(const struct pev_parsed *p)
 	return rc && rc != -EACCES && rc != -EPERM;
 }
 
-static int add_event(struct stat *s, size_t index, const char *text, bool asked,
+static int add_event(struct counting *s, size_t index, const char *text, bool asked,
 		     struct pev_error *err)
 {
 	const struct pev_parsed *p = pev_attr_list_at(s->list, index);
@@ -133,7 +133,7 @@ static int complain(const struct pev_error *err, int rc, const char *list, size_
 	return fault_set(f, code, "stat -e: %s", text);
 }
 
-int stat_events_parse(struct stat *s, struct fault *f)
+int stat_events_parse(struct counting *s, struct fault *f)
 {
 	struct pev_error err = { 0 };
 	size_t n, asked = 0, at = SIZE_MAX;
@@ -155,7 +155,7 @@ int stat_events_parse(struct stat *s, struct fault *f)
 	return rc;
 }
 
-void stat_events_free(struct stat *s)
+void stat_events_free(struct counting *s)
 {
 	for (size_t i = 0; i < s->nevents; i++) {
 		free(s->events[i].label);

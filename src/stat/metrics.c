@@ -49,7 +49,7 @@ static bool same_modes(const struct stat_event *a, const struct stat_event *b)
 
 /* The row with a count of an event in the same where. One of the same group is preferred, since
  * it was on the PMU for the same time. */
-static const struct count_row *find(const struct stat *s, size_t event, size_t where,
+static const struct count_row *find(const struct counting *s, size_t event, size_t where,
 				    uint32_t type, uint64_t config)
 {
 	const struct count_row *found = NULL;
@@ -67,7 +67,7 @@ static const struct count_row *find(const struct stat *s, size_t event, size_t w
 	return found;
 }
 
-static bool by_table(const struct stat *s, size_t event, size_t where, struct count_row *r)
+static bool by_table(const struct counting *s, size_t event, size_t where, struct count_row *r)
 {
 	const struct stat_event *e = &s->events[event];
 
@@ -104,7 +104,7 @@ static void rate(struct count_row *r, const struct count_row *clock)
 		}
 }
 
-static void one(const struct stat *s, size_t event, size_t where, double seconds)
+static void one(const struct counting *s, size_t event, size_t where, double seconds)
 {
 	struct count_row *r = &s->rows[event * s->nwheres + where];
 	const struct count_row *clock;
@@ -126,7 +126,7 @@ static void one(const struct stat *s, size_t event, size_t where, double seconds
 		rate(r, clock);
 }
 
-void stat_metrics(struct stat *s, double seconds)
+void stat_metrics(struct counting *s, double seconds)
 {
 	for (size_t i = 0; i < s->nevents; i++)
 		for (size_t w = 0; w < s->nwheres; w++)

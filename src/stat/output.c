@@ -16,7 +16,7 @@ static int open_log(struct stat_output *o, const char *path, struct fault *f)
 	return o->out ? 0 : outfile_refused("--output", path, -errno, f);
 }
 
-int stat_output_open(struct stat_output *o, const struct stat *s, bool has_command, struct fault *f)
+int stat_output_open(struct stat_output *o, const struct counting *s, bool has_command, struct fault *f)
 {
 	const char *path = s->config->common.output.path;
 

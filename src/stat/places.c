@@ -73,7 +73,7 @@ static void where_name(enum stat_by by, const struct task_target *task, int cpu,
 }
 
 /* The index of the where with that name, which is added if it is new; -1: out of memory. */
-static int find_where(struct stat *s, const char *name)
+static int find_where(struct counting *s, const char *name)
 {
 	char **grown;
 
@@ -99,7 +99,7 @@ static struct pev_target target_of(const struct task_target *task, int cpu)
 	return cpu < 0 ? pev_target_thread(task->tid) : pev_target_thread_on_cpu(task->tid, cpu);
 }
 
-static int add_place(struct stat *s, const struct task_target *task, int cpu, struct fault *f)
+static int add_place(struct counting *s, const struct task_target *task, int cpu, struct fault *f)
 {
 	struct stat_place *grown = grown_by_one(s->places, s->nplaces, sizeof(*grown));
 	char name[512];
@@ -116,12 +116,12 @@ static int add_place(struct stat *s, const struct task_target *task, int cpu, st
 }
 
 /* A task is counted on any CPU, unless CPUs were given or are reported separately. */
-static bool on_any_cpu(const struct stat *s, const struct task_target *task)
+static bool on_any_cpu(const struct counting *s, const struct task_target *task)
 {
 	return task->tid >= 0 && !s->config->common.cpus.n && s->by != BY_CPU && s->by != BY_CORE;
 }
 
-static int add_task(struct stat *s, const struct task_target *task, struct fault *f)
+static int add_task(struct counting *s, const struct task_target *task, struct fault *f)
 {
 	if (on_any_cpu(s, task))
 		return add_place(s, task, -1, f);
@@ -131,7 +131,7 @@ static int add_task(struct stat *s, const struct task_target *task, struct fault
 	return 0;
 }
 
-int stat_places_make(struct stat *s, pid_t child, struct fault *f)
+int stat_places_make(struct counting *s, pid_t child, struct fault *f)
 {
 	struct task_target own = { .tid = child, .cgroup_fd = -1 };
 
@@ -144,7 +144,7 @@ int stat_places_make(struct stat *s, pid_t child, struct fault *f)
 	return 0;
 }
 
-void stat_places_free(struct stat *s)
+void stat_places_free(struct counting *s)
 {
 	for (size_t i = 0; i < s->nwheres; i++)
 		free(s->wheres[i]);

@@ -112,13 +112,13 @@ static bool take_signal(struct stat_wait *w, const struct workload *child)
 	return true;
 }
 
-static bool has_tasks(const struct stat *s)
+static bool has_tasks(const struct counting *s)
 {
 	return s->targets.ntasks && s->targets.tasks[0].tid >= 0;
 }
 
 /* Chooses a running watched task to wait for; sets w->gone if there is none. */
-static void choose_task(struct stat_wait *w, const struct stat *s)
+static void choose_task(struct stat_wait *w, const struct counting *s)
 {
 	close_fd(&w->task);
 	for (size_t i = 0; i < s->targets.ntasks; i++) {
@@ -140,7 +140,7 @@ static void choose_task(struct stat_wait *w, const struct stat *s)
 
 /* Waits. child: the command, or NULL; then for the end of the watched tasks, if there are any.
  * Signals that the command did not get from the terminal are forwarded to it. */
-static enum stat_woke wait_for(struct stat_wait *w, const struct stat *s, const struct workload *child)
+static enum stat_woke wait_for(struct stat_wait *w, const struct counting *s, const struct workload *child)
 {
 	bool tasks = !child && has_tasks(s);
 	uint64_t ticks;
@@ -188,7 +188,7 @@ static char *title_of_command(char *const *argv)
 	return n < 0 ? NULL : text;
 }
 
-static char *title_of_targets(const struct stat *s)
+static char *title_of_targets(const struct counting *s)
 {
 	const struct stream_opts *o = &s->config->common;
 	const struct numlist *list = o->pids.n ? &o->pids : o->tids.n ? &o->tids : &o->cpus;
@@ -204,7 +204,7 @@ static char *title_of_targets(const struct stat *s)
 	return asprintf(&text, "%s '%s'", what, numbers) < 0 ? NULL : text;
 }
 
-static int print_table(const struct stat *s, struct printing *p, struct count_table *t,
+static int print_table(const struct counting *s, struct printing *p, struct count_table *t,
 		       struct fault *f)
 {
 	static const char *const words[] = {
@@ -237,7 +237,7 @@ static int print_table(const struct stat *s, struct printing *p, struct count_ta
 }
 
 /* Rows are stored by event; this puts those of a core, thread or cgroup next to each other. */
-static struct count_row *ordered(const struct stat *s, const struct count_row *rows)
+static struct count_row *ordered(const struct counting *s, const struct count_row *rows)
 {
 	struct count_row *v = calloc(s->nevents * s->nwheres + 1, sizeof(*v));
 	bool by_event = s->by == BY_CPU || s->by == BY_ALL;
@@ -249,7 +249,7 @@ static struct count_row *ordered(const struct stat *s, const struct count_row *r
 	return v;
 }
 
-static int print_rows(const struct stat *s, struct printing *p, struct count_table *t,
+static int print_rows(const struct counting *s, struct printing *p, struct count_table *t,
 		      struct fault *f)
 {
 	int rc;
@@ -263,7 +263,7 @@ static int print_rows(const struct stat *s, struct printing *p, struct count_tab
 }
 
 /* Prints the rows just read. */
-static int print_interval(struct stat *s, struct printing *p, struct fault *f)
+static int print_interval(struct counting *s, struct printing *p, struct fault *f)
 {
 	struct count_table t = { .is_interval = true, .exit_status = -1 };
 	double at = now();
@@ -277,7 +277,7 @@ static int print_interval(struct stat *s, struct printing *p, struct fault *f)
 /* ---- counting ---------------------------------------------------------------------- */
 
 /* Reports CPUs that came or went, if events count on CPUs; tasks are counted on any CPU. */
-static void tell_hotplug(struct stat *s)
+static void tell_hotplug(struct counting *s)
 {
 	char line[600];
 
@@ -288,7 +288,7 @@ static void tell_hotplug(struct stat *s)
 }
 
 /* Waits for the end; prints intervals if p is not NULL. *woke: the reason for the end. */
-static int count_until_end(struct stat *s, struct stat_wait *w, const struct workload *child,
+static int count_until_end(struct counting *s, struct stat_wait *w, const struct workload *child,
 			   struct printing *p, enum stat_woke *woke, struct fault *f)
 {
 	for (;;) {
@@ -311,7 +311,7 @@ static int count_until_end(struct stat *s, struct stat_wait *w, const struct wor
 
 /* A thread created while its process's events are opened is inherited by some of them only. Then
  * all are opened again, a few times. */
-static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct fault *f)
+static int open_until_stable(struct counting *s, pid_t child, bool needs_one, struct fault *f)
 {
 	for (int tries = 1;; tries++) {
 		if (stat_places_make(s, child, f) || stat_open(s, needs_one, f))
@@ -333,7 +333,7 @@ static int open_until_stable(struct stat *s, pid_t child, bool needs_one, struct
 }
 
 /* For --vs, the command's stdout is discarded: that of many runs would hide the table. */
-static int prepare_command(struct stat *s, struct workload *child, char *const *argv, const struct stat_wait *w,
+static int prepare_command(struct counting *s, struct workload *child, char *const *argv, const struct stat_wait *w,
 			   struct fault *f)
 {
 	int own = s->config->vs ? descriptors_hide_stdout() : -1;
@@ -343,7 +343,7 @@ static int prepare_command(struct stat *s, struct workload *child, char *const *
 	return rc;
 }
 
-static int prepare(struct stat *s, struct workload *child, char *const *argv,
+static int prepare(struct counting *s, struct workload *child, char *const *argv,
 		   const struct stat_wait *w, struct fault *f)
 {
 	if (argv && prepare_command(s, child, argv, w, f))
@@ -370,7 +370,7 @@ static void finish(struct workload *child, char *const *argv, double start,
 
 /* One run from opening to closing the events; argv NULL: only targets. The command's status, or
  * -1 with f. */
-static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, struct printing *p,
+static int run_once(struct counting *s, char *const *argv, struct stat_wait *w, struct printing *p,
 		    struct stat_run_times *times, enum stat_woke *woke, struct fault *f)
 {
 	struct workload child = { .pidfd = -1, .go = -1, .trouble = -1 };
@@ -404,7 +404,7 @@ static int run_once(struct stat *s, char *const *argv, struct stat_wait *w, stru
 	return rc ? -1 : *woke == WOKE_SECOND_SIGNAL ? EXIT_INTERRUPTED : status;
 }
 
-int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,
+int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f)
 {
 	enum stat_woke woke = WOKE_END;
@@ -421,7 +421,7 @@ int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *time
 
 /* ---- several runs ---------------------------------------------------------------------- */
 
-static void add_run(struct stat *s, struct count_table *t, struct count_row *sum,
+static void add_run(struct counting *s, struct count_table *t, struct count_row *sum,
 		    const struct stat_run_times *times, bool command)
 {
 	for (size_t i = 0; i < s->nevents * s->nwheres; i++) {
@@ -443,7 +443,7 @@ static void add_run(struct stat *s, struct count_table *t, struct count_row *sum
 	}
 }
 
-static void average(struct stat *s, const struct count_table *t, struct count_row *sum)
+static void average(struct counting *s, const struct count_table *t, struct count_row *sum)
 {
 	for (size_t i = 0; i < s->nevents * s->nwheres; i++) {
 		struct count_row *r = &sum[i];
@@ -458,7 +458,7 @@ static void average(struct stat *s, const struct count_table *t, struct count_ro
 }
 
 /* Uses the first run's places for all rows: those of each run are the same. */
-static int run_all(struct stat *s, char **argv, struct stat_wait *w, struct printing *p,
+static int run_all(struct counting *s, char **argv, struct stat_wait *w, struct printing *p,
 		   struct count_table *t, struct fault *f)
 {
 	uint64_t runs = s->config->runs ? s->config->runs : 1;
@@ -483,7 +483,7 @@ static int run_all(struct stat *s, char **argv, struct stat_wait *w, struct prin
 	return one < 0 ? -1 : status;
 }
 
-static int report(struct stat *s, struct printing *p, struct count_table *t, int status,
+static int report(struct counting *s, struct printing *p, struct count_table *t, int status,
 		  struct fault *f)
 {
 	t->exit_status = p->command ? status : -1;
@@ -492,7 +492,7 @@ static int report(struct stat *s, struct printing *p, struct count_table *t, int
 	return print_rows(s, p, t, f);
 }
 
-int stat_run(struct stat *s, char **argv, struct fault *f)
+int stat_run(struct counting *s, char **argv, struct fault *f)
 {
 	struct printing p = { .command = (const char *const *)argv };
 	struct count_table t = { .n = 0 };

@@ -156,7 +156,7 @@ static enum stat_by chosen_by(const struct stat_config *c)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static int count(struct stat *s, char **argv, struct fault *f)
+static int count(struct counting *s, char **argv, struct fault *f)
 {
 	if (stat_events_parse(s, f) || targets_resolve(&s->targets, &s->config->common, f))
 		return f->exit_code;
@@ -170,7 +170,7 @@ static int stat_command_run(void *config, const struct opt_parser *args, struct 
 {
 	struct stat_config *c = config;
 	char **argv = args->noperands ? args->operands : NULL;
-	struct stat s = { .config = c, .by = chosen_by(c) };
+	struct counting s = { .config = c, .by = chosen_by(c) };
 	int code;
 
 	getrlimit(RLIMIT_NOFILE, &s.files);

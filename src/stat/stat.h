@@ -60,7 +60,7 @@ struct stat_counter {
 	bool lost;                      /* pinned, but without a counter */
 };
 
-struct stat {
+struct counting {
 	const struct stat_config *config;
 	enum stat_by by;
 	struct pev_attr_list *list;     /* owns the events' borrowed strings */
@@ -80,42 +80,42 @@ struct stat {
 };
 
 /* events.c */
-int stat_events_parse(struct stat *s, struct fault *f);
-void stat_events_free(struct stat *s);
+int stat_events_parse(struct counting *s, struct fault *f);
+void stat_events_free(struct counting *s);
 
 /* places.c: the tasks and CPUs to count on. child: of the command, or 0. */
-int stat_places_make(struct stat *s, pid_t child, struct fault *f);
-void stat_places_free(struct stat *s);
+int stat_places_make(struct counting *s, pid_t child, struct fault *f);
+void stat_places_free(struct counting *s);
 
 /* counters.c */
 /* Opens all events in all places, disabled (on_command: enabled by exec). Events that cannot be
  * opened are reported and left out; needs_one: a fault if none is left. */
-int stat_open(struct stat *s, bool needs_one, struct fault *f);
+int stat_open(struct counting *s, bool needs_one, struct fault *f);
 /* Whether an event is open, or was before stat_close(). */
-bool stat_any_open(const struct stat *s);
-void stat_enable(struct stat *s);
-void stat_disable(struct stat *s);
-void stat_close(struct stat *s);
+bool stat_any_open(const struct counting *s);
+void stat_enable(struct counting *s);
+void stat_disable(struct counting *s);
+void stat_close(struct counting *s);
 /* Fills s->rows with the counts since the last call. */
-void stat_read(struct stat *s);
+void stat_read(struct counting *s);
 
 /* metrics.c: fills in the metrics of s->rows. seconds: the time counted. */
-void stat_metrics(struct stat *s, double seconds);
+void stat_metrics(struct counting *s, double seconds);
 /* Unit of the quotient of two events' counts times *factor: "insn per cycle"; NULL: unknown. */
 const char *stat_ratio(const struct perf_event_attr *of, const struct perf_event_attr *by, double *factor);
 
 /* compare.c: runs two commands alternately. Returns the exit code. */
-int stat_compare(struct stat *s, char **argv, struct fault *f);
+int stat_compare(struct counting *s, char **argv, struct fault *f);
 /* The words of a command with blanks between them, to be freed; NULL: out of memory. */
 char *stat_words(char *const *argv);
 /* run.c */
-int stat_run(struct stat *s, char **argv, struct fault *f);
+int stat_run(struct counting *s, char **argv, struct fault *f);
 /* Runs a command once and fills the rows, without output. Returns its exit status, or -1 with f.
  * *interrupted: a signal asked to stop. */
 struct stat_run_times {
 	double elapsed, user, sys;      /* s */
 };
-int stat_run_once(struct stat *s, char *const *argv, struct stat_run_times *times,
+int stat_run_once(struct counting *s, char *const *argv, struct stat_run_times *times,
 		  bool *interrupted, struct fault *f);
 /* output.c: the file for results: -o, else stderr for a command (which uses stdout), else stdout.
  * A single result is written as a whole file or not at all; with -i the file grows. */
@@ -125,7 +125,7 @@ struct stat_output {
 	struct artifact whole;
 };
 /* 0, or -1 with f. */
-int stat_output_open(struct stat_output *o, const struct stat *s, bool has_command, struct fault *f);
+int stat_output_open(struct stat_output *o, const struct counting *s, bool has_command, struct fault *f);
 /* good: everything was written; else an older file stays. 0, or -1 with f. */
 int stat_output_close(struct stat_output *o, bool good, struct fault *f);
 #endif
