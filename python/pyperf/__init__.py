@@ -390,7 +390,7 @@ def measure(events: Union[What, Iterable[What]], function: Optional[Callable[[],
                         'events are one text, "task-clock,page-faults", or a list')
     several = [events] if isinstance(events, (str, perf_event_attr, Parsed)) else events
     measurement = Measurement(several, dict(fields, pid=pid, cpu=cpu, cgroup=cgroup))
-    if function:
+    if function is not None:
         with measurement:
             measurement.result = function()
     return measurement

@@ -28,7 +28,7 @@ void help_overview(FILE *out)
 	      "First steps:\n"
 	      "  perf-prof check                                     show what you can use here\n"
 	      "  perf-prof list 'sched:*'                            list the scheduler's tracepoints\n"
-	      "  perf-prof profile -g -- ./program                show where a program spends its time\n"
+	      "  perf-prof profile -g -- ./program                   show where a program spends its time\n"
 	      "  perf-prof python -e sched:sched_wakeup script.py    call Python functions for events\n",
 	      out);
 }

@@ -16,7 +16,7 @@ int job_prepare(struct job *j, char *const *argv, bool everybody, struct stream_
 	sigprocmask(SIG_SETMASK, NULL, &none);
 	if (workload_prepare(&j->workload, argv, &none, &files, f))
 		return -1;
-	j->argv = argv;
+	j->is_there = true;
 	if (everybody || o->pids.n || o->tids.n || o->cpus.n || o->cgroups.n)
 		return 0;
 	j->is_target = true;
@@ -27,19 +27,19 @@ void job_attach(const struct job *j, struct stream *s)
 {
 	if (j->is_target)
 		stream_begin_with_exec(s);
-	if (j->argv)
+	if (j->is_there)
 		stream_is_to_exec(s, j->workload.pid);
 }
 
 void job_end_with(const struct job *j, struct stream *s)
 {
-	if (j->argv)
+	if (j->is_there)
 		stream_end_with(s, j->workload.pidfd);
 }
 
 int job_start(struct job *j, struct fault *f)
 {
-	return j->argv ? workload_start(&j->workload, f) : 0;
+	return j->is_there ? workload_start(&j->workload, f) : 0;
 }
 
 int job_collect(struct job *j, const struct stream *s)
@@ -47,7 +47,7 @@ int job_collect(struct job *j, const struct stream *s)
 	struct pollfd p = { .fd = j->workload.pidfd, .events = POLLIN };
 	struct rusage usage;
 
-	if (!j->argv || j->workload.pid <= 0)
+	if (!j->is_there || j->workload.pid <= 0)
 		return 0;
 	if (poll(&p, 1, stream_ended_with_targets(s) ? EXIT_MS : 0) == 1)
 		return workload_collect(&j->workload, &usage);

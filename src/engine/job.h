@@ -8,7 +8,7 @@
 
 struct job {
 	struct workload workload;
-	char *const *argv;             /* NULL: no command */
+	bool is_there;                 /* false: no command */
 	bool is_target;                /* the only one */
 };
 #define JOB_NONE { .workload = { .pidfd = -1, .go = -1, .trouble = -1 } }

@@ -192,7 +192,8 @@ static int is_method(PyTypeObject *type, PyObject *name)
 	return PyObject_HasAttr((PyObject *)type, name);
 }
 
-/* Fills the slots with the current factor. False if two names collide. */
+/* Fills the slots with the current factor. False if two names collide. Of readers with one name, as a field of an
+ * event can have that of ours, the last one counts, as in by_name. */
 static bool fill_slots(struct event_class *cls, const bool *as_attribute)
 {
 	memset(cls->slots, 0, sizeof(*cls->slots) << (64 - cls->slot_shift));
@@ -202,7 +203,7 @@ static bool fill_slots(struct event_class *cls, const bool *as_attribute)
 
 		if (!as_attribute[i])
 			continue;
-		if (slot->name)
+		if (slot->name && slot->name != cls->readers[i].name)
 			return false;
 		*slot = cls->readers[i];
 	}
@@ -263,6 +264,14 @@ static int build_index(struct event_class *cls, PyTypeObject *type)
 	return rc;
 }
 
+static bool has_reader(const struct event_class *cls, const char *name)
+{
+	for (size_t i = 0; i < cls->nnames; i++)
+		if (!PyUnicode_CompareWithASCIIString(cls->readers[i].name, name))
+			return true;
+	return false;
+}
+
 int event_class_init(struct event_class *cls, const struct stream_event *event, struct host *host,
 		     PyTypeObject *type)
 {
@@ -279,7 +288,8 @@ int event_class_init(struct event_class *cls, const struct stream_event *event, 
 	if (event->fmt ? add_readers(cls) : add_sample_readers(cls))
 		return -1;
 	cls->nreaders = cls->nnames;
-	if (add_reader(cls, "_comm", READ_COMM, 0, NULL) || (!event->fmt && add_second_names(cls)))
+	if ((!has_reader(cls, "_comm") && add_reader(cls, "_comm", READ_COMM, 0, NULL)) ||
+	    (!event->fmt && add_second_names(cls)))
 		return -1;
 	return build_index(cls, type) ? -1 : 0;
 }

@@ -115,12 +115,13 @@ static const char *const description[] = {
 	"Options can be before or after the script. After the script, words that are not options of "
 	"perf-prof are passed to the script. With -- and a command after the script, perf-prof starts "
 	"the command and watches it, with its threads and children, unless -p, -t, -C or --cgroups give "
-	"another target. The run ends when the command ends, with the exit code of the command if the "
-	"script gives none. If the first word after that -- begins with -, all words after it are passed "
+	"another target. The run ends when the command ends, with the exit code of the command if that "
+	"of the script is 0. The command keeps the rights with which perf-prof was started, also with --user. If the first word after that -- begins with -, all words after it are passed "
 	"to the script. After a -- before the script, all words are the script and its arguments; use "
 	"--workload to start a command.",
 	"SIGINT or SIGTERM ends the run: events in the rings are delivered for at most 500 ms, the "
-	"rest is counted as lost, __exit__() runs, and the exit code is 0. A second one ends "
+	"rest is counted as lost, __exit__() runs, and the exit code is 0 (or that of a command that the "
+	"signal ended, too). A second one ends "
 	"perf-prof at once with 130.",
 	"When all CPUs are watched, the events of perf-prof itself are left out (except sched_switch), "
 	"because printing them would cause more of them.",

@@ -32,9 +32,9 @@ static int run_side(struct counting *s, struct side *side, struct compared_row *
 	if (status < 0)
 		return -1;
 	side->status = status ? status : side->status;
-	side->failures += status != 0;
 	if (*interrupted)   /* an incomplete run does not count */
 		return 0;
+	side->failures += status != 0;
 	for (size_t i = 0; i < s->nevents; i++) {
 		if (s->rows[i].state == COUNT_GOOD)
 			stats_add(&side->values[i], s->rows[i].value);

@@ -127,8 +127,10 @@ int workload_start(struct workload *w, struct fault *f)
 	if (n == 1)
 		n = read(w->trouble, &code, sizeof(code));   /* 0: exec closed it */
 	close_fd(&w->trouble);
-	if (n == 0)
+	if (n == 0) {
+		w->runs = true;
 		return 0;
+	}
 	workload_abandon(w);
 	if (code == ENOENT)
 		return missing(w->name, f);
@@ -147,18 +149,24 @@ int workload_collect(struct workload *w, struct rusage *usage)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* By pidfd: another process may have the pid once somebody else has waited for this one. */
+static int send_signal(const struct workload *w, int number)
+{
+	return w->pidfd < 0 ? kill(w->pid, number) : (int)syscall(SYS_pidfd_send_signal, w->pidfd, number, NULL, 0);
+}
+
 /* A process may ignore SIGTERM: the wait has a limit. */
-static void end(const struct workload *w, bool started)
+static void end(const struct workload *w)
 {
 	struct pollfd p = { .fd = w->pidfd, .events = POLLIN };
 	int ended;
 
-	if (kill(w->pid, SIGTERM) && errno == EPERM && started) {
+	if (send_signal(w, SIGTERM) && errno == EPERM && w->runs) {
 		fprintf(stderr, "perf-prof: %s (process %d) keeps running: it was started as root, and perf-prof has given "
 			"up root's rights since\n", w->name, (int)w->pid);
 		return;
 	}
-	kill(w->pid, SIGCONT);
+	send_signal(w, SIGCONT);
 	do
 		ended = w->pidfd < 0 ? 1 : poll(&p, 1, PATIENCE_MS);
 	while (ended < 0 && errno == EINTR);
@@ -170,12 +178,10 @@ static void end(const struct workload *w, bool started)
 
 void workload_abandon(struct workload *w)
 {
-	bool started = w->go < 0;
-
 	close_fd(&w->go);
 	close_fd(&w->trouble);
 	if (w->pid > 0)
-		end(w, started);
+		end(w);
 	close_fd(&w->pidfd);
 	w->pid = 0;
 }

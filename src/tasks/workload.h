@@ -6,6 +6,7 @@
 #include "base/fault.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -15,6 +16,7 @@ struct workload {
 	int go;                /* write end: a byte starts the exec */
 	int trouble;           /* read end: errno of a failed exec */
 	const char *name;      /* argv[0] */
+	bool runs;             /* exec has happened */
 };
 
 enum { WORKLOAD_MISSING = 127, WORKLOAD_REFUSED = 126 };   /* exit codes as in shells */

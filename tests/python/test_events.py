@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PerfEvent objects: fields and their values, kept events, what is equal and what is not."""
 import ctypes
+import functools
 import os
 import re
 import subprocess
@@ -513,3 +514,16 @@ def test_comm_is_the_name_at_that_time(prof, tmp_path):
                            capture_output=True, text=True, timeout=30)
     for done in (live, again):
         assert done.returncode == 0 and "names ['true', 'two'] true" in done.stdout, (done.stdout, done.stderr)
+
+
+def test_a_field_that_is_called_as_one_of_ours(prof, tmp_path):
+    """A stranger's recording can have any names: the last reader of a name counts, and the run ends."""
+    run = functools.partial(subprocess.run, cwd=tmp_path, timeout=30)
+    run([prof, 'record', '-a', '-e', 'sched:sched_wakeup', '-o', 'x.data', '--', 'sleep', '0.05'], check=True,
+        capture_output=True)
+    data = (tmp_path / 'x.data').read_bytes()
+    assert b'int prio;' in data
+    (tmp_path / 'y.data').write_bytes(data.replace(b'int prio;', b'int _pid;'))
+    (tmp_path / 's.py').write_text('def __sample__(e): print("row", e._pid == e["_pid"] == e.to_dict()["_pid"], e._pid)\n')
+    done = run([prof, 'python', '-I', 'y.data', 's.py'], capture_output=True, text=True)
+    assert done.returncode == 0 and 'row True ' in done.stdout and 'False' not in done.stdout, (done.stdout, done.stderr)

@@ -41,7 +41,7 @@ static int parse_sort(const char *text, void *field, struct fault *f)
 }
 
 const struct opt hotspots_opts[] = {
-	{ "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest functions. Default: 30; JSON has all.", false, parse_rows },
+	{ "rows", 0, NULL, OPT_CALL, AT(rows), "N", "Show the N hottest rows. Default: 30; JSON has all.", false, parse_rows },
 	{ "sort", 0, NULL, OPT_CALL, AT(sort), "KEY[,KEY...]",
 	  "Make a row for each combination of these: comm (task name), pid, cpu, symbol (function), line (of source), dso "
 	  "(program or library). Default: symbol,dso.", false, parse_sort },

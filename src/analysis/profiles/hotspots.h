@@ -65,6 +65,7 @@ struct hotspots_view {
 	const char *sampled;         /* the same, with its rate: "cpu-clock, 997 Hz" */
 	const struct stream_event *event;   /* the event of the samples; NULL: several events */
 	unsigned int functions, stacks;   /* rows of text; 0: no such table. JSON has all functions */
+	unsigned int fits;           /* rows of functions that fit, whatever --rows says; 0: no limit */
 	bool timed;                  /* the weights are ns on and off CPUs, and have a column */
 	uint64_t unseen;             /* stretches on CPUs that could not be measured */
 	double least;                /* percent: functions with a smaller share are not shown */

@@ -65,7 +65,6 @@ static struct function *function_of(struct functions *all, const struct hotspot 
 	struct function *fn = NULL;
 
 	key.whole = whole;
-
 	HASH_FIND(hh, all->all, &key, sizeof(key), fn);
 	if (fn)
 		return fn;
@@ -323,7 +322,9 @@ static void put_key(struct table *t, const struct function *fn, unsigned int by)
 		table_text(t, fn->key.comm);
 	if (by & SORT_PID)
 		table_integer(t, fn->key.pid);
-	if (by & SORT_CPU)
+	if (by & SORT_CPU && fn->key.cpu == UINT32_MAX)
+		table_none(t);   /* not recorded */
+	else if (by & SORT_CPU)
 		table_integer(t, fn->key.cpu);
 	if (by & SORT_SYMBOL)
 		put_name(t, fn);
@@ -463,6 +464,13 @@ static void describe(struct analysis *a, const struct hotspots *h, const struct 
 	free(caption);
 }
 
+static size_t rows_of(const struct analysis *a, const struct hotspots_view *view)
+{
+	const size_t rows = a->opts->rows ? a->opts->rows : view->functions;
+
+	return view->fits && rows > view->fits ? view->fits : rows;
+}
+
 static void print_functions(struct analysis *a, const struct hotspots *h,
 			    const struct hotspots_view *view, const char *when)
 {
@@ -481,7 +489,7 @@ static void print_functions(struct analysis *a, const struct hotspots *h,
 			put_function(&t, h, view, fn, by);
 	describe(a, h, view, when, &t);
 	if (a->opts->json || view->functions)
-		print_table(a, &t, a->opts->rows ? a->opts->rows : view->functions);
+		print_table(a, &t, rows_of(a, view));
 	else
 		printf("%s\n", t.caption ? t.caption : view->name);
 	table_free(&t);
@@ -519,8 +527,13 @@ static void print_stacks(struct analysis *a, const struct hotspots *h, const str
 		if (hotspot_stack(spot)->n < 2)
 			continue;
 		escape_terminal(spot->key.comm, strlen(spot->key.comm), comm, sizeof(comm));
-		printf("%s%6.2f%%  %s%s\n", n++ ? "" : "\nhottest stacks\n", percent(spot->weight, h->weight),
+		printf("%s%6.2f%%  %s%s", n++ ? "" : "\nhottest stacks\n", percent(spot->weight, h->weight),
 		       comm, spot->key.blocked ? ", blocked" : "");
+		if (a->opts->sort & SORT_PID)
+			printf(", process %d", (int)spot->key.pid);
+		if (a->opts->sort & SORT_CPU && spot->key.cpu != UINT32_MAX)
+			printf(", CPU %d", (int)spot->key.cpu);
+		putchar('\n');
 		analysis_print_stack(a, spot->key.stack);
 	}
 }

@@ -321,8 +321,8 @@ static void refresh(struct analysis *a, uint64_t now)
 	char sampled[NAME_SIZE];
 	struct hotspots_view view = view_of(a, sampled);
 
-	if (rows && view.functions + OTHER_LINES > rows)
-		view.functions = rows > OTHER_LINES + LEAST_ROWS ? rows - OTHER_LINES : LEAST_ROWS;
+	if (rows)
+		view.fits = rows > OTHER_LINES + LEAST_ROWS ? rows - OTHER_LINES : LEAST_ROWS;
 	view.stacks = 0;
 	clear_terminal();
 	hotspots_print(a, &p->hot, &view, now);
@@ -430,6 +430,9 @@ static int run(void *config, const struct opt_parser *args, struct fault *f)
 	if (p->opts.asked && p->off_cpu)
 		return fault_usage(f, "profile: --off-cpu measures time, and -e %s samples "
 				   "something else: leave one of them out", p->opts.common.stream.events.v[0]);
+	if (p->prints_samples && p->opts.common.json)
+		return fault_usage(f, "profile: --samples prints text, and --json JSON: leave one of them out; `perf-prof "
+				   "script --json` prints the samples of a recording");
 	if (p->off_cpu && p->opts.common.sort & (SORT_PID | SORT_CPU))
 		return fault_usage(f, "profile: --off-cpu has no rows by pid or cpu: expected --sort comm, symbol, line, dso");
 	p->refreshes = can_refresh(p, args);
