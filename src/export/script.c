@@ -385,7 +385,7 @@ static const struct opt_group groups[] = {
 };
 
 static const char *const description[] = {
-	"What was recorded, event by event? Prints each event of a recording (from perf-prof record or perf record) "
+	"Which events does a recording have? Prints each of them (from perf-prof record or perf record) "
 	"in order of time: thread, CPU, time, name and text of the event. If the event has a call chain, a line for "
 	"each caller and an empty line follow.",
 	"Each field is printed as perf script prints it, so tools that read the output of perf script read this, too. "
